@@ -1,0 +1,131 @@
+import type { Scope } from '../base/db.ts';
+import type { Hint } from '../base/hints.ts';
+import { newId } from '../base/ids.ts';
+import * as delivery from '../delivery/delivery.ts';
+import * as profiles from '../profiles/profiles.ts';
+import {
+  activateVersion,
+  claimDueRuns,
+  endRun,
+  findAutomationByName,
+  insertAutomation,
+  insertLog,
+  insertRuns,
+  insertVersion,
+  listTriggered,
+} from './queries.ts';
+import type { DueRun, NewRun, Triggered } from './queries.ts';
+import { Definition, STEPS_MAX } from './schema.ts';
+import type { Step } from './schema.ts';
+import { takeStep } from './steps.ts';
+
+export { findAutomationByName };
+
+/** How many due runs one transaction walks. */
+export const CLAIM_RUNS_MAX = 500;
+
+/** Wakes a worker for the runs of a project that are due. */
+export const advanceHint = (projectId: string): Hint => ({
+  task: 'automations/advance_runs',
+  payload: { project_id: projectId },
+});
+
+/** Makes an automation and switches it on, with its version 1 frozen. */
+export const createActive = async (
+  scope: Scope,
+  name: string,
+  definition: Definition,
+): Promise<string> => {
+  const automationId = newId();
+  const parsed = Definition.parse(definition);
+  await insertAutomation(scope, automationId, name);
+  await insertVersion(scope, automationId, 1, parsed);
+  await activateVersion(scope, automationId, 1, parsed.trigger.event);
+  return automationId;
+};
+
+/** Who an event is about, as the identity room knows them. */
+export type Subject = { kind: 'external' | 'anonymous'; value: string; identity_id: string };
+
+const matches = ({ definition, properties }: Triggered): boolean =>
+  definition.trigger.filters.every(({ property, equals }) => properties[property] === equals);
+
+/** The key that makes a second entry impossible where the settings allow only one. */
+const entryKey = ({ definition, event_id }: Triggered, identityId: string): string =>
+  definition.settings.re_entry === 'once' ? `once/${identityId}` : `event/${event_id}`;
+
+const toRun = (triggered: Triggered, identityId: string): NewRun => ({
+  run_id: newId(),
+  automation_id: triggered.automation_id,
+  version: triggered.version,
+  identity_id: identityId,
+  trigger_event_id: triggered.event_id,
+  trigger_event_at: triggered.occurred_at.toISOString(),
+  entry_key: entryKey(triggered, identityId),
+  step_id: triggered.definition.entry,
+});
+
+/**
+ * Starts the runs that the events of some flushes call for: one per automation and trigger event,
+ * or one per person, whatever happens twice. Answers how many are new.
+ */
+export const startRuns = async (
+  scope: Scope,
+  flushIds: string[],
+  subjects: readonly Subject[],
+): Promise<number> => {
+  const triggered = (await listTriggered(scope, flushIds)).filter(matches);
+  if (triggered.length === 0) return 0;
+
+  const identities = new Map(
+    subjects.map(({ kind, value, identity_id }) => [`${kind}/${value}`, identity_id]),
+  );
+  const runs = triggered.flatMap((event) => {
+    const subject =
+      event.external_id === null
+        ? `anonymous/${event.anonymous_id}`
+        : `external/${event.external_id}`;
+    const identityId = identities.get(subject);
+    return identityId ? [toRun(event, identityId)] : [];
+  });
+  return (await insertRuns(scope, runs)).length;
+};
+
+/** Walks one run until it ends; answers the providers it queued sends for. */
+const walk = async (scope: Scope, run: DueRun): Promise<string[]> => {
+  const profileId = await profiles.findProfileOf(scope, run.identity_id);
+  const queuedFor: string[] = [];
+  let stepId: string | null = run.step_id;
+  for (let taken = 0; stepId !== null && profileId !== null && taken < STEPS_MAX; taken += 1) {
+    const step: Step | undefined = run.definition.steps[stepId];
+    if (!step) break;
+    const made = await takeStep({ scope, run, stepId, profileId }, step);
+    const { decision, detail } = made;
+    await insertLog(scope, {
+      runId: run.run_id,
+      entry: run.entries + taken,
+      stepId,
+      decision,
+      detail,
+    });
+    if (made.queuedFor) queuedFor.push(made.queuedFor);
+    stepId = step.next;
+  }
+  await endRun(scope, run.run_id);
+  return queuedFor;
+};
+
+export type Advanced = { hints: Hint[]; isMore: boolean };
+
+/** Takes due runs of the project and walks each until it ends. Answers what to wake after the commit. */
+export const advance = async (scope: Scope): Promise<Advanced> => {
+  const runs = await claimDueRuns(scope, CLAIM_RUNS_MAX);
+  const queuedFor = new Set<string>();
+  for (const run of runs) {
+    for (const providerId of await walk(scope, run)) queuedFor.add(providerId);
+  }
+  return {
+    hints: [...queuedFor].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
+    isMore: runs.length === CLAIM_RUNS_MAX,
+  };
+};

@@ -1,0 +1,121 @@
+import {
+  BackendTerminatedError,
+  ConnectionError,
+  createPool,
+  createTypeParserPreset,
+  SchemaValidationError,
+  sql,
+  type DatabasePool,
+  type DatabaseTransactionConnection,
+  type Interceptor,
+  type QueryResultRow,
+} from 'slonik';
+import { isRefusalName, Refusal } from './refusal.ts';
+import type { Keys } from './keys.ts';
+
+export { sql };
+
+/** The runtime role's pool. Tenant tables answer it nothing outside `inProject`. */
+export type Db = DatabasePool;
+
+/**
+ * One project, for the length of one transaction. The only way to a tenant's rows:
+ * row-level security answers nothing to a connection that was not opened like this.
+ */
+export type Scope = {
+  readonly projectId: string;
+  readonly keys: Keys;
+  readonly tx: DatabaseTransactionConnection;
+};
+
+export const POOL_CONNECTIONS_MAX = 10;
+const STATEMENT_TIMEOUT_MS = 15_000;
+const IDLE_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+const validateRows: Interceptor = {
+  name: 'validate-rows',
+  transformRow: (context, query, row) => {
+    const result = context.resultParser?.['~standard'].validate(row);
+    if (!result) return row;
+    if (result instanceof Promise) throw new TypeError('row schemas are synchronous');
+    if (result.issues) throw new SchemaValidationError(query, row, result.issues);
+    return result.value as QueryResultRow;
+  },
+};
+
+/** SQL refuses with SQLSTATE ZREFU and a name of the catalogue (src/base/refusal.ts). */
+const REFUSAL_SQLSTATE = 'ZREFU';
+
+const translateRefusals: Interceptor = {
+  name: 'translate-refusals',
+  queryExecutionError: (_context, _query, error) => {
+    const cause = (error.cause ?? error) as { code?: string; message: string };
+    if (cause.code === REFUSAL_SQLSTATE && isRefusalName(cause.message)) {
+      throw new Refusal(cause.message, { cause: error });
+    }
+    return null;
+  },
+};
+
+const toSafeInteger = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 out of the safe range: ${text}`);
+  return value;
+};
+
+const typeParsers = [
+  ...createTypeParserPreset().filter(({ name }) => name !== 'int8' && name !== 'timestamptz'),
+  { name: 'int8', parse: toSafeInteger },
+  { name: 'timestamptz', parse: (text: string) => new Date(text) },
+];
+
+const DOWN_CODES =
+  /^(?:08\w{3}|53\w{3}|57P0\d|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/;
+
+/**
+ * Whether the database itself failed (gone, restarting, out of connections or disk), not a statement.
+ * After a lost connection the outcome of a commit is unknown, so nothing may be taken as stored.
+ */
+export const isDatabaseDown = (error: unknown): boolean => {
+  for (
+    let cause = error, depth = 0;
+    cause instanceof Error && depth < 5;
+    cause = cause.cause, depth += 1
+  ) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === 'string' && DOWN_CODES.test(code)) return true;
+    if (cause instanceof ConnectionError || cause instanceof BackendTerminatedError) return true;
+    if (/Connection terminated|Client has encountered a connection error/.test(cause.message))
+      return true;
+  }
+  return false;
+};
+
+/** Opens the pool, or throws when the server cannot be reached. */
+export const openDb = (
+  url: string,
+  connectionsMax = POOL_CONNECTIONS_MAX,
+  interceptors: Interceptor[] = [],
+): Promise<Db> =>
+  createPool(url, {
+    maxPoolSize: connectionsMax,
+    statementTimeout: STATEMENT_TIMEOUT_MS,
+    idleTimeout: IDLE_TIMEOUT_MS,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    interceptors: [...interceptors, validateRows, translateRefusals],
+    // The default sends DISCARD ALL after each query. No session state is ever set, so nothing needs discarding.
+    resetConnection: async () => {},
+    typeParsers,
+  });
+
+/** Runs work for one project in one transaction. It may run again after a deadlock, so it must be repeatable. */
+export const inProject = <T>(
+  { db, keys }: { db: Db; keys: Keys },
+  projectId: string,
+  work: (scope: Scope) => Promise<T>,
+): Promise<T> =>
+  db.transaction(async (tx) => {
+    await tx.query(sql.unsafe`select set_config('trunkline.project_id', ${projectId}, true)`);
+    return work({ projectId, keys, tx });
+  });

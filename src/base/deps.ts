@@ -1,0 +1,14 @@
+import type { Config } from '../config.ts';
+import type { Db } from './db.ts';
+import type { Keys } from './keys.ts';
+import type { Logger } from './log.ts';
+import type { Resources } from './resources.ts';
+
+/** The parts that every door hands to the rooms. Made once in src/main.ts; tests make their own. */
+export type Deps = {
+  readonly config: Config;
+  readonly db: Db;
+  readonly keys: Keys;
+  readonly log: Logger;
+  readonly resources: Resources;
+};

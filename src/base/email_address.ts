@@ -1,0 +1,29 @@
+import { domainToASCII } from 'node:url';
+import { z } from 'zod';
+
+/** RFC 5321 §4.5.3.1: 64 for the local part, 254 for a path without its brackets. */
+export const EMAIL_CHARS_MAX = 254;
+
+const trimAndEncode = (text: string): string => {
+  const trimmed = text.trim();
+  const at = trimmed.lastIndexOf('@');
+  if (at < 1) return trimmed;
+  const domain = domainToASCII(trimmed.slice(at + 1));
+  return domain === '' ? trimmed : `${trimmed.slice(0, at)}@${domain}`;
+};
+
+/** One e-mail address, as somebody wrote it: trimmed, domain in ASCII, local part untouched. */
+export const EmailAddress = z
+  .string()
+  .max(EMAIL_CHARS_MAX, `at most ${EMAIL_CHARS_MAX} characters`)
+  .transform(trimAndEncode)
+  .pipe(z.email('must be one e-mail address, such as ann@example.com'));
+
+/** The form in which addresses are compared: lower case throughout. */
+export const normaliseEmail = (email: string): string => trimAndEncode(email).toLowerCase();
+
+/** The address, or null when the value is not one. */
+export const readEmail = (value: unknown): string | null => {
+  const result = EmailAddress.safeParse(value);
+  return result.success ? result.data : null;
+};

@@ -1,0 +1,79 @@
+/**
+ * Every name a caller can be refused with, and nothing else.
+ *
+ * A refusal is an answer, not an accident. Anything thrown that is not a Refusal is a bug and
+ * becomes a bare 500. SQL refuses with the same names (SQLSTATE ZREFU, the name as message).
+ */
+export const refusals = {
+  invalid_request: { status: 400, detail: 'The request does not match the schema. See issues.' },
+  occurred_at_out_of_range: {
+    status: 400,
+    detail: 'An event lies outside the time that this key may write to. See issues.',
+  },
+  invalid_json: { status: 400, detail: 'The body is not valid JSON in UTF-8.' },
+  invalid_token: {
+    status: 401,
+    detail: 'Send a valid key of this project as "Authorization: Bearer <key>".',
+  },
+  wrong_key_type: { status: 403, detail: 'This endpoint needs a server key.' },
+  not_found: { status: 404, detail: 'There is nothing here that this key may see.' },
+  method_not_allowed: {
+    status: 405,
+    detail: 'This path exists, but not for this method. See the Allow header.',
+  },
+  request_timeout: { status: 408, detail: 'The request did not arrive completely in time.' },
+  body_too_large: { status: 413, detail: 'The body is larger than this endpoint accepts.' },
+  unsupported_media_type: {
+    status: 415,
+    detail: 'Send the body as "Content-Type: application/json", not compressed.',
+  },
+  provider_preflight_failed: {
+    status: 422,
+    detail: 'The provider refused the connection. See reason and hint.',
+  },
+  headers_too_large: { status: 431, detail: 'The request headers are too large.' },
+  internal_error: {
+    status: 500,
+    detail:
+      'Something failed on our side. Retry with back-off; quote request_id when you report it.',
+  },
+  unavailable: {
+    status: 503,
+    detail:
+      'The database cannot be reached. Nothing is known to be stored: retry after Retry-After.',
+  },
+  overloaded: {
+    status: 503,
+    detail: 'Too much is waiting to be stored. Retry after Retry-After.',
+  },
+} as const satisfies Record<string, { status: number; detail: string }>;
+
+export type RefusalName = keyof typeof refusals;
+
+export const isRefusalName = (name: string): name is RefusalName => Object.hasOwn(refusals, name);
+
+/** One thing that is wrong: where, as a JSON Pointer (RFC 6901) into the body, and what to do. */
+export type Issue = { path: string; message: string };
+
+export type RefusalExtras = {
+  issues?: Issue[];
+  /** Replaces the catalogue's sentence where one more exact is known. */
+  detail?: string;
+  retryAfterSeconds?: number;
+  /** Members that belong to this refusal alone, such as `reason` and `hint`. */
+  members?: Record<string, string>;
+  cause?: unknown;
+};
+
+/** An answer the caller can act on. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly reason: RefusalName;
+  readonly extras: RefusalExtras;
+
+  constructor(reason: RefusalName, extras: RefusalExtras = {}) {
+    super(reason, { cause: extras.cause });
+    this.reason = reason;
+    this.extras = extras;
+  }
+}

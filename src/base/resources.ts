@@ -1,0 +1,25 @@
+/** Something that lives as long as the process and may have to be closed. */
+type Kept = { close?: () => void | Promise<void> };
+
+/**
+ * What rooms keep in memory for the life of a process: shared flushes, open connections, caches.
+ * Made at first use, closed when the process stops. Never holds the only copy of anything promised.
+ */
+export class Resources {
+  readonly #kept = new Map<unknown, Kept>();
+
+  /** The one thing that `make` makes in this process. */
+  of<T extends object, Needs>(make: (needs: Needs) => T, needs: Needs): T {
+    const known = this.#kept.get(make);
+    if (known) return known as T;
+    const made = make(needs);
+    this.#kept.set(make, made as Kept);
+    return made;
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#kept.values()];
+    this.#kept.clear();
+    for (const kept of all) await kept.close?.();
+  }
+}

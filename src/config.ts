@@ -1,0 +1,103 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+const ROLES = ['api', 'worker', 'all'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const isNetwork = (text: string): boolean => {
+  const [address = '', prefix] = text.split('/');
+  const family = isIP(address);
+  const bits = Number(prefix);
+  return family !== 0 && /^\d{1,3}$/.test(prefix ?? '') && bits <= (family === 4 ? 32 : 128);
+};
+
+const networks = z
+  .string()
+  .default('')
+  .transform((list) =>
+    list
+      .split(',')
+      .map((network) => network.trim())
+      .filter(Boolean),
+  )
+  .refine(
+    (list) => list.every(isNetwork),
+    'a comma-separated list of networks such as 10.0.0.0/8,fd00::/8',
+  );
+
+const Settings = z.object({
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'postgres://user:password@host:5432/database' })
+    .describe(
+      "the owner's connection, for migrations; the service derives its own two roles' connections from it",
+    ),
+  MASTER_KEY: z
+    .string('required: 32 random bytes as 64 hexadecimal digits')
+    .regex(/^[0-9a-f]{64}$/, '32 bytes as 64 lower-case hexadecimal digits')
+    .describe(
+      'what every key and password of the installation is derived from; keep it outside the database',
+    ),
+  ROLE: z.enum(ROLES).default('all').describe('api, worker, or both in one process'),
+  PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(3000)
+    .describe('HTTP port; 0 takes a free one'),
+  HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('address to listen on; 0.0.0.0 for every one'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe(LOG_LEVELS.join(', ')),
+  EGRESS_ALLOW_NETWORKS: networks.describe(
+    'private networks that providers may live in, such as 10.0.0.0/8',
+  ),
+  WORKER_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(10)
+    .describe('jobs at a time per worker'),
+  NODE_ENV: z.string().default('production').describe('"test" allows TEST_FAILPOINT'),
+  TEST_FAILPOINT: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('kills the process at a named step, for crash tests'),
+});
+
+const Environment = Settings.refine(
+  (env) => env.TEST_FAILPOINT === undefined || env.NODE_ENV === 'test',
+  {
+    path: ['TEST_FAILPOINT'],
+    error: 'only with NODE_ENV=test',
+  },
+).transform((env) => ({
+  databaseUrl: env.DATABASE_URL,
+  masterKey: Buffer.from(env.MASTER_KEY, 'hex'),
+  role: env.ROLE,
+  port: env.PORT,
+  host: env.HOST,
+  logLevel: env.LOG_LEVEL,
+  egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,
+  workerConcurrency: env.WORKER_CONCURRENCY,
+  failpoint: env.TEST_FAILPOINT ?? null,
+}));
+
+export type Config = Readonly<z.output<typeof Environment>>;
+
+/** Every setting, a line each, for --help. */
+export const describeSettings = (): string =>
+  Object.entries(Settings.shape)
+    .map(([name, schema]) => `  ${name.padEnd(22)} ${schema.description ?? ''}`)
+    .join('\n');
+
+/** Reads the environment once. Throws with every problem at once, before anything starts. */
+export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
+  const result = Environment.safeParse(env);
+  if (result.success) return Object.freeze(result.data);
+  throw new Error(`Cannot start:\n${z.prettifyError(result.error)}`);
+};

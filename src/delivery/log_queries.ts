@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { SEND_STATUSES } from './queries.ts';
+
+const Send = z.strictObject({
+  send_id: z.uuid(),
+  automation_id: z.uuid().nullable(),
+  run_id: z.uuid().nullable(),
+  step_id: z.string().nullable(),
+  profile_id: z.uuid(),
+  provider_id: z.uuid(),
+  recipient: z.string().nullable(),
+  subject: z.string().nullable(),
+  shown_status: z.enum([...SEND_STATUSES, 'delivered', 'bounced', 'complained']),
+  status_reason: z.string().nullable(),
+  attempt_count: z.int(),
+  queued_at: z.date(),
+  accepted_at: z.date().nullable(),
+  delivered_at: z.date().nullable(),
+  bounced_at: z.date().nullable(),
+  complained_at: z.date().nullable(),
+  provider_message_id: z.string().nullable(),
+});
+export type SendRow = z.output<typeof Send>;
+
+export type SendFilter = {
+  limit: number;
+  beforeId?: string | null;
+  sendId?: string | null;
+  profileId?: string | null;
+  automationId?: string | null;
+  addressKey?: Buffer | null;
+  status?: string | null;
+  after?: string | null;
+};
+
+/** The strongest fact in a fixed order, so that the order in which facts arrive cannot matter. */
+const shownStatus = sql.fragment`case
+  when complained_at is not null then 'complained'
+  when bounced_at is not null then 'bounced'
+  when delivered_at is not null then 'delivered'
+  else status
+end`;
+
+/** Ids are time-ordered, so newest first is by id. */
+export const listSends = ({ tx, projectId }: Scope, filter: SendFilter) => {
+  const conditions = [
+    sql.fragment`project_id = ${projectId}`,
+    filter.beforeId ? sql.fragment`send_id < ${filter.beforeId}` : null,
+    filter.sendId ? sql.fragment`send_id = ${filter.sendId}` : null,
+    filter.profileId ? sql.fragment`profile_id = ${filter.profileId}` : null,
+    filter.automationId ? sql.fragment`automation_id = ${filter.automationId}` : null,
+    filter.addressKey ? sql.fragment`address_key = ${sql.binary(filter.addressKey)}` : null,
+    filter.status ? sql.fragment`${shownStatus} = ${filter.status}` : null,
+    filter.after ? sql.fragment`queued_at > ${filter.after}::timestamptz` : null,
+  ].filter((condition) => condition !== null);
+  return tx.any(sql.type(Send)`
+    select send_id, automation_id, run_id, step_id, profile_id, provider_id, recipient, subject,
+      ${shownStatus} as shown_status, status_reason, attempt_count, queued_at, accepted_at, delivered_at, bounced_at,
+      complained_at, provider_message_id
+    from delivery.sends
+    where ${sql.join(conditions, sql.fragment` and `)}
+    order by send_id desc
+    limit ${filter.limit}
+  `);
+};

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Db, Scope } from '../base/db.ts';
+
+/** The states of a send; the drawing is in src/README.md. */
+export const SEND_STATUSES = [
+  'queued',
+  'handing_off',
+  'accepted',
+  'rejected',
+  'unknown',
+  'not_sent',
+  'suppressed',
+  'cancelled',
+  'expired',
+  'failed_render',
+] as const;
+const Status = z.enum(SEND_STATUSES);
+
+const Planned = z.strictObject({ planned_id: z.uuid(), planned_status: Status });
+export type Planned = z.output<typeof Planned>;
+
+export type NewSend = {
+  sendId: string;
+  automationId: string;
+  runId: string;
+  stepId: string;
+  profileId: string;
+  providerId: string;
+  templateId: string;
+  templateVersion: number;
+  eventId: string;
+  eventOccurredAt: Date;
+  addressKey: Buffer;
+  recipient: string;
+  expiresAfterHours: number;
+};
+
+export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
+  tx.one(sql.type(Planned)`
+    select planned_id, planned_status
+    from delivery.plan_send(
+      project_id => ${projectId},
+      send_id => ${send.sendId},
+      automation_id => ${send.automationId},
+      run_id => ${send.runId},
+      step_id => ${send.stepId},
+      profile_id => ${send.profileId},
+      provider_id => ${send.providerId},
+      template_id => ${send.templateId},
+      template_version => ${send.templateVersion},
+      event_id => ${send.eventId},
+      event_occurred_at => ${sql.timestamp(send.eventOccurredAt)},
+      address_key => ${sql.binary(send.addressKey)},
+      recipient => ${send.recipient},
+      expires_after => make_interval(hours => ${send.expiresAfterHours})
+    )
+  `);
+
+const Claimed = z.strictObject({
+  send_id: z.uuid(),
+  profile_id: z.uuid(),
+  template_id: z.uuid(),
+  template_version: z.int(),
+  event_id: z.uuid().nullable(),
+  event_occurred_at: z.date().nullable(),
+  address_key: z.instanceof(Buffer),
+  recipient: z.string(),
+  attempt: z.int(),
+});
+export type Claimed = z.output<typeof Claimed>;
+
+export type Claim = { providerId: string; owner: string; sendsMax: number; leaseSeconds: number };
+
+export const claimSends = (
+  { tx, projectId }: Scope,
+  { providerId, owner, sendsMax, leaseSeconds }: Claim,
+) =>
+  tx.any(sql.type(Claimed)`
+    select send_id, profile_id, template_id, template_version, event_id, event_occurred_at, address_key, recipient, attempt
+    from delivery.claim_sends(
+      project_id => ${projectId},
+      provider_id => ${providerId},
+      owner => ${owner},
+      sends_max => ${sendsMax},
+      lease_for => make_interval(secs => ${leaseSeconds})
+    )
+  `);
+
+const Decision = z.strictObject({
+  begin_hand_off: z.enum(['handing_off', 'suppressed', 'expired', 'lost']),
+});
+
+export type HandOff = {
+  sendId: string;
+  addressKey: Buffer;
+  owner: string;
+  attempt: number;
+  messageId: string;
+};
+
+/** Commits that a message is about to be given to the provider, or says why it must not be. */
+export const beginHandOff = async (db: Db, projectId: string, handOff: HandOff) => {
+  const { begin_hand_off } = await db.one(sql.type(Decision)`
+    select begin_hand_off
+    from delivery.begin_hand_off(
+      project_id => ${projectId},
+      send_id => ${handOff.sendId},
+      address_key => ${sql.binary(handOff.addressKey)},
+      owner => ${handOff.owner},
+      attempt => ${handOff.attempt},
+      message_id => ${handOff.messageId}
+    )
+  `);
+  return begin_hand_off;
+};
+
+export type OutcomeRow = {
+  sendId: string;
+  attempt: number;
+  outcome: 'accepted' | 'rejected' | 'deferred' | 'unknown' | 'not_started';
+  reason: string | null;
+  providerMessageId: string | null;
+  retryAfterSeconds: number | null;
+};
+
+export const recordOutcome = (db: Db, projectId: string, row: OutcomeRow) =>
+  db.query(sql.unsafe`
+    select from delivery.record_outcome(
+      project_id => ${projectId},
+      send_id => ${row.sendId},
+      attempt => ${row.attempt},
+      outcome => ${row.outcome},
+      reason => ${row.reason},
+      provider_message_id => ${row.providerMessageId},
+      retry_after => make_interval(secs => ${row.retryAfterSeconds})
+    )
+  `);
+
+/** Puts a leased send back, to be tried again later: nothing was begun. */
+export const postponeSend = (
+  { tx, projectId }: Scope,
+  sendId: string,
+  owner: string,
+  post: Postponement,
+) =>
+  tx.query(sql.unsafe`
+    update delivery.sends
+    set lease_owner = null, lease_until = null, status_reason = ${post.reason},
+      due_at = now() + ${post.jitter}::float8
+        * least(make_interval(secs => ${post.maxSeconds}), greatest(make_interval(secs => ${post.minSeconds}), now() - queued_at))
+    where project_id = ${projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
+  `);
+/** `jitter` is a share, 0 to 1, of a wait that doubles with the send's age between the two bounds. */
+export type Postponement = {
+  reason: string;
+  jitter: number;
+  minSeconds: number;
+  maxSeconds: number;
+};
+
+/** Ends a leased send that cannot be built. */
+export const failRender = (
+  { tx, projectId }: Scope,
+  sendId: string,
+  owner: string,
+  reason: string,
+) =>
+  tx.query(sql.unsafe`
+    update delivery.sends
+    set status = 'failed_render', status_reason = ${reason}, lease_owner = null, lease_until = null
+    where project_id = ${projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
+  `);
+
+export type Content = { sendId: string; subject: string; html: string; text: string };
+
+export const keepContents = async (
+  { tx, projectId }: Scope,
+  contents: Content[],
+): Promise<void> => {
+  const column = (read: (content: Content) => string, type: string) =>
+    sql.array(contents.map(read), type);
+  const rows = sql.fragment`unnest(
+    ${column(({ sendId }) => sendId, 'uuid')}, ${column(({ subject }) => subject, 'text')},
+    ${column(({ html }) => html, 'text')}, ${column(({ text }) => text, 'text')}
+  )`;
+  await tx.query(sql.unsafe`
+    insert into delivery.contents (project_id, send_id, subject, html, text)
+    select ${projectId}, content.send_id, content.subject, content.html, content.text
+    from ${rows} as content (send_id, subject, html, text)
+    on conflict (project_id, send_id) do update
+    set subject = excluded.subject, html = excluded.html, text = excluded.text
+  `);
+  await tx.query(sql.unsafe`
+    update delivery.sends as send
+    set subject = content.subject
+    from ${rows} as content (send_id, subject, html, text)
+    where send.project_id = ${projectId} and send.send_id = content.send_id
+  `);
+};

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+const Settled = z.strictObject({ settle_lost: z.int() });
+
+/** Ends hand-offs of dead or silent owners as unknown; answers how many. */
+export const settleLost = async (
+  { tx, projectId }: Scope,
+  deadOwners: string[],
+  silentSeconds: number,
+) => {
+  const { settle_lost } = await tx.one(sql.type(Settled)`
+    select settle_lost
+    from delivery.settle_lost(
+      project_id => ${projectId},
+      dead_owners => ${sql.array(deadOwners, 'text')},
+      silent_for => make_interval(secs => ${silentSeconds})
+    )
+  `);
+  return settle_lost;
+};

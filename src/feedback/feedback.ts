@@ -1,0 +1,79 @@
+import type { Scope } from '../base/db.ts';
+import * as delivery from '../delivery/delivery.ts';
+import * as profiles from '../profiles/profiles.ts';
+import * as suppression from '../suppression/suppression.ts';
+import type { SuppressionReason } from '../suppression/suppression.ts';
+import type { Notice } from './notice.ts';
+import { insertNotice } from './queries.ts';
+
+export type Recorded = { accepted: number; duplicates: number; ignored: number };
+
+type Effect = {
+  fact: 'delivered' | 'bounced' | 'complained';
+  suppress: { reason: SuppressionReason; tag: string } | null;
+};
+
+/** What a notice does to its send, its address and its person; null for those that are only kept. */
+const effectOf = ({ kind, bounceType }: Notice): Effect | null => {
+  switch (kind) {
+    case 'delivered':
+      return { fact: 'delivered', suppress: null };
+    case 'bounced': {
+      const isHard = bounceType === 'hard';
+      return {
+        fact: 'bounced',
+        suppress: isHard ? { reason: 'hard_bounce', tag: 'hard_bounced' } : null,
+      };
+    }
+    case 'complained':
+      return { fact: 'complained', suppress: { reason: 'complaint', tag: 'complained' } };
+    default:
+      return null;
+  }
+};
+
+const findSend = (scope: Scope, notice: Notice, addressKey: Buffer) => {
+  const ours = notice.messageId === null ? null : delivery.readMessageId(notice.messageId);
+  return delivery.findSentTo(scope, {
+    sendId: notice.sendId ?? ours?.sendId ?? null,
+    messageId: notice.messageId,
+    addressKey,
+    occurredAt: notice.occurredAt,
+  });
+};
+
+const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<keyof Recorded> => {
+  const addressKey = suppression.addressKey(scope, notice.email);
+  const send = await findSend(scope, notice, addressKey);
+  // A notice about another address than the send's was forwarded, or is not about that send.
+  const sendId = send?.address_key.equals(addressKey) ? send.send_id : null;
+  const isNew = await insertNotice(scope, { ...notice, source, addressKey, sendId });
+  if (!isNew) return 'duplicates';
+
+  const effect = effectOf(notice);
+  if (!effect) return 'ignored';
+  if (effect.suppress) {
+    const { reason, tag } = effect.suppress;
+    await suppression.suppress(scope, { email: notice.email, reason, source: `webhook/${source}` });
+    await profiles.tagAddress(scope, notice.email, tag);
+  }
+  if (sendId) await delivery.recordFact(scope, sendId, effect.fact, notice.occurredAt);
+  return 'accepted';
+};
+
+/**
+ * Keeps notices and does what they call for, in the transaction of `scope`: both or neither.
+ * Taken in the order of their addresses, so that two webhooks cannot deadlock.
+ */
+export const record = async (
+  scope: Scope,
+  source: string,
+  notices: Notice[],
+): Promise<Recorded> => {
+  const recorded: Recorded = { accepted: 0, duplicates: 0, ignored: 0 };
+  const inLockOrder = notices.toSorted((a, b) =>
+    a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1,
+  );
+  for (const notice of inLockOrder) recorded[await recordOne(scope, source, notice)] += 1;
+  return recorded;
+};

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
+import { Refusal } from '../base/refusal.ts';
+import { hashOf } from './notice.ts';
+import type { Adapter, Notice, ReadResult } from './notice.ts';
+import { readHookToken } from './tokens.ts';
+
+export const NOTICES_MAX = 500;
+export const REASON_CHARS_MAX = 1_000;
+const EVENT_ID_CHARS_MAX = 128;
+
+const Text = z.string().max(4_096).nullish();
+
+/** The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays use. */
+const GenericEvent = z.looseObject({
+  event: Text,
+  type: Text,
+  recipient: Text,
+  email: Text,
+  rcpt: Text,
+  to: Text,
+  bounce_type: Text,
+  severity: Text,
+  occurred_at: z.union([z.string(), z.number()]).nullish(),
+  timestamp: z.union([z.string(), z.number()]).nullish(),
+  time: z.union([z.string(), z.number()]).nullish(),
+  message_id: Text,
+  'Message-ID': Text,
+  send_id: Text,
+  metadata: z.looseObject({ send_id: Text }).nullish(),
+  code: z.coerce.number().int().min(100).max(599).nullish(),
+  smtp_code: z.coerce.number().int().min(100).max(599).nullish(),
+  enhanced_code: Text,
+  status: Text,
+  reason: Text,
+  diagnostic: Text,
+  response: Text,
+  description: Text,
+  event_id: z.string().max(EVENT_ID_CHARS_MAX).nullish(),
+  id: z.string().max(EVENT_ID_CHARS_MAX).nullish(),
+  uuid: z.string().max(EVENT_ID_CHARS_MAX).nullish(),
+});
+type GenericEvent = z.output<typeof GenericEvent>;
+
+type Meaning = Pick<Notice, 'kind' | 'bounceType'>;
+
+const meanings: Record<string, Meaning> = Object.assign(Object.create(null), {
+  ...named(['delivered', 'delivery', 'sent_ok'], 'delivered', null),
+  ...named(['hard_bounce', 'hard_bounced', 'permanent_fail', 'invalid_email'], 'bounced', 'hard'),
+  ...named(
+    ['soft_bounce', 'temporary_fail', 'deferred', 'delivery_delayed', 'delay'],
+    'deferred',
+    'soft',
+  ),
+  ...named(
+    ['complaint', 'complained', 'spam', 'spam_complaint', 'spam_report', 'spamreport', 'abuse'],
+    'complained',
+    null,
+  ),
+  ...named(['unsubscribe', 'unsubscribed'], 'unsubscribed', null),
+  ...named(['reject', 'rejected', 'dropped', 'blocked'], 'rejected', null),
+  ...named(['open', 'opened', 'opens'], 'opened', null),
+  ...named(['click', 'clicked', 'clicks'], 'clicked', null),
+}) as Record<string, Meaning>;
+
+function named(
+  names: string[],
+  kind: Notice['kind'],
+  bounceType: Notice['bounceType'],
+): Record<string, Meaning> {
+  return Object.fromEntries(names.map((name) => [name, { kind, bounceType }]));
+}
+
+const first = <T>(...values: (T | null | undefined)[]): T | null =>
+  values.find((value) => value != null) ?? null;
+
+const toName = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s.-]+/g, '_')
+    .replace(/^(?:email|message)_/, '');
+
+/** Enhanced codes (RFC 3463) that say that there is no such mailbox, and never will be. */
+const HARD_ENHANCED = /^5\.1\.(?:1|2|3|6|10)$|^5\.2\.1$/;
+
+/** Hard, soft or blocked, from what the relay says of a bare `bounce`; in doubt it is soft. */
+const bounceTypeOf = (event: GenericEvent): Notice['bounceType'] => {
+  const told = first(event.bounce_type, event.severity)?.toLowerCase();
+  if (told === 'hard' || told === 'permanent') return 'hard';
+  if (told === 'block') return 'block';
+  if (told !== undefined) return 'soft';
+  const enhanced = first(event.enhanced_code, event.status) ?? '';
+  if (HARD_ENHANCED.test(enhanced)) return 'hard';
+  return enhanced.startsWith('5.7.') ? 'block' : 'soft';
+};
+
+const meaningOf = (name: string, event: GenericEvent): Meaning => {
+  if (name === 'bounce' || name === 'bounced')
+    return { kind: 'bounced', bounceType: bounceTypeOf(event) };
+  const meaning = meanings[name] ?? { kind: 'unknown', bounceType: null };
+  const isHardByName = meaning.kind === 'bounced';
+  const isToldOtherwise = isHardByName && first(event.bounce_type, event.severity) !== null;
+  return isToldOtherwise ? { kind: 'bounced', bounceType: bounceTypeOf(event) } : meaning;
+};
+
+/** Seconds since 1970 reach this in the year 5138; anything larger is milliseconds. */
+const EPOCH_SECONDS_MAX = 100_000_000_000;
+
+const readTime = (value: string | number | null, receivedAt: Date): Date => {
+  if (value === null) return receivedAt;
+  const number = Number(value);
+  const time = Number.isNaN(number)
+    ? new Date(value)
+    : new Date(number < EPOCH_SECONDS_MAX ? number * 1_000 : number);
+  // A provider's clock may be ahead of ours, its events are not.
+  return Number.isNaN(time.getTime()) || time > receivedAt ? receivedAt : time;
+};
+
+/** `Name <a@b>` is tolerated. */
+const readRecipient = (event: GenericEvent): string | null => {
+  const text = first(event.recipient, event.email, event.rcpt, event.to) ?? '';
+  const [, inBrackets] = /<([^<>]{1,320})>\s*$/.exec(text) ?? [];
+  const candidate = inBrackets ?? text;
+  return candidate.length > EMAIL_CHARS_MAX ? null : readEmail(candidate);
+};
+
+const toNotice = (event: GenericEvent, receivedAt: Date): Notice | string => {
+  const name = first(event.event, event.type);
+  if (name === null) return 'event is required: what happened, such as "bounce"';
+  const email = readRecipient(event);
+  if (email === null) return 'recipient is required: one e-mail address';
+
+  const told = first(event.occurred_at, event.timestamp, event.time);
+  const messageId = first(event.message_id, event['Message-ID']);
+  const sendId = first(event.send_id, event.metadata?.send_id);
+  const given = first(event.event_id, event.id, event.uuid);
+  return {
+    ...meaningOf(toName(name), event),
+    email,
+    occurredAt: readTime(told, receivedAt),
+    messageId,
+    sendId: z.uuid().safeParse(sendId).success ? sendId : null,
+    reason:
+      first(event.reason, event.diagnostic, event.response, event.description)?.slice(
+        0,
+        REASON_CHARS_MAX,
+      ) ?? null,
+    dedupeKey:
+      given ?? hashOf([name, email, messageId, sendId, told === null ? null : String(told)]),
+  };
+};
+
+const Envelope = z.union([z.array(z.unknown()), z.looseObject({ events: z.array(z.unknown()) })]);
+
+const toEvents = (body: unknown): unknown[] => {
+  const envelope = Envelope.safeParse(body);
+  if (!envelope.success) return [body];
+  return Array.isArray(envelope.data) ? envelope.data : envelope.data.events;
+};
+
+const parseJson = (raw: Buffer): unknown => {
+  try {
+    return JSON.parse(raw.toString('utf8'));
+  } catch (cause) {
+    throw new Refusal('invalid_json', { cause });
+  }
+};
+
+const read = (raw: Buffer, receivedAt: Date): ReadResult => {
+  const events = toEvents(parseJson(raw));
+  if (events.length === 0 || events.length > NOTICES_MAX) {
+    throw new Refusal('invalid_request', {
+      issues: [{ path: '', message: `between 1 and ${NOTICES_MAX} events` }],
+    });
+  }
+  const result: ReadResult = { notices: [], errors: [] };
+  for (const [index, event] of events.entries()) {
+    const parsed = GenericEvent.safeParse(event);
+    const notice = parsed.success
+      ? toNotice(parsed.data, receivedAt)
+      : parsed.error.issues[0]?.message;
+    if (typeof notice === 'object') result.notices.push(notice);
+    else result.errors.push({ index, message: notice ?? 'not an event' });
+  }
+  return result;
+};
+
+/** Relays without a dialect of their own. */
+export const generic: Adapter = { readToken: readHookToken, read };

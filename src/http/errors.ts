@@ -1,0 +1,71 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Middleware } from 'koa';
+import { isDatabaseDown } from '../base/db.ts';
+import type { Logger } from '../base/log.ts';
+import { Refusal, refusals } from '../base/refusal.ts';
+
+const RETRY_AFTER_DATABASE_SECONDS = 2;
+
+/** The one shape of every error: `error` is the member to branch on, the rest is for people. */
+export const toBody = ({ reason, extras }: Refusal, requestId: string) => ({
+  error: reason,
+  status: refusals[reason].status,
+  detail: extras.detail ?? refusals[reason].detail,
+  request_id: requestId,
+  ...(extras.issues ? { issues: extras.issues } : {}),
+  ...extras.members,
+});
+
+/** What an error is to the caller. A bug says nothing of itself; a lost database says "retry". */
+const toRefusal = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error;
+  const retry = { retryAfterSeconds: RETRY_AFTER_DATABASE_SECONDS, cause: error };
+  return isDatabaseDown(error)
+    ? new Refusal('unavailable', retry)
+    : new Refusal('internal_error', { cause: error });
+};
+
+/** Every error of every route leaves through here. */
+export const answerErrors =
+  (log: Logger): Middleware =>
+  async (ctx, next) => {
+    try {
+      await next();
+      if (ctx.status === 404 && ctx.body == null) throw new Refusal('not_found');
+    } catch (error) {
+      const refusal = toRefusal(error);
+      const { status } = refusals[refusal.reason];
+      ctx.status = status;
+      ctx.body = toBody(refusal, ctx.state['requestId'] as string);
+      const { retryAfterSeconds } = refusal.extras;
+      if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
+      // What was not read of a refused body must not be taken for the next request.
+      if (!ctx.req.complete) ctx.set('Connection', 'close');
+      if (status >= 500)
+        log.error({ err: error, request_id: ctx.state['requestId'] }, refusal.reason);
+    }
+  };
+
+const notHttp = new Refusal('invalid_request', { detail: 'This is not an HTTP request.' });
+
+const brokenRequests: Record<string, Refusal> = {
+  HPE_HEADER_OVERFLOW: new Refusal('headers_too_large'),
+  ERR_HTTP_REQUEST_TIMEOUT: new Refusal('request_timeout'),
+};
+
+/** Answers what is not even HTTP, or too late or too large for it, in the same shape. */
+export const answerBrokenRequest = (
+  error: Error & { code?: string },
+  socket: Socket,
+  requestId: string,
+): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const refusal = brokenRequests[error.code ?? ''] ?? notHttp;
+  const body = JSON.stringify(toBody(refusal, requestId));
+  const { status } = refusals[refusal.reason];
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+};

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+export const IDENTIFIER_KINDS = ['external', 'anonymous'] as const;
+const Kind = z.enum(IDENTIFIER_KINDS);
+
+const Person = z.strictObject({
+  identity_id: z.uuid(),
+  profile_id: z.uuid(),
+  kind: Kind,
+  value: z.string(),
+  is_new: z.boolean(),
+});
+export type Person = z.output<typeof Person>;
+
+const Identity = z.strictObject({
+  identity_id: z.uuid(),
+  profile_id: z.uuid(),
+  kind: Kind,
+  value: z.string(),
+  first_seen_at: z.date(),
+  last_seen_at: z.date(),
+});
+export type Identity = z.output<typeof Identity>;
+
+export type SeenIdentifier = Pick<Identity, 'kind' | 'value' | 'first_seen_at' | 'last_seen_at'>;
+export type NewIdentity = SeenIdentifier & { identity_id: string; profile_id: string };
+
+export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdentity[]) => {
+  const column = (read: (row: NewIdentity) => string, type: string) =>
+    sql.array(seen.map(read), type);
+  return tx.any(sql.type(Person)`
+    select identity_id, profile_id, kind, value, is_new
+    from identity.see_identifiers(
+      project_id => ${projectId},
+      identity_ids => ${column((row) => row.identity_id, 'uuid')},
+      profile_ids => ${column((row) => row.profile_id, 'uuid')},
+      kinds => ${column((row) => row.kind, 'text')},
+      identifiers => ${column((row) => row.value, 'text')},
+      first_seen_ats => ${column((row) => row.first_seen_at.toISOString(), 'timestamptz')},
+      last_seen_ats => ${column((row) => row.last_seen_at.toISOString(), 'timestamptz')}
+    )
+  `);
+};
+
+const identityColumns = sql.fragment`identity_id, profile_id, kind, value, first_seen_at, last_seen_at`;
+
+export const listByProfile = ({ tx, projectId }: Scope, profileId: string) =>
+  tx.any(sql.type(Identity)`
+    select ${identityColumns} from identity.identities
+    where project_id = ${projectId} and profile_id = ${profileId}
+    order by kind desc, value
+  `);
+
+export const findByValue = ({ tx, projectId }: Scope, kind: Identity['kind'], value: string) =>
+  tx.maybeOne(sql.type(Identity)`
+    select ${identityColumns} from identity.identities
+    where project_id = ${projectId} and kind = ${kind} and value = ${value}
+  `);
+
+export const findById = ({ tx, projectId }: Scope, identityId: string) =>
+  tx.maybeOne(sql.type(Identity)`
+    select ${identityColumns} from identity.identities
+    where project_id = ${projectId} and identity_id = ${identityId}
+  `);

@@ -1,0 +1,102 @@
+import { isDatabaseDown } from '../base/db.ts';
+import { Refusal } from '../base/refusal.ts';
+
+/** How many events one transaction stores at most. */
+export const FLUSH_EVENTS_MAX = 500;
+/** How many events of all projects may wait in memory for their transaction. Past it: 503. */
+export const QUEUED_EVENTS_MAX = 20_000;
+export const RETRY_AFTER_SECONDS = 1;
+
+type Waiting<Item, Stored> = {
+  items: Item[];
+  resolve: (stored: Stored[]) => void;
+  reject: (error: unknown) => void;
+};
+
+/** Stores the items of one project whole, and answers one result per item, in order. */
+export type Store<Item, Stored> = (projectId: string, items: Item[]) => Promise<Stored[]>;
+
+/**
+ * Lets requests that arrive while a project's flush is in flight share the next one.
+ *
+ * No timer: an idle project is flushed at once, a busy one as fast as its commits allow. Nothing
+ * waits here that was answered already, so losing the process loses no promise.
+ */
+export class Flusher<Item, Stored> {
+  readonly #store: Store<Item, Stored>;
+  readonly #queues = new Map<string, Waiting<Item, Stored>[]>();
+  #queuedCount = 0;
+
+  constructor(store: Store<Item, Stored>) {
+    this.#store = store;
+  }
+
+  /** Resolves when the items are committed. Refuses with `overloaded` when too much waits already. */
+  add(projectId: string, items: Item[]): Promise<Stored[]> {
+    if (this.#queuedCount + items.length > QUEUED_EVENTS_MAX) {
+      return Promise.reject(new Refusal('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+    }
+    this.#queuedCount += items.length;
+    return new Promise((resolve, reject) => {
+      const queue = this.#queues.get(projectId);
+      const waiting = { items, resolve, reject };
+      if (queue) {
+        queue.push(waiting);
+        return;
+      }
+      this.#queues.set(projectId, [waiting]);
+      void this.#drain(projectId);
+    });
+  }
+
+  async #drain(projectId: string): Promise<void> {
+    for (;;) {
+      const flush = this.#take(projectId);
+      if (flush.length === 0) break;
+      await this.#flush(projectId, flush);
+    }
+    this.#queues.delete(projectId);
+  }
+
+  /** Whole requests, so that each is stored in one transaction or not at all. */
+  #take(projectId: string): Waiting<Item, Stored>[] {
+    const queue = this.#queues.get(projectId) ?? [];
+    let count = 0;
+    let requests = 0;
+    for (const { items } of queue) {
+      if (requests > 0 && count + items.length > FLUSH_EVENTS_MAX) break;
+      count += items.length;
+      requests += 1;
+    }
+    return queue.splice(0, requests);
+  }
+
+  /** One bad neighbour must not hurt others: what cannot be stored together is tried in halves. */
+  async #flush(projectId: string, flush: Waiting<Item, Stored>[]): Promise<void> {
+    try {
+      const stored = await this.#store(
+        projectId,
+        flush.flatMap(({ items }) => items),
+      );
+      let from = 0;
+      for (const waiting of flush) {
+        const to = from + waiting.items.length;
+        this.#settle(waiting, () => waiting.resolve(stored.slice(from, to)));
+        from = to;
+      }
+    } catch (error) {
+      if (flush.length === 1 || isDatabaseDown(error)) {
+        for (const waiting of flush) this.#settle(waiting, () => waiting.reject(error));
+        return;
+      }
+      const middle = Math.ceil(flush.length / 2);
+      await this.#flush(projectId, flush.slice(0, middle));
+      await this.#flush(projectId, flush.slice(middle));
+    }
+  }
+
+  #settle({ items }: Waiting<Item, Stored>, answer: () => void): void {
+    this.#queuedCount -= items.length;
+    answer();
+  }
+}

@@ -1,0 +1,92 @@
+import type { Caller } from '../base/caller.ts';
+import type { Deps } from '../base/deps.ts';
+import type { Scope } from '../base/db.ts';
+import { hint } from '../base/hints.ts';
+import type { Hint } from '../base/hints.ts';
+import { newId } from '../base/ids.ts';
+import { Refusal } from '../base/refusal.ts';
+import type { Issue } from '../base/refusal.ts';
+import { Flusher } from './flusher.ts';
+import { toRow } from './events.ts';
+import type { EventRow } from './events.ts';
+import { checkOccurredAt } from './occurred_at.ts';
+import {
+  acceptEvents,
+  claimFlushes,
+  deleteFlushes,
+  findEvent,
+  listIdentifiers,
+} from './queries.ts';
+import type { Event } from './queries.ts';
+import type { AcceptedAnswer, EventInput } from './schema.ts';
+
+export { deleteFlushes, findEvent, listIdentifiers };
+export type { Event };
+
+/** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
+export const CLAIM_FLUSHES_MAX = 10;
+
+type Stored = { eventId: string; isDuplicate: boolean };
+type IngestDeps = Pick<Deps, 'db' | 'log' | 'resources'>;
+
+/** One flusher per process, so that all its requests share commits. */
+const makeFlusher = (deps: IngestDeps): Flusher<EventRow, Stored> =>
+  new Flusher(async (projectId, rows) => {
+    const { stored_ids, duplicates } = await acceptEvents(deps.db, projectId, newId(), rows);
+    void hint(deps, processHint(projectId));
+    return stored_ids.map((eventId, at) => ({ eventId, isDuplicate: duplicates[at] === true }));
+  });
+
+/** Wakes a worker for the flushes of a project. */
+export const processHint = (projectId: string): Hint => ({
+  task: 'ingest/process_events',
+  payload: { project_id: projectId },
+});
+
+const checkTimes = (
+  events: EventInput[],
+  caller: Caller,
+  pathOf: (at: number) => string,
+): Issue[] =>
+  events.flatMap((event, at) => {
+    const message =
+      event.occurred_at && checkOccurredAt(new Date(event.occurred_at), caller.kind, new Date());
+    return message ? [{ path: `${pathOf(at)}/occurred_at`, message }] : [];
+  });
+
+/** Where an event stands in the request's body, as a JSON Pointer. */
+const inBatch = (at: number): string => `/events/${at}`;
+const alone = (): string => '';
+
+/**
+ * Takes events in. Resolves once they and the note of their work are committed; a repeated
+ * message id resolves with the first event's id.
+ */
+export const accept = async (
+  deps: IngestDeps,
+  caller: Caller,
+  events: EventInput[],
+  pathOf = inBatch,
+): Promise<AcceptedAnswer> => {
+  const issues = checkTimes(events, caller, pathOf);
+  if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
+
+  const rows = events.map((event) => toRow(event, caller));
+  const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
+  const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;
+  return {
+    accepted: stored.length - duplicates,
+    duplicates,
+    event_ids: stored.map(({ eventId }) => eventId),
+  };
+};
+
+/** Takes one event in, as `accept` does. */
+export const acceptOne = (
+  deps: IngestDeps,
+  caller: Caller,
+  event: EventInput,
+): Promise<AcceptedAnswer> => accept(deps, caller, [event], alone);
+
+/** Takes the oldest flushes nobody else works on, until the transaction ends. */
+export const claim = (scope: Scope): Promise<string[]> => claimFlushes(scope, CLAIM_FLUSHES_MAX);

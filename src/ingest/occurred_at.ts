@@ -1,0 +1,32 @@
+import type { KeyKind } from '../base/caller.ts';
+
+/** How far back the timeline reaches: exactly the range whose partitions exist. */
+export const RETENTION_MONTHS = 24;
+export const FUTURE_HOURS_MAX = 24;
+/** A browser's clock and a page's key are trusted less. */
+export const PUBLISHABLE_DAYS_BACK_MAX = 30;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The oldest moment that an event may have occurred at, for a server key. */
+export const timelineStart = (now: Date): Date => {
+  const start = new Date(now);
+  start.setUTCMonth(start.getUTCMonth() - RETENTION_MONTHS);
+  return start;
+};
+
+/** Why an event of this time is not accepted, or null when it is. */
+export const checkOccurredAt = (occurredAt: Date, keyKind: KeyKind, now: Date): string | null => {
+  if (occurredAt.getTime() > now.getTime() + FUTURE_HOURS_MAX * HOUR_MS) {
+    return `more than ${FUTURE_HOURS_MAX} hours ahead of the server's clock`;
+  }
+  if (occurredAt < timelineStart(now)) {
+    return `before the start of the timeline (${RETENTION_MONTHS} months back)`;
+  }
+  const isPublishable = keyKind === 'publishable';
+  if (isPublishable && occurredAt.getTime() < now.getTime() - PUBLISHABLE_DAYS_BACK_MAX * DAY_MS) {
+    return `a publishable key reaches at most ${PUBLISHABLE_DAYS_BACK_MAX} days back`;
+  }
+  return null;
+};

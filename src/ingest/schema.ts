@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { isStorable } from '../base/text.ts';
+import { checkProperties, PROPERTY_KEYS_MAX } from './properties.ts';
+import type { Properties } from './properties.ts';
+
+export const BATCH_EVENTS_MAX = 50;
+export const EVENT_NAME_CHARS_MAX = 100;
+export const IDENTIFIER_CHARS_MAX = 255;
+export const MESSAGE_ID_CHARS_MAX = 255;
+export const EVENT_BYTES_MAX = 32 * 1024;
+
+const EVENT_NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+/** Values that never name a person; they are what a missing value looks like. Compared in lower case. */
+export const NOBODY: ReadonlySet<string> = new Set([
+  ...'null undefined none nil anonymous guest unknown 0 -1 nan true false'.split(' '),
+  ...'email@example.com user@example.com test@test.com you@example.com name@example.com'.split(' '),
+  '[object object]',
+  '00000000-0000-0000-0000-000000000000',
+]);
+
+/** The snake_case spelling of a name, to propose: `Signed Up` and `signedUp` give `signed_up`. */
+export const toSnakeCase = (name: string): string =>
+  name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll(/[^A-Za-z0-9]+/g, '_')
+    .replaceAll(/^[_0-9]+|_+$/g, '')
+    .toLowerCase();
+
+const proposal = (name: string): string => {
+  const proposed = toSnakeCase(name.slice(0, EVENT_NAME_CHARS_MAX));
+  return proposed === ''
+    ? 'must be snake_case, such as signed_up'
+    : `must be snake_case: try "${proposed}"`;
+};
+
+const EventName = z
+  .string()
+  .max(EVENT_NAME_CHARS_MAX, `at most ${EVENT_NAME_CHARS_MAX} characters`)
+  .superRefine((name, context) => {
+    if (!EVENT_NAME.test(name)) context.addIssue({ code: 'custom', message: proposal(name) });
+  });
+
+const Identifier = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(IDENTIFIER_CHARS_MAX, `at most ${IDENTIFIER_CHARS_MAX} characters`)
+  .refine(isStorable, 'must be well-formed Unicode without U+0000')
+  .refine(
+    (value) => !NOBODY.has(value.trim().toLowerCase()),
+    'never names a person: leave it out, or send the real id',
+  );
+
+const MessageId = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(MESSAGE_ID_CHARS_MAX, `at most ${MESSAGE_ID_CHARS_MAX} characters`)
+  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+
+const PropertiesInput = z
+  .unknown()
+  .superRefine((value, context) => {
+    for (const { path, message } of checkProperties(value))
+      context.addIssue({ code: 'custom', path, message });
+  })
+  .meta({
+    type: 'object',
+    maxProperties: PROPERTY_KEYS_MAX,
+    additionalProperties: { type: ['string', 'number', 'boolean'] },
+  }) as unknown as z.ZodType<Properties>;
+
+export const EventInput = z
+  .strictObject({
+    event: EventName,
+    external_id: Identifier.optional(),
+    anonymous_id: Identifier.optional(),
+    properties: PropertiesInput.optional(),
+    occurred_at: z.iso
+      .datetime({
+        offset: true,
+        error: 'must be an RFC 3339 timestamp with offset, such as 2026-01-31T12:00:00Z',
+      })
+      .optional(),
+    message_id: MessageId.optional(),
+  })
+  .refine((event) => event.external_id !== undefined || event.anonymous_id !== undefined, {
+    message: 'external_id or anonymous_id is required',
+  })
+  .refine((event) => Buffer.byteLength(JSON.stringify(event)) <= EVENT_BYTES_MAX, {
+    message: `an event is at most ${EVENT_BYTES_MAX} bytes of JSON`,
+    // The built-in serialiser overflows its stack on deep input, so it only sees what is valid so far.
+    when: ({ issues }) => issues.length === 0,
+  });
+export type EventInput = z.output<typeof EventInput>;
+
+export const BatchInput = z.strictObject({
+  events: z
+    .array(EventInput)
+    .min(1, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`)
+    .max(BATCH_EVENTS_MAX, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`),
+});
+
+export const AcceptedAnswer = z.strictObject({
+  accepted: z.int(),
+  duplicates: z.int(),
+  event_ids: z.array(z.uuid()),
+});
+export type AcceptedAnswer = z.output<typeof AcceptedAnswer>;

@@ -1,0 +1,73 @@
+import { describeSettings, readConfig } from './config.ts';
+import type { Config } from './config.ts';
+import { openDb } from './base/db.ts';
+import type { Deps } from './base/deps.ts';
+import { armFailpoint } from './base/failpoint.ts';
+import { Keys } from './base/keys.ts';
+import { openLog } from './base/log.ts';
+import { Resources } from './base/resources.ts';
+import { runtimeUrl } from './base/roles.ts';
+import { openApi } from './http/api.ts';
+import { startWorker } from './worker/worker.ts';
+
+/** Past this a stop is no longer graceful. */
+const STOP_TIMEOUT_MS = 30_000;
+
+const openDeps = async (config: Config): Promise<Deps> => {
+  const keys = new Keys(config.masterKey);
+  const db = await openDb(runtimeUrl(config.databaseUrl, keys));
+  return { config, keys, db, log: openLog(config.logLevel), resources: new Resources() };
+};
+
+/** Starts what the role asks for; answers how to stop it, in order. */
+const start = async (
+  deps: Deps,
+  stop: (why: string, exitCode: number) => void,
+): Promise<() => Promise<void>> => {
+  const { role } = deps.config;
+  const readiness = { isDraining: false };
+  const worker = role === 'api' ? null : await startWorker(deps, (why) => stop(why, 1));
+  const api = await openApi(deps, readiness, role !== 'worker');
+  deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');
+  return async () => {
+    readiness.isDraining = true;
+    await Promise.all([api.close(), worker?.stop()]);
+    await deps.resources.close();
+    await deps.db.end();
+  };
+};
+
+const main = async (): Promise<void> => {
+  if (process.argv.includes('--help')) {
+    console.log(`node src/main.ts\n\nSettings, from the environment:\n${describeSettings()}`);
+    return;
+  }
+  const config = readConfig();
+  armFailpoint(config.failpoint);
+  const deps = await openDeps(config);
+  let close: (() => Promise<void>) | undefined;
+  let isStopping = false;
+  const stop = (why: string, exitCode: number): void => {
+    if (isStopping) return;
+    isStopping = true;
+    deps.log.info({ why }, 'stopping');
+    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
+    void Promise.resolve(close?.()).then(
+      () => process.exit(exitCode),
+      (error: unknown) => {
+        deps.log.error({ err: error }, 'stop failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', () => stop('SIGTERM', 0));
+  process.on('SIGINT', () => stop('SIGINT', 0));
+  close = await start(deps, stop);
+};
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+const Profile = z.strictObject({
+  profile_id: z.uuid(),
+  email: z.string().nullable(),
+  traits: z.record(z.string(), z.json()),
+  tags: z.array(z.string()),
+  created_at: z.date(),
+  updated_at: z.date(),
+});
+export type ProfileRow = z.output<typeof Profile>;
+
+const Entry = z.strictObject({
+  event_id: z.uuid(),
+  event: z.string(),
+  external_id: z.string().nullable(),
+  anonymous_id: z.string().nullable(),
+  properties: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  occurred_at: z.date(),
+  received_at: z.date(),
+  source: z.enum(['browser', 'server', 'system']),
+});
+export type Entry = z.output<typeof Entry>;
+
+export const insertProfiles = ({ tx, projectId }: Scope, profileIds: string[]) =>
+  tx.query(sql.unsafe`
+    insert into profiles.profiles (project_id, profile_id, created_at, updated_at)
+    select ${projectId}, profile_id, statement_timestamp(), statement_timestamp()
+    from unnest(${sql.array(profileIds, 'uuid')}) as made (profile_id)
+    on conflict do nothing
+  `);
+
+const profileColumns = sql.fragment`profile_id, email, traits, tags, created_at, updated_at`;
+
+export const findProfile = ({ tx, projectId }: Scope, profileId: string) =>
+  tx.maybeOne(sql.type(Profile)`
+    select ${profileColumns} from profiles.profiles
+    where project_id = ${projectId} and profile_id = ${profileId}
+  `);
+
+export const PROFILES_BY_EMAIL_MAX = 200;
+
+export const listByEmail = ({ tx, projectId }: Scope, email: string) =>
+  tx.any(sql.type(Profile)`
+    select ${profileColumns} from profiles.profiles
+    where project_id = ${projectId} and lower(email) = ${email}
+    order by profile_id
+    limit ${PROFILES_BY_EMAIL_MAX}
+  `);
+
+type Traits = {
+  identityId: string;
+  traits: Record<string, z.core.util.JSONType>;
+  setAt: Date;
+  authority: string;
+};
+
+export const setTraits = (
+  { tx, projectId }: Scope,
+  { identityId, traits, setAt, authority }: Traits,
+) =>
+  tx.query(sql.unsafe`
+    select from profiles.set_traits(
+      project_id => ${projectId},
+      identity_id => ${identityId},
+      traits => ${JSON.stringify(traits)}::jsonb,
+      set_at => ${sql.timestamp(setAt)},
+      authority => ${authority}
+    )
+  `);
+
+export const foldProfile = ({ tx, projectId }: Scope, profileId: string, identityIds: string[]) =>
+  tx.query(sql.unsafe`
+    select from profiles.fold_profile(
+      project_id => ${projectId},
+      profile_id => ${profileId},
+      identity_ids => ${sql.array(identityIds, 'uuid')},
+      at => now()
+    )
+  `);
+
+export const addTagByEmail = ({ tx, projectId }: Scope, email: string, tag: string) =>
+  tx.query(sql.unsafe`
+    update profiles.profiles
+    set tags = array_append(tags, ${tag})
+    where project_id = ${projectId} and lower(email) = ${email} and not tags @> ${sql.array([tag], 'text')}
+  `);
+
+export type Page = { limit: number; before: { occurredAt: Date; eventId: string } | null };
+
+/** The timeline of some identifiers, newest first. Reads by key, so its cost does not grow with the past. */
+export const listEntries = (
+  { tx, projectId }: Scope,
+  externalIds: string[],
+  anonymousIds: string[],
+  { limit, before }: Page,
+) => {
+  const earlier = before
+    ? sql.fragment`and (occurred_at, event_id) < (${sql.timestamp(before.occurredAt)}, ${before.eventId}::uuid)`
+    : sql.fragment``;
+  const columns = sql.fragment`event_id, name as event, external_id, anonymous_id, properties, occurred_at, received_at, source`;
+  return tx.any(sql.type(Entry)`
+    select * from (
+      select ${columns} from ingest.events
+      where project_id = ${projectId} and external_id = any (${sql.array(externalIds, 'text')}) ${earlier}
+      union all
+      select ${columns} from ingest.events
+      where project_id = ${projectId} and external_id is null
+      and anonymous_id = any (${sql.array(anonymousIds, 'text')}) ${earlier}
+    ) as entry
+    order by occurred_at desc, event_id desc
+    limit ${limit}
+  `);
+};

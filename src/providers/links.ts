@@ -1,0 +1,59 @@
+import { connectSmtp } from './smtp.ts';
+import type { ConnectOutcome, SmtpLink, SmtpSettings } from './smtp.ts';
+
+/** How many connections to one provider a process holds. */
+export const LINKS_PER_PROVIDER_MAX = 5;
+/** Relays close idle connections after minutes; we are first. */
+const LINK_IDLE_MS = 30_000;
+
+type Idle = { link: SmtpLink; since: number };
+
+/** Open connections to providers, kept between sends. One belongs to one hand-off at a time. */
+export class Links {
+  readonly #idle = new Map<string, Idle[]>();
+  readonly #allowNetworks: readonly string[];
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor(allowNetworks: readonly string[]) {
+    this.#allowNetworks = allowNetworks;
+    this.#sweep = setInterval(
+      () => this.#closeIdle(Date.now() - LINK_IDLE_MS),
+      LINK_IDLE_MS / 3,
+    ).unref();
+  }
+
+  /** An open connection for one hand-off. `key` names provider and credentials, so that old ones are not reused. */
+  async take(key: string, settings: SmtpSettings): Promise<ConnectOutcome> {
+    const idle = this.#idle.get(key) ?? [];
+    for (let kept = idle.pop(); kept; kept = idle.pop()) {
+      if (kept.link.isOpen) return { kind: 'connected', link: kept.link };
+    }
+    return connectSmtp(settings, this.#allowNetworks);
+  }
+
+  /** Gives a connection back for the next hand-off. */
+  give(key: string, link: SmtpLink): void {
+    const idle = this.#idle.get(key) ?? [];
+    if (!link.isOpen) return;
+    if (idle.length >= LINKS_PER_PROVIDER_MAX) {
+      link.close();
+      return;
+    }
+    idle.push({ link, since: Date.now() });
+    this.#idle.set(key, idle);
+  }
+
+  close(): void {
+    clearInterval(this.#sweep);
+    this.#closeIdle(Infinity);
+  }
+
+  #closeIdle(before: number): void {
+    for (const [key, idle] of this.#idle) {
+      for (const { link, since } of idle) if (since < before) link.close();
+      const kept = idle.filter(({ since }) => since >= before);
+      if (kept.length > 0) this.#idle.set(key, kept);
+      else this.#idle.delete(key);
+    }
+  }
+}

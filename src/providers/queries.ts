@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { SMTP_SECURE } from './smtp.ts';
+
+const DataKey = z.strictObject({ key_version: z.int(), wrapped_key: z.instanceof(Buffer) });
+
+const Provider = z.strictObject({
+  provider_id: z.uuid(),
+  display_name: z.string(),
+  from_email: z.string(),
+  from_name: z.string().nullable(),
+  reply_to: z.string().nullable(),
+  smtp_host: z.string(),
+  smtp_port: z.int(),
+  smtp_secure: z.enum(SMTP_SECURE),
+  username: z.string(),
+  key_version: z.int(),
+  password: z.instanceof(Buffer),
+  status: z.enum(['active', 'parked']),
+  updated_at: z.date(),
+});
+export type ProviderRow = z.output<typeof Provider>;
+export type NewProviderRow = Omit<ProviderRow, 'status' | 'updated_at'>;
+
+/** The newest data key of the project, or the one of a version. */
+export const findDataKey = ({ tx, projectId }: Scope, version: number | null) =>
+  tx.maybeOne(sql.type(DataKey)`
+    select key_version, wrapped_key from providers.data_keys
+    where project_id = ${projectId} and (${version}::integer is null or key_version = ${version})
+    order by key_version desc
+    limit 1
+  `);
+
+export const insertDataKey = ({ tx, projectId }: Scope, version: number, wrappedKey: Buffer) =>
+  tx.query(sql.unsafe`
+    insert into providers.data_keys (project_id, key_version, master_version, wrapped_key, created_at)
+    values (${projectId}, ${version}, 1, ${sql.binary(wrappedKey)}, now())
+    on conflict do nothing
+  `);
+
+export const insertProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
+  tx.query(sql.unsafe`
+    insert into providers.providers (project_id, provider_id, provider, display_name, from_email, from_name, reply_to,
+      smtp_host, smtp_port, smtp_secure, username, key_version, password, created_at, updated_at)
+    values (${projectId}, ${row.provider_id}, 'smtp', ${row.display_name}, ${row.from_email}, ${row.from_name},
+      ${row.reply_to}, ${row.smtp_host}, ${row.smtp_port}, ${row.smtp_secure}, ${row.username}, ${row.key_version},
+      ${sql.binary(row.password)}, now(), now())
+  `);
+
+export const updateConnection = ({ tx, projectId }: Scope, row: NewProviderRow) =>
+  tx.query(sql.unsafe`
+    update providers.providers
+    set smtp_host = ${row.smtp_host}, smtp_port = ${row.smtp_port}, smtp_secure = ${row.smtp_secure},
+      username = ${row.username}, key_version = ${row.key_version}, password = ${sql.binary(row.password)},
+      updated_at = now()
+    where project_id = ${projectId} and provider_id = ${row.provider_id}
+  `);
+
+const columns = sql.fragment`provider_id, display_name, from_email, from_name, reply_to, smtp_host, smtp_port, smtp_secure,
+  username, key_version, password, status, updated_at`;
+
+export const findProvider = ({ tx, projectId }: Scope, providerId: string) =>
+  tx.maybeOne(sql.type(Provider)`
+    select ${columns} from providers.providers where project_id = ${projectId} and provider_id = ${providerId}
+  `);
+
+export const findByFromEmail = ({ tx, projectId }: Scope, fromEmail: string) =>
+  tx.maybeOne(sql.type(Provider)`
+    select ${columns} from providers.providers where project_id = ${projectId} and lower(from_email) = lower(${fromEmail})
+  `);

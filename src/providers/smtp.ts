@@ -1,0 +1,178 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
+import { resolveEgress } from '../base/egress.ts';
+import { failpoint } from '../base/failpoint.ts';
+import type { PreflightOutcome, SendOutcome } from './outcome.ts';
+import { classify, toOutcome } from './smtp_errors.ts';
+import type { Phase, SmtpError } from './smtp_errors.ts';
+
+export const SMTP_CONNECT_TIMEOUT_MS = 10_000;
+/** How long the relay may be silent, also after the end of the message. Past it the outcome is unknown. */
+export const SMTP_ANSWER_TIMEOUT_MS = 60_000;
+
+export const SMTP_SECURE = ['starttls', 'ssl', 'none'] as const;
+export type SmtpSettings = {
+  smtp_host: string;
+  smtp_port: number;
+  smtp_secure: (typeof SMTP_SECURE)[number];
+  username: string;
+  password: string;
+};
+
+/** A message ready for the wire. `mayStart` is asked once, immediately before its first byte. */
+export type WireMessage = { from: string; to: string; raw: Buffer; mayStart: () => boolean };
+
+/** An open, authenticated connection: nothing more can fail before the message itself. */
+export type SmtpLink = {
+  readonly isOpen: boolean;
+  send: (message: WireMessage) => Promise<SendOutcome>;
+  close: () => void;
+};
+
+export type ConnectOutcome =
+  { kind: 'connected'; link: SmtpLink } | { kind: 'failed'; error: SmtpError };
+
+/** The first half and the rest, read one after the other, so that the start of the body is a known moment. */
+const bodyOf = ({ raw, mayStart }: WireMessage, onStart: () => void): Readable => {
+  const middle = Math.ceil(raw.length / 2);
+  let step = 0;
+  return new Readable({
+    read() {
+      step += 1;
+      if (step === 1 && !mayStart()) {
+        this.destroy(new Error('deadline passed before the first byte'));
+      } else if (step === 1) {
+        onStart();
+        this.push(raw.subarray(0, middle));
+      } else if (step === 2) {
+        failpoint('mid_body');
+        this.push(raw.subarray(middle));
+      } else {
+        this.push(null);
+      }
+    },
+    highWaterMark: 1,
+  });
+};
+
+const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<SendOutcome> =>
+  new Promise((resolve) => {
+    let phase: Phase = 'before_body';
+    const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase));
+    const settle = (outcome: SendOutcome) => {
+      connection.off('error', onLost);
+      resolve(outcome);
+    };
+    const body = bodyOf(message, () => (phase = 'body'));
+    // Without its first byte and without its end, the relay has nothing to take.
+    body.once('error', () => {
+      settle({ kind: 'not_started' });
+      connection.close();
+    });
+    connection.on('error', onLost);
+    connection.send(
+      { from: message.from, to: [message.to] },
+      body,
+      (error: Error | null, info?: SMTPConnectionSendInfo) => {
+        if (error) settle(toOutcome(error as SmtpError, phase));
+        else settle({ kind: 'accepted', providerMessageId: info?.serverMessageId ?? null });
+      },
+    );
+  });
+
+const toLink = (connection: SMTPConnection): SmtpLink => {
+  let isOpen = true;
+  connection.on('error', () => (isOpen = false));
+  connection.once('end', () => (isOpen = false));
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    send: async (message) => {
+      const outcome = await sendOver(connection, message);
+      // After a definite answer the relay waits for the next message; after anything else, who knows.
+      if (outcome.kind !== 'accepted') {
+        isOpen = false;
+        connection.close();
+      }
+      return outcome;
+    },
+    close: () => {
+      isOpen = false;
+      connection.quit();
+    },
+  };
+};
+
+const tlsOptions = {
+  starttls: { requireTLS: true },
+  ssl: { secure: true },
+  none: { ignoreTLS: true },
+} as const;
+
+const open = async (
+  connection: SMTPConnection,
+  { username, password }: SmtpSettings,
+): Promise<void> => {
+  const failed = once(connection, 'error').then(([error]) => {
+    throw error as SmtpError;
+  });
+  failed.catch(() => {});
+  const connected = new Promise<void>((resolve) => connection.connect(() => resolve()));
+  await Promise.race([connected, failed]);
+  const loggedIn = new Promise<void>((resolve, reject) => {
+    connection.login({ user: username, pass: password }, (error: Error | null) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+  await Promise.race([loggedIn, failed]);
+};
+
+/** Connects to the checked address, with the chosen TLS mode, and authenticates: always, or it fails. */
+export const connectSmtp = async (
+  settings: SmtpSettings,
+  allowNetworks: readonly string[],
+): Promise<ConnectOutcome> => {
+  const { smtp_host: host, smtp_port: port, smtp_secure: secure } = settings;
+  const answer = await resolveEgress(host, allowNetworks);
+  const isPlainInPublic = answer.kind === 'open' && secure === 'none' && !answer.isInAllowedNetwork;
+  if (answer.kind !== 'open' || isPlainInPublic) {
+    return {
+      kind: 'failed',
+      error: Object.assign(new Error('not a reachable relay'), { code: 'EDNS' }),
+    };
+  }
+  const connection = new SMTPConnection({
+    host: answer.address,
+    port,
+    secure: false,
+    ...tlsOptions[secure],
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    tls: { minVersion: 'TLSv1.2', ...(isIP(host) === 0 ? { servername: host } : {}) },
+    connectionTimeout: SMTP_CONNECT_TIMEOUT_MS,
+    greetingTimeout: SMTP_CONNECT_TIMEOUT_MS,
+    socketTimeout: SMTP_ANSWER_TIMEOUT_MS,
+    allowInternalNetworkInterfaces: true,
+  });
+  try {
+    await open(connection, settings);
+    return { kind: 'connected', link: toLink(connection) };
+  } catch (error) {
+    connection.close();
+    return { kind: 'failed', error: error as SmtpError };
+  }
+};
+
+/** Proves that settings work: connect, TLS mode, EHLO, AUTH. Sends nothing. */
+export const preflightSmtp = async (
+  settings: SmtpSettings,
+  allowNetworks: readonly string[],
+): Promise<PreflightOutcome> => {
+  const outcome = await connectSmtp(settings, allowNetworks);
+  if (outcome.kind === 'failed') return { kind: 'failed', reason: classify(outcome.error) };
+  outcome.link.close();
+  return { kind: 'passed' };
+};

@@ -1,0 +1,62 @@
+import { convert } from 'html-to-text';
+import { Liquid } from 'liquidjs';
+import type { Template } from './queries.ts';
+
+export const TEMPLATE_CHARS_MAX = 256 * 1024;
+/** Steps that one template may take, and milliseconds that they may last. */
+const TEMPLATE_MEMORY_MAX = 1_000_000;
+export const RENDER_TIME_MAX_MS = 1_000;
+export const RENDERED_CHARS_MAX = 512 * 1024;
+export const SUBJECT_CHARS_MAX = 998;
+
+export type Variables = { profile: object; event: object; run: object };
+export type Rendered = { subject: string; html: string; text: string };
+
+/** What became of a template. A customer's template fails as a matter of course, so it is never thrown. */
+export type RenderOutcome =
+  { kind: 'rendered'; message: Rendered } | { kind: 'failed'; reason: string };
+
+const limits = {
+  // A template is an untrusted program: own properties only, nothing from disk, nothing undefined.
+  ownPropertyOnly: true,
+  strictVariables: true,
+  strictFilters: true,
+  relativeReference: false,
+  parseLimit: TEMPLATE_CHARS_MAX,
+  renderLimit: RENDER_TIME_MAX_MS,
+  memoryLimit: TEMPLATE_MEMORY_MAX,
+  templates: {},
+};
+
+const html = new Liquid({ ...limits, outputEscape: 'escape' });
+const plain = new Liquid(limits);
+
+/** Characters that would end a header line, in every notation that mail software knows. */
+const LINE_BREAK = /[\r\n\0\u0085\u2028\u2029]/;
+
+const toSubject = (text: string): string => {
+  const subject = text.trim();
+  if (subject === '' || subject.length > SUBJECT_CHARS_MAX || LINE_BREAK.test(subject)) {
+    throw new Error(`the subject must be one line of 1 to ${SUBJECT_CHARS_MAX} characters`);
+  }
+  return subject;
+};
+
+const bounded = (text: string): string => {
+  if (text.length > RENDERED_CHARS_MAX)
+    throw new Error(`more than ${RENDERED_CHARS_MAX} characters of output`);
+  return text;
+};
+
+/** Renders a template for one person. The text part is derived from the HTML when the template has none. */
+export const render = async (template: Template, variables: Variables): Promise<RenderOutcome> => {
+  try {
+    const body = bounded(await html.parseAndRender(template.html, variables));
+    const text =
+      template.text === null ? convert(body) : await plain.parseAndRender(template.text, variables);
+    const subject = toSubject(await plain.parseAndRender(template.subject, variables));
+    return { kind: 'rendered', message: { subject, html: body, text: bounded(text) } };
+  } catch (error) {
+    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+  }
+};

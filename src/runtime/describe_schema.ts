@@ -1,0 +1,2 @@
+import type pg from 'pg';
+export const describeSchema = async (_client: pg.Client): Promise<string> => '';

@@ -1,0 +1,118 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Logger as MigrateLogger, migrate as migrateSchema } from 'graphile-migrate';
+import { Logger as WorkerLogger, runMigrations as migrateQueue } from 'graphile-worker';
+import { runner } from 'node-pg-migrate';
+import type { MigrationBuilder } from 'node-pg-migrate';
+import pg from 'pg';
+import type { Keys } from '../base/keys.ts';
+import { passwordOf, queueUrl, ROLES } from '../base/roles.ts';
+import type { Config } from '../config.ts';
+
+const DB_FOLDER = join(import.meta.dirname, '..', '..', 'db');
+const LOCK = 'trunkline/migrate';
+const LOCK_TIMEOUT = '10s';
+
+type Say = (step: string) => void;
+
+type Actions = { up: (pgm: MigrationBuilder) => void | Promise<void>; down: false };
+
+/** Migrations in TypeScript are loaded by Node itself. */
+const loadNatively = (files: string[]) =>
+  Promise.all(
+    files.map(async (file) => ({
+      id: file,
+      filePaths: [file],
+      actions: (await import(pathToFileURL(file).href)) as Actions,
+    })),
+  );
+
+/** Runs one folder of node-pg-migrate: what is not a fast transaction of the schema. */
+const runFolder = async (url: string, folder: 'bootstrap' | 'online'): Promise<void> => {
+  const dir = join(DB_FOLDER, folder);
+  if (!existsSync(dir) || !readdirSync(dir).some((file) => file.endsWith('.ts'))) return;
+  await runner({
+    databaseUrl: url,
+    dir,
+    migrationsTable: `${folder}_migrations`,
+    migrationsSchema: 'migrations',
+    createMigrationsSchema: true,
+    direction: 'up',
+    singleTransaction: false,
+    advisoryLockMode: 'wait',
+    migrationLoaderStrategies: [{ extensions: ['.ts'], loader: loadNatively }],
+    log: () => {},
+  });
+};
+
+/** Lets the two roles log in with the passwords that follow from MASTER_KEY. */
+const setPasswords = async (client: pg.Client, keys: Keys): Promise<void> => {
+  for (const role of ROLES) {
+    const password = pg.escapeLiteral(passwordOf(keys, role));
+    await client.query(`alter role ${pg.escapeIdentifier(role)} with login password ${password}`);
+  }
+};
+
+type Parts = { config: Pick<Config, 'databaseUrl'>; keys: Keys };
+
+const onThisDatabase = (statement: string): string =>
+  `do $$ begin execute format('${statement}', current_database()); end $$`;
+
+/** What the schema's migrations build on: the roles and the queue. */
+const prepareWith = async (client: pg.Client, { config, keys }: Parts, say: Say): Promise<void> => {
+  say('bootstrap: roles');
+  await runFolder(config.databaseUrl, 'bootstrap');
+  await setPasswords(client, keys);
+  await client.query(onThisDatabase(`grant connect on database %I to ${ROLES.join(', ')}`));
+  say('queue');
+  // The queue makes its own schema, and may make nothing else afterwards.
+  await client.query(onThisDatabase('grant create on database %I to trunkline_queue'));
+  await migrateQueue({
+    connectionString: queueUrl({ config, keys }),
+    logger: new WorkerLogger(() => () => {}),
+  });
+  await client.query(onThisDatabase('revoke create on database %I from trunkline_queue'));
+};
+
+const runSteps = async (client: pg.Client, parts: Parts, say: Say): Promise<void> => {
+  const { config } = parts;
+  await prepareWith(client, parts, say);
+  say('schema');
+  await migrateSchema({
+    connectionString: config.databaseUrl,
+    migrationsFolder: DB_FOLDER,
+    logger: new MigrateLogger(() => () => {}),
+  });
+  say('online');
+  await runFolder(config.databaseUrl, 'online');
+};
+
+const withLock = async (
+  parts: Parts,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> => {
+  const client = new pg.Client({
+    connectionString: parts.config.databaseUrl,
+    application_name: 'trunkline-migrate',
+  });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [LOCK]);
+    await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
+    await work(client);
+  } finally {
+    await client.end();
+  }
+};
+
+/**
+ * Brings a database to the schema of this code: roles, queue, schema, online steps, in this order.
+ * Any number of processes may call it at once: one works, the others wait and find nothing to do.
+ */
+export const migrate = (parts: Parts, say: Say = () => {}): Promise<void> =>
+  withLock(parts, (client) => runSteps(client, parts, say));
+
+/** Only what comes before the schema, for an empty database that migrations are tried on. */
+export const prepare = (parts: Parts): Promise<void> =>
+  withLock(parts, (client) => prepareWith(client, parts, () => {}));

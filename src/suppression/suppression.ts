@@ -1,0 +1,30 @@
+import type { Scope } from '../base/db.ts';
+import { normaliseEmail } from '../base/email_address.ts';
+import { newId } from '../base/ids.ts';
+import { findSuppressed, listSuppressed, suppressAddress } from './queries.ts';
+import type { Listed, SuppressionReason } from './queries.ts';
+
+export { listSuppressed };
+export type { Listed, SuppressionReason };
+
+/** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */
+export const addressKey = ({ keys, projectId }: Scope, email: string): Buffer =>
+  keys.hash('address-hash', `${projectId} ${normaliseEmail(email)}`);
+
+/** Puts an address on the list. Once the transaction has committed, no hand-off to it begins. */
+export const suppress = async (
+  scope: Scope,
+  { email, reason, source }: { email: string; reason: SuppressionReason; source: string },
+): Promise<void> => {
+  await suppressAddress(scope, {
+    addressKey: addressKey(scope, email),
+    email,
+    historyId: newId(),
+    reason,
+    source,
+  });
+};
+
+/** Whether the address is on the list now. A hand-off asks `suppression.is_suppressed` instead, under a lock. */
+export const isOnList = async (scope: Scope, email: string): Promise<boolean> =>
+  (await findSuppressed(scope, addressKey(scope, email))) !== null;

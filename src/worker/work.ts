@@ -1,0 +1,50 @@
+import type pg from 'pg';
+
+/** Where there is work that waits for too long, by project. Ids only: all that the queue's role may see. */
+export type Work = {
+  pending: string[];
+  dueRuns: string[];
+  queuedSends: { project_id: string; provider_id: string }[];
+};
+
+/** How many projects or providers one sweep hints at, of each kind. */
+const HINTS_MAX = 1_000;
+
+type ProjectRow = { project_id: string };
+
+/** Maintenance reads across projects: read-only, without locks, in columns that name nobody. */
+export const listWork = async (client: pg.Client, overdueSeconds: number): Promise<Work> => {
+  const ask = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> =>
+    (await client.query<Row>(text, [overdueSeconds, HINTS_MAX])).rows;
+
+  const pending = await ask<ProjectRow>(`
+    select distinct project_id from ingest.pending
+    where received_at < now() - make_interval(secs => $1) limit $2`);
+  const dueRuns = await ask<ProjectRow>(`
+    select distinct project_id from automations.runs
+    where status = 'active' and wake_at < now() - make_interval(secs => $1) limit $2`);
+  const queuedSends = await ask<{ project_id: string; provider_id: string }>(`
+    select distinct project_id, provider_id from delivery.sends
+    where status = 'queued' and due_at < now() - make_interval(secs => $1)
+    and (lease_until is null or lease_until < now()) limit $2`);
+  return {
+    pending: pending.map(({ project_id }) => project_id),
+    dueRuns: dueRuns.map(({ project_id }) => project_id),
+    queuedSends,
+  };
+};
+
+/** The projects with hand-offs whose owner is dead, or silent for too long. */
+export const findLostWork = async (
+  client: pg.Client,
+  dead: string[],
+  silentSeconds: number,
+): Promise<string[]> => {
+  const { rows } = await client.query<ProjectRow>(
+    `select distinct project_id from delivery.sends
+    where (status in ('handing_off', 'queued') and lease_owner = any ($1))
+    or (status = 'handing_off' and handed_off_at < now() - make_interval(secs => $2))`,
+    [dead, silentSeconds],
+  );
+  return rows.map(({ project_id }) => project_id);
+};

@@ -1,0 +1,97 @@
+import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
+import { Logger as WorkerLogger, run } from 'graphile-worker';
+import type { Runner, WorkerEvents } from 'graphile-worker';
+import pg from 'pg';
+import type { Deps } from '../base/deps.ts';
+import { loadTasks } from '../base/task.ts';
+import { queueUrl } from '../base/roles.ts';
+import { Liveness } from './liveness.ts';
+import { startSweeper } from './sweeper.ts';
+
+const TASKS_FOLDER = join(import.meta.dirname, '..', '..', 'tasks');
+/** Jobs that are asked to stop get this long before they are given up. */
+const ABORT_AFTER_MS = 5_000;
+const CONNECTIONS_BESIDES_JOBS = 4;
+
+const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const;
+
+/** The queue's messages in our log, without the payloads it would add. */
+const toWorkerLogger = ({ log }: Deps) =>
+  new WorkerLogger((scope) => (level, message, meta) => {
+    const error = (meta as { error?: unknown } | undefined)?.error;
+    log[levels[level]](
+      { ...scope, ...(error === undefined ? {} : { err: error }) },
+      message.split('\n')[0],
+    );
+  });
+
+const openPool = ({ config, log }: Deps, url: string): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: config.workerConcurrency + CONNECTIONS_BESIDES_JOBS,
+  });
+  const onError = (error: Error) => log.warn({ err: error }, 'queue connection lost');
+  pool.on('error', onError);
+  pool.on('connect', (client) => client.on('error', onError));
+  return pool;
+};
+
+export type Worker = { stop: () => Promise<void> };
+
+/**
+ * Starts taking jobs. `onLost` is called when the worker can no longer work by itself: the
+ * process then stops and its supervisor starts a new one.
+ */
+export const startWorker = async (deps: Deps, onLost: (why: string) => void): Promise<Worker> => {
+  const url = queueUrl(deps);
+  const liveness = await Liveness.open(url, {
+    log: deps.log,
+    onLost: () => onLost('liveness connection lost'),
+  });
+  const pool = openPool(deps, url);
+  const events = new EventEmitter() as WorkerEvents;
+  const held = new Promise<void>((resolve, reject) => {
+    events.once('pool:create', ({ workerPool }) => {
+      liveness.hold(workerPool.id).then(resolve, reject);
+    });
+  });
+  const runner: Runner = await run({
+    pgPool: pool,
+    events,
+    logger: toWorkerLogger(deps),
+    noHandleSignals: true,
+    concurrency: deps.config.workerConcurrency,
+    taskList: await loadTasks(TASKS_FOLDER, {
+      ...deps,
+      workerId: () => liveness.workerId,
+      jobs: liveness.client,
+    }),
+    crontabFile: join(TASKS_FOLDER, 'crontab'),
+    // Without these, stop() resolves before the last job is marked as done.
+    preset: {
+      worker: {
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+        gracefulShutdownAbortTimeout: ABORT_AFTER_MS,
+      },
+    },
+  });
+  await held;
+  let isStopping = false;
+  const onEnd = () => {
+    if (!isStopping) onLost('queue stopped by itself');
+  };
+  runner.promise.then(onEnd, onEnd);
+  const sweeper = startSweeper(deps, liveness.client);
+
+  return {
+    stop: async () => {
+      isStopping = true;
+      await sweeper.stop();
+      await runner.stop();
+      await liveness.close();
+      await pool.end();
+    },
+  };
+};

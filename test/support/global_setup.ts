@@ -1,0 +1,73 @@
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { Keys } from '../../src/base/keys.ts';
+import { migrate } from '../../src/runtime/migrate.ts';
+import {
+  databaseUrl,
+  startScratchPostgres,
+  waitUntilUnused,
+} from '../../src/runtime/scratch_postgres.ts';
+import { TEST_MASTER_KEY } from './secrets.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    serverUrl: string;
+    template: string;
+  }
+}
+
+const TEMPLATE = 'trunkline_template';
+const SETTINGS = {
+  max_connections: 300,
+  shared_buffers: '256MB',
+  max_wal_size: '4GB',
+  // So that the last test can read every statement that the others made the server run.
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track': 'all',
+  'pg_stat_statements.max': 10_000,
+};
+
+type Server = { url: string; stop: () => Promise<void> };
+
+const startContainer = async (image: string): Promise<Server> => {
+  const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
+  const container = await new PostgreSqlContainer(image)
+    .withCommand([
+      'postgres',
+      ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ])
+    .start();
+  return { url: container.getConnectionUri(), stop: async () => void (await container.stop()) };
+};
+
+/** TEST_DATABASE_URL, else a container of TEST_POSTGRES_IMAGE, else the embedded server. */
+const findServer = (): Promise<Server> => {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given) return Promise.resolve({ url: given, stop: async () => {} });
+  const image = process.env['TEST_POSTGRES_IMAGE'];
+  return image ? startContainer(image) : startScratchPostgres(SETTINGS);
+};
+
+const makeTemplate = async (serverUrl: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`drop database if exists ${TEMPLATE} with (force)`);
+  await client.query(`create database ${TEMPLATE}`);
+  const url = databaseUrl(serverUrl, TEMPLATE);
+  await migrate({
+    config: { databaseUrl: url },
+    keys: new Keys(Buffer.from(TEST_MASTER_KEY, 'hex')),
+  });
+  await waitUntilUnused(client, TEMPLATE);
+  await client.query('create extension if not exists pg_stat_statements').catch(() => {});
+  await client.query('select pg_stat_statements_reset()').catch(() => {});
+  await client.end();
+};
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await findServer();
+  await makeTemplate(server.url);
+  project.provide('serverUrl', server.url);
+  project.provide('template', TEMPLATE);
+  return server.stop;
+}

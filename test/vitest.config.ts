@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+
+const DEADLINE_MS = 30_000;
+
+export default defineConfig({
+  root: import.meta.dirname,
+  test: {
+    globalSetup: './support/global_setup.ts',
+    testTimeout: DEADLINE_MS,
+    hookTimeout: DEADLINE_MS,
+    maxWorkers: 3,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'rooms', include: ['**/*.test.ts'], exclude: ['statements.test.ts'] },
+      },
+      // Reads what every other test made Postgres do, so it runs when they are done.
+      {
+        extends: true,
+        test: { name: 'statements', include: ['statements.test.ts'], sequence: { groupOrder: 1 } },
+      },
+    ],
+  },
+});
