@@ -18,34 +18,65 @@ $(INSTALLED): package-lock.json package.json
 start: $(INSTALLED) ## Run everything: Postgres, mail catcher, api, worker; Ctrl-C stops it
 	@exec node src/runtime/start.ts
 
+.PHONY: dev
+dev: $(INSTALLED) ## The same, restarting the service when its code changes
+	@exec node src/runtime/start.ts --watch
+
+.PHONY: demo
+demo: $(INSTALLED) ## Run the whole loop once and say each step
+	@exec node src/runtime/demo.ts
+
 .PHONY: test
-test: check ## Everything that must pass: types, lint, format, all tests, generated files
+test: check ## Everything that must pass
 
 .PHONY: check
-check: types lint format test-all generated ## The same; what CI runs
-	@cat .trunkline/test-summary.txt
+check: $(INSTALLED) ## The same, step by step; CI runs exactly this
+	@node test/check.ts
 
-.PHONY: types
-types: $(INSTALLED) ## Check types
-	tsc -p .
+.PHONY: build
+build: $(INSTALLED) ## Build the Console into dist/console
+	@exec node src/runtime/console_build.ts
 
-.PHONY: lint
-lint: $(INSTALLED) ## Check for mistakes
-	oxlint --type-aware --quiet
+.PHONY: bench
+bench: $(INSTALLED) ## Measure, each figure beside what it is compared with
+	@exec node test/bench/bench.ts
 
-.PHONY: format
-format: $(INSTALLED) ## Check formatting; `npx prettier --write .` mends it
-	prettier --check --log-level=warn .
+.PHONY: db
+db: $(INSTALLED) ## Start the local Postgres alone and print its URL
+	@exec node src/runtime/database.ts start
 
-.PHONY: test-all
-test-all: $(INSTALLED) ## Run all tests
-	vitest run --config test/vitest.config.ts
+.PHONY: db-stop
+db-stop: $(INSTALLED) ## Stop it; the data is kept
+	@exec node src/runtime/database.ts stop
 
-.PHONY: generated
-generated: $(INSTALLED) ## Check that generated files are current
-	node src/runtime/schema.ts dump
-	git diff --exit-code -- db/schema.sql
+.PHONY: db-reset
+db-reset: $(INSTALLED) ## Stop it and throw its data away
+	@exec node src/runtime/database.ts reset
+
+.PHONY: psql
+psql: $(INSTALLED) ## Open a SQL prompt on it
+	@exec node src/runtime/database.ts psql
+
+.PHONY: migrate
+migrate: $(INSTALLED) ## Bring the database to the schema of this code
+	@exec node src/runtime/database.ts migrate
+
+.PHONY: project
+project: $(INSTALLED) ## Make a project and print its keys as JSON: make project name="My shop"
+	@exec node src/runtime/project.ts "$(name)"
+
+.PHONY: watch
+watch: $(INSTALLED) ## Run db/current.sql on every save, on a scratch database
+	@exec node src/runtime/schema.ts watch
 
 .PHONY: commit
 commit: $(INSTALLED) ## Freeze db/current.sql into a migration: make commit name=what_is_now_true
-	node src/runtime/schema.ts commit $(name)
+	@exec node src/runtime/schema.ts commit "$(name)"
+
+.PHONY: format
+format: $(INSTALLED) ## Format every file
+	@prettier --write --log-level=warn .
+
+.PHONY: test-matrix
+test-matrix: $(INSTALLED) ## The tests on Postgres 15 to 18, where Docker is
+	@exec node test/matrix.ts

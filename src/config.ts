@@ -5,10 +5,9 @@ const ROLES = ['api', 'worker', 'all'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const isNetwork = (text: string): boolean => {
-  const [address = '', prefix] = text.split('/');
+  const [, address = '', prefix] = /^([0-9a-fA-F.:]+)\/(\d{1,3})$/.exec(text) ?? [];
   const family = isIP(address);
-  const bits = Number(prefix);
-  return family !== 0 && /^\d{1,3}$/.test(prefix ?? '') && bits <= (family === 4 ? 32 : 128);
+  return family !== 0 && Number(prefix) <= (family === 4 ? 32 : 128);
 };
 
 const networks = z
@@ -25,6 +24,14 @@ const networks = z
     'a comma-separated list of networks such as 10.0.0.0/8,fd00::/8',
   );
 
+/** Only digits: what JavaScript takes for a number besides (nothing, blanks, 1e3) is a mistake here. */
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^-?\d+$/, 'a whole number')
+    .transform(Number)
+    .pipe(z.int().min(least).max(most));
+
 const Settings = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'postgres://user:password@host:5432/database' })
@@ -38,29 +45,20 @@ const Settings = z.object({
       'what every key and password of the installation is derived from; keep it outside the database',
     ),
   ROLE: z.enum(ROLES).default('all').describe('api, worker, or both in one process'),
-  PORT: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(65_535)
-    .default(3000)
-    .describe('HTTP port; 0 takes a free one'),
+  PORT: wholeNumber(0, 65_535).default(3000).describe('HTTP port; 0 takes a free one'),
   HOST: z
     .string()
     .min(1)
     .default('127.0.0.1')
     .describe('address to listen on; 0.0.0.0 for every one'),
+  TRUSTED_PROXIES: wholeNumber(0, 10)
+    .default(0)
+    .describe('reverse proxies in front whose X-Forwarded headers are believed; 0 ignores them'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe(LOG_LEVELS.join(', ')),
   EGRESS_ALLOW_NETWORKS: networks.describe(
     'private networks that providers may live in, such as 10.0.0.0/8',
   ),
-  WORKER_CONCURRENCY: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100)
-    .default(10)
-    .describe('jobs at a time per worker'),
+  WORKER_CONCURRENCY: wholeNumber(1, 100).default(10).describe('jobs at a time per worker'),
   NODE_ENV: z.string().default('production').describe('"test" allows TEST_FAILPOINT'),
   TEST_FAILPOINT: z
     .string()
@@ -74,6 +72,7 @@ const Environment = Settings.refine(
   {
     path: ['TEST_FAILPOINT'],
     error: 'only with NODE_ENV=test',
+    when: () => true,
   },
 ).transform((env) => ({
   databaseUrl: env.DATABASE_URL,
@@ -81,6 +80,7 @@ const Environment = Settings.refine(
   role: env.ROLE,
   port: env.PORT,
   host: env.HOST,
+  trustedProxies: env.TRUSTED_PROXIES,
   logLevel: env.LOG_LEVEL,
   egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,
   workerConcurrency: env.WORKER_CONCURRENCY,

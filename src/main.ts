@@ -29,6 +29,8 @@ const start = async (
   const worker = role === 'api' ? null : await startWorker(deps, (why) => stop(why, 1));
   const api = await openApi(deps, readiness, role !== 'worker');
   deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');
+  // Whoever started us with a channel is told, whatever the log level.
+  process.send?.({ ready: { port: api.port } });
   return async () => {
     readiness.isDraining = true;
     await Promise.all([api.close(), worker?.stop()]);

@@ -4,6 +4,7 @@ const DEADLINE_MS = 30_000;
 
 export default defineConfig({
   root: import.meta.dirname,
+  cacheDir: '../node_modules/.vite',
   test: {
     globalSetup: './support/global_setup.ts',
     testTimeout: DEADLINE_MS,

@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:59675210e97f08a850bb8db535a557f65551e413
+--! Hash: sha1:ec54d67b6690ced8ca3aa0c0a40a1f63c86abb9e
 --! Message: initial
 
 -- Schemas, one per room. Everything here can run twice.
@@ -40,8 +40,9 @@ begin
   execute format('alter table %s force row level security', isolate_table.table_name);
   execute format('drop policy if exists one_project on %s', isolate_table.table_name);
   execute format(
-    'create policy one_project on %s using (project_id = nullif(current_setting(''trunkline.project_id'', true), '''')::uuid)',
-    isolate_table.table_name
+    'create policy one_project on %s using (project_id = %s)',
+    isolate_table.table_name,
+    'nullif(current_setting(''trunkline.project_id'', true), '''')::uuid'
   );
 end;
 $$;
@@ -79,9 +80,10 @@ alter table queue.workers owner to trunkline_queue;
 -- Wakes a worker to look at rows. Hints with the same task and payload collapse into one.
 --
 -- A hint that arrives while its twin is being worked on becomes a job of its own, so nothing
--- that was written before the hint can be missed. Runs as the queue's owner, because the
--- runtime role has no business in the queue's tables.
-create or replace function queue.add_hint(task text, payload jsonb)
+-- that was written before the hint can be missed. A reminder is for work that should have been
+-- found long ago: it leaves a twin alone that waits for its next try, so that back-off holds.
+-- Runs as the queue's owner, because the runtime role has no business in the queue's tables.
+create or replace function queue.add_hint(task text, payload jsonb, is_reminder boolean default false)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -90,14 +92,14 @@ as $$
     identifier => add_hint.task,
     payload => add_hint.payload::json,
     job_key => add_hint.task || add_hint.payload::text,
-    job_key_mode => 'replace',
+    job_key_mode => case when add_hint.is_reminder then 'unsafe_dedupe' else 'replace' end,
     max_attempts => 25
   )
 $$;
 
-alter function queue.add_hint(text, jsonb) owner to trunkline_queue;
-revoke all on function queue.add_hint(text, jsonb) from public;
-grant execute on function queue.add_hint(text, jsonb) to trunkline_runtime;
+alter function queue.add_hint(text, jsonb, boolean) owner to trunkline_queue;
+revoke all on function queue.add_hint(text, jsonb, boolean) from public;
+grant execute on function queue.add_hint(text, jsonb, boolean) to trunkline_runtime;
 --! EndIncluded queue/add_hint.sql
 --! Included queue/release_workers.sql
 -- Gives the jobs of dead workers back to the queue and forgets those workers.
@@ -204,18 +206,26 @@ as $$
 declare
   v_first date := date_trunc('month', now() at time zone 'UTC' - make_interval(months => keep_partitions.months_back));
   v_month date;
+  v_name  text;
   v_made  integer := 0;
 begin
   for v_offset in 0 .. keep_partitions.months_back + keep_partitions.months_ahead loop
     v_month := v_first + make_interval(months => v_offset);
-    continue when to_regclass(format('ingest.%I', to_char(v_month, '"events_"YYYYMM'))) is not null;
-    execute format(
-      'create table ingest.%I partition of ingest.events for values from (%L) to (%L)',
-      to_char(v_month, '"events_"YYYYMM'),
-      v_month::timestamp at time zone 'UTC',
-      (v_month + interval '1 month')::timestamp at time zone 'UTC'
-    );
-    v_made := v_made + 1;
+    v_name := to_char(v_month, '"events_"YYYYMM');
+    continue when to_regclass(format('ingest.%I', v_name)) is not null;
+    begin
+      -- Attaching does not stop those who read or write the timeline; making it in place would.
+      execute format('create table ingest.%I (like ingest.events including all)', v_name);
+      execute format(
+        'alter table ingest.events attach partition ingest.%I for values from (%L) to (%L)',
+        v_name,
+        to_char(v_month, 'YYYY-MM-DD"T00:00:00Z"'),
+        to_char(v_month + interval '1 month', 'YYYY-MM-DD"T00:00:00Z"')
+      );
+      v_made := v_made + 1;
+    exception when duplicate_table or unique_violation then
+      null; -- Somebody else made it meanwhile.
+    end;
   end loop;
   return v_made;
 end;
@@ -314,21 +324,34 @@ as $$
 $$;
 --! EndIncluded ingest/claim_flushes.sql
 --! Included ingest/pending_events.sql
--- The events of some flushes. The time range lets the planner touch only their partitions.
+-- The events of some flushes.
+--
+-- The ids and their time range are read first, so that the planner sees them as values: it then
+-- opens the partitions of that range only, and looks each id up instead of walking the project.
 create or replace function ingest.pending_events(project_id uuid, flush_ids uuid[])
 returns setof ingest.events
-language sql stable
+language plpgsql stable
+set search_path = ''
 as $$
-  select event.*
+declare
+  v_event_ids uuid[];
+  v_from      timestamptz;
+  v_to        timestamptz;
+begin
+  select array_agg(noted.event_id), min(pending.occurred_from), max(pending.occurred_to)
+  into v_event_ids, v_from, v_to
   from ingest.pending
   cross join lateral unnest(pending.event_ids) as noted (event_id)
-  join ingest.events as event
-    on event.project_id = pending.project_id
-    and event.event_id = noted.event_id
-    and event.occurred_at between pending.occurred_from and pending.occurred_to
   where pending.project_id = pending_events.project_id
-  and event.project_id = pending_events.project_id
-  and pending.flush_id = any (pending_events.flush_ids)
+  and pending.flush_id = any (pending_events.flush_ids);
+
+  return query
+  select event.*
+  from ingest.events as event
+  where event.project_id = pending_events.project_id
+  and event.event_id = any (v_event_ids)
+  and event.occurred_at between v_from and v_to;
+end;
 $$;
 --! EndIncluded ingest/pending_events.sql
 select ingest.keep_partitions();
@@ -569,8 +592,10 @@ begin
     suppressed_at = excluded.suppressed_at,
     email = excluded.email
   where address.suppressed_at is null
-  or array_position(array['manual', 'hard_bounce', 'complaint'], excluded.reason)
-    > array_position(array['manual', 'hard_bounce', 'complaint'], address.reason);
+  or (array_position(array['manual', 'hard_bounce', 'complaint'], excluded.reason),
+      address.suppressed_at, address.source, address.email)
+    > (array_position(array['manual', 'hard_bounce', 'complaint'], address.reason),
+      excluded.suppressed_at, excluded.source, excluded.email);
 
   insert into suppression.history (project_id, history_id, address_key, change, reason, source, changed_at)
   values (suppress_address.project_id, suppress_address.history_id, suppress_address.address_key, 'suppressed',
@@ -771,7 +796,7 @@ language plpgsql volatile
 set search_path = ''
 as $$
 declare
-  v_now        timestamptz := clock_timestamp();
+  v_now        timestamptz := date_trunc('milliseconds', clock_timestamp());
   v_suppressed boolean;
 begin
   perform suppression.know_address(plan_send.project_id, plan_send.address_key, plan_send.recipient);
@@ -800,8 +825,8 @@ $$;
 --! Included delivery/claim_sends.sql
 -- Leases the sends of one provider that are due, so that workers do not prepare the same ones.
 --
--- Those that waited too long end here as expired. A lease only saves work: what may be handed off is decided by begin_hand_off. It runs out by
--- the database's clock when its owner dies.
+-- Those that waited too long end here as expired. A lease only saves work: what may be handed
+-- off is decided by begin_hand_off. It runs out by the database's clock when its owner dies.
 create or replace function delivery.claim_sends(
   project_id  uuid,
   provider_id uuid,
@@ -878,22 +903,34 @@ language plpgsql volatile
 set search_path = ''
 as $$
 declare
-  v_now        timestamptz := clock_timestamp();
   v_suppressed boolean;
+  v_now        timestamptz;
   v_decision   text;
 begin
   perform set_config('trunkline.project_id', begin_hand_off.project_id::text, true);
   v_suppressed := suppression.is_suppressed(begin_hand_off.project_id, begin_hand_off.address_key);
+  -- After the wait for the address: a lease may have run out meanwhile.
+  v_now := date_trunc('milliseconds', clock_timestamp());
 
   update delivery.sends as send
-  set status = case
-      when v_suppressed then 'suppressed'
-      when send.expires_at <= v_now then 'expired'
-      else 'handing_off'
-    end,
-    status_reason = case when v_suppressed then 'suppressed' when send.expires_at <= v_now then 'expired' end,
-    attempt_count = begin_hand_off.attempt,
-    handed_off_at = v_now
+  set status = case when v_suppressed then 'suppressed' else 'expired' end,
+    status_reason = case when v_suppressed then 'suppressed' else 'expired' end,
+    lease_owner = null,
+    lease_until = null
+  where send.project_id = begin_hand_off.project_id
+  and send.send_id = begin_hand_off.send_id
+  and send.status = 'queued'
+  and send.lease_owner = begin_hand_off.owner
+  and send.lease_until > v_now
+  and (v_suppressed or send.expires_at <= v_now)
+  returning send.status into v_decision;
+
+  if v_decision is not null then
+    return v_decision;
+  end if;
+
+  update delivery.sends as send
+  set status = 'handing_off', status_reason = null, attempt_count = begin_hand_off.attempt, handed_off_at = v_now
   where send.project_id = begin_hand_off.project_id
   and send.send_id = begin_hand_off.send_id
   and send.status = 'queued'
@@ -902,12 +939,14 @@ begin
   and send.attempt_count = begin_hand_off.attempt - 1
   returning send.status into v_decision;
 
-  if v_decision = 'handing_off' then
-    insert into delivery.attempts (project_id, send_id, attempt, message_id, lease_owner, started_at)
-    values (begin_hand_off.project_id, begin_hand_off.send_id, begin_hand_off.attempt, begin_hand_off.message_id,
-      begin_hand_off.owner, v_now);
+  if v_decision is null then
+    return 'lost';
   end if;
-  return coalesce(v_decision, 'lost');
+
+  insert into delivery.attempts (project_id, send_id, attempt, message_id, lease_owner, started_at)
+  values (begin_hand_off.project_id, begin_hand_off.send_id, begin_hand_off.attempt, begin_hand_off.message_id,
+    begin_hand_off.owner, v_now);
+  return v_decision;
 end;
 $$;
 --! EndIncluded delivery/begin_hand_off.sql
@@ -939,16 +978,22 @@ begin
 
   update delivery.sends as send
   set status = case
-      when record_outcome.outcome in ('accepted', 'rejected') then record_outcome.outcome
-      when record_outcome.outcome in ('deferred', 'not_started') then
-        case send.status when 'handing_off' then 'queued' else 'not_sent' end
-      when num_nonnulls(send.delivered_at, send.bounced_at, send.complained_at) > 0 then 'accepted'
-      else 'unknown'
+      when record_outcome.outcome = 'accepted' then 'accepted'
+      when record_outcome.outcome <> 'rejected'
+        and num_nonnulls(send.delivered_at, send.bounced_at, send.complained_at) > 0 then 'accepted'
+      when record_outcome.outcome = 'unknown' then 'unknown'
+      when send.status = 'unknown' then 'not_sent'
+      when record_outcome.outcome in ('deferred', 'not_started') then 'queued'
+      else record_outcome.outcome
     end,
     status_reason = record_outcome.reason,
     due_at = case when record_outcome.retry_after is null then send.due_at
       else v_now + record_outcome.retry_after end,
-    accepted_at = case when record_outcome.outcome = 'accepted' then v_now else send.accepted_at end,
+    accepted_at = case record_outcome.outcome
+      when 'accepted' then v_now
+      when 'rejected' then send.accepted_at
+      else least(send.delivered_at, send.bounced_at, send.complained_at)
+    end,
     provider_message_id = coalesce(record_outcome.provider_message_id, send.provider_message_id),
     lease_owner = null,
     lease_until = null
@@ -963,7 +1008,8 @@ begin
     provider_message_id = record_outcome.provider_message_id
   where tried.project_id = record_outcome.project_id
   and tried.send_id = record_outcome.send_id
-  and tried.attempt = record_outcome.attempt;
+  and tried.attempt = record_outcome.attempt
+  and (tried.outcome is null or tried.outcome = 'unknown');
 
   return coalesce(v_status, 'lost');
 end;
@@ -984,8 +1030,12 @@ as $$
       then least(send.bounced_at, record_feedback.occurred_at) else send.bounced_at end,
     complained_at = case when record_feedback.fact = 'complained'
       then least(send.complained_at, record_feedback.occurred_at) else send.complained_at end,
-    accepted_at = case when send.status = 'unknown'
-      then coalesce(send.accepted_at, record_feedback.occurred_at) else send.accepted_at end,
+    -- Accepted on the strength of feedback alone is accepted since the earliest fact.
+    accepted_at = case
+      when send.status = 'unknown' or (send.status = 'accepted' and send.status_reason = 'outcome_unknown')
+        then least(send.accepted_at, record_feedback.occurred_at)
+      else send.accepted_at
+    end,
     status = case send.status when 'unknown' then 'accepted' else send.status end
   where send.project_id = record_feedback.project_id
   and send.send_id = record_feedback.send_id
@@ -1020,6 +1070,7 @@ begin
   set status = case when num_nonnulls(send.delivered_at, send.bounced_at, send.complained_at) > 0
       then 'accepted' else 'unknown' end,
     status_reason = 'outcome_unknown',
+    accepted_at = least(send.delivered_at, send.bounced_at, send.complained_at),
     lease_owner = null,
     lease_until = null
   where send.project_id = settle_lost.project_id
@@ -1149,3 +1200,39 @@ grant select (project_id, status, wake_at) on automations.runs to trunkline_queu
 select base.open_to_queue('ingest.pending');
 select base.open_to_queue('delivery.sends');
 select base.open_to_queue('automations.runs');
+
+-- People who work in the Console and their sessions. Local to the main node, never sharded: nothing here is a tenant's.
+
+create schema if not exists admin;
+grant usage on schema admin to trunkline_runtime;
+
+create table if not exists admin.people (
+  person_id     uuid primary key,
+  email         text not null,
+  password_hash text not null,
+  is_admin      boolean not null,
+  created_at    timestamptz(3) not null,
+  constraint people_email_is_short check (length(email) between 3 and 254),
+  constraint people_password_is_hashed check (password_hash like 'scrypt$%')
+);
+
+create unique index if not exists people_by_email on admin.people (lower(email));
+
+-- A token is random and lives in one browser; here is only its keyed hash.
+create table if not exists admin.sessions (
+  session_hash bytea primary key,
+  person_id    uuid not null references admin.people on delete cascade,
+  created_at   timestamptz(3) not null,
+  expires_at   timestamptz(3) not null,
+  last_seen_at timestamptz(3) not null,
+  constraint sessions_hash_is_hmac_sha256 check (length(session_hash) = 32),
+  constraint sessions_end check (expires_at > created_at)
+);
+
+create index if not exists sessions_by_person on admin.sessions (person_id);
+create index if not exists sessions_by_expiry on admin.sessions (expires_at);
+
+grant select, insert on admin.people to trunkline_runtime;
+grant update (password_hash) on admin.people to trunkline_runtime;
+grant select, insert, delete on admin.sessions to trunkline_runtime;
+grant update (last_seen_at) on admin.sessions to trunkline_runtime;

@@ -6,20 +6,21 @@ import * as profiles from '../profiles/profiles.ts';
 import {
   activateVersion,
   claimDueRuns,
-  endRun,
+  endRuns,
   findAutomationByName,
   insertAutomation,
   insertLog,
   insertRuns,
   insertVersion,
+  listAutomations,
   listTriggered,
 } from './queries.ts';
-import type { DueRun, NewRun, Triggered } from './queries.ts';
+import type { DueRun, LogEntry, NewRun, Triggered } from './queries.ts';
 import { Definition, STEPS_MAX } from './schema.ts';
 import type { Step } from './schema.ts';
 import { takeStep } from './steps.ts';
 
-export { findAutomationByName };
+export { findAutomationByName, listAutomations };
 
 /** How many due runs one transaction walks. */
 export const CLAIM_RUNS_MAX = 500;
@@ -91,28 +92,28 @@ export const startRuns = async (
   return (await insertRuns(scope, runs)).length;
 };
 
-/** Walks one run until it ends; answers the providers it queued sends for. */
-const walk = async (scope: Scope, run: DueRun): Promise<string[]> => {
+type Walked = { log: LogEntry[]; queuedFor: string[] };
+
+/** Walks one run until it ends. */
+const walk = async (scope: Scope, run: DueRun): Promise<Walked> => {
+  const walked: Walked = { log: [], queuedFor: [] };
   const profileId = await profiles.findProfileOf(scope, run.identity_id);
-  const queuedFor: string[] = [];
   let stepId: string | null = run.step_id;
-  for (let taken = 0; stepId !== null && profileId !== null && taken < STEPS_MAX; taken += 1) {
+  while (stepId !== null && profileId !== null && walked.log.length < STEPS_MAX) {
     const step: Step | undefined = run.definition.steps[stepId];
     if (!step) break;
-    const made = await takeStep({ scope, run, stepId, profileId }, step);
-    const { decision, detail } = made;
-    await insertLog(scope, {
+    const { decision, detail, queuedFor } = await takeStep({ scope, run, stepId, profileId }, step);
+    walked.log.push({
       runId: run.run_id,
-      entry: run.entries + taken,
+      entry: run.entries + walked.log.length,
       stepId,
       decision,
       detail,
     });
-    if (made.queuedFor) queuedFor.push(made.queuedFor);
+    if (queuedFor) walked.queuedFor.push(queuedFor);
     stepId = step.next;
   }
-  await endRun(scope, run.run_id);
-  return queuedFor;
+  return walked;
 };
 
 export type Advanced = { hints: Hint[]; isMore: boolean };
@@ -120,12 +121,21 @@ export type Advanced = { hints: Hint[]; isMore: boolean };
 /** Takes due runs of the project and walks each until it ends. Answers what to wake after the commit. */
 export const advance = async (scope: Scope): Promise<Advanced> => {
   const runs = await claimDueRuns(scope, CLAIM_RUNS_MAX);
-  const queuedFor = new Set<string>();
-  for (const run of runs) {
-    for (const providerId of await walk(scope, run)) queuedFor.add(providerId);
+  const walks: Walked[] = [];
+  for (const run of runs) walks.push(await walk(scope, run));
+  if (runs.length > 0) {
+    await insertLog(
+      scope,
+      walks.flatMap(({ log }) => log),
+    );
+    await endRuns(
+      scope,
+      runs.map(({ run_id }) => run_id),
+    );
   }
+  const providerIds = new Set(walks.flatMap(({ queuedFor }) => queuedFor));
   return {
-    hints: [...queuedFor].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
+    hints: [...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
     isMore: runs.length === CLAIM_RUNS_MAX,
   };
 };

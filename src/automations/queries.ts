@@ -58,6 +58,35 @@ export const findAutomationByName = ({ tx, projectId }: Scope, name: string) =>
     limit 1
   `);
 
+const Listed = Automation.extend({
+  status: z.enum(['draft', 'active', 'paused', 'archived']),
+  event: z.string().nullable(),
+  created_at: z.date(),
+});
+
+/** The automations of a project, the newest first, and the event that starts each that is active. */
+export const listAutomations = (
+  { tx, projectId }: Scope,
+  { limit, beforeId }: { limit: number; beforeId: string | null },
+) => {
+  const earlier = beforeId
+    ? sql.fragment`and automation.automation_id < ${beforeId}`
+    : sql.fragment``;
+  return tx.any(sql.type(Listed)`
+    select automation.automation_id, automation.name, automation.status, automation.active_version,
+      automation.created_at, version.definition -> 'trigger' ->> 'event' as event
+    from automations.automations as automation
+    left join automations.versions as version
+      on version.project_id = automation.project_id
+      and version.project_id = ${projectId}
+      and version.automation_id = automation.automation_id
+      and version.version = automation.active_version
+    where automation.project_id = ${projectId} ${earlier}
+    order by automation.automation_id desc
+    limit ${limit}
+  `);
+};
+
 const Properties = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
 const Triggered = z.strictObject({
@@ -110,14 +139,14 @@ export const insertRuns = async ({ tx, projectId }: Scope, runs: NewRun[]): Prom
     insert into automations.runs (project_id, run_id, automation_id, version, identity_id, trigger_event_id,
       trigger_event_at, entry_key, status, step_id, wake_at, started_at)
     select ${projectId}, run.run_id, run.automation_id, run.version, run.identity_id, run.event_id, run.event_at,
-      run.entry_key, 'active', run.step_id, statement_timestamp(), statement_timestamp()
+      run.entry_key, 'active', run.step_id, date_trunc('milliseconds', statement_timestamp()), statement_timestamp()
     from unnest(
       ${column((run) => run.run_id, 'uuid')}, ${column((run) => run.automation_id, 'uuid')},
       ${column((run) => run.version, 'int4')}, ${column((run) => run.identity_id, 'uuid')},
       ${column((run) => run.trigger_event_id, 'uuid')}, ${column((run) => run.trigger_event_at, 'timestamptz')},
       ${column((run) => run.entry_key, 'text')}, ${column((run) => run.step_id, 'text')}
     ) as run (run_id, automation_id, version, identity_id, event_id, event_at, entry_key, step_id)
-    order by run.automation_id, run.entry_key
+    order by run.automation_id, run.entry_key, run.event_at, run.event_id
     on conflict on constraint runs_one_per_entry do nothing
     returning run_id
   `);
@@ -165,18 +194,24 @@ export type LogEntry = {
   detail: Record<string, string>;
 };
 
-export const insertLog = (
-  { tx, projectId }: Scope,
-  { runId, entry, stepId, decision, detail }: LogEntry,
-) =>
-  tx.query(sql.unsafe`
+export const insertLog = ({ tx, projectId }: Scope, entries: LogEntry[]) => {
+  const column = (read: (entry: LogEntry) => string | number, type: string) =>
+    sql.array(entries.map(read), type);
+  return tx.query(sql.unsafe`
     insert into automations.run_log (project_id, run_id, entry, step_id, decision, detail, decided_at)
-    values (${projectId}, ${runId}, ${entry}, ${stepId}, ${decision}, ${JSON.stringify(detail)}::jsonb, now())
+    select ${projectId}, logged.run_id, logged.entry, logged.step_id, logged.decision, logged.detail,
+      statement_timestamp()
+    from unnest(
+      ${column(({ runId }) => runId, 'uuid')}, ${column(({ entry }) => entry, 'int4')},
+      ${column(({ stepId }) => stepId, 'text')}, ${column(({ decision }) => decision, 'text')},
+      ${column(({ detail }) => JSON.stringify(detail), 'jsonb')}
+    ) as logged (run_id, entry, step_id, decision, detail)
   `);
+};
 
-export const endRun = ({ tx, projectId }: Scope, runId: string) =>
+export const endRuns = ({ tx, projectId }: Scope, runIds: string[]) =>
   tx.query(sql.unsafe`
     update automations.runs
     set status = 'ended', step_id = null, wake_at = null, ended_at = now()
-    where project_id = ${projectId} and run_id = ${runId}
+    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
   `);

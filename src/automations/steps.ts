@@ -16,7 +16,8 @@ const updateProfile = async (
   { scope, run }: Walk,
   step: StepOf<'update_profile'>,
 ): Promise<Decision> => {
-  const event = await ingest.findEvent(scope, run.trigger_event_id, run.trigger_event_at);
+  const key = { eventId: run.trigger_event_id, occurredAt: run.trigger_event_at };
+  const [event] = await ingest.listEvents(scope, [key]);
   const traits: Record<string, string | number | boolean> = {};
   for (const [trait, property] of Object.entries(step.traits_from_event)) {
     const value =

@@ -71,10 +71,11 @@ const typeParsers = [
 ];
 
 const DOWN_CODES =
-  /^(?:08\w{3}|53\w{3}|57P0\d|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/;
+  /^(?:08\w{3}|53\w{3}|57P0\d|57014|55P03|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/;
 
 /**
- * Whether the database itself failed (gone, restarting, out of connections or disk), not a statement.
+ * Whether the database itself failed (gone, restarting, out of connections or disk, too slow), not a
+ * statement.
  * After a lost connection the outcome of a commit is unknown, so nothing may be taken as stored.
  */
 export const isDatabaseDown = (error: unknown): boolean => {

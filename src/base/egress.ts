@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
@@ -9,8 +10,9 @@ import { BlockList, isIP } from 'node:net';
 const CLOSED_NETWORKS = [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24',
   '192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24',
-  '224.0.0.0/4 240.0.0.0/4',
-  '::/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20',
+  // The last one is where a large cloud's own services answer every machine.
+  '224.0.0.0/4 240.0.0.0/4 168.63.129.16/32',
+  '::/96 ::ffff:0:0:0/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20',
   '5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
 ].flatMap((line) => line.split(' '));
 
@@ -31,6 +33,14 @@ export type EgressAnswer =
   | { kind: 'closed' }
   | { kind: 'unresolvable' };
 
+const resolve = async (host: string): Promise<LookupAddress[]> => {
+  try {
+    return await lookup(host, { all: true, verbatim: true });
+  } catch {
+    return [];
+  }
+};
+
 /**
  * Resolves a host and checks every address it has. Connect to exactly the address answered, and
  * validate certificates against the name: a second resolution could answer something else.
@@ -40,7 +50,7 @@ export const resolveEgress = async (
   allowNetworks: readonly string[],
 ): Promise<EgressAnswer> => {
   const allowed = toBlockList(allowNetworks);
-  const answers = await lookup(host, { all: true, verbatim: true }).catch(() => []);
+  const answers = await resolve(host);
   const [first] = answers;
   if (!first) return { kind: 'unresolvable' };
 

@@ -4,6 +4,16 @@ import { z } from 'zod';
 /** RFC 5321 §4.5.3.1: 64 for the local part, 254 for a path without its brackets. */
 export const EMAIL_CHARS_MAX = 254;
 
+export const LOCAL_PART_CHARS_MAX = 64;
+
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+/**
+ * A dot-string (RFC 5321 §4.1.2) at a host name of two labels or more (RFC 1035), the last of which is
+ * no number. No quoted strings: nobody has one.
+ */
+const ADDRESS = new RegExp(`^(${ATOM}(?:\\.${ATOM})*)@(?:${LABEL}\\.)+(?=[A-Za-z])${LABEL}$`);
+
 const trimAndEncode = (text: string): string => {
   const trimmed = text.trim();
   const at = trimmed.lastIndexOf('@');
@@ -12,12 +22,16 @@ const trimAndEncode = (text: string): string => {
   return domain === '' ? trimmed : `${trimmed.slice(0, at)}@${domain}`;
 };
 
+const isAddress = (text: string): boolean =>
+  text.length <= EMAIL_CHARS_MAX &&
+  (ADDRESS.exec(text)?.[1]?.length ?? Infinity) <= LOCAL_PART_CHARS_MAX;
+
 /** One e-mail address, as somebody wrote it: trimmed, domain in ASCII, local part untouched. */
 export const EmailAddress = z
   .string()
   .max(EMAIL_CHARS_MAX, `at most ${EMAIL_CHARS_MAX} characters`)
   .transform(trimAndEncode)
-  .pipe(z.email('must be one e-mail address, such as ann@example.com'));
+  .refine(isAddress, 'must be one e-mail address, such as ann@example.com');
 
 /** The form in which addresses are compared: lower case throughout. */
 export const normaliseEmail = (email: string): string => trimAndEncode(email).toLowerCase();

@@ -12,17 +12,29 @@ const FAILPOINTS = [
 ] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-let armed: string | null = null;
+const SIGNALS = ['SIGKILL', 'SIGSTOP'] as const;
 
-/** Arms one failpoint for the life of the process, or none. Throws on a name that does not exist. */
-export const armFailpoint = (name: string | null): void => {
-  if (name !== null && !FAILPOINTS.includes(name as Failpoint)) {
+let armed: { name: string; signal: NodeJS.Signals } | null = null;
+
+/**
+ * Arms one failpoint, or none: `name` or `name:SIGSTOP`, once; SIGKILL where no signal is given.
+ * Throws on a name or a signal that does not exist.
+ */
+export const armFailpoint = (spec: string | null): void => {
+  const [name = '', signal = 'SIGKILL'] = spec?.split(':') ?? [];
+  if (spec !== null && !FAILPOINTS.includes(name as Failpoint)) {
     throw new Error(`unknown failpoint ${name}; there are: ${FAILPOINTS.join(', ')}`);
   }
-  armed = name;
+  if (!SIGNALS.includes(signal as (typeof SIGNALS)[number])) {
+    throw new Error(`a failpoint sends ${SIGNALS.join(' or ')}, not ${signal}`);
+  }
+  armed = spec === null ? null : { name, signal: signal as NodeJS.Signals };
 };
 
-/** Kills the process with SIGKILL when this failpoint is armed; otherwise does nothing. */
+/** Kills or freezes the process when this failpoint is armed; otherwise does nothing. */
 export const failpoint = (name: Failpoint): void => {
-  if (armed === name) process.kill(process.pid, 'SIGKILL');
+  if (armed?.name !== name) return;
+  const { signal } = armed;
+  armed = null;
+  process.kill(process.pid, signal);
 };

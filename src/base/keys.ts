@@ -5,6 +5,7 @@ export type KeyPurpose =
   | 'api-key-pepper'
   | 'address-hash'
   | 'credentials'
+  | 'session'
   | 'runtime-role-password'
   | 'queue-role-password';
 

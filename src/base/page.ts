@@ -15,6 +15,15 @@ export const pageQuery = {
   cursor: z.string().optional(),
 };
 
+/** What every list is asked for. */
+export type PageQuery = { limit: number; cursor?: string | undefined };
+
+/** The same for procedures, whose clients send numbers as numbers. */
+export const listInput = z.object({
+  limit: z.int().min(1).max(PAGE_ITEMS_MAX).default(PAGE_ITEMS_DEFAULT),
+  cursor: pageQuery.cursor,
+});
+
 /** The shape of every list's answer. */
 export const pageOf = <S extends z.ZodType>(item: S) =>
   z.strictObject({ items: z.array(item), next_cursor: z.string().nullable() });

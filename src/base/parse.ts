@@ -12,7 +12,7 @@ const escape = (part: PropertyKey): string =>
 export const pointer = (path: readonly PropertyKey[]): string =>
   path.map((part) => `/${escape(part)}`).join('');
 
-const toIssues = (issue: z.core.$ZodIssue): Issue[] =>
+const describe = (issue: z.core.$ZodIssue): Issue[] =>
   issue.code === 'unrecognized_keys'
     ? issue.keys.map((key) => ({
         path: pointer([...issue.path, key]),
@@ -20,10 +20,13 @@ const toIssues = (issue: z.core.$ZodIssue): Issue[] =>
       }))
     : [{ path: pointer(issue.path), message: issue.message }];
 
+/** What is wrong, as many as one answer lists. */
+export const toIssues = (error: z.ZodError): Issue[] =>
+  error.issues.flatMap(describe).slice(0, ISSUES_MAX);
+
 /** Parses what came from outside, or refuses with every problem at once. */
 export const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const issues = result.error.issues.flatMap(toIssues).slice(0, ISSUES_MAX);
-  throw new Refusal('invalid_request', { issues });
+  throw new Refusal('invalid_request', { issues: toIssues(result.error) });
 };

@@ -15,6 +15,15 @@ export const refusals = {
     status: 401,
     detail: 'Send a valid key of this project as "Authorization: Bearer <key>".',
   },
+  not_signed_in: { status: 401, detail: 'Sign in to the Console first: there is no live session.' },
+  wrong_login: {
+    status: 401,
+    detail: 'No person has this e-mail address and this password. Check both.',
+  },
+  foreign_origin: {
+    status: 403,
+    detail: 'Changes are only taken from the pages of this installation.',
+  },
   wrong_key_type: { status: 403, detail: 'This endpoint needs a server key.' },
   not_found: { status: 404, detail: 'There is nothing here that this key may see.' },
   method_not_allowed: {
@@ -30,6 +39,10 @@ export const refusals = {
   provider_preflight_failed: {
     status: 422,
     detail: 'The provider refused the connection. See reason and hint.',
+  },
+  too_many_sign_ins: {
+    status: 429,
+    detail: 'Too many attempts to sign in. Wait, then try again.',
   },
   headers_too_large: { status: 431, detail: 'The request headers are too large.' },
   internal_error: {

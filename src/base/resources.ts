@@ -17,9 +17,18 @@ export class Resources {
     return made;
   }
 
+  /** Closes everything, also what comes after something that cannot be closed. */
   async close(): Promise<void> {
     const all = [...this.#kept.values()];
     this.#kept.clear();
-    for (const kept of all) await kept.close?.();
+    const errors: unknown[] = [];
+    for (const kept of all) {
+      try {
+        await kept.close?.();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, 'not everything could be closed');
   }
 }

@@ -5,8 +5,14 @@ import type pg from 'pg';
 import type { z } from 'zod';
 import type { Deps } from './deps.ts';
 
-/** What a task is given: the service's parts, the id of the worker that runs it, and the queue's own connection. */
-export type TaskDeps = Deps & { workerId: () => string; jobs: pg.ClientBase };
+/** What a task is given: the service's parts, and what the worker that runs it knows. */
+export type TaskDeps = Deps & {
+  workerId: () => string;
+  /** The queue's own connection, for maintenance that the runtime role has no right to. */
+  jobs: pg.ClientBase;
+  /** Aborted when the worker stops: a job ends between two pieces of work. */
+  signal: AbortSignal;
+};
 
 type BoundTask = (deps: TaskDeps) => Task;
 

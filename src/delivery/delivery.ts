@@ -13,6 +13,7 @@ import type { Claimed, NewSend, Planned } from './queries.ts';
 import { RETRY_BASE_SECONDS, RETRY_MAX_SECONDS } from './retry.ts';
 
 export { findSentTo, recordFact } from './feedback_queries.ts';
+export { countBetween } from './log_queries.ts';
 export { settleLost } from './sweep_queries.ts';
 export { readMessageId } from './message.ts';
 export { HAND_OFF_DEADLINE_MS } from './hand_off.ts';
@@ -71,28 +72,34 @@ const postpone = async (
   await inProject(deps, projectId, (scope) => postponeSend(scope, send.send_id, owner, wait));
 };
 
+/** Gives a send back untouched, for the next worker: this one stops. */
+const giveBack = async (context: HandOffContext, { send }: Prepared): Promise<void> => {
+  const { deps, projectId, owner } = context;
+  const now = { reason: null, jitter: 0, minSeconds: 0, maxSeconds: 0 };
+  await inProject(deps, projectId, (scope) => postponeSend(scope, send.send_id, owner, now));
+};
+
 /** Hands over a turn's sends. Once the provider cannot be reached, the rest is put back untried. */
 const handOverAll = async (context: HandOffContext, prepared: Prepared[]): Promise<void> => {
   let unreachable: string | null = null;
   await eachAtMost(prepared, providers.LINKS_PER_PROVIDER_MAX, async (one) => {
+    if (context.signal.aborted) return giveBack(context, one);
     if (unreachable === null) {
       const failure = await handOff(context, one);
-      if (failure === null) return;
+      if (failure === null) return undefined;
       unreachable = 'reason' in failure ? failure.reason : 'connection_failed';
     }
-    await postpone(context, one, unreachable);
+    return postpone(context, one, unreachable);
   });
 };
+
+/** Whose turn it is, and which worker takes it until when. */
+export type Turning = { projectId: string; providerId: string; owner: string; signal: AbortSignal };
 
 type Turn = { ready: providers.Ready; claimed: readonly Claimed[] };
 
 /** Leases in a transaction of its own: whatever rendering may do, the lease is there to run out. */
-const takeTurn = (
-  deps: Deps,
-  projectId: string,
-  providerId: string,
-  owner: string,
-): Promise<Turn | null> =>
+const takeTurn = (deps: Deps, { projectId, providerId, owner }: Turning): Promise<Turn | null> =>
   inProject(deps, projectId, async (scope) => {
     const ready = await providers.findReady(scope, providerId);
     if (!ready) return null;
@@ -104,15 +111,13 @@ const takeTurn = (
  * One turn of a provider: lease what is due, render it, hand it over. Answers whether more may be
  * due. Safe to run twice or at once: each hand-off is decided by a compare-and-set of its row.
  */
-export const sendQueued = async (
-  deps: Deps,
-  { projectId, providerId, owner }: { projectId: string; providerId: string; owner: string },
-): Promise<boolean> => {
-  const turn = await takeTurn(deps, projectId, providerId, owner);
+export const sendQueued = async (deps: Deps, turning: Turning): Promise<boolean> => {
+  const turn = await takeTurn(deps, turning);
   if (!turn) return false;
+  const { projectId, owner, signal } = turning;
   const prepared = await inProject(deps, projectId, (scope) =>
     prepareSends(scope, { ...turn, owner }),
   );
-  await handOverAll({ deps, projectId, owner, ready: turn.ready }, prepared);
+  await handOverAll({ deps, projectId, owner, signal, ready: turn.ready }, prepared);
   return turn.claimed.length === CLAIM_SENDS_MAX;
 };

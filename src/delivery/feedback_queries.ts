@@ -16,35 +16,44 @@ export type Trace = {
 /** How long after the hand-off a notice without any id is still taken to be about it. */
 const MATCH_BY_ADDRESS_DAYS = 7;
 
-/** The send a notice is about: by our send id, by a message id, or the newest one to the address. */
-export const findSentTo = async ({ tx, projectId }: Scope, trace: Trace): Promise<Found | null> => {
-  if (trace.sendId) {
-    return tx.maybeOne(sql.type(Found)`
-      select send_id, address_key from delivery.sends
-      where project_id = ${projectId} and send_id = ${trace.sendId}
-    `);
-  }
-  if (trace.messageId) {
-    const found = await tx.maybeOne(sql.type(Found)`
-      select send.send_id, send.address_key
-      from delivery.attempts as tried
-      join delivery.sends as send on send.project_id = tried.project_id and send.send_id = tried.send_id
-      where tried.project_id = ${projectId} and send.project_id = ${projectId}
-      and (tried.message_id = ${trace.messageId} or tried.provider_message_id = ${trace.messageId})
-      order by tried.started_at desc
-      limit 1
-    `);
-    if (found) return found;
-  }
-  return tx.maybeOne(sql.type(Found)`
+const findById = ({ tx, projectId }: Scope, sendId: string) =>
+  tx.maybeOne(sql.type(Found)`
     select send_id, address_key from delivery.sends
-    where project_id = ${projectId} and address_key = ${sql.binary(trace.addressKey)}
+    where project_id = ${projectId} and send_id = ${sendId}
+  `);
+
+/** Relays give Message-IDs back with or without their brackets. */
+const findByMessageId = ({ tx, projectId }: Scope, messageId: string) => {
+  const bare = messageId.replace(/^<(.*)>$/s, '$1');
+  const spellings = sql.array([bare, `<${bare}>`], 'text');
+  return tx.maybeOne(sql.type(Found)`
+    select send.send_id, send.address_key
+    from delivery.attempts as tried
+    join delivery.sends as send on send.project_id = tried.project_id and send.send_id = tried.send_id
+    where tried.project_id = ${projectId} and send.project_id = ${projectId}
+    and (tried.message_id = any (${spellings}) or tried.provider_message_id = any (${spellings}))
+    order by tried.started_at desc
+    limit 1
+  `);
+};
+
+const findByAddress = ({ tx, projectId }: Scope, { addressKey, occurredAt }: Trace) =>
+  tx.maybeOne(sql.type(Found)`
+    select send_id, address_key from delivery.sends
+    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
     and status in ('accepted', 'unknown', 'handing_off')
-    and handed_off_at between ${sql.timestamp(trace.occurredAt)} - make_interval(days => ${MATCH_BY_ADDRESS_DAYS})
-      and ${sql.timestamp(trace.occurredAt)} + interval '1 minute'
+    and handed_off_at between ${sql.timestamp(occurredAt)} - make_interval(days => ${MATCH_BY_ADDRESS_DAYS})
+      and ${sql.timestamp(occurredAt)} + interval '1 minute'
     order by handed_off_at desc
     limit 1
   `);
+
+/** The send a notice is about: by our send id, else by a message id, else the newest one to the address. */
+export const findSentTo = async (scope: Scope, trace: Trace): Promise<Found | null> => {
+  const byId = trace.sendId === null ? null : await findById(scope, trace.sendId);
+  const byMessageId =
+    byId ?? (trace.messageId === null ? null : await findByMessageId(scope, trace.messageId));
+  return byMessageId ?? findByAddress(scope, trace);
 };
 
 export type Fact = 'delivered' | 'bounced' | 'complained';

@@ -11,7 +11,14 @@ import { retryAfterSeconds } from './retry.ts';
 export const HAND_OFF_DEADLINE_MS = 5_000;
 
 export type Prepared = { send: Claimed; raw: Buffer };
-export type HandOffContext = { deps: Deps; projectId: string; owner: string; ready: Ready };
+export type HandOffContext = {
+  deps: Deps;
+  projectId: string;
+  owner: string;
+  ready: Ready;
+  /** Aborted when the worker stops: what was not begun is given back. */
+  signal: AbortSignal;
+};
 
 const toRow = ({ send_id, attempt }: Claimed, outcome: SendOutcome): OutcomeRow => ({
   sendId: send_id,
@@ -39,6 +46,8 @@ const handOver = async (
   link: SmtpLink,
 ): Promise<null> => {
   const { deps, projectId, owner, ready } = context;
+  // Taken before the commit: a process frozen in between must find its deadline passed.
+  const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
   const messageId = messageIdOf({
     sendId: send.send_id,
     attempt: send.attempt,
@@ -54,7 +63,6 @@ const handOver = async (
     messageId,
   });
   if (decision !== 'handing_off') return null;
-  const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
   failpoint('after_hand_off_commit');
 
   const outcome = await link.send({

@@ -65,3 +65,31 @@ export const listSends = ({ tx, projectId }: Scope, filter: SendFilter) => {
     limit ${filter.limit}
   `);
 };
+
+const Bucket = z.strictObject({
+  bucket: z.int(),
+  sends: z.int(),
+  accepted: z.int(),
+  bounced: z.int(),
+  suppressed: z.int(),
+});
+
+/**
+ * What became of the newest sends, at most `sendsMax`, by when they were planned: between one id
+ * and the next; the last is open.
+ */
+export const countBetween = ({ tx, projectId }: Scope, ids: readonly string[], sendsMax: number) =>
+  tx.any(sql.type(Bucket)`
+    select width_bucket(newest.send_id, ${sql.array([...ids], 'uuid')}) as bucket,
+      count(*) as sends,
+      count(*) filter (where accepted_at is not null) as accepted,
+      count(*) filter (where bounced_at is not null) as bounced,
+      count(*) filter (where status = 'suppressed') as suppressed
+    from (
+      select send_id, status, accepted_at, bounced_at from delivery.sends
+      where project_id = ${projectId} and send_id >= ${ids[0] ?? null}::uuid
+      order by send_id desc
+      limit ${sendsMax}
+    ) as newest
+    group by bucket
+  `);

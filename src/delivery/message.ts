@@ -1,4 +1,5 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { z } from 'zod';
 import type { Rendered } from '../rendering/rendering.ts';
 import type { Sender } from '../providers/providers.ts';
 
@@ -19,7 +20,9 @@ export const messageIdOf = ({ sendId, attempt, sender }: Omit<Envelope, 'to'>): 
 /** The send and attempt in a Message-ID of ours, with or without its brackets; null for any other. */
 export const readMessageId = (messageId: string): { sendId: string; attempt: number } | null => {
   const [, sendId, attempt] = /^<?([0-9a-f-]{36})\.(\d{1,6})@/i.exec(messageId.trim()) ?? [];
-  return sendId && attempt ? { sendId: sendId.toLowerCase(), attempt: Number(attempt) } : null;
+  return z.uuid().safeParse(sendId).success && sendId && attempt
+    ? { sendId: sendId.toLowerCase(), attempt: Number(attempt) }
+    : null;
 };
 
 /** Builds the message as it goes over the wire (RFC 5322): one recipient, no files, no URLs fetched. */

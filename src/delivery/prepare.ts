@@ -10,19 +10,35 @@ import { failRender, keepContents } from './queries.ts';
 import type { Claimed, Content } from './queries.ts';
 
 type Batch = { owner: string; ready: Ready; claimed: readonly Claimed[] };
+type Read = { profiles: Map<string, profiles.ProfileRow>; events: Map<string, ingest.Event> };
 
-const variablesOf = async (scope: Scope, send: Claimed): Promise<Variables> => {
-  const profile = await profiles.findRow(scope, send.profile_id);
-  const event =
-    send.event_id &&
-    send.event_occurred_at &&
-    (await ingest.findEvent(scope, send.event_id, send.event_occurred_at));
+/** What the templates of a batch may mention, in two statements however large it is. */
+const readBatch = async (scope: Scope, claimed: readonly Claimed[]): Promise<Read> => {
+  const people = await profiles.listRows(
+    scope,
+    claimed.map(({ profile_id }) => profile_id),
+  );
+  const events = await ingest.listEvents(
+    scope,
+    claimed.flatMap(({ event_id, event_occurred_at }) =>
+      event_id && event_occurred_at ? [{ eventId: event_id, occurredAt: event_occurred_at }] : [],
+    ),
+  );
+  return {
+    profiles: new Map(people.map((row) => [row.profile_id, row])),
+    events: new Map(events.map((event) => [event.event_id, event])),
+  };
+};
+
+const variablesOf = ({ profile_id, event_id, send_id }: Claimed, read: Read): Variables => {
+  const profile = read.profiles.get(profile_id);
+  const event = read.events.get(event_id ?? '');
   return {
     profile: { ...profile?.traits, email: profile?.email ?? null },
     event: event
-      ? { ...event.properties, name: event.name, occurred_at: event.occurred_at.toISOString() }
+      ? { ...event.properties, event: event.name, occurred_at: event.occurred_at.toISOString() }
       : {},
-    run: { send_id: send.send_id },
+    run: { send_id },
   };
 };
 
@@ -37,13 +53,9 @@ const templateReader = (scope: Scope) => {
   };
 };
 
-const render = async (
-  scope: Scope,
-  send: Claimed,
-  template: Template | null,
-): Promise<Rendered> => {
+const render = async (template: Template | null, variables: Variables): Promise<Rendered> => {
   if (!template) throw new Unbuildable('template not found');
-  const outcome = await rendering.render(template, await variablesOf(scope, send));
+  const outcome = await rendering.render(template, variables);
   if (outcome.kind === 'failed') throw new Unbuildable(outcome.reason);
   return outcome.message;
 };
@@ -57,11 +69,12 @@ export const prepareSends = async (
   { owner, ready, claimed }: Batch,
 ): Promise<Prepared[]> => {
   const findTemplate = templateReader(scope);
+  const read = await readBatch(scope, claimed);
   const prepared: Prepared[] = [];
   const contents: Content[] = [];
   for (const send of claimed) {
     try {
-      const message = await render(scope, send, await findTemplate(send));
+      const message = await render(await findTemplate(send), variablesOf(send, read));
       const envelope = {
         sendId: send.send_id,
         attempt: send.attempt,

@@ -77,7 +77,8 @@ export const claimSends = (
   { providerId, owner, sendsMax, leaseSeconds }: Claim,
 ) =>
   tx.any(sql.type(Claimed)`
-    select send_id, profile_id, template_id, template_version, event_id, event_occurred_at, address_key, recipient, attempt
+    select send_id, profile_id, template_id, template_version, event_id, event_occurred_at,
+      address_key, recipient, attempt
     from delivery.claim_sends(
       project_id => ${projectId},
       provider_id => ${providerId},
@@ -148,12 +149,15 @@ export const postponeSend = (
     update delivery.sends
     set lease_owner = null, lease_until = null, status_reason = ${post.reason},
       due_at = now() + ${post.jitter}::float8
-        * least(make_interval(secs => ${post.maxSeconds}), greatest(make_interval(secs => ${post.minSeconds}), now() - queued_at))
+        * least(
+          make_interval(secs => ${post.maxSeconds}),
+          greatest(make_interval(secs => ${post.minSeconds}), now() - queued_at)
+        )
     where project_id = ${projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
   `);
 /** `jitter` is a share, 0 to 1, of a wait that doubles with the send's age between the two bounds. */
 export type Postponement = {
-  reason: string;
+  reason: string | null;
   jitter: number;
   minSeconds: number;
   maxSeconds: number;

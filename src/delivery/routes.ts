@@ -1,36 +1,10 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
-import { Refusal } from '../base/refusal.ts';
+import { Moment } from '../base/moment.ts';
+import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import * as suppression from '../suppression/suppression.ts';
 import { listSends } from './log_queries.ts';
-import type { SendRow } from './log_queries.ts';
-import { SEND_STATUSES } from './queries.ts';
-
-const Timestamp = z.iso.datetime();
-
-/** The states of a send, and the facts that feedback adds to an accepted one. */
-export const SHOWN_STATUSES = [...SEND_STATUSES, 'delivered', 'bounced', 'complained'] as const;
-
-const Send = z.strictObject({
-  id: z.uuid(),
-  automation_id: z.uuid().nullable(),
-  run_id: z.uuid().nullable(),
-  step_id: z.string().nullable(),
-  profile_id: z.uuid(),
-  provider_id: z.uuid(),
-  to: z.string().nullable(),
-  subject: z.string().nullable(),
-  status: z.enum(SHOWN_STATUSES),
-  status_reason: z.string().nullable(),
-  attempts: z.int(),
-  queued_at: Timestamp,
-  accepted_at: Timestamp.nullable(),
-  delivered_at: Timestamp.nullable(),
-  provider_message_id: z.string().nullable(),
-  feedback: z.array(z.strictObject({ kind: z.string(), occurred_at: Timestamp })),
-});
+import { pageSends, Send, SHOWN_STATUSES, toSend } from './send_log.ts';
 
 const SendQuery = z.strictObject({
   ...pageQuery,
@@ -38,35 +12,7 @@ const SendQuery = z.strictObject({
   automation_id: z.uuid().optional(),
   email: z.string().min(1).optional(),
   status: z.enum(SHOWN_STATUSES).optional(),
-  after: z.iso.datetime({ offset: true }).optional(),
-});
-
-const toText = (at: Date | null): string | null => at?.toISOString() ?? null;
-
-const feedbackOf = ({ delivered_at, bounced_at, complained_at }: SendRow) =>
-  Object.entries({
-    delivered: delivered_at,
-    bounced: bounced_at,
-    complained: complained_at,
-  }).flatMap(([kind, at]) => (at === null ? [] : [{ kind, occurred_at: at.toISOString() }]));
-
-const toSend = (row: SendRow) => ({
-  id: row.send_id,
-  automation_id: row.automation_id,
-  run_id: row.run_id,
-  step_id: row.step_id,
-  profile_id: row.profile_id,
-  provider_id: row.provider_id,
-  to: row.recipient,
-  subject: row.subject,
-  status: row.shown_status,
-  status_reason: row.status_reason,
-  attempts: row.attempt_count,
-  queued_at: row.queued_at.toISOString(),
-  accepted_at: toText(row.accepted_at),
-  delivered_at: toText(row.delivered_at),
-  provider_message_id: row.provider_message_id,
-  feedback: feedbackOf(row),
+  after: Moment.optional(),
 });
 
 export const deliveryRoutes = [
@@ -79,19 +25,7 @@ export const deliveryRoutes = [
     status: 200,
     answer: pageOf(Send),
     handle: ({ deps, caller, query }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const rows = await listSends(scope, {
-          limit: query.limit + 1,
-          beforeId: readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null,
-          sendId: null,
-          profileId: query.profile_id ?? null,
-          automationId: query.automation_id ?? null,
-          addressKey: query.email === undefined ? null : suppression.addressKey(scope, query.email),
-          status: query.status ?? null,
-          after: query.after ?? null,
-        });
-        return toPage(rows, query.limit, { item: toSend, position: (row) => [row.send_id] });
-      }),
+      inProject(deps, caller.projectId, (scope) => pageSends(scope, query)),
   }),
   route({
     method: 'GET',
@@ -100,14 +34,14 @@ export const deliveryRoutes = [
     summary: 'Read one send.',
     status: 200,
     answer: Send,
-    handle: ({ deps, caller, params }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const sendId = z.uuid().safeParse(params['id']);
-        const [row] = sendId.success
-          ? await listSends(scope, { limit: 1, sendId: sendId.data })
-          : [];
-        if (!row) throw new Refusal('not_found');
-        return toSend(row);
-      }),
+    find: async ({ deps, caller, params }) => {
+      const sendId = z.uuid().safeParse(params['id']);
+      if (!sendId.success) return null;
+      const [row] = await inProject(deps, caller.projectId, (scope) =>
+        listSends(scope, { limit: 1, sendId: sendId.data }),
+      );
+      return row ?? null;
+    },
+    handle: ({ found }) => Promise.resolve(toSend(found)),
   }),
 ];

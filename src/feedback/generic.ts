@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
 import { Refusal } from '../base/refusal.ts';
+import { toStorable } from '../base/text.ts';
+import { bounceTypeOf } from './bounce_type.ts';
 import { hashOf } from './notice.ts';
 import type { Adapter, Notice, ReadResult } from './notice.ts';
 import { readHookToken } from './tokens.ts';
@@ -9,36 +11,49 @@ export const NOTICES_MAX = 500;
 export const REASON_CHARS_MAX = 1_000;
 const EVENT_ID_CHARS_MAX = 128;
 
-const Text = z.string().max(4_096).nullish();
+const NAME_CHARS_MAX = 4_096;
+
+/** What cannot be stored is left out rather than the notice refused; empty is as good as missing. */
+const toText = (text: string): string | null => {
+  const stored = toStorable(text);
+  return stored.trim() === '' ? null : stored;
+};
+
+const Text = z.string().transform(toText).nullish();
+const Name = z.string().max(NAME_CHARS_MAX).transform(toText).nullish();
+const Address = z.string().max(NAME_CHARS_MAX).nullish();
+const Id = z.string().max(EVENT_ID_CHARS_MAX).transform(toText).nullish();
+const Time = z.union([z.string().transform(toText), z.number()]).nullish();
+const Code = z.coerce.number().int().min(100).max(599).nullish();
 
 /** The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays use. */
 const GenericEvent = z.looseObject({
-  event: Text,
-  type: Text,
-  recipient: Text,
-  email: Text,
-  rcpt: Text,
-  to: Text,
-  bounce_type: Text,
-  severity: Text,
-  occurred_at: z.union([z.string(), z.number()]).nullish(),
-  timestamp: z.union([z.string(), z.number()]).nullish(),
-  time: z.union([z.string(), z.number()]).nullish(),
-  message_id: Text,
-  'Message-ID': Text,
-  send_id: Text,
-  metadata: z.looseObject({ send_id: Text }).nullish(),
-  code: z.coerce.number().int().min(100).max(599).nullish(),
-  smtp_code: z.coerce.number().int().min(100).max(599).nullish(),
-  enhanced_code: Text,
-  status: Text,
+  event: Name,
+  type: Name,
+  recipient: Address,
+  email: Address,
+  rcpt: Address,
+  to: Address,
+  bounce_type: Name,
+  severity: Name,
+  occurred_at: Time,
+  timestamp: Time,
+  time: Time,
+  message_id: Name,
+  'Message-ID': Name,
+  send_id: Name,
+  metadata: z.looseObject({ send_id: Name }).nullish(),
+  code: Code,
+  smtp_code: Code,
+  enhanced_code: Name,
+  status: Name,
   reason: Text,
   diagnostic: Text,
   response: Text,
   description: Text,
-  event_id: z.string().max(EVENT_ID_CHARS_MAX).nullish(),
-  id: z.string().max(EVENT_ID_CHARS_MAX).nullish(),
-  uuid: z.string().max(EVENT_ID_CHARS_MAX).nullish(),
+  event_id: Id,
+  id: Id,
+  uuid: Id,
 });
 type GenericEvent = z.output<typeof GenericEvent>;
 
@@ -81,27 +96,28 @@ const toName = (name: string): string =>
     .replaceAll(/[\s.-]+/g, '_')
     .replace(/^(?:email|message)_/, '');
 
-/** Enhanced codes (RFC 3463) that say that there is no such mailbox, and never will be. */
-const HARD_ENHANCED = /^5\.1\.(?:1|2|3|6|10)$|^5\.2\.1$/;
+const reasonOf = (event: GenericEvent): string | null =>
+  first(event.reason, event.diagnostic, event.response, event.description);
 
-/** Hard, soft or blocked, from what the relay says of a bare `bounce`; in doubt it is soft. */
-const bounceTypeOf = (event: GenericEvent): Notice['bounceType'] => {
+/** Hard, soft or blocked: as the relay calls it, else by its codes. */
+const bounceTypeOfEvent = (event: GenericEvent): Notice['bounceType'] => {
   const told = first(event.bounce_type, event.severity)?.toLowerCase();
   if (told === 'hard' || told === 'permanent') return 'hard';
-  if (told === 'block') return 'block';
-  if (told !== undefined) return 'soft';
-  const enhanced = first(event.enhanced_code, event.status) ?? '';
-  if (HARD_ENHANCED.test(enhanced)) return 'hard';
-  return enhanced.startsWith('5.7.') ? 'block' : 'soft';
+  if (told !== undefined) return told === 'block' ? 'block' : 'soft';
+  return bounceTypeOf({
+    code: first(event.code, event.smtp_code),
+    enhanced: first(event.enhanced_code, event.status),
+    reason: reasonOf(event),
+  });
 };
 
 const meaningOf = (name: string, event: GenericEvent): Meaning => {
   if (name === 'bounce' || name === 'bounced')
-    return { kind: 'bounced', bounceType: bounceTypeOf(event) };
+    return { kind: 'bounced', bounceType: bounceTypeOfEvent(event) };
   const meaning = meanings[name] ?? { kind: 'unknown', bounceType: null };
   const isHardByName = meaning.kind === 'bounced';
   const isToldOtherwise = isHardByName && first(event.bounce_type, event.severity) !== null;
-  return isToldOtherwise ? { kind: 'bounced', bounceType: bounceTypeOf(event) } : meaning;
+  return isToldOtherwise ? { kind: 'bounced', bounceType: bounceTypeOfEvent(event) } : meaning;
 };
 
 /** Seconds since 1970 reach this in the year 5138; anything larger is milliseconds. */
@@ -114,12 +130,13 @@ const readTime = (value: string | number | null, receivedAt: Date): Date => {
     ? new Date(value)
     : new Date(number < EPOCH_SECONDS_MAX ? number * 1_000 : number);
   // A provider's clock may be ahead of ours, its events are not.
-  return Number.isNaN(time.getTime()) || time > receivedAt ? receivedAt : time;
+  return time.getTime() >= 0 && time <= receivedAt ? time : receivedAt;
 };
 
 /** `Name <a@b>` is tolerated. */
 const readRecipient = (event: GenericEvent): string | null => {
-  const text = first(event.recipient, event.email, event.rcpt, event.to) ?? '';
+  const text =
+    first(event.recipient || null, event.email || null, event.rcpt || null, event.to) ?? '';
   const [, inBrackets] = /<([^<>]{1,320})>\s*$/.exec(text) ?? [];
   const candidate = inBrackets ?? text;
   return candidate.length > EMAIL_CHARS_MAX ? null : readEmail(candidate);
@@ -141,11 +158,7 @@ const toNotice = (event: GenericEvent, receivedAt: Date): Notice | string => {
     occurredAt: readTime(told, receivedAt),
     messageId,
     sendId: z.uuid().safeParse(sendId).success ? sendId : null,
-    reason:
-      first(event.reason, event.diagnostic, event.response, event.description)?.slice(
-        0,
-        REASON_CHARS_MAX,
-      ) ?? null,
+    reason: reasonOf(event)?.slice(0, REASON_CHARS_MAX) ?? null,
     dedupeKey:
       given ?? hashOf([name, email, messageId, sendId, told === null ? null : String(told)]),
   };
@@ -153,10 +166,15 @@ const toNotice = (event: GenericEvent, receivedAt: Date): Notice | string => {
 
 const Envelope = z.union([z.array(z.unknown()), z.looseObject({ events: z.array(z.unknown()) })]);
 
-const toEvents = (body: unknown): unknown[] => {
+type Placed = { event: unknown; path: string };
+
+/** The events of a body, and where each stands in it as a JSON Pointer. */
+const toEvents = (body: unknown): Placed[] => {
   const envelope = Envelope.safeParse(body);
-  if (!envelope.success) return [body];
-  return Array.isArray(envelope.data) ? envelope.data : envelope.data.events;
+  if (!envelope.success) return [{ event: body, path: '' }];
+  const isBare = Array.isArray(envelope.data);
+  const events = Array.isArray(envelope.data) ? envelope.data : envelope.data.events;
+  return events.map((event, at) => ({ event, path: `${isBare ? '' : '/events'}/${at}` }));
 };
 
 const parseJson = (raw: Buffer): unknown => {
@@ -175,13 +193,13 @@ const read = (raw: Buffer, receivedAt: Date): ReadResult => {
     });
   }
   const result: ReadResult = { notices: [], errors: [] };
-  for (const [index, event] of events.entries()) {
+  for (const [index, { event, path }] of events.entries()) {
     const parsed = GenericEvent.safeParse(event);
     const notice = parsed.success
       ? toNotice(parsed.data, receivedAt)
       : parsed.error.issues[0]?.message;
     if (typeof notice === 'object') result.notices.push(notice);
-    else result.errors.push({ index, message: notice ?? 'not an event' });
+    else result.errors.push({ index, path, message: notice ?? 'not an event' });
   }
   return result;
 };

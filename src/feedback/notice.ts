@@ -25,16 +25,17 @@ export type Notice = {
   dedupeKey: string;
 };
 
-export type Inbound = { headers: IncomingHttpHeaders; query: URLSearchParams; raw: Buffer };
+/** Where a token may stand: never in the body, which nobody reads before the token is known. */
+export type Presented = { headers: IncomingHttpHeaders; query: URLSearchParams };
 
 /** What is wrong with one event of a body; its neighbours are taken all the same. */
-export type ReadError = { index: number; message: string };
+export type ReadError = { index: number; path: string; message: string };
 export type ReadResult = { notices: Notice[]; errors: ReadError[] };
 
 /** One provider's dialect: where its token is, then what it says. No database, no HTTP. */
 export type Adapter = {
   /** The project's webhook token as presented, or null. Checked against the project before anything else. */
-  readToken: (inbound: Inbound) => string | null;
+  readToken: (presented: Presented) => string | null;
   read: (raw: Buffer, receivedAt: Date) => ReadResult;
 };
 

@@ -43,16 +43,20 @@ const receive =
     const slug = slugOf(inbound);
     const projectId = await verify(findCaller, inbound, slug);
     if (!isSlug(slug)) throw new Refusal('not_found');
-    const { notices, errors } = adapters[slug].read(inbound.raw, new Date());
+    const { notices, errors } = adapters[slug].read(await inbound.readRaw(), new Date());
     if (notices.length === 0) {
-      const issues = errors.map(({ index, message }) => ({ path: `/${index}`, message }));
+      const issues = errors.map(({ path, message }) => ({ path, message }));
       throw new Refusal('invalid_request', { issues });
     }
     // Stored with its effect before the answer: nothing waits in memory behind a 200.
     const recorded = await inProject(inbound.deps, projectId, (scope) =>
       record(scope, slug, notices),
     );
-    return { received: notices.length + errors.length, ...recorded, errors };
+    return {
+      received: notices.length + errors.length,
+      ...recorded,
+      errors: errors.map(({ index, message }) => ({ index, message })),
+    };
   };
 
 const described = {

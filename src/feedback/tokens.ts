@@ -1,4 +1,4 @@
-import type { Inbound } from './notice.ts';
+import type { Presented } from './notice.ts';
 
 const BEARER = /^Bearer +(\S+) *$/i;
 const BASIC = /^Basic +([A-Za-z0-9+/=]+) *$/i;
@@ -12,7 +12,7 @@ const basicPassword = (encoded: string): string => {
  * The project's webhook token: Bearer, Basic password, X-Webhook-Token, or as a last resort ?token=
  * (providers that can only be given a URL; it is kept out of the logs).
  */
-export const readHookToken = ({ headers, query }: Inbound): string | null => {
+export const readHookToken = ({ headers, query }: Presented): string | null => {
   const authorization = headers.authorization ?? '';
   const [, bearer] = BEARER.exec(authorization) ?? [];
   if (bearer) return bearer;

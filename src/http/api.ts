@@ -1,42 +1,44 @@
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Router from '@koa/router';
 import Koa from 'koa';
-import type { Middleware } from 'koa';
+import { adminDoor, consoleDoor } from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
-import { newId } from '../base/ids.ts';
-import { answerBrokenRequest, answerErrors } from './errors.ts';
-import { health } from './health.ts';
+import { holdContinue } from './body.ts';
+import { answerBrokenRequests } from './broken_requests.ts';
+import { answerErrors } from './errors.ts';
+import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
-import { mount, refuseOtherMethods } from './mount.ts';
+import { identify } from './identify.ts';
+import { mountRoutes, refuseOtherMethods } from './mount.ts';
 import { routes } from './routes.ts';
+import { requireHost } from './url.ts';
 
-export const HEADERS_TIMEOUT_MS = 10_000;
-export const REQUEST_TIMEOUT_MS = 30_000;
-/** Longer than load balancers keep idle connections, so that they close first. */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+export const TIMEOUTS = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  /** Longer than load balancers keep idle connections, so that they close first. */
+  keepAliveMs: 75_000,
+  /** How often the first two are looked at: they are late by this much at most. */
+  checkMs: 1_000,
+};
 export const HEADER_BYTES_MAX = 16 * 1024;
 const CONNECTIONS_MAX = 10_000;
 const DRAIN_TIMEOUT_MS = 10_000;
 const DRAIN_SWEEP_MS = 50;
 
-const REQUEST_ID = /^[\w.:-]{8,128}$/;
-const newRequestId = (): string => `req_${newId()}`;
-
-/** Takes a well-formed X-Request-Id over, or makes one; answers with it. */
-const identify: Middleware = (ctx, next) => {
-  const given = ctx.get('x-request-id');
-  const requestId = REQUEST_ID.test(given) ? given : newRequestId();
-  ctx.state['requestId'] = requestId;
-  ctx.set('X-Request-Id', requestId);
-  return next();
-};
-
 /** The Koa application. A worker's has health only: it never serves /v1. */
 export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa => {
-  const app = new Koa();
-  app.use(identify).use(answerErrors(deps.log)).use(health(deps, readiness));
-  if (withApi) app.use(refuseOtherMethods).use(mount(deps, routes).routes());
+  // Exactly the paths that are listed: another spelling of one would be an endpoint nobody lists.
+  const router = new Router({ sensitive: true, strict: true });
+  mountHealth(router, deps, readiness);
+  if (withApi) mountRoutes(router, deps, routes);
+  const { trustedProxies } = deps.config;
+  const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
+  app.use(identify).use(answerErrors(deps.log)).use(requireHost);
+  if (withApi) app.use(adminDoor(deps)).use(consoleDoor());
+  app.use(refuseOtherMethods).use(router.routes());
   app.on('error', (error: Error) => deps.log.error({ err: error }, 'answer could not be written'));
   return app;
 };
@@ -63,24 +65,36 @@ const drain = async (server: Server): Promise<void> => {
   clearTimeout(giveUp);
 };
 
+const makeServer = (app: Koa, timeouts: typeof TIMEOUTS): Server => {
+  const handle = app.callback();
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requireHostHeader: false,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  answerBrokenRequests(server);
+  const serve = (request: IncomingMessage, response: ServerResponse): void =>
+    void handle(request, response);
+  server.on('request', serve).on('checkExpectation', serve);
+  server.on('checkContinue', (request, response) => {
+    holdContinue(request, response);
+    serve(request, response);
+  });
+  return server;
+};
+
 /** Opens the HTTP door. Answers once it listens; `close` drains it. */
 export const openApi = async (
   deps: Deps,
   readiness: Readiness,
   withApi: boolean,
+  timeouts = TIMEOUTS,
 ): Promise<Listening> => {
-  const app = makeApp(deps, readiness, withApi);
-  const handle = app.callback();
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
-    void handle(request, response);
-  });
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  server.maxConnections = CONNECTIONS_MAX;
-  server.on('clientError', (error, socket) =>
-    answerBrokenRequest(error, socket as Socket, newRequestId()),
-  );
+  const server = makeServer(makeApp(deps, readiness, withApi), timeouts);
   await listen(server, deps.config.port, deps.config.host);
   return { port: (server.address() as AddressInfo).port, close: () => drain(server) };
 };

@@ -1,5 +1,12 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../base/refusal.ts';
+
+/**
+ * How much of a refused body is still taken, and for how long. Many clients write everything before
+ * they read; a connection that is closed on them takes the answer along.
+ */
+const DISCARD_BYTES_MAX = 4 * 1024 * 1024;
+const DISCARD_TIMEOUT_MS = 2_000;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
@@ -8,11 +15,25 @@ const tooLarge = (bytesMax: number): Refusal =>
     detail: `The body is larger than ${bytesMax} bytes: send less at once.`,
   });
 
-/** Reads a whole body of at most `bytesMax` bytes, announced or discovered. Never leaves the connection confused. */
-export const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax)
-    return Promise.reject(tooLarge(bytesMax));
+const announcedBytes = ({ headers }: IncomingMessage): number =>
+  Number(headers['content-length'] ?? 0);
 
+const heldBack = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** Keeps "100 Continue" back until the body is wanted: a refusal needs no body. */
+export const holdContinue = (request: IncomingMessage, response: ServerResponse): void => {
+  heldBack.set(request, response);
+};
+
+const sendContinue = (request: IncomingMessage): void => {
+  heldBack.get(request)?.writeContinue();
+  heldBack.delete(request);
+};
+
+/** Reads a whole body of at most `bytesMax` bytes, announced or discovered. */
+export const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {
+  if (announcedBytes(request) > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  sendContinue(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -28,6 +49,26 @@ export const readBody = (request: IncomingMessage, bytesMax: number): Promise<Bu
       answer();
     };
     request.on('data', onData).on('end', onEnd).on('error', onBroken).on('aborted', onBroken);
+  });
+};
+
+/** Takes the rest of a body that nobody wants, within bounds. Never fails. */
+export const discardBody = (request: IncomingMessage): Promise<void> => {
+  const isComing = !request.complete && !request.destroyed && !heldBack.has(request);
+  if (!isComing || announcedBytes(request) > DISCARD_BYTES_MAX) return Promise.resolve();
+  return new Promise((resolve) => {
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > DISCARD_BYTES_MAX) end();
+    };
+    const end = (): void => {
+      clearTimeout(giveUp);
+      request.off('data', onData).off('end', end).off('close', end);
+      resolve();
+    };
+    const giveUp = setTimeout(end, DISCARD_TIMEOUT_MS);
+    request.on('data', onData).on('end', end).on('close', end).on('error', end);
   });
 };
 

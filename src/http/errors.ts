@@ -1,9 +1,8 @@
-import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
 import { isDatabaseDown } from '../base/db.ts';
 import type { Logger } from '../base/log.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
+import { discardBody } from './body.ts';
 
 const RETRY_AFTER_DATABASE_SECONDS = 2;
 
@@ -38,34 +37,13 @@ export const answerErrors =
       const { status } = refusals[refusal.reason];
       ctx.status = status;
       ctx.body = toBody(refusal, ctx.state['requestId'] as string);
+      if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
       const { retryAfterSeconds } = refusal.extras;
       if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
-      // What was not read of a refused body must not be taken for the next request.
-      if (!ctx.req.complete) ctx.set('Connection', 'close');
       if (status >= 500)
         log.error({ err: error, request_id: ctx.state['requestId'] }, refusal.reason);
+      await discardBody(ctx.req);
+      // What was not read of a refused body must not be taken for the next request.
+      if (!ctx.req.complete) ctx.set('Connection', 'close');
     }
   };
-
-const notHttp = new Refusal('invalid_request', { detail: 'This is not an HTTP request.' });
-
-const brokenRequests: Record<string, Refusal> = {
-  HPE_HEADER_OVERFLOW: new Refusal('headers_too_large'),
-  ERR_HTTP_REQUEST_TIMEOUT: new Refusal('request_timeout'),
-};
-
-/** Answers what is not even HTTP, or too late or too large for it, in the same shape. */
-export const answerBrokenRequest = (
-  error: Error & { code?: string },
-  socket: Socket,
-  requestId: string,
-): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const refusal = brokenRequests[error.code ?? ''] ?? notHttp;
-  const body = JSON.stringify(toBody(refusal, requestId));
-  const { status } = refusals[refusal.reason];
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
-      `Connection: close\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-};

@@ -1,4 +1,5 @@
-import Router from '@koa/router';
+import { isUtf8 } from 'node:buffer';
+import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Caller } from '../base/caller.ts';
@@ -8,6 +9,7 @@ import { Refusal } from '../base/refusal.ts';
 import type { JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findCaller } from '../projects/projects.ts';
 import { checkMediaType, parseJson, readBody } from './body.ts';
+import { checkPath, readQuery } from './url.ts';
 
 const BODY_BYTES_DEFAULT = 64 * 1024;
 const BEARER = /^Bearer +([A-Za-z0-9_]{1,100}) *$/i;
@@ -25,39 +27,44 @@ const authenticate = async (
   return caller;
 };
 
-const readQuery = (ctx: RouterContext): Record<string, string> => {
-  const query: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of new URLSearchParams(ctx.querystring)) query[name] = value;
-  return query;
+const readJson = async (ctx: RouterContext, bytesMax = BODY_BYTES_DEFAULT): Promise<unknown> => {
+  checkMediaType(ctx.req);
+  return parseJson(await readBody(ctx.req, bytesMax));
 };
 
+/** Token, key type, object, query, body: the order in which a caller learns what is wrong. */
 const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): Promise<void> => {
   const caller = await authenticate(deps, ctx, declared.access);
-  const query = declared.query ? parse(declared.query, { ...readQuery(ctx) }) : undefined;
-  let body: unknown;
-  if (declared.body) {
-    checkMediaType(ctx.req);
-    const raw = await readBody(ctx.req, declared.bodyBytesMax ?? BODY_BYTES_DEFAULT);
-    body = parse(declared.body, parseJson(raw));
-  }
-  ctx.body = await declared.handle({ deps, caller, params: ctx.params, query, body });
+  checkPath(ctx);
+  const addressed = { deps, caller, params: ctx.params };
+  const found = await declared.find?.(addressed);
+  if (found === null) throw new Refusal('not_found');
+  const query = declared.query && parse(declared.query, readQuery(ctx));
+  const body = declared.body && parse(declared.body, await readJson(ctx, declared.bodyBytesMax));
+  ctx.body = await declared.handle({ ...addressed, found, query, body });
   ctx.status = declared.status;
 };
 
+/** A webhook proves itself before its body is read, unless the proof is in the body. */
 const serveWebhook = async (
   deps: Deps,
   declared: WebhookRoute,
   ctx: RouterContext,
 ): Promise<void> => {
-  const raw = await readBody(ctx.req, declared.bodyBytesMax);
+  const readRaw = async (): Promise<Buffer> => {
+    checkMediaType(ctx.req);
+    const raw = await readBody(ctx.req, declared.bodyBytesMax);
+    if (!isUtf8(raw)) throw new Refusal('invalid_json');
+    return raw;
+  };
   const query = new URLSearchParams(ctx.querystring);
-  ctx.body = await declared.handle({ deps, params: ctx.params, query, headers: ctx.headers, raw });
+  const { params, headers } = ctx;
+  ctx.body = await declared.handle({ deps, params, query, headers, readRaw });
   ctx.status = declared.status;
 };
 
-/** Puts the declared routes on a router that answers 405 with Allow for their other methods. */
-export const mount = (deps: Deps, routes: readonly Route[]): Router => {
-  const router = new Router();
+/** Puts the declared routes on a router. */
+export const mountRoutes = (router: Router, deps: Deps, routes: readonly Route[]): void => {
   for (const declared of routes) {
     router.register(declared.path, [declared.method], (ctx) =>
       declared.access === 'webhook'
@@ -65,7 +72,6 @@ export const mount = (deps: Deps, routes: readonly Route[]): Router => {
         : serveJson(deps, declared, ctx),
     );
   }
-  return router;
 };
 
 /** 405 with Allow, for a path that exists but not for this method. */

@@ -9,19 +9,21 @@ import type { Issue } from '../base/refusal.ts';
 import { Flusher } from './flusher.ts';
 import { toRow } from './events.ts';
 import type { EventRow } from './events.ts';
-import { checkOccurredAt } from './occurred_at.ts';
+import { checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
 import {
   acceptEvents,
   claimFlushes,
+  countBetween,
   deleteFlushes,
-  findEvent,
+  listEvents,
   listIdentifiers,
 } from './queries.ts';
-import type { Event } from './queries.ts';
 import type { AcceptedAnswer, EventInput } from './schema.ts';
 
-export { deleteFlushes, findEvent, listIdentifiers };
-export type { Event };
+export { toEntry } from './entry.ts';
+export { countBetween, deleteFlushes, listEvents, listIdentifiers };
+export { Entry } from './queries.ts';
+export type { Event } from './queries.ts';
 
 /** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
 export const CLAIM_FLUSHES_MAX = 10;
@@ -54,7 +56,28 @@ const checkTimes = (
     return message ? [{ path: `${pathOf(at)}/occurred_at`, message }] : [];
   });
 
-/** Where an event stands in the request's body, as a JSON Pointer. */
+/** Moves the times of a client whose clock is off; `sentAt` is what it said the time was. */
+const correctTimes = (
+  events: EventInput[],
+  sentAt: string | undefined,
+  now: Date,
+): EventInput[] => {
+  const correctionMs = sentAt === undefined ? 0 : clockCorrectionMs(new Date(sentAt), now);
+  if (correctionMs === 0) return events;
+  return events.map((event) => {
+    if (event.occurred_at === undefined) return event;
+    const corrected = new Date(new Date(event.occurred_at).getTime() + correctionMs);
+    return { ...event, occurred_at: corrected.toISOString() };
+  });
+};
+
+/** What a request holds: its events, where each stands in the body, and the client's clock. */
+export type Batch = {
+  events: EventInput[];
+  sentAt?: string | undefined;
+  pathOf?: (at: number) => string;
+};
+
 const inBatch = (at: number): string => `/events/${at}`;
 const alone = (): string => '';
 
@@ -65,13 +88,13 @@ const alone = (): string => '';
 export const accept = async (
   deps: IngestDeps,
   caller: Caller,
-  events: EventInput[],
-  pathOf = inBatch,
+  { events, sentAt, pathOf = inBatch }: Batch,
 ): Promise<AcceptedAnswer> => {
-  const issues = checkTimes(events, caller, pathOf);
+  const corrected = correctTimes(events, sentAt, new Date());
+  const issues = checkTimes(corrected, caller, pathOf);
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
-  const rows = events.map((event) => toRow(event, caller));
+  const rows = corrected.map((event) => toRow(event, caller));
   const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
   const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;
   return {
@@ -86,7 +109,7 @@ export const acceptOne = (
   deps: IngestDeps,
   caller: Caller,
   event: EventInput,
-): Promise<AcceptedAnswer> => accept(deps, caller, [event], alone);
+): Promise<AcceptedAnswer> => accept(deps, caller, { events: [event], pathOf: alone });
 
 /** Takes the oldest flushes nobody else works on, until the transaction ends. */
 export const claim = (scope: Scope): Promise<string[]> => claimFlushes(scope, CLAIM_FLUSHES_MAX);

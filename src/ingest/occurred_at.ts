@@ -30,3 +30,12 @@ export const checkOccurredAt = (occurredAt: Date, keyKind: KeyKind, now: Date): 
   }
   return null;
 };
+
+/** A client's clock that differs from ours by less is taken as right. */
+export const CLOCK_DIFFERENCE_MAX_MS = 5 * 60 * 1_000;
+
+/** What to add to a client's times: how far its clock was off when it sent them, if it was at all. */
+export const clockCorrectionMs = (sentAt: Date, receivedAt: Date): number => {
+  const difference = receivedAt.getTime() - sentAt.getTime();
+  return Math.abs(difference) > CLOCK_DIFFERENCE_MAX_MS ? difference : 0;
+};

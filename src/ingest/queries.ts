@@ -77,11 +77,60 @@ export const deleteFlushes = ({ tx, projectId }: Scope, flushIds: string[]) =>
     where project_id = ${projectId} and flush_id = any (${sql.array(flushIds, 'uuid')})
   `);
 
-export const findEvent = ({ tx, projectId }: Scope, eventId: string, occurredAt: Date) =>
-  tx.maybeOne(sql.type(Event)`
+/** An event as people see it on a timeline. */
+export const Entry = Event.omit({ name: true }).extend({ event: z.string() });
+export type Entry = z.output<typeof Entry>;
+
+/**
+ * The newest events in the order of their ids, which is that of their arrival as far as the clocks
+ * of the api processes agree. One step down the primary key of each month's partition, whatever
+ * the events say of when they occurred, and then one step per event.
+ */
+export const listNewest = (
+  { tx, projectId }: Scope,
+  { limit, beforeId }: { limit: number; beforeId: string | null },
+) => {
+  const earlier = beforeId ? sql.fragment`and event_id < ${beforeId}` : sql.fragment``;
+  return tx.any(sql.type(Entry)`
+    select event_id, name as event, external_id, anonymous_id, properties, occurred_at, received_at, source
+    from ingest.events
+    where project_id = ${projectId} ${earlier}
+    order by event_id desc
+    limit ${limit}
+  `);
+};
+
+const Bucket = z.strictObject({ bucket: z.int(), events: z.int() });
+
+/** How many of the newest events, at most `eventsMax`, fall between one id and the next; the last is open. */
+export const countBetween = ({ tx, projectId }: Scope, ids: readonly string[], eventsMax: number) =>
+  tx.any(sql.type(Bucket)`
+    select width_bucket(newest.event_id, ${sql.array([...ids], 'uuid')}) as bucket, count(*) as events
+    from (
+      select event_id from ingest.events
+      where project_id = ${projectId} and event_id >= ${ids[0] ?? null}::uuid
+      order by event_id desc
+      limit ${eventsMax}
+    ) as newest
+    group by bucket
+  `);
+
+export type EventKey = { eventId: string; occurredAt: Date };
+
+/** Events by id. The range of their times says in which partitions they are. */
+export const listEvents = async ({ tx, projectId }: Scope, keys: EventKey[]) => {
+  if (keys.length === 0) return [];
+  const times = keys.map(({ occurredAt }) => occurredAt.getTime());
+  const at = (time: number) => sql.timestamp(new Date(time));
+  return tx.any(sql.type(Event)`
     select event_id, name, external_id, anonymous_id, properties, occurred_at, received_at, source
     from ingest.events
     where project_id = ${projectId}
-    and event_id = ${eventId}
-    and occurred_at = ${sql.timestamp(occurredAt)}
+    and event_id = any (${sql.array(
+      keys.map(({ eventId }) => eventId),
+      'uuid',
+    )})
+    and occurred_at between ${at(Math.min(...times))} and ${at(Math.max(...times))}
+    order by occurred_at, event_id
   `);
+};

@@ -26,6 +26,7 @@ export const ingestRoutes = [
     bodyBytesMax: REQUEST_BYTES_MAX,
     status: 202,
     answer: AcceptedAnswer,
-    handle: ({ deps, caller, body }) => accept(deps, caller, body.events),
+    handle: ({ deps, caller, body }) =>
+      accept(deps, caller, { events: body.events, sentAt: body.sent_at }),
   }),
 ];

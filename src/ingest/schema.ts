@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Moment, Timestamp } from '../base/moment.ts';
 import { isStorable } from '../base/text.ts';
 import { checkProperties, PROPERTY_KEYS_MAX } from './properties.ts';
 import type { Properties } from './properties.ts';
@@ -28,7 +29,9 @@ export const toSnakeCase = (name: string): string =>
     .toLowerCase();
 
 const proposal = (name: string): string => {
-  const proposed = toSnakeCase(name.slice(0, EVENT_NAME_CHARS_MAX));
+  const proposed = toSnakeCase(name.slice(0, EVENT_NAME_CHARS_MAX))
+    .slice(0, EVENT_NAME_CHARS_MAX)
+    .replace(/_$/, '');
   return proposed === ''
     ? 'must be snake_case, such as signed_up'
     : `must be snake_case: try "${proposed}"`;
@@ -75,12 +78,7 @@ export const EventInput = z
     external_id: Identifier.optional(),
     anonymous_id: Identifier.optional(),
     properties: PropertiesInput.optional(),
-    occurred_at: z.iso
-      .datetime({
-        offset: true,
-        error: 'must be an RFC 3339 timestamp with offset, such as 2026-01-31T12:00:00Z',
-      })
-      .optional(),
+    occurred_at: Timestamp.optional(),
     message_id: MessageId.optional(),
   })
   .refine((event) => event.external_id !== undefined || event.anonymous_id !== undefined, {
@@ -94,6 +92,8 @@ export const EventInput = z
 export type EventInput = z.output<typeof EventInput>;
 
 export const BatchInput = z.strictObject({
+  /** The client's clock when it sent the batch: what its occurred_at are corrected by. */
+  sent_at: Moment.optional(),
   events: z
     .array(EventInput)
     .min(1, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`)

@@ -2,6 +2,7 @@ import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import * as identity from '../identity/identity.ts';
 import type { Identity, Person } from '../identity/identity.ts';
+import type { Entry } from '../ingest/ingest.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
   addTagByEmail,
@@ -10,13 +11,14 @@ import {
   insertProfiles,
   listByEmail,
   listEntries,
+  listRows,
   setTraits,
 } from './queries.ts';
-import type { Entry, Page, ProfileRow } from './queries.ts';
+import type { Page, ProfileRow } from './queries.ts';
 import type { Profile } from './schema.ts';
 
-export type { Entry, ProfileRow };
-export { findProfile as findRow };
+export type { ProfileRow };
+export { findProfile as findRow, listRows };
 
 /** Makes the profiles of identities that were just made. */
 export const seePeople = async (scope: Scope, people: readonly Person[]): Promise<void> => {
@@ -78,7 +80,10 @@ export type Selector =
   | { by: Identity['kind']; value: string }
   | { by: 'email'; value: string };
 
-const listRows = async (scope: Scope, { by, value }: Selector): Promise<readonly ProfileRow[]> => {
+const listSelected = async (
+  scope: Scope,
+  { by, value }: Selector,
+): Promise<readonly ProfileRow[]> => {
   if (by === 'email') return listByEmail(scope, normaliseEmail(value));
   const profileId =
     by === 'id' ? value : (await identity.findByValue(scope, by, value))?.profile_id;
@@ -89,7 +94,7 @@ const listRows = async (scope: Scope, { by, value }: Selector): Promise<readonly
 /** The profiles a selector names; one at most, except by address. */
 export const listProfiles = async (scope: Scope, selector: Selector): Promise<Profile[]> => {
   const profiles: Profile[] = [];
-  for (const row of await listRows(scope, selector)) profiles.push(await toProfile(scope, row));
+  for (const row of await listSelected(scope, selector)) profiles.push(await toProfile(scope, row));
   return profiles;
 };
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { Entry } from '../ingest/ingest.ts';
 
 const Profile = z.strictObject({
   profile_id: z.uuid(),
@@ -11,18 +12,6 @@ const Profile = z.strictObject({
   updated_at: z.date(),
 });
 export type ProfileRow = z.output<typeof Profile>;
-
-const Entry = z.strictObject({
-  event_id: z.uuid(),
-  event: z.string(),
-  external_id: z.string().nullable(),
-  anonymous_id: z.string().nullable(),
-  properties: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-  occurred_at: z.date(),
-  received_at: z.date(),
-  source: z.enum(['browser', 'server', 'system']),
-});
-export type Entry = z.output<typeof Entry>;
 
 export const insertProfiles = ({ tx, projectId }: Scope, profileIds: string[]) =>
   tx.query(sql.unsafe`
@@ -38,6 +27,13 @@ export const findProfile = ({ tx, projectId }: Scope, profileId: string) =>
   tx.maybeOne(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
     where project_id = ${projectId} and profile_id = ${profileId}
+  `);
+
+export const listRows = ({ tx, projectId }: Scope, profileIds: string[]) =>
+  tx.any(sql.type(Profile)`
+    select ${profileColumns} from profiles.profiles
+    where project_id = ${projectId} and profile_id = any (${sql.array(profileIds, 'uuid')})
+    order by profile_id
   `);
 
 export const PROFILES_BY_EMAIL_MAX = 200;
@@ -84,31 +80,45 @@ export const foldProfile = ({ tx, projectId }: Scope, profileId: string, identit
 export const addTagByEmail = ({ tx, projectId }: Scope, email: string, tag: string) =>
   tx.query(sql.unsafe`
     update profiles.profiles
-    set tags = array_append(tags, ${tag})
+    set tags = array_append(tags, ${tag}), updated_at = now()
     where project_id = ${projectId} and lower(email) = ${email} and not tags @> ${sql.array([tag], 'text')}
   `);
 
-export type Page = { limit: number; before: { occurredAt: Date; eventId: string } | null };
+export type Page = {
+  limit: number;
+  /** Where the page before ended. */
+  position: { occurredAt: Date; eventId: string } | null;
+  event?: string | undefined;
+  /** RFC 3339, exclusive both. */
+  after?: string | undefined;
+  before?: string | undefined;
+};
 
 /** The timeline of some identifiers, newest first. Reads by key, so its cost does not grow with the past. */
 export const listEntries = (
   { tx, projectId }: Scope,
   externalIds: string[],
   anonymousIds: string[],
-  { limit, before }: Page,
+  { limit, position, event, after, before }: Page,
 ) => {
-  const earlier = before
-    ? sql.fragment`and (occurred_at, event_id) < (${sql.timestamp(before.occurredAt)}, ${before.eventId}::uuid)`
-    : sql.fragment``;
-  const columns = sql.fragment`event_id, name as event, external_id, anonymous_id, properties, occurred_at, received_at, source`;
+  const filters = [
+    position &&
+      sql.fragment`(occurred_at, event_id) < (${sql.timestamp(position.occurredAt)}, ${position.eventId}::uuid)`,
+    event && sql.fragment`name = ${event}`,
+    after && sql.fragment`occurred_at > ${after}::timestamptz`,
+    before && sql.fragment`occurred_at < ${before}::timestamptz`,
+  ].filter((filter) => typeof filter === 'object' && filter !== null);
+  const filtered = sql.join([sql.fragment`true`, ...filters], sql.fragment` and `);
+  const columns = sql.fragment`event_id, name as event, external_id, anonymous_id, properties,
+    occurred_at, received_at, source`;
   return tx.any(sql.type(Entry)`
     select * from (
       select ${columns} from ingest.events
-      where project_id = ${projectId} and external_id = any (${sql.array(externalIds, 'text')}) ${earlier}
+      where project_id = ${projectId} and external_id = any (${sql.array(externalIds, 'text')}) and ${filtered}
       union all
       select ${columns} from ingest.events
       where project_id = ${projectId} and external_id is null
-      and anonymous_id = any (${sql.array(anonymousIds, 'text')}) ${earlier}
+      and anonymous_id = any (${sql.array(anonymousIds, 'text')}) and ${filtered}
     ) as entry
     order by occurred_at desc, event_id desc
     limit ${limit}

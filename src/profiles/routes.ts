@@ -1,22 +1,37 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
-import { Refusal } from '../base/refusal.ts';
+import { Moment } from '../base/moment.ts';
+import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import { listProfiles, listTimeline } from './profiles.ts';
-import type { Entry, Selector } from './profiles.ts';
+import type { Addressed } from '../base/route.ts';
+import { listProfiles } from './profiles.ts';
+import type { Selector } from './profiles.ts';
 import { Profile, ProfileQuery, TimelineEntry } from './schema.ts';
+import { pageTimeline } from './timeline.ts';
 
 const EXTERNAL_ID_PREFIX = 'external_id:';
-const TimelineQuery = z.strictObject(pageQuery);
-const Position = z.tuple([z.iso.datetime(), z.uuid()]);
+const TimelineQuery = z.strictObject({
+  ...pageQuery,
+  event: z.string().min(1).optional(),
+  after: Moment.optional(),
+  before: Moment.optional(),
+});
 
 /** `{id}` is the profile's uuid or `external_id:<value>`; anything else names nobody. */
-const readSelector = (id: string): Selector => {
+const readSelector = (id: string): Selector | null => {
   if (id.startsWith(EXTERNAL_ID_PREFIX))
     return { by: 'external', value: id.slice(EXTERNAL_ID_PREFIX.length) };
-  if (!z.uuid().safeParse(id).success) throw new Refusal('not_found');
-  return { by: 'id', value: id };
+  return z.uuid().safeParse(id).success ? { by: 'id', value: id } : null;
+};
+
+/** The profile that the path names, or null. */
+const findProfile = async ({ deps, caller, params }: Addressed): Promise<Profile | null> => {
+  const selector = readSelector(params['id'] ?? '');
+  if (!selector) return null;
+  const [profile] = await inProject(deps, caller.projectId, (scope) =>
+    listProfiles(scope, selector),
+  );
+  return profile ?? null;
 };
 
 const toSelector = (query: z.output<typeof ProfileQuery>): Selector => {
@@ -24,13 +39,6 @@ const toSelector = (query: z.output<typeof ProfileQuery>): Selector => {
   if (query.anonymous_id !== undefined) return { by: 'anonymous', value: query.anonymous_id };
   return { by: 'email', value: query.email ?? '' };
 };
-
-const toEntry = ({ event_id, occurred_at, received_at, ...entry }: Entry) => ({
-  id: event_id,
-  ...entry,
-  occurred_at: occurred_at.toISOString(),
-  received_at: received_at.toISOString(),
-});
 
 export const profileRoutes = [
   route({
@@ -54,12 +62,8 @@ export const profileRoutes = [
     summary: 'Read one profile.',
     status: 200,
     answer: Profile,
-    handle: ({ deps, caller, params }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const [profile] = await listProfiles(scope, readSelector(params['id'] ?? ''));
-        if (!profile) throw new Refusal('not_found');
-        return profile;
-      }),
+    find: findProfile,
+    handle: ({ found }) => Promise.resolve(found),
   }),
   route({
     method: 'GET',
@@ -69,17 +73,8 @@ export const profileRoutes = [
     query: TimelineQuery,
     status: 200,
     answer: pageOf(TimelineEntry),
-    handle: ({ deps, caller, params, query }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const [profile] = await listProfiles(scope, readSelector(params['id'] ?? ''));
-        if (!profile) throw new Refusal('not_found');
-        const position = readCursor(Position, query.cursor);
-        const before = position && { occurredAt: new Date(position[0]), eventId: position[1] };
-        const entries = await listTimeline(scope, profile.id, { limit: query.limit + 1, before });
-        return toPage(entries, query.limit, {
-          item: toEntry,
-          position: (entry) => [entry.occurred_at.toISOString(), entry.event_id],
-        });
-      }),
+    find: findProfile,
+    handle: ({ deps, caller, query, found: profile }) =>
+      inProject(deps, caller.projectId, (scope) => pageTimeline(scope, profile.id, query)),
   }),
 ];

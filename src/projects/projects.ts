@@ -7,10 +7,11 @@ import {
   findProjectByName,
   insertKey,
   insertProject,
+  listProjects,
 } from './queries.ts';
 import { makeToken, readTokenKind } from './token.ts';
 
-export { findProject, findProjectByName };
+export { findProject, findProjectByName, listProjects };
 
 type ProjectDeps = Pick<Deps, 'db' | 'keys'>;
 

@@ -39,6 +39,19 @@ export const findProject = (db: Db, projectId: string) =>
     )`select project_id, name from projects.projects where project_id = ${projectId}`,
   );
 
+/** Every project of the installation, the newest first: ids are time-ordered. */
+export const listProjects = (
+  db: Db,
+  { limit, beforeId }: { limit: number; beforeId: string | null },
+) => {
+  const earlier = beforeId ? sql.fragment`where project_id < ${beforeId}` : sql.fragment``;
+  return db.any(sql.type(Project)`
+    select project_id, name from projects.projects ${earlier}
+    order by project_id desc
+    limit ${limit}
+  `);
+};
+
 export const findProjectByName = (db: Db, name: string) =>
   db.maybeOne(sql.type(Project)`
     select project_id, name from projects.projects where name = ${name} order by created_at limit 1

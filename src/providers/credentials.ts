@@ -20,6 +20,7 @@ const dataKey = async (
   const known = await findDataKey(scope, version);
   if (known)
     return { version: known.key_version, key: unwrap(scope, known.key_version, known.wrapped_key) };
+  if (version !== null) throw new Error(`there is no data key of version ${version}`);
 
   const first = 1;
   const context = dataKeyContext(scope.projectId, first);
@@ -28,7 +29,7 @@ const dataKey = async (
     first,
     seal(scope.keys.of('credentials'), context, randomBytes(DATA_KEY_BYTES)),
   );
-  return dataKey(scope, first);
+  return dataKey(scope, null);
 };
 
 /** Where a credential belongs. Sealed for one field of one record, it opens nowhere else. */

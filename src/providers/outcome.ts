@@ -27,7 +27,8 @@ export type PreflightOutcome = { kind: 'passed' } | { kind: 'failed'; reason: Fa
 /** What to do about each failure, for people. */
 export const hints = {
   connection_failed:
-    'Check host and port, and that the relay is reachable; where 25, 587 and 465 are blocked, try port 2525 with STARTTLS.',
+    'Check host and port, and that the relay is reachable; ' +
+    'where 25, 587 and 465 are blocked, try port 2525 with STARTTLS.',
   authentication_failed: 'Create the credentials again at the relay and update the record.',
   starttls_not_offered: 'The relay needs implicit TLS: set smtp_secure to "ssl" and use port 465.',
   certificate_invalid:

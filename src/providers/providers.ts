@@ -7,14 +7,14 @@ import { openCredential, sealCredential } from './credentials.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
 import { hints } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
-import { findByFromEmail, findProvider, insertProvider, updateConnection } from './queries.ts';
+import { findProvider, getByFromEmail, insertProvider, updateProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
 import { preflightSmtp } from './smtp.ts';
 import type { SmtpLink, SmtpSettings, WireMessage } from './smtp.ts';
 import { toOutcome } from './smtp_errors.ts';
 
 export { LINKS_PER_PROVIDER_MAX };
-export { SMTP_ANSWER_TIMEOUT_MS } from './smtp.ts';
+export { SMTP_SEND_TIMEOUT_MS } from './smtp.ts';
 export type { SendOutcome, SmtpLink, WireMessage };
 
 /** A provider record as a customer gives it. */
@@ -48,10 +48,11 @@ export const saveProvider = async (
 ): Promise<string> => {
   await preflight(deps, provider);
   return inProject(deps, projectId, async (scope) => {
-    const known = await findByFromEmail(scope, provider.from_email);
-    const row = await toNewRow(scope, known?.provider_id ?? newId(), provider);
-    await (known ? updateConnection(scope, row) : insertProvider(scope, row));
-    return row.provider_id;
+    const inserted = await insertProvider(scope, await toNewRow(scope, newId(), provider));
+    if (inserted) return inserted.provider_id;
+    const { provider_id } = await getByFromEmail(scope, provider.from_email);
+    await updateProvider(scope, await toNewRow(scope, provider_id, provider));
+    return provider_id;
   });
 };
 
@@ -61,6 +62,7 @@ export type Sender = Pick<ProviderRow, 'from_email' | 'from_name' | 'reply_to'>;
 /** A provider ready to be used: its sender, and its settings with the password in clear, in memory only. */
 export type Ready = { sender: Sender; linkKey: string; settings: SmtpSettings };
 
+/** The provider ready to be used, or null when it is gone or parked. */
 export const findReady = async (scope: Scope, providerId: string): Promise<Ready | null> => {
   const row = await findProvider(scope, providerId);
   if (!row || row.status !== 'active') return null;

@@ -39,33 +39,41 @@ export const insertDataKey = ({ tx, projectId }: Scope, version: number, wrapped
     on conflict do nothing
   `);
 
+const Inserted = z.strictObject({ provider_id: z.uuid() });
+
+/** Keeps a new record, unless there is one for its from-address: then answers null. */
 export const insertProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
-  tx.query(sql.unsafe`
+  tx.maybeOne(sql.type(Inserted)`
     insert into providers.providers (project_id, provider_id, provider, display_name, from_email, from_name, reply_to,
       smtp_host, smtp_port, smtp_secure, username, key_version, password, created_at, updated_at)
     values (${projectId}, ${row.provider_id}, 'smtp', ${row.display_name}, ${row.from_email}, ${row.from_name},
       ${row.reply_to}, ${row.smtp_host}, ${row.smtp_port}, ${row.smtp_secure}, ${row.username}, ${row.key_version},
       ${sql.binary(row.password)}, now(), now())
+    on conflict (project_id, lower(from_email)) do nothing
+    returning provider_id
   `);
 
-export const updateConnection = ({ tx, projectId }: Scope, row: NewProviderRow) =>
+export const updateProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
   tx.query(sql.unsafe`
     update providers.providers
-    set smtp_host = ${row.smtp_host}, smtp_port = ${row.smtp_port}, smtp_secure = ${row.smtp_secure},
+    set display_name = ${row.display_name}, from_name = ${row.from_name}, reply_to = ${row.reply_to},
+      status = 'active', parked_reason = null, smtp_host = ${row.smtp_host},
+      smtp_port = ${row.smtp_port}, smtp_secure = ${row.smtp_secure},
       username = ${row.username}, key_version = ${row.key_version}, password = ${sql.binary(row.password)},
       updated_at = now()
     where project_id = ${projectId} and provider_id = ${row.provider_id}
   `);
 
-const columns = sql.fragment`provider_id, display_name, from_email, from_name, reply_to, smtp_host, smtp_port, smtp_secure,
-  username, key_version, password, status, updated_at`;
+const columns = sql.fragment`provider_id, display_name, from_email, from_name, reply_to, smtp_host,
+  smtp_port, smtp_secure, username, key_version, password, status, updated_at`;
 
 export const findProvider = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Provider)`
     select ${columns} from providers.providers where project_id = ${projectId} and provider_id = ${providerId}
   `);
 
-export const findByFromEmail = ({ tx, projectId }: Scope, fromEmail: string) =>
-  tx.maybeOne(sql.type(Provider)`
-    select ${columns} from providers.providers where project_id = ${projectId} and lower(from_email) = lower(${fromEmail})
+export const getByFromEmail = ({ tx, projectId }: Scope, fromEmail: string) =>
+  tx.one(sql.type(Provider)`
+    select ${columns} from providers.providers
+    where project_id = ${projectId} and lower(from_email) = lower(${fromEmail})
   `);

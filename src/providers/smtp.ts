@@ -12,6 +12,8 @@ import type { Phase, SmtpError } from './smtp_errors.ts';
 export const SMTP_CONNECT_TIMEOUT_MS = 10_000;
 /** How long the relay may be silent, also after the end of the message. Past it the outcome is unknown. */
 export const SMTP_ANSWER_TIMEOUT_MS = 60_000;
+/** How long one hand-off may take in all, however busy the relay looks. Longer than its silence may be. */
+export const SMTP_SEND_TIMEOUT_MS = 90_000;
 
 export const SMTP_SECURE = ['starttls', 'ssl', 'none'] as const;
 export type SmtpSettings = {
@@ -58,14 +60,35 @@ const bodyOf = ({ raw, mayStart }: WireMessage, onStart: () => void): Readable =
   });
 };
 
+/** Amazon SES, and Exim (so also relays built on it). */
+const ACCEPTED_AS = [
+  /^250 Ok ([0-9a-f]+(?:-[0-9a-f]+)+)$/i,
+  /^250 (?:2\.\d+\.\d+ )?OK id=([\w-]{1,100})$/i,
+];
+
+/**
+ * The id by which the relay's feedback will name the message, where its answer has one in a known
+ * form. The mail library knows SES by its host, and we connect to an address.
+ */
+const toProviderMessageId = (info?: SMTPConnectionSendInfo): string | null => {
+  const response = info?.response?.trim() ?? '';
+  const [found] = ACCEPTED_AS.flatMap((form) => form.exec(response)?.[1] ?? []);
+  return found ?? info?.serverMessageId ?? null;
+};
+
 const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<SendOutcome> =>
   new Promise((resolve) => {
     let phase: Phase = 'before_body';
     const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase));
     const settle = (outcome: SendOutcome) => {
+      clearTimeout(tooLong);
       connection.off('error', onLost);
       resolve(outcome);
     };
+    const tooLong = setTimeout(() => {
+      settle(toOutcome(Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' }), phase));
+      connection.close();
+    }, SMTP_SEND_TIMEOUT_MS);
     const body = bodyOf(message, () => (phase = 'body'));
     // Without its first byte and without its end, the relay has nothing to take.
     body.once('error', () => {
@@ -78,7 +101,7 @@ const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<Sen
       body,
       (error: Error | null, info?: SMTPConnectionSendInfo) => {
         if (error) settle(toOutcome(error as SmtpError, phase));
-        else settle({ kind: 'accepted', providerMessageId: info?.serverMessageId ?? null });
+        else settle({ kind: 'accepted', providerMessageId: toProviderMessageId(info) });
       },
     );
   });

@@ -9,12 +9,17 @@ export type SmtpError = Error & {
   originalCode?: string;
   command?: string;
   responseCode?: number;
+  response?: string;
 };
 
 const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS_CERT|HOSTNAME_MISMATCH/;
 
 const isPermanent = ({ responseCode = 0 }: SmtpError): boolean =>
   responseCode >= 500 && responseCode !== 503;
+
+/** Amazon SES and SMTP2GO take MAIL FROM, and refuse an unverified sender only after the message. */
+const isAboutSender = ({ command, response = '' }: SmtpError): boolean =>
+  command === 'MAIL FROM' || /\bnot verified\b/i.test(response);
 
 /** The failure class of what happened before the message began. */
 export const classify = (error: SmtpError): FailureReason => {
@@ -23,10 +28,11 @@ export const classify = (error: SmtpError): FailureReason => {
   if (error.code === 'ETLS' && error.command === 'STARTTLS' && error.responseCode !== 454)
     return 'starttls_not_offered';
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH') {
-    return error.responseCode === 454 ? 'throttled' : 'authentication_failed';
+    // A 4xx is about the relay's own state: the same password may pass in a minute.
+    return (error.responseCode ?? 500) < 500 ? 'throttled' : 'authentication_failed';
   }
   if (error.command === 'RCPT TO') return 'recipient_refused';
-  if (error.command === 'MAIL FROM' && isPermanent(error)) return 'sender_not_verified';
+  if (isPermanent(error) && isAboutSender(error)) return 'sender_not_verified';
   if (error.responseCode && error.responseCode < 500) return 'throttled';
   if (error.responseCode && error.command !== 'CONN') return 'message_refused';
   return 'connection_failed';

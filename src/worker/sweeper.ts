@@ -6,16 +6,16 @@ import { giveHints } from '../base/hints.ts';
 import type { Hint } from '../base/hints.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
-import { SMTP_ANSWER_TIMEOUT_MS } from '../providers/providers.ts';
+import { SMTP_SEND_TIMEOUT_MS } from '../providers/providers.ts';
 import { listDeadWorkers } from './liveness.ts';
-import { findLostWork, listWork } from './work.ts';
+import { dropSpentHints, findLostWork, listWork } from './work.ts';
 
 export const SWEEP_EVERY_MS = 2_000;
 /** A hint that old was lost; younger work is still on its way by itself. */
 const OVERDUE_SECONDS = 2;
 /** The provider's time-out plus twice the hand-off deadline: after that nobody is still sending it. */
 export const SILENT_SECONDS =
-  SMTP_ANSWER_TIMEOUT_MS / 1_000 + 2 * (delivery.HAND_OFF_DEADLINE_MS / 1_000);
+  SMTP_SEND_TIMEOUT_MS / 1_000 + 2 * (delivery.HAND_OFF_DEADLINE_MS / 1_000);
 
 const LEADER_LOCK = 'trunkline/sweeper';
 
@@ -54,12 +54,17 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
     ),
   ];
   if (hints.length > 0) deps.log.info({ hints: hints.length }, 'overdue work hinted at');
-  await giveHints(deps, hints);
+  await giveHints(
+    deps,
+    hints.map((one) => ({ ...one, isReminder: true })),
+  );
 };
 
 const sweep = async (deps: Deps, client: pg.Client): Promise<void> => {
   if (!(await isLeader(client))) return;
   await releaseDead(deps, client);
+  const spent = await dropSpentHints(client);
+  if (spent > 0) deps.log.warn({ spent }, 'hints dropped that were spent');
   await hintOverdue(deps, client);
 };
 

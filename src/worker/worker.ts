@@ -56,6 +56,7 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
       liveness.hold(workerPool.id).then(resolve, reject);
     });
   });
+  const stopping = new AbortController();
   const runner: Runner = await run({
     pgPool: pool,
     events,
@@ -66,6 +67,7 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
       ...deps,
       workerId: () => liveness.workerId,
       jobs: liveness.client,
+      signal: stopping.signal,
     }),
     crontabFile: join(TASKS_FOLDER, 'crontab'),
     // Without these, stop() resolves before the last job is marked as done.
@@ -78,16 +80,15 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
     },
   });
   await held;
-  let isStopping = false;
   const onEnd = () => {
-    if (!isStopping) onLost('queue stopped by itself');
+    if (!stopping.signal.aborted) onLost('queue stopped by itself');
   };
   runner.promise.then(onEnd, onEnd);
   const sweeper = startSweeper(deps, liveness.client);
 
   return {
     stop: async () => {
-      isStopping = true;
+      stopping.abort();
       await sweeper.stop();
       await runner.stop();
       await liveness.close();

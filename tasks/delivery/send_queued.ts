@@ -7,7 +7,12 @@ const Payload = z.strictObject({ project_id: z.uuid(), provider_id: z.uuid() });
 
 /** One turn of a provider. Safe to run twice: each hand-off is a compare-and-set of its row. */
 export default task(Payload, async ({ project_id, provider_id }, deps) => {
-  const turn = { projectId: project_id, providerId: provider_id, owner: deps.workerId() };
+  const turn = {
+    projectId: project_id,
+    providerId: provider_id,
+    owner: deps.workerId(),
+    signal: deps.signal,
+  };
   const isMore = await delivery.sendQueued(deps, turn);
   if (isMore) await hint(deps, delivery.sendHint(project_id, provider_id));
 });

@@ -1,8 +1,13 @@
-import { afterAll, beforeAll } from 'vitest';
-import { openApi } from '../../src/http/api.ts';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { z } from 'zod';
+import { isRefusalName, refusals } from '../../src/base/refusal.ts';
+import type { RefusalName } from '../../src/base/refusal.ts';
+import { openApi, TIMEOUTS } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
+import processEvents from '../../tasks/ingest/process_events.ts';
+import { NEVER } from './database.ts';
 import type { TestDatabase } from './database.ts';
 
 export type Answer = { status: number; headers: Headers; body: Json };
@@ -14,42 +19,47 @@ export type Call = {
   key?: string | null;
   /** Sent as JSON, unless it is a string or bytes. */
   body?: unknown;
+  /** Of the body, application/json unless said otherwise; null sends none. */
+  contentType?: string | null;
   headers?: Record<string, string>;
 };
 export type TestApi = {
   url: string;
   project: NewProject;
   call: (method: string, path: string, call?: Call) => Promise<Answer>;
+  /** Does with the project's accepted events what a worker does. */
+  processEvents: () => Promise<void>;
 };
 
-const toInit = (body: unknown): { body?: string | Uint8Array<ArrayBuffer> } => {
-  if (body === undefined) return {};
-  if (typeof body === 'string') return { body };
-  return { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) };
+/** Bytes, to which fetch adds no content type of its own. */
+const toBytes = (body: unknown): Uint8Array<ArrayBuffer> => {
+  if (body instanceof Uint8Array) return new Uint8Array(body);
+  return new Uint8Array(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
 };
+
+const toInit = ({ key, body, contentType = 'application/json', headers }: Call): RequestInit => ({
+  headers: {
+    ...(body === undefined || contentType === null ? {} : { 'content-type': contentType }),
+    ...(key ? { authorization: `Bearer ${key}` } : {}),
+    ...headers,
+  },
+  ...(body === undefined ? {} : { body: toBytes(body) }),
+});
 
 /** The real app on a real port, over the test's database, with a project of its own. */
-export const testApi = (database: TestDatabase): TestApi => {
+export const testApi = (database: TestDatabase, timeouts = TIMEOUTS): TestApi => {
   const api = {} as TestApi;
   let listening: Listening;
 
   beforeAll(async () => {
-    listening = await openApi(database.deps, { isDraining: false }, true);
+    listening = await openApi(database.deps, { isDraining: false }, true, timeouts);
     api.url = `http://127.0.0.1:${listening.port}`;
     api.project = await createProject(database.deps, 'test');
   });
   afterAll(() => listening.close());
 
-  api.call = async (method, path, { key, body, headers = {} } = {}) => {
-    const response = await fetch(api.url + path, {
-      method,
-      headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(key ? { authorization: `Bearer ${key}` } : {}),
-        ...headers,
-      },
-      ...toInit(body),
-    });
+  api.call = async (method, path, call = {}) => {
+    const response = await fetch(api.url + path, { method, ...toInit(call) });
     const text = await response.text();
     return {
       status: response.status,
@@ -57,5 +67,37 @@ export const testApi = (database: TestDatabase): TestApi => {
       body: text === '' ? null : JSON.parse(text),
     };
   };
+  api.processEvents = async () => {
+    const { project_id } = api.project;
+    const deps = { ...database.deps, workerId: () => 'test', jobs: database.owner, signal: NEVER };
+    const { rows } = await database.owner.query(
+      'select from ingest.pending where project_id = $1',
+      [project_id],
+    );
+    for (const _ of rows) await processEvents(deps)({ project_id }, undefined as never);
+  };
   return api;
+};
+
+/** The one shape of every error; a member too many is as wrong as one too few. */
+export const ErrorBody = z.strictObject({
+  error: z.string().refine(isRefusalName, 'not in the catalogue'),
+  status: z.int(),
+  detail: z.string().min(10),
+  request_id: z.string().regex(/^[\w.:-]{8,128}$/),
+  issues: z.array(z.strictObject({ path: z.string(), message: z.string().min(3) })).optional(),
+});
+
+/** Checks that an answer refuses as the catalogue says, in the one shape; answers its issues. */
+export const expectRefusal = (
+  { status, headers, body }: Answer,
+  name: RefusalName,
+): { path: string; message: string }[] => {
+  expect(body).toMatchObject({ error: name });
+  expect(status).toBe(refusals[name].status);
+  expect(headers.get('content-type')).toMatch(/^application\/json\b/);
+  const parsed = ErrorBody.parse(body);
+  expect(parsed.status).toBe(status);
+  expect(parsed.request_id).toBe(headers.get('x-request-id'));
+  return parsed.issues ?? [];
 };

@@ -68,3 +68,6 @@ export const testDatabase = (): TestDatabase => {
   });
   return database;
 };
+
+/** For jobs that nobody stops. */
+export const NEVER = new AbortController().signal;

@@ -1,0 +1,4 @@
+// The front door: what other code may ask of the admin API.
+export { CONSOLE_FOLDER, consoleDoor } from './console.ts';
+export { adminDoor } from './door.ts';
+export { keepAdministrator } from './people.ts';

@@ -1,0 +1,23 @@
+import { automationProcedures } from '../automations/admin.ts';
+import { router } from '../base/procedure.ts';
+import { sendProcedures } from '../delivery/admin.ts';
+import { eventProcedures } from '../ingest/admin.ts';
+import { profileProcedures } from '../profiles/admin.ts';
+import { projectProcedures } from '../projects/admin.ts';
+import { suppressionProcedures } from '../suppression/admin.ts';
+import { overviewProcedures } from './overview.ts';
+import { sessionProcedures } from './session_procedures.ts';
+
+/** Every procedure of the admin API. What is not in here does not exist. */
+export const appRouter = router({
+  session: sessionProcedures,
+  projects: projectProcedures,
+  overview: overviewProcedures,
+  events: eventProcedures,
+  sends: sendProcedures,
+  profiles: profileProcedures,
+  suppressions: suppressionProcedures,
+  automations: automationProcedures,
+});
+
+export type AppRouter = typeof appRouter;

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { EMAIL_CHARS_MAX } from '../base/email_address.ts';
+import { openProcedure, personProcedure, router } from '../base/procedure.ts';
+import { Refusal } from '../base/refusal.ts';
+import { PASSWORD_CHARS_MAX } from './password.ts';
+import { checkLogin } from './people.ts';
+import { closeSession, openSession } from './sessions.ts';
+import { makeThrottle } from './throttle.ts';
+
+/** Any text that could be a login. What is wrong with it is never said. */
+const LoginInput = z.strictObject({
+  email: z.string().min(1).max(EMAIL_CHARS_MAX),
+  password: z.string().min(1).max(PASSWORD_CHARS_MAX),
+});
+
+export const sessionProcedures = router({
+  signIn: openProcedure.input(LoginInput).mutation(async ({ ctx, input }) => {
+    const throttle = ctx.deps.resources.of(makeThrottle, undefined);
+    const attempt = { email: input.email, address: ctx.address };
+    const personId = await throttle.attempt(attempt, () => checkLogin(ctx.deps, input));
+    if (personId === null) throw new Refusal('wrong_login');
+    if (ctx.sessionToken !== null) await closeSession(ctx.deps, ctx.sessionToken);
+    ctx.keepSession(await openSession(ctx.deps, personId));
+    return { signed_in: true };
+  }),
+
+  signOut: personProcedure.mutation(async ({ ctx }) => {
+    if (ctx.sessionToken !== null) await closeSession(ctx.deps, ctx.sessionToken);
+    ctx.keepSession(null);
+    return { signed_in: false };
+  }),
+
+  /** Who is signed in, or nobody. */
+  current: openProcedure.query(async ({ ctx }) => {
+    const person = await ctx.findPerson();
+    return { person: person && { email: person.email, is_admin: person.is_admin } };
+  }),
+});

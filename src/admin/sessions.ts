@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import type { Deps } from '../base/deps.ts';
+import type { Person } from '../base/procedure.ts';
+import {
+  deleteExpired,
+  deleteSession,
+  findSignedIn,
+  insertSession,
+  seeSession,
+} from './queries.ts';
+
+export const SESSION_DAYS = 14;
+/** Reading is not worth a write each time. */
+export const LAST_SEEN_SECONDS = 60;
+const TOKEN_BYTES = 32;
+const TOKEN_SHAPE = /^[\w-]{43}$/;
+
+type SessionDeps = Pick<Deps, 'db' | 'keys'>;
+
+const hashOf = ({ keys }: SessionDeps, token: string): Buffer => keys.hash('session', token);
+
+/** Opens a session and answers its token, which is kept nowhere but in the cookie. */
+export const openSession = async (deps: SessionDeps, personId: string): Promise<string> => {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  await deleteExpired(deps.db);
+  await insertSession(deps.db, {
+    sessionHash: hashOf(deps, token),
+    personId,
+    livesForDays: SESSION_DAYS,
+  });
+  return token;
+};
+
+/** The person behind a token, or null: unknown, ended, expired, malformed and foreign ones are alike. */
+export const findPerson = async (
+  deps: SessionDeps,
+  token: string | null,
+): Promise<Person | null> => {
+  if (token === null || !TOKEN_SHAPE.test(token)) return null;
+  const sessionHash = hashOf(deps, token);
+  const row = await findSignedIn(deps.db, sessionHash, LAST_SEEN_SECONDS);
+  if (!row) return null;
+  const { is_last_seen_old, ...person } = row;
+  if (is_last_seen_old) await seeSession(deps.db, sessionHash);
+  return person;
+};
+
+/** Ends a session for good, whoever still holds its token. */
+export const closeSession = async (deps: SessionDeps, token: string): Promise<void> => {
+  await deleteSession(deps.db, hashOf(deps, token));
+};

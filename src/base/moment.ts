@@ -1,0 +1,18 @@
+import { z } from 'zod';
+
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** An RFC 3339 timestamp, in one spelling: UTC, milliseconds. */
+export const Timestamp = z.iso
+  .datetime({
+    offset: true,
+    error: 'must be an RFC 3339 timestamp with offset, such as 2026-01-31T12:00:00Z',
+  })
+  .transform((text) => new Date(text).toISOString());
+
+/** A timestamp that may be asked for: Postgres knows no year 0. */
+export const Moment = Timestamp.refine((text) => {
+  const moment = Date.parse(text);
+  return moment >= FIRST_MS && moment <= LAST_MS;
+}, 'must lie in the years 1 to 9999');

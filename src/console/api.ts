@@ -1,0 +1,35 @@
+import { createTRPCClient, httpBatchLink, TRPCClientError } from '@trpc/client';
+import type { inferRouterOutputs } from '@trpc/server';
+import type { AppRouter } from '../admin/router.ts';
+
+/** As many as the server takes in one request. */
+const BATCH_CALLS_MAX = 20;
+const URL_CHARS_MAX = 4_000;
+
+/** The admin API of the installation that this page came from. The browser keeps the session. */
+export const api = createTRPCClient<AppRouter>({
+  links: [
+    httpBatchLink({ url: '/admin/trpc', maxItems: BATCH_CALLS_MAX, maxURLLength: URL_CHARS_MAX }),
+  ],
+});
+
+type Outputs = inferRouterOutputs<AppRouter>;
+export type Person = NonNullable<Outputs['session']['current']['person']>;
+export type Project = Outputs['projects']['list']['items'][number];
+export type Overview = Outputs['overview']['read'];
+export type Entry = Outputs['events']['list']['items'][number];
+export type Send = Outputs['sends']['list']['items'][number];
+export type Profile = Outputs['profiles']['read'];
+export type Suppression = Outputs['suppressions']['list']['items'][number];
+
+/** What the server said about a failure, in words; or that it could not be asked. */
+export const explain = (error: unknown): string => {
+  const said = error instanceof TRPCClientError ? (error as TRPCClientError<AppRouter>).data : null;
+  return said?.detail ?? 'The service cannot be reached. It is asked again when you reload.';
+};
+
+export const isSignedOut = (error: unknown): boolean =>
+  error instanceof TRPCClientError && error.message === 'not_signed_in';
+
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof TRPCClientError && error.message === 'not_found';

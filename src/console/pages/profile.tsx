@@ -1,0 +1,151 @@
+import { Anchor, Badge, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { isNotFound } from '../api.ts';
+import type { Profile } from '../api.ts';
+import { Empty } from '../parts/empty.tsx';
+import { Entries } from '../parts/entries.tsx';
+import { Failed } from '../parts/failed.tsx';
+import { Loading, Paged } from '../parts/paged.tsx';
+import { PageTitle } from '../parts/page_title.tsx';
+import { nameOf } from '../parts/profile_name.ts';
+import { Status } from '../parts/status.tsx';
+import { inWords } from '../parts/statuses.ts';
+import { When } from '../parts/when.tsx';
+import { profile, timeline } from '../queries.ts';
+
+const route = getRouteApi('/signed-in/p/$projectId/profiles/$profileId');
+
+const Card = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Paper withBorder p="md" component="section">
+    <Title order={2} size="h5" mb="xs">
+      {title}
+    </Title>
+    {children}
+  </Paper>
+);
+
+const Identifiers = ({ identifiers }: Pick<Profile, 'identifiers'>) => (
+  <Table>
+    <Table.Tbody>
+      {identifiers.map(({ kind, value, first_seen_at }) => (
+        <Table.Tr key={`${kind}/${value}`}>
+          <Table.Td>
+            <Text size="sm" fw={600} className="breaks">
+              {value}
+            </Text>
+            <Text size="sm" c="dimmed">
+              {kind} id
+            </Text>
+          </Table.Td>
+          <Table.Td ta="right">
+            <Text size="sm" c="dimmed">
+              since
+            </Text>
+            <When at={first_seen_at} />
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </Table.Tbody>
+  </Table>
+);
+
+const Traits = ({ traits }: Pick<Profile, 'traits'>) => {
+  const pairs = Object.entries(traits);
+  if (pairs.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        Nothing is known about this person yet.
+      </Text>
+    );
+  }
+  return (
+    <Table>
+      <Table.Tbody>
+        {pairs.map(([key, value]) => (
+          <Table.Tr key={key}>
+            <Table.Th scope="row" fw={400} c="dimmed" className="breaks">
+              {key}
+            </Table.Th>
+            <Table.Td className="breaks">
+              {typeof value === 'string' ? value : JSON.stringify(value)}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+};
+
+const stateOf = ({ suppressed, email }: Profile) => {
+  if (suppressed) return { word: 'Suppressed: gets no mail', color: 'grape' };
+  if (email === null) return { word: 'No e-mail address', color: 'gray' };
+  return { word: 'May be mailed', color: 'green' };
+};
+
+const State = ({ person }: { person: Profile }) => (
+  <Group gap="xs">
+    <Status {...stateOf(person)} />
+    {person.tags.map((tag) => (
+      <Badge key={tag} variant="default" tt="none">
+        {inWords(tag)}
+      </Badge>
+    ))}
+  </Group>
+);
+
+const Timeline = ({ projectId, profileId }: { projectId: string; profileId: string }) => {
+  const list = useInfiniteQuery(timeline(projectId, profileId));
+  return (
+    <Paged list={list} empty={<Empty title="No events">This person’s events appear here.</Empty>}>
+      {(entries) => <Entries entries={entries} projectId={projectId} withWho={false} />}
+    </Paged>
+  );
+};
+
+const Known = ({ person, projectId }: { person: Profile; projectId: string }) => (
+  <Stack>
+    <Stack gap="xs">
+      <PageTitle title={nameOf(person)} note={person.email ?? 'no e-mail address'} />
+      <State person={person} />
+    </Stack>
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Card title="Identifiers">
+        <Identifiers identifiers={person.identifiers} />
+      </Card>
+      <Card title="Traits">
+        <Traits traits={person.traits} />
+      </Card>
+    </SimpleGrid>
+    <Title order={2} size="h3">
+      Timeline
+    </Title>
+    <Timeline projectId={projectId} profileId={person.id} />
+  </Stack>
+);
+
+export const ProfilePage = () => {
+  const { projectId, profileId } = route.useParams();
+  const { data, isPending, error } = useQuery(profile(projectId, profileId));
+  return (
+    <Stack>
+      <Anchor
+        size="sm"
+        renderRoot={(props) => (
+          <Link {...props} to="/p/$projectId/profiles" params={{ projectId }} />
+        )}
+      >
+        ← Profiles
+      </Anchor>
+      {isPending && <Loading />}
+      {isNotFound(error) && (
+        <Empty title="There is no such profile">
+          It may have been erased. Search for it again.
+        </Empty>
+      )}
+      {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
+      {data && <Known person={data} projectId={projectId} />}
+    </Stack>
+  );
+};

@@ -1,0 +1,149 @@
+import { Box, Button, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { SubmitEvent } from 'react';
+import type { Send } from '../api.ts';
+import { Empty } from '../parts/empty.tsx';
+import { fieldOf } from '../parts/form.ts';
+import { PageTitle } from '../parts/page_title.tsx';
+import { Paged } from '../parts/paged.tsx';
+import { FirstEvent } from '../parts/snippet.tsx';
+import { Status } from '../parts/status.tsx';
+import { inWords, SHOWN_STATUSES, statuses } from '../parts/statuses.ts';
+import { When } from '../parts/when.tsx';
+import { sends } from '../queries.ts';
+import type { SendFilter } from '../queries.ts';
+
+const route = getRouteApi('/signed-in/p/$projectId/sends');
+const FILTER_WIDTH_PX = 220;
+
+/** States in which a subject is still to come. */
+const AHEAD: Send['status'][] = ['queued', 'handing_off'];
+
+const Outcome = ({ send: { status, status_reason } }: { send: Send }) => {
+  const reason = inWords(status_reason ?? '');
+  const isNews = reason !== '' && reason !== statuses[status].word.toLowerCase();
+  return (
+    <Group gap={6}>
+      <Status {...statuses[status]} />
+      {isNews && (
+        <Text size="sm" c="dimmed" className="breaks">
+          {reason}
+        </Text>
+      )}
+    </Group>
+  );
+};
+
+const Row = ({ send }: { send: Send }) => (
+  <Table.Tr>
+    <Table.Td>
+      <Text size="sm" fw={600} className="breaks">
+        {send.to ?? 'address erased'}
+      </Text>
+      <Text size="sm" c={send.subject === null ? 'dimmed' : 'bright'} className="breaks">
+        {send.subject ?? (AHEAD.includes(send.status) ? 'not rendered yet' : 'never rendered')}
+      </Text>
+      <Group hiddenFrom="sm" mt={6} gap="xs">
+        <Outcome send={send} />
+        <When at={send.queued_at} />
+      </Group>
+    </Table.Td>
+    <Table.Td visibleFrom="sm">
+      <Outcome send={send} />
+    </Table.Td>
+    <Table.Td visibleFrom="sm" className="number">
+      {send.attempts}
+    </Table.Td>
+    <Table.Td visibleFrom="sm">
+      <When at={send.queued_at} />
+    </Table.Td>
+  </Table.Tr>
+);
+
+const Log = ({ items }: { items: Send[] }) => (
+  <Table verticalSpacing="sm" withTableBorder highlightOnHover>
+    <Table.Thead>
+      <Table.Tr>
+        <Table.Th>Recipient and subject</Table.Th>
+        <Table.Th visibleFrom="sm">Status</Table.Th>
+        <Table.Th visibleFrom="sm">Attempts</Table.Th>
+        <Table.Th visibleFrom="sm">Planned</Table.Th>
+      </Table.Tr>
+    </Table.Thead>
+    <Table.Tbody>
+      {items.map((send) => (
+        <Row key={send.id} send={send} />
+      ))}
+    </Table.Tbody>
+  </Table>
+);
+
+const Filter = ({
+  filter,
+  onFilter,
+}: {
+  filter: SendFilter;
+  onFilter: (filter: SendFilter) => void;
+}) => {
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const email = fieldOf(event.currentTarget, 'email').trim();
+    onFilter({ ...filter, email: email === '' ? undefined : email });
+  };
+  return (
+    <Group align="flex-end" gap="sm">
+      <Select
+        label="Status"
+        placeholder="Every status"
+        w={{ base: '100%', sm: FILTER_WIDTH_PX }}
+        data={SHOWN_STATUSES.map((status) => ({ value: status, label: statuses[status].word }))}
+        value={filter.status ?? null}
+        onChange={(status) => onFilter({ ...filter, status: status ?? undefined })}
+        clearable
+      />
+      <Box flex={1} miw={240}>
+        <form onSubmit={submit}>
+          <Group align="flex-end" gap="sm" wrap="nowrap">
+            <TextInput
+              key={filter.email ?? ''}
+              name="email"
+              type="search"
+              label="Recipient"
+              placeholder="ann@example.com"
+              defaultValue={filter.email ?? ''}
+              flex={1}
+            />
+            <Button type="submit" variant="default">
+              Filter
+            </Button>
+          </Group>
+        </form>
+      </Box>
+    </Group>
+  );
+};
+
+export const SendsPage = () => {
+  const { projectId } = route.useParams();
+  const filter = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useInfiniteQuery(sends(projectId, filter));
+  const isFiltered = filter.status !== undefined || filter.email !== undefined;
+  const empty = isFiltered ? (
+    <Empty title="No send matches">Choose another status or address, or clear the filter.</Empty>
+  ) : (
+    <Empty title="Nothing was sent yet">
+      <FirstEvent />
+    </Empty>
+  );
+  return (
+    <Stack>
+      <PageTitle title="Send log" />
+      <Filter filter={filter} onFilter={(search) => void navigate({ search, replace: true })} />
+      <Paged list={list} empty={empty}>
+        {(items) => <Log items={items} />}
+      </Paged>
+    </Stack>
+  );
+};

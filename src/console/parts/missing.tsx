@@ -1,0 +1,11 @@
+import { Anchor, Container } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { Empty } from './empty.tsx';
+
+export const Missing = () => (
+  <Container size="sm" py="xl">
+    <Empty title="There is no such page">
+      <Anchor renderRoot={(props) => <Link {...props} to="/" />}>Go to the overview</Anchor>
+    </Empty>
+  </Container>
+);

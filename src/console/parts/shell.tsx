@@ -1,0 +1,142 @@
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  NavLink,
+  Select,
+  Stack,
+  Text,
+  Tooltip,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import {
+  IconLayoutDashboard,
+  IconLogout,
+  IconMailForward,
+  IconMailOff,
+  IconUsers,
+} from '@tabler/icons-react';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { lastProject } from '../last_project.ts';
+import { Empty } from './empty.tsx';
+import { projects, session } from '../queries.ts';
+import { useSession } from '../session.ts';
+import { Brand } from './brand.tsx';
+import { ColorSchemeSwitch } from './color_scheme.tsx';
+
+const HEADER_PX = 56;
+const NAVBAR_PX = 230;
+
+const places = [
+  { to: '/p/$projectId', label: 'Overview', Icon: IconLayoutDashboard, exact: true },
+  { to: '/p/$projectId/sends', label: 'Send log', Icon: IconMailForward, exact: false },
+  { to: '/p/$projectId/profiles', label: 'Profiles', Icon: IconUsers, exact: false },
+  { to: '/p/$projectId/suppressions', label: 'Suppressions', Icon: IconMailOff, exact: false },
+] as const;
+
+const ProjectPicker = ({ projectId }: { projectId: string }) => {
+  const { data } = useQuery(projects);
+  const navigate = useNavigate();
+  return (
+    <Select
+      label="Project"
+      data={(data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      value={projectId}
+      allowDeselect={false}
+      searchable
+      onChange={(chosen) =>
+        chosen && void navigate({ to: '/p/$projectId', params: { projectId: chosen } })
+      }
+    />
+  );
+};
+
+const Navigation = ({ projectId, onGo }: { projectId: string; onGo: () => void }) => (
+  <Stack gap={4} component="nav" aria-label="Pages">
+    {places.map(({ to, label, Icon, exact }) => (
+      <NavLink
+        key={to}
+        label={label}
+        leftSection={<Icon size={18} stroke={1.6} />}
+        renderRoot={(props) => (
+          <Link
+            {...props}
+            to={to}
+            params={{ projectId }}
+            activeOptions={{ exact }}
+            activeProps={{ 'data-active': true, 'aria-current': 'page' }}
+            onClick={onGo}
+          />
+        )}
+      />
+    ))}
+  </Stack>
+);
+
+const Account = () => {
+  const { data } = useSuspenseQuery(session);
+  const { signOut } = useSession();
+  return (
+    <Group justify="space-between" wrap="nowrap">
+      <Text size="sm" c="dimmed" truncate title={data.person?.email}>
+        {data.person?.email}
+      </Text>
+      <Tooltip label="Sign out">
+        <ActionIcon
+          variant="default"
+          size="lg"
+          onClick={() => void signOut()}
+          aria-label="Sign out"
+        >
+          <IconLogout size={18} />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+};
+
+const NoSuchProject = () => (
+  <Empty title="There is no such project">Choose another one, or check the address.</Empty>
+);
+
+/** What surrounds every page of a project. */
+export const Shell = () => {
+  const { projectId } = useParams({ from: '/signed-in/p/$projectId' });
+  const [isOpen, { toggle, close }] = useDisclosure();
+  const { data } = useQuery(projects);
+  // The list is cut at its end; past it, the pages themselves say what is not there.
+  const isKnown = data?.next_cursor !== null || data.items.some(({ id }) => id === projectId);
+  useEffect(() => lastProject.keep(projectId), [projectId]);
+  return (
+    <AppShell
+      header={{ height: HEADER_PX }}
+      navbar={{ width: NAVBAR_PX, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding={{ base: 'sm', sm: 'lg' }}
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+            <Brand />
+          </Group>
+          <ColorSchemeSwitch />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="md">
+        <AppShell.Section>
+          <ProjectPicker projectId={projectId} />
+        </AppShell.Section>
+        <AppShell.Section grow mt="md">
+          <Navigation projectId={projectId} onGo={close} />
+        </AppShell.Section>
+        <AppShell.Section>
+          <Account />
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main>{isKnown ? <Outlet /> : <NoSuchProject />}</AppShell.Main>
+    </AppShell>
+  );
+};

@@ -1,0 +1,42 @@
+import { ActionIcon, Code, CopyButton, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+
+const curl = (origin: string): string =>
+  [
+    `curl ${origin}/v1/events \\`,
+    `  -H "Authorization: Bearer $KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d '{"event":"user_signed_up","external_id":"ann","properties":{"email":"ann@example.test"}}'`,
+  ].join('\n');
+
+const Copy = ({ value }: { value: string }) => (
+  <CopyButton value={value}>
+    {({ copied, copy }) => (
+      <Tooltip label={copied ? 'Copied' : 'Copy'}>
+        <ActionIcon variant="subtle" onClick={copy} aria-label="Copy the command">
+          {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+        </ActionIcon>
+      </Tooltip>
+    )}
+  </CopyButton>
+);
+
+/** How to send a first event. Keys are stored as hashes, so this page cannot show them. */
+export const FirstEvent = () => {
+  const command = curl(location.origin);
+  return (
+    <Stack gap="xs">
+      <Text size="sm">
+        Send a first event. <Code>$KEY</Code> is one of the project’s keys: a local installation
+        keeps them in <Code>.trunkline/dev.json</Code>, as <Code>server_key</Code> and{' '}
+        <Code>publishable_key</Code>.
+      </Text>
+      <Group align="flex-start" wrap="nowrap" gap="xs">
+        <Code block className="snippet" flex={1}>
+          {command}
+        </Code>
+        <Copy value={command} />
+      </Group>
+    </Stack>
+  );
+};

@@ -1,0 +1,93 @@
+import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { api, isNotFound, isSignedOut } from './api.ts';
+import type { Send } from './api.ts';
+
+const EVENTS_EVERY_MS = 2_000;
+const OVERVIEW_EVERY_MS = 15_000;
+const PROJECTS_MAX = 200;
+const LATEST_EVENTS = 10;
+const RETRIES_MAX = 2;
+
+export const session = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => api.session.current.query(undefined, { signal }),
+  staleTime: Infinity,
+});
+
+/** One cache for the page. An answer that nobody is signed in ends the session here too. */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (isSignedOut(error)) queryClient.setQueryData(session.queryKey, { person: null });
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (count, error) => count < RETRIES_MAX && !isSignedOut(error) && !isNotFound(error),
+    },
+  },
+});
+
+export const projects = queryOptions({
+  queryKey: ['projects'],
+  queryFn: ({ signal }) => api.projects.list.query({ limit: PROJECTS_MAX }, { signal }),
+});
+
+export const overview = (projectId: string) =>
+  queryOptions({
+    queryKey: ['overview', projectId],
+    queryFn: ({ signal }) => api.overview.read.query({ projectId }, { signal }),
+    refetchInterval: OVERVIEW_EVERY_MS,
+  });
+
+export const latestEvents = (projectId: string) =>
+  queryOptions({
+    queryKey: ['events', projectId],
+    queryFn: ({ signal }) => api.events.list.query({ projectId, limit: LATEST_EVENTS }, { signal }),
+    refetchInterval: EVENTS_EVERY_MS,
+  });
+
+const paged = {
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
+};
+
+export type SendFilter = { status?: Send['status'] | undefined; email?: string | undefined };
+
+export const sends = (projectId: string, filter: SendFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['sends', projectId, filter],
+    queryFn: ({ pageParam, signal }) =>
+      api.sends.list.query({ projectId, ...filter, cursor: pageParam }, { signal }),
+    ...paged,
+  });
+
+export const foundProfiles = (projectId: string, query: string) =>
+  queryOptions({
+    queryKey: ['found', projectId, query],
+    queryFn: ({ signal }) => api.profiles.find.query({ projectId, query }, { signal }),
+    enabled: query !== '',
+  });
+
+export const profile = (projectId: string, profileId: string) =>
+  queryOptions({
+    queryKey: ['profile', projectId, profileId],
+    queryFn: ({ signal }) => api.profiles.read.query({ projectId, profileId }, { signal }),
+  });
+
+export const timeline = (projectId: string, profileId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['timeline', projectId, profileId],
+    queryFn: ({ pageParam, signal }) =>
+      api.profiles.timeline.query({ projectId, profileId, cursor: pageParam }, { signal }),
+    ...paged,
+  });
+
+export const suppressions = (projectId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['suppressions', projectId],
+    queryFn: ({ pageParam, signal }) =>
+      api.suppressions.list.query({ projectId, cursor: pageParam }, { signal }),
+    ...paged,
+  });

@@ -1,0 +1,114 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { SHOWN_STATUSES } from './parts/statuses.ts';
+import { Failed } from './parts/failed.tsx';
+import { Missing } from './parts/missing.tsx';
+import { NoProject } from './pages/no_project.tsx';
+import { Shell } from './parts/shell.tsx';
+import { SignIn } from './pages/sign_in.tsx';
+import { projects, queryClient, session } from './queries.ts';
+import type { SendFilter } from './queries.ts';
+import { lastProject } from './last_project.ts';
+
+const root = createRootRoute({ notFoundComponent: Missing });
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+export const signInRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  /** Where to go on. Only a path of this page is taken. */
+  validateSearch: ({ next }): { next?: string | undefined } => ({
+    next: typeof next === 'string' && next.startsWith('/p/') ? next : undefined,
+  }),
+  component: SignIn,
+});
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  beforeLoad: async ({ location }) => {
+    const { person } = await queryClient.ensureQueryData(session);
+    if (!person) throw redirect({ to: '/sign-in', search: { next: location.href } });
+  },
+});
+
+/** Goes to the project that was open last, or to the newest. */
+const home = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  beforeLoad: async () => {
+    const { items } = await queryClient.ensureQueryData(projects);
+    const project = items.find(({ id }) => id === lastProject.read()) ?? items[0];
+    if (project) throw redirect({ to: '/p/$projectId', params: { projectId: project.id } });
+  },
+  component: NoProject,
+});
+
+const project = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/p/$projectId',
+  component: Shell,
+});
+
+const overview = createRoute({
+  getParentRoute: () => project,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
+});
+
+export const sendsRoute = createRoute({
+  getParentRoute: () => project,
+  path: '/sends',
+  validateSearch: ({ status, email }): SendFilter => ({
+    status: SHOWN_STATUSES.find((known) => known === status),
+    email: text(email),
+  }),
+  component: lazyRouteComponent(() => import('./pages/sends.tsx'), 'SendsPage'),
+});
+
+export const profilesRoute = createRoute({
+  getParentRoute: () => project,
+  path: '/profiles',
+  validateSearch: ({ query }): { query?: string | undefined } => ({ query: text(query) }),
+  component: lazyRouteComponent(() => import('./pages/profiles.tsx'), 'ProfilesPage'),
+});
+
+const profile = createRoute({
+  getParentRoute: () => project,
+  path: '/profiles/$profileId',
+  component: lazyRouteComponent(() => import('./pages/profile.tsx'), 'ProfilePage'),
+});
+
+const suppressions = createRoute({
+  getParentRoute: () => project,
+  path: '/suppressions',
+  component: lazyRouteComponent(() => import('./pages/suppressions.tsx'), 'SuppressionsPage'),
+});
+
+const pages = [overview, sendsRoute, profilesRoute, profile, suppressions];
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signInRoute,
+    signedIn.addChildren([home, project.addChildren(pages)]),
+  ]),
+  basepath: '/console',
+  // A page gets what its route has looked at, and nothing else that an address may hold.
+  search: { strict: true },
+  defaultPreload: 'intent',
+  defaultErrorComponent: Failed,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

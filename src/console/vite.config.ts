@@ -1,0 +1,17 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  cacheDir: '../../node_modules/.vite-console',
+  plugins: [react()],
+  // Replaced in every answer by src/admin/console.ts.
+  html: { cspNonce: '__NONCE__' },
+  build: {
+    outDir: '../../dist/console',
+    emptyOutDir: true,
+    // The content policy allows no scripts or fonts from data: addresses.
+    assetsInlineLimit: 0,
+  },
+});

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { Scope } from '../base/db.ts';
+import { readCursor, toPage } from '../base/page.ts';
+import type { PageQuery } from '../base/page.ts';
+import * as suppression from '../suppression/suppression.ts';
+import { listSends } from './log_queries.ts';
+import type { SendRow } from './log_queries.ts';
+import { SEND_STATUSES } from './queries.ts';
+
+const Timestamp = z.iso.datetime();
+
+/** The states of a send, and the facts that feedback adds to an accepted one. */
+export const SHOWN_STATUSES = [...SEND_STATUSES, 'delivered', 'bounced', 'complained'] as const;
+
+/** A send as the API shows it. */
+export const Send = z.strictObject({
+  id: z.uuid(),
+  automation_id: z.uuid().nullable(),
+  run_id: z.uuid().nullable(),
+  step_id: z.string().nullable(),
+  profile_id: z.uuid(),
+  provider_id: z.uuid(),
+  to: z.string().nullable(),
+  subject: z.string().nullable(),
+  status: z.enum(SHOWN_STATUSES),
+  status_reason: z.string().nullable(),
+  attempts: z.int(),
+  queued_at: Timestamp,
+  accepted_at: Timestamp.nullable(),
+  delivered_at: Timestamp.nullable(),
+  provider_message_id: z.string().nullable(),
+  feedback: z.array(z.strictObject({ kind: z.string(), occurred_at: Timestamp })),
+});
+
+const toText = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+const feedbackOf = ({ delivered_at, bounced_at, complained_at }: SendRow) =>
+  Object.entries({
+    delivered: delivered_at,
+    bounced: bounced_at,
+    complained: complained_at,
+  }).flatMap(([kind, at]) => (at === null ? [] : [{ kind, occurred_at: at.toISOString() }]));
+
+export const toSend = (row: SendRow) => ({
+  id: row.send_id,
+  automation_id: row.automation_id,
+  run_id: row.run_id,
+  step_id: row.step_id,
+  profile_id: row.profile_id,
+  provider_id: row.provider_id,
+  to: row.recipient,
+  subject: row.subject,
+  status: row.shown_status,
+  status_reason: row.status_reason,
+  attempts: row.attempt_count,
+  queued_at: row.queued_at.toISOString(),
+  accepted_at: toText(row.accepted_at),
+  delivered_at: toText(row.delivered_at),
+  provider_message_id: row.provider_message_id,
+  feedback: feedbackOf(row),
+});
+
+type SendQuery = PageQuery & {
+  profile_id?: string | undefined;
+  automation_id?: string | undefined;
+  email?: string | undefined;
+  status?: (typeof SHOWN_STATUSES)[number] | undefined;
+  after?: string | undefined;
+};
+
+/** One page of the send log, newest first. */
+export const pageSends = async (scope: Scope, query: SendQuery) => {
+  const rows = await listSends(scope, {
+    limit: query.limit + 1,
+    beforeId: readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null,
+    sendId: null,
+    profileId: query.profile_id ?? null,
+    automationId: query.automation_id ?? null,
+    addressKey: query.email === undefined ? null : suppression.addressKey(scope, query.email),
+    status: query.status ?? null,
+    after: query.after ?? null,
+  });
+  return toPage(rows, query.limit, { item: toSend, position: (row) => [row.send_id] });
+};

@@ -1,0 +1,48 @@
+import type { Context, Middleware } from 'koa';
+import { Refusal } from '../base/refusal.ts';
+import { pointer } from '../base/parse.ts';
+import type { Issue } from '../base/refusal.ts';
+import { isStorable } from '../base/text.ts';
+
+const decodes = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const HTTP_WITHOUT_HOST = '1.0';
+
+/** HTTP/1.1 wants a Host header (RFC 9112 §3.2); Node would refuse in a shape of its own. */
+export const requireHost: Middleware = (ctx, next) => {
+  if (ctx.req.httpVersion !== HTTP_WITHOUT_HOST && ctx.req.headers.host === undefined)
+    throw new Refusal('invalid_request', { detail: 'Send a Host header.' });
+  return next();
+};
+
+/** A path that does not decode is a mistake of the caller's; one with U+0000 names nothing that we could store. */
+export const checkPath = ({ path, params }: Context & { params: Record<string, string> }): void => {
+  if (!decodes(path))
+    throw new Refusal('invalid_request', {
+      detail: 'The path does not decode: percent-encode it as UTF-8.',
+    });
+  if (!Object.values(params).every(isStorable)) throw new Refusal('not_found');
+};
+
+const invalid = (issue: Issue): Refusal => new Refusal('invalid_request', { issues: [issue] });
+
+/** The query parameters by name. None may come twice: whichever were taken, somebody would be surprised. */
+export const readQuery = ({ querystring }: Context): Record<string, string> => {
+  if (!decodes(querystring))
+    throw invalid({ path: '', message: 'the query does not decode: percent-encode it as UTF-8' });
+  const query = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(querystring)) {
+    if (query.has(name)) throw invalid({ path: pointer([name]), message: 'given more than once' });
+    if (!isStorable(value))
+      throw invalid({ path: pointer([name]), message: 'must not contain U+0000' });
+    query.set(name, value);
+  }
+  return Object.fromEntries(query);
+};

@@ -1,0 +1,79 @@
+import { keepConsole } from './console_build.ts';
+import type { DevFacts, Home } from './home.ts';
+import { openInstallation } from './installation.ts';
+import { startService } from './start_service.ts';
+import type { Service } from './start_service.ts';
+
+const RESTART_AFTER_MS = 1_000;
+const ANSWER_TIMEOUT_MS = 2_000;
+
+/** Whether a service is ready there. */
+export const isAnswering = async (baseUrl: string): Promise<boolean> => {
+  try {
+    const response = await fetch(`${baseUrl}/readyz`, {
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    });
+    return response.ok;
+  } catch {
+    return false;
+  }
+};
+
+export type Everything = { facts: DevFacts; curl: string; stop: () => Promise<void> };
+
+/** Keeps a service running: it ends by itself only when it lost something it cannot work without. */
+const keepRunning = (
+  first: Service,
+  start: () => Promise<Service>,
+  say: (line: string) => void,
+) => {
+  let service = first;
+  let isStopping = false;
+  let restart: NodeJS.Timeout | undefined;
+  const watch = (): void => {
+    service.child.once('exit', () => {
+      if (isStopping) return;
+      say('the service stopped by itself; starting it again');
+      restart = setTimeout(() => void again(), RESTART_AFTER_MS);
+    });
+  };
+  const again = async (): Promise<void> => {
+    try {
+      service = await start();
+      watch();
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error));
+      if (!isStopping) restart = setTimeout(() => void again(), RESTART_AFTER_MS);
+    }
+  };
+  watch();
+  return async (): Promise<void> => {
+    isStopping = true;
+    clearTimeout(restart);
+    await service.stop();
+  };
+};
+
+/** Starts a local installation and its service; stops them in the opposite order. */
+export const startEverything = async (
+  home: Home,
+  say: (line: string) => void,
+  isWatching = false,
+): Promise<Everything> => {
+  const built = keepConsole();
+  built.catch(() => {}); // Looked at below, when there is something to close.
+  const installation = await openInstallation(home, say);
+  const start = (): Promise<Service> => startService({ env: installation.env, isWatching });
+  try {
+    await built;
+    const stopService = keepRunning(await start(), start, say);
+    const stop = async (): Promise<void> => {
+      await stopService();
+      await installation.close();
+    };
+    return { facts: installation.facts, curl: installation.curl, stop };
+  } catch (error) {
+    await installation.close();
+    throw error;
+  }
+};

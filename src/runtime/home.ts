@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+/** Where a local installation keeps what must outlive it: data, secrets, and the facts for scripts. */
+export type Home = {
+  folder: string;
+  /** The api's port; mail page, mail catcher and Postgres take the next three. */
+  port: number;
+  mailPort: number;
+  smtpPort: number;
+  postgresPort: number;
+};
+
+const PORT_DEFAULT = 3000;
+const PORTS_NEEDED = 4;
+const PORT_MAX = 65_535;
+
+/** Reads PORT and TRUNKLINE_HOME. Throws when PORT leaves no room for the other three. */
+export const readHome = (env: NodeJS.ProcessEnv = process.env): Home => {
+  const port = env['PORT'] === undefined ? PORT_DEFAULT : Number(env['PORT']);
+  if (!Number.isInteger(port) || port < 1 || port > PORT_MAX - PORTS_NEEDED + 1) {
+    throw new Error(
+      `PORT must be a whole number from 1 to ${PORT_MAX - PORTS_NEEDED + 1}: the three after it are used too.`,
+    );
+  }
+  return {
+    folder: resolve(env['TRUNKLINE_HOME'] ?? '.trunkline'),
+    port,
+    mailPort: port + 1,
+    smtpPort: port + 2,
+    postgresPort: port + 3,
+  };
+};
+
+/** The facts of a local installation, for scripts: `.trunkline/dev.json`. */
+export const DevFacts = z.object({
+  base_url: z.url(),
+  console_url: z.url(),
+  console_login: z.object({ email: z.string(), password: z.string() }),
+  project_id: z.uuid(),
+  publishable_key: z.string(),
+  server_key: z.string(),
+  hook_token: z.string(),
+  mail_url: z.url(),
+  database_url: z.string(),
+});
+export type DevFacts = z.output<typeof DevFacts>;
+
+const Secrets = z.object({
+  master_key: z.string(),
+  mail_username: z.string(),
+  mail_password: z.string(),
+  console_password: z.string(),
+});
+export type Secrets = z.output<typeof Secrets>;
+
+const SECRET_FILE_MODE = 0o600;
+
+const readJson = async (file: string): Promise<unknown> => {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new Error(`${file} cannot be read: mend it, or remove it to have it made again.`, {
+      cause: error,
+    });
+  }
+};
+
+/** Written whole or not at all, and readable by its owner only: both files hold secrets. */
+const writeJson = async (file: string, value: unknown): Promise<void> => {
+  await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: SECRET_FILE_MODE });
+  await rename(`${file}.new`, file);
+};
+
+/** The installation's secrets, made at the first start. Losing the file loses every sealed credential. */
+export const keepSecrets = async ({ folder }: Home): Promise<Secrets> => {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, 'secrets.json');
+  const known = await readJson(file);
+  if (known !== null) return Secrets.parse(known);
+  const secrets = {
+    master_key: randomBytes(32).toString('hex'),
+    mail_username: 'trunkline',
+    mail_password: randomBytes(12).toString('base64url'),
+    console_password: randomBytes(12).toString('base64url'),
+  };
+  await writeJson(file, secrets);
+  return secrets;
+};
+
+const factsFile = ({ folder }: Home): string => join(folder, 'dev.json');
+
+/** What the last start wrote, or null before the first. */
+export const findFacts = async (home: Home): Promise<DevFacts | null> => {
+  const known = DevFacts.safeParse(await readJson(factsFile(home)));
+  return known.success ? known.data : null;
+};
+
+export const writeFacts = (home: Home, facts: DevFacts): Promise<void> =>
+  writeJson(factsFile(home), facts);

@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { keepAdministrator } from '../admin/admin.ts';
+import { readConfig } from '../config.ts';
+import { openDb } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { Keys } from '../base/keys.ts';
+import { openLog } from '../base/log.ts';
+import { Resources } from '../base/resources.ts';
+import { runtimeUrl } from '../base/roles.ts';
+import type { NewProject } from '../projects/projects.ts';
+import { keepCertificate } from './certificate.ts';
+import { EXAMPLE_EVENT, keepExample } from './example.ts';
+import { findFacts, keepSecrets, writeFacts } from './home.ts';
+import type { DevFacts, Home, Secrets } from './home.ts';
+import { startLocalPostgres } from './local_postgres.ts';
+import { startMailCatcher } from './mail_catcher/mail_catcher.ts';
+import { migrate } from './migrate.ts';
+
+const LOOPBACK = '127.0.0.1';
+const CONSOLE_EMAIL = 'owner@trunkline.test';
+
+/** A local installation, up to the service itself: database, mail catcher, example project. */
+export type Installation = {
+  facts: DevFacts;
+  /** The environment that the service's process needs. */
+  env: Record<string, string>;
+  /** One line that makes the example mail appear. */
+  curl: string;
+  close: () => Promise<void>;
+};
+
+type Say = (step: string) => void;
+type Closers = (() => Promise<void>)[];
+
+const closeAll = async (closers: Closers): Promise<void> => {
+  for (const close of closers.toReversed()) await close();
+};
+
+/** DATABASE_URL, or a Postgres of our own. */
+const openDatabase = async (home: Home, closers: Closers): Promise<string> => {
+  const given = process.env['DATABASE_URL'];
+  if (given) return given;
+  const server = await startLocalPostgres({
+    dir: join(home.folder, 'postgres'),
+    port: home.postgresPort,
+  });
+  if (server.isOurs) closers.push(() => server.stop());
+  return server.url;
+};
+
+const openCatcher = async (home: Home, secrets: Secrets, closers: Closers) => {
+  const certificate = await keepCertificate(join(home.folder, 'mail'), ['localhost', LOOPBACK]);
+  // So that the provider's preflight, which runs here, trusts the catcher as the service will.
+  setDefaultCACertificates([...getCACertificates('default'), certificate.ca]);
+  const catcher = await startMailCatcher({
+    httpPort: home.mailPort,
+    smtpPort: home.smtpPort,
+    username: secrets.mail_username,
+    password: secrets.mail_password,
+    certificate,
+  });
+  closers.push(() => catcher.close());
+  return catcher;
+};
+
+const openDeps = async (env: Record<string, string>): Promise<Deps> => {
+  const config = readConfig(env);
+  const keys = new Keys(config.masterKey);
+  await migrate({ config, keys });
+  const db = await openDb(runtimeUrl(config.databaseUrl, keys), 2);
+  return { config, keys, db, log: openLog('silent'), resources: new Resources() };
+};
+
+const providerOf = (home: Home, { mail_username, mail_password }: Secrets) => ({
+  display_name: 'Local mail catcher',
+  from_email: 'hello@example.test',
+  from_name: 'Example',
+  reply_to: null,
+  smtp_host: LOOPBACK,
+  smtp_port: home.smtpPort,
+  smtp_secure: 'starttls' as const,
+  username: mail_username,
+  password: mail_password,
+});
+
+const curlOf = ({ base_url, server_key }: DevFacts): string => {
+  const event = {
+    event: EXAMPLE_EVENT,
+    external_id: 'ann',
+    properties: { email: 'ann@example.test', first_name: 'Ann' },
+  };
+  return (
+    `curl -s ${base_url}/v1/events -H 'Authorization: Bearer ${server_key}' ` +
+    `-H 'Content-Type: application/json' -d '${JSON.stringify(event)}'`
+  );
+};
+
+const toFacts = (
+  home: Home,
+  secrets: Secrets,
+  parts: { project: NewProject; mailUrl: string; databaseUrl: string },
+): DevFacts => {
+  const base_url = `http://${LOOPBACK}:${home.port}`;
+  return {
+    base_url,
+    console_url: `${base_url}/console`,
+    console_login: { email: CONSOLE_EMAIL, password: secrets.console_password },
+    ...parts.project,
+    mail_url: parts.mailUrl,
+    database_url: parts.databaseUrl,
+  };
+};
+
+const open = async (home: Home, say: Say, closers: Closers): Promise<Installation> => {
+  const secrets = await keepSecrets(home);
+  say('postgres');
+  const databaseUrl = await openDatabase(home, closers);
+  say('mail catcher');
+  const catcher = await openCatcher(home, secrets, closers);
+  const env = {
+    DATABASE_URL: databaseUrl,
+    MASTER_KEY: process.env['MASTER_KEY'] ?? secrets.master_key,
+    PORT: String(home.port),
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
+    EGRESS_ALLOW_NETWORKS: '127.0.0.0/8',
+    NODE_EXTRA_CA_CERTS: join(home.folder, 'mail', 'ca.pem'),
+  };
+  say('schema');
+  const deps = await openDeps(env);
+  try {
+    say('example project');
+    const project = await keepExample(deps, await findFacts(home), providerOf(home, secrets));
+    await keepAdministrator(deps, { email: CONSOLE_EMAIL, password: secrets.console_password });
+    const facts = toFacts(home, secrets, { project, mailUrl: catcher.url, databaseUrl });
+    await writeFacts(home, facts);
+    return { facts, env, curl: curlOf(facts), close: () => closeAll(closers) };
+  } finally {
+    await deps.db.end();
+  }
+};
+
+/** Opens a local installation, making at first what is missing. What was opened is closed again when a step fails. */
+export const openInstallation = async (home: Home, say: Say): Promise<Installation> => {
+  const closers: Closers = [];
+  try {
+    return await open(home, say, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+};

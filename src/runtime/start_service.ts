@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const MAIN = join(import.meta.dirname, '..', 'main.ts');
+const READY_TIMEOUT_MS = 30_000;
+
+export type Service = {
+  pid: number;
+  /** Where its HTTP door listens. */
+  port: number;
+  child: ChildProcess;
+  /** Ends it with a signal and waits; answers its exit code, or null when the signal killed it. */
+  stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+};
+
+export type ServiceOptions = {
+  env: Record<string, string>;
+  /** Restart it whenever one of its files changes. */
+  isWatching?: boolean;
+  onLine?: (line: string) => void;
+};
+
+type Ready = { ready: { port: number } };
+
+const waitUntilReady = (child: ChildProcess, exited: Promise<[number | null]>): Promise<number> => {
+  const said: string[] = [];
+  child.stdout?.on('data', (chunk) => said.push(String(chunk)));
+  child.stderr?.on('data', (chunk) => said.push(String(chunk)));
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`${why}:\n${said.join('')}`));
+    const giveUp = setTimeout(() => fail('the service does not become ready'), READY_TIMEOUT_MS);
+    child.on('message', ({ ready }: Ready) => {
+      clearTimeout(giveUp);
+      resolve(ready.port);
+    });
+    void exited.then(([code]) => {
+      clearTimeout(giveUp);
+      fail(`the service ended (${code ?? child.signalCode})`);
+    });
+  });
+};
+
+/**
+ * Runs `src/main.ts` as a process of its own. Resolves when it is ready; throws what it said when
+ * it ends before.
+ */
+export const startService = async ({
+  env,
+  isWatching,
+  onLine,
+}: ServiceOptions): Promise<Service> => {
+  const child = spawn(process.execPath, isWatching ? ['--watch', MAIN] : [MAIN], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  if (onLine && child.stdout) createInterface({ input: child.stdout }).on('line', onLine);
+  const port = await waitUntilReady(child, exited);
+  return {
+    pid: child.pid ?? 0,
+    port,
+    child,
+    stop: async (signal = 'SIGTERM') => {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      const [code] = await exited;
+      return code;
+    },
+  };
+};

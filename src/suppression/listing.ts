@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { Scope } from '../base/db.ts';
+import { readCursor, toPage } from '../base/page.ts';
+import type { PageQuery } from '../base/page.ts';
+import { listSuppressed } from './suppression.ts';
+import type { Listed } from './suppression.ts';
+
+/** An address key is 32 bytes, so 43 characters of base64url. */
+const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w-]{43}$/)]);
+
+const toSuppression = ({ email, reason, source, suppressed_at }: Listed) => ({
+  email,
+  reason,
+  source,
+  created_at: suppressed_at.toISOString(),
+});
+
+/** One page of the suppressed addresses as the API shows them, newest first. */
+export const pageSuppressions = async (scope: Scope, query: PageQuery) => {
+  const position = readCursor(Position, query.cursor);
+  const before = position && {
+    suppressedAt: new Date(position[0]),
+    addressKey: Buffer.from(position[1], 'base64url'),
+  };
+  const rows = await listSuppressed(scope, { limit: query.limit + 1, before });
+  return toPage(rows, query.limit, {
+    item: toSuppression,
+    position: (row) => [row.suppressed_at.toISOString(), row.address_key.toString('base64url')],
+  });
+};

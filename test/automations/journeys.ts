@@ -1,0 +1,68 @@
+import * as automations from '../../src/automations/automations.ts';
+import type { Definition } from '../../src/automations/schema.ts';
+import { inProject } from '../../src/base/db.ts';
+import type { Scope } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import * as identity from '../../src/identity/identity.ts';
+import type { EventRow } from '../../src/ingest/events.ts';
+import { acceptEvents, listIdentifiers } from '../../src/ingest/queries.ts';
+import * as profiles from '../../src/profiles/profiles.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+export const PROVIDER = newId();
+export const mail = (next: string | null = null) => ({
+  kind: 'send_email' as const,
+  provider_id: PROVIDER,
+  template_id: newId(),
+  template_version: 1,
+  next,
+});
+export const copy = (traits: Record<string, string>, next: string | null = null) => ({
+  kind: 'update_profile' as const,
+  traits_from_event: traits,
+  next,
+});
+
+/** Takes the address over from the event and sends one mail. */
+export const definition = (given: Partial<Definition> = {}): Definition => ({
+  trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+  settings: { re_entry: 'once' },
+  entry: 'address',
+  steps: { address: copy({ email: 'email' }, 'mail'), mail: mail() },
+  ...given,
+});
+
+/** What a worker does for automations in one project, a function per step. */
+export const journeysOf = (database: TestDatabase, projectId = newId()) => {
+  const within = <T>(work: (scope: Scope) => Promise<T>): Promise<T> =>
+    inProject(database.deps, projectId, work);
+  const activate = (given: Partial<Definition> = {}, name = 'welcome') =>
+    within((scope) => automations.createActive(scope, name, definition(given)));
+  const flush = async (...events: EventRow[]): Promise<string> => {
+    const flushId = newId();
+    await acceptEvents(database.deps.db, projectId, flushId, events);
+    return flushId;
+  };
+  const start = (...flushIds: string[]) =>
+    within(async (scope) => {
+      const people = await identity.see(scope, await listIdentifiers(scope, flushIds));
+      await profiles.seePeople(scope, people);
+      return automations.startRuns(scope, flushIds, people);
+    });
+  const advance = () => within(automations.advance);
+  const select = async (columns: string, table: string) =>
+    (
+      await database.owner.query(`select ${columns} from ${table} where project_id = $1`, [
+        projectId,
+      ])
+    ).rows;
+  /** The decisions of all runs, in order. */
+  const decisions = async () =>
+    (
+      await database.owner.query(
+        `select step_id, decision, detail from automations.run_log where project_id = $1 order by run_id, entry`,
+        [projectId],
+      )
+    ).rows;
+  return { projectId, within, activate, flush, start, advance, select, decisions };
+};

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { describeSettings, readConfig } from '../../src/config.ts';
+
+const GOOD = {
+  DATABASE_URL: 'postgres://owner:secret@127.0.0.1:5432/app',
+  MASTER_KEY: '0123456789abcdef'.repeat(4),
+};
+const read = (env: Record<string, string | undefined> = {}) =>
+  readConfig({ ...GOOD, ...env } as NodeJS.ProcessEnv);
+
+test('two settings are enough; the rest has defaults', () => {
+  expect(read()).toEqual({
+    databaseUrl: GOOD.DATABASE_URL,
+    masterKey: Buffer.from(GOOD.MASTER_KEY, 'hex'),
+    role: 'all',
+    port: 3000,
+    host: '127.0.0.1',
+    logLevel: 'info',
+    trustedProxies: 0,
+    egressAllowNetworks: [],
+    workerConcurrency: 10,
+    failpoint: null,
+  });
+});
+
+test('what was read cannot be changed', () => {
+  expect(Object.isFrozen(read())).toBe(true);
+});
+
+test('every problem is named at once', () => {
+  const wrong = {
+    DATABASE_URL: 'mysql://x',
+    MASTER_KEY: 'short',
+    ROLE: 'boss',
+    PORT: '70000',
+    LOG_LEVEL: 'loud',
+    EGRESS_ALLOW_NETWORKS: 'home',
+    WORKER_CONCURRENCY: '0',
+  };
+  expect(() => readConfig(wrong)).toThrow('Cannot start');
+  for (const name of Object.keys(wrong)) expect(() => readConfig(wrong)).toThrow(name);
+});
+
+test('a failpoint outside tests is named among the other problems, also when settings are missing', () => {
+  expect(() => readConfig({ TEST_FAILPOINT: 'mid_body' })).toThrow('DATABASE_URL');
+  expect(() => readConfig({ TEST_FAILPOINT: 'mid_body' })).toThrow('MASTER_KEY');
+  expect(() => readConfig({ TEST_FAILPOINT: 'mid_body' })).toThrow('TEST_FAILPOINT');
+});
+
+test('a problem does not show the value that was wrong', () => {
+  for (const [name, value] of [
+    ['MASTER_KEY', 'a-secret-value'],
+    ['DATABASE_URL', 'user:a-secret-value'],
+  ]) {
+    let message = '';
+    try {
+      read({ [name as string]: value });
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message).toContain(name);
+    expect(message).not.toContain('a-secret-value');
+  }
+});
+
+describe('each setting has its bounds', () => {
+  const GOOD_VALUES = {
+    DATABASE_URL: ['postgres://h/d', 'postgresql://u:p@[::1]:5/d?sslmode=require'],
+    MASTER_KEY: ['0'.repeat(64)],
+    ROLE: ['api', 'worker', 'all'],
+    PORT: ['0', '1', '65535'],
+    HOST: ['0.0.0.0', '::', 'localhost'],
+    TRUSTED_PROXIES: ['0', '1', '10'],
+    LOG_LEVEL: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    EGRESS_ALLOW_NETWORKS: ['', '10.0.0.0/8', ' 10.0.0.0/32 , fd00::/128,', '0.0.0.0/0,::/0'],
+    WORKER_CONCURRENCY: ['1', '100'],
+  };
+  const BAD_VALUES = {
+    DATABASE_URL: ['', 'localhost', 'http://h/d', 'mysql://h/d'],
+    MASTER_KEY: ['', '0'.repeat(63), '0'.repeat(65), 'A'.repeat(64), 'g'.repeat(64)],
+    ROLE: ['', 'API', 'both'],
+    PORT: ['-1', '65536', '3000.5', 'http'],
+    HOST: [''],
+    TRUSTED_PROXIES: ['', '-1', '11', '1.5', 'all'],
+    LOG_LEVEL: ['', 'INFO', 'verbose'],
+    EGRESS_ALLOW_NETWORKS: [
+      '10.0.0.0',
+      '10.0.0.0/33',
+      'fd00::/129',
+      '10.0.0.0/-1',
+      '10.0.0/8',
+      'a/8',
+      '10.0.0.0/',
+    ],
+    WORKER_CONCURRENCY: ['0', '101', '1.5', 'many', ''],
+  };
+
+  test.each(Object.entries(GOOD_VALUES))('%s takes these', (name, values) => {
+    for (const value of values) expect(() => read({ [name]: value })).not.toThrow();
+  });
+
+  test.each(Object.entries(BAD_VALUES))('%s refuses these', (name, values) => {
+    for (const value of values) expect(() => read({ [name]: value }), value).toThrow(name);
+  });
+
+  test('networks are read as a list, without blanks', () => {
+    expect(read({ EGRESS_ALLOW_NETWORKS: ' 10.0.0.0/8 ,, fd00::/8 ' }).egressAllowNetworks).toEqual(
+      ['10.0.0.0/8', 'fd00::/8'],
+    );
+  });
+
+  test('a network with two prefixes, or with a zone, is refused', () => {
+    for (const network of ['10.0.0.0/8/9', 'fe80::1%eth0/64'])
+      expect(() => read({ EGRESS_ALLOW_NETWORKS: network }), network).toThrow();
+  });
+
+  test('an empty PORT is not taken for "any free port"', () => {
+    for (const PORT of ['', ' ']) {
+      let port: number | 'refused' = 'refused';
+      try {
+        ({ port } = read({ PORT }));
+      } catch {
+        // Refused is as good as the default.
+      }
+      expect(port, JSON.stringify(PORT)).not.toBe(0);
+    }
+  });
+});
+
+test('a failpoint needs NODE_ENV=test, whatever else it is called', () => {
+  expect(read({ NODE_ENV: 'test', TEST_FAILPOINT: 'mid_body' }).failpoint).toBe('mid_body');
+  for (const NODE_ENV of [undefined, '', 'production', 'development', 'TEST'])
+    expect(() => read({ NODE_ENV, TEST_FAILPOINT: 'mid_body' })).toThrow('TEST_FAILPOINT');
+});
+
+test('--help lists every setting with a sentence, one to a line', () => {
+  const lines = describeSettings().split('\n');
+  const names = lines.map((line) => line.trim().split(/ +/)[0]);
+  expect(names).toEqual([
+    'DATABASE_URL',
+    'MASTER_KEY',
+    'ROLE',
+    'PORT',
+    'HOST',
+    'TRUSTED_PROXIES',
+    'LOG_LEVEL',
+    'EGRESS_ALLOW_NETWORKS',
+    'WORKER_CONCURRENCY',
+    'NODE_ENV',
+    'TEST_FAILPOINT',
+  ]);
+  for (const line of lines) expect(line.trim().split(/ {1,}/).length).toBeGreaterThan(2);
+});

@@ -1,0 +1,55 @@
+import pg from 'pg';
+import { onTestFinished, vi } from 'vitest';
+import { passwordOf } from '../../src/base/roles.ts';
+import type { Role } from '../../src/base/roles.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+/** A connection of one of the service's own roles, closed when the test ends. */
+export const connectAs = async (database: TestDatabase, role: Role): Promise<pg.Client> => {
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = passwordOf(database.deps.keys, role);
+  const client = new pg.Client({ connectionString: url.href });
+  client.on('error', () => {});
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+};
+
+/** The runtime role, for one project, for the whole session. */
+export const connectTo = async (database: TestDatabase, projectId: string): Promise<pg.Client> => {
+  const client = await connectAs(database, 'trunkline_runtime');
+  await client.query("select set_config('trunkline.project_id', $1, false)", [projectId]);
+  return client;
+};
+
+/** Resolves when so many connections to the test's database wait for somebody else's lock. */
+export const untilWaiting = (database: TestDatabase, count = 1): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const { rows } = await database.owner.query<{ waiting: number }>(
+        `select count(*)::integer as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      if ((rows[0]?.waiting ?? 0) < count) throw new Error('nobody waits for a lock');
+    },
+    { timeout: 10_000, interval: 10 },
+  );
+
+/** What is true of a promise now, without waiting for it. */
+export const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {
+  const pending = Symbol('pending');
+  const first = await Promise.race([promise.catch(() => null), Promise.resolve(pending)]);
+  return first !== pending;
+};
+
+/** Every order of a few items. */
+export const permutationsOf = <T>(items: readonly T[]): T[][] =>
+  items.length <= 1
+    ? [[...items]]
+    : items.flatMap((item, at) =>
+        permutationsOf([...items.slice(0, at), ...items.slice(at + 1)]).map((rest) => [
+          item,
+          ...rest,
+        ]),
+      );

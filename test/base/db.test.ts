@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { inProject, isDatabaseDown, openDb, sql } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { Refusal } from '../../src/base/refusal.ts';
+import { runtimeUrl } from '../../src/base/roles.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+
+/** The error that something fails with. */
+const errorOf = async (work: () => Promise<unknown>): Promise<unknown> => {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('did not fail');
+};
+
+test('a project sees its own rows and no others, in any table', async () => {
+  const [ours, theirs] = [newId(), newId()];
+  const message = (projectId: string) => sql.unsafe`
+    insert into ingest.message_ids (project_id, message_id, event_id, occurred_at)
+    values (${projectId}, 'm', ${newId()}, now())`;
+  for (const projectId of [ours, theirs])
+    await inProject(database.deps, projectId, ({ tx }) => tx.query(message(projectId)));
+  const seen = await inProject(database.deps, ours, ({ tx }) =>
+    tx.any(
+      sql.type(
+        z.object({ project_id: z.uuid() }),
+      )`select project_id from ingest.message_ids /* trial */`,
+    ),
+  );
+  expect(seen).toEqual([{ project_id: ours }]);
+  const error = await errorOf(() =>
+    inProject(database.deps, ours, ({ tx }) => tx.query(message(theirs))),
+  );
+  expect(String((error as Error).cause ?? error)).toMatch(/row-level security/);
+});
+
+test('outside a project there are no rows, also on a connection that was in one', async () => {
+  const db = await openDb(runtimeUrl(database.url, database.deps.keys), 1);
+  const projectId = newId();
+  await inProject({ db, keys: database.deps.keys }, projectId, ({ tx }) =>
+    tx.query(sql.unsafe`
+      insert into ingest.message_ids (project_id, message_id, event_id, occurred_at)
+      values (${projectId}, 'm', ${newId()}, now())`),
+  );
+  expect((await db.query(sql.unsafe`select from ingest.message_ids /* trial */`)).rowCount).toBe(0);
+  await db.end();
+});
+
+test('what fails inside a project leaves nothing behind', async () => {
+  const projectId = newId();
+  await errorOf(() =>
+    inProject(database.deps, projectId, async ({ tx }) => {
+      await tx.query(sql.unsafe`
+        insert into ingest.message_ids (project_id, message_id, event_id, occurred_at)
+        values (${projectId}, 'm', ${newId()}, now())`);
+      throw new Error('later');
+    }),
+  );
+  const { rowCount } = await database.owner.query(
+    'select from ingest.message_ids where project_id = $1',
+    [projectId],
+  );
+  expect(rowCount).toBe(0);
+});
+
+test('a deadlock is not an error: whoever loses it runs again', async () => {
+  const projectId = newId();
+  const lock = (email: string) => sql.unsafe`
+    insert into suppression.addresses (project_id, address_key, email)
+    values (${projectId}, sha256(${email}::bytea), ${email})
+    on conflict on constraint addresses_pkey do update set email = excluded.email`;
+  let inside = 0;
+  let openGate = () => {};
+  const gate = new Promise<void>((resolve) => (openGate = resolve));
+  let tries = 0;
+  const take = (first: string, second: string) =>
+    inProject(database.deps, projectId, async ({ tx }) => {
+      tries += 1;
+      await tx.query(lock(first));
+      inside += 1;
+      if (inside >= 2) openGate();
+      await gate;
+      await tx.query(lock(second));
+      return `${first}${second}`;
+    });
+  expect(await Promise.all([take('a', 'b'), take('b', 'a')])).toEqual(['ab', 'ba']);
+  expect(tries).toBeGreaterThanOrEqual(3);
+});
+
+test('SQL refuses by SQLSTATE ZREFU and a name of the catalogue', async () => {
+  const known = sql.unsafe`do $$ begin raise exception 'not_found' using errcode = 'ZREFU'; end $$`;
+  const refused = await errorOf(() => database.deps.db.query(known));
+  expect(refused).toBeInstanceOf(Refusal);
+  expect((refused as Refusal).reason).toBe('not_found');
+  const none = sql.unsafe`do $$ begin raise exception 'toString' using errcode = 'ZREFU'; end $$`;
+  expect(await errorOf(() => database.deps.db.query(none))).not.toBeInstanceOf(Refusal);
+});
+
+test('rows are checked, times are Dates and big integers are safe numbers or an error', async () => {
+  const Row = z.strictObject({ n: z.int(), at: z.date() });
+  const row = (n: string) => sql.type(Row)`
+    select ${n}::bigint as n, '2026-01-31 12:00:00.123+05:30'::timestamptz as at`;
+  expect(await database.deps.db.one(row('9007199254740991'))).toEqual({
+    n: Number.MAX_SAFE_INTEGER,
+    at: new Date('2026-01-31T06:30:00.123Z'),
+  });
+  await expect(database.deps.db.one(row('9007199254740992'))).rejects.toThrow();
+  const Other = z.strictObject({ n: z.string() });
+  await expect(database.deps.db.one(sql.type(Other)`select 1 as n`)).rejects.toThrow();
+});
+
+test('a lost connection is the database being down; a wrong statement is not', async () => {
+  const { db } = database.deps;
+  const terminated = await errorOf(() =>
+    inProject(database.deps, newId(), async ({ tx }) => {
+      const { pid } = await tx.one(
+        sql.type(z.object({ pid: z.int() }))`select pg_backend_pid() as pid`,
+      );
+      await database.owner.query('select pg_terminate_backend($1)', [pid]);
+      await tx.query(sql.unsafe`select 1`);
+    }),
+  );
+  expect(isDatabaseDown(terminated)).toBe(true);
+
+  const refused = await errorOf(() =>
+    openDb('postgres://nobody@127.0.0.1:1/none').then((closed) =>
+      closed.query(sql.unsafe`select 1`),
+    ),
+  );
+  expect(isDatabaseDown(refused)).toBe(true);
+
+  for (const wrong of [
+    sql.unsafe`select 1 / 0`,
+    sql.unsafe`select no_such_column`,
+    sql.unsafe`select 'x'::uuid`,
+    sql.unsafe`select jsonb '"\\u0000"' ->> 0`,
+  ])
+    expect(isDatabaseDown(await errorOf(() => db.query(wrong)))).toBe(false);
+  expect(isDatabaseDown(new Error('nothing of the sort'))).toBe(false);
+  expect(isDatabaseDown('Connection terminated')).toBe(false);
+});
+
+test('a chain of causes is followed, but not for ever', () => {
+  const cause = Object.assign(new Error('inner'), { code: '57P01' });
+  expect(isDatabaseDown(new Error('outer', { cause }))).toBe(true);
+  const circle = new Error('circle');
+  circle.cause = circle;
+  expect(isDatabaseDown(circle)).toBe(false);
+});

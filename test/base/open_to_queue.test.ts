@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { connectAs, connectTo } from './connections.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+
+const opened = async () => {
+  await database.owner.query(`
+    drop table if exists projects.work;
+    create table projects.work (project_id uuid not null, due integer not null, secret text not null);
+    grant select, insert on projects.work to trunkline_runtime;
+    grant select (project_id, due) on projects.work to trunkline_queue;
+    select base.isolate_table('projects.work');
+    select base.open_to_queue('projects.work')`);
+  for (const due of [1, 2]) {
+    const projectId = newId();
+    const project = await connectTo(database, projectId);
+    await project.query('insert into projects.work values ($1, $2, $3)', [projectId, due, 'x']);
+  }
+  return connectAs(database, 'trunkline_queue');
+};
+
+test('the queue sees the work of every project', async () => {
+  const queue = await opened();
+  const { rows } = await queue.query('select due from projects.work order by due');
+  expect(rows).toEqual([{ due: 1 }, { due: 2 }]);
+});
+
+test('the queue sees no column that it was not granted', async () => {
+  const queue = await opened();
+  for (const wanted of ['secret', '*'])
+    await expect(queue.query(`select ${wanted} from projects.work`)).rejects.toThrow(/permission/);
+});
+
+test('the queue changes nothing, even where it was granted to', async () => {
+  const queue = await opened();
+  await database.owner.query('grant insert, update, delete on projects.work to trunkline_queue');
+  expect((await queue.query('update projects.work set due = 0')).rowCount).toBe(0);
+  expect((await queue.query('delete from projects.work')).rowCount).toBe(0);
+  await expect(
+    queue.query("insert into projects.work values ($1, 3, 'x')", [newId()]),
+  ).rejects.toThrow(/row-level security/);
+});
+
+test('the runtime role still sees one project', async () => {
+  await opened();
+  const runtime = await connectAs(database, 'trunkline_runtime');
+  expect((await runtime.query('select from projects.work')).rowCount).toBe(0);
+});
+
+test('opening twice is as once', async () => {
+  const queue = await opened();
+  await database.owner.query("select base.open_to_queue('projects.work')");
+  expect((await queue.query('select due from projects.work')).rowCount).toBe(2);
+});
+
+test('only ids, times and states of three tables are open to the queue', async () => {
+  await database.owner.query('drop table if exists projects.work');
+  const { rows } = await database.owner.query(`
+    select table_schema || '.' || table_name as name, array_agg(column_name::text order by column_name) as columns
+    from information_schema.column_privileges
+    where grantee = 'trunkline_queue' and table_schema in ('ingest', 'delivery', 'automations', 'projects', 'profiles')
+    group by name order by name`);
+  expect(rows).toEqual([
+    { name: 'automations.runs', columns: ['project_id', 'status', 'wake_at'] },
+    {
+      name: 'delivery.sends',
+      columns: [
+        'due_at',
+        'handed_off_at',
+        'lease_owner',
+        'lease_until',
+        'project_id',
+        'provider_id',
+        'status',
+      ],
+    },
+    { name: 'ingest.pending', columns: ['project_id', 'received_at'] },
+  ]);
+});

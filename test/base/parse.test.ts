@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { ISSUES_MAX, parse, pointer } from '../../src/base/parse.ts';
+import { Refusal } from '../../src/base/refusal.ts';
+import type { Issue } from '../../src/base/refusal.ts';
+
+const issuesOf = (schema: z.ZodType, value: unknown): Issue[] => {
+  try {
+    parse(schema, value);
+  } catch (error) {
+    if (error instanceof Refusal && error.reason === 'invalid_request')
+      return error.extras.issues ?? [];
+    throw error;
+  }
+  throw new Error('was not refused');
+};
+
+test('what is right comes back parsed', () => {
+  expect(parse(z.strictObject({ n: z.coerce.number() }), { n: '7' })).toEqual({ n: 7 });
+});
+
+test('a pointer escapes what RFC 6901 says, and the whole document is empty', () => {
+  expect(pointer([])).toBe('');
+  expect(pointer(['events', 3, 'a/b', 'm~n', ''])).toBe('/events/3/a~1b/m~0n/');
+  expect(pointer(['~1'])).toBe('/~01');
+});
+
+test('every problem is named at once, each where it is', () => {
+  const schema = z.strictObject({
+    a: z.string(),
+    list: z.array(z.strictObject({ 'x/y': z.int() })),
+  });
+  expect(issuesOf(schema, { a: 1, list: [{ 'x/y': 1 }, { 'x/y': 'no' }] })).toEqual([
+    { path: '/a', message: expect.any(String) },
+    { path: '/list/1/x~1y', message: expect.any(String) },
+  ]);
+});
+
+test('each unknown member is an issue of its own, at its own place', () => {
+  const schema = z.strictObject({ inner: z.strictObject({}) });
+  expect(issuesOf(schema, { inner: { 'a/b': 1, '~c': 2 }, typo: 3 })).toEqual([
+    { path: '/inner/a~1b', message: expect.stringContaining('unknown member') },
+    { path: '/inner/~0c', message: expect.stringContaining('unknown member') },
+    { path: '/typo', message: expect.stringContaining('unknown member') },
+  ]);
+});
+
+test('__proto__ is an unknown member like any other', () => {
+  const value: unknown = JSON.parse('{ "__proto__": { "isAdmin": true }, "constructor": 1 }');
+  const paths = issuesOf(z.strictObject({}), value).map(({ path }) => path);
+  expect(paths.toSorted()).toEqual(['/__proto__', '/constructor']);
+  expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
+});
+
+test('an answer lists at most so many problems, and all of them up to there', () => {
+  const numbers = z.array(z.number());
+  expect(issuesOf(numbers, Array(ISSUES_MAX).fill('x'))).toHaveLength(ISSUES_MAX);
+  expect(issuesOf(numbers, Array(ISSUES_MAX + 1).fill('x'))).toHaveLength(ISSUES_MAX);
+  const members = Object.fromEntries(Array.from({ length: ISSUES_MAX + 1 }, (_, n) => [n, n]));
+  expect(issuesOf(z.strictObject({}), members)).toHaveLength(ISSUES_MAX);
+});
+
+test('a bug in a schema is not the caller’s fault', () => {
+  const broken = z.string().transform(() => {
+    throw new TypeError('bug');
+  });
+  expect(() => parse(broken, 'x')).toThrow(TypeError);
+});

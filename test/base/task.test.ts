@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import type { JobHelpers } from 'graphile-worker';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { loadTasks, task } from '../../src/base/task.ts';
+import type { TaskDeps } from '../../src/base/task.ts';
+import { NEVER, testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+const deps = (): TaskDeps => ({
+  ...database.deps,
+  workerId: () => 'w',
+  jobs: database.owner,
+  signal: NEVER,
+});
+const helpers = {} as JobHelpers;
+
+test('a task’s name is its path', async () => {
+  const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
+  expect(Object.keys(tasks).toSorted()).toEqual([
+    'automations/advance_runs',
+    'delivery/send_queued',
+    'ingest/keep_partitions',
+    'ingest/process_events',
+  ]);
+});
+
+test('a payload is parsed before the handler sees it', async () => {
+  const seen: unknown[] = [];
+  const bound = task(z.strictObject({ n: z.coerce.number() }), ({ n }, { workerId }) => {
+    seen.push([n, workerId()]);
+    return Promise.resolve();
+  })(deps());
+  await bound({ n: '7' }, helpers);
+  expect(seen).toEqual([[7, 'w']]);
+  expect(() => bound({ n: 1, more: 2 }, helpers)).toThrow();
+  expect(seen).toHaveLength(1);
+});
+
+test('every task refuses a payload without its ids', async () => {
+  const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
+  const { 'ingest/keep_partitions': _needsNothing, ...needIds } = tasks;
+  for (const run of Object.values(needIds))
+    for (const payload of [{}, { project_id: 'x' }, null])
+      expect(() => run?.(payload, helpers)).toThrow();
+});

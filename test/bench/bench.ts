@@ -1,0 +1,43 @@
+// `make bench`: each figure beside what it is compared with, in the same run, interleaved.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { readHome } from '../../src/runtime/home.ts';
+import { report } from './measure.ts';
+import type { Comparison } from './measure.ts';
+import { firstByte } from './first_byte.ts';
+
+const scenarios: Record<string, () => Promise<Comparison[]>> = { first_byte: firstByte };
+
+const GIBIBYTE = 2 ** 30;
+const machine = [
+  `${process.platform} ${process.arch}`,
+  `${cpus().length} × ${cpus()[0]?.model.trim()}`,
+  `${Math.round(totalmem() / GIBIBYTE)} GiB`,
+  `Node ${process.version}`,
+].join(', ');
+const wanted = process.argv.slice(2);
+const reports = [];
+console.log(`${new Date().toISOString()}  ${machine}`);
+for (const [name, run] of Object.entries(scenarios)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  for (const comparison of await run()) {
+    const line = report(comparison);
+    reports.push(line);
+    console.log(`
+${line.name}
+  measured    ${line.measured} ${line.unit}
+  comparison  ${line.comparison} ${line.unit}   ${line.comparedWith}
+  ratio       ${line.ratio}   ${line.verdict}`);
+  }
+}
+
+const { folder } = readHome();
+await mkdir(folder, { recursive: true });
+const file = join(folder, 'bench.json');
+await writeFile(
+  file,
+  `${JSON.stringify({ at: new Date().toISOString(), machine, reports }, null, 2)}\n`,
+);
+console.log(`\nalso in ${file}`);
+process.exit(0);

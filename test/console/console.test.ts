@@ -1,0 +1,175 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { keepConsole } from '../../src/runtime/console_build.ts';
+import { suppress } from '../../src/suppression/suppression.ts';
+import { makeWelcome, OWNER, testAdmin, testWorker } from '../support/admin.ts';
+import { testApi } from '../support/api.ts';
+import { findBrowser, launch } from '../support/browser.ts';
+import { testDatabase } from '../support/database.ts';
+
+/** What the shell and the first page may weigh on the wire. */
+const FIRST_LOAD_BYTES_MAX = 300 * 1024;
+const TIMEOUT_MS = 15_000;
+
+const database = testDatabase();
+const api = testApi(database);
+testAdmin(database, api);
+testWorker(database);
+
+const found = await findBrowser();
+const NO_BROWSER = 'there is no Chromium: install one, or set CHROMIUM_PATH';
+
+let browser: Browser;
+
+/** A page of a browser that nobody used before, and everything it complained about. */
+const openPage = async (width = 1280): Promise<{ page: Page; complaints: string[] }> => {
+  const context = await browser.newContext({ viewport: { width, height: 800 } });
+  context.setDefaultTimeout(TIMEOUT_MS);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // A refused sign-in is an answer of 401, which every browser writes down.
+    const isRefusal = /status of 401/.test(message.text());
+    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints };
+};
+
+const fillLogin = async (page: Page, password: string): Promise<void> => {
+  await page.getByLabel('E-mail address').fill(OWNER.email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+};
+
+const signUp = (name: string) =>
+  api.call('POST', '/v1/events', {
+    key: api.project.server_key,
+    body: {
+      event: 'user_signed_up',
+      external_id: name,
+      properties: { email: `${name}@example.com`, first_name: name },
+    },
+  });
+
+/** Of what is there for wide and for narrow screens, the one that is shown. */
+const shown = (found: Locator): Locator => found.filter({ visible: true });
+
+/** Whether something reaches beyond the right edge, so that one would have to scroll sideways. */
+const overflows = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+
+describe('the Console in a browser', () => {
+  beforeEach(({ skip }) => skip(found === null, NO_BROWSER));
+  beforeAll(async () => {
+    if (found === null) return;
+    await keepConsole();
+    browser = await launch(found);
+    await makeWelcome(database, api.project.project_id);
+    await inProject(database.deps, api.project.project_id, (scope) =>
+      suppress(scope, { email: 'bob@example.com', reason: 'hard_bounce', source: 'smtp' }),
+    );
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  test('somebody signs in, sees an event arrive, its mail and its person, and signs out', async () => {
+    const { page, complaints } = await openPage();
+    await page.goto(`${api.url}/console`);
+    await fillLogin(page, 'not the password');
+    await page.getByRole('alert').getByText('No person has this').waitFor();
+    await fillLogin(page, OWNER.password);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('No event has arrived yet').waitFor();
+    await page.getByText('.trunkline/dev.json').waitFor();
+
+    // Nothing is clicked: the page asks by itself.
+    await signUp('ann');
+    await page.getByRole('listitem').filter({ hasText: 'user_signed_up' }).waitFor();
+    await signUp('bob');
+
+    await page.getByRole('link', { name: 'Send log' }).click();
+    await page.getByRole('heading', { name: 'Send log' }).waitFor();
+    const row = page.getByRole('row').filter({ hasText: 'ann@example.com' });
+    await shown(row.getByText('Queued', { exact: true })).waitFor();
+    await page.getByLabel('Recipient').fill('bob@example.com');
+    await page.keyboard.press('Enter');
+    const other = page.getByRole('row').filter({ hasText: 'bob@example.com' });
+    await shown(other.getByText('Suppressed', { exact: true })).waitFor();
+    expect(await row.count()).toBe(0);
+
+    await page.getByRole('link', { name: 'Profiles' }).click();
+    await page.getByRole('heading', { name: 'Profiles' }).waitFor();
+    await page.getByRole('searchbox').fill('ann');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'ann', exact: true }).click();
+    await page.getByRole('heading', { name: 'ann', exact: true }).waitFor();
+    await page.getByText('May be mailed').waitFor();
+    await page.getByRole('row', { name: 'first_name ann' }).waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'user_signed_up' }).waitFor();
+
+    await page.getByRole('link', { name: 'Suppressions' }).click();
+    await page.getByRole('heading', { name: 'Suppressions' }).waitFor();
+    const suppressed = page.getByRole('row').filter({ hasText: 'bob@example.com' });
+    await suppressed.getByText('Hard bounce').waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('a link into the Console leads there after signing in, and only to pages of its own', async () => {
+    const { page, complaints } = await openPage();
+    const path = `/console/p/${api.project.project_id}/sends?status=suppressed`;
+    await page.goto(api.url + path);
+    await fillLogin(page, OWNER.password);
+    await page.getByRole('heading', { name: 'Send log' }).waitFor();
+    expect(page.url()).toBe(api.url + path);
+
+    const { page: lured } = await openPage();
+    await lured.goto(`${api.url}/console/sign-in?next=https://evil.example/p/`);
+    await fillLogin(lured, OWNER.password);
+    await lured.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(new URL(lured.url()).origin).toBe(api.url);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('a session that ended elsewhere leads back to the sign-in page', async () => {
+    const { page } = await openPage();
+    await page.goto(`${api.url}/console`);
+    await fillLogin(page, OWNER.password);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await database.owner.query('delete from admin.sessions');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  }, 60_000);
+
+  test('every page fits a telephone of 360 px', async () => {
+    const { page, complaints } = await openPage(360);
+    await page.goto(`${api.url}/console`);
+    expect(await overflows(page)).toBe(false);
+    await fillLogin(page, OWNER.password);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    for (const name of ['Send log', 'Profiles', 'Suppressions', 'Overview']) {
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('link', { name }).click();
+      await page.getByRole('heading', { name }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await overflows(page), name).toBe(false);
+    }
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('the first page weighs no more than 300 KiB zipped', async () => {
+    const { page } = await openPage();
+    await page.goto(`${api.url}/console`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const sizes = (await page.evaluate(
+      `performance.getEntries().map((entry) => entry.encodedBodySize ?? 0)`,
+    )) as number[];
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    expect(sizes.length).toBeGreaterThan(5);
+    expect(bytes).toBeGreaterThan(50 * 1024);
+    expect(bytes).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);
+  }, 60_000);
+});

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { inProject } from '../../src/base/db.ts';
+import type { Scope } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { recordFact } from '../../src/delivery/delivery.ts';
+import type { Fact } from '../../src/delivery/feedback_queries.ts';
+import { beginHandOff, claimSends, planSend, recordOutcome } from '../../src/delivery/queries.ts';
+import type { NewSend, OutcomeRow } from '../../src/delivery/queries.ts';
+import { connectTo } from '../base/connections.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+export const OWNER = 'worker-1';
+
+export const addressKeyOf = (email: string): Buffer => createHash('sha256').update(email).digest();
+
+/** An intent of a person of its own, on a provider of its own. */
+export const newSend = (given: Partial<NewSend> = {}): NewSend => {
+  const recipient = given.recipient ?? `${newId()}@example.com`;
+  return {
+    sendId: newId(),
+    automationId: newId(),
+    runId: newId(),
+    stepId: 'welcome',
+    profileId: newId(),
+    providerId: newId(),
+    templateId: newId(),
+    templateVersion: 1,
+    eventId: newId(),
+    eventOccurredAt: new Date('2026-01-31T12:00:00.000Z'),
+    addressKey: addressKeyOf(recipient),
+    recipient,
+    expiresAfterHours: 72,
+    ...given,
+  };
+};
+
+export type SendRow = {
+  status: string;
+  status_reason: string | null;
+  attempt_count: number;
+  lease_owner: string | null;
+  handed_off_at: Date | null;
+  accepted_at: Date | null;
+  delivered_at: Date | null;
+  bounced_at: Date | null;
+  complained_at: Date | null;
+  provider_message_id: string | null;
+};
+
+/** The steps of a send of one project, as a worker takes them. */
+export const sendsOf = (database: TestDatabase, projectId: string) => {
+  const within = <T>(work: (scope: Scope) => Promise<T>): Promise<T> =>
+    inProject(database.deps, projectId, work);
+  const update = (sendId: string, set: string) =>
+    database.owner.query(`update delivery.sends set ${set} where send_id = $1`, [sendId]);
+
+  const plan = (send: NewSend) => within((scope) => planSend(scope, send));
+  const claim = (providerId: string, claimed: Partial<Parameters<typeof claimSends>[1]> = {}) =>
+    within((scope) =>
+      claimSends(scope, { providerId, owner: OWNER, sendsMax: 100, leaseSeconds: 60, ...claimed }),
+    );
+  const begin = ({ sendId, addressKey }: NewSend, owner = OWNER, attempt = 1) => {
+    const messageId = `<${sendId}.${attempt}@example.com>`;
+    return beginHandOff(database.deps.db, projectId, {
+      sendId,
+      addressKey,
+      owner,
+      attempt,
+      messageId,
+    });
+  };
+  const end = (sendId: string, outcome: OutcomeRow['outcome'], given: Partial<OutcomeRow> = {}) =>
+    recordOutcome(database.deps.db, projectId, {
+      sendId,
+      attempt: 1,
+      outcome,
+      reason: null,
+      providerMessageId: null,
+      retryAfterSeconds: null,
+      ...given,
+    });
+  const tell = (sendId: string, fact: Fact, at: Date) =>
+    within((scope) => recordFact(scope, sendId, fact, at));
+  const read = async (sendId: string): Promise<SendRow> => {
+    const { rows } = await database.owner.query<SendRow>(
+      'select * from delivery.sends where send_id = $1',
+      [sendId],
+    );
+    if (!rows[0]) throw new Error('no such send');
+    return rows[0];
+  };
+  /** A send that was planned, leased and committed as about to be handed over. */
+  const handingOff = async (given: Partial<NewSend> = {}): Promise<NewSend> => {
+    const send = newSend(given);
+    await plan(send);
+    await claim(send.providerId);
+    await begin(send);
+    return send;
+  };
+  return { within, update, plan, claim, begin, end, tell, read, handingOff };
+};
+
+/** A suppression of the send's address that is not committed yet, on a connection of its own. */
+export const suppressUncommitted = async (
+  database: TestDatabase,
+  projectId: string,
+  addressKey: Buffer,
+): Promise<pg.Client> => {
+  const suppressing = await connectTo(database, projectId);
+  await suppressing.query('begin');
+  await suppressing.query(
+    `select suppression.suppress_address(project_id => $1, address_key => $2, email => 'a@example.com',
+      history_id => $3, reason => 'complaint', source => 'test', at => now())`,
+    [projectId, addressKey, newId()],
+  );
+  return suppressing;
+};

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { prepareSends } from '../../src/delivery/prepare.ts';
+import type { Ready } from '../../src/providers/providers.ts';
+import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { newPerson, tell } from '../profiles/people.ts';
+import { testDatabase } from '../support/database.ts';
+import { newSend, OWNER, sendsOf } from './one_send.ts';
+
+const database = testDatabase();
+
+const ready: Ready = {
+  sender: { from_email: 'hello@shop.example', from_name: null, reply_to: null },
+  linkKey: 'x',
+  settings: { smtp_host: 'x', smtp_port: 1, smtp_secure: 'none', username: 'x', password: 'x' },
+};
+
+/** Plans one send for each template, leases them all and prepares them. */
+const prepared = async (...templates: string[]) => {
+  const person = await newPerson(database);
+  await tell(database, person, { traits: { name: 'Ann', email: 'ann@example.com' } });
+  const sends = sendsOf(database, person.projectId);
+  const providerId = newId();
+  const ids: string[] = [];
+  for (const html of templates) {
+    const templateId = await sends.within((scope) =>
+      saveTemplate(scope, { name: 'x', subject: 'Hello {{ profile.name }}', html, text: null }),
+    );
+    const send = newSend({ providerId, templateId, profileId: person.profileId, runId: newId() });
+    await sends.plan(send);
+    ids.push(send.sendId);
+  }
+  const claimed = await sends.claim(providerId);
+  const made = await sends.within((scope) => prepareSends(scope, { owner: OWNER, ready, claimed }));
+  return { sends, ids, made };
+};
+
+test('a leased send becomes a message, and what will be sent is kept', async () => {
+  const { made, ids } = await prepared('<p>{{ profile.name }} {{ profile.email }}</p>');
+  expect(made.map(({ send }) => send.send_id)).toEqual(ids);
+  expect(made[0]?.raw.toString()).toContain('Subject: Hello Ann');
+  const { rows } = await database.owner.query(
+    `select content.subject, content.html, content.text, send.subject as shown
+    from delivery.contents as content join delivery.sends as send using (project_id, send_id)
+    where send_id = $1`,
+    [ids[0]],
+  );
+  expect(rows).toEqual([
+    {
+      subject: 'Hello Ann',
+      html: '<p>Ann ann@example.com</p>',
+      text: 'Ann ann@example.com',
+      shown: 'Hello Ann',
+    },
+  ]);
+});
+
+test.each([
+  ['a variable nobody has', '{{ event.nothing }}'],
+  ['a loop without end', '{% for i in (1..999999999) %}x{% endfor %}'],
+  ['a tag that is not closed', '{% if true %}'],
+  ['too much of everything', `{% for i in (1..9) %}${'x'.repeat(100_000)}{% endfor %}`],
+  ['U+0000 from a filter', 'a{{ "%00" | url_decode }}b'],
+  ['U+0000 in its own failure', '{% assign x = "%00" | url_decode %}{% render x %}'],
+])('a template with %s ends its own send and no other', async (_what, html) => {
+  const { sends, ids, made } = await prepared('<p>good</p>', html, '<p>good too</p>');
+  expect(new Set(made.map(({ send }) => send.send_id))).toEqual(new Set([ids[0], ids[2]]));
+  expect(await sends.read(ids[1] as string)).toMatchObject({
+    status: 'failed_render',
+    status_reason: expect.any(String),
+    lease_owner: null,
+  });
+});
+
+test('a template that is gone ends its send', async () => {
+  const sends = sendsOf(database, newId());
+  const send = newSend();
+  await sends.plan(send);
+  const claimed = await sends.claim(send.providerId);
+  expect(
+    await sends.within((scope) => prepareSends(scope, { owner: OWNER, ready, claimed })),
+  ).toEqual([]);
+  expect(await sends.read(send.sendId)).toMatchObject({ status: 'failed_render' });
+});
+
+test('preparing again keeps what was made last', async () => {
+  const { sends, ids, made } = await prepared('<p>good</p>');
+  const claimed = made.map(({ send }) => send);
+  await sends.within((scope) => prepareSends(scope, { owner: OWNER, ready, claimed }));
+  const { rowCount } = await database.owner.query(
+    'select from delivery.contents where send_id = $1',
+    ids,
+  );
+  expect(rowCount).toBe(1);
+});

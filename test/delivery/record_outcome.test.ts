@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { settleLost } from '../../src/delivery/delivery.ts';
+import { SEND_STATUSES } from '../../src/delivery/queries.ts';
+import { testDatabase } from '../support/database.ts';
+import { OWNER, sendsOf } from './one_send.ts';
+
+const database = testDatabase();
+
+type Status = (typeof SEND_STATUSES)[number];
+const OUTCOMES = ['accepted', 'rejected', 'deferred', 'not_started', 'unknown'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+/** Where each outcome leads from a hand-off in flight. */
+const FROM_HANDING_OFF: Record<Outcome, Status> = {
+  accepted: 'accepted',
+  rejected: 'rejected',
+  deferred: 'queued',
+  not_started: 'queued',
+  unknown: 'unknown',
+};
+/** From unknown there is no way to rejected: what was definitely not taken is not_sent. */
+const FROM_UNKNOWN: Record<Outcome, Status> = {
+  accepted: 'accepted',
+  rejected: 'not_sent',
+  deferred: 'not_sent',
+  not_started: 'not_sent',
+  unknown: 'unknown',
+};
+
+const expected = (from: Status, outcome: Outcome): Status => {
+  if (from === 'handing_off') return FROM_HANDING_OFF[outcome];
+  return from === 'unknown' ? FROM_UNKNOWN[outcome] : from;
+};
+
+const attemptOf = async (sendId: string) =>
+  (
+    await database.owner.query(
+      'select outcome, reason, provider_message_id, ended_at from delivery.attempts where send_id = $1',
+      [sendId],
+    )
+  ).rows[0];
+
+describe.each(SEND_STATUSES)('a send that is %s', (from) => {
+  test.each(OUTCOMES)('follows the drawing when its attempt was %s', async (outcome) => {
+    const sends = sendsOf(database, newId());
+    const { sendId } = await sends.handingOff();
+    await sends.update(sendId, `status = '${from}'`);
+    await sends.end(sendId, outcome);
+    expect((await sends.read(sendId)).status).toBe(expected(from, outcome));
+  });
+});
+
+test('an accepted send says when, and what the provider calls it', async () => {
+  const sends = sendsOf(database, newId());
+  const { sendId } = await sends.handingOff();
+  await sends.end(sendId, 'accepted', { providerMessageId: 'relay-1' });
+  expect(await sends.read(sendId)).toMatchObject({
+    status_reason: null,
+    accepted_at: expect.any(Date),
+    provider_message_id: 'relay-1',
+    lease_owner: null,
+  });
+  expect(await attemptOf(sendId)).toMatchObject({
+    outcome: 'accepted',
+    provider_message_id: 'relay-1',
+    ended_at: expect.any(Date),
+  });
+});
+
+test('a deferred send is due again after its wait, by the clock of the database', async () => {
+  const sends = sendsOf(database, newId());
+  const send = await sends.handingOff();
+  await sends.end(send.sendId, 'deferred', { reason: 'throttled', retryAfterSeconds: 600 });
+  const { rows } = await database.owner.query(
+    `select status, status_reason, due_at - now() between interval '9 minutes' and interval '601 seconds' as waits
+    from delivery.sends where send_id = $1`,
+    [send.sendId],
+  );
+  expect(rows).toEqual([{ status: 'queued', status_reason: 'throttled', waits: true }]);
+  expect(await sends.claim(send.providerId)).toEqual([]);
+});
+
+test('the next attempt after a deferral is a new one, on record beside the first', async () => {
+  const sends = sendsOf(database, newId());
+  const send = await sends.handingOff();
+  await sends.end(send.sendId, 'deferred', { retryAfterSeconds: 0 });
+  await sends.update(send.sendId, "due_at = now() - interval '1 second'");
+  expect(await sends.claim(send.providerId)).toMatchObject([{ attempt: 2 }]);
+  expect(await sends.begin(send, OWNER, 2)).toBe('handing_off');
+  await sends.end(send.sendId, 'accepted', { attempt: 2 });
+  const { rows } = await database.owner.query(
+    'select attempt, outcome from delivery.attempts where send_id = $1 order by attempt',
+    [send.sendId],
+  );
+  expect(rows).toEqual([
+    { attempt: 1, outcome: 'deferred' },
+    { attempt: 2, outcome: 'accepted' },
+  ]);
+});
+
+test('an outcome of an earlier attempt does not move the send', async () => {
+  const sends = sendsOf(database, newId());
+  const { sendId } = await sends.handingOff();
+  await sends.update(sendId, 'attempt_count = 2');
+  await sends.end(sendId, 'accepted', { attempt: 1 });
+  expect(await sends.read(sendId)).toMatchObject({ status: 'handing_off', accepted_at: null });
+});
+
+test('an outcome that comes after the end changes nothing of the attempt on record', async () => {
+  const sends = sendsOf(database, newId());
+  const { sendId } = await sends.handingOff();
+  await sends.end(sendId, 'accepted', { providerMessageId: 'relay-1' });
+  const before = await attemptOf(sendId);
+  await sends.end(sendId, 'deferred', { reason: 'throttled' });
+  expect(await sends.read(sendId)).toMatchObject({ status: 'accepted', status_reason: null });
+  expect(await attemptOf(sendId)).toEqual(before);
+});
+
+test('an outcome nobody knows is refused and nothing is written', async () => {
+  const sends = sendsOf(database, newId());
+  const { sendId } = await sends.handingOff();
+  await expect(sends.end(sendId, 'lucky' as 'accepted')).rejects.toThrow();
+  expect(await sends.read(sendId)).toMatchObject({ status: 'handing_off' });
+});
+
+test('another project’s outcome does not reach the send', async () => {
+  const sends = sendsOf(database, newId());
+  const { sendId } = await sends.handingOff();
+  await sendsOf(database, newId()).end(sendId, 'accepted');
+  expect(await sends.read(sendId)).toMatchObject({ status: 'handing_off' });
+});
+
+describe.each(['delivered', 'bounced', 'complained'] as const)(
+  'feedback said %s while the hand-off was in flight',
+  (fact) => {
+    test('an outcome we never learn is accepted, since when the provider says', async () => {
+      const sends = sendsOf(database, newId());
+      const { sendId } = await sends.handingOff();
+      const at = new Date('2026-01-31T12:00:01.000Z');
+      await sends.tell(sendId, fact, at);
+      expect(await sends.read(sendId)).toMatchObject({ status: 'handing_off' });
+      await sends.end(sendId, 'unknown', { reason: 'outcome_unknown' });
+      expect(await sends.read(sendId)).toMatchObject({
+        status: 'accepted',
+        accepted_at: at,
+        [`${fact}_at`]: at,
+      });
+    });
+  },
+);
+
+test('a deferred send that feedback proved taken is not handed to a provider again', async () => {
+  const sends = sendsOf(database, newId());
+  const { sendId } = await sends.handingOff();
+  await sends.tell(sendId, 'delivered', new Date('2026-01-31T12:00:01.000Z'));
+  await sends.end(sendId, 'deferred', { retryAfterSeconds: 0 });
+  expect((await sends.read(sendId)).status).not.toBe('queued');
+});
+
+test('of a late outcome and a sweep at once, the send ends where the drawing allows', async () => {
+  const sends = sendsOf(database, newId());
+  for (let round = 0; round < 10; round += 1) {
+    const { sendId } = await sends.handingOff();
+    await Promise.all([
+      sends.end(sendId, 'accepted'),
+      sends.within((scope) => settleLost(scope, [OWNER], 3_600)),
+    ]);
+    expect(await sends.read(sendId)).toMatchObject({ status: 'accepted', lease_owner: null });
+  }
+});

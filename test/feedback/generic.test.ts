@@ -1,0 +1,280 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/base/refusal.ts';
+import { generic, NOTICES_MAX, REASON_CHARS_MAX } from '../../src/feedback/generic.ts';
+import type { Notice } from '../../src/feedback/notice.ts';
+
+const NOW = new Date('2026-11-20T12:00:00.000Z');
+const SEND_ID = '0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
+const good = { event: 'delivered', recipient: 'ann@example.com' };
+
+const read = (body: unknown) => generic.read(Buffer.from(JSON.stringify(body)), NOW);
+const notice = (event: object): Notice => {
+  const { notices, errors } = read(event);
+  if (!notices[0]) throw new Error(`no notice: ${JSON.stringify(errors)}`);
+  return notices[0];
+};
+const meaning = (event: object) => {
+  const { kind, bounceType } = notice({ ...good, ...event });
+  return bounceType === null ? kind : `${kind}/${bounceType}`;
+};
+
+describe('what happened', () => {
+  test.each([
+    ['delivered', ['delivered', 'delivery', 'sent_ok']],
+    ['bounced/hard', ['hard_bounce', 'hard_bounced', 'permanent_fail', 'invalid_email']],
+    ['bounced/soft', ['bounce', 'bounced']],
+    ['deferred/soft', ['soft_bounce', 'temporary_fail', 'deferred', 'delivery_delayed', 'delay']],
+    [
+      'complained',
+      ['complaint', 'complained', 'spam', 'spam_complaint', 'spam_report', 'spamreport', 'abuse'],
+    ],
+    ['unsubscribed', ['unsubscribe', 'unsubscribed']],
+    ['rejected', ['reject', 'rejected', 'dropped', 'blocked']],
+    ['opened', ['open', 'opened', 'opens']],
+    ['clicked', ['click', 'clicked', 'clicks']],
+    ['unknown', ['processed', '__proto__', 'constructor', 'toString', 'hard']],
+  ])('%s', (expected, names) => {
+    for (const event of names) expect([event, meaning({ event })]).toEqual([event, expected]);
+  });
+
+  test('is read in any case and spelling, with the prefixes that relays use', () => {
+    for (const event of [
+      'HardBounce'.replace('B', '_B'),
+      'hard-bounce',
+      'Hard Bounce',
+      'hard.bounce',
+      'email.hard_bounce',
+      'message_hard_bounce',
+      'Email Hard Bounce',
+      ' hard_bounce ',
+    ])
+      expect([event, meaning({ event })]).toEqual([event, 'bounced/hard']);
+    expect(meaning({ event: 'email_delivered' })).toBe('delivered');
+  });
+
+  test('may be called type', () => {
+    expect(meaning({ event: undefined, type: 'complaint' })).toBe('complained');
+  });
+});
+
+describe('how hard a bounce is', () => {
+  test.each([
+    [{ bounce_type: 'hard' }, 'hard'],
+    [{ bounce_type: 'HARD' }, 'hard'],
+    [{ bounce_type: 'soft' }, 'soft'],
+    [{ bounce_type: 'block' }, 'block'],
+    [{ severity: 'permanent' }, 'hard'],
+    [{ severity: 'temporary' }, 'soft'],
+    [{ bounce_type: 'soft', enhanced_code: '5.1.1' }, 'soft'],
+    [{ bounce_type: 'who knows' }, 'soft'],
+    [{}, 'soft'],
+    [{ enhanced_code: '5.1.1' }, 'hard'],
+    [{ status: '5.1.2' }, 'hard'],
+    [{ enhanced_code: '5.1.3' }, 'hard'],
+    [{ enhanced_code: '5.1.6' }, 'hard'],
+    [{ enhanced_code: '5.1.10' }, 'hard'],
+    [{ enhanced_code: '5.2.1' }, 'hard'],
+    [{ enhanced_code: '5.1.7' }, 'soft'],
+    [{ enhanced_code: '5.1.11' }, 'soft'],
+    [{ enhanced_code: '5.2.2' }, 'soft'],
+    [{ enhanced_code: '5.7.1' }, 'block'],
+    [{ enhanced_code: '4.2.2', code: 550 }, 'soft'],
+    [{ code: 450 }, 'soft'],
+  ])('a bounce with %j is %s', (told, expected) => {
+    expect(meaning({ event: 'bounce', ...told })).toBe(`bounced/${expected}`);
+  });
+
+  test.each([
+    [{ code: 550, reason: '550 5.1.1 <ann@example.com>: user unknown' }],
+    [{ smtp_code: 550, response: 'No such user here' }],
+    [{ code: 521 }],
+    [{ code: 556 }],
+  ])('a bounce with %j alone says that the mailbox is gone', (told) => {
+    expect(meaning({ event: 'bounce', ...told })).toBe('bounced/hard');
+  });
+
+  test('a name that says hard is believed unless the relay says otherwise', () => {
+    expect(meaning({ event: 'hard_bounce' })).toBe('bounced/hard');
+    expect(meaning({ event: 'hard_bounce', enhanced_code: '5.7.1' })).toBe('bounced/hard');
+    expect(meaning({ event: 'permanent_fail', severity: 'temporary' })).toBe('bounced/soft');
+    expect(meaning({ event: 'hard_bounce', bounce_type: 'block' })).toBe('bounced/block');
+  });
+});
+
+describe('to whom', () => {
+  test.each(['recipient', 'email', 'rcpt', 'to'])('%s names the address', (name) => {
+    expect(notice({ event: 'delivered', [name]: 'Ann@Example.com' }).email).toBe('Ann@example.com');
+  });
+
+  test('a name around the address is tolerated, two addresses are not', () => {
+    const read = (recipient: string) => notice({ ...good, recipient }).email;
+    expect(read('Ann Lee <ann@example.com>')).toBe('ann@example.com');
+    expect(read('"Lee, Ann" <ann@example.com> ')).toBe('ann@example.com');
+    expect(() => read('ann@example.com, bob@example.com')).toThrow();
+  });
+
+  test('an empty alias gives way to the next one', () => {
+    expect(notice({ event: 'delivered', recipient: '', email: 'ann@example.com' }).email).toBe(
+      'ann@example.com',
+    );
+  });
+});
+
+describe('when', () => {
+  const time = (told: object) => notice({ ...good, ...told }).occurredAt.toISOString();
+
+  test('in any of the ways that relays write it', () => {
+    const expected = '2026-11-20T10:15:02.000Z';
+    for (const value of [
+      '2026-11-20T10:15:02Z',
+      '2026-11-20T11:15:02+01:00',
+      1_795_169_702,
+      '1795169702',
+      1_795_169_702_000,
+    ])
+      for (const name of ['occurred_at', 'timestamp', 'time'])
+        expect([value, time({ [name]: value })]).toEqual([value, expected]);
+  });
+
+  test('is when we heard of it, if nobody says or nobody can read it', () => {
+    for (const value of [undefined, null, 'yesterday', '', '  ', Number.MAX_VALUE, '1e400'])
+      expect([value, time({ occurred_at: value })]).toEqual([value, NOW.toISOString()]);
+  });
+
+  test('is never in the future', () => {
+    expect(time({ occurred_at: '2027-01-01T00:00:00Z' })).toBe(NOW.toISOString());
+    expect(time({ occurred_at: NOW.toISOString() })).toBe(NOW.toISOString());
+  });
+
+  test('is never before the years that a database can keep', () => {
+    for (const value of [
+      -8_640_000_000_000,
+      '-271821-04-20T00:00:00.000Z',
+      '-005000-01-01T00:00:00Z',
+    ])
+      expect(new Date(time({ occurred_at: value })).getUTCFullYear()).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe('about which message', () => {
+  test('by our send id, at the top or in the metadata', () => {
+    expect(notice({ ...good, send_id: SEND_ID }).sendId).toBe(SEND_ID);
+    expect(notice({ ...good, metadata: { send_id: SEND_ID, other: [1] } }).sendId).toBe(SEND_ID);
+    expect(notice({ ...good, send_id: 'snd_1' }).sendId).toBeNull();
+  });
+
+  test('by a message id, under either name', () => {
+    expect(notice({ ...good, message_id: '<a@b>' }).messageId).toBe('<a@b>');
+    expect(notice({ ...good, 'Message-ID': 'a@b' }).messageId).toBe('a@b');
+  });
+});
+
+describe('why', () => {
+  test.each(['reason', 'diagnostic', 'response', 'description'])('%s says it', (name) => {
+    expect(notice({ ...good, [name]: 'full' }).reason).toBe('full');
+  });
+
+  test('is cut, however long, and never costs the notice', () => {
+    for (const chars of [REASON_CHARS_MAX, REASON_CHARS_MAX + 1, 4_096, 4_097, 100_000])
+      expect(notice({ ...good, reason: 'x'.repeat(chars) }).reason).toHaveLength(REASON_CHARS_MAX);
+  });
+});
+
+describe('which notice it is', () => {
+  const key = (event: object) => notice({ ...good, ...event }).dedupeKey;
+
+  test.each(['event_id', 'id', 'uuid'])('%s names it', (name) => {
+    expect(key({ [name]: 'relay-1' })).toBe('relay-1');
+    expect(key({ [name]: 'x'.repeat(128) })).toHaveLength(128);
+    expect(read({ ...good, [name]: 'x'.repeat(129) }).errors).toHaveLength(1);
+  });
+
+  test('without an id, the same telling is the same notice and any difference makes another', () => {
+    const told = { message_id: '<a@b>', occurred_at: '2026-11-20T10:15:02Z' };
+    const keys = [
+      key(told),
+      key({ ...told, event: 'bounce' }),
+      key({ ...told, recipient: 'bob@example.com' }),
+      key({ ...told, message_id: '<c@d>' }),
+      key({ ...told, occurred_at: '2026-11-20T10:15:03Z' }),
+      key({ ...told, send_id: SEND_ID }),
+    ];
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(key({ ...told })).toBe(keys[0]);
+    expect(key({ message_id: '<a@b>' })).toBe(key({ message_id: '<a@b>' }));
+  });
+
+  test('an empty id is no id: two different events are two notices', () => {
+    const keys = ['ann@example.com', 'bob@example.com'].map((recipient) =>
+      key({ recipient, event_id: '' }),
+    );
+    expect(new Set(keys).size).toBe(2);
+  });
+});
+
+describe('the body', () => {
+  const refusal = (raw: string): Refusal => {
+    try {
+      generic.read(Buffer.from(raw), NOW);
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+    throw new Error('was not refused');
+  };
+
+  test('is one event, an array, or { events: [] }', () => {
+    expect(read(good).notices).toHaveLength(1);
+    expect(read([good, good]).notices).toHaveLength(2);
+    expect(read({ events: [good, good, good] }).notices).toHaveLength(3);
+  });
+
+  test('holds between 1 and 500 events', () => {
+    const many = (count: number) => Array<unknown>(count).fill(good);
+    expect(read(many(NOTICES_MAX)).notices).toHaveLength(NOTICES_MAX);
+    expect(read({ events: many(NOTICES_MAX) }).notices).toHaveLength(NOTICES_MAX);
+    for (const body of [
+      many(NOTICES_MAX + 1),
+      { events: many(NOTICES_MAX + 1) },
+      [],
+      { events: [] },
+    ])
+      expect(refusal(JSON.stringify(body)).reason).toBe('invalid_request');
+  });
+
+  test('that is not JSON is refused as such', () => {
+    for (const raw of ['', '{', 'event=bounce', 'undefined'])
+      expect(refusal(raw).reason).toBe('invalid_json');
+  });
+
+  test('with bad neighbours is taken without them, each named by its place', () => {
+    const { notices, errors } = read([
+      good,
+      { event: 'bounce' },
+      null,
+      'x',
+      { recipient: 'ann@example.com' },
+      { ...good, recipient: 'nobody' },
+      { ...good, code: 99 },
+      { ...good, code: 600 },
+      { ...good, code: 100 },
+      { ...good, code: '599' },
+      [good],
+      good,
+    ]);
+    expect(notices).toHaveLength(4);
+    expect(errors.map(({ index }) => index)).toEqual([1, 2, 3, 4, 5, 6, 7, 10]);
+    for (const { message } of errors) expect(message).not.toBe('');
+  });
+
+  test('may say more than we understand, of any shape', () => {
+    const more = {
+      provider: 'x',
+      tags: ['a'],
+      metadata: { campaign: 1 },
+      nested: { deep: [{}] },
+      __proto__: null,
+    };
+    expect(read({ ...good, ...more }).notices).toHaveLength(1);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { acceptEvents, claimFlushes } from '../../src/ingest/queries.ts';
+import { connectTo } from '../base/connections.ts';
+import { testDatabase } from '../support/database.ts';
+import { newEvent } from './some_events.ts';
+
+const database = testDatabase();
+
+const flush = async (projectId: string, count: number): Promise<string[]> => {
+  const ids = Array.from({ length: count }, () => newId());
+  for (const flushId of ids) await acceptEvents(database.deps.db, projectId, flushId, [newEvent()]);
+  return ids;
+};
+const claim = (projectId: string, flushesMax: number) =>
+  inProject(database.deps, projectId, (scope) => claimFlushes(scope, flushesMax));
+
+test('the oldest flushes come first, at most so many', async () => {
+  const projectId = newId();
+  const ids = await flush(projectId, 5);
+  for (const [at, id] of ids.toReversed().entries())
+    await database.owner.query(
+      'update ingest.pending set received_at = now() + make_interval(secs => $1) where flush_id = $2',
+      [at, id],
+    );
+  expect(await claim(projectId, 3)).toEqual(ids.toReversed().slice(0, 3));
+  expect(await claim(projectId, 10)).toHaveLength(5);
+});
+
+test('no flushes are no flushes, and another project’s are nobody’s', async () => {
+  const [ours, theirs] = [newId(), newId()];
+  await flush(theirs, 1);
+  expect(await claim(ours, 10)).toEqual([]);
+  expect(await claim(theirs, 10)).toHaveLength(1);
+});
+
+test('what one transaction has claimed, another passes over without waiting', async () => {
+  const projectId = newId();
+  const ids = await flush(projectId, 4);
+  const other = await connectTo(database, projectId);
+  await other.query('begin');
+  const { rows } = await other.query(
+    'select claim_flushes as id from ingest.claim_flushes($1, 2)',
+    [projectId],
+  );
+  const theirs = rows.map(({ id }) => id as string);
+  const ours = await claim(projectId, 10);
+  expect([...theirs, ...ours].toSorted()).toEqual(ids.toSorted());
+  await other.query('rollback');
+  expect(await claim(projectId, 10)).toHaveLength(4);
+});
+
+test('claims at once share the flushes out without sharing one', async () => {
+  const projectId = newId();
+  const ids = await flush(projectId, 30);
+  const clients = await Promise.all([1, 2, 3, 4].map(() => connectTo(database, projectId)));
+  const claims = await Promise.all(
+    clients.map(async (client) => {
+      await client.query('begin');
+      const { rows } = await client.query(
+        'select claim_flushes as id from ingest.claim_flushes($1, 10)',
+        [projectId],
+      );
+      return rows.map(({ id }) => id as string);
+    }),
+  );
+  const claimed = claims.flat();
+  expect(new Set(claimed).size).toBe(claimed.length);
+  expect(ids).toEqual(expect.arrayContaining(claimed));
+  for (const client of clients) await client.query('rollback');
+});

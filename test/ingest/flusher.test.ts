@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest';
+import { Refusal } from '../../src/base/refusal.ts';
+import { Flusher, FLUSH_EVENTS_MAX, QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
+
+const BAD = 'bad';
+const DOWN = Object.assign(new Error('the database is gone'), { code: '57P01' });
+const PROJECT = 'project';
+
+type Call = { projectId: string; items: string[] };
+
+/** A store whose first flush waits until it is let go, so that what comes meanwhile can be seen. */
+const slowStore = (answer: (items: string[]) => string[] = (items) => items) => {
+  const calls: Call[] = [];
+  let letGo = () => {};
+  const first = new Promise<void>((resolve) => (letGo = resolve));
+  const flusher = new Flusher<string, string>(async (projectId, items) => {
+    calls.push({ projectId, items });
+    if (calls.length === 1) await first;
+    if (items.includes(BAD)) throw new Error('cannot be stored');
+    return answer(items);
+  });
+  return { flusher, calls, letGo };
+};
+const many = (count: number, name = 'x'): string[] => Array<string>(count).fill(name);
+const sizes = (calls: Call[]) => calls.map(({ items }) => items.length);
+const isOverloaded = (error: unknown) =>
+  error instanceof Refusal && error.reason === 'overloaded' && error.extras.retryAfterSeconds === 1;
+
+test('an idle project is flushed at once, and answered in order', async () => {
+  const { flusher, calls, letGo } = slowStore((items) => items.map((item) => item.toUpperCase()));
+  const adding = flusher.add(PROJECT, ['a', 'b']);
+  expect(calls).toEqual([{ projectId: PROJECT, items: ['a', 'b'] }]);
+  letGo();
+  expect(await adding).toEqual(['A', 'B']);
+});
+
+test('requests that arrive while a flush is in flight share the next one', async () => {
+  const { flusher, calls, letGo } = slowStore((items) => items.map((item) => `stored ${item}`));
+  const adding = ['a', 'b', 'c', 'd'].map((item) => flusher.add(PROJECT, [item, item]));
+  letGo();
+  expect(await Promise.all(adding)).toEqual(
+    ['a', 'b', 'c', 'd'].map((item) => [`stored ${item}`, `stored ${item}`]),
+  );
+  expect(calls.map(({ items }) => items.join(''))).toEqual(['aa', 'bbccdd']);
+});
+
+test('projects share nothing: one that waits does not hold up another', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const waiting = flusher.add('slow', ['a']);
+  expect(await flusher.add('quick', ['b'])).toEqual(['b']);
+  letGo();
+  await waiting;
+  expect(calls.map(({ projectId }) => projectId)).toEqual(['slow', 'quick']);
+});
+
+test('a flush holds at most 500 events, in whole requests', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const adding = [1, 200, 200, 100, 1, 499, 1].map((count) => flusher.add(PROJECT, many(count)));
+  letGo();
+  await Promise.all(adding);
+  expect(sizes(calls)).toEqual([1, FLUSH_EVENTS_MAX, FLUSH_EVENTS_MAX, 1]);
+});
+
+test('a request larger than a flush is stored whole, by itself', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const adding = [1, FLUSH_EVENTS_MAX + 1, 1].map((count) => flusher.add(PROJECT, many(count)));
+  letGo();
+  await Promise.all(adding);
+  expect(sizes(calls)).toEqual([1, FLUSH_EVENTS_MAX + 1, 1]);
+});
+
+test('one bad neighbour is found by halves, and only it is refused', async () => {
+  for (let bad = 0; bad < 9; bad += 1) {
+    const { flusher, letGo } = slowStore();
+    const first = flusher.add(PROJECT, ['first']);
+    const adding = Array.from({ length: 9 }, (_, at) =>
+      flusher.add(PROJECT, at === bad ? ['good', BAD] : [`item ${at}`]),
+    );
+    letGo();
+    await first;
+    const ends = await Promise.allSettled(adding);
+    expect(ends.map(({ status }) => status)).toEqual(
+      ends.map((_, at) => (at === bad ? 'rejected' : 'fulfilled')),
+    );
+    for (const [at, end] of ends.entries())
+      if (end.status === 'fulfilled') expect(end.value).toEqual([`item ${at}`]);
+  }
+});
+
+test('looking for the bad one asks the store a bounded number of times', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const adding = Array.from({ length: 65 }, (_, at) =>
+    flusher.add(PROJECT, [at === 40 ? BAD : 'x']),
+  );
+  letGo();
+  await Promise.allSettled(adding);
+  expect(calls.length).toBeLessThanOrEqual(1 + 1 + 2 * Math.log2(64));
+});
+
+test('when the database is down everybody is refused, once, without trying halves', async () => {
+  let calls = 0;
+  const flusher = new Flusher<string, string>(() => {
+    calls += 1;
+    return Promise.reject(new Error('lost', { cause: DOWN }));
+  });
+  const adding = many(20).map((item) => flusher.add(PROJECT, [item]));
+  const ends = await Promise.allSettled(adding);
+  expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(calls).toBe(2);
+});
+
+test('a store that throws before it begins refuses its callers and nobody after them', async () => {
+  let isBroken = true;
+  const flusher = new Flusher<string, string>((_projectId, items) => {
+    if (isBroken) throw new Error('not even a promise');
+    return Promise.resolve(items);
+  });
+  await expect(flusher.add(PROJECT, ['a'])).rejects.toThrow('not even a promise');
+  isBroken = false;
+  expect(await flusher.add(PROJECT, ['b'])).toEqual(['b']);
+});
+
+test('so many events of all projects may wait; one more is refused politely', async () => {
+  const { flusher, letGo } = slowStore();
+  const half = QUEUED_EVENTS_MAX / 2;
+  const waiting = [flusher.add('one', many(half)), flusher.add('two', many(half))];
+  await expect(flusher.add('three', ['x'])).rejects.toSatisfy(isOverloaded);
+  letGo();
+  await Promise.all(waiting);
+  expect(await flusher.add('three', ['x'])).toEqual(['x']);
+});
+
+test('a request that would go past the bound is refused whole, a smaller one still fits', async () => {
+  const { flusher, letGo } = slowStore();
+  const waiting = flusher.add(PROJECT, many(QUEUED_EVENTS_MAX - 1));
+  await expect(flusher.add(PROJECT, many(2))).rejects.toSatisfy(isOverloaded);
+  const last = flusher.add(PROJECT, ['x']);
+  await expect(flusher.add(PROJECT, ['y'])).rejects.toSatisfy(isOverloaded);
+  letGo();
+  await waiting;
+  expect(await last).toEqual(['x']);
+});
+
+test('after any mixture of ends nothing counts as waiting any more', async () => {
+  let round = 0;
+  const flusher = new Flusher<string, string>((_projectId, items) => {
+    round += 1;
+    if (round % 5 === 0) return Promise.reject(DOWN);
+    return items.includes(BAD) ? Promise.reject(new Error('no')) : Promise.resolve(items);
+  });
+  const adding = Array.from({ length: 60 }, (_, at) =>
+    flusher.add(`project ${at % 3}`, at % 7 === 0 ? [BAD] : many(30)),
+  );
+  await Promise.allSettled(adding);
+  round = 0;
+  expect(await flusher.add('empty', many(QUEUED_EVENTS_MAX))).toHaveLength(QUEUED_EVENTS_MAX);
+});
+
+test('a request without events is answered without events', async () => {
+  const { flusher, letGo } = slowStore();
+  letGo();
+  expect(await flusher.add(PROJECT, [])).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { onTestFinished } from 'vitest';
+import type { SmtpSettings } from '../../src/providers/smtp.ts';
+
+export type Relay = {
+  settings: SmtpSettings;
+  /** How many connections there were, and how many there are. */
+  connections: () => number;
+  open: () => number;
+  dropAll: () => void;
+};
+
+/** A relay on a port of its own that asks for a name and password and takes every message. */
+export const startRelay = async (username = 'user', password = 'pass'): Promise<Relay> => {
+  let connections = 0;
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    closeTimeout: 100,
+    onConnect: (_session, done) => {
+      connections += 1;
+      done();
+    },
+    onAuth: (given, _session, done) => {
+      const isRight = given.username === username && given.password === password;
+      if (isRight) done(null, { user: username });
+      else done(new Error('wrong name or password'));
+    },
+    onData: (stream, _session, done) => {
+      stream.on('end', () => done());
+      stream.resume();
+    },
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    settings: { smtp_host: '127.0.0.1', smtp_port: port, smtp_secure: 'none', username, password },
+    connections: () => connections,
+    open: () => server.connections.size,
+    dropAll: () => {
+      for (const connection of server.connections) connection.close();
+    },
+  };
+};

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll } from 'vitest';
+import * as automations from '../../src/automations/automations.ts';
+import { inProject } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { keepAdministrator } from '../../src/admin/people.ts';
+import type { Login } from '../../src/admin/people.ts';
+import * as rendering from '../../src/rendering/rendering.ts';
+import { startWorker } from '../../src/worker/worker.ts';
+import type { Worker } from '../../src/worker/worker.ts';
+import type { Answer, TestApi } from './api.ts';
+import type { TestDatabase } from './database.ts';
+
+export const OWNER: Login = { email: 'owner@trunkline.test', password: 'correct horse battery' };
+
+export type Asked = {
+  type: 'query' | 'mutation';
+  input?: unknown;
+  cookie?: string;
+  headers?: Record<string, string>;
+};
+
+export type TestAdmin = {
+  /** One call of a procedure, as bytes on the wire. */
+  call: (procedure: string, asked: Asked) => Promise<Answer>;
+  signIn: (login?: Login) => Promise<Answer>;
+  /** The cookie of a session of its own. */
+  openSession: () => Promise<string>;
+};
+
+/** The admin API of a test's service, with one administrator. */
+export const testAdmin = (database: TestDatabase, api: TestApi): TestAdmin => {
+  beforeAll(() => keepAdministrator(database.deps, OWNER));
+
+  const call: TestAdmin['call'] = (procedure, { type, input, cookie, headers = {} }) => {
+    const all = {
+      ...(cookie === undefined ? {} : { cookie }),
+      ...(cookie === undefined || type === 'query' ? {} : { origin: api.url }),
+      ...headers,
+    };
+    const path = `/admin/trpc/${procedure}`;
+    if (type === 'mutation') return api.call('POST', path, { body: input ?? {}, headers: all });
+    const query = input === undefined ? '' : `?input=${encodeURIComponent(JSON.stringify(input))}`;
+    return api.call('GET', path + query, { headers: all });
+  };
+  const signIn: TestAdmin['signIn'] = (login = OWNER) =>
+    call('session.signIn', { type: 'mutation', input: login });
+  return {
+    call,
+    signIn,
+    openSession: async () => (await signIn()).headers.getSetCookie()[0]?.split(';')[0] ?? '',
+  };
+};
+
+/** A real worker over the test's database. */
+export const testWorker = (database: TestDatabase): void => {
+  let worker: Worker;
+  beforeAll(async () => {
+    worker = await startWorker(database.deps, () => {});
+  });
+  afterAll(() => worker.stop());
+};
+
+/**
+ * An automation that answers `user_signed_up` with a mail. Its provider does not exist, so its sends
+ * stay queued: what a Console shows before anything has left.
+ */
+export const makeWelcome = ({ deps }: TestDatabase, projectId: string): Promise<string> =>
+  inProject(deps, projectId, async (scope) => {
+    const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
+    const templateId = await rendering.saveTemplate(scope, template);
+    return automations.createActive(scope, 'Welcome', {
+      trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+      settings: { re_entry: 'every_time' },
+      entry: 'remember',
+      steps: {
+        remember: {
+          kind: 'update_profile',
+          traits_from_event: { email: 'email', first_name: 'first_name' },
+          next: 'welcome',
+        },
+        welcome: {
+          kind: 'send_email',
+          provider_id: newId(),
+          template_id: templateId,
+          template_version: 1,
+          next: null,
+        },
+      },
+    });
+  });

@@ -1,0 +1,75 @@
+import { existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { brotliDecompressSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+
+const SYSTEM_BROWSERS = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+const LIBRARY_FOLDERS = ['/usr/lib', '/usr/lib64', '/lib', '/lib64', '/usr/lib/*', '/lib/*'];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+];
+
+type Found = { executablePath: string; env?: Record<string, string> };
+
+const hasLibrary = (name: string): boolean =>
+  LIBRARY_FOLDERS.some((folder) => globSync(`${folder}/${name}`).length > 0);
+
+/** The package packs NSS and its like for machines without; it unpacks them by itself only in the cloud. */
+const unpackLibraries = async (bin: string, folder: string): Promise<string> => {
+  const lib = join(folder, 'libraries');
+  if (existsSync(lib)) return join(lib, 'lib');
+  const made = await mkdtemp(join(folder, 'unpacking-'));
+  const archive = join(made, 'libraries.tar');
+  writeFileSync(archive, brotliDecompressSync(readFileSync(join(bin, 'al2023.tar.br'))));
+  const { status } = spawnSync('tar', ['-xf', archive, '-C', made]);
+  if (status !== 0) throw new Error('the libraries of the npm Chromium cannot be unpacked: no tar');
+  await rm(archive);
+  if (!existsSync(lib)) renameSync(made, lib);
+  return join(lib, 'lib');
+};
+
+/** The Chromium that comes as a package: Linux on x64 only. */
+const findPackaged = async (): Promise<Found | null> => {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return null;
+  const { default: packaged } = await import('@sparticuz/chromium');
+  packaged.setGraphicsMode = false;
+  const executablePath = await packaged.executablePath();
+  if (hasLibrary('libnss3.so')) return { executablePath };
+  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium');
+  const folder = join(tmpdir(), 'trunkline-chromium');
+  await mkdir(folder, { recursive: true });
+  const libraries = await unpackLibraries(join(dirname(entry), '..', 'bin'), folder);
+  return { executablePath, env: { LD_LIBRARY_PATH: libraries } };
+};
+
+/** CHROMIUM_PATH, a Chromium of the system, or the one that comes as a package; null where there is none. */
+export const findBrowser = async (): Promise<Found | null> => {
+  const given = process.env['CHROMIUM_PATH'];
+  if (given) return { executablePath: given };
+  const installed = SYSTEM_BROWSERS.find((path) => existsSync(path));
+  return installed === undefined ? findPackaged() : { executablePath: installed };
+};
+
+export const launch = ({ executablePath, env = {} }: Found): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    headless: true,
+    args: FLAGS,
+    env: { ...(process.env as Record<string, string>), ...env },
+  });

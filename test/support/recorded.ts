@@ -1,0 +1,107 @@
+import { parsePlPgSQL } from 'libpg-query';
+import type pg from 'pg';
+import { listTables } from './catalogue.ts';
+import { parseStatements } from './sql_tree.ts';
+import type { Node } from './sql_tree.ts';
+import type { Facts, Volatility } from './statement_rules.ts';
+
+/**
+ * Marks a statement that a test runs as one of the service's roles, to see it refused. It is a test's
+ * own and not judged; nothing in src may bear it (tidy.test.ts).
+ */
+export const TRIAL = '/* trial */';
+
+export type Recorded = { role: string; query: string };
+export type Recording = {
+  isThere: boolean;
+  /** Why there is none. */
+  why: string;
+  statements: Recorded[];
+  /** Whether the server had room for every statement. */
+  isWhole: boolean;
+};
+
+/** What the server was made to do by the service's two roles since the tests began, each statement once. */
+export const readRecord = async (server: pg.Client): Promise<Recording> => {
+  try {
+    const { rows } = await server.query<Recorded>(
+      `select distinct r.rolname as role, s.query
+      from pg_stat_statements as s
+      join pg_roles as r on r.oid = s.userid
+      left join pg_database as d on d.oid = s.dbid
+      where r.rolname in ('trunkline_runtime', 'trunkline_queue')
+      and (d.datname is null or d.datname like 'test\\_%') and strpos(s.query, $1) = 0
+      order by 1, 2`,
+      [TRIAL],
+    );
+    const { rows: info } = await server.query<{ is_whole: boolean }>(
+      'select dealloc = 0 as is_whole from pg_stat_statements_info',
+    );
+    return { isThere: true, why: '', statements: rows, isWhole: info[0]?.is_whole ?? false };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { isThere: false, why, statements: [], isWhole: false };
+  }
+};
+
+const listVolatilities = async (client: pg.Client): Promise<Map<string, Volatility>> => {
+  const { rows } = await client.query<{ name: string; volatility: Volatility }>(`
+    select name, case max(rank) when 1 then 'immutable' when 2 then 'stable' else 'volatile' end as volatility
+    from (
+      select unnest(array[proname, pronamespace::regnamespace || '.' || proname]) as name,
+        position(provolatile::text in 'isv') as rank
+      from pg_proc
+    ) as every_function
+    group by name`);
+  return new Map(rows.map(({ name, volatility }) => [name, volatility]));
+};
+
+/** What the rules need to know, from the system tables of a migrated database. */
+export const readRuleFacts = async (client: pg.Client): Promise<Facts> => {
+  const volatilities = await listVolatilities(client);
+  return {
+    tables: {
+      tenant: new Set(await listTables(client, 'tenant')),
+      reference: new Set(await listTables(client, 'reference')),
+    },
+    volatilityOf: (name) => volatilities.get(name) ?? 'volatile',
+  };
+};
+
+type Routine = { name: string; language: string; source: string; definition: string };
+
+/** Every query text in a parsed PL/pgSQL function, conditions and assignments included. */
+const findQueries = (tree: unknown): string[] => {
+  if (typeof tree !== 'object' || tree === null) return [];
+  return Object.entries(tree).flatMap(([key, value]) =>
+    key === 'query' && typeof value === 'string' ? [value] : findQueries(value),
+  );
+};
+
+const toStatement = (query: string): string =>
+  /^\s*(?:select|insert|update|delete|with|merge|values|truncate|lock)\b/i.test(query)
+    ? query
+    : `select ${query.replace(/^[\w.]+\s*:?=\s*/, '')}`;
+
+/** The statements inside our functions: what the planner inlines is never recorded under its own name. */
+export const listFunctionStatements = async (
+  client: pg.Client,
+): Promise<{ name: string; statement: Node }[]> => {
+  const { rows } = await client.query<Routine>(`
+    select p.oid::regproc::text as name, lanname as language, prosrc as source, pg_get_functiondef(p.oid) as definition
+    from pg_proc as p join pg_language as l on l.oid = p.prolang
+    where p.prokind = 'f' and lanname in ('sql', 'plpgsql')
+    and pronamespace::regnamespace::text !~ '^(pg_.*|information_schema|public|graphile_.*)$'
+    order by 1`);
+  const found: { name: string; statement: Node }[] = [];
+  for (const { name, language, source, definition } of rows) {
+    const texts =
+      language === 'sql'
+        ? [source]
+        : findQueries(await parsePlPgSQL(definition)).map((query) => toStatement(query));
+    for (const text of texts) {
+      for (const statement of await parseStatements(text)) found.push({ name, statement });
+    }
+  }
+  return found;
+};

@@ -1,0 +1,12 @@
+import { Refusal } from '../../src/base/refusal.ts';
+
+/** What some work was refused with; fails when it was not, or broke otherwise. */
+export const refusalOf = async (work: Promise<unknown>): Promise<Refusal> => {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error('was not refused');
+};

@@ -1,0 +1,77 @@
+/** Who may ask whom, besides `base`: src/README.md as data. A room asks downwards only. */
+export const ROOMS: Record<string, string[]> = {
+  projects: [],
+  ingest: [],
+  identity: [],
+  rendering: [],
+  providers: [],
+  suppression: [],
+  profiles: ['identity', 'ingest', 'suppression'],
+  segments: ['profiles', 'identity', 'ingest', 'suppression'],
+  delivery: ['profiles', 'rendering', 'providers', 'suppression', 'ingest'],
+  automations: ['segments', 'profiles', 'ingest', 'delivery'],
+  feedback: ['delivery', 'suppression', 'profiles', 'ingest'],
+};
+
+/** Where callers come in: they may open every room's front door, and mount what rooms hold out to them. */
+export const DOORS = ['http', 'admin', 'worker'];
+
+/** Know nothing of the server but types. */
+export const CLIENTS = ['sdk', 'console'];
+
+/** Schemas that functions of a room may name besides those of rooms it may ask. */
+export const SHARED_SCHEMAS = ['base', 'pg_catalog'];
+export const OWN_SCHEMAS: Record<string, string[]> = {
+  base: [],
+  queue: ['graphile_worker'],
+  analytics: Object.keys(ROOMS),
+};
+
+const frontDoor = (room: string): string => `src/${room}/${room}.ts`;
+/** Of the doors, admin holds one out too: http mounts it, and `make start` makes its first person. */
+export const FRONT_DOORS = new Set([...Object.keys(ROOMS), 'admin'].map(frontDoor));
+
+type Place = { zone: string; path: string };
+
+/** The part of the map that a file belongs to: a folder of src, `main`, `config`, `tasks`. */
+export const zoneOf = (path: string): string => {
+  const [top = '', next = '', rest] = path.split('/');
+  if (top !== 'src') return top;
+  return rest === undefined ? next.replace(/\.ts$/, '') : next;
+};
+
+const isHeldOut = (path: string): boolean => /\/(?:routes|admin)\.ts$/.test(path);
+const isFrontDoor = ({ path }: Place): boolean => FRONT_DOORS.has(path);
+const isConfig = ({ zone }: Place): boolean => zone === 'config';
+
+const zoneRules: Record<string, (to: Place, isType: boolean) => boolean> = {
+  base: (to, isType) => isConfig(to) && isType,
+  config: () => false,
+  main: (to) => DOORS.includes(to.zone) || isConfig(to),
+  runtime: (to) => isFrontDoor(to) || isConfig(to),
+  tasks: isFrontDoor,
+  db: isFrontDoor,
+};
+
+/** Whether one file may import another. */
+export const mayImport = (from: string, to: string, isType: boolean): boolean => {
+  const here = zoneOf(from);
+  const there = { zone: zoneOf(to), path: to };
+  if (CLIENTS.includes(here)) return here === there.zone || isType;
+  if (there.zone === 'base' && here !== 'config') return true;
+  if (here === there.zone && here !== 'tasks') return true;
+  if (here in ROOMS) return ROOMS[here]?.includes(there.zone) === true && isFrontDoor(there);
+  if (DOORS.includes(here)) {
+    return isFrontDoor(there) || isConfig(there) || (there.zone in ROOMS && isHeldOut(to));
+  }
+  return zoneRules[here]?.(there, isType) ?? false;
+};
+
+/** The folders of src that the map knows. */
+export const ZONES = new Set([
+  ...Object.keys(ROOMS),
+  ...DOORS,
+  ...CLIENTS,
+  ...Object.keys(zoneRules),
+  'analytics',
+]);
