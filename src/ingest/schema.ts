@@ -44,7 +44,8 @@ const EventName = z
     if (!EVENT_NAME.test(name)) context.addIssue({ code: 'custom', message: proposal(name) });
   });
 
-const Identifier = z
+/** A person's id as a client gives it. */
+export const Identifier = z
   .string()
   .min(1, 'must not be empty')
   .max(IDENTIFIER_CHARS_MAX, `at most ${IDENTIFIER_CHARS_MAX} characters`)
@@ -54,7 +55,8 @@ const Identifier = z
     'never names a person: leave it out, or send the real id',
   );
 
-const MessageId = z
+/** What makes a repeated request harmless. */
+export const MessageId = z
   .string()
   .min(1, 'must not be empty')
   .max(MESSAGE_ID_CHARS_MAX, `at most ${MESSAGE_ID_CHARS_MAX} characters`)

@@ -4,6 +4,7 @@ import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
+import { identityRoutes } from './identity_routes.ts';
 import { listProfiles } from './profiles.ts';
 import type { Selector } from './profiles.ts';
 import { Profile, ProfileQuery, TimelineEntry } from './schema.ts';
@@ -41,6 +42,7 @@ const toSelector = (query: z.output<typeof ProfileQuery>): Selector => {
 };
 
 export const profileRoutes = [
+  ...identityRoutes,
   route({
     method: 'GET',
     path: '/v1/profiles',
