@@ -15,12 +15,19 @@ const LinkQuery = z.strictObject({
   status: z.enum(LINK_STATUSES).optional(),
 });
 
-export const toLink = ({ link_id, anonymous_profile_id: _, reason, ...row }: LinkRow): Link => ({
-  id: link_id,
-  ...row,
-  ...(reason === null ? {} : { reason }),
+/** A link as the API shows it. */
+export const toLink = (row: LinkRow): Link => ({
+  id: row.link_id,
+  anonymous_id: row.anonymous_id,
+  external_id: row.external_id,
+  profile_id: row.profile_id,
+  source: row.source,
+  key_type: row.key_type,
+  status: row.status,
+  ...(row.reason === null ? {} : { reason: row.reason }),
   created_at: row.created_at.toISOString(),
   undone_at: row.undone_at?.toISOString() ?? null,
+  undone_by: row.undone_by,
 });
 
 const findLink = ({ deps, caller, params }: Addressed): Promise<LinkRow | null> => {
