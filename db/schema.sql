@@ -88,11 +88,13 @@ create table automations.runs (
   wake_at          timestamptz(3),
   started_at       timestamptz(3) not null,
   ended_at         timestamptz(3),
+  failure_count    integer not null default 0,
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
-  constraint runs_status_is_known check ((status = any (array['active'::text, 'ended'::text])))
+  constraint runs_status_is_known check ((status = any (array['active'::text, 'ended'::text, 'failed'::text])))
 );
+create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
 create index runs_due on automations.runs using btree (project_id, wake_at) where (status = 'active'::text);
 alter table automations.runs enable row level security, force row level security;
 create policy one_project on automations.runs for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
@@ -219,15 +221,21 @@ create table delivery.sends (
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
   constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text])))
 );
+create index sends_bounced on delivery.sends using btree (project_id, send_id) where (bounced_at is not null);
 create index sends_by_address on delivery.sends using btree (project_id, address_key, send_id);
+create index sends_by_automation on delivery.sends using btree (project_id, automation_id, send_id);
+create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
+create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
+create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
 create index sends_by_profile on delivery.sends using btree (project_id, profile_id, send_id);
+create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
+create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
 create index sends_due on delivery.sends using btree (project_id, provider_id, due_at) where (status = 'queued'::text);
-create index sends_in_flight on delivery.sends using btree (project_id, handed_off_at) where (status = 'handing_off'::text);
 alter table delivery.sends enable row level security, force row level security;
 create policy one_project on delivery.sends for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on delivery.sends for select to trunkline_queue using (true);
 grant insert, select, update on delivery.sends to trunkline_runtime;
-grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, handed_off_at) on delivery.sends to trunkline_queue;
+grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at) on delivery.sends to trunkline_queue;
 
 create function delivery.begin_hand_off(
   project_id uuid,
@@ -502,6 +510,7 @@ create table ingest.pending (
   received_at   timestamptz(3) not null,
   constraint pending_pkey primary key (project_id, flush_id)
 );
+create index pending_by_arrival on ingest.pending using btree (received_at);
 alter table ingest.pending enable row level security, force row level security;
 create policy one_project on ingest.pending for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on ingest.pending for select to trunkline_queue using (true);
@@ -666,6 +675,7 @@ grant insert, select, update on projects.projects to trunkline_runtime;
 -- providers ---------------------------------------------------------------------------------------
 
 create schema providers authorization current_user;
+grant usage on schema providers to trunkline_queue;
 grant usage on schema providers to trunkline_runtime;
 
 create table providers.data_keys (
@@ -710,7 +720,9 @@ create table providers.providers (
 create unique index providers_by_from_email on providers.providers using btree (project_id, lower(from_email));
 alter table providers.providers enable row level security, force row level security;
 create policy one_project on providers.providers for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on providers.providers for select to trunkline_queue using (true);
 grant delete, insert, select, update on providers.providers to trunkline_runtime;
+grant select (project_id, provider_id, status) on providers.providers to trunkline_queue;
 
 -- queue -------------------------------------------------------------------------------------------
 

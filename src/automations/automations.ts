@@ -1,3 +1,4 @@
+import { attempt } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
@@ -14,6 +15,7 @@ import {
   insertVersion,
   listAutomations,
   listTriggered,
+  postponeRun,
 } from './queries.ts';
 import type { DueRun, LogEntry, NewRun, Triggered } from './queries.ts';
 import { Definition, STEPS_MAX } from './schema.ts';
@@ -118,21 +120,43 @@ const walk = async (scope: Scope, run: DueRun): Promise<Walked> => {
 
 export type Advanced = { hints: Hint[]; isMore: boolean };
 
-/** Takes due runs of the project and walks each until it ends. Answers what to wake after the commit. */
-export const advance = async (scope: Scope): Promise<Advanced> => {
-  const runs = await claimDueRuns(scope, CLAIM_RUNS_MAX);
+/** How often a run that cannot be walked is tried before it is given up. */
+export const RUN_FAILURES_MAX = 10;
+
+const walkAll = async (scope: Scope, runs: readonly DueRun[]): Promise<Walked[]> => {
   const walks: Walked[] = [];
   for (const run of runs) walks.push(await walk(scope, run));
-  if (runs.length > 0) {
-    await insertLog(
-      scope,
-      walks.flatMap(({ log }) => log),
-    );
-    await endRuns(
-      scope,
-      runs.map(({ run_id }) => run_id),
-    );
+  await insertLog(
+    scope,
+    walks.flatMap(({ log }) => log),
+  );
+  await endRuns(
+    scope,
+    runs.map(({ run_id }) => run_id),
+  );
+  return walks;
+};
+
+/** Walks runs together; when one of them cannot be walked, each alone, and that one later. */
+const walkWhatGoes = async (scope: Scope, runs: readonly DueRun[]): Promise<Walked[]> => {
+  const together = await attempt(scope, (inner) => walkAll(inner, runs));
+  if (together.kind === 'done') return together.value;
+  const walks: Walked[] = [];
+  for (const run of runs) {
+    const alone = await attempt(scope, (inner) => walkAll(inner, [run]));
+    if (alone.kind === 'done') walks.push(...alone.value);
+    else await postponeRun(scope, run, RUN_FAILURES_MAX);
   }
+  return walks;
+};
+
+/**
+ * Takes due runs of the project and walks each until it ends. Answers what to wake after the commit.
+ * A run that cannot be walked waits longer each time and is given up in the end; it stops nobody else.
+ */
+export const advance = async (scope: Scope): Promise<Advanced> => {
+  const runs = await claimDueRuns(scope, CLAIM_RUNS_MAX);
+  const walks = runs.length > 0 ? await walkWhatGoes(scope, runs) : [];
   const providerIds = new Set(walks.flatMap(({ queuedFor }) => queuedFor));
   return {
     hints: [...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),

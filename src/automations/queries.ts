@@ -215,3 +215,31 @@ export const endRuns = ({ tx, projectId }: Scope, runIds: string[]) =>
     set status = 'ended', step_id = null, wake_at = null, ended_at = now()
     where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
   `);
+
+const RUN_RETRY_MAX_SECONDS = 3_600;
+
+/**
+ * Puts a run off that could not be walked, twice as long each time; the last time it is given up,
+ * with a line in its log.
+ */
+export const postponeRun = async (
+  { tx, projectId }: Scope,
+  { run_id: runId, entries, step_id: stepId }: DueRun,
+  failuresMax: number,
+): Promise<void> => {
+  await tx.query(sql.unsafe`
+    update automations.runs
+    set failure_count = failure_count + 1,
+      status = case when failure_count + 1 >= ${failuresMax} then 'failed' else status end,
+      ended_at = case when failure_count + 1 >= ${failuresMax} then statement_timestamp() end,
+      wake_at = statement_timestamp()
+        + make_interval(secs => least(${RUN_RETRY_MAX_SECONDS}, 2 ^ least(failure_count, 20)))
+    where project_id = ${projectId} and run_id = ${runId}
+  `);
+  await tx.query(sql.unsafe`
+    insert into automations.run_log (project_id, run_id, entry, step_id, decision, decided_at)
+    select ${projectId}, run.run_id, ${entries}, ${stepId}, 'run_failed', statement_timestamp()
+    from automations.runs as run
+    where run.project_id = ${projectId} and run.run_id = ${runId} and run.status = 'failed'
+  `);
+};

@@ -120,3 +120,28 @@ export const inProject = <T>(
     await tx.query(sql.unsafe`select set_config('trunkline.project_id', ${projectId}, true)`);
     return work({ projectId, keys, tx });
   });
+
+/** Errors after which Postgres has ended the whole transaction, which is then run again from its start. */
+const RESTARTING_CODES = ['40001', '40P01'];
+
+const isRestarting = (error: unknown): boolean => {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === 'string' && RESTARTING_CODES.includes(code)) return true;
+    cause = cause.cause;
+  }
+  return false;
+};
+
+/** Work that is undone alone when it fails. Throws what concerns the whole transaction. */
+export const attempt = async <T>(
+  scope: Scope,
+  work: (scope: Scope) => Promise<T>,
+): Promise<{ kind: 'done'; value: T } | { kind: 'failed'; error: unknown }> => {
+  try {
+    return { kind: 'done', value: await scope.tx.transaction((tx) => work({ ...scope, tx })) };
+  } catch (error) {
+    if (isDatabaseDown(error) || isRestarting(error)) throw error;
+    return { kind: 'failed', error };
+  }
+};

@@ -3,20 +3,33 @@ import type { DestinationStream, Logger as PinoLogger } from 'pino';
 
 export type Logger = PinoLogger;
 
-/** Postgres quotes the value in the messages of its class 22, data exceptions. */
-const QUOTES_VALUES = /^22/;
+/** Postgres quotes values in the messages of its classes 22 (data exceptions) and 23 (constraints). */
+const QUOTES_VALUES = /^2[23]/;
+
+const CAUSES_MAX = 5;
+
+const chainOf = (error: unknown): Error[] => {
+  const chain: Error[] = [];
+  for (let one = error; one instanceof Error && chain.length < CAUSES_MAX; one = one.cause)
+    chain.push(one);
+  return chain;
+};
+
+const codeOf = (error: Error): string | undefined => {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+};
 
 /** What of an error may be logged: where and what kind, never the values or rows that it carries. */
 export const toLogged = (error: unknown): object => {
-  if (!(error instanceof Error)) return { type: typeof error };
-  const { code } = error as { code?: unknown };
-  const sqlState = typeof code === 'string' ? code : undefined;
+  const chain = chainOf(error);
+  if (chain.length === 0) return { type: typeof error };
+  const isQuoting = chain.some((one) => QUOTES_VALUES.test(codeOf(one) ?? ''));
   return {
-    type: error.name,
-    code: sqlState,
-    message: QUOTES_VALUES.test(sqlState ?? '') ? undefined : error.message,
-    at: error.stack?.split('\n').filter((line) => line.startsWith('    at ')),
-    cause: error.cause === undefined ? undefined : toLogged(error.cause),
+    type: chain[0]?.name,
+    code: chain.map(codeOf).find((code) => code !== undefined),
+    message: isQuoting ? undefined : chain.map(({ message }) => message).join(': '),
+    at: chain[0]?.stack?.split('\n').filter((line) => line.startsWith('    at ')),
   };
 };
 

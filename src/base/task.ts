@@ -16,6 +16,11 @@ export type TaskDeps = Deps & {
 
 type BoundTask = (deps: TaskDeps) => Task;
 
+/** What the queue may keep of a failure: it stores the message beside the job, where nobody erases it. */
+class JobFailed extends Error {
+  override readonly name = 'JobFailed';
+}
+
 /** A job: its payload's schema and one call. The payload holds ids only; decisions are made from rows. */
 export const task =
   <S extends z.ZodType>(
@@ -23,8 +28,18 @@ export const task =
     handle: (payload: z.output<S>, deps: TaskDeps) => Promise<void>,
   ): BoundTask =>
   (deps) =>
-  (raw) =>
-    handle(payload.parse(raw), deps);
+  async (raw, helpers) => {
+    try {
+      await handle(payload.parse(raw), deps);
+    } catch (error) {
+      const job = helpers?.job;
+      deps.log.error(
+        { err: error, job_id: job?.id, task: job?.task_identifier },
+        'job failed; it is tried again',
+      );
+      throw new JobFailed(error instanceof Error ? error.name : 'unknown');
+    }
+  };
 
 /** `tasks/identity/resolve_events.ts` becomes the task `identity/resolve_events`. */
 export const loadTasks = async (directory: string, deps: TaskDeps): Promise<TaskList> => {

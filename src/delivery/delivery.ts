@@ -8,20 +8,22 @@ import * as suppression from '../suppression/suppression.ts';
 import { handOff } from './hand_off.ts';
 import type { HandOffContext, Prepared } from './hand_off.ts';
 import { prepareSends } from './prepare.ts';
-import { claimSends, planSend, postponeSend } from './queries.ts';
+import { claimSends, expireSends, planSend, postponeSend, releaseLeases } from './queries.ts';
 import type { Claimed, NewSend, Planned } from './queries.ts';
+import { Turn, Turns } from './turns.ts';
 import { RETRY_BASE_SECONDS, RETRY_MAX_SECONDS } from './retry.ts';
 
 export { findSentTo, recordFact } from './feedback_queries.ts';
 export { countBetween } from './log_queries.ts';
 export { settleLost } from './sweep_queries.ts';
 export { readMessageId } from './message.ts';
+export { expireSends };
 export { HAND_OFF_DEADLINE_MS } from './hand_off.ts';
 
 /** How many sends one turn of a provider takes: the quantum that keeps projects fair. */
 export const CLAIM_SENDS_MAX = 100;
-/** Preparing and handing over a claim takes less; then others may take what is left. */
-const LEASE_SECONDS = 120;
+/** After that others may take what is not begun, also when its owner died: well within a minute. */
+const LEASE_SECONDS = 30;
 export const EXPIRES_AFTER_HOURS_DEFAULT = 72;
 
 /** Wakes a worker for the queued sends of a provider. */
@@ -44,19 +46,6 @@ export const plan = (scope: Scope, intent: Intent): Promise<Planned> =>
     expiresAfterHours: EXPIRES_AFTER_HOURS_DEFAULT,
   });
 
-/** Runs work over items with a bounded number at a time. */
-const eachAtMost = async <T>(
-  items: T[],
-  atOnce: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> => {
-  const rest = items.values();
-  const lane = async () => {
-    for (const item of rest) await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, lane));
-};
-
 /** Puts a send back: it waits for its next attempt, longer the older it is. */
 const postpone = async (
   { deps, projectId, owner }: HandOffContext,
@@ -72,22 +61,27 @@ const postpone = async (
   await inProject(deps, projectId, (scope) => postponeSend(scope, send.send_id, owner, wait));
 };
 
-/** Gives a send back untouched, for the next worker: this one stops. */
-const giveBack = async (context: HandOffContext, { send }: Prepared): Promise<void> => {
-  const { deps, projectId, owner } = context;
-  const now = { reason: null, jitter: 0, minSeconds: 0, maxSeconds: 0 };
-  await inProject(deps, projectId, (scope) => postponeSend(scope, send.send_id, owner, now));
+/** Wrong credentials and certificates do not mend themselves: nobody tries again until the record is saved. */
+const parkIfHopeless = async (context: HandOffContext, reason: string): Promise<void> => {
+  const { deps, projectId, ready } = context;
+  if (!providers.HOPELESS_REASONS.includes(reason)) return;
+  await inProject(deps, projectId, (scope) => providers.park(scope, ready.providerId, reason));
+  deps.log.error(
+    { project_id: projectId, provider_id: ready.providerId, reason },
+    'provider parked',
+  );
 };
 
-/** Hands over a turn's sends. Once the provider cannot be reached, the rest is put back untried. */
-const handOverAll = async (context: HandOffContext, prepared: Prepared[]): Promise<void> => {
+/** Hands over one send after the other. Once the provider cannot be reached, the rest is put back untried. */
+const makeTurn = (context: HandOffContext): Turn<Prepared> => {
   let unreachable: string | null = null;
-  await eachAtMost(prepared, providers.LINKS_PER_PROVIDER_MAX, async (one) => {
-    if (context.signal.aborted) return giveBack(context, one);
+  return new Turn(providers.LINKS_PER_PROVIDER_MAX, async (one) => {
+    if (context.signal.aborted) return undefined;
     if (unreachable === null) {
       const failure = await handOff(context, one);
       if (failure === null) return undefined;
       unreachable = 'reason' in failure ? failure.reason : 'connection_failed';
+      await parkIfHopeless(context, unreachable);
     }
     return postpone(context, one, unreachable);
   });
@@ -96,10 +90,10 @@ const handOverAll = async (context: HandOffContext, prepared: Prepared[]): Promi
 /** Whose turn it is, and which worker takes it until when. */
 export type Turning = { projectId: string; providerId: string; owner: string; signal: AbortSignal };
 
-type Turn = { ready: providers.Ready; claimed: readonly Claimed[] };
+type Taken = { ready: providers.Ready; claimed: readonly Claimed[] };
 
 /** Leases in a transaction of its own: whatever rendering may do, the lease is there to run out. */
-const takeTurn = (deps: Deps, { projectId, providerId, owner }: Turning): Promise<Turn | null> =>
+const takeSends = (deps: Deps, { projectId, providerId, owner }: Turning): Promise<Taken | null> =>
   inProject(deps, projectId, async (scope) => {
     const ready = await providers.findReady(scope, providerId);
     if (!ready) return null;
@@ -107,17 +101,43 @@ const takeTurn = (deps: Deps, { projectId, providerId, owner }: Turning): Promis
     return { ready, claimed: await claimSends(scope, claim) };
   });
 
+/** Half of a worker's jobs: relays that hang must not stop events from being processed. */
+const makeTurns = ({ config }: Pick<Deps, 'config'>) =>
+  new Turns<Prepared>(Math.max(1, Math.floor(config.workerConcurrency / 2)));
+
+const fill = async (
+  deps: Deps,
+  { projectId, owner }: Turning,
+  turn: Turn<Prepared>,
+  taken: Taken,
+): Promise<void> => turn.add(await prepareSends(deps, projectId, { ...taken, owner }));
+
 /**
- * One turn of a provider: lease what is due, render it, hand it over. Answers whether more may be
- * due. Safe to run twice or at once: each hand-off is decided by a compare-and-set of its row.
+ * A turn of a provider: lease what is due, render it, hand it over. Answers whether more may be due.
+ * Finds a turn that runs already, it adds to that and is done. With no place for another provider it
+ * does nothing: the sweeper reminds of what is left. Safe to run twice or at once: each hand-off is
+ * decided by a compare-and-set of its row.
  */
 export const sendQueued = async (deps: Deps, turning: Turning): Promise<boolean> => {
-  const turn = await takeTurn(deps, turning);
-  if (!turn) return false;
-  const { projectId, owner, signal } = turning;
-  const prepared = await inProject(deps, projectId, (scope) =>
-    prepareSends(scope, { ...turn, owner }),
-  );
-  await handOverAll({ deps, projectId, owner, signal, ready: turn.ready }, prepared);
-  return turn.claimed.length === CLAIM_SENDS_MAX;
+  const { projectId, providerId, owner, signal } = turning;
+  const turns = deps.resources.of(makeTurns, deps);
+  const running = turns.find(providerId);
+  if (running ? !running.hasRoom : !turns.hasRoom) return false;
+
+  const taken = await takeSends(deps, turning);
+  if (!taken || taken.claimed.length === 0) return false;
+  const isMore = taken.claimed.length === CLAIM_SENDS_MAX;
+  const other = turns.find(providerId);
+  if (other) {
+    await fill(deps, turning, other, taken);
+    return isMore;
+  }
+  const turn = makeTurn({ deps, projectId, owner, signal, ready: taken.ready });
+  try {
+    await turns.run(providerId, turn, () => fill(deps, turning, turn, taken));
+  } finally {
+    // Whatever went wrong, what was leased and not begun waits for nobody.
+    await inProject(deps, projectId, (scope) => releaseLeases(scope, providerId, owner));
+  }
+  return isMore;
 };

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Deps } from '../base/deps.ts';
 import { failpoint } from '../base/failpoint.ts';
 import { withLink } from '../providers/providers.ts';
@@ -20,20 +21,56 @@ export type HandOffContext = {
   signal: AbortSignal;
 };
 
+const reasonOf = (outcome: SendOutcome): string | null => {
+  if ('reason' in outcome) return outcome.reason;
+  if (outcome.kind === 'unknown') return 'outcome_unknown';
+  return outcome.kind === 'not_started' ? 'too_slow' : null;
+};
+
 const toRow = ({ send_id, attempt }: Claimed, outcome: SendOutcome): OutcomeRow => ({
   sendId: send_id,
   attempt,
   outcome: outcome.kind,
-  reason:
-    'reason' in outcome ? outcome.reason : outcome.kind === 'unknown' ? 'outcome_unknown' : null,
+  reason: reasonOf(outcome),
   providerMessageId: outcome.kind === 'accepted' ? outcome.providerMessageId : null,
   retryAfterSeconds:
-    outcome.kind === 'deferred'
+    outcome.kind === 'deferred' || outcome.kind === 'not_started'
       ? retryAfterSeconds(attempt)
-      : outcome.kind === 'not_started'
-        ? 0
-        : null,
+      : null,
 });
+
+/** What an attempt came to is known here only: writing it is tried until nobody would believe it any more. */
+const OUTCOME_TRIES_MS = [100, 500, 2_000, 5_000, 10_000, 15_000, 20_000, 30_000];
+
+const keepOutcome = async ({ deps, projectId }: HandOffContext, row: OutcomeRow): Promise<void> => {
+  for (const waitMs of OUTCOME_TRIES_MS) {
+    try {
+      await recordOutcome(deps.db, projectId, row);
+      return;
+    } catch (error) {
+      deps.log.warn({ err: error, send_id: row.sendId }, 'outcome not written; trying again');
+      await wait(waitMs);
+    }
+  }
+  await recordOutcome(deps.db, projectId, row);
+};
+
+/** Commits that we begin. When that fails, whether it was committed is unknown, but not that nothing was sent. */
+const begin = async (context: HandOffContext, { send }: Prepared, messageId: string) => {
+  const { deps, projectId, owner } = context;
+  try {
+    return await beginHandOff(deps.db, projectId, {
+      sendId: send.send_id,
+      addressKey: send.address_key,
+      owner,
+      attempt: send.attempt,
+      messageId,
+    });
+  } catch (error) {
+    await keepOutcome(context, toRow(send, { kind: 'not_started' }));
+    throw error;
+  }
+};
 
 /**
  * Gives one message to the provider over an open connection: commit that we begin, look at the
@@ -42,37 +79,28 @@ const toRow = ({ send_id, attempt }: Claimed, outcome: SendOutcome): OutcomeRow 
  */
 const handOver = async (
   context: HandOffContext,
-  { send, raw }: Prepared,
+  prepared: Prepared,
   link: SmtpLink,
 ): Promise<null> => {
-  const { deps, projectId, owner, ready } = context;
+  const { send, raw } = prepared;
+  const { sender } = context.ready;
   // Taken before the commit: a process frozen in between must find its deadline passed.
   const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
-  const messageId = messageIdOf({
-    sendId: send.send_id,
-    attempt: send.attempt,
-    sender: ready.sender,
-  });
+  const messageId = messageIdOf({ sendId: send.send_id, attempt: send.attempt, sender });
 
   failpoint('before_hand_off_commit');
-  const decision = await beginHandOff(deps.db, projectId, {
-    sendId: send.send_id,
-    addressKey: send.address_key,
-    owner,
-    attempt: send.attempt,
-    messageId,
-  });
+  const decision = await begin(context, prepared, messageId);
   if (decision !== 'handing_off') return null;
   failpoint('after_hand_off_commit');
 
   const outcome = await link.send({
-    from: ready.sender.from_email,
+    from: sender.from_email,
     to: send.recipient,
     raw,
     mayStart: () => performance.now() < deadline,
   });
   failpoint('after_provider_answer');
-  await recordOutcome(deps.db, projectId, toRow(send, outcome));
+  await keepOutcome(context, toRow(send, outcome));
   failpoint('after_outcome_commit');
   return null;
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { firstIdAt } from '../base/ids.ts';
 import { SEND_STATUSES } from './queries.ts';
 
 const Send = z.strictObject({
@@ -43,6 +44,35 @@ const shownStatus = sql.fragment`case
   else status
 end`;
 
+const FACTS = ['complained', 'bounced', 'delivered'] as const;
+const columns = {
+  complained: sql.fragment`complained_at`,
+  bounced: sql.fragment`bounced_at`,
+  delivered: sql.fragment`delivered_at`,
+};
+
+/** The same rule as `shownStatus`, said so that indexes can be used: stronger facts are missing, this one is there. */
+const hasStatus = (status: string) => {
+  const rank = FACTS.findIndex((fact) => fact === status);
+  const missing = FACTS.slice(0, rank < 0 ? FACTS.length : rank);
+  const fact = FACTS[rank];
+  return sql.join(
+    [
+      fact ? sql.fragment`${columns[fact]} is not null` : sql.fragment`status = ${status}`,
+      ...missing.map((stronger) => sql.fragment`${columns[stronger]} is null`),
+    ],
+    sql.fragment` and `,
+  );
+};
+
+/** Ids are made by several clocks, and a moment before their row. */
+const ID_SLACK_MS = 60_000;
+
+const isAfter = (after: string) => {
+  const firstId = firstIdAt(new Date(Math.max(0, Date.parse(after) - ID_SLACK_MS)));
+  return sql.fragment`send_id >= ${firstId}::uuid and queued_at > ${after}::timestamptz`;
+};
+
 /** Ids are time-ordered, so newest first is by id. */
 export const listSends = ({ tx, projectId }: Scope, filter: SendFilter) => {
   const conditions = [
@@ -52,8 +82,8 @@ export const listSends = ({ tx, projectId }: Scope, filter: SendFilter) => {
     filter.profileId ? sql.fragment`profile_id = ${filter.profileId}` : null,
     filter.automationId ? sql.fragment`automation_id = ${filter.automationId}` : null,
     filter.addressKey ? sql.fragment`address_key = ${sql.binary(filter.addressKey)}` : null,
-    filter.status ? sql.fragment`${shownStatus} = ${filter.status}` : null,
-    filter.after ? sql.fragment`queued_at > ${filter.after}::timestamptz` : null,
+    filter.status ? hasStatus(filter.status) : null,
+    filter.after ? isAfter(filter.after) : null,
   ].filter((condition) => condition !== null);
   return tx.any(sql.type(Send)`
     select send_id, automation_id, run_id, step_id, profile_id, provider_id, recipient, subject,

@@ -1,4 +1,5 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { encodeWords } from 'nodemailer/lib/mime-funcs';
 import { z } from 'zod';
 import type { Rendered } from '../rendering/rendering.ts';
 import type { Sender } from '../providers/providers.ts';
@@ -25,6 +26,17 @@ export const readMessageId = (messageId: string): { sendId: string; attempt: num
     : null;
 };
 
+const ENCODED_WORD_CHARS_MAX = 52;
+
+/**
+ * A subject as it goes into the header. One that looks like an encoded word (RFC 2047) is encoded
+ * itself: whoever's name is in it must not choose how it is read.
+ */
+const toSubjectHeader = (subject: string) =>
+  subject.includes('=?')
+    ? { prepared: true, value: encodeWords(subject, 'B', ENCODED_WORD_CHARS_MAX, true) }
+    : subject;
+
 /** Builds the message as it goes over the wire (RFC 5322): one recipient, no files, no URLs fetched. */
 export const buildMessage = async (
   envelope: Envelope,
@@ -35,11 +47,14 @@ export const buildMessage = async (
     from: { name: sender.from_name ?? '', address: sender.from_email },
     to: { name: '', address: to },
     ...(sender.reply_to === null ? {} : { replyTo: { name: '', address: sender.reply_to } }),
-    subject,
     text,
     html,
     messageId: messageIdOf(envelope),
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Trunkline-Send-Id': sendId },
+    headers: {
+      Subject: toSubjectHeader(subject),
+      'Auto-Submitted': 'auto-generated',
+      'X-Trunkline-Send-Id': sendId,
+    },
     disableFileAccess: true,
     disableUrlAccess: true,
   })

@@ -1,4 +1,6 @@
+import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import type { Ready } from '../providers/providers.ts';
@@ -10,9 +12,26 @@ import { failRender, keepContents } from './queries.ts';
 import type { Claimed, Content } from './queries.ts';
 
 type Batch = { owner: string; ready: Ready; claimed: readonly Claimed[] };
-type Read = { profiles: Map<string, profiles.ProfileRow>; events: Map<string, ingest.Event> };
+type Read = {
+  profiles: Map<string, profiles.ProfileRow>;
+  events: Map<string, ingest.Event>;
+  templates: Map<string, Template>;
+};
 
-/** What the templates of a batch may mention, in two statements however large it is. */
+const templateKey = ({ template_id, template_version }: Claimed): string =>
+  `${template_id}/${template_version}`;
+
+/** Templates are immutable by version, so a batch reads each of them once. */
+const readTemplates = async (scope: Scope, claimed: readonly Claimed[]) => {
+  const templates = new Map<string, Template>();
+  for (const send of new Map(claimed.map((one) => [templateKey(one), one])).values()) {
+    const template = await rendering.findTemplate(scope, send.template_id, send.template_version);
+    if (template) templates.set(templateKey(send), template);
+  }
+  return templates;
+};
+
+/** What the templates of a batch may mention, in a few statements however large it is. */
 const readBatch = async (scope: Scope, claimed: readonly Claimed[]): Promise<Read> => {
   const people = await profiles.listRows(
     scope,
@@ -27,6 +46,7 @@ const readBatch = async (scope: Scope, claimed: readonly Claimed[]): Promise<Rea
   return {
     profiles: new Map(people.map((row) => [row.profile_id, row])),
     events: new Map(events.map((event) => [event.event_id, event])),
+    templates: await readTemplates(scope, claimed),
   };
 };
 
@@ -42,52 +62,50 @@ const variablesOf = ({ profile_id, event_id, send_id }: Claimed, read: Read): Va
   };
 };
 
-/** Templates are immutable by version, so a batch reads each of them once. */
-const templateReader = (scope: Scope) => {
-  const read = new Map<string, Promise<Template | null>>();
-  return ({ template_id, template_version }: Claimed): Promise<Template | null> => {
-    const key = `${template_id}/${template_version}`;
-    const known = read.get(key) ?? rendering.findTemplate(scope, template_id, template_version);
-    read.set(key, known);
-    return known;
-  };
-};
-
-const render = async (template: Template | null, variables: Variables): Promise<Rendered> => {
+const render = async (template: Template | undefined, variables: Variables): Promise<Rendered> => {
   if (!template) throw new Unbuildable('template not found');
   const outcome = await rendering.render(template, variables);
   if (outcome.kind === 'failed') throw new Unbuildable(outcome.reason);
   return outcome.message;
 };
 
-/**
- * Renders leased sends and keeps what will be sent. What cannot be rendered ends as failed_render
- * and stops nobody else.
- */
-export const prepareSends = async (
-  scope: Scope,
-  { owner, ready, claimed }: Batch,
-): Promise<Prepared[]> => {
-  const findTemplate = templateReader(scope);
-  const read = await readBatch(scope, claimed);
-  const prepared: Prepared[] = [];
-  const contents: Content[] = [];
+type Built = {
+  prepared: Prepared[];
+  contents: Content[];
+  failed: { sendId: string; reason: string }[];
+};
+
+const buildAll = async ({ ready, claimed }: Batch, read: Read): Promise<Built> => {
+  const built: Built = { prepared: [], contents: [], failed: [] };
   for (const send of claimed) {
+    const { send_id: sendId, attempt, recipient: to } = send;
     try {
-      const message = await render(await findTemplate(send), variablesOf(send, read));
-      const envelope = {
-        sendId: send.send_id,
-        attempt: send.attempt,
-        sender: ready.sender,
-        to: send.recipient,
-      };
-      prepared.push({ send, raw: await buildMessage(envelope, message) });
-      contents.push({ sendId: send.send_id, ...message });
+      const message = await render(read.templates.get(templateKey(send)), variablesOf(send, read));
+      const raw = await buildMessage({ sendId, attempt, sender: ready.sender, to }, message);
+      built.prepared.push({ send, raw });
+      built.contents.push({ sendId, ...message });
     } catch (error) {
       if (!(error instanceof Unbuildable)) throw error;
-      await failRender(scope, send.send_id, owner, error.message);
+      built.failed.push({ sendId, reason: error.message });
     }
   }
-  if (contents.length > 0) await keepContents(scope, contents);
+  return built;
+};
+
+/**
+ * Renders leased sends and keeps what will be sent. What cannot be rendered ends as failed_render
+ * and stops nobody else. No transaction is open while templates run.
+ */
+export const prepareSends = async (
+  deps: Pick<Deps, 'db' | 'keys'>,
+  projectId: string,
+  batch: Batch,
+): Promise<Prepared[]> => {
+  const read = await inProject(deps, projectId, (scope) => readBatch(scope, batch.claimed));
+  const { prepared, contents, failed } = await buildAll(batch, read);
+  await inProject(deps, projectId, async (scope) => {
+    for (const { sendId, reason } of failed) await failRender(scope, sendId, batch.owner, reason);
+    if (contents.length > 0) await keepContents(scope, batch.owner, contents);
+  });
   return prepared;
 };

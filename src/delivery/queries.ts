@@ -178,8 +178,10 @@ export const failRender = (
 
 export type Content = { sendId: string; subject: string; html: string; text: string };
 
+/** Keeps what will be sent, of sends that are still leased to this owner: nothing that was sent is rewritten. */
 export const keepContents = async (
   { tx, projectId }: Scope,
+  owner: string,
   contents: Content[],
 ): Promise<void> => {
   const column = (read: (content: Content) => string, type: string) =>
@@ -188,17 +190,40 @@ export const keepContents = async (
     ${column(({ sendId }) => sendId, 'uuid')}, ${column(({ subject }) => subject, 'text')},
     ${column(({ html }) => html, 'text')}, ${column(({ text }) => text, 'text')}
   )`;
-  await tx.query(sql.unsafe`
-    insert into delivery.contents (project_id, send_id, subject, html, text)
-    select ${projectId}, content.send_id, content.subject, content.html, content.text
-    from ${rows} as content (send_id, subject, html, text)
-    on conflict (project_id, send_id) do update
-    set subject = excluded.subject, html = excluded.html, text = excluded.text
-  `);
+  const isOurs = sql.fragment`send.project_id = ${projectId} and send.send_id = content.send_id
+    and send.status = 'queued' and send.lease_owner = ${owner}`;
   await tx.query(sql.unsafe`
     update delivery.sends as send
     set subject = content.subject
     from ${rows} as content (send_id, subject, html, text)
-    where send.project_id = ${projectId} and send.send_id = content.send_id
+    where ${isOurs}
+  `);
+  await tx.query(sql.unsafe`
+    insert into delivery.contents (project_id, send_id, subject, html, text)
+    select ${projectId}, content.send_id, content.subject, content.html, content.text
+    from ${rows} as content (send_id, subject, html, text)
+    join delivery.sends as send on ${isOurs}
+    where send.project_id = ${projectId}
+    order by content.send_id
+    on conflict (project_id, send_id) do update
+    set subject = excluded.subject, html = excluded.html, text = excluded.text
   `);
 };
+
+/** Gives back what an owner leased of a provider and did not begin. */
+export const releaseLeases = ({ tx, projectId }: Scope, providerId: string, owner: string) =>
+  tx.query(sql.unsafe`
+    update delivery.sends
+    set lease_owner = null, lease_until = null
+    where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
+    and lease_owner = ${owner}
+  `);
+
+/** Ends what waited too long, at whatever provider. */
+export const expireSends = ({ tx, projectId }: Scope) =>
+  tx.query(sql.unsafe`
+    update delivery.sends
+    set status = 'expired', status_reason = 'expired', lease_owner = null, lease_until = null
+    where project_id = ${projectId} and status = 'queued' and expires_at <= statement_timestamp()
+    and (lease_until is null or lease_until < statement_timestamp())
+  `);

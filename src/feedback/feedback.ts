@@ -54,16 +54,19 @@ const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<
   if (!effect) return 'ignored';
   if (effect.suppress) {
     const { reason, tag } = effect.suppress;
-    await suppression.suppress(scope, { email: notice.email, reason, source: `webhook/${source}` });
+    // People before addresses, as everywhere: db/README.md has the order.
     await profiles.tagAddress(scope, notice.email, tag);
+    await suppression.suppress(scope, { email: notice.email, reason, source: `webhook/${source}` });
   }
   if (sendId) await delivery.recordFact(scope, sendId, effect.fact, notice.occurredAt);
   return 'accepted';
 };
 
+const lockKey = ({ email, dedupeKey }: Notice): string => `${email.toLowerCase()} ${dedupeKey}`;
+
 /**
  * Keeps notices and does what they call for, in the transaction of `scope`: both or neither.
- * Taken in the order of their addresses, so that two webhooks cannot deadlock.
+ * Taken in the order of their addresses and keys, so that two webhooks cannot deadlock.
  */
 export const record = async (
   scope: Scope,
@@ -71,9 +74,7 @@ export const record = async (
   notices: Notice[],
 ): Promise<Recorded> => {
   const recorded: Recorded = { accepted: 0, duplicates: 0, ignored: 0 };
-  const inLockOrder = notices.toSorted((a, b) =>
-    a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1,
-  );
+  const inLockOrder = notices.toSorted((a, b) => (lockKey(a) < lockKey(b) ? -1 : 1));
   for (const notice of inLockOrder) recorded[await recordOne(scope, source, notice)] += 1;
   return recorded;
 };

@@ -115,7 +115,10 @@ export type Page = {
   before?: string | undefined;
 };
 
-/** The timeline of some identifiers, newest first. Reads by key, so its cost does not grow with the past. */
+/**
+ * The timeline of some identifiers, newest first. Each identifier's newest are read by key, and no
+ * more than a page of them, so the cost does not grow with the past.
+ */
 export const listEntries = (
   { tx, projectId }: Scope,
   externalIds: string[],
@@ -125,6 +128,8 @@ export const listEntries = (
   const filters = [
     position &&
       sql.fragment`(occurred_at, event_id) < (${sql.timestamp(position.occurredAt)}, ${position.eventId}::uuid)`,
+    // Said once more of the time alone, so that months outside are not opened.
+    position && sql.fragment`occurred_at <= ${sql.timestamp(position.occurredAt)}`,
     event && sql.fragment`name = ${event}`,
     after && sql.fragment`occurred_at > ${after}::timestamptz`,
     before && sql.fragment`occurred_at < ${before}::timestamptz`,
@@ -132,16 +137,21 @@ export const listEntries = (
   const filtered = sql.join([sql.fragment`true`, ...filters], sql.fragment` and `);
   const columns = sql.fragment`event_id, name as event, external_id, anonymous_id, properties,
     occurred_at, received_at, source`;
+  const newestFirst = sql.fragment`order by occurred_at desc, event_id desc limit ${limit}`;
   return tx.any(sql.type(Entry)`
-    select * from (
+    select entry.* from unnest(${sql.array(externalIds, 'text')}) as known (value)
+    cross join lateral (
       select ${columns} from ingest.events
-      where project_id = ${projectId} and external_id = any (${sql.array(externalIds, 'text')}) and ${filtered}
-      union all
-      select ${columns} from ingest.events
-      where project_id = ${projectId} and external_id is null
-      and anonymous_id = any (${sql.array(anonymousIds, 'text')}) and ${filtered}
+      where project_id = ${projectId} and external_id = known.value and ${filtered}
+      ${newestFirst}
     ) as entry
-    order by occurred_at desc, event_id desc
-    limit ${limit}
+    union all
+    select entry.* from unnest(${sql.array(anonymousIds, 'text')}) as known (value)
+    cross join lateral (
+      select ${columns} from ingest.events
+      where project_id = ${projectId} and external_id is null and anonymous_id = known.value and ${filtered}
+      ${newestFirst}
+    ) as entry
+    ${newestFirst}
   `);
 };

@@ -1,7 +1,7 @@
 import { connectSmtp } from './smtp.ts';
 import type { ConnectOutcome, SmtpLink, SmtpSettings } from './smtp.ts';
 
-/** How many connections to one provider a process holds. */
+/** How many hand-offs to one provider a process makes at a time, each over a connection of its own. */
 export const LINKS_PER_PROVIDER_MAX = 5;
 /** Relays close idle connections after minutes; we are first. */
 const LINK_IDLE_MS = 30_000;

@@ -7,7 +7,13 @@ import { openCredential, sealCredential } from './credentials.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
 import { hints } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
-import { findProvider, getByFromEmail, insertProvider, updateProvider } from './queries.ts';
+import {
+  findProvider,
+  getByFromEmail,
+  insertProvider,
+  parkProvider,
+  updateProvider,
+} from './queries.ts';
 import type { ProviderRow } from './queries.ts';
 import { preflightSmtp } from './smtp.ts';
 import type { SmtpLink, SmtpSettings, WireMessage } from './smtp.ts';
@@ -60,7 +66,7 @@ export const saveProvider = async (
 export type Sender = Pick<ProviderRow, 'from_email' | 'from_name' | 'reply_to'>;
 
 /** A provider ready to be used: its sender, and its settings with the password in clear, in memory only. */
-export type Ready = { sender: Sender; linkKey: string; settings: SmtpSettings };
+export type Ready = { providerId: string; sender: Sender; linkKey: string; settings: SmtpSettings };
 
 /** The provider ready to be used, or null when it is gone or parked. */
 export const findReady = async (scope: Scope, providerId: string): Promise<Ready | null> => {
@@ -70,6 +76,7 @@ export const findReady = async (scope: Scope, providerId: string): Promise<Ready
   const { smtp_host, smtp_port, smtp_secure, username } = row;
   const password = await openCredential(scope, place(providerId), sealed);
   return {
+    providerId,
     sender: { from_email: row.from_email, from_name: row.from_name, reply_to: row.reply_to },
     linkKey: `${providerId}/${row.updated_at.getTime()}`,
     settings: { smtp_host, smtp_port, smtp_secure, username, password },
@@ -95,4 +102,12 @@ export const withLink = async <T>(
   } finally {
     links.give(linkKey, outcome.link);
   }
+};
+
+/** Failures that a person has to mend: going on would only lock the account. */
+export const HOPELESS_REASONS: readonly string[] = ['authentication_failed', 'certificate_invalid'];
+
+/** Stops using a provider until its record is saved again. */
+export const park = async (scope: Scope, providerId: string, reason: string): Promise<void> => {
+  await parkProvider(scope, providerId, reason);
 };

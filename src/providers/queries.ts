@@ -77,3 +77,9 @@ export const getByFromEmail = ({ tx, projectId }: Scope, fromEmail: string) =>
     select ${columns} from providers.providers
     where project_id = ${projectId} and lower(from_email) = lower(${fromEmail})
   `);
+
+export const parkProvider = ({ tx, projectId }: Scope, providerId: string, reason: string) =>
+  tx.query(sql.unsafe`
+    update providers.providers set status = 'parked', parked_reason = ${reason}, updated_at = now()
+    where project_id = ${projectId} and provider_id = ${providerId} and status = 'active'
+  `);

@@ -4,7 +4,7 @@ import { isStorable, toStorable } from '../base/text.ts';
 import type { Template } from './queries.ts';
 
 export const TEMPLATE_CHARS_MAX = 256 * 1024;
-/** Steps that one template may take, and milliseconds that they may last. */
+/** How much a template may make, in liquidjs's own units, and how many milliseconds it may take. */
 const TEMPLATE_MEMORY_MAX = 1_000_000;
 export const RENDER_TIME_MAX_MS = 1_000;
 export const RENDERED_CHARS_MAX = 512 * 1024;
@@ -53,6 +53,14 @@ const bounded = (text: string): string => {
   return text;
 };
 
+/** Headings keep the letters that they have. */
+const AS_WRITTEN = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
+  selector,
+  options: { uppercase: false },
+}));
+
+const toText = (body: string): string => convert(body, { selectors: AS_WRITTEN });
+
 /** A reason for people: one that can be kept, and no longer than anybody reads. */
 const toReason = (error: unknown): string =>
   toStorable(error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARS_MAX);
@@ -62,7 +70,7 @@ export const render = async (template: Template, variables: Variables): Promise<
   try {
     const body = bounded(await html.parseAndRender(template.html, variables));
     const text =
-      template.text === null ? convert(body) : await plain.parseAndRender(template.text, variables);
+      template.text === null ? toText(body) : await plain.parseAndRender(template.text, variables);
     const subject = toSubject(await plain.parseAndRender(template.subject, variables));
     return { kind: 'rendered', message: { subject, html: body, text: bounded(text) } };
   } catch (error) {

@@ -6,9 +6,40 @@ export const HEARTBEAT_MS = 1_000;
 export const DEAD_AFTER_SECONDS = 4;
 
 /**
- * The worker's own connection to the main node: it holds the lock that says "alive", writes the
- * heartbeat, and is what the sweeper works on. When it is lost, the worker stops: it could no longer
- * know that nobody has taken its work over.
+ * A session that is silent for this long is ended by the server, with the locks that it holds: the
+ * process is frozen, or its machine is gone. A worker that lives is never silent that long.
+ */
+export const SILENT_SESSION_MS = 15_000;
+
+/** Opens a connection whose locks do not outlive its process, whatever becomes of that. */
+export const openSession = async (
+  url: string,
+  name: string,
+  onLost: (error: Error) => void,
+): Promise<pg.Client> => {
+  const settings = {
+    idle_session_timeout: SILENT_SESSION_MS,
+    tcp_keepalives_idle: 5,
+    tcp_keepalives_interval: 5,
+    tcp_keepalives_count: 2,
+  };
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: `trunkline-${name}`,
+    keepAlive: true,
+    options: Object.entries(settings)
+      .map(([setting, value]) => `-c ${setting}=${value}`)
+      .join(' '),
+  });
+  client.on('error', onLost);
+  await client.connect();
+  return client;
+};
+
+/**
+ * The worker's own connection to the main node: it holds the lock that says "alive" and writes the
+ * heartbeat. When it is lost, the worker stops: it could no longer know that nobody has taken its
+ * work over.
  */
 export class Liveness {
   readonly client: pg.Client;
@@ -25,16 +56,10 @@ export class Liveness {
     url: string,
     { log, onLost }: { log: Logger; onLost: () => void },
   ): Promise<Liveness> {
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'trunkline-liveness',
-      keepAlive: true,
-    });
-    client.on('error', (error) => {
+    const client = await openSession(url, 'liveness', (error) => {
       log.error({ err: error }, 'liveness connection lost');
       onLost();
     });
-    await client.connect();
     return new Liveness(client, log);
   }
 
@@ -69,9 +94,10 @@ export class Liveness {
 
 /**
  * The workers that have died: heartbeat old and lock free. Also pools that hold jobs of the queue
- * without ever having signed on. Session locks, so this needs a connection of its own.
+ * without ever having signed on. Session locks, so this needs a connection of its own; whoever asks
+ * lives, however late its own heartbeat is.
  */
-export const listDeadWorkers = async (client: pg.Client): Promise<string[]> => {
+export const listDeadWorkers = async (client: pg.Client, ownId: string): Promise<string[]> => {
   const { rows } = await client.query<{ worker_id: string }>(
     `select worker_id from queue.workers where heartbeat_at < now() - make_interval(secs => $1)
     union
@@ -82,6 +108,7 @@ export const listDeadWorkers = async (client: pg.Client): Promise<string[]> => {
   );
   const dead: string[] = [];
   for (const { worker_id } of rows) {
+    if (worker_id === ownId) continue;
     const { rows: locks } = await client.query<{ is_free: boolean }>(
       'select pg_try_advisory_lock(hashtextextended($1, 0)) as is_free',
       [worker_id],

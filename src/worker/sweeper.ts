@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import * as automations from '../automations/automations.ts';
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { giveHints } from '../base/hints.ts';
 import type { Hint } from '../base/hints.ts';
@@ -22,23 +23,41 @@ const LEADER_LOCK = 'trunkline/sweeper';
 /** Whether this process leads the sweep; the lock is kept until the connection ends. */
 const isLeader = async (client: pg.Client): Promise<boolean> => {
   const { rows } = await client.query<{ leads: boolean }>(
-    'select pg_try_advisory_lock(hashtextextended($1, 0)) as leads',
+    `select exists (
+      select from pg_locks
+      where locktype = 'advisory' and pid = pg_backend_pid() and granted
+      and ((classid::bigint << 32) | objid::bigint) = hashtextextended($1, 0)
+    ) or pg_try_advisory_lock(hashtextextended($1, 0)) as leads`,
     [LEADER_LOCK],
   );
   return rows[0]?.leads ?? false;
 };
 
-/** Gives dead workers' jobs back and ends their hand-offs as unknown. Answers the projects concerned. */
-const releaseDead = async (deps: Deps, client: pg.Client): Promise<void> => {
-  const dead = await listDeadWorkers(client);
-  for (const projectId of await findLostWork(client, dead, SILENT_SECONDS)) {
-    const settled = await inProject(deps, projectId, (scope) =>
-      delivery.settleLost(scope, dead, SILENT_SECONDS),
-    );
-    if (settled > 0)
-      deps.log.warn({ project_id: projectId, settled }, 'hand-offs ended as unknown');
+/** Does something for each project; one that fails is told and does not hold up the others. */
+const eachProject = async (
+  deps: Deps,
+  projectIds: string[],
+  work: (scope: Scope) => Promise<unknown>,
+): Promise<void> => {
+  for (const projectId of projectIds) {
+    await inProject(deps, projectId, work).catch((error: unknown) => {
+      deps.log.warn({ err: error, project_id: projectId }, 'a project could not be swept');
+    });
   }
+};
+
+/** Gives dead workers' jobs back and ends their hand-offs as unknown. */
+const releaseDead = async (deps: Deps, client: pg.Client, ownId: string): Promise<void> => {
+  const dead = await listDeadWorkers(client, ownId);
+  const lost = await findLostWork(client, dead, SILENT_SECONDS);
+  await eachProject(deps, lost, async (scope) => {
+    const settled = await delivery.settleLost(scope, dead, SILENT_SECONDS);
+    if (settled > 0)
+      deps.log.warn({ project_id: scope.projectId, settled }, 'hand-offs ended as unknown');
+  });
   if (dead.length === 0) return;
+  // A dead worker is forgotten only when nothing of it is left: a send that somebody held was skipped.
+  if ((await findLostWork(client, dead, SILENT_SECONDS)).length > 0) return;
   await client.query('select from queue.release_workers(worker_ids => $1)', [dead]);
   deps.log.warn({ workers: dead }, 'dead workers released');
 };
@@ -46,6 +65,7 @@ const releaseDead = async (deps: Deps, client: pg.Client): Promise<void> => {
 /** Finds work that no job will find, and hints at it again. */
 const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
   const work = await listWork(client, OVERDUE_SECONDS);
+  await eachProject(deps, work.expired, delivery.expireSends);
   const hints: Hint[] = [
     ...work.pending.map(ingest.processHint),
     ...work.dueRuns.map(automations.advanceHint),
@@ -60,9 +80,9 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
   );
 };
 
-const sweep = async (deps: Deps, client: pg.Client): Promise<void> => {
+const sweep = async (deps: Deps, client: pg.Client, ownId: string): Promise<void> => {
   if (!(await isLeader(client))) return;
-  await releaseDead(deps, client);
+  await releaseDead(deps, client, ownId);
   const spent = await dropSpentHints(client);
   if (spent > 0) deps.log.warn({ spent }, 'hints dropped that were spent');
   await hintOverdue(deps, client);
@@ -70,14 +90,17 @@ const sweep = async (deps: Deps, client: pg.Client): Promise<void> => {
 
 export type Sweeper = { stop: () => Promise<void> };
 
-/** Sweeps every two seconds while this process leads, until stopped. A sweep that fails is tried again. */
-export const startSweeper = (deps: Deps, client: pg.Client): Sweeper => {
+/**
+ * Sweeps every two seconds while this process leads, until stopped, over a connection of its own: a
+ * long sweep must not hold up the heartbeat. A sweep that fails is tried again.
+ */
+export const startSweeper = (deps: Deps, client: pg.Client, ownId: string): Sweeper => {
   let running: Promise<void> = Promise.resolve();
   let isBusy = false;
   const timer = setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    running = sweep(deps, client)
+    running = sweep(deps, client, ownId)
       .catch((error: unknown) =>
         deps.log.warn({ err: error }, 'sweep failed; the next one tries again'),
       )
@@ -89,6 +112,7 @@ export const startSweeper = (deps: Deps, client: pg.Client): Sweeper => {
     stop: async () => {
       clearInterval(timer);
       await running;
+      await client.end();
     },
   };
 };

@@ -5,33 +5,48 @@ export type Work = {
   pending: string[];
   dueRuns: string[];
   queuedSends: { project_id: string; provider_id: string }[];
+  /** Projects with sends that nobody may hand over any more. */
+  expired: string[];
 };
 
-/** How many projects or providers one sweep hints at, of each kind. */
-const HINTS_MAX = 1_000;
+/** How many rows that are overdue one sweep looks at, of each kind, the longest waiting first. */
+const ROWS_MAX = 10_000;
 
 type ProjectRow = { project_id: string };
 
 /** Maintenance reads across projects: read-only, without locks, in columns that name nobody. */
 export const listWork = async (client: pg.Client, overdueSeconds: number): Promise<Work> => {
   const ask = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> =>
-    (await client.query<Row>(text, [overdueSeconds, HINTS_MAX])).rows;
+    (await client.query<Row>(text, [overdueSeconds, ROWS_MAX])).rows;
+  const toIds = (rows: ProjectRow[]): string[] => rows.map(({ project_id }) => project_id);
 
   const pending = await ask<ProjectRow>(`
-    select distinct project_id from ingest.pending
-    where received_at < now() - make_interval(secs => $1) limit $2`);
+    select distinct project_id from (
+      select project_id from ingest.pending
+      where received_at < now() - make_interval(secs => $1) order by received_at limit $2
+    ) as overdue`);
   const dueRuns = await ask<ProjectRow>(`
-    select distinct project_id from automations.runs
-    where status = 'active' and wake_at < now() - make_interval(secs => $1) limit $2`);
+    select distinct project_id from (
+      select project_id from automations.runs
+      where status = 'active' and wake_at < now() - make_interval(secs => $1)
+      order by wake_at limit $2
+    ) as overdue`);
   const queuedSends = await ask<{ project_id: string; provider_id: string }>(`
-    select distinct project_id, provider_id from delivery.sends
-    where status = 'queued' and due_at < now() - make_interval(secs => $1)
-    and (lease_until is null or lease_until < now()) limit $2`);
-  return {
-    pending: pending.map(({ project_id }) => project_id),
-    dueRuns: dueRuns.map(({ project_id }) => project_id),
-    queuedSends,
-  };
+    select distinct overdue.project_id, overdue.provider_id from (
+      select project_id, provider_id from delivery.sends
+      where status = 'queued' and due_at < now() - make_interval(secs => $1)
+      and (lease_until is null or lease_until < now()) order by due_at limit $2
+    ) as overdue
+    join providers.providers as provider
+      on provider.project_id = overdue.project_id and provider.provider_id = overdue.provider_id
+    where provider.status = 'active'`);
+  const expired = await ask<ProjectRow>(`
+    select distinct project_id from (
+      select project_id from delivery.sends
+      where status = 'queued' and expires_at < now() - make_interval(secs => $1)
+      order by expires_at limit $2
+    ) as overdue`);
+  return { pending: toIds(pending), dueRuns: toIds(dueRuns), queuedSends, expired: toIds(expired) };
 };
 
 /** The projects with hand-offs whose owner is dead, or silent for too long. */
@@ -42,8 +57,8 @@ export const findLostWork = async (
 ): Promise<string[]> => {
   const { rows } = await client.query<ProjectRow>(
     `select distinct project_id from delivery.sends
-    where (status in ('handing_off', 'queued') and lease_owner = any ($1))
-    or (status = 'handing_off' and handed_off_at < now() - make_interval(secs => $2))`,
+    where status = 'handing_off'
+    and (lease_owner = any ($1) or handed_off_at < now() - make_interval(secs => $2))`,
     [dead, silentSeconds],
   );
   return rows.map(({ project_id }) => project_id);

@@ -6,24 +6,22 @@ import pg from 'pg';
 import type { Deps } from '../base/deps.ts';
 import { loadTasks } from '../base/task.ts';
 import { queueUrl } from '../base/roles.ts';
-import { Liveness } from './liveness.ts';
+import { Liveness, openSession } from './liveness.ts';
 import { startSweeper } from './sweeper.ts';
 
 const TASKS_FOLDER = join(import.meta.dirname, '..', '..', 'tasks');
-/** Jobs that are asked to stop get this long before they are given up. */
-const ABORT_AFTER_MS = 5_000;
 const CONNECTIONS_BESIDES_JOBS = 4;
 
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const;
 
-/** The queue's messages in our log, without the payloads it would add. */
+/**
+ * The queue's messages in our log. Only what it says by itself: of failed jobs it would repeat error
+ * messages and payloads, and those base/task.ts has logged already, as they may be.
+ */
 const toWorkerLogger = ({ log }: Deps) =>
-  new WorkerLogger((scope) => (level, message, meta) => {
-    const error = (meta as { error?: unknown } | undefined)?.error;
-    log[levels[level]](
-      { ...scope, ...(error === undefined ? {} : { err: error }) },
-      message.split('\n')[0],
-    );
+  new WorkerLogger((scope) => (level, message) => {
+    const said = message.split('\n')[0] ?? '';
+    log[levels[level]](scope, /failed task|error/i.test(said) ? 'a job failed' : said);
   });
 
 const openPool = ({ config, log }: Deps, url: string): pg.Pool => {
@@ -75,7 +73,6 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
       worker: {
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
-        gracefulShutdownAbortTimeout: ABORT_AFTER_MS,
       },
     },
   });
@@ -84,7 +81,11 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
     if (!stopping.signal.aborted) onLost('queue stopped by itself');
   };
   runner.promise.then(onEnd, onEnd);
-  const sweeper = startSweeper(deps, liveness.client);
+  const session = await openSession(url, 'sweeper', (error) => {
+    deps.log.error({ err: error }, 'sweeper connection lost');
+    onLost('sweeper connection lost');
+  });
+  const sweeper = startSweeper(deps, session, liveness.workerId);
 
   return {
     stop: async () => {

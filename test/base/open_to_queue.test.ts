@@ -55,12 +55,13 @@ test('opening twice is as once', async () => {
   expect((await queue.query('select due from projects.work')).rowCount).toBe(2);
 });
 
-test('only ids, times and states of three tables are open to the queue', async () => {
+test('only ids, times and states of four tables are open to the queue', async () => {
   await database.owner.query('drop table if exists projects.work');
   const { rows } = await database.owner.query(`
     select table_schema || '.' || table_name as name, array_agg(column_name::text order by column_name) as columns
     from information_schema.column_privileges
-    where grantee = 'trunkline_queue' and table_schema in ('ingest', 'delivery', 'automations', 'projects', 'profiles')
+    where grantee = 'trunkline_queue' and table_schema in
+      ('ingest', 'delivery', 'automations', 'projects', 'profiles', 'providers')
     group by name order by name`);
   expect(rows).toEqual([
     { name: 'automations.runs', columns: ['project_id', 'status', 'wake_at'] },
@@ -68,6 +69,7 @@ test('only ids, times and states of three tables are open to the queue', async (
       name: 'delivery.sends',
       columns: [
         'due_at',
+        'expires_at',
         'handed_off_at',
         'lease_owner',
         'lease_until',
@@ -77,5 +79,6 @@ test('only ids, times and states of three tables are open to the queue', async (
       ],
     },
     { name: 'ingest.pending', columns: ['project_id', 'received_at'] },
+    { name: 'providers.providers', columns: ['project_id', 'provider_id', 'status'] },
   ]);
 });

@@ -33,7 +33,7 @@ test('a payload is parsed before the handler sees it', async () => {
   })(deps());
   await bound({ n: '7' }, helpers);
   expect(seen).toEqual([[7, 'w']]);
-  expect(() => bound({ n: 1, more: 2 }, helpers)).toThrow();
+  await expect(bound({ n: 1, more: 2 }, helpers)).rejects.toThrow();
   expect(seen).toHaveLength(1);
 });
 
@@ -42,5 +42,10 @@ test('every task refuses a payload without its ids', async () => {
   const { 'ingest/keep_partitions': _needsNothing, ...needIds } = tasks;
   for (const run of Object.values(needIds))
     for (const payload of [{}, { project_id: 'x' }, null])
-      expect(() => run?.(payload, helpers)).toThrow();
+      await expect(Promise.resolve(run?.(payload, helpers))).rejects.toThrow();
+});
+
+test('what the queue keeps of a failure is its kind, never what it says', async () => {
+  const bound = task(z.unknown(), () => Promise.reject(new TypeError('leaky@people.test')))(deps());
+  await expect(bound({}, helpers)).rejects.toThrow(/^TypeError$/);
 });

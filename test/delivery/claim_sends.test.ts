@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
+import { expireSends } from '../../src/delivery/delivery.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, sendsOf } from './one_send.ts';
@@ -67,12 +68,14 @@ test('a claim takes the oldest, at most so many', async () => {
   expect(new Set(claimed.map(({ send_id }) => send_id))).toEqual(new Set([ids[3], ids[2]]));
 });
 
-test('what waited past its expiry ends as expired instead of being claimed', async () => {
+test('what waited past its expiry is not claimed, and ends as expired when it is swept', async () => {
   const sends = sendsOf(database, newId());
   const send = newSend();
   await sends.plan(send);
   await sends.update(send.sendId, "expires_at = now() - interval '1 second'");
   expect(await sends.claim(send.providerId)).toEqual([]);
+  expect(await sends.read(send.sendId)).toMatchObject({ status: 'queued' });
+  await sends.within(expireSends);
   expect(await sends.read(send.sendId)).toMatchObject({
     status: 'expired',
     status_reason: 'expired',

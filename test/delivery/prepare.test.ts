@@ -10,6 +10,7 @@ import { newSend, OWNER, sendsOf } from './one_send.ts';
 const database = testDatabase();
 
 const ready: Ready = {
+  providerId: newId(),
   sender: { from_email: 'hello@shop.example', from_name: null, reply_to: null },
   linkKey: 'x',
   settings: { smtp_host: 'x', smtp_port: 1, smtp_secure: 'none', username: 'x', password: 'x' },
@@ -19,7 +20,8 @@ const ready: Ready = {
 const prepared = async (...templates: string[]) => {
   const person = await newPerson(database);
   await tell(database, person, { traits: { name: 'Ann', email: 'ann@example.com' } });
-  const sends = sendsOf(database, person.projectId);
+  const { projectId } = person;
+  const sends = sendsOf(database, projectId);
   const providerId = newId();
   const ids: string[] = [];
   for (const html of templates) {
@@ -31,8 +33,8 @@ const prepared = async (...templates: string[]) => {
     ids.push(send.sendId);
   }
   const claimed = await sends.claim(providerId);
-  const made = await sends.within((scope) => prepareSends(scope, { owner: OWNER, ready, claimed }));
-  return { sends, ids, made };
+  const made = await prepareSends(database.deps, projectId, { owner: OWNER, ready, claimed });
+  return { projectId, sends, ids, made };
 };
 
 test('a leased send becomes a message, and what will be sent is kept', async () => {
@@ -73,20 +75,21 @@ test.each([
 });
 
 test('a template that is gone ends its send', async () => {
-  const sends = sendsOf(database, newId());
+  const projectId = newId();
+  const sends = sendsOf(database, projectId);
   const send = newSend();
   await sends.plan(send);
   const claimed = await sends.claim(send.providerId);
-  expect(
-    await sends.within((scope) => prepareSends(scope, { owner: OWNER, ready, claimed })),
-  ).toEqual([]);
+  expect(await prepareSends(database.deps, projectId, { owner: OWNER, ready, claimed })).toEqual(
+    [],
+  );
   expect(await sends.read(send.sendId)).toMatchObject({ status: 'failed_render' });
 });
 
 test('preparing again keeps what was made last', async () => {
-  const { sends, ids, made } = await prepared('<p>good</p>');
+  const { projectId, ids, made } = await prepared('<p>good</p>');
   const claimed = made.map(({ send }) => send);
-  await sends.within((scope) => prepareSends(scope, { owner: OWNER, ready, claimed }));
+  await prepareSends(database.deps, projectId, { owner: OWNER, ready, claimed });
   const { rowCount } = await database.owner.query(
     'select from delivery.contents where send_id = $1',
     ids,

@@ -24,7 +24,7 @@ const FROM_UNKNOWN: Record<Outcome, Status> = {
   accepted: 'accepted',
   rejected: 'not_sent',
   deferred: 'not_sent',
-  not_started: 'not_sent',
+  not_started: 'queued',
   unknown: 'unknown',
 };
 

@@ -3,7 +3,7 @@ import { newId } from '../../src/base/ids.ts';
 import { settleLost } from '../../src/delivery/delivery.ts';
 import { SEND_STATUSES } from '../../src/delivery/queries.ts';
 import { testDatabase } from '../support/database.ts';
-import { newSend, OWNER, sendsOf } from './one_send.ts';
+import { OWNER, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
 
@@ -53,17 +53,6 @@ test('a hand-off of a living owner is left alone until it was silent for too lon
   expect(await sends.read(sendId)).toMatchObject({ status: 'unknown' });
 });
 
-test('what a dead owner only leased can be claimed again at once', async () => {
-  const { sends, settle } = opened();
-  const send = newSend();
-  await sends.plan(send);
-  await sends.claim(send.providerId);
-  await settle(['worker-2']);
-  expect(await sends.claim(send.providerId, { owner: 'worker-2' })).toEqual([]);
-  expect(await settle([OWNER])).toBe(0);
-  expect(await sends.claim(send.providerId, { owner: 'worker-2' })).toHaveLength(1);
-});
-
 test('settling twice is as once', async () => {
   const { sends, settle } = opened();
   const { sendId } = await sends.handingOff();
@@ -100,6 +89,14 @@ test('only the owner’s own, definite answer moves a settled hand-off', async (
   const { sends, settle } = opened();
   const { sendId } = await sends.handingOff();
   await settle([OWNER]);
-  await sends.end(sendId, 'not_started');
+  await sends.end(sendId, 'deferred');
   expect(await sends.read(sendId)).toMatchObject({ status: 'not_sent' });
+});
+
+test('an owner that wakes late and knows that it did not begin puts the send back', async () => {
+  const { sends, settle } = opened();
+  const { sendId } = await sends.handingOff();
+  await settle([OWNER]);
+  await sends.end(sendId, 'not_started');
+  expect(await sends.read(sendId)).toMatchObject({ status: 'queued' });
 });

@@ -19,12 +19,7 @@ const claim = (projectId: string, flushesMax: number) =>
 test('the oldest flushes come first, at most so many', async () => {
   const projectId = newId();
   const ids = await flush(projectId, 5);
-  for (const [at, id] of ids.toReversed().entries())
-    await database.owner.query(
-      'update ingest.pending set received_at = now() + make_interval(secs => $1) where flush_id = $2',
-      [at, id],
-    );
-  expect(await claim(projectId, 3)).toEqual(ids.toReversed().slice(0, 3));
+  expect(await claim(projectId, 3)).toEqual(ids.toSorted().slice(0, 3));
   expect(await claim(projectId, 10)).toHaveLength(5);
 });
 

@@ -11,6 +11,9 @@ import type { Facts, Volatility } from './statement_rules.ts';
  */
 export const TRIAL = '/* trial */';
 
+/** Recorded with its name as a parameter, which no parser takes; it reads and writes no table. */
+const SAVEPOINT = /^\s*(?:savepoint|release(?: savepoint)?|rollback to(?: savepoint)?) \$\d+\s*$/i;
+
 export type Recorded = { role: string; query: string };
 export type Recording = {
   isThere: boolean;
@@ -37,7 +40,11 @@ export const readRecord = async (server: pg.Client): Promise<Recording> => {
     const { rows: info } = await server.query<{ is_whole: boolean }>(
       'select dealloc = 0 as is_whole from pg_stat_statements_info',
     );
-    return { isThere: true, why: '', statements: rows, isWhole: info[0]?.is_whole ?? false };
+    // An assignment in PL/pgSQL is recorded with its target; what it asks is a query like any other.
+    const statements = rows
+      .filter(({ query }) => !SAVEPOINT.test(query))
+      .map(({ role, query }) => ({ role, query: query.replace(/^\s*v_\w+\s*:=\s*/, 'select ') }));
+    return { isThere: true, why: '', statements, isWhole: info[0]?.is_whole ?? false };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { isThere: false, why, statements: [], isWhole: false };

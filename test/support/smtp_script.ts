@@ -7,13 +7,14 @@ import type { SmtpSettings } from '../../src/providers/smtp.ts';
 export type Stage = 'connect' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'end';
 
 /**
- * What to do instead of going on: answer with a code; say nothing for ever; cut the connection. In
+ * What to do instead of going on: answer with a code; say nothing for ever; cut the connection; go on later. In
  * the body: cut the connection after so many bytes, or take at most so many bytes a second.
  */
 export type Action =
   | { code: number; text?: string }
   | 'hang'
   | 'drop'
+  | { delayMs: number }
   | { dropAfterBytes: number }
   | { bytesPerSecond: number };
 
@@ -24,6 +25,13 @@ export const reply = (responseCode: number, text = 'scripted'): Error =>
   Object.assign(new Error(text), { responseCode });
 export const isReply = (action: Action | null): action is { code: number; text?: string } =>
   typeof action === 'object' && action !== null && 'code' in action;
+
+export const delayOf = (action: Action | null): number =>
+  typeof action === 'object' && action !== null && 'delayMs' in action ? action.delayMs : 0;
+
+/** At once where nothing is to be waited for. */
+export const after = (ms: number, work: () => void): unknown =>
+  ms === 0 ? work() : setTimeout(work, ms);
 
 type Rule = {
   stage: Stage;

@@ -15,7 +15,7 @@ import {
 import type { Certificate } from '../../src/runtime/certificate.ts';
 import { readMail } from '../../src/runtime/mail_catcher/read_mail.ts';
 import type { ReadMail } from '../../src/runtime/mail_catcher/read_mail.ts';
-import { isReply, momentOf, readMessage, reply, Script } from './smtp_script.ts';
+import { after, delayOf, isReply, momentOf, readMessage, reply, Script } from './smtp_script.ts';
 import type { Action, Limits, Moment, SinkOptions, Stage } from './smtp_script.ts';
 
 type Received = {
@@ -188,7 +188,7 @@ export class SmtpSink {
     if (action === 'hang') return;
     if (action === 'drop') link?.socket.destroy();
     else if (isReply(action)) done(reply(action.code, action.text));
-    else done();
+    else after(delayOf(action), () => done());
   }
 
   async #take(
@@ -210,15 +210,17 @@ export class SmtpSink {
       return done();
     }
     const action = this.#script.find('end', moment);
-    const answer = isReply(action) ? action.code : action === null ? 250 : null;
+    const isTaken = action === null || delayOf(action) > 0;
+    const answer = isReply(action) ? action.code : isTaken ? 250 : null;
     const mail = await readMail(received.raw);
     const send_id = [mail.headers['x-trunkline-send-id'] ?? []].flat()[0] ?? null;
     this.mails.push({ ...received, ...mail, send_id, answer });
     this.#changes.emit('change');
     if (action === 'drop') link?.socket.destroy();
-    else if (isReply(action) && action.code < 300) done(null, action.text);
-    else if (isReply(action)) done(reply(action.code, action.text));
-    else if (action !== 'hang') done(null, `OK: queued as sink-${this.mails.length}`);
+    else if (isReply(action))
+      done(action.code < 300 ? null : reply(action.code, action.text), action.text);
+    else if (action !== 'hang')
+      after(delayOf(action), () => done(null, `OK: queued as sink-${this.mails.length}`));
   }
 
   async #until<T>(find: () => T | null, withinMs: number): Promise<T> {
@@ -245,5 +247,4 @@ export const smtpSink = (options: SinkOptions = {}): SmtpSink => {
 };
 
 /** A sink of one's own, for processes and single tests; the caller closes it. */
-export const startSmtpSink = (options: SinkOptions = {}): Promise<SmtpSink> =>
-  new SmtpSink(options).start();
+export const startSmtpSink = (options: SinkOptions = {}) => new SmtpSink(options).start();

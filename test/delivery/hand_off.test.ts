@@ -1,0 +1,71 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { addressOf, testWorld } from '../support/world.ts';
+
+const TEST_TIMEOUT_MS = 60_000;
+const world = testWorld();
+
+const statusOf = async (person: string): Promise<string | undefined> =>
+  (await world.sendsTo(person)).at(-1)?.status;
+
+const attemptsOf = async (person: string) => {
+  const { rows } = await world.owner.query<{
+    attempt: number;
+    outcome: string;
+    reason: string | null;
+  }>(
+    `select tried.attempt, tried.outcome, tried.reason
+    from delivery.attempts as tried join delivery.sends as send using (project_id, send_id)
+    where send.recipient = $1 order by tried.attempt`,
+    [addressOf(person)],
+  );
+  return rows;
+};
+
+test(
+  'an answer that cannot be written at once is written later, and stays what it was',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const worker = await world.start('worker');
+    world.sink.play('end', { delayMs: 600 }, { times: 1 });
+    await world.signUp('slow');
+    await until(
+      'the hand-off is committed',
+      async () => (await statusOf('slow')) === 'handing_off',
+    );
+    const holder = new pg.Client({ connectionString: world.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select from delivery.sends where recipient = $1 for update', [
+      addressOf('slow'),
+    ]);
+    await until('its outcome waits for the row', async () => {
+      const { rows } = await world.owner.query<{ cancelled: boolean }>(
+        `select pg_cancel_backend(pid) as cancelled from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%record_outcome%'`,
+      );
+      return rows[0]?.cancelled === true;
+    });
+    await holder.end();
+    await until('it is accepted', async () => (await statusOf('slow')) === 'accepted');
+    expect(await attemptsOf('slow')).toEqual([{ attempt: 1, outcome: 'accepted', reason: null }]);
+    await worker.stop();
+  },
+);
+
+test(
+  'a relay that is too slow to take a message in time is tried again later, and says so',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const worker = await world.start('worker');
+    world.sink.play('rcpt', { delayMs: 5_500 }, { times: 1 });
+    await world.signUp('late');
+    await until('it was not begun', async () => {
+      const [first] = await attemptsOf('late');
+      return first?.outcome === 'not_started' && first.reason === 'too_slow';
+    });
+    expect(world.sink.mails.filter(({ to }) => to.includes(addressOf('late')))).toEqual([]);
+    await worker.stop();
+  },
+);

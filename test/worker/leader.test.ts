@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { queueUrl } from '../../src/base/roles.ts';
+import { toRow } from '../../src/ingest/events.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
+import { listDeadWorkers, openSession } from '../../src/worker/liveness.ts';
+import { until } from '../support/until.ts';
+import { addressOf, signUpOf, testWorld } from '../support/world.ts';
+
+const TEST_TIMEOUT_MS = 120_000;
+const world = testWorld();
+
+const statusOf = async (person: string): Promise<string | undefined> =>
+  (await world.sendsTo(person)).at(-1)?.status;
+
+/** Events whose wake-up was lost: only a sweep finds them. */
+const forget = async (projectId: string, person: string): Promise<void> => {
+  const row = toRow(signUpOf(person), { projectId, kind: 'server' });
+  await acceptEvents(world.deps.db, projectId, newId(), [row]);
+};
+
+test('a worker that asks who is dead is not dead itself, however late its heartbeat', async () => {
+  const session = await openSession(queueUrl(world.deps), 'test', () => {});
+  await session.query("select pg_advisory_lock(hashtextextended('mine', 0))");
+  await session.query(
+    `insert into queue.workers
+    select worker_id, now(), now() - interval '1 minute' from unnest(array['mine', 'theirs']) as worker_id`,
+  );
+  expect(await listDeadWorkers(session, 'mine')).toEqual(['theirs']);
+  await session.query("delete from queue.workers where worker_id in ('mine', 'theirs')");
+  await session.end();
+});
+
+test(
+  'a frozen leader loses the lead to somebody who can sweep',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const leader = await world.start('worker');
+    await forget(world.project.project_id, 'before');
+    await until('the first leads', async () => (await statusOf('before')) === 'accepted');
+    const other = await world.start('worker');
+    leader.child.kill('SIGSTOP');
+    await forget(world.project.project_id, 'after');
+    await until('the other one sweeps', async () => (await statusOf('after')) === 'accepted');
+    leader.child.kill('SIGCONT');
+    expect(await until('the one that was frozen stops', () => leader.child.exitCode)).toBe(1);
+    expect(await other.stop()).toBe(0);
+  },
+);
+
+test(
+  'a row that somebody holds stops the sweep of nobody else',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const doomed = await world.start('worker', { TEST_FAILPOINT: 'after_hand_off_commit' });
+    await world.signUp('held');
+    await until('it dies in a hand-off', () => doomed.child.signalCode === 'SIGKILL');
+    await world.owner.query('begin');
+    await world.owner.query('select from delivery.sends where recipient = $1 for update', [
+      addressOf('held'),
+    ]);
+
+    const worker = await world.start('worker');
+    await forget(world.project.project_id, 'free');
+    await until('work goes on', async () => (await statusOf('free')) === 'accepted');
+    await world.owner.query('commit');
+    await until('the held one is settled too', async () => (await statusOf('held')) === 'unknown');
+    await worker.stop();
+  },
+);
