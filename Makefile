@@ -62,8 +62,14 @@ migrate: $(INSTALLED) ## Bring the database to the schema of this code
 	@exec node src/runtime/database.ts migrate
 
 .PHONY: project
+# Not as an argument: neither make nor a shell may read what a name holds.
+project: export TRUNKLINE_PROJECT_NAME = $(value name)
 project: $(INSTALLED) ## Make a project and print its keys as JSON: make project name="My shop"
-	@exec node src/runtime/project.ts "$(name)"
+	@exec node src/runtime/project.ts
+
+.PHONY: settings
+settings: $(INSTALLED) ## List the service's settings
+	@exec node src/main.ts --help
 
 .PHONY: watch
 watch: $(INSTALLED) ## Run db/current.sql on every save, on a scratch database

@@ -89,6 +89,8 @@ const Environment = Settings.refine(
 
 export type Config = Readonly<z.output<typeof Environment>>;
 
+export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape);
+
 /** Every setting, a line each, for --help. */
 export const describeSettings = (): string =>
   Object.entries(Settings.shape)

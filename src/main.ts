@@ -10,8 +10,8 @@ import { runtimeUrl } from './base/roles.ts';
 import { openApi } from './http/api.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** Past this a stop is no longer graceful. */
-const STOP_TIMEOUT_MS = 30_000;
+/** Past this a stop is no longer graceful: longer than a hand-off that has begun may take. */
+const STOP_TIMEOUT_MS = 100_000;
 
 const openDeps = async (config: Config): Promise<Deps> => {
   const keys = new Keys(config.masterKey);
@@ -64,6 +64,8 @@ const main = async (): Promise<void> => {
   };
   process.on('SIGTERM', () => stop('SIGTERM', 0));
   process.on('SIGINT', () => stop('SIGINT', 0));
+  // Whoever started us with a channel has ended without a word: nobody would stop us any more.
+  process.on('disconnect', () => stop('parent gone', 0));
   close = await start(deps, stop);
 };
 

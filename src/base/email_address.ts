@@ -14,10 +14,13 @@ const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
  */
 const ADDRESS = new RegExp(`^(${ATOM}(?:\\.${ATOM})*)@(?:${LABEL}\\.)+(?=[A-Za-z])${LABEL}$`);
 
+/** Said before the domain is put in ASCII: that would read a URL's other parts, escapes and tabs out of it. */
+const DOMAIN = /^[\p{L}\p{M}\p{N}.\-\u3002]+$/u;
+
 const trimAndEncode = (text: string): string => {
   const trimmed = text.trim();
   const at = trimmed.lastIndexOf('@');
-  if (at < 1) return trimmed;
+  if (at < 1 || !DOMAIN.test(trimmed.slice(at + 1))) return trimmed;
   const domain = domainToASCII(trimmed.slice(at + 1));
   return domain === '' ? trimmed : `${trimmed.slice(0, at)}@${domain}`;
 };

@@ -7,7 +7,8 @@ export type KeyPurpose =
   | 'credentials'
   | 'session'
   | 'runtime-role-password'
-  | 'queue-role-password';
+  | 'queue-role-password'
+  | 'master-key-check';
 
 const KEY_BYTES = 32;
 

@@ -33,11 +33,19 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   // Exactly the paths that are listed: another spelling of one would be an endpoint nobody lists.
   const router = new Router({ sensitive: true, strict: true });
   mountHealth(router, deps, readiness);
-  if (withApi) mountRoutes(router, deps, routes);
+  if (withApi) {
+    mountRoutes(router, deps, routes);
+    router.get('/', (ctx) => ctx.redirect('/console'));
+  }
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(identify).use(answerErrors(deps.log)).use(requireHost);
   if (withApi) app.use(adminDoor(deps)).use(consoleDoor());
+  app.use((ctx, next) => {
+    // Whoever keeps its connection must not find it reset after the answer.
+    if (readiness.isDraining) ctx.set('Connection', 'close');
+    return next();
+  });
   app.use(refuseOtherMethods).use(router.routes());
   app.on('error', (error: Error) => deps.log.error({ err: error }, 'answer could not be written'));
   return app;

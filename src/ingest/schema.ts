@@ -50,6 +50,7 @@ export const Identifier = z
   .min(1, 'must not be empty')
   .max(IDENTIFIER_CHARS_MAX, `at most ${IDENTIFIER_CHARS_MAX} characters`)
   .refine(isStorable, 'must be well-formed Unicode without U+0000')
+  .refine((value) => value === '' || value.trim() !== '', 'must not be blank')
   .refine(
     (value) => !NOBODY.has(value.trim().toLowerCase()),
     'never names a person: leave it out, or send the real id',

@@ -1,45 +1,62 @@
 // The local Postgres alone: `make db`, `make db-stop`, `make db-reset`, `make psql`, `make migrate`.
 import { spawnSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Keys } from '../base/keys.ts';
-import { keepSecrets, readHome } from './home.ts';
+import { isAnswering } from './everything.ts';
+import { findFacts, keepSecrets, readHome } from './home.ts';
+import type { Home } from './home.ts';
+import { markKept, postgresFolder, unmarkKept } from './local_database.ts';
 import { dataFolder, findLocalPostgres, startLocalPostgres } from './local_postgres.ts';
 import { migrate } from './migrate.ts';
+import { runCommand } from './run_command.ts';
 
-const home = readHome();
-const folder = join(home.folder, 'postgres');
 const given = process.env['DATABASE_URL'];
 
-const start = async (): Promise<string> => {
+const start = async (home: Home): Promise<string> => {
   if (given) return given;
-  const server = await startLocalPostgres({ dir: folder, port: home.postgresPort });
+  await mkdir(home.folder, { recursive: true });
+  const server = await startLocalPostgres({ dir: postgresFolder(home), port: home.postgresPort });
+  if (server.isOurs) await markKept(home);
   return server.url;
 };
 
-const stop = async (): Promise<void> => {
+/** Whoever runs on the database would lose it without a word. */
+const refuseWhileRunning = async (home: Home): Promise<void> => {
   if (given) throw new Error('DATABASE_URL is set: that server is not ours to stop.');
-  const server = await findLocalPostgres(folder);
+  const facts = await findFacts(home);
+  if (facts !== null && (await isAnswering(facts.base_url))) {
+    throw new Error(
+      `Trunkline is running at ${facts.base_url}: stop that first (Ctrl-C where it was started).`,
+    );
+  }
+};
+
+const stop = async (home: Home): Promise<void> => {
+  await refuseWhileRunning(home);
+  const server = await findLocalPostgres(postgresFolder(home));
   await server?.stop();
+  await unmarkKept(home);
   console.log(server ? 'stopped; the data is kept' : 'not running');
 };
 
-const reset = async (): Promise<void> => {
-  await stop();
-  await rm(dataFolder(folder), { recursive: true, force: true });
+const reset = async (home: Home): Promise<void> => {
+  await stop(home);
+  const folder = dataFolder(postgresFolder(home));
+  await rm(folder, { recursive: true, force: true });
   await rm(join(home.folder, 'dev.json'), { force: true });
-  console.log('the data is gone; the next start makes a new database');
+  console.log(`the data in ${folder} is gone; the next start makes a new database`);
 };
 
-const runMigrations = async (): Promise<void> => {
-  const databaseUrl = await start();
+const runMigrations = async (home: Home): Promise<void> => {
+  const databaseUrl = await start(home);
   const master = process.env['MASTER_KEY'] ?? (await keepSecrets(home)).master_key;
   const keys = new Keys(Buffer.from(master, 'hex'));
   await migrate({ config: { databaseUrl }, keys }, (step) => console.log(`  ${step}`));
 };
 
-const psql = async (): Promise<void> => {
-  const { error, status } = spawnSync('psql', [await start()], { stdio: 'inherit' });
+const psql = async (home: Home): Promise<void> => {
+  const { error, status } = spawnSync('psql', [await start(home)], { stdio: 'inherit' });
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
     throw new Error(
       'There is no psql on this machine: install the Postgres client (Debian: postgresql-client; macOS: libpq).',
@@ -48,19 +65,16 @@ const psql = async (): Promise<void> => {
   process.exitCode = status ?? 1;
 };
 
-const commands: Record<string, () => Promise<void>> = {
-  start: async () => console.log(await start()),
+const commands: Record<string, (home: Home) => Promise<void>> = {
+  start: async (home) => console.log(await start(home)),
   stop,
   reset,
   migrate: runMigrations,
   psql,
 };
 
-try {
+await runCommand(async () => {
   const command = commands[process.argv[2] ?? ''];
   if (!command) throw new Error(`commands: ${Object.keys(commands).join(', ')}`);
-  await command();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+  await command(readHome());
+});

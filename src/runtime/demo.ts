@@ -5,6 +5,7 @@ import { findFacts, readHome } from './home.ts';
 import type { DevFacts } from './home.ts';
 import { isAnswering, startEverything } from './everything.ts';
 import { DemoClient, poll } from './demo_client.ts';
+import { runCommand } from './run_command.ts';
 
 type Step = { name: string; run: (client: DemoClient) => Promise<string> };
 
@@ -121,20 +122,27 @@ const runSteps = async (facts: DevFacts): Promise<void> => {
   }
 };
 
-const home = readHome();
-const known = await findFacts(home);
-const isRunning = known !== null && (await isAnswering(known.base_url));
-const startedAt = performance.now();
-const own = isRunning ? null : await startEverything(home, () => {});
-const took = `${(performance.now() - startedAt).toFixed(0)} ms`;
-console.log(
-  `  ✓ ${'service'.padEnd(12)} ${took.padStart(8)}  ${own ? 'started' : 'found'} at ${(own?.facts ?? known)?.base_url}`,
-);
-try {
-  await runSteps(own?.facts ?? (known as DevFacts));
-} catch (error) {
-  console.error(`  ✗ ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-} finally {
-  await own?.stop();
-}
+const main = async (): Promise<void> => {
+  const home = readHome();
+  const known = await findFacts(home);
+  const isRunning = known !== null && (await isAnswering(known.base_url));
+  const startedAt = performance.now();
+  const own = isRunning ? null : await startEverything(home, () => {});
+  const facts = own?.facts ?? known;
+  if (!facts) throw new Error('nothing was started, and nothing runs');
+  const took = `${(performance.now() - startedAt).toFixed(0)} ms`.padStart(8);
+  console.log(
+    `  ✓ ${'service'.padEnd(12)} ${took}  ${own ? 'started' : 'found'} at ${facts.base_url}`,
+  );
+  try {
+    await runSteps(facts);
+  } catch (error) {
+    throw new Error(`  ✗ ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  } finally {
+    await own?.stop();
+  }
+};
+
+await runCommand(main);

@@ -24,7 +24,7 @@ export type Everything = { facts: DevFacts; curl: string; stop: () => Promise<vo
 /** Keeps a service running: it ends by itself only when it lost something it cannot work without. */
 const keepRunning = (
   first: Service,
-  start: () => Promise<Service>,
+  { start, revive }: { start: () => Promise<Service>; revive: () => Promise<void> },
   say: (line: string) => void,
 ) => {
   let service = first;
@@ -33,12 +33,15 @@ const keepRunning = (
   const watch = (): void => {
     service.child.once('exit', () => {
       if (isStopping) return;
-      say('the service stopped by itself; starting it again');
+      say(
+        `the service stopped by itself (${service.lastError() ?? 'it did not say why'}); starting it again`,
+      );
       restart = setTimeout(() => void again(), RESTART_AFTER_MS);
     });
   };
   const again = async (): Promise<void> => {
     try {
+      await revive();
       service = await start();
       watch();
     } catch (error) {
@@ -66,7 +69,7 @@ export const startEverything = async (
   const start = (): Promise<Service> => startService({ env: installation.env, isWatching });
   try {
     await built;
-    const stopService = keepRunning(await start(), start, say);
+    const stopService = keepRunning(await start(), { start, revive: installation.revive }, say);
     const stop = async (): Promise<void> => {
       await stopService();
       await installation.close();

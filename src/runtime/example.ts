@@ -1,7 +1,7 @@
 import * as automations from '../automations/automations.ts';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { createProject, findProjectByName, issueKey } from '../projects/projects.ts';
+import { createProject, findCaller, findProjectByName, issueKey } from '../projects/projects.ts';
 import type { NewProject } from '../projects/projects.ts';
 import { saveProvider } from '../providers/providers.ts';
 import type { NewProvider } from '../providers/providers.ts';
@@ -28,11 +28,20 @@ const WELCOME = {
   text: null,
 };
 
+/** Whether the tokens that were written down still open the project. */
+const areLive = async (deps: Deps, known: NewProject): Promise<boolean> => {
+  for (const token of [known.publishable_key, known.server_key, known.hook_token]) {
+    const caller = await findCaller(deps, token);
+    if (caller?.projectId !== known.project_id) return false;
+  }
+  return true;
+};
+
 /** Keeps the tokens of the last start, or makes new ones: the database knows only their hashes. */
 const keepProject = async (deps: Deps, known: NewProject | null): Promise<NewProject> => {
   const project = await findProjectByName(deps.db, EXAMPLE_PROJECT);
   if (!project) return createProject(deps, EXAMPLE_PROJECT);
-  if (known?.project_id === project.project_id) return known;
+  if (known?.project_id === project.project_id && (await areLive(deps, known))) return known;
   return {
     project_id: project.project_id,
     publishable_key: await issueKey(deps, project.project_id, 'publishable'),

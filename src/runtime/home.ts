@@ -58,12 +58,12 @@ export type Secrets = z.output<typeof Secrets>;
 
 const SECRET_FILE_MODE = 0o600;
 
-const readJson = async (file: string): Promise<unknown> => {
+const readJson = async (file: string, advice: string): Promise<unknown> => {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new Error(`${file} cannot be read: mend it, or remove it to have it made again.`, {
+    throw new Error(`${file} cannot be read: ${advice}`, {
       cause: error,
     });
   }
@@ -71,16 +71,34 @@ const readJson = async (file: string): Promise<unknown> => {
 
 /** Written whole or not at all, and readable by its owner only: both files hold secrets. */
 const writeJson = async (file: string, value: unknown): Promise<void> => {
+  try {
+    await writeWhole(file, value);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${file} cannot be written (TRUNKLINE_HOME): ${why}`, { cause });
+  }
+};
+
+const writeWhole = async (file: string, value: unknown): Promise<void> => {
   await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: SECRET_FILE_MODE });
   await rename(`${file}.new`, file);
 };
 
+const LOST_SECRETS =
+  'restore it. Without it nothing sealed in the database opens; "make db-reset" and removing it start anew.';
+
 /** The installation's secrets, made at the first start. Losing the file loses every sealed credential. */
 export const keepSecrets = async ({ folder }: Home): Promise<Secrets> => {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
+    throw new Error(`TRUNKLINE_HOME (${folder}) cannot be made: ${cause.message}`, { cause });
+  });
   const file = join(folder, 'secrets.json');
-  const known = await readJson(file);
-  if (known !== null) return Secrets.parse(known);
+  const known = await readJson(file, LOST_SECRETS);
+  if (known !== null) {
+    const parsed = Secrets.safeParse(known);
+    if (!parsed.success) throw new Error(`${file} lacks what it must hold: ${LOST_SECRETS}`);
+    return parsed.data;
+  }
   const secrets = {
     master_key: randomBytes(32).toString('hex'),
     mail_username: 'trunkline',
@@ -95,7 +113,9 @@ const factsFile = ({ folder }: Home): string => join(folder, 'dev.json');
 
 /** What the last start wrote, or null before the first. */
 export const findFacts = async (home: Home): Promise<DevFacts | null> => {
-  const known = DevFacts.safeParse(await readJson(factsFile(home)));
+  const known = DevFacts.safeParse(
+    await readJson(factsFile(home), 'remove it; the next start writes it anew.'),
+  );
   return known.success ? known.data : null;
 };
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { keepAdministrator } from '../admin/admin.ts';
-import { readConfig } from '../config.ts';
+import { readConfig, SETTING_NAMES } from '../config.ts';
 import { openDb } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Keys } from '../base/keys.ts';
@@ -13,9 +13,10 @@ import { keepCertificate } from './certificate.ts';
 import { EXAMPLE_EVENT, keepExample } from './example.ts';
 import { findFacts, keepSecrets, writeFacts } from './home.ts';
 import type { DevFacts, Home, Secrets } from './home.ts';
-import { startLocalPostgres } from './local_postgres.ts';
+import { openDatabase } from './local_database.ts';
 import { startMailCatcher } from './mail_catcher/mail_catcher.ts';
 import { migrate } from './migrate.ts';
+import { checkPorts } from './ports.ts';
 
 const LOOPBACK = '127.0.0.1';
 const CONSOLE_EMAIL = 'owner@trunkline.test';
@@ -27,6 +28,8 @@ export type Installation = {
   env: Record<string, string>;
   /** One line that makes the example mail appear. */
   curl: string;
+  /** Starts again what the service needs and may have lost. */
+  revive: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -35,18 +38,6 @@ type Closers = (() => Promise<void>)[];
 
 const closeAll = async (closers: Closers): Promise<void> => {
   for (const close of closers.toReversed()) await close();
-};
-
-/** DATABASE_URL, or a Postgres of our own. */
-const openDatabase = async (home: Home, closers: Closers): Promise<string> => {
-  const given = process.env['DATABASE_URL'];
-  if (given) return given;
-  const server = await startLocalPostgres({
-    dir: join(home.folder, 'postgres'),
-    port: home.postgresPort,
-  });
-  if (server.isOurs) closers.push(() => server.stop());
-  return server.url;
 };
 
 const openCatcher = async (home: Home, secrets: Secrets, closers: Closers) => {
@@ -63,6 +54,15 @@ const openCatcher = async (home: Home, secrets: Secrets, closers: Closers) => {
   closers.push(() => catcher.close());
   return catcher;
 };
+
+/** The service's settings that the user gave; the installation makes the others. */
+const givenSettings = (): Record<string, string> =>
+  Object.fromEntries(
+    SETTING_NAMES.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 
 const openDeps = async (env: Record<string, string>): Promise<Deps> => {
   const config = readConfig(env);
@@ -114,16 +114,19 @@ const toFacts = (
 
 const open = async (home: Home, say: Say, closers: Closers): Promise<Installation> => {
   const secrets = await keepSecrets(home);
+  await checkPorts(home);
   say('postgres');
-  const databaseUrl = await openDatabase(home, closers);
+  const database = await openDatabase(home, say);
+  closers.push(database.close);
+  const databaseUrl = database.url;
   say('mail catcher');
   const catcher = await openCatcher(home, secrets, closers);
   const env = {
+    ...givenSettings(),
     DATABASE_URL: databaseUrl,
     MASTER_KEY: process.env['MASTER_KEY'] ?? secrets.master_key,
     PORT: String(home.port),
-    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
-    EGRESS_ALLOW_NETWORKS: '127.0.0.0/8',
+    EGRESS_ALLOW_NETWORKS: process.env['EGRESS_ALLOW_NETWORKS'] ?? '127.0.0.0/8',
     NODE_EXTRA_CA_CERTS: join(home.folder, 'mail', 'ca.pem'),
   };
   say('schema');
@@ -134,7 +137,8 @@ const open = async (home: Home, say: Say, closers: Closers): Promise<Installatio
     await keepAdministrator(deps, { email: CONSOLE_EMAIL, password: secrets.console_password });
     const facts = toFacts(home, secrets, { project, mailUrl: catcher.url, databaseUrl });
     await writeFacts(home, facts);
-    return { facts, env, curl: curlOf(facts), close: () => closeAll(closers) };
+    const close = () => closeAll(closers);
+    return { facts, env, curl: curlOf(facts), revive: database.revive, close };
   } finally {
     await deps.db.end();
   }

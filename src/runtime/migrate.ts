@@ -63,6 +63,7 @@ const onThisDatabase = (statement: string): string =>
 const prepareWith = async (client: pg.Client, { config, keys }: Parts, say: Say): Promise<void> => {
   say('bootstrap: roles');
   await runFolder(config.databaseUrl, 'bootstrap');
+  await checkMasterKey(client, keys);
   await setPasswords(client, keys);
   await client.query(onThisDatabase(`grant connect on database %I to ${ROLES.join(', ')}`));
   say('queue');
@@ -88,15 +89,53 @@ const runSteps = async (client: pg.Client, parts: Parts, say: Say): Promise<void
   await runFolder(config.databaseUrl, 'online');
 };
 
+const connectAsOwner = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'trunkline-migrate' });
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    const { hostname, port, pathname } = new URL(url);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `DATABASE_URL (${hostname}:${port || 5432}${pathname}) cannot be reached: ${why}`,
+      {
+        cause: error,
+      },
+    );
+  }
+};
+
+/** What is sealed under one key opens under no other: better said now than when the first mail is to be sent. */
+const checkMasterKey = async (client: pg.Client, keys: Keys): Promise<void> => {
+  const fingerprint = keys.hash('master-key-check', 'trunkline').toString('hex');
+  await client.query(
+    'create table if not exists migrations.master_key (fingerprint text primary key)',
+  );
+  const { rows } = await client.query<{ fingerprint: string }>(
+    `insert into migrations.master_key (fingerprint)
+    select $1 where not exists (select from migrations.master_key)
+    returning fingerprint`,
+    [fingerprint],
+  );
+  if (rows.length > 0) return;
+  const { rowCount } = await client.query(
+    'select from migrations.master_key where fingerprint = $1',
+    [fingerprint],
+  );
+  if (rowCount === 0) {
+    throw new Error(
+      'This database was made with another MASTER_KEY, and what is sealed in it opens under that one only. Put that ' +
+        'key back (locally it is in .trunkline/secrets.json), or start anew with an empty database: make db-reset.',
+    );
+  }
+};
+
 const withLock = async (
   parts: Parts,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> => {
-  const client = new pg.Client({
-    connectionString: parts.config.databaseUrl,
-    application_name: 'trunkline-migrate',
-  });
-  await client.connect();
+  const client = await connectAsOwner(parts.config.databaseUrl);
   try {
     await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [LOCK]);
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);

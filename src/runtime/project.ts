@@ -1,11 +1,12 @@
 // `make project name=…`: a new project, its keys and hook token as JSON on stdout.
-import { join } from 'node:path';
 import { openDb } from '../base/db.ts';
 import { Keys } from '../base/keys.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import { createProject } from '../projects/projects.ts';
 import { keepSecrets, readHome } from './home.ts';
+import { postgresFolder } from './local_database.ts';
 import { findLocalPostgres } from './local_postgres.ts';
+import { runCommand } from './run_command.ts';
 
 const PROJECT_NAME_CHARS_MAX = 200;
 
@@ -16,8 +17,7 @@ const main = async (name: string): Promise<void> => {
     );
   }
   const home = readHome();
-  const url =
-    process.env['DATABASE_URL'] ?? (await findLocalPostgres(join(home.folder, 'postgres')))?.url;
+  const url = process.env['DATABASE_URL'] ?? (await findLocalPostgres(postgresFolder(home)))?.url;
   if (!url)
     throw new Error('No database: run "make start" or "make db" first, or set DATABASE_URL.');
   const master = process.env['MASTER_KEY'] ?? (await keepSecrets(home)).master_key;
@@ -30,9 +30,5 @@ const main = async (name: string): Promise<void> => {
   }
 };
 
-try {
-  await main(process.argv[2] ?? '');
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+// From the environment: a shell would read quotes and backticks of an argument.
+await runCommand(() => main(process.env['TRUNKLINE_PROJECT_NAME'] ?? ''));

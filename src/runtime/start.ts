@@ -3,11 +3,12 @@ import { relative } from 'node:path';
 import { isAnswering, startEverything } from './everything.ts';
 import type { Everything } from './everything.ts';
 import { findFacts, readHome } from './home.ts';
+import type { Home } from './home.ts';
+import { runCommand } from './run_command.ts';
 
 const startedAt = performance.now();
-const home = readHome();
 
-const show = ({ facts, curl }: Everything): void => {
+const show = (home: Home, { facts, curl }: Everything): void => {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   console.log(`
 Trunkline is ready (${seconds} s).
@@ -27,6 +28,7 @@ Ctrl-C stops everything; the next start finds the data again.`);
 };
 
 const main = async (): Promise<void> => {
+  const home = readHome();
   const known = await findFacts(home);
   if (known !== null && (await isAnswering(known.base_url))) {
     throw new Error(
@@ -46,12 +48,7 @@ const main = async (): Promise<void> => {
   let stopping: Promise<void> | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => void (stopping ??= stop()));
-  show(await starting);
+  show(home, await starting);
 };
 
-try {
-  await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+await runCommand(main);

@@ -12,6 +12,8 @@ export type Service = {
   /** Where its HTTP door listens. */
   port: number;
   child: ChildProcess;
+  /** The last thing it complained of, in its own words. */
+  lastError: () => string | null;
   /** Ends it with a signal and waits; answers its exit code, or null when the signal killed it. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 };
@@ -23,6 +25,18 @@ export type ServiceOptions = {
   onLine?: (line: string) => void;
 };
 
+const ERROR_LEVEL = 50;
+
+/** What a line of the log complains of, or null. */
+const readError = (line: string): string | null => {
+  try {
+    const { level, msg } = JSON.parse(line) as { level?: number; msg?: string };
+    return level !== undefined && level >= ERROR_LEVEL ? (msg ?? null) : null;
+  } catch {
+    return null;
+  }
+};
+
 type Ready = { ready: { port: number } };
 
 const waitUntilReady = (child: ChildProcess, exited: Promise<[number | null]>): Promise<number> => {
@@ -32,9 +46,11 @@ const waitUntilReady = (child: ChildProcess, exited: Promise<[number | null]>): 
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`${why}:\n${said.join('')}`));
     const giveUp = setTimeout(() => fail('the service does not become ready'), READY_TIMEOUT_MS);
-    child.on('message', ({ ready }: Ready) => {
+    // A watched process has its watcher's messages on the same channel.
+    child.on('message', (message: Partial<Ready>) => {
+      if (!message.ready) return;
       clearTimeout(giveUp);
-      resolve(ready.port);
+      resolve(message.ready.port);
     });
     void exited.then(([code]) => {
       clearTimeout(giveUp);
@@ -57,12 +73,19 @@ export const startService = async ({
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
-  if (onLine && child.stdout) createInterface({ input: child.stdout }).on('line', onLine);
+  let lastError: string | null = null;
+  if (child.stdout) {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      lastError = readError(line) ?? lastError;
+      onLine?.(line);
+    });
+  }
   const port = await waitUntilReady(child, exited);
   return {
     pid: child.pid ?? 0,
     port,
     child,
+    lastError: () => lastError,
     stop: async (signal = 'SIGTERM') => {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
       const [code] = await exited;

@@ -98,3 +98,15 @@ test('an address that was read is read again as itself', () => {
     }),
   );
 });
+
+test.each([
+  'a@example.test?cc=x',
+  'a@evil.test/foo',
+  'a@evil.test#x',
+  'a@evil.test\\x',
+  'a@evil.test?',
+  'a@evil%2etest',
+  'a@ev\til.test',
+])('%j is no address, and none is read out of it', (text) => {
+  expect(readEmail(text)).toBeNull();
+});

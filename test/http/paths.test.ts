@@ -11,7 +11,6 @@ const close = { Connection: 'close' };
 describe('404 not_found', () => {
   test('what is not an endpoint, with a key and without', async () => {
     const paths = [
-      '/',
       '/v1',
       '/v1/',
       '/v2/events',

@@ -118,10 +118,12 @@ describe.each(['external_id', 'anonymous_id'])('%s', (field) => {
   const one = (value: unknown) => ({ event: 'x', [field]: value });
 
   test('has 1 to 255 characters of any script', () => {
-    for (const value of ['a', ' ', 'x'.repeat(IDENTIFIER_CHARS_MAX), 'ü👋', '42', 'Nobody'])
+    for (const value of ['a', 'a b', 'x'.repeat(IDENTIFIER_CHARS_MAX), 'ü👋', '42', 'Nobody'])
       expect(isGood(one(value))).toBe(true);
     for (const value of [
       '',
+      ' ',
+      '\t\u3000',
       'x'.repeat(IDENTIFIER_CHARS_MAX + 1),
       'a\0',
       '\ud800',
