@@ -21,6 +21,7 @@ import {
 import type { AcceptedAnswer, EventInput } from './schema.ts';
 
 export { toEntry } from './entry.ts';
+export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
 export { countBetween, deleteFlushes, listEvents, listIdentifiers };
 export { Entry } from './queries.ts';
 export type { Event } from './queries.ts';
