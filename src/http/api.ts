@@ -5,9 +5,13 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { adminDoor, consoleDoor } from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
+import { PAGE_ITEMS_MAX } from '../base/page.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
+import type { Limit } from '../base/route.ts';
 import { holdContinue } from './body.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import { answerErrors } from './errors.ts';
+import { mountDocs } from './docs.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
 import { identify } from './identify.ts';
@@ -24,6 +28,19 @@ export const TIMEOUTS = {
   checkMs: 1_000,
 };
 export const HEADER_BYTES_MAX = 16 * 1024;
+
+const doorLimits: readonly Limit[] = [
+  { name: 'Items on a page', value: PAGE_ITEMS_MAX, unit: 'items', where: '`limit`' },
+  { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
+  { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
+  {
+    name: 'Time for a request to arrive',
+    value: TIMEOUTS.requestMs,
+    unit: 'milliseconds',
+    where: 'connection',
+  },
+];
+
 const CONNECTIONS_MAX = 10_000;
 const DRAIN_TIMEOUT_MS = 10_000;
 const DRAIN_SWEEP_MS = 50;
@@ -33,7 +50,10 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   // Exactly the paths that are listed: another spelling of one would be an endpoint nobody lists.
   const router = new Router({ sensitive: true, strict: true });
   mountHealth(router, deps, readiness);
-  if (withApi) mountRoutes(router, deps, routes);
+  if (withApi) {
+    mountRoutes(router, deps, routes);
+    mountDocs(router, doorLimits);
+  }
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(identify).use(answerErrors(deps.log)).use(requireHost);

@@ -6,12 +6,12 @@ import type { Caller } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
+import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findCaller } from '../projects/projects.ts';
 import { checkMediaType, parseJson, readBody } from './body.ts';
 import { checkPath, readQuery } from './url.ts';
 
-const BODY_BYTES_DEFAULT = 64 * 1024;
 const BEARER = /^Bearer +([A-Za-z0-9_]{1,100}) *$/i;
 
 /** Token (401), then key type (403). One indistinguishable body for every kind of wrong token. */

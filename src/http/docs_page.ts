@@ -1,0 +1,160 @@
+import { Liquid } from 'liquidjs';
+import type { oas31 } from 'zod-openapi';
+import { refusals } from '../base/refusal.ts';
+import type { RefusalName } from '../base/refusal.ts';
+import type { Limit } from '../base/route.ts';
+import { toCurl } from './docs_curl.ts';
+import { linesOf, notesOf, shapeOf, typeOf } from './docs_members.ts';
+import type { Member } from './docs_members.ts';
+import { toHtml } from './docs_prose.ts';
+import { follow } from './openapi_examples.ts';
+import { toAmount } from './openapi_text.ts';
+
+type Document = oas31.OpenAPIObject;
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+export type Endpoint = { method: string; path: string; operation: oas31.OperationObject };
+
+/** Every endpoint of a document, in its order. */
+export const listEndpoints = ({ paths = {} }: Document): Endpoint[] =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
+    }),
+  );
+
+const parametersOf = ({ parameters = [] }: oas31.OperationObject): oas31.ParameterObject[] =>
+  parameters.filter((parameter) => 'name' in parameter);
+
+const toMember = (document: Document, parameter: oas31.ParameterObject): Member => {
+  const schema = follow<oas31.SchemaObject>(document, parameter.schema ?? {});
+  return {
+    names: [parameter.name],
+    type: typeOf(schema),
+    isRequired: parameter.required ?? false,
+    notes: notesOf(schema, parameter.description),
+  };
+};
+
+type Answered = { status: string; names: RefusalName[] };
+
+/** The statuses from 400 on, each with the names that it may bear here. */
+export const errorsOf = (
+  document: Document,
+  { responses = {} }: oas31.OperationObject,
+): Answered[] =>
+  Object.entries(responses as Record<string, oas31.ResponseObject | oas31.ReferenceObject>)
+    .filter(([status]) => status >= '400')
+    .map(([status, response]) => {
+      const { content } = follow<oas31.ResponseObject>(document, response);
+      const examples = content?.['application/json']?.examples ?? {};
+      return { status, names: Object.keys(examples) as RefusalName[] };
+    });
+
+const json = (value: unknown): string => JSON.stringify(value, null, 2);
+
+const toEndpoint = (document: Document, endpoint: Endpoint) => {
+  const { method, path, operation } = endpoint;
+  const { requestBody, responses = {} } = operation;
+  const body = requestBody && follow<oas31.RequestBodyObject>(document, requestBody);
+  const [[status, success] = []] = Object.entries(responses) as [string, oas31.ResponseObject][];
+  const sent = body?.content['application/json'];
+  const answer = success?.content?.['application/json'];
+  return {
+    id: operation.operationId,
+    method,
+    path,
+    summary: operation.summary,
+    description: operation.description ?? '',
+    schemes: (operation.security ?? []).flatMap((one) => Object.keys(one)),
+    parameters: parametersOf(operation).map((parameter) => toMember(document, parameter)),
+    body: body && {
+      notes: body.description ?? '',
+      shape: sent?.schema ? shapeOf(document, sent.schema) : '',
+      members: sent?.schema ? linesOf(document, sent.schema) : [],
+    },
+    status,
+    answer: answer && {
+      members: answer.schema ? linesOf(document, answer.schema) : [],
+      example: json(answer.example),
+    },
+    errors: errorsOf(document, operation),
+    curl: toCurl(endpoint),
+  };
+};
+
+/** The catalogue as far as an endpoint may answer with it, and how many do. */
+const toErrors = (document: Document) => {
+  const endpoints = listEndpoints(document);
+  const counts = new Map<RefusalName, number>();
+  for (const { operation } of endpoints)
+    for (const name of errorsOf(document, operation).flatMap(({ names }) => names))
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+  const isShown = (name: RefusalName) => counts.has(name) || name === 'method_not_allowed';
+  return (Object.keys(refusals) as RefusalName[])
+    .filter(isShown)
+    .map((name) => ({ name, ...refusals[name] }));
+};
+
+/** The parts of a text in CommonMark, by its headings; the first has none. */
+const toParts = (text: string) => {
+  const [lead = '', ...parts] = text.split(/^## /m);
+  const sections = parts.map((part) => {
+    const [title = '', ...lines] = part.split('\n');
+    return { id: title.toLowerCase(), title, text: lines.join('\n') };
+  });
+  return { lead, sections };
+};
+
+const toTag = (document: Document, { name, description }: oas31.TagObject) => ({
+  id: name.toLowerCase(),
+  name,
+  about: description ?? '',
+  endpoints: listEndpoints(document)
+    .filter(({ operation }) => operation.tags?.includes(name))
+    .map((endpoint) => toEndpoint(document, endpoint)),
+});
+
+const toScheme = ([id, scheme]: [string, oas31.SecuritySchemeObject]) => ({
+  id,
+  how:
+    scheme.type === 'apiKey'
+      ? { header: `${scheme.name}: <token>`, query: `?${scheme.name}=<token>` }[scheme.in ?? '']
+      : scheme.scheme === 'basic'
+        ? 'Authorization: Basic <base64 of user:token>'
+        : `Authorization: Bearer ${scheme.bearerFormat ?? ''}`,
+  description: scheme.description,
+});
+
+const liquid = new Liquid({
+  root: import.meta.dirname,
+  extname: '.liquid',
+  cache: true,
+  outputEscape: 'escape',
+  strictVariables: true,
+  strictFilters: true,
+  lenientIf: true,
+  ownPropertyOnly: true,
+});
+liquid.registerFilter('prose', { handler: toHtml, raw: true });
+
+/** The page that says what a document says. `style` is put into it as it is. */
+export const renderPage = (document: Document, limits: readonly Limit[], style: string): string => {
+  const { components = {}, info, tags = [] } = document;
+  return liquid.renderFileSync('docs', {
+    title: info.title,
+    about: toParts(info.description ?? ''),
+    schemes: Object.entries(components.securitySchemes ?? {}).map((entry) =>
+      toScheme(entry as [string, oas31.SecuritySchemeObject]),
+    ),
+    headers: Object.values(components.parameters ?? {}).map((parameter) =>
+      toMember(document, parameter as oas31.ParameterObject),
+    ),
+    tags: tags.map((tag) => toTag(document, tag)),
+    errors: toErrors(document),
+    limits: limits.map((limit) => ({ ...limit, amount: toAmount(limit) })),
+    style,
+  }) as string;
+};

@@ -1,0 +1,74 @@
+import type { oas31 } from 'zod-openapi';
+
+const REQUEST_ID = { type: 'string', pattern: '^[\\w.:-]{8,128}$' } as const;
+const TRACEPARENT = {
+  type: 'string',
+  pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+} as const;
+
+/** Headers that endpoints read, described once. `methods`: of those only; all where left out. */
+export const requestHeaders: readonly {
+  key: string;
+  methods?: readonly string[];
+  parameter: oas31.ParameterObject;
+}[] = [
+  {
+    key: 'RequestId',
+    parameter: {
+      name: 'X-Request-Id',
+      in: 'header',
+      description:
+        'Your own id of this request, answered and logged. Another is made if it is not well-formed.',
+      schema: REQUEST_ID,
+    },
+  },
+  {
+    key: 'Traceparent',
+    parameter: {
+      name: 'traceparent',
+      in: 'header',
+      description: 'W3C Trace Context. Continued, or replaced by a new trace if it is not valid.',
+      schema: TRACEPARENT,
+    },
+  },
+];
+
+/** Headers of answers. */
+export const responseHeaders: Record<string, oas31.HeaderObject> = {
+  'X-Request-Id': {
+    description: 'The id of this request.',
+    required: true,
+    schema: REQUEST_ID,
+  },
+  traceparent: { description: 'The trace that this request belongs to.', schema: TRACEPARENT },
+  'Retry-After': {
+    description: 'Whole seconds to wait before the next try.',
+    schema: { type: 'string', pattern: '^[1-9][0-9]*$' },
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme that is wanted.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  ETag: {
+    description: 'Send it as `If-None-Match`: the answer is 304 while nothing has changed.',
+    required: true,
+    schema: { type: 'string' },
+  },
+};
+
+export const headerRef = (name: string): oas31.ReferenceObject => ({
+  $ref: `#/components/headers/${name}`,
+});
+
+/** What every answer bears. */
+export const answerHeaders = {
+  'X-Request-Id': headerRef('X-Request-Id'),
+  traceparent: headerRef('traceparent'),
+};
+
+/** The headers that an endpoint with this method reads, as references. */
+export const headersRead = (method: string): oas31.ReferenceObject[] =>
+  requestHeaders
+    .filter(({ methods }) => methods === undefined || methods.includes(method))
+    .map(({ key }) => ({ $ref: `#/components/parameters/${key}` }));
