@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { refusals } from '../base/refusal.ts';
 import type { ZodOpenApiPathsObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { answerHeaders, headerRef, headersRead } from './openapi_headers.ts';
-import { ErrorBody } from './openapi_refusals.ts';
+import { toResponse } from './openapi_refusals.ts';
 
 /** Endpoints that ask for no key, which the door answers itself. */
 export const OPEN_TAG = 'Service';
@@ -22,9 +21,8 @@ const ok = (
 
 const unchanged = { description: 'Nothing has changed.', headers: cached };
 const notReady: ZodOpenApiResponseObject = {
-  description: `\`unavailable\`: \`reason\` says why. ${refusals.unavailable.detail}`,
-  headers: answerHeaders,
-  content: { 'application/json': { schema: ErrorBody } },
+  ...toResponse(503, ['unavailable']),
+  description: '`unavailable`: `reason` says why.',
 };
 
 const read = (summary: string, responses: Record<string, ZodOpenApiResponseObject>) => ({

@@ -79,7 +79,8 @@ const headersOf = (status: number) => ({
   ...(status === 503 ? { 'Retry-After': headerRef('Retry-After') } : {}),
 });
 
-const toResponse = (
+/** An answer of one status, under the names that it may bear. */
+export const toResponse = (
   status: number,
   names: readonly [RefusalName, ...RefusalName[]],
 ): ZodOpenApiResponseObject => ({

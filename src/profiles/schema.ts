@@ -1,9 +1,7 @@
 import { z } from 'zod';
 
 const Timestamp = z.iso.datetime();
-const Json = z
-  .json()
-  .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' });
+const Json = z.json().register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' });
 
 export const Profile = z
   .strictObject({
