@@ -1,6 +1,6 @@
 import type { oas31 } from 'zod-openapi';
-import { follow } from './openapi_examples.ts';
-import type { Schema } from './openapi_examples.ts';
+import { follow } from './openapi_read.ts';
+import type { Schema } from './openapi_read.ts';
 
 /** A line of a table: a member of a body or a parameter, or several of which the same is to be said. */
 export type Member = { names: string[]; type: string; isRequired: boolean; notes: string };

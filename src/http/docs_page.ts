@@ -7,23 +7,11 @@ import { toCurl } from './docs_curl.ts';
 import { linesOf, notesOf, shapeOf, typeOf } from './docs_members.ts';
 import type { Member } from './docs_members.ts';
 import { toHtml } from './docs_prose.ts';
-import { follow } from './openapi_examples.ts';
+import { errorsOf, follow, listEndpoints } from './openapi_read.ts';
+import type { Endpoint } from './openapi_read.ts';
 import { toAmount } from './openapi_text.ts';
 
 type Document = oas31.OpenAPIObject;
-
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-
-export type Endpoint = { method: string; path: string; operation: oas31.OperationObject };
-
-/** Every endpoint of a document, in its order. */
-export const listEndpoints = ({ paths = {} }: Document): Endpoint[] =>
-  Object.entries(paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
-      const operation = item[method];
-      return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
-    }),
-  );
 
 const parametersOf = ({ parameters = [] }: oas31.OperationObject): oas31.ParameterObject[] =>
   parameters.filter((parameter) => 'name' in parameter);
@@ -37,21 +25,6 @@ const toMember = (document: Document, parameter: oas31.ParameterObject): Member 
     notes: notesOf(schema, parameter.description),
   };
 };
-
-type Answered = { status: string; names: RefusalName[] };
-
-/** The statuses from 400 on, each with the names that it may bear here. */
-export const errorsOf = (
-  document: Document,
-  { responses = {} }: oas31.OperationObject,
-): Answered[] =>
-  Object.entries(responses as Record<string, oas31.ResponseObject | oas31.ReferenceObject>)
-    .filter(([status]) => status >= '400')
-    .map(([status, response]) => {
-      const { content } = follow<oas31.ResponseObject>(document, response);
-      const examples = content?.['application/json']?.examples ?? {};
-      return { status, names: Object.keys(examples) as RefusalName[] };
-    });
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
@@ -85,16 +58,14 @@ const toEndpoint = (document: Document, endpoint: Endpoint) => {
   };
 };
 
-/** The catalogue as far as an endpoint may answer with it, and how many do. */
+/** The catalogue as far as an endpoint may answer with it. */
 const toErrors = (document: Document) => {
-  const endpoints = listEndpoints(document);
-  const counts = new Map<RefusalName, number>();
-  for (const { operation } of endpoints)
-    for (const name of errorsOf(document, operation).flatMap(({ names }) => names))
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-  const isShown = (name: RefusalName) => counts.has(name) || name === 'method_not_allowed';
+  const answered = listEndpoints(document).flatMap(({ operation }) =>
+    errorsOf(document, operation).flatMap(({ names }) => names),
+  );
+  const shown = new Set<RefusalName>([...answered, 'method_not_allowed']);
   return (Object.keys(refusals) as RefusalName[])
-    .filter(isShown)
+    .filter((name) => shown.has(name))
     .map((name) => ({ name, ...refusals[name] }));
 };
 

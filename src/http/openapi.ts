@@ -5,6 +5,7 @@ import { requestHeaders, responseHeaders } from './openapi_headers.ts';
 import { OPEN_ABOUT, OPEN_TAG, openPaths } from './openapi_open.ts';
 import { toOperation, toOperationId, toTemplate } from './openapi_operation.ts';
 import type { SharedResponses } from './openapi_operation.ts';
+import { listEndpoints } from './openapi_read.ts';
 import { ErrorBody } from './openapi_refusals.ts';
 import { ABOUT, securitySchemes } from './openapi_text.ts';
 import { joinNulls, tidySchema } from './openapi_tidy.ts';
@@ -66,15 +67,13 @@ export const makeDocument = (those: readonly Section[] = sections): OpenApiDocum
 
 /** Gives every JSON body of a request and every successful answer an example, made of its schema's own. */
 const withExamples = (document: OpenApiDocument): OpenApiDocument => {
-  for (const item of Object.values(document.paths ?? {})) {
-    for (const operation of [item.get, item.post]) {
-      const bodies = [operation?.requestBody, ...Object.values(operation?.responses ?? {})] as {
-        content?: oas31.ContentObject;
-      }[];
-      for (const body of bodies) {
-        const json = body?.content?.['application/json'];
-        if (json?.schema && !json.examples) json.example = exampleOf(document, json.schema);
-      }
+  for (const { operation } of listEndpoints(document)) {
+    const bodies = [operation.requestBody, ...Object.values(operation.responses ?? {})] as {
+      content?: oas31.ContentObject;
+    }[];
+    for (const body of bodies) {
+      const json = body?.content?.['application/json'];
+      if (json?.schema && !json.examples) json.example = exampleOf(document, json.schema);
     }
   }
   return document;

@@ -1,21 +1,6 @@
 import type { oas31 } from 'zod-openapi';
-
-export type Schema = oas31.SchemaObject | oas31.ReferenceObject;
-
-const REFERENCE = /^#\/components\/(\w+)\/([\w.-]+)$/;
-
-/** What a reference within the document names. Throws when there is no such thing. */
-export const follow = <T extends object>(
-  document: oas31.OpenAPIObject,
-  target: T | oas31.ReferenceObject,
-): T => {
-  if (!('$ref' in target) || typeof target.$ref !== 'string') return target as T;
-  const [, kind = '', name = ''] = REFERENCE.exec(target.$ref) ?? [];
-  const components = document.components as Record<string, Record<string, T>> | undefined;
-  const found = components?.[kind]?.[name];
-  if (!found) throw new Error(`${target.$ref} names nothing`);
-  return follow(document, found);
-};
+import { follow } from './openapi_read.ts';
+import type { Schema } from './openapi_read.ts';
 
 const ofType = (type: string | undefined): unknown =>
   ({ string: '', integer: 0, number: 0, boolean: false, object: {}, null: null })[type ?? 'null'];

@@ -36,7 +36,9 @@ const read = (summary: string, responses: Record<string, ZodOpenApiResponseObjec
 });
 
 const state = (word: string) => z.strictObject({ status: z.literal(word) });
-const Document = z.looseObject({ openapi: z.string(), paths: z.looseObject({}) });
+const Document = z
+  .looseObject({ openapi: z.string(), paths: z.looseObject({}) })
+  .meta({ examples: [{ openapi: '3.1.1', paths: {} }] });
 
 export const openPaths: ZodOpenApiPathsObject = {
   '/healthz': read('Whether the process lives.', {

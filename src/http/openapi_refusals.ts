@@ -76,7 +76,7 @@ const describe = (names: readonly RefusalName[]): string =>
 const headersOf = (status: number) => ({
   ...answerHeaders,
   ...(status === 401 ? { 'WWW-Authenticate': headerRef('WWW-Authenticate') } : {}),
-  ...(status === 503 ? { 'Retry-After': headerRef('Retry-After') } : {}),
+  ...(status === 429 || status === 503 ? { 'Retry-After': headerRef('Retry-After') } : {}),
 });
 
 /** An answer of one status, under the names that it may bear. */

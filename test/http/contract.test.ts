@@ -3,9 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { toCurl } from '../../src/http/docs_curl.ts';
-import { listEndpoints } from '../../src/http/docs_page.ts';
-import type { Endpoint } from '../../src/http/docs_page.ts';
-import { follow } from '../../src/http/openapi_examples.ts';
+import { follow, listEndpoints } from '../../src/http/openapi_read.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import { sections } from '../../src/http/routes.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';

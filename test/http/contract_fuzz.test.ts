@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import type { oas31 } from 'zod-openapi';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listEndpoints } from '../../src/http/docs_page.ts';
-import type { Endpoint } from '../../src/http/docs_page.ts';
-import { follow } from '../../src/http/openapi_examples.ts';
+import { follow, listEndpoints } from '../../src/http/openapi_read.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { refusals } from '../../src/base/refusal.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { DOCS_POLICY } from '../../src/http/docs.ts';
-import { errorsOf, listEndpoints } from '../../src/http/docs_page.ts';
 import { toHtml } from '../../src/http/docs_prose.ts';
+import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import { toAmount } from '../../src/http/openapi_text.ts';
 import { sections } from '../../src/http/routes.ts';

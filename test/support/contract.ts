@@ -2,7 +2,7 @@ import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { oas31 } from 'zod-openapi';
-import { follow } from '../../src/http/openapi_examples.ts';
+import { follow } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import type { OpenApiDocument } from '../../src/http/openapi.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { oas31 } from 'zod-openapi';
-import { follow } from '../../src/http/openapi_examples.ts';
-import type { Schema } from '../../src/http/openapi_examples.ts';
+import { follow } from '../../src/http/openapi_read.ts';
+import type { Schema } from '../../src/http/openapi_read.ts';
 
 type Document = oas31.OpenAPIObject;
 type SchemaObject = oas31.SchemaObject;
