@@ -367,6 +367,62 @@ alter table identity.identities enable row level security, force row level secur
 create policy one_project on identity.identities for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on identity.identities to trunkline_runtime;
 
+create table identity.links (
+  project_id            uuid not null,
+  link_id               uuid not null,
+  anonymous_identity_id uuid not null,
+  external_identity_id  uuid not null,
+  anonymous_id          text not null,
+  external_id           text not null,
+  profile_id            uuid not null,
+  anonymous_profile_id  uuid not null,
+  source                text not null,
+  key_type              text not null,
+  status                text not null,
+  reason                text,
+  created_at            timestamptz(3) not null,
+  undone_at             timestamptz(3),
+  undone_by             text,
+  constraint links_pkey primary key (project_id, link_id),
+  constraint links_project_id_anonymous_identity_id_fkey foreign key (project_id, anonymous_identity_id) references identity.identities(project_id, identity_id),
+  constraint links_project_id_external_identity_id_fkey foreign key (project_id, external_identity_id) references identity.identities(project_id, identity_id),
+  constraint links_key_type_is_known check ((key_type = any (array['publishable'::text, 'server'::text, 'session'::text]))),
+  constraint links_reason_is_known check ((reason = any (array['linked_to_another'::text, 'undone_before'::text]))),
+  constraint links_refused_have_a_reason check (((status = 'refused'::text) = (reason is not null))),
+  constraint links_source_is_known check ((source = any (array['identify'::text, 'alias'::text, 'console'::text]))),
+  constraint links_status_is_known check ((status = any (array['active'::text, 'undone'::text, 'refused'::text]))),
+  constraint links_undone_say_when_and_by_whom check ((num_nonnulls(undone_at, undone_by) =
+case status
+    when 'undone'::text then 2
+    else 0
+end))
+);
+create index links_by_anonymous_profile on identity.links using btree (project_id, anonymous_profile_id, link_id);
+create index links_by_pair on identity.links using btree (project_id, anonymous_identity_id, external_identity_id);
+create index links_by_profile on identity.links using btree (project_id, profile_id, link_id);
+create unique index links_one_active on identity.links using btree (project_id, anonymous_identity_id) where (status = 'active'::text);
+create unique index links_refused_once on identity.links using btree (project_id, anonymous_identity_id, external_identity_id, reason) where (status = 'refused'::text);
+alter table identity.links enable row level security, force row level security;
+create policy one_project on identity.links for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on identity.links to trunkline_runtime;
+
+create function identity.link_identities(
+  project_id uuid,
+  link_id uuid,
+  anonymous_id text,
+  external_id text,
+  source text,
+  key_type text,
+  at timestamptz
+)
+returns table (
+  answered_id uuid,
+  is_new boolean
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function identity.link_identities to public;
+
 create function identity.see_identifiers(
   project_id uuid,
   identity_ids uuid[],
@@ -386,6 +442,17 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function identity.see_identifiers to public;
+
+create function identity.undo_link(
+  project_id uuid,
+  link_id uuid,
+  undone_by text,
+  at timestamptz
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function identity.undo_link to public;
 
 -- ingest ------------------------------------------------------------------------------------------
 
@@ -494,13 +561,14 @@ create schema profiles authorization current_user;
 grant usage on schema profiles to trunkline_runtime;
 
 create table profiles.profiles (
-  project_id uuid not null,
-  profile_id uuid not null,
-  email      text,
-  traits     jsonb not null default '{}'::jsonb,
-  tags       text[] not null default '{}'::text[],
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
+  project_id  uuid not null,
+  profile_id  uuid not null,
+  email       text,
+  traits      jsonb not null default '{}'::jsonb,
+  tags        text[] not null default '{}'::text[],
+  created_at  timestamptz(3) not null,
+  updated_at  timestamptz(3) not null,
+  merged_into uuid,
   constraint profiles_pkey primary key (project_id, profile_id)
 ) with (fillfactor=85);
 create index profiles_by_email on profiles.profiles using btree (project_id, lower(email)) where (email is not null);
@@ -522,13 +590,32 @@ alter table profiles.traits enable row level security, force row level security;
 create policy one_project on profiles.traits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on profiles.traits to trunkline_runtime;
 
+create function profiles.change_traits(
+  project_id uuid,
+  identity_id uuid,
+  traits jsonb,
+  set_at timestamptz,
+  authority text,
+  at timestamptz
+)
+returns table (
+  changed_id uuid,
+  old_email text,
+  new_email text
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function profiles.change_traits to public;
+
 create function profiles.fold_profile(
   project_id uuid,
   profile_id uuid,
-  identity_ids uuid[],
   at timestamptz
 )
-returns void
+returns table (
+  old_email text,
+  new_email text
+)
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.fold_profile to public;
@@ -707,6 +794,7 @@ create table suppression.history (
   constraint history_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
   constraint history_change_is_known check ((change = any (array['suppressed'::text, 'released'::text])))
 );
+create index history_by_address on suppression.history using btree (project_id, address_key);
 alter table suppression.history enable row level security, force row level security;
 create policy one_project on suppression.history for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on suppression.history to trunkline_runtime;

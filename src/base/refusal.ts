@@ -30,6 +30,10 @@ export const refusals = {
     status: 405,
     detail: 'This path exists, but not for this method. See the Allow header.',
   },
+  identity_conflict: {
+    status: 409,
+    detail: 'This anonymous_id is linked to another external_id. Undo that link first.',
+  },
   request_timeout: { status: 408, detail: 'The request did not arrive completely in time.' },
   body_too_large: { status: 413, detail: 'The body is larger than this endpoint accepts.' },
   unsupported_media_type: {

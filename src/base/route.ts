@@ -79,7 +79,7 @@ export const webhookRoute = (declared: WebhookRoute): Route => declared;
 export type Limit = {
   name: string;
   value: number;
-  unit: 'bytes' | 'characters' | 'days' | 'hours' | 'items' | 'milliseconds' | 'months';
+  unit: 'bytes' | 'characters' | 'days' | 'hours' | 'items' | 'levels' | 'milliseconds' | 'months';
   /** Where it holds. */
   where: string;
 };

@@ -9,6 +9,7 @@ import type { Member } from './docs_members.ts';
 import { toHtml } from './docs_prose.ts';
 import { errorsOf, follow, listEndpoints } from './openapi_read.ts';
 import type { Endpoint } from './openapi_read.ts';
+import { inOrder } from './openapi_refusals.ts';
 import { toAmount } from './openapi_text.ts';
 
 type Document = oas31.OpenAPIObject;
@@ -64,9 +65,7 @@ const toErrors = (document: Document) => {
     errorsOf(document, operation).flatMap(({ names }) => names),
   );
   const shown = new Set<RefusalName>([...answered, 'method_not_allowed']);
-  return (Object.keys(refusals) as RefusalName[])
-    .filter((name) => shown.has(name))
-    .map((name) => ({ name, ...refusals[name] }));
+  return inOrder(shown).map((name) => ({ name, ...refusals[name] }));
 };
 
 /** The parts of a text in CommonMark, by its headings; the first has none. */

@@ -29,9 +29,11 @@ export const refusalsOf = (route: Route): RefusalName[] => {
   return inOrder(names);
 };
 
-/** In the order of the catalogue, which is that of the statuses. */
-const inOrder = (names: ReadonlySet<RefusalName>): RefusalName[] =>
-  (Object.keys(refusals) as RefusalName[]).filter((name) => names.has(name));
+/** In the order of their statuses; those of one status in that of the catalogue. */
+export const inOrder = (names: ReadonlySet<RefusalName>): RefusalName[] =>
+  (Object.keys(refusals) as RefusalName[])
+    .filter((name) => names.has(name))
+    .toSorted((a, b) => refusals[a].status - refusals[b].status);
 
 const Issue = z.strictObject({
   path: z.string().meta({ description: 'Where, as a JSON Pointer into the body or the query.' }),

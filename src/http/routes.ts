@@ -2,7 +2,7 @@ import type { Limit, Route } from '../base/route.ts';
 import { deliveryRoutes } from '../delivery/routes.ts';
 import { feedbackLimits, feedbackRoutes } from '../feedback/routes.ts';
 import { ingestLimits, ingestRoutes } from '../ingest/routes.ts';
-import { profileRoutes } from '../profiles/routes.ts';
+import { profileLimits, profileRoutes } from '../profiles/routes.ts';
 import { findCaller } from '../projects/projects.ts';
 import { suppressionRoutes } from '../suppression/routes.ts';
 
@@ -24,8 +24,9 @@ export const sections: readonly Section[] = [
   },
   {
     tag: 'Profiles',
-    about: 'What is known of a person, and their timeline.',
+    about: 'Who is who, what is known of a person, and their timeline.',
     routes: profileRoutes,
+    limits: profileLimits,
   },
   {
     tag: 'Sends',

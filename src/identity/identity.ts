@@ -1,10 +1,19 @@
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
+import { findLink, getLink, linkIdentities, listLinks, undoLink } from './link_queries.ts';
+import type { LinkRow, NewLink } from './link_queries.ts';
 import { findById, findByValue, listByProfile, seeIdentifiers } from './queries.ts';
 import type { Identity, Person, SeenIdentifier } from './queries.ts';
 
-export { findById, findByValue, listByProfile };
-export type { Identity, Person };
+export { findById, findByValue, findLink, listByProfile, listLinks };
+export {
+  LINK_KEY_TYPES,
+  LINK_SOURCES,
+  LINK_STATUSES,
+  REFUSED_LINK_REASONS,
+} from './link_queries.ts';
+export type { LinkRow };
+export type { Identity, Person, SeenIdentifier };
 
 /**
  * Finds or makes the identity behind each identifier, and answers with all of them.
@@ -20,3 +29,19 @@ export const see = async (
     seen.map((identifier) => ({ ...identifier, identity_id: newId(), profile_id: newId() })),
   );
 };
+
+/** What came of asking for a link: the log's row, and whether this call made it. */
+export type LinkAnswer = { link: LinkRow; isNew: boolean };
+
+/**
+ * Links an anonymous identity to an external one, both of which exist, or logs why not. The same
+ * wish twice answers with the same row.
+ */
+export const link = async (scope: Scope, wish: Omit<NewLink, 'link_id'>): Promise<LinkAnswer> => {
+  const { answered_id, is_new } = await linkIdentities(scope, { ...wish, link_id: newId() });
+  return { link: await getLink(scope, answered_id), isNew: is_new };
+};
+
+/** Cuts an active link; answers whether it did. */
+export const unlink = (scope: Scope, linkId: string, undoneBy: string): Promise<boolean> =>
+  undoLink(scope, linkId, undoneBy);

@@ -15,6 +15,7 @@ import {
   claimFlushes,
   countBetween,
   deleteFlushes,
+  insertMessageId,
   listEvents,
   listIdentifiers,
 } from './queries.ts';
@@ -23,6 +24,7 @@ import type { AcceptedAnswer, EventInput } from './schema.ts';
 export { toEntry } from './entry.ts';
 export { countBetween, deleteFlushes, listEvents, listIdentifiers };
 export { Entry } from './queries.ts';
+export { Identifier, MessageId } from './schema.ts';
 export type { Event } from './queries.ts';
 
 /** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
@@ -113,3 +115,17 @@ export const acceptOne = (
 
 /** Takes the oldest flushes nobody else works on, until the transaction ends. */
 export const claim = (scope: Scope): Promise<string[]> => claimFlushes(scope, CLAIM_FLUSHES_MAX);
+
+/** Refuses a time that the caller may not write to. */
+export const refuseTime = (occurredAt: Date, caller: Caller): void => {
+  const message = checkOccurredAt(occurredAt, caller.kind, new Date());
+  if (message === null) return;
+  throw new Refusal('occurred_at_out_of_range', { issues: [{ path: '/occurred_at', message }] });
+};
+
+/** Takes a message id for something that is not an event; false when it was taken before. */
+export const claimMessage = async (
+  scope: Scope,
+  messageId: string,
+  occurredAt: Date,
+): Promise<boolean> => (await insertMessageId(scope, messageId, newId(), occurredAt)) !== null;

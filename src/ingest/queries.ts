@@ -134,3 +134,19 @@ export const listEvents = async ({ tx, projectId }: Scope, keys: EventKey[]) => 
     order by occurred_at, event_id
   `);
 };
+
+const MessageIdRow = z.strictObject({ message_id: z.string() });
+
+/** Keeps a message id; null when it is known already. */
+export const insertMessageId = (
+  { tx, projectId }: Scope,
+  messageId: string,
+  eventId: string,
+  occurredAt: Date,
+) =>
+  tx.maybeOne(sql.type(MessageIdRow)`
+    insert into ingest.message_ids (project_id, message_id, event_id, occurred_at)
+    values (${projectId}, ${messageId}, ${eventId}, ${sql.timestamp(occurredAt)})
+    on conflict do nothing
+    returning message_id
+  `);

@@ -43,7 +43,8 @@ const EventName = z
   .regex(EVENT_NAME, { error: ({ input }) => proposal(String(input)) })
   .meta({ description: 'What happened, in the past tense and snake_case.' });
 
-const Identifier = z
+/** A person's id as a client gives it. */
+export const Identifier = z
   .string()
   .min(1, 'must not be empty')
   .max(IDENTIFIER_CHARS_MAX, `at most ${IDENTIFIER_CHARS_MAX} characters`)
@@ -67,7 +68,8 @@ const OccurredAt = Timestamp.meta({
   description: 'When it happened, RFC 3339 with offset; the moment of receipt if left out.',
 });
 
-const MessageId = z
+/** What makes a repeated request harmless. */
+export const MessageId = z
   .string()
   .min(1, 'must not be empty')
   .max(MESSAGE_ID_CHARS_MAX, `at most ${MESSAGE_ID_CHARS_MAX} characters`)

@@ -1,20 +1,22 @@
 import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import * as identity from '../identity/identity.ts';
-import type { Identity, Person } from '../identity/identity.ts';
+import type { Identity, LinkRow, Person } from '../identity/identity.ts';
 import type { Entry } from '../ingest/ingest.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
   addTagByEmail,
+  changeTraits as changeTraitsQuery,
   findProfile,
   foldProfile,
   insertProfiles,
   listByEmail,
   listEntries,
   listRows,
-  setTraits,
+  setMergedInto,
+  setTags,
 } from './queries.ts';
-import type { Page, ProfileRow } from './queries.ts';
+import type { Folded, Page, ProfileRow } from './queries.ts';
 import type { Profile } from './schema.ts';
 
 export type { ProfileRow };
@@ -28,23 +30,67 @@ export const seePeople = async (scope: Scope, people: readonly Person[]): Promis
 
 export type TraitChange = {
   identityId: string;
-  traits: Parameters<typeof setTraits>[1]['traits'];
+  traits: Parameters<typeof changeTraitsQuery>[1]['traits'];
   /** When it became true, by the clock of whoever said it. */
   setAt: Date;
   authority: 'publishable' | 'server';
 };
 
+/** What a suppressed address is called on the profiles that have it. */
+const tagOf = {
+  hard_bounce: 'hard_bounced',
+  complaint: 'complained',
+  manual: 'suppressed',
+} as const;
+
+/** The tags of a profile follow from its address, whenever that changes. */
+const retag = async (scope: Scope, { changed_id, old_email, new_email }: Folded): Promise<void> => {
+  if (old_email === new_email) return;
+  const reasons = new_email === null ? [] : await suppression.listReasons(scope, new_email);
+  await setTags(scope, changed_id, reasons.map((reason) => tagOf[reason]).toSorted());
+};
+
 /** Keeps what an identity was told about itself and folds it into its profile. */
 export const changeTraits = async (scope: Scope, change: TraitChange): Promise<void> => {
-  const told = await identity.findById(scope, change.identityId);
-  if (!told) return;
-  await setTraits(scope, change);
-  const identities = await identity.listByProfile(scope, told.profile_id);
-  await foldProfile(
-    scope,
-    told.profile_id,
-    identities.map(({ identity_id }) => identity_id),
-  );
+  await retag(scope, await changeTraitsQuery(scope, change));
+};
+
+const refold = async (scope: Scope, profileId: string): Promise<void> =>
+  retag(scope, await foldProfile(scope, profileId));
+
+/** What came of a wish to link: the log's row, which says when it was refused. */
+export const linkPeople = async (
+  scope: Scope,
+  wish: Parameters<typeof identity.link>[1],
+): Promise<LinkRow> => {
+  const { link, isNew } = await identity.link(scope, wish);
+  if (isNew && link.status === 'active') {
+    await setMergedInto(scope, link.anonymous_profile_id, link.profile_id);
+    for (const id of inLockOrder(link)) await refold(scope, id);
+  }
+  return link;
+};
+
+/** Profiles are locked in the order of their ids, so that two links cannot deadlock. */
+const inLockOrder = ({ profile_id, anonymous_profile_id }: LinkRow): string[] =>
+  [profile_id, anonymous_profile_id].toSorted();
+
+/**
+ * Undoes a link: both profiles become what they would be had it never existed, from what their own
+ * identities were told. Undoing twice changes nothing more. Null when there is no such link.
+ */
+export const unlinkPeople = async (
+  scope: Scope,
+  linkId: string,
+  undoneBy: string,
+): Promise<LinkRow | null> => {
+  const isCut = await identity.unlink(scope, linkId, undoneBy);
+  const link = await identity.findLink(scope, linkId);
+  if (link && isCut) {
+    await setMergedInto(scope, link.anonymous_profile_id, null);
+    for (const id of inLockOrder(link)) await refold(scope, id);
+  }
+  return link;
 };
 
 /** Puts a tag on every profile with the address. Putting it on twice changes nothing. */
@@ -88,7 +134,9 @@ const listSelected = async (
   const profileId =
     by === 'id' ? value : (await identity.findByValue(scope, by, value))?.profile_id;
   const row = profileId ? await findProfile(scope, profileId) : null;
-  return row ? [row] : [];
+  // A profile that was merged answers as the one it was merged into.
+  const shown = row?.merged_into ? await findProfile(scope, row.merged_into) : row;
+  return shown ? [shown] : [];
 };
 
 /** The profiles a selector names; one at most, except by address. */

@@ -8,6 +8,7 @@ const Profile = z.strictObject({
   email: z.string().nullable(),
   traits: z.record(z.string(), z.json()),
   tags: z.array(z.string()),
+  merged_into: z.uuid().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
 });
@@ -21,7 +22,8 @@ export const insertProfiles = ({ tx, projectId }: Scope, profileIds: string[]) =
     on conflict do nothing
   `);
 
-const profileColumns = sql.fragment`profile_id, email, traits, tags, created_at, updated_at`;
+const profileColumns = sql.fragment`profile_id, email, traits, tags, merged_into,
+  created_at, updated_at`;
 
 export const findProfile = ({ tx, projectId }: Scope, profileId: string) =>
   tx.maybeOne(sql.type(Profile)`
@@ -53,28 +55,47 @@ type Traits = {
   authority: string;
 };
 
-export const setTraits = (
+const Folded = z.strictObject({
+  changed_id: z.uuid(),
+  old_email: z.string().nullable(),
+  new_email: z.string().nullable(),
+});
+export type Folded = z.output<typeof Folded>;
+
+export const changeTraits = (
   { tx, projectId }: Scope,
   { identityId, traits, setAt, authority }: Traits,
 ) =>
-  tx.query(sql.unsafe`
-    select from profiles.set_traits(
+  tx.one(sql.type(Folded)`
+    select changed_id, old_email, new_email
+    from profiles.change_traits(
       project_id => ${projectId},
       identity_id => ${identityId},
       traits => ${JSON.stringify(traits)}::jsonb,
       set_at => ${sql.timestamp(setAt)},
-      authority => ${authority}
+      authority => ${authority},
+      at => now()
     )
   `);
 
-export const foldProfile = ({ tx, projectId }: Scope, profileId: string, identityIds: string[]) =>
+export const foldProfile = ({ tx, projectId }: Scope, profileId: string) =>
+  tx.one(sql.type(Folded)`
+    select ${profileId}::uuid as changed_id, old_email, new_email
+    from profiles.fold_profile(project_id => ${projectId}, profile_id => ${profileId}, at => now())
+  `);
+
+/** Says where a profile went when its only identity was linked; null takes it back. */
+export const setMergedInto = ({ tx, projectId }: Scope, profileId: string, into: string | null) =>
   tx.query(sql.unsafe`
-    select from profiles.fold_profile(
-      project_id => ${projectId},
-      profile_id => ${profileId},
-      identity_ids => ${sql.array(identityIds, 'uuid')},
-      at => now()
-    )
+    update profiles.profiles set merged_into = ${into}, updated_at = now()
+    where project_id = ${projectId} and profile_id = ${profileId}
+  `);
+
+export const setTags = ({ tx, projectId }: Scope, profileId: string, tags: string[]) =>
+  tx.query(sql.unsafe`
+    update profiles.profiles set tags = ${sql.array(tags, 'text')}, updated_at = now()
+    where project_id = ${projectId} and profile_id = ${profileId}
+    and tags is distinct from ${sql.array(tags, 'text')}
   `);
 
 export const addTagByEmail = ({ tx, projectId }: Scope, email: string, tag: string) =>

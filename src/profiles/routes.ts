@@ -3,11 +3,18 @@ import { inProject } from '../base/db.ts';
 import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import type { Addressed } from '../base/route.ts';
+import type { Addressed, Limit } from '../base/route.ts';
+import { identityRoutes } from './identity_routes.ts';
 import { listProfiles } from './profiles.ts';
 import type { Selector } from './profiles.ts';
 import { Profile, ProfileQuery, ProfileRef, readExternalId, TimelineEntry } from './schema.ts';
 import { pageTimeline } from './timeline.ts';
+import {
+  TRAIT_DEPTH_MAX,
+  TRAIT_KEY_CHARS_MAX,
+  TRAIT_KEYS_MAX,
+  TRAITS_BYTES_MAX,
+} from './traits.ts';
 
 const ProfileParams = z.object({ id: ProfileRef });
 const TimelineQuery = z.strictObject({
@@ -37,6 +44,7 @@ const toSelector = (query: z.output<typeof ProfileQuery>): Selector => {
 };
 
 export const profileRoutes = [
+  ...identityRoutes,
   route({
     method: 'GET',
     path: '/v1/profiles',
@@ -79,4 +87,11 @@ export const profileRoutes = [
     handle: ({ deps, caller, query, found: profile }) =>
       inProject(deps, caller.projectId, (scope) => pageTimeline(scope, profile.id, query)),
   }),
+];
+
+export const profileLimits: readonly Limit[] = [
+  { name: 'Traits of a person', value: TRAIT_KEYS_MAX, unit: 'items', where: '`traits`' },
+  { name: 'A name in traits', value: TRAIT_KEY_CHARS_MAX, unit: 'characters', where: '`traits`' },
+  { name: 'Traits as JSON', value: TRAITS_BYTES_MAX, unit: 'bytes', where: '`traits`' },
+  { name: 'Nesting of traits', value: TRAIT_DEPTH_MAX, unit: 'levels', where: '`traits`' },
 ];

@@ -1,4 +1,15 @@
 import { z } from 'zod';
+import { Timestamp as TimestampInput } from '../base/moment.ts';
+import {
+  LINK_KEY_TYPES,
+  LINK_SOURCES,
+  LINK_STATUSES,
+  REFUSED_LINK_REASONS,
+} from '../identity/identity.ts';
+import { Identifier, MessageId } from '../ingest/ingest.ts';
+import { checkTraits, TRAIT_KEY_CHARS_MAX, TRAIT_KEYS_MAX } from './traits.ts';
+
+export { LINK_STATUSES };
 
 const Timestamp = z.iso.datetime();
 const Json = z.json().register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' });
@@ -112,3 +123,84 @@ export const ProfileQuery = z
   .refine((query) => WAYS_TO_FIND.filter((way) => query[way] !== undefined).length === 1, {
     message: `give exactly one of ${WAYS_TO_FIND.join(', ')}`,
   });
+
+const TraitsInput = z
+  .unknown()
+  .superRefine((value, context) => {
+    for (const { path, message } of checkTraits(value)) {
+      context.addIssue({ code: 'custom', path, message });
+    }
+  })
+  .meta({
+    description:
+      'What is known of the person, by name. The newest word counts; null removes a trait.',
+    type: 'object',
+    maxProperties: TRAIT_KEYS_MAX,
+    propertyNames: { minLength: 1, maxLength: TRAIT_KEY_CHARS_MAX },
+  }) as unknown as z.ZodType<Record<string, z.core.util.JSONType>>;
+
+const ExternalId = Identifier.meta({ description: 'The person by your own id.' });
+const AnonymousId = Identifier.meta({
+  description: 'A device or session of the person, from before they were known.',
+});
+
+export const IdentifyInput = z
+  .strictObject({
+    external_id: ExternalId,
+    anonymous_id: AnonymousId.optional(),
+    traits: TraitsInput.optional(),
+    occurred_at: TimestampInput.optional().meta({
+      description: 'When it became true, RFC 3339 with offset; the moment of receipt if left out.',
+    }),
+    message_id: MessageId.optional(),
+  })
+  .meta({
+    id: 'Identify',
+    examples: [
+      {
+        external_id: 'ann',
+        anonymous_id: 'device-7',
+        traits: { email: 'ann@example.com', first_name: 'Ann' },
+      },
+    ],
+  });
+export type IdentifyInput = z.output<typeof IdentifyInput>;
+
+export const AliasInput = z
+  .strictObject({ anonymous_id: AnonymousId, external_id: ExternalId })
+  .meta({ id: 'Alias', examples: [{ anonymous_id: 'device-7', external_id: 'ann' }] });
+export type AliasInput = z.output<typeof AliasInput>;
+
+export const Link = z
+  .strictObject({
+    id: z.uuid(),
+    anonymous_id: z.string(),
+    external_id: z.string(),
+    profile_id: z.uuid().meta({ description: 'The profile of `external_id`.' }),
+    source: z.enum(LINK_SOURCES).meta({ description: 'Who asked for it.' }),
+    key_type: z.enum(LINK_KEY_TYPES),
+    status: z.enum(LINK_STATUSES),
+    reason: z.enum(REFUSED_LINK_REASONS).optional().meta({ description: 'Why it was refused.' }),
+    created_at: Timestamp,
+    undone_at: Timestamp.nullable(),
+    undone_by: z.string().nullable(),
+  })
+  .meta({
+    id: 'Link',
+    description: 'What made an anonymous id part of a person, or was refused.',
+    examples: [
+      {
+        id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
+        anonymous_id: 'device-7',
+        external_id: 'ann',
+        profile_id: '019a9f0c-6c03-7a3c-9d17-3e2f4a1a2b03',
+        source: 'identify',
+        key_type: 'server',
+        status: 'active',
+        created_at: '2026-01-31T12:00:00.000Z',
+        undone_at: null,
+        undone_by: null,
+      },
+    ],
+  });
+export type Link = z.output<typeof Link>;

@@ -60,3 +60,18 @@ export const listSuppressed = ({ tx, projectId }: Scope, { limit, before }: Supp
     limit ${limit}
   `);
 };
+
+const Reason = z.strictObject({ reason: z.enum(SUPPRESSION_REASONS) });
+
+/** Everything that an address was ever suppressed for and still is. */
+export const listSuppressionReasons = ({ tx, projectId }: Scope, addressKey: Buffer) =>
+  tx.any(sql.type(Reason)`
+    select distinct history.reason
+    from suppression.addresses as address
+    join suppression.history as history
+      on history.project_id = address.project_id and history.address_key = address.address_key
+    where address.project_id = ${projectId} and history.project_id = ${projectId}
+    and address.address_key = ${sql.binary(addressKey)}
+    and address.suppressed_at is not null and history.change = 'suppressed'
+    order by history.reason
+  `);

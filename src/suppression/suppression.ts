@@ -1,7 +1,12 @@
 import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
-import { findSuppressed, listSuppressed, suppressAddress } from './queries.ts';
+import {
+  findSuppressed,
+  listSuppressed,
+  listSuppressionReasons,
+  suppressAddress,
+} from './queries.ts';
 import type { Listed, SuppressionReason } from './queries.ts';
 
 export { listSuppressed };
@@ -28,3 +33,9 @@ export const suppress = async (
 /** Whether the address is on the list now. A hand-off asks `suppression.is_suppressed` instead, under a lock. */
 export const isOnList = async (scope: Scope, email: string): Promise<boolean> =>
   (await findSuppressed(scope, addressKey(scope, email))) !== null;
+
+/** What an address was suppressed for, in a fixed order; nothing when it is not. */
+export const listReasons = async (scope: Scope, email: string): Promise<SuppressionReason[]> => {
+  const rows = await listSuppressionReasons(scope, addressKey(scope, email));
+  return rows.map(({ reason }) => reason);
+};

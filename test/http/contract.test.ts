@@ -62,6 +62,14 @@ describe('the examples of the documents', () => {
       body: { event: 'user_signed_up', external_id: 'ann' },
     });
     await api.processEvents();
+    for (const anonymous_id of ['device-1', 'device-2']) {
+      const body = { anonymous_id, external_id: 'ann' };
+      await api.call('POST', '/v1/identify/alias', { key: api.project.server_key, body });
+    }
+    await database.owner.query(
+      'update identity.links set link_id = $1 where link_id = (select min(link_id::text)::uuid from identity.links)',
+      [EXAMPLE_ID],
+    );
     const sends = sendsOf(database, api.project.project_id);
     await sends.plan(newSend({ sendId: EXAMPLE_ID }));
   });
@@ -159,24 +167,29 @@ describe('what every endpoint promises to refuse can be had', () => {
       .replace('{project_id}', api.project.project_id)
       .replace('{id}', EXAMPLE_ID);
   const elsewhere = ({ path }: Endpoint): string => path.replaceAll(/\{\w+\}/g, 'x');
-  const bodyOf = ({ method }: Endpoint): Call => (method === 'POST' ? { body: {} } : {});
+  const bodyOf = ({ operation }: Endpoint): Call => (operation.requestBody ? { body: {} } : {});
   const tooLarge = `"${'a'.repeat(2 * 1024 * 1024)}"`;
 
   /** How each name is provoked; the others are in failures, connections, paths and flusher.test.ts. */
   const provoke: Record<string, (endpoint: Endpoint) => [path: string, call: Call]> = {
     invalid_request: (one) =>
-      one.method === 'POST'
+      one.operation.requestBody
         ? [pathOf(one), { key: keyOf(one), body: '[]' }]
         : [
             one.path.includes('{') ? one.path.replace('{id}', '%E0%A4%A') : `${one.path}?what=1`,
             { key: keyOf(one) },
           ],
     occurred_at_out_of_range: (one) => {
-      const event = { event: 'a', external_id: 'ann', occurred_at: '1999-01-01T00:00:00Z' };
+      const person = { external_id: 'ann', occurred_at: '1999-01-01T00:00:00Z' };
+      const event = one.path.includes('event') ? { ...person, event: 'a' } : person;
       return [
         pathOf(one),
         { key: keyOf(one), body: one.path.endsWith('batch') ? { events: [event] } : event },
       ];
+    },
+    identity_conflict: (one) => {
+      const body = { anonymous_id: 'device-2', external_id: 'bob' };
+      return [pathOf(one), { key: keyOf(one), body }];
     },
     invalid_json: (one) => [pathOf(one), { key: keyOf(one), body: '{' }],
     invalid_token: (one) => [pathOf(one), { key: null, ...bodyOf(one) }],

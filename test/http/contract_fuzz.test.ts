@@ -6,6 +6,7 @@ import { follow, listEndpoints } from '../../src/http/openapi_read.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import { testApi } from '../support/api.ts';
+import { validatorOf } from '../support/contract.ts';
 import { testDatabase } from '../support/database.ts';
 import { boundsOf, valuesOf } from '../support/from_schema.ts';
 
@@ -30,6 +31,16 @@ const bodySchemaOf = ({ operation }: Endpoint) => {
   const body = operation.requestBody as oas31.RequestBodyObject | undefined;
   return body?.content['application/json'];
 };
+const validate = validatorOf(document);
+const schemaPathOf = ({ path, method }: Endpoint): string[] => [
+  'paths',
+  path,
+  method.toLowerCase(),
+  'requestBody',
+  'content',
+  'application/json',
+  'schema',
+];
 const withBody = endpoints.filter((one) => bodySchemaOf(one) !== undefined);
 
 const parametersOf = ({ operation }: Endpoint, place: string): oas31.ParameterObject[] =>
@@ -160,13 +171,15 @@ describe.each(named(withBody))('%s', (_name, endpoint) => {
       else await post(endpoint, body);
   });
 
-  test('a member that nobody knows, or one of a wrong type, is refused', async () => {
+  test('what the schema calls wrong is refused, wherever in a body it stands', async () => {
     if (!isStrict()) return;
-    for (const place of placesOf(example)) {
-      const wrong = replaced(example, place, [{ no: 'such thing' }]);
-      expect(await post(endpoint, asText(wrong)), place.join('/')).toBe(400);
-    }
-    expect(await post(endpoint, asText({ ...(example as object), more: 1 }))).toBe(400);
+    const isWrong = (value: unknown) => validate(schemaPathOf(endpoint), value).length > 0;
+    const wrong = placesOf(example)
+      .map((place) => replaced(example, place, [{ no: 'such thing' }]))
+      .concat({ ...(example as object), more: 1 })
+      .filter(isWrong);
+    expect(wrong.length).toBeGreaterThan(2);
+    for (const value of wrong) expect(await post(endpoint, asText(value)), asText(value)).toBe(400);
   });
 });
 
@@ -185,7 +198,7 @@ describe('the bounds that the document states are the real ones', () => {
   test.each(bounds)('$member: $name', async ({ endpoint, path, at, past }) => {
     const example: unknown = bodySchemaOf(endpoint)?.example;
     expect(await post(endpoint, asText(replaced(example, path, past)))).toBe(400);
-    expect(await post(endpoint, asText(replaced(example, path, at)))).toBe(202);
+    expect(await post(endpoint, asText(replaced(example, path, at)))).not.toBe(400);
   });
 
   const limited = endpoints.flatMap((one) =>
@@ -220,7 +233,7 @@ describe.each(named(endpoints))('%s', (_name, endpoint) => {
           );
           const { status } = await api.call(endpoint.method, `${path}?${search.toString()}`, {
             key: keyOf(endpoint),
-            ...(endpoint.method === 'POST' ? { body: '{}' } : {}),
+            ...(endpoint.operation.requestBody ? { body: '{}' } : {}),
           });
           expect(status).toBeLessThan(500);
         },

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { tagAddress } from '../../src/profiles/profiles.ts';
 import { foldProfile } from '../../src/profiles/queries.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
@@ -80,35 +79,16 @@ test('a fold that changes nothing writes nothing', async () => {
   const person = await newPerson(database);
   await tell(database, person, { traits: { plan: 'pro' } });
   const before = await profileOf(database, person);
-  await inProject(database.deps, person.projectId, (scope) =>
-    foldProfile(scope, person.profileId, [person.identityId]),
-  );
+  await inProject(database.deps, person.projectId, (scope) => foldProfile(scope, person.profileId));
   await tell(database, person, { traits: { plan: 'old' }, setAt: at(-60) });
   expect(await profileOf(database, person)).toEqual(before);
-});
-
-test('without an identity nothing is left, and no tag is lost', async () => {
-  const person = await newPerson(database);
-  await tell(database, person, { traits: { plan: 'pro', email: 'tag@example.com' } });
-  await inProject(database.deps, person.projectId, async (scope) => {
-    await tagAddress(scope, 'TAG@example.com', 'hard_bounced');
-    await tagAddress(scope, 'tag@example.com', 'hard_bounced');
-    await foldProfile(scope, person.profileId, []);
-  });
-  expect(await profileOf(database, person)).toMatchObject({
-    traits: {},
-    email: null,
-    tags: ['hard_bounced'],
-  });
 });
 
 test('a profile that is not there, or another project’s, is left so', async () => {
   const person = await newPerson(database);
   await tell(database, person, { traits: { plan: 'pro' } });
-  await inProject(database.deps, newId(), (scope) =>
-    foldProfile(scope, person.profileId, [person.identityId]),
-  );
-  await inProject(database.deps, person.projectId, (scope) => foldProfile(scope, newId(), []));
+  await inProject(database.deps, newId(), (scope) => foldProfile(scope, person.profileId));
+  await inProject(database.deps, person.projectId, (scope) => foldProfile(scope, newId()));
   expect(await traitsOf(person)).toEqual({ plan: 'pro' });
 });
 
@@ -162,11 +142,7 @@ test('two identities told at once: the second fold waits and sees both', async (
     one.identityId,
     { a: 1 },
   ]);
-  await client.query('select profiles.fold_profile($1, $2, $3, now())', [
-    one.projectId,
-    one.profileId,
-    [one.identityId, other.identityId],
-  ]);
+  await client.query('select profiles.fold_profile($1, $2, now())', [one.projectId, one.profileId]);
   const telling = tell(database, other, { traits: { b: 2 } });
   await untilWaiting(database);
   expect(await isSettled(telling)).toBe(false);

@@ -1,0 +1,81 @@
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Caller } from '../base/caller.ts';
+import type { Deps } from '../base/deps.ts';
+import { Refusal } from '../base/refusal.ts';
+import * as identity from '../identity/identity.ts';
+import type { LinkRow, SeenIdentifier } from '../identity/identity.ts';
+import * as ingest from '../ingest/ingest.ts';
+import { changeTraits, linkPeople, seePeople } from './profiles.ts';
+import type { AliasInput, IdentifyInput } from './schema.ts';
+
+const authorityOf = ({ kind }: Caller) => (kind === 'server' ? 'server' : 'publishable');
+
+const seen = (kind: SeenIdentifier['kind'], value: string, at: Date): SeenIdentifier => ({
+  kind,
+  value,
+  first_seen_at: at,
+  last_seen_at: at,
+});
+
+/** Makes the identities that a link needs; those that are there are left alone: nobody was seen. */
+const makeMissing = async (scope: Scope, wanted: readonly SeenIdentifier[]): Promise<void> => {
+  const missing: SeenIdentifier[] = [];
+  for (const one of wanted) {
+    if (!(await identity.findByValue(scope, one.kind, one.value))) missing.push(one);
+  }
+  await seePeople(scope, await identity.see(scope, missing));
+};
+
+/**
+ * Says who somebody is and what is known of them: the anonymous id becomes theirs, unless it belongs
+ * to somebody else (which is logged, not answered), and the traits are theirs.
+ */
+export const identify = async (deps: Deps, caller: Caller, input: IdentifyInput): Promise<void> => {
+  const occurredAt = input.occurred_at === undefined ? new Date() : new Date(input.occurred_at);
+  ingest.refuseTime(occurredAt, caller);
+  await inProject(deps, caller.projectId, async (scope) => {
+    const isNew =
+      input.message_id === undefined ||
+      (await ingest.claimMessage(scope, input.message_id, occurredAt));
+    if (!isNew) return;
+    // To be identified is to be seen: as with events, only the first and the last time are kept.
+    const people = await identity.see(scope, [
+      ...(input.anonymous_id === undefined
+        ? []
+        : [seen('anonymous', input.anonymous_id, occurredAt)]),
+      seen('external', input.external_id, occurredAt),
+    ]);
+    await seePeople(scope, people);
+    if (input.anonymous_id !== undefined) {
+      await linkPeople(scope, {
+        anonymous_id: input.anonymous_id,
+        external_id: input.external_id,
+        source: 'identify',
+        key_type: authorityOf(caller),
+      });
+    }
+    const person = people.find(({ kind }) => kind === 'external');
+    if (!person || input.traits === undefined) return;
+    await changeTraits(scope, {
+      identityId: person.identity_id,
+      traits: input.traits,
+      setAt: occurredAt,
+      authority: authorityOf(caller),
+    });
+  });
+};
+
+/** Links at the word of a server. An anonymous id that belongs to somebody else is a conflict, and logged. */
+export const alias = async (deps: Deps, caller: Caller, input: AliasInput): Promise<LinkRow> => {
+  const link = await inProject(deps, caller.projectId, async (scope) => {
+    const now = new Date();
+    await makeMissing(scope, [
+      seen('anonymous', input.anonymous_id, now),
+      seen('external', input.external_id, now),
+    ]);
+    return linkPeople(scope, { ...input, source: 'alias', key_type: 'server' });
+  });
+  if (link.status === 'refused') throw new Refusal('identity_conflict');
+  return link;
+};

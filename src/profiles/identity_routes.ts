@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { route } from '../base/route.ts';
+import type { Addressed } from '../base/route.ts';
+import * as identity from '../identity/identity.ts';
+import type { LinkRow } from '../identity/identity.ts';
+import { alias, identify } from './identify.ts';
+import { listProfiles, unlinkPeople } from './profiles.ts';
+import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile } from './schema.ts';
+
+const LinkQuery = z.strictObject({
+  ...pageQuery,
+  profile_id: z.uuid().optional().meta({ description: 'Only links of this profile.' }),
+  status: z.enum(LINK_STATUSES).optional().meta({ description: 'Only links that stand so now.' }),
+});
+const LinkParams = z.object({ id: z.uuid().meta({ description: "The link's id." }) });
+
+/** A link as the API shows it. */
+export const toLink = (row: LinkRow): Link => ({
+  id: row.link_id,
+  anonymous_id: row.anonymous_id,
+  external_id: row.external_id,
+  profile_id: row.profile_id,
+  source: row.source,
+  key_type: row.key_type,
+  status: row.status,
+  ...(row.reason === null ? {} : { reason: row.reason }),
+  created_at: row.created_at.toISOString(),
+  undone_at: row.undone_at?.toISOString() ?? null,
+  undone_by: row.undone_by,
+});
+
+const findLink = ({ deps, caller, params }: Addressed): Promise<LinkRow | null> => {
+  const named = LinkParams.safeParse(params);
+  if (!named.success) return Promise.resolve(null);
+  return inProject(deps, caller.projectId, (scope) => identity.findLink(scope, named.data.id));
+};
+
+export const identityRoutes = [
+  route({
+    method: 'POST',
+    path: '/v1/identify',
+    access: 'publishable',
+    summary: 'Say who somebody is and what is known of them.',
+    description:
+      'Everything that `anonymous_id` did becomes part of the person, unless it belongs to somebody else: such a ' +
+      'link is refused and logged, and the answer is the same, since a publishable key learns nothing of anybody.',
+    refusals: ['occurred_at_out_of_range'],
+    body: IdentifyInput,
+    status: 202,
+    answer: z.strictObject({ accepted: z.literal(1) }).meta({ id: 'Identified' }),
+    handle: async ({ deps, caller, body }) => {
+      await identify(deps, caller, body);
+      return { accepted: 1 };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/identify/alias',
+    access: 'server',
+    summary: 'Link an anonymous id to a known person.',
+    description: 'Answers the link that is there already when it is asked for again.',
+    refusals: ['identity_conflict'],
+    body: AliasInput,
+    status: 200,
+    answer: z.strictObject({ link: Link }),
+    handle: async ({ deps, caller, body }) => ({ link: toLink(await alias(deps, caller, body)) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/identity-links',
+    access: 'server',
+    summary: 'The log of identity links, newest first.',
+    query: LinkQuery,
+    status: 200,
+    answer: pageOf(Link),
+    handle: ({ deps, caller, query }) =>
+      inProject(deps, caller.projectId, async (scope) => {
+        const rows = await identity.listLinks(scope, {
+          limit: query.limit + 1,
+          beforeId: readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null,
+          profileId: query.profile_id ?? null,
+          status: query.status ?? null,
+        });
+        return toPage(rows, query.limit, { item: toLink, position: (row) => [row.link_id] });
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/identity-links/:id',
+    access: 'server',
+    summary: 'Read one identity link.',
+    params: LinkParams,
+    status: 200,
+    answer: Link,
+    find: findLink,
+    handle: ({ found }) => Promise.resolve(toLink(found)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/identity-links/:id/undo',
+    access: 'server',
+    summary: 'Undo a link: both people become what they would be without it.',
+    description: 'That includes what arrived meanwhile. Undoing twice answers the same.',
+    params: LinkParams,
+    status: 200,
+    answer: z.strictObject({ link: Link, profiles: z.array(Profile) }),
+    find: findLink,
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, async (scope) => {
+        const link = (await unlinkPeople(scope, found.link_id, 'server_key')) ?? found;
+        const ids = [...new Set([link.profile_id, link.anonymous_profile_id])];
+        const profiles = await Promise.all(
+          ids.map((value) => listProfiles(scope, { by: 'id', value })),
+        );
+        return { link: toLink(link), profiles: profiles.flat() };
+      }),
+  }),
+];

@@ -1,0 +1,78 @@
+import { readEmail } from '../base/email_address.ts';
+import { isStorable } from '../base/text.ts';
+
+export const TRAIT_KEYS_MAX = 256;
+export const TRAIT_KEY_CHARS_MAX = 255;
+export const TRAITS_BYTES_MAX = 32 * 1024;
+/** A trait whose value is a scalar has depth 1. */
+export const TRAIT_DEPTH_MAX = 5;
+
+type Problem = { path: string[]; message: string };
+type Pending = { value: unknown; path: string[] };
+
+const checkScalar = (value: unknown): string | null => {
+  if (typeof value === 'string') {
+    return isStorable(value) ? null : 'must be well-formed Unicode without U+0000';
+  }
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return 'integers lie within ±(2^53 − 1): send it as a string';
+  }
+  return typeof value === 'number' && !Number.isFinite(value) ? 'must be a finite number' : null;
+};
+
+const checkKey = (key: string): string | null => {
+  if (key.length === 0 || key.length > TRAIT_KEY_CHARS_MAX) {
+    return `keys have 1 to ${TRAIT_KEY_CHARS_MAX} characters`;
+  }
+  return isStorable(key) ? null : 'keys must be well-formed Unicode without U+0000';
+};
+
+/** Walked with a list of our own: the stack would overflow on deep input. */
+const checkValues = (traits: object): Problem[] => {
+  const problems: Problem[] = [];
+  const pending: Pending[] = [{ value: traits, path: [] }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { value, path } = next;
+    if (typeof value !== 'object' || value === null) {
+      const message = checkScalar(value);
+      if (message !== null) problems.push({ path, message });
+      continue;
+    }
+    if (path.length >= TRAIT_DEPTH_MAX) {
+      problems.push({ path, message: `at most ${TRAIT_DEPTH_MAX} levels deep` });
+      continue;
+    }
+    for (const [key, member] of Object.entries(value)) {
+      const message = Array.isArray(value) ? null : checkKey(key);
+      if (message !== null) problems.push({ path: [...path, key], message });
+      pending.push({ value: member, path: [...path, key] });
+    }
+  }
+  return problems;
+};
+
+const checkEmail = (traits: object): Problem[] => {
+  const email = Object.hasOwn(traits, 'email') ? (traits as { email: unknown }).email : null;
+  return email === null || readEmail(email) !== null
+    ? []
+    : [
+        {
+          path: ['email'],
+          message: 'must be one e-mail address, such as ann@example.com, or null',
+        },
+      ];
+};
+
+/** What is wrong with the traits of a request; nothing when they are good. */
+export const checkTraits = (value: unknown): Problem[] => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return [{ path: [], message: 'must be an object' }];
+  }
+  if (Object.keys(value).length > TRAIT_KEYS_MAX) {
+    return [{ path: [], message: `at most ${TRAIT_KEYS_MAX} keys` }];
+  }
+  const problems = [...checkValues(value), ...checkEmail(value)];
+  if (problems.length > 0) return problems;
+  const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > TRAITS_BYTES_MAX;
+  return isTooLarge ? [{ path: [], message: `at most ${TRAITS_BYTES_MAX} bytes of JSON` }] : [];
+};
