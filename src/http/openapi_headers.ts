@@ -1,4 +1,5 @@
 import type { oas31 } from 'zod-openapi';
+import type { Route } from '../base/route.ts';
 
 const REQUEST_ID = { type: 'string', pattern: '^[\\w.:-]{8,128}$' } as const;
 const TRACEPARENT = {
@@ -6,10 +7,12 @@ const TRACEPARENT = {
   pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
 } as const;
 
-/** Headers that endpoints read, described once. `methods`: of those only; all where left out. */
+type Reader = { method: string; access: Route['access'] | 'none' };
+
+/** Headers that endpoints read, described once: all of them, unless it is said which. */
 export const requestHeaders: readonly {
   key: string;
-  methods?: readonly string[];
+  isReadBy?: (reader: Reader) => boolean;
   parameter: oas31.ParameterObject;
 }[] = [
   {
@@ -67,8 +70,8 @@ export const answerHeaders = {
   traceparent: headerRef('traceparent'),
 };
 
-/** The headers that an endpoint with this method reads, as references. */
-export const headersRead = (method: string): oas31.ReferenceObject[] =>
+/** The headers that an endpoint reads, as references. */
+export const headersRead = (reader: Reader): oas31.ReferenceObject[] =>
   requestHeaders
-    .filter(({ methods }) => methods === undefined || methods.includes(method))
+    .filter(({ isReadBy }) => isReadBy?.(reader) ?? true)
     .map(({ key }) => ({ $ref: `#/components/parameters/${key}` }));

@@ -30,7 +30,7 @@ const read = (summary: string, responses: Record<string, ZodOpenApiResponseObjec
     tags: [OPEN_TAG],
     summary,
     security: [],
-    parameters: headersRead('GET'),
+    parameters: headersRead({ method: 'GET', access: 'none' }),
     responses,
   },
 });

@@ -59,7 +59,7 @@ export const toOperation = (
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     security: schemesOf[route.access].map((scheme) => ({ [scheme]: [] })),
-    parameters: headersRead(route.method),
+    parameters: headersRead(route),
     requestParams: {
       ...(route.params ? { path: route.params } : {}),
       ...(query ? { query: query as never } : {}),
