@@ -128,6 +128,14 @@ grant insert, select on automations.versions to trunkline_runtime;
 -- base --------------------------------------------------------------------------------------------
 
 create schema base authorization current_user;
+grant usage on schema base to trunkline_runtime;
+
+create table base.api_processes (
+  process_id   uuid not null,
+  heartbeat_at timestamptz(3) not null,
+  constraint api_processes_pkey primary key (process_id)
+);
+grant delete, insert, select, update on base.api_processes to trunkline_runtime;
 
 create function base.isolate_table(
   table_name regclass
@@ -344,6 +352,44 @@ alter table feedback.notices enable row level security, force row level security
 create policy one_project on feedback.notices for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on feedback.notices to trunkline_runtime;
 
+-- http --------------------------------------------------------------------------------------------
+
+create schema http authorization current_user;
+grant usage on schema http to trunkline_runtime;
+
+create table http.idempotency_keys (
+  project_id    uuid not null,
+  key_hash      bytea not null,
+  fingerprint   bytea not null,
+  repetition_id uuid not null,
+  claim_id      uuid not null,
+  claimed_until timestamptz(3),
+  created_at    timestamptz(3) not null,
+  answer        bytea,
+  constraint idempotency_keys_pkey primary key (project_id, key_hash),
+  constraint idempotency_keys_are_hashed check (((length(key_hash) = 32) and (length(fingerprint) = 32)))
+);
+alter table http.idempotency_keys enable row level security, force row level security;
+create policy one_project on http.idempotency_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on http.idempotency_keys to trunkline_runtime;
+
+create function http.claim_key(
+  project_id uuid,
+  key_hash bytea,
+  fingerprint bytea,
+  claim_id uuid,
+  lease_seconds integer,
+  kept_hours integer
+)
+returns table (
+  state text,
+  repetition_id uuid,
+  answer bytea
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function http.claim_key to public;
+
 -- identity ----------------------------------------------------------------------------------------
 
 create schema identity authorization current_user;
@@ -416,15 +462,19 @@ create policy one_project on ingest.events for all to public using ((project_id 
 grant insert, select on ingest.events to trunkline_runtime;
 
 create table ingest.message_ids (
-  project_id  uuid not null,
-  message_id  text not null,
-  event_id    uuid not null,
-  occurred_at timestamptz(3) not null,
+  project_id    uuid not null,
+  message_id    text not null,
+  event_id      uuid not null,
+  occurred_at   timestamptz(3) not null,
+  conflicts     integer,
+  conflicted_at timestamptz(3),
   constraint message_ids_pkey primary key (project_id, message_id)
 );
+create index message_ids_by_conflict on ingest.message_ids using btree (project_id, conflicted_at desc, message_id) where (conflicted_at is not null);
 alter table ingest.message_ids enable row level security, force row level security;
 create policy one_project on ingest.message_ids for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on ingest.message_ids to trunkline_runtime;
+grant update (conflicts, conflicted_at) on ingest.message_ids to trunkline_runtime;
 
 create table ingest.pending (
   project_id    uuid not null,
@@ -478,6 +528,21 @@ returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp;
 grant execute on function ingest.keep_partitions to trunkline_queue;
+
+create function ingest.note_conflicts(
+  project_id uuid,
+  noted_at timestamptz,
+  event_ids uuid[],
+  message_ids text[],
+  names text[],
+  external_ids text[],
+  anonymous_ids text[],
+  properties jsonb[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function ingest.note_conflicts to public;
 
 create function ingest.pending_events(
   project_id uuid,

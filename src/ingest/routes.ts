@@ -1,9 +1,13 @@
+import type { Repeatable } from '../base/idempotency.ts';
 import { route } from '../base/route.ts';
+import type { Inbound } from '../base/route.ts';
 import { accept, acceptOne } from './ingest.ts';
 import { AcceptedAnswer, BatchInput, EventInput } from './schema.ts';
 
 /** A batch of 50 events of 32 KiB would be more: the request limit is the harder one. */
 const REQUEST_BYTES_MAX = 1024 * 1024;
+
+type Once<Body> = Inbound<Body, unknown, unknown> & Repeatable;
 
 export const ingestRoutes = [
   route({
@@ -15,7 +19,8 @@ export const ingestRoutes = [
     bodyBytesMax: REQUEST_BYTES_MAX,
     status: 202,
     answer: AcceptedAnswer,
-    handle: ({ deps, caller, body }) => acceptOne(deps, caller, body),
+    handle: ({ deps, caller, body, repetitionId }: Once<EventInput>) =>
+      acceptOne(deps, caller, body, repetitionId),
   }),
   route({
     method: 'POST',
@@ -26,7 +31,7 @@ export const ingestRoutes = [
     bodyBytesMax: REQUEST_BYTES_MAX,
     status: 202,
     answer: AcceptedAnswer,
-    handle: ({ deps, caller, body }) =>
-      accept(deps, caller, { events: body.events, sentAt: body.sent_at }),
+    handle: ({ deps, caller, body, repetitionId }: Once<BatchInput>) =>
+      accept(deps, caller, { events: body.events, sentAt: body.sent_at, repetitionId }),
   }),
 ];

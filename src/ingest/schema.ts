@@ -99,6 +99,7 @@ export const BatchInput = z.strictObject({
     .min(1, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`)
     .max(BATCH_EVENTS_MAX, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`),
 });
+export type BatchInput = z.output<typeof BatchInput>;
 
 export const AcceptedAnswer = z.strictObject({
   accepted: z.int(),
