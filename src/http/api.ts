@@ -11,7 +11,9 @@ import { answerErrors } from './errors.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
 import { identify } from './identify.ts';
+import { makeLimits } from './limits.ts';
 import { mountRoutes, refuseOtherMethods } from './mount.ts';
+import { startPresence } from './presence.ts';
 import { routes } from './routes.ts';
 import { requireHost } from './url.ts';
 
@@ -87,6 +89,12 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS): Server => {
   return server;
 };
 
+/** Counts this process among those that share the limits. */
+const joinOthers = (deps: Deps) => {
+  const limits = deps.resources.of(makeLimits, deps.config);
+  return startPresence(deps, (processes) => limits.share(processes));
+};
+
 /** Opens the HTTP door. Answers once it listens; `close` drains it. */
 export const openApi = async (
   deps: Deps,
@@ -96,5 +104,12 @@ export const openApi = async (
 ): Promise<Listening> => {
   const server = makeServer(makeApp(deps, readiness, withApi), timeouts);
   await listen(server, deps.config.port, deps.config.host);
-  return { port: (server.address() as AddressInfo).port, close: () => drain(server) };
+  const presence = withApi ? await joinOthers(deps) : null;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      await drain(server);
+      await presence?.stop();
+    },
+  };
 };
