@@ -71,6 +71,18 @@ project: $(INSTALLED) ## Make a project and print its keys as JSON: make project
 settings: $(INSTALLED) ## List the service's settings
 	@exec node src/main.ts --help
 
+.PHONY: analyst
+analyst: $(INSTALLED) ## Print a login that reads one project's analytics views: make analyst project=<uuid> [name=…]
+	@exec node src/runtime/analyst.ts keep "$(project)" "$(name)"
+
+.PHONY: analyst-remove
+analyst-remove: $(INSTALLED) ## Remove it: make analyst-remove project=<uuid> [name=…]
+	@exec node src/runtime/analyst.ts remove "$(project)" "$(name)"
+
+.PHONY: seed
+seed: $(INSTALLED) ## Make people and their past: make seed people=1000 events=100000 [project=<uuid>] [days=365] [seed=1]
+	@exec node src/runtime/seed.ts people="$(people)" events="$(events)" project="$(project)" days="$(days)" seed="$(seed)"
+
 .PHONY: watch
 watch: $(INSTALLED) ## Run db/current.sql on every save, on a scratch database
 	@exec node src/runtime/schema.ts watch

@@ -37,6 +37,137 @@ create index sessions_by_person on admin.sessions using btree (person_id);
 grant delete, insert, select on admin.sessions to trunkline_runtime;
 grant update (last_seen_at) on admin.sessions to trunkline_runtime;
 
+-- analytics ---------------------------------------------------------------------------------------
+
+create schema analytics authorization current_user;
+grant usage on schema analytics to trunkline_analyst;
+
+create view analytics.events as
+ select event_id,
+    nullif(name, ''::text) as event,
+    occurred_at,
+    received_at,
+    nullif(external_id, ''::text) as external_id,
+    nullif(anonymous_id, ''::text) as anonymous_id,
+    properties,
+    source
+   from ingest.events event;
+
+create view analytics.feedback as
+ select notice.occurred_at,
+    notice.received_at,
+    nullif(notice.source, ''::text) as source,
+    notice.kind,
+    notice.bounce_type,
+    notice.send_id,
+    nullif(address.email, ''::text) as email,
+    nullif(notice.reason, ''::text) as reason
+   from feedback.notices notice
+     left join suppression.addresses address on address.project_id = notice.project_id and address.address_key = notice.address_key;
+
+create view analytics.identities as
+ select identity_id,
+    profile_id,
+    kind,
+    nullif(value, ''::text) as value,
+    first_seen_at,
+    last_seen_at
+   from identity.identities identity;
+
+create view analytics.profiles as
+ select profile.profile_id,
+    known.external_id,
+    nullif(profile.email, ''::text) as email,
+    profile.traits,
+    profile.tags || '{}'::text[] as tags,
+    known.first_seen_at,
+    known.last_seen_at,
+    profile.created_at,
+    profile.updated_at
+   from profiles.profiles profile
+     join ( select identity.project_id,
+            identity.profile_id,
+            min(identity.value) filter (where identity.kind = 'external'::text) as external_id,
+            min(identity.first_seen_at) as first_seen_at,
+            max(identity.last_seen_at) as last_seen_at
+           from identity.identities identity
+          group by identity.project_id, identity.profile_id) known on known.project_id = profile.project_id and known.profile_id = profile.profile_id;
+
+create view analytics.runs as
+ select run.run_id,
+    run.automation_id,
+    nullif(automation.name, ''::text) as automation,
+    run.version,
+    identity.profile_id,
+    run.trigger_event_id,
+    run.trigger_event_at,
+    run.status,
+    nullif(run.step_id, ''::text) as step_id,
+    run.wake_at,
+    run.started_at,
+    run.ended_at
+   from automations.runs run
+     left join automations.automations automation on automation.project_id = run.project_id and automation.automation_id = run.automation_id
+     left join identity.identities identity on identity.project_id = run.project_id and identity.identity_id = run.identity_id;
+
+create view analytics.sends as
+ select send.send_id,
+    send.automation_id,
+    nullif(automation.name, ''::text) as automation,
+    send.run_id,
+    nullif(send.step_id, ''::text) as step_id,
+    send.template_id,
+    send.template_version,
+    nullif(template.name, ''::text) as template,
+    coalesce(identity.profile_id, send.profile_id) as profile_id,
+    nullif(send.recipient, ''::text) as recipient,
+    nullif(send.subject, ''::text) as subject,
+        case
+            when send.complained_at is not null then 'complained'::text
+            when send.bounced_at is not null then 'bounced'::text
+            when send.delivered_at is not null then 'delivered'::text
+            else send.status
+        end as status,
+    nullif(send.status_reason, ''::text) as status_reason,
+    send.event_id,
+    send.event_occurred_at,
+    send.queued_at,
+    send.handed_off_at,
+    send.accepted_at,
+    send.delivered_at,
+    send.bounced_at,
+    send.complained_at
+   from delivery.sends send
+     left join automations.automations automation on automation.project_id = send.project_id and automation.automation_id = send.automation_id
+     left join rendering.templates template on template.project_id = send.project_id and template.template_id = send.template_id and template.version = send.template_version
+     left join automations.runs run on run.project_id = send.project_id and run.run_id = send.run_id
+     left join identity.identities identity on identity.project_id = run.project_id and identity.identity_id = run.identity_id;
+
+create view analytics.suppressions as
+ select nullif(email, ''::text) as email,
+    reason,
+    nullif(source, ''::text) as source,
+    suppressed_at
+   from suppression.addresses address
+  where suppressed_at is not null;
+
+create view analytics.timeline as
+ select identity.profile_id,
+    event.event_id,
+    nullif(event.name, ''::text) as event,
+    event.occurred_at,
+    event.received_at,
+    nullif(event.external_id, ''::text) as external_id,
+    nullif(event.anonymous_id, ''::text) as anonymous_id,
+    event.properties,
+    event.source
+   from ingest.events event
+     left join identity.identities identity on identity.project_id = event.project_id and identity.kind =
+        case
+            when event.external_id is null then 'anonymous'::text
+            else 'external'::text
+        end and identity.value = coalesce(event.external_id, event.anonymous_id);
+
 -- automations -------------------------------------------------------------------------------------
 
 create schema automations authorization current_user;
@@ -56,8 +187,11 @@ create table automations.automations (
   constraint automations_status_is_known check ((status = any (array['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
 );
 alter table automations.automations enable row level security, force row level security;
+create policy analysts_permissive on automations.automations for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on automations.automations as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on automations.automations for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on automations.automations to trunkline_runtime;
+grant select (project_id, automation_id, name) on automations.automations to trunkline_analyst;
 
 create table automations.run_log (
   project_id uuid not null,
@@ -97,9 +231,12 @@ create table automations.runs (
 create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
 create index runs_due on automations.runs using btree (project_id, wake_at) where (status = 'active'::text);
 alter table automations.runs enable row level security, force row level security;
+create policy analysts_permissive on automations.runs for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on automations.runs as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on automations.runs for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on automations.runs for select to trunkline_queue using (true);
 grant insert, select, update on automations.runs to trunkline_runtime;
+grant select (project_id, run_id, automation_id, version, identity_id, trigger_event_id, trigger_event_at, status, step_id, wake_at, started_at, ended_at) on automations.runs to trunkline_analyst;
 grant select (project_id, status, wake_at) on automations.runs to trunkline_queue;
 
 create table automations.triggers (
@@ -130,6 +267,14 @@ grant insert, select on automations.versions to trunkline_runtime;
 -- base --------------------------------------------------------------------------------------------
 
 create schema base authorization current_user;
+grant usage on schema base to trunkline_runtime;
+
+create table base.api_processes (
+  process_id   uuid not null,
+  heartbeat_at timestamptz(3) not null,
+  constraint api_processes_pkey primary key (process_id)
+);
+grant delete, insert, select, update on base.api_processes to trunkline_runtime;
 
 create function base.isolate_table(
   table_name regclass
@@ -138,6 +283,15 @@ returns void
 language plpgsql volatile
 set search_path = '';
 grant execute on function base.isolate_table to public;
+
+create function base.open_to_analysts(
+  table_name regclass,
+  columns text[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function base.open_to_analysts to public;
 
 create function base.open_to_queue(
   table_name regclass
@@ -232,10 +386,13 @@ create index sends_by_rare_status on delivery.sends using btree (project_id, sta
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
 create index sends_due on delivery.sends using btree (project_id, provider_id, due_at) where (status = 'queued'::text);
 alter table delivery.sends enable row level security, force row level security;
+create policy analysts_permissive on delivery.sends for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on delivery.sends as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on delivery.sends for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on delivery.sends for select to trunkline_queue using (true);
 grant insert, select, update on delivery.sends to trunkline_runtime;
 grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at) on delivery.sends to trunkline_queue;
+grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at) on delivery.sends to trunkline_analyst;
 
 create function delivery.begin_hand_off(
   project_id uuid,
@@ -349,8 +506,49 @@ create table feedback.notices (
   constraint notices_pkey primary key (project_id, source, dedupe_key)
 );
 alter table feedback.notices enable row level security, force row level security;
+create policy analysts_permissive on feedback.notices for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on feedback.notices as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on feedback.notices for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on feedback.notices to trunkline_runtime;
+grant select (project_id, source, kind, bounce_type, address_key, send_id, occurred_at, received_at, reason) on feedback.notices to trunkline_analyst;
+
+-- http --------------------------------------------------------------------------------------------
+
+create schema http authorization current_user;
+grant usage on schema http to trunkline_runtime;
+
+create table http.idempotency_keys (
+  project_id    uuid not null,
+  key_hash      bytea not null,
+  fingerprint   bytea not null,
+  repetition_id uuid not null,
+  claim_id      uuid not null,
+  claimed_until timestamptz(3),
+  created_at    timestamptz(3) not null,
+  answer        bytea,
+  constraint idempotency_keys_pkey primary key (project_id, key_hash),
+  constraint idempotency_keys_are_hashed check (((length(key_hash) = 32) and (length(fingerprint) = 32)))
+);
+alter table http.idempotency_keys enable row level security, force row level security;
+create policy one_project on http.idempotency_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on http.idempotency_keys to trunkline_runtime;
+
+create function http.claim_key(
+  project_id uuid,
+  key_hash bytea,
+  fingerprint bytea,
+  claim_id uuid,
+  lease_seconds integer,
+  kept_hours integer
+)
+returns table (
+  state text,
+  repetition_id uuid,
+  answer bytea
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function http.claim_key to public;
 
 -- identity ----------------------------------------------------------------------------------------
 
@@ -372,8 +570,11 @@ create table identity.identities (
 ) with (fillfactor=85);
 create index identities_by_profile on identity.identities using btree (project_id, profile_id);
 alter table identity.identities enable row level security, force row level security;
+create policy analysts_permissive on identity.identities for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on identity.identities as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on identity.identities for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on identity.identities to trunkline_runtime;
+grant select (project_id, identity_id, kind, value, profile_id, first_seen_at, last_seen_at) on identity.identities to trunkline_analyst;
 
 create table identity.links (
   project_id            uuid not null,
@@ -487,19 +688,26 @@ create index events_by_anonymous_id on only ingest.events using btree (project_i
 create index events_by_arrival on only ingest.events using brin (received_at);
 create index events_by_external_id on only ingest.events using btree (project_id, external_id, occurred_at) where (external_id is not null);
 alter table ingest.events enable row level security, force row level security;
+create policy analysts_permissive on ingest.events for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on ingest.events as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on ingest.events for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on ingest.events to trunkline_runtime;
+grant select (project_id, event_id, occurred_at, received_at, name, external_id, anonymous_id, properties, source) on ingest.events to trunkline_analyst;
 
 create table ingest.message_ids (
-  project_id  uuid not null,
-  message_id  text not null,
-  event_id    uuid not null,
-  occurred_at timestamptz(3) not null,
+  project_id    uuid not null,
+  message_id    text not null,
+  event_id      uuid not null,
+  occurred_at   timestamptz(3) not null,
+  conflicts     integer,
+  conflicted_at timestamptz(3),
   constraint message_ids_pkey primary key (project_id, message_id)
 );
+create index message_ids_by_conflict on ingest.message_ids using btree (project_id, conflicted_at desc, message_id) where (conflicted_at is not null);
 alter table ingest.message_ids enable row level security, force row level security;
 create policy one_project on ingest.message_ids for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select on ingest.message_ids to trunkline_runtime;
+grant delete, insert, select on ingest.message_ids to trunkline_runtime;
+grant update (conflicts, conflicted_at) on ingest.message_ids to trunkline_runtime;
 
 create table ingest.pending (
   project_id    uuid not null,
@@ -546,6 +754,36 @@ returns setof uuid
 language sql volatile;
 grant execute on function ingest.claim_flushes to public;
 
+create function ingest.drop_partition(
+  before timestamptz
+)
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = 200ms;
+grant execute on function ingest.drop_partition to trunkline_queue;
+
+create function ingest.expired_partitions(
+  before timestamptz
+)
+returns table (
+  name text,
+  ends_at timestamptz
+)
+language sql stable;
+grant execute on function ingest.expired_partitions to public;
+
+create function ingest.forget_message_ids(
+  project_id uuid,
+  before timestamptz,
+  after text,
+  ids_max integer
+)
+returns text
+language plpgsql volatile
+set search_path = '';
+grant execute on function ingest.forget_message_ids to public;
+
 create function ingest.keep_partitions(
   months_back integer default 24,
   months_ahead integer default 3
@@ -554,6 +792,21 @@ returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp;
 grant execute on function ingest.keep_partitions to trunkline_queue;
+
+create function ingest.note_conflicts(
+  project_id uuid,
+  noted_at timestamptz,
+  event_ids uuid[],
+  message_ids text[],
+  names text[],
+  external_ids text[],
+  anonymous_ids text[],
+  properties jsonb[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function ingest.note_conflicts to public;
 
 create function ingest.pending_events(
   project_id uuid,
@@ -582,8 +835,11 @@ create table profiles.profiles (
 ) with (fillfactor=85);
 create index profiles_by_email on profiles.profiles using btree (project_id, lower(email)) where (email is not null);
 alter table profiles.profiles enable row level security, force row level security;
+create policy analysts_permissive on profiles.profiles for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on profiles.profiles as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on profiles.profiles for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on profiles.profiles to trunkline_runtime;
+grant select (project_id, profile_id, email, traits, tags, created_at, updated_at) on profiles.profiles to trunkline_analyst;
 
 create table profiles.traits (
   project_id  uuid not null,
@@ -769,8 +1025,11 @@ create table rendering.templates (
   constraint templates_pkey primary key (project_id, template_id, version)
 );
 alter table rendering.templates enable row level security, force row level security;
+create policy analysts_permissive on rendering.templates for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on rendering.templates as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on rendering.templates for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on rendering.templates to trunkline_runtime;
+grant select (project_id, template_id, version, name) on rendering.templates to trunkline_analyst;
 
 -- suppression -------------------------------------------------------------------------------------
 
@@ -791,8 +1050,11 @@ create table suppression.addresses (
 );
 create index addresses_suppressed on suppression.addresses using btree (project_id, suppressed_at desc, address_key) where (suppressed_at is not null);
 alter table suppression.addresses enable row level security, force row level security;
+create policy analysts_permissive on suppression.addresses for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on suppression.addresses as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on suppression.addresses for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on suppression.addresses to trunkline_runtime;
+grant select (project_id, address_key, email, reason, source, suppressed_at) on suppression.addresses to trunkline_analyst;
 
 create table suppression.history (
   project_id  uuid not null,

@@ -32,6 +32,9 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
+const RATE_LIMIT_MAX = 1_000_000;
+const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
+
 const Settings = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'postgres://user:password@host:5432/database' })
@@ -54,6 +57,13 @@ const Settings = z.object({
   TRUSTED_PROXIES: wholeNumber(0, 10)
     .default(0)
     .describe('reverse proxies in front whose X-Forwarded headers are believed; 0 ignores them'),
+  RATE_LIMIT_SERVER: rateLimit(1_000).describe('requests a second per server key; 0 for no limit'),
+  RATE_LIMIT_PUBLISHABLE: rateLimit(200).describe(
+    'requests a second per publishable key; 0 for no limit',
+  ),
+  RATE_LIMIT_ADDRESS: rateLimit(50).describe(
+    'requests a second per address of origin, with publishable keys; 0 for no limit',
+  ),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe(LOG_LEVELS.join(', ')),
   EGRESS_ALLOW_NETWORKS: networks.describe(
     'private networks that providers may live in, such as 10.0.0.0/8',
@@ -81,6 +91,9 @@ const Environment = Settings.refine(
   port: env.PORT,
   host: env.HOST,
   trustedProxies: env.TRUSTED_PROXIES,
+  rateLimitServer: env.RATE_LIMIT_SERVER,
+  rateLimitPublishable: env.RATE_LIMIT_PUBLISHABLE,
+  rateLimitAddress: env.RATE_LIMIT_ADDRESS,
   logLevel: env.LOG_LEVEL,
   egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,
   workerConcurrency: env.WORKER_CONCURRENCY,

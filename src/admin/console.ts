@@ -95,6 +95,7 @@ const sendPage = async (ctx: Context, folder: string): Promise<void> => {
 export const consoleDoor = (folder = CONSOLE_FOLDER): Middleware => {
   const readAsset = makeAssetReader(folder);
   return async (ctx, next) => {
+    if (ctx.path === '/' && ctx.method === 'GET') return ctx.redirect(CONSOLE_PATH);
     if (ctx.path !== CONSOLE_PATH && !ctx.path.startsWith(`${CONSOLE_PATH}/`)) return next();
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       ctx.set('Allow', 'GET, HEAD');

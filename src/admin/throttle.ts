@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { normaliseEmail } from '../base/email_address.ts';
+import { toOrigin } from '../base/origin.ts';
 import { Refusal } from '../base/refusal.ts';
 
 /** Wrong sign-ins that one account, and one origin address, may have within the window. */
@@ -13,23 +13,6 @@ export const SIGN_INS_AT_ONCE_MAX = 2;
 export const SIGN_INS_WAITING_MAX = 20;
 /** Names share counters, so that no flood of names can fill the memory. Which ones, nobody can know. */
 const COUNTERS_MAX = 65_536;
-const NETWORK_HEXTETS = 4;
-
-/** Whoever has one IPv6 address has a network of them, so its first 64 bits count. */
-export const toOrigin = (address: string): string => {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped?.[1] !== undefined) return mapped[1];
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.toLowerCase().split('%', 1).join('').split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail ? tail.split(':') : [];
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  const hextets = tail === undefined ? before : [...before, ...zeros, ...after];
-  return hextets
-    .slice(0, NETWORK_HEXTETS)
-    .map((hextet) => Number.parseInt(hextet, 16).toString(16))
-    .join(':');
-};
 
 const limit = (name: string, points: number) =>
   new RateLimiterMemory({ keyPrefix: name, points, duration: SIGN_IN_WINDOW_SECONDS });

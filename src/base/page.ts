@@ -11,8 +11,11 @@ export const pageQuery = {
     .int('must be a whole number')
     .min(1, 'at least 1')
     .max(PAGE_ITEMS_MAX, `at most ${PAGE_ITEMS_MAX}`)
-    .default(PAGE_ITEMS_DEFAULT),
-  cursor: z.string().optional(),
+    .default(PAGE_ITEMS_DEFAULT)
+    .meta({ description: 'How many items a page holds at most.' }),
+  cursor: z.string().optional().meta({
+    description: 'Where the page begins: `next_cursor` of the page before, unchanged.',
+  }),
 };
 
 /** What every list is asked for. */
@@ -26,7 +29,16 @@ export const listInput = z.object({
 
 /** The shape of every list's answer. */
 export const pageOf = <S extends z.ZodType>(item: S) =>
-  z.strictObject({ items: z.array(item), next_cursor: z.string().nullable() });
+  z.strictObject({
+    items: z.array(item),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Send it as `cursor` for the next page; null on the last.',
+        examples: [null],
+      }),
+  });
 
 /** A position in a list, as text a client hands back unread. */
 export const toCursor = (position: readonly string[]): string =>

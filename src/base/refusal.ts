@@ -10,6 +10,10 @@ export const refusals = {
     status: 400,
     detail: 'An event lies outside the time that this key may write to. See issues.',
   },
+  invalid_idempotency_key: {
+    status: 400,
+    detail: 'An Idempotency-Key has 1 to 255 visible ASCII characters, without blanks.',
+  },
   invalid_json: { status: 400, detail: 'The body is not valid JSON in UTF-8.' },
   invalid_token: {
     status: 401,
@@ -35,14 +39,26 @@ export const refusals = {
     detail: 'This anonymous_id is linked to another external_id. Undo that link first.',
   },
   request_timeout: { status: 408, detail: 'The request did not arrive completely in time.' },
+  idempotency_key_in_use: {
+    status: 409,
+    detail: 'The same request with this Idempotency-Key is still running. Retry after Retry-After.',
+  },
   body_too_large: { status: 413, detail: 'The body is larger than this endpoint accepts.' },
   unsupported_media_type: {
     status: 415,
     detail: 'Send the body as "Content-Type: application/json", not compressed.',
   },
+  idempotency_key_reused: {
+    status: 422,
+    detail: 'This Idempotency-Key was used with another request. Take a new one for a new request.',
+  },
   provider_preflight_failed: {
     status: 422,
     detail: 'The provider refused the connection. See reason and hint.',
+  },
+  rate_limited: {
+    status: 429,
+    detail: 'Too many requests. Send more events per request, and retry after Retry-After.',
   },
   too_many_sign_ins: {
     status: 429,

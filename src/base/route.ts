@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { Caller } from './caller.ts';
 import type { Deps } from './deps.ts';
+import type { RefusalName } from './refusal.ts';
 
 /** Who may call: a kind of key (a server key may do all that a publishable one may), or a provider's webhook. */
 export type Access = 'publishable' | 'server' | 'webhook';
@@ -11,6 +12,11 @@ export type Addressed = {
   deps: Deps;
   caller: Caller;
   params: Record<string, string>;
+  /**
+   * Of a request with an Idempotency-Key: the same each time it is tried, also after a crash. What is
+   * stored under it is stored once.
+   */
+  repetitionId?: string;
 };
 
 export type Inbound<Body, Query, Found> = Addressed & { found: Found; query: Query; body: Body };
@@ -28,12 +34,23 @@ export type RawInbound = {
   readRaw: () => Promise<Buffer>;
 };
 
+/** How large a JSON body may be where the route does not say otherwise. */
+export const BODY_BYTES_DEFAULT = 64 * 1024;
+
+/** What the documents say of an endpoint; what they can tell from the rest of its declaration, they do. */
 type Described = {
   method: 'GET' | 'POST';
   path: string;
+  /** One sentence. */
   summary: string;
+  /** What a caller has to know besides. */
+  description?: string;
+  /** What may stand for each name in the path. */
+  params?: z.ZodObject;
   status: number;
   answer: z.ZodType;
+  /** Refusals of this endpoint's own, besides those that its access, `find`, query and body imply. */
+  refusals?: readonly RefusalName[];
 };
 
 export type JsonRoute<Body = unknown, Query = unknown, Found = unknown> = Described & {
@@ -48,11 +65,13 @@ export type JsonRoute<Body = unknown, Query = unknown, Found = unknown> = Descri
 
 export type WebhookRoute = Described & {
   access: 'webhook';
+  /** What the handler makes of the bytes, for the documents: it is given them unparsed. */
+  body: z.ZodType;
   bodyBytesMax: number;
   handle: (inbound: RawInbound) => Promise<unknown>;
 };
 
-/** One endpoint of /v1: everything that its door, its documents and its tests need to know. */
+/** One endpoint of the API: everything that its door, its documents and its tests need to know. */
 export type Route = JsonRoute | WebhookRoute;
 
 /** Declares an endpoint; `handle` gets what the schemas parsed. */
@@ -60,3 +79,12 @@ export const route = <Body, Query, Found>(declared: JsonRoute<Body, Query, Found
   declared as unknown as Route;
 
 export const webhookRoute = (declared: WebhookRoute): Route => declared;
+
+/** A bound that callers can run into, for the documents. */
+export type Limit = {
+  name: string;
+  value: number;
+  unit: 'bytes' | 'characters' | 'days' | 'hours' | 'items' | 'levels' | 'milliseconds' | 'months';
+  /** Where it holds. */
+  where: string;
+};

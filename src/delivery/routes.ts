@@ -6,13 +6,14 @@ import { route } from '../base/route.ts';
 import { listSends } from './log_queries.ts';
 import { pageSends, Send, SHOWN_STATUSES, toSend } from './send_log.ts';
 
+const SendParams = z.object({ id: z.uuid().meta({ description: "The send's id." }) });
 const SendQuery = z.strictObject({
   ...pageQuery,
-  profile_id: z.uuid().optional(),
-  automation_id: z.uuid().optional(),
-  email: z.string().min(1).optional(),
-  status: z.enum(SHOWN_STATUSES).optional(),
-  after: Moment.optional(),
+  profile_id: z.uuid().optional().meta({ description: 'Only sends to this profile.' }),
+  automation_id: z.uuid().optional().meta({ description: 'Only sends of this automation.' }),
+  email: z.string().min(1).optional().meta({ description: 'Only sends to this address.' }),
+  status: z.enum(SHOWN_STATUSES).optional().meta({ description: 'Only sends that stand so now.' }),
+  after: Moment.optional().meta({ description: 'Only what was queued later than this moment.' }),
 });
 
 export const deliveryRoutes = [
@@ -32,13 +33,14 @@ export const deliveryRoutes = [
     path: '/v1/sends/:id',
     access: 'server',
     summary: 'Read one send.',
+    params: SendParams,
     status: 200,
     answer: Send,
     find: async ({ deps, caller, params }) => {
-      const sendId = z.uuid().safeParse(params['id']);
-      if (!sendId.success) return null;
+      const named = SendParams.safeParse(params);
+      if (!named.success) return null;
       const [row] = await inProject(deps, caller.projectId, (scope) =>
-        listSends(scope, { limit: 1, sendId: sendId.data }),
+        listSends(scope, { limit: 1, sendId: named.data.id }),
       );
       return row ?? null;
     },

@@ -13,24 +13,55 @@ const Timestamp = z.iso.datetime();
 export const SHOWN_STATUSES = [...SEND_STATUSES, 'delivered', 'bounced', 'complained'] as const;
 
 /** A send as the API shows it. */
-export const Send = z.strictObject({
-  id: z.uuid(),
-  automation_id: z.uuid().nullable(),
-  run_id: z.uuid().nullable(),
-  step_id: z.string().nullable(),
-  profile_id: z.uuid(),
-  provider_id: z.uuid(),
-  to: z.string().nullable(),
-  subject: z.string().nullable(),
-  status: z.enum(SHOWN_STATUSES),
-  status_reason: z.string().nullable(),
-  attempts: z.int(),
-  queued_at: Timestamp,
-  accepted_at: Timestamp.nullable(),
-  delivered_at: Timestamp.nullable(),
-  provider_message_id: z.string().nullable(),
-  feedback: z.array(z.strictObject({ kind: z.string(), occurred_at: Timestamp })),
-});
+export const Send = z
+  .strictObject({
+    id: z.uuid(),
+    automation_id: z.uuid().nullable(),
+    run_id: z.uuid().nullable(),
+    step_id: z.string().nullable(),
+    profile_id: z.uuid(),
+    provider_id: z.uuid(),
+    to: z.string().nullable().meta({ description: 'The address; null once the person is erased.' }),
+    subject: z.string().nullable(),
+    status: z.enum(SHOWN_STATUSES),
+    status_reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it stands so, where there is more to say.' }),
+    attempts: z
+      .int()
+      .nonnegative()
+      .meta({ description: 'How often it was handed to the provider.' }),
+    queued_at: Timestamp,
+    accepted_at: Timestamp.nullable(),
+    delivered_at: Timestamp.nullable(),
+    provider_message_id: z.string().nullable(),
+    feedback: z.array(z.strictObject({ kind: z.string(), occurred_at: Timestamp })),
+  })
+  .meta({
+    id: 'Send',
+    description: 'The intent to send one message to one person, and what became of it.',
+    examples: [
+      {
+        id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
+        automation_id: '019a9f0c-6c01-7f1e-a9a0-5c1d6a1a2b01',
+        run_id: '019a9f0c-6c02-7d4b-8c55-0b6f5a1a2b02',
+        step_id: 'welcome',
+        profile_id: '019a9f0c-6c03-7a3c-9d17-3e2f4a1a2b03',
+        provider_id: '019a9f0c-6c04-7b2d-8e28-7d1e3a1a2b04',
+        to: 'ann@example.com',
+        subject: 'Welcome, Ann',
+        status: 'delivered',
+        status_reason: null,
+        attempts: 1,
+        queued_at: '2026-01-31T12:00:00.300Z',
+        accepted_at: '2026-01-31T12:00:00.900Z',
+        delivered_at: '2026-01-31T12:00:04.000Z',
+        provider_message_id: '<019a9f0c-6c00-7cc3-98c4-dc0c0c07398f.1@example.com>',
+        feedback: [{ kind: 'delivered', occurred_at: '2026-01-31T12:00:04.000Z' }],
+      },
+    ],
+  });
 
 const toText = (at: Date | null): string | null => at?.toISOString() ?? null;
 

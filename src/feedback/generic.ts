@@ -27,34 +27,42 @@ const Time = z.union([z.string().transform(toText), z.number()]).nullish();
 const Code = z.coerce.number().int().min(100).max(599).nullish();
 
 /** The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays use. */
-const GenericEvent = z.looseObject({
-  event: Name,
-  type: Name,
-  recipient: Address,
-  email: Address,
-  rcpt: Address,
-  to: Address,
-  bounce_type: Name,
-  severity: Name,
-  occurred_at: Time,
-  timestamp: Time,
-  time: Time,
-  message_id: Name,
-  'Message-ID': Name,
-  send_id: Name,
-  metadata: z.looseObject({ send_id: Name }).nullish(),
-  code: Code,
-  smtp_code: Code,
-  enhanced_code: Name,
-  status: Name,
-  reason: Text,
-  diagnostic: Text,
-  response: Text,
-  description: Text,
-  event_id: Id,
-  id: Id,
-  uuid: Id,
-});
+const GenericEvent = z
+  .looseObject({
+    event: Name,
+    type: Name,
+    recipient: Address,
+    email: Address,
+    rcpt: Address,
+    to: Address,
+    bounce_type: Name,
+    severity: Name,
+    occurred_at: Time,
+    timestamp: Time,
+    time: Time,
+    message_id: Name,
+    'Message-ID': Name,
+    send_id: Name,
+    metadata: z.looseObject({ send_id: Name }).nullish(),
+    code: Code,
+    smtp_code: Code,
+    enhanced_code: Name,
+    status: Name,
+    reason: Text,
+    diagnostic: Text,
+    response: Text,
+    description: Text,
+    event_id: Id,
+    id: Id,
+    uuid: Id,
+  })
+  .meta({
+    id: 'Notice',
+    description:
+      'What a relay tells about one message. It has to say what happened (`event` or `type`) and to whom ' +
+      '(`recipient`, `email`, `rcpt` or `to`). The other names are what relays call the rest. Of several names ' +
+      'for one thing the first that is there counts; unknown names are ignored.',
+  });
 type GenericEvent = z.output<typeof GenericEvent>;
 
 type Meaning = Pick<Notice, 'kind' | 'bounceType'>;
@@ -163,6 +171,25 @@ const toNotice = (event: GenericEvent, receivedAt: Date): Notice | string => {
       given ?? hashOf([name, email, messageId, sendId, told === null ? null : String(told)]),
   };
 };
+
+/** What `read` takes without a complaint: for the documents. */
+export const GenericBody = z
+  .union([
+    GenericEvent,
+    z.array(GenericEvent).min(1).max(NOTICES_MAX),
+    z.looseObject({ events: z.array(GenericEvent).min(1).max(NOTICES_MAX) }),
+  ])
+  .meta({
+    examples: [
+      {
+        event: 'bounce',
+        bounce_type: 'hard',
+        recipient: 'bob@example.com',
+        reason: '550 5.1.1 user unknown',
+        event_id: 'relay-4711',
+      },
+    ],
+  });
 
 const Envelope = z.union([z.array(z.unknown()), z.looseObject({ events: z.array(z.unknown()) })]);
 

@@ -3,19 +3,33 @@ import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
-import type { RawInbound } from '../base/route.ts';
+import type { Limit, RawInbound } from '../base/route.ts';
 import { adapters, isSlug } from './adapters.ts';
+import type { Slug } from './adapters.ts';
 import { record } from './feedback.ts';
+import { GenericBody, NOTICES_MAX } from './generic.ts';
 
 const WEBHOOK_BYTES_MAX = 1024 * 1024;
 
-const Answer = z.strictObject({
-  received: z.int(),
-  accepted: z.int(),
-  duplicates: z.int(),
-  ignored: z.int(),
-  errors: z.array(z.strictObject({ index: z.int(), message: z.string() })),
-});
+const Count = z.int().nonnegative();
+const Answer = z
+  .strictObject({
+    received: Count.meta({ description: 'Events in the body.' }),
+    accepted: Count.meta({ description: 'Those that changed something.' }),
+    duplicates: Count.meta({ description: 'Those that were taken in before.' }),
+    ignored: Count.meta({ description: 'Those that are kept and change nothing.' }),
+    errors: z
+      .array(z.strictObject({ index: Count, message: z.string() }))
+      .meta({ description: 'Those that cannot be read, by their place in the body.' }),
+  })
+  .meta({
+    id: 'Received',
+    examples: [{ received: 1, accepted: 1, duplicates: 0, ignored: 0, errors: [] }],
+  });
+
+const ProjectId = z.uuid().meta({ description: "The project's id." });
+const SLUGS = Object.keys(adapters) as [Slug, ...Slug[]];
+const SlugName = z.enum(SLUGS).meta({ description: 'Whose dialect the body is in.' });
 
 type FindCaller = (
   deps: Deps,
@@ -62,7 +76,12 @@ const receive =
 const described = {
   method: 'POST',
   access: 'webhook',
+  body: GenericBody,
   bodyBytesMax: WEBHOOK_BYTES_MAX,
+  description:
+    'One event, an array of them, or `{ "events": [...] }`. The 200 is sent once the events and their effects are ' +
+    'stored: hard bounces and complaints suppress the address. One that cannot be read does not hold up its ' +
+    'neighbours; when none can be read, the answer is 400. Repeating a request changes nothing.',
   status: 200,
   answer: Answer,
 } as const;
@@ -72,13 +91,20 @@ export const feedbackRoutes = (findCaller: FindCaller) => [
   webhookRoute({
     ...described,
     path: '/v1/webhooks/:slug/:project_id',
+    params: z.object({ slug: SlugName, project_id: ProjectId }),
     summary: "Take a provider's feedback in.",
     handle: receive(findCaller, ({ params }) => params['slug'] ?? ''),
   }),
   webhookRoute({
     ...described,
     path: '/webhooks/smtp/:project_id',
+    params: z.object({ project_id: ProjectId }),
     summary: 'The same as /v1/webhooks/smtp/{project_id}.',
     handle: receive(findCaller, () => 'smtp'),
   }),
+];
+
+export const feedbackLimits: readonly Limit[] = [
+  { name: 'Events in a webhook', value: NOTICES_MAX, unit: 'items', where: 'body' },
+  { name: 'Body of a webhook', value: WEBHOOK_BYTES_MAX, unit: 'bytes', where: 'body' },
 ];

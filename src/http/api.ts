@@ -5,13 +5,19 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { adminDoor, consoleDoor } from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
+import { PAGE_ITEMS_MAX } from '../base/page.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
+import type { Limit } from '../base/route.ts';
 import { holdContinue } from './body.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import { answerErrors } from './errors.ts';
+import { mountDocs } from './docs.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
 import { identify } from './identify.ts';
+import { makeLimits } from './limits.ts';
 import { mountRoutes, refuseOtherMethods } from './mount.ts';
+import { startPresence } from './presence.ts';
 import { routes } from './routes.ts';
 import { requireHost } from './url.ts';
 
@@ -24,6 +30,19 @@ export const TIMEOUTS = {
   checkMs: 1_000,
 };
 export const HEADER_BYTES_MAX = 16 * 1024;
+
+const doorLimits: readonly Limit[] = [
+  { name: 'Items on a page', value: PAGE_ITEMS_MAX, unit: 'items', where: '`limit`' },
+  { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
+  { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
+  {
+    name: 'Time for a request to arrive',
+    value: TIMEOUTS.requestMs,
+    unit: 'milliseconds',
+    where: 'connection',
+  },
+];
+
 const CONNECTIONS_MAX = 10_000;
 const DRAIN_TIMEOUT_MS = 10_000;
 const DRAIN_SWEEP_MS = 50;
@@ -35,7 +54,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   mountHealth(router, deps, readiness);
   if (withApi) {
     mountRoutes(router, deps, routes);
-    router.get('/', (ctx) => ctx.redirect('/console'));
+    mountDocs(router, doorLimits);
   }
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
@@ -95,6 +114,12 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS): Server => {
   return server;
 };
 
+/** Counts this process among those that share the limits. */
+const joinOthers = (deps: Deps) => {
+  const limits = deps.resources.of(makeLimits, deps.config);
+  return startPresence(deps, (processes) => limits.share(processes));
+};
+
 /** Opens the HTTP door. Answers once it listens; `close` drains it. */
 export const openApi = async (
   deps: Deps,
@@ -104,5 +129,12 @@ export const openApi = async (
 ): Promise<Listening> => {
   const server = makeServer(makeApp(deps, readiness, withApi), timeouts);
   await listen(server, deps.config.port, deps.config.host);
-  return { port: (server.address() as AddressInfo).port, close: () => drain(server) };
+  const presence = withApi ? await joinOthers(deps) : null;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      await drain(server);
+      await presence?.stop();
+    },
+  };
 };

@@ -2,16 +2,20 @@ import { isUtf8 } from 'node:buffer';
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Caller } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
-import type { JsonRoute, Route, WebhookRoute } from '../base/route.ts';
-import { findCaller } from '../projects/projects.ts';
+import { BODY_BYTES_DEFAULT } from '../base/route.ts';
+import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
+import { findKey } from '../projects/projects.ts';
+import type { Key } from '../projects/projects.ts';
 import { checkMediaType, parseJson, readBody } from './body.ts';
+import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
+import { answerOnce, findKept, readIdempotencyKey } from './idempotency.ts';
+import type { Answer, Keyed } from './idempotency.ts';
+import { limitRequest } from './limit_requests.ts';
 import { checkPath, readQuery } from './url.ts';
 
-const BODY_BYTES_DEFAULT = 64 * 1024;
 const BEARER = /^Bearer +([A-Za-z0-9_]{1,100}) *$/i;
 
 /** Token (401), then key type (403). One indistinguishable body for every kind of wrong token. */
@@ -19,30 +23,83 @@ const authenticate = async (
   deps: Deps,
   ctx: RouterContext,
   access: JsonRoute['access'],
-): Promise<Caller> => {
+): Promise<Key> => {
   const [, token] = BEARER.exec(ctx.get('authorization')) ?? [];
-  const caller = token === undefined ? null : await findCaller(deps, token);
-  if (!caller || caller.kind === 'hook') throw new Refusal('invalid_token');
-  if (access === 'server' && caller.kind !== 'server') throw new Refusal('wrong_key_type');
-  return caller;
+  const key = token === undefined ? null : await findKey(deps, token);
+  if (!key || key.caller.kind === 'hook') throw new Refusal('invalid_token');
+  if (access === 'server' && key.caller.kind !== 'server') throw new Refusal('wrong_key_type');
+  return key;
 };
 
-const readJson = async (ctx: RouterContext, bytesMax = BODY_BYTES_DEFAULT): Promise<unknown> => {
+const NO_BODY = Buffer.alloc(0);
+
+const readJsonBytes = async (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
+  if (!declared.body) return NO_BODY;
   checkMediaType(ctx.req);
-  return parseJson(await readBody(ctx.req, bytesMax));
+  return readBody(ctx.req, declared.bodyBytesMax ?? BODY_BYTES_DEFAULT);
 };
 
-/** Token, key type, object, query, body: the order in which a caller learns what is wrong. */
-const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): Promise<void> => {
-  const caller = await authenticate(deps, ctx, declared.access);
+const toKeyed = (
+  declared: JsonRoute,
+  ctx: RouterContext,
+  { projectId, kind }: Key['caller'],
+): Omit<Keyed, 'body'> | null => {
+  const key = declared.method === 'POST' ? readIdempotencyKey(ctx.req.headers) : null;
+  const scope = `${declared.method} ${declared.path} ${kind}`;
+  return key === null ? null : { projectId, key, scope, url: ctx.url };
+};
+
+type Asked = { ctx: RouterContext; caller: Key['caller'] };
+
+/** What was answered to this very request before its object went, or 404 whatever else is wrong with it. */
+const answerForGone = async (
+  deps: Deps,
+  declared: JsonRoute,
+  { ctx, caller }: Asked,
+): Promise<Answer & { isReplayed: boolean }> => {
+  const find = async (): Promise<Answer | null> => {
+    const keyed = toKeyed(declared, ctx, caller);
+    return keyed && findKept(deps, { ...keyed, body: await readJsonBytes(declared, ctx) });
+  };
+  const kept = await find().catch((error: unknown) => {
+    if (error instanceof Refusal) return null;
+    throw error;
+  });
+  if (!kept) throw new Refusal('not_found');
+  return { ...kept, isReplayed: true };
+};
+
+/** Object, query, body: the order in which a caller whose key may call the route learns what is wrong. */
+const answerJson = async (
+  deps: Deps,
+  declared: JsonRoute,
+  { ctx, caller }: Asked,
+): Promise<Answer & { isReplayed: boolean }> => {
   checkPath(ctx);
   const addressed = { deps, caller, params: ctx.params };
   const found = await declared.find?.(addressed);
-  if (found === null) throw new Refusal('not_found');
+  if (found === null) return answerForGone(deps, declared, { ctx, caller });
+  const keyed = toKeyed(declared, ctx, caller);
   const query = declared.query && parse(declared.query, readQuery(ctx));
-  const body = declared.body && parse(declared.body, await readJson(ctx, declared.bodyBytesMax));
-  ctx.body = await declared.handle({ ...addressed, found, query, body });
-  ctx.status = declared.status;
+  const bytes = await readJsonBytes(declared, ctx);
+  const body = declared.body && parse(declared.body, parseJson(bytes));
+  const run = async (repeatable: Pick<Addressed, 'repetitionId'>): Promise<Answer> => ({
+    status: declared.status,
+    body: await declared.handle({ ...addressed, ...repeatable, found, query, body }),
+  });
+  if (!keyed) return { ...(await run({})), isReplayed: false };
+  return answerOnce(deps, { ...keyed, body: bytes }, (repetitionId) => run({ repetitionId }));
+};
+
+/** Token, key type, rate limit, then the request itself. */
+const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): Promise<void> => {
+  if (isForBrowsers(declared)) letBrowsersRead(ctx);
+  const key = await authenticate(deps, ctx, declared.access);
+  await limitRequest(deps, ctx, key);
+  const answer = await answerJson(deps, declared, { ctx, caller: key.caller });
+  if (answer.isReplayed) ctx.set('Idempotency-Replayed', 'true');
+  ctx.body = answer.body;
+  ctx.status = answer.status;
 };
 
 /** A webhook proves itself before its body is read, unless the proof is in the body. */
@@ -66,6 +123,7 @@ const serveWebhook = async (
 /** Puts the declared routes on a router. */
 export const mountRoutes = (router: Router, deps: Deps, routes: readonly Route[]): void => {
   for (const declared of routes) {
+    if (isForBrowsers(declared)) router.register(declared.path, ['OPTIONS'], answerPreflight);
     router.register(declared.path, [declared.method], (ctx) =>
       declared.access === 'webhook'
         ? serveWebhook(deps, declared, ctx)

@@ -1,16 +1,49 @@
-import type { Route } from '../base/route.ts';
+import type { Limit, Route } from '../base/route.ts';
 import { deliveryRoutes } from '../delivery/routes.ts';
-import { feedbackRoutes } from '../feedback/routes.ts';
-import { ingestRoutes } from '../ingest/routes.ts';
-import { profileRoutes } from '../profiles/routes.ts';
+import { feedbackLimits, feedbackRoutes } from '../feedback/routes.ts';
+import { ingestLimits, ingestRoutes } from '../ingest/routes.ts';
+import { profileLimits, profileRoutes } from '../profiles/routes.ts';
 import { findCaller } from '../projects/projects.ts';
 import { suppressionRoutes } from '../suppression/routes.ts';
 
+/** The endpoints of a room, as the documents put them together. */
+export type Section = {
+  tag: string;
+  about: string;
+  routes: readonly Route[];
+  limits?: readonly Limit[];
+};
+
 /** Every endpoint of the public API. What is not in this list does not exist. */
-export const routes: readonly Route[] = [
-  ...ingestRoutes,
-  ...profileRoutes,
-  ...deliveryRoutes,
-  ...suppressionRoutes,
-  ...feedbackRoutes(findCaller),
+export const sections: readonly Section[] = [
+  {
+    tag: 'Events',
+    about: 'What people did, as your product saw it. Everything else follows from events.',
+    routes: ingestRoutes,
+    limits: ingestLimits,
+  },
+  {
+    tag: 'Profiles',
+    about: 'Who is who, what is known of a person, and their timeline.',
+    routes: profileRoutes,
+    limits: profileLimits,
+  },
+  {
+    tag: 'Sends',
+    about: 'The send log: every message that was meant for somebody, and what became of it.',
+    routes: deliveryRoutes,
+  },
+  {
+    tag: 'Suppressions',
+    about: 'Addresses that must be left alone, and why.',
+    routes: suppressionRoutes,
+  },
+  {
+    tag: 'Webhooks',
+    about: 'Where your e-mail provider reports bounces, complaints and deliveries.',
+    routes: feedbackRoutes(findCaller),
+    limits: feedbackLimits,
+  },
 ];
+
+export const routes: readonly Route[] = sections.flatMap((section) => section.routes);

@@ -3,12 +3,16 @@ import { Refusal } from '../base/refusal.ts';
 
 /** How many events one transaction stores at most. */
 export const FLUSH_EVENTS_MAX = 500;
-/** How many events of all projects may wait in memory for their transaction. Past it: 503. */
+/** How much text one transaction stores at most, unless a single request brings more. */
+export const FLUSH_BYTES_MAX = 8 * 1024 * 1024;
+/** How many events of all projects may wait in memory for their transaction, and how large. Past it: 503. */
 export const QUEUED_EVENTS_MAX = 20_000;
+export const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
 export const RETRY_AFTER_SECONDS = 1;
 
 type Waiting<Item, Stored> = {
   items: Item[];
+  bytes: number;
   resolve: (stored: Stored[]) => void;
   reject: (error: unknown) => void;
 };
@@ -24,22 +28,30 @@ export type Store<Item, Stored> = (projectId: string, items: Item[]) => Promise<
  */
 export class Flusher<Item, Stored> {
   readonly #store: Store<Item, Stored>;
+  readonly #bytesOf: (item: Item) => number;
   readonly #queues = new Map<string, Waiting<Item, Stored>[]>();
   #queuedCount = 0;
+  #queuedBytes = 0;
 
-  constructor(store: Store<Item, Stored>) {
+  constructor(store: Store<Item, Stored>, bytesOf: (item: Item) => number) {
     this.#store = store;
+    this.#bytesOf = bytesOf;
   }
 
   /** Resolves when the items are committed. Refuses with `overloaded` when too much waits already. */
   add(projectId: string, items: Item[]): Promise<Stored[]> {
-    if (this.#queuedCount + items.length > QUEUED_EVENTS_MAX) {
+    const bytes = items.reduce((sum, item) => sum + this.#bytesOf(item), 0);
+    if (
+      this.#queuedCount + items.length > QUEUED_EVENTS_MAX ||
+      this.#queuedBytes + bytes > QUEUED_BYTES_MAX
+    ) {
       return Promise.reject(new Refusal('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
     }
     this.#queuedCount += items.length;
+    this.#queuedBytes += bytes;
     return new Promise((resolve, reject) => {
       const queue = this.#queues.get(projectId);
-      const waiting = { items, resolve, reject };
+      const waiting = { items, bytes, resolve, reject };
       if (queue) {
         queue.push(waiting);
         return;
@@ -62,10 +74,12 @@ export class Flusher<Item, Stored> {
   #take(projectId: string): Waiting<Item, Stored>[] {
     const queue = this.#queues.get(projectId) ?? [];
     let count = 0;
+    let size = 0;
     let requests = 0;
-    for (const { items } of queue) {
-      if (requests > 0 && count + items.length > FLUSH_EVENTS_MAX) break;
+    for (const { items, bytes } of queue) {
       count += items.length;
+      size += bytes;
+      if (requests > 0 && (count > FLUSH_EVENTS_MAX || size > FLUSH_BYTES_MAX)) break;
       requests += 1;
     }
     return queue.splice(0, requests);
@@ -95,8 +109,9 @@ export class Flusher<Item, Stored> {
     }
   }
 
-  #settle({ items }: Waiting<Item, Stored>, answer: () => void): void {
+  #settle({ items, bytes }: Waiting<Item, Stored>, answer: () => void): void {
     this.#queuedCount -= items.length;
+    this.#queuedBytes -= bytes;
     answer();
   }
 }

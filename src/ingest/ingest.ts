@@ -7,22 +7,25 @@ import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
 import { Flusher } from './flusher.ts';
-import { toRow } from './events.ts';
+import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
 import {
-  acceptEvents,
   claimFlushes,
   countBetween,
   deleteFlushes,
   insertMessageId,
+  listConflicts,
   listEvents,
   listIdentifiers,
 } from './queries.ts';
 import type { AcceptedAnswer, EventInput } from './schema.ts';
+import { store } from './store.ts';
+import type { Stored } from './store.ts';
 
 export { toEntry } from './entry.ts';
-export { countBetween, deleteFlushes, listEvents, listIdentifiers };
+export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
+export { countBetween, deleteFlushes, listConflicts, listEvents, listIdentifiers };
 export { Entry } from './queries.ts';
 export { Identifier, MessageId } from './schema.ts';
 export type { Event } from './queries.ts';
@@ -30,16 +33,15 @@ export type { Event } from './queries.ts';
 /** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
 export const CLAIM_FLUSHES_MAX = 10;
 
-type Stored = { eventId: string; isDuplicate: boolean };
-type IngestDeps = Pick<Deps, 'db' | 'log' | 'resources'>;
+type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 
 /** One flusher per process, so that all its requests share commits. */
 const makeFlusher = (deps: IngestDeps): Flusher<EventRow, Stored> =>
   new Flusher(async (projectId, rows) => {
-    const { stored_ids, duplicates } = await acceptEvents(deps.db, projectId, newId(), rows);
+    const stored = await store(deps, projectId, rows);
     void hint(deps, processHint(projectId));
-    return stored_ids.map((eventId, at) => ({ eventId, isDuplicate: duplicates[at] === true }));
-  });
+    return stored;
+  }, bytesOf);
 
 /** Wakes a worker for the flushes of a project. */
 export const processHint = (projectId: string): Hint => ({
@@ -77,6 +79,8 @@ const correctTimes = (
 export type Batch = {
   events: EventInput[];
   sentAt?: string | undefined;
+  /** What the request is known by at each try: its events are then stored once, also without message ids. */
+  repetitionId?: string | undefined;
   pathOf?: (at: number) => string;
 };
 
@@ -90,13 +94,19 @@ const alone = (): string => '';
 export const accept = async (
   deps: IngestDeps,
   caller: Caller,
-  { events, sentAt, pathOf = inBatch }: Batch,
+  { events, sentAt, repetitionId, pathOf = inBatch }: Batch,
 ): Promise<AcceptedAnswer> => {
   const corrected = correctTimes(events, sentAt, new Date());
   const issues = checkTimes(corrected, caller, pathOf);
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
-  const rows = corrected.map((event) => toRow(event, caller));
+  const rows = corrected.map((event, at) =>
+    toRow(
+      event,
+      caller,
+      repetitionId === undefined ? null : `idempotency-key:${repetitionId}/${at}`,
+    ),
+  );
   const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
   const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;
   return {
@@ -111,7 +121,9 @@ export const acceptOne = (
   deps: IngestDeps,
   caller: Caller,
   event: EventInput,
-): Promise<AcceptedAnswer> => accept(deps, caller, { events: [event], pathOf: alone });
+  repetitionId?: string,
+): Promise<AcceptedAnswer> =>
+  accept(deps, caller, { events: [event], repetitionId, pathOf: alone });
 
 /** Takes the oldest flushes nobody else works on, until the transaction ends. */
 export const claim = (scope: Scope): Promise<string[]> => claimFlushes(scope, CLAIM_FLUSHES_MAX);

@@ -48,6 +48,51 @@ export const acceptEvents = (db: Db, projectId: string, flushId: string, events:
   `);
 };
 
+const StoredEvent = z.strictObject({ event_id: z.uuid() });
+const TakenMessage = z.strictObject({ message_id: z.string(), event_id: z.uuid() });
+
+/** Which of these events are there, whatever month they are in. */
+export const listStoredEvents = ({ tx, projectId }: Scope, eventIds: string[]) =>
+  tx.any(sql.type(StoredEvent)`
+    select event_id from ingest.events
+    where project_id = ${projectId} and event_id = any (${sql.array(eventIds, 'uuid')})
+  `);
+
+/** Which of these message ids are taken, and by which event. */
+export const listTakenMessages = ({ tx, projectId }: Scope, messageIds: string[]) =>
+  tx.any(sql.type(TakenMessage)`
+    select message_id, event_id from ingest.message_ids
+    where project_id = ${projectId} and message_id = any (${sql.array(messageIds, 'text')})
+  `);
+
+const Conflict = z.strictObject({
+  message_id: z.string(),
+  event_id: z.uuid(),
+  occurred_at: z.date(),
+  conflicts: z.int(),
+  conflicted_at: z.date(),
+});
+
+/**
+ * The message ids that came again with another event, the last to do so first; each with the event
+ * that is kept and how many times another was dropped.
+ */
+export const listConflicts = (
+  { tx, projectId }: Scope,
+  { limit, before }: { limit: number; before: { conflictedAt: Date; messageId: string } | null },
+) => {
+  const earlier = before
+    ? sql.fragment`and (conflicted_at < ${sql.timestamp(before.conflictedAt)} or
+        (conflicted_at = ${sql.timestamp(before.conflictedAt)} and message_id > ${before.messageId}))`
+    : sql.fragment``;
+  return tx.any(sql.type(Conflict)`
+    select message_id, event_id, occurred_at, conflicts, conflicted_at from ingest.message_ids
+    where project_id = ${projectId} and conflicted_at is not null ${earlier}
+    order by conflicted_at desc, message_id
+    limit ${limit}
+  `);
+};
+
 export const claimFlushes = async (
   { tx, projectId }: Scope,
   flushesMax: number,

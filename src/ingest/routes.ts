@@ -1,32 +1,111 @@
 import { route } from '../base/route.ts';
+import type { Limit } from '../base/route.ts';
 import { accept, acceptOne } from './ingest.ts';
-import { AcceptedAnswer, BatchInput, EventInput } from './schema.ts';
+import {
+  CLOCK_DIFFERENCE_MAX_MS,
+  FUTURE_HOURS_MAX,
+  PUBLISHABLE_DAYS_BACK_MAX,
+  RETENTION_MONTHS,
+} from './occurred_at.ts';
+import {
+  PROPERTY_KEY_CHARS_MAX,
+  PROPERTY_KEYS_MAX,
+  PROPERTY_STRING_BYTES_MAX,
+} from './properties.ts';
+import {
+  AcceptedAnswer,
+  BATCH_EVENTS_MAX,
+  BatchInput,
+  EVENT_BYTES_MAX,
+  EVENT_NAME_CHARS_MAX,
+  EventInput,
+  IDENTIFIER_CHARS_MAX,
+  MESSAGE_ID_CHARS_MAX,
+} from './schema.ts';
 
 /** A batch of 50 events of 32 KiB would be more: the request limit is the harder one. */
 const REQUEST_BYTES_MAX = 1024 * 1024;
+
+const refusals = ['occurred_at_out_of_range', 'overloaded'] as const;
+
+const STORED =
+  'The 202 is sent once the events are committed to disk. Any other answer, or none, means that nothing is known ' +
+  'to be stored: repeat the request, with a `message_id` in each event so that none is stored twice.';
 
 export const ingestRoutes = [
   route({
     method: 'POST',
     path: '/v1/events',
     access: 'publishable',
-    summary: 'Accept one event. Answered once it is stored for good.',
+    summary: 'Store one event.',
+    description: `For servers that send a few. ${STORED}`,
+    refusals,
     body: EventInput,
     bodyBytesMax: REQUEST_BYTES_MAX,
     status: 202,
     answer: AcceptedAnswer,
-    handle: ({ deps, caller, body }) => acceptOne(deps, caller, body),
+    handle: ({ deps, caller, body, repetitionId }) => acceptOne(deps, caller, body, repetitionId),
   }),
   route({
     method: 'POST',
     path: '/v1/events/batch',
     access: 'publishable',
-    summary: 'Accept up to 50 events, all or none.',
+    summary: `Store up to ${BATCH_EVENTS_MAX} events, all or none.`,
+    description:
+      'For browsers, workers and back-fills. One bad event refuses the batch, and `issues` names every bad one. ' +
+      `If \`sent_at\` differs from our clock by more than ${CLOCK_DIFFERENCE_MAX_MS / 60_000} minutes, each ` +
+      `\`occurred_at\` is moved by the difference. ${STORED}`,
+    refusals,
     body: BatchInput,
     bodyBytesMax: REQUEST_BYTES_MAX,
     status: 202,
     answer: AcceptedAnswer,
-    handle: ({ deps, caller, body }) =>
-      accept(deps, caller, { events: body.events, sentAt: body.sent_at }),
+    handle: ({ deps, caller, body, repetitionId }) =>
+      accept(deps, caller, { events: body.events, sentAt: body.sent_at, repetitionId }),
   }),
+];
+
+export const ingestLimits: readonly Limit[] = [
+  { name: 'Events in a batch', value: BATCH_EVENTS_MAX, unit: 'items', where: '`events`' },
+  { name: 'Body of a request with events', value: REQUEST_BYTES_MAX, unit: 'bytes', where: 'body' },
+  { name: 'One event as JSON', value: EVENT_BYTES_MAX, unit: 'bytes', where: 'event' },
+  { name: 'Name of an event', value: EVENT_NAME_CHARS_MAX, unit: 'characters', where: '`event`' },
+  {
+    name: 'Identifiers',
+    value: IDENTIFIER_CHARS_MAX,
+    unit: 'characters',
+    where: '`external_id`, `anonymous_id`',
+  },
+  {
+    name: 'Id of a message',
+    value: MESSAGE_ID_CHARS_MAX,
+    unit: 'characters',
+    where: '`message_id`',
+  },
+  { name: 'Keys in properties', value: PROPERTY_KEYS_MAX, unit: 'items', where: '`properties`' },
+  {
+    name: 'A key in properties',
+    value: PROPERTY_KEY_CHARS_MAX,
+    unit: 'characters',
+    where: '`properties`',
+  },
+  {
+    name: 'A text in properties',
+    value: PROPERTY_STRING_BYTES_MAX,
+    unit: 'bytes',
+    where: '`properties`',
+  },
+  {
+    name: 'How far back events reach',
+    value: RETENTION_MONTHS,
+    unit: 'months',
+    where: '`occurred_at`',
+  },
+  {
+    name: 'The same with a publishable key',
+    value: PUBLISHABLE_DAYS_BACK_MAX,
+    unit: 'days',
+    where: '`occurred_at`',
+  },
+  { name: 'How far ahead', value: FUTURE_HOURS_MAX, unit: 'hours', where: '`occurred_at`' },
 ];

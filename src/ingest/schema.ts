@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Moment, Timestamp } from '../base/moment.ts';
 import { isStorable } from '../base/text.ts';
-import { checkProperties, PROPERTY_KEYS_MAX } from './properties.ts';
+import { checkProperties, PROPERTY_KEY_CHARS_MAX, PROPERTY_KEYS_MAX } from './properties.ts';
 import type { Properties } from './properties.ts';
 
 export const BATCH_EVENTS_MAX = 50;
@@ -40,9 +40,8 @@ const proposal = (name: string): string => {
 const EventName = z
   .string()
   .max(EVENT_NAME_CHARS_MAX, `at most ${EVENT_NAME_CHARS_MAX} characters`)
-  .superRefine((name, context) => {
-    if (!EVENT_NAME.test(name)) context.addIssue({ code: 'custom', message: proposal(name) });
-  });
+  .regex(EVENT_NAME, { error: ({ input }) => proposal(String(input)) })
+  .meta({ description: 'What happened, in the past tense and snake_case.' });
 
 /** A person's id as a client gives it. */
 export const Identifier = z
@@ -56,12 +55,31 @@ export const Identifier = z
     'never names a person: leave it out, or send the real id',
   );
 
+const ExternalId = Identifier.meta({
+  description:
+    'The person by your own id. This or `anonymous_id` is required. Values that never name a person are refused: ' +
+    `${[...NOBODY].map((value) => `\`${value}\``).join(', ')}.`,
+});
+const AnonymousId = Identifier.meta({
+  description:
+    'The device or session of somebody who is not known yet. Next to `external_id` it is remembered, not linked.',
+});
+
+const OccurredAt = Timestamp.meta({
+  description: 'When it happened, RFC 3339 with offset; the moment of receipt if left out.',
+});
+
 /** What makes a repeated request harmless. */
 export const MessageId = z
   .string()
   .min(1, 'must not be empty')
   .max(MESSAGE_ID_CHARS_MAX, `at most ${MESSAGE_ID_CHARS_MAX} characters`)
-  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  .refine(isStorable, 'must be well-formed Unicode without U+0000')
+  .meta({
+    description:
+      'Your own id of this event. A repeat is not stored again, it counts as a duplicate: for as long as the ' +
+      'event is kept.',
+  });
 
 const PropertiesInput = z
   .unknown()
@@ -70,18 +88,20 @@ const PropertiesInput = z
       context.addIssue({ code: 'custom', path, message });
   })
   .meta({
+    description: 'Strings, finite numbers and booleans by name; nothing nested, no null.',
     type: 'object',
     maxProperties: PROPERTY_KEYS_MAX,
+    propertyNames: { minLength: 1, maxLength: PROPERTY_KEY_CHARS_MAX },
     additionalProperties: { type: ['string', 'number', 'boolean'] },
   }) as unknown as z.ZodType<Properties>;
 
 export const EventInput = z
   .strictObject({
     event: EventName,
-    external_id: Identifier.optional(),
-    anonymous_id: Identifier.optional(),
+    external_id: ExternalId.optional(),
+    anonymous_id: AnonymousId.optional(),
     properties: PropertiesInput.optional(),
-    occurred_at: Timestamp.optional(),
+    occurred_at: OccurredAt.optional(),
     message_id: MessageId.optional(),
   })
   .refine((event) => event.external_id !== undefined || event.anonymous_id !== undefined, {
@@ -91,21 +111,56 @@ export const EventInput = z
     message: `an event is at most ${EVENT_BYTES_MAX} bytes of JSON`,
     // The built-in serialiser overflows its stack on deep input, so it only sees what is valid so far.
     when: ({ issues }) => issues.length === 0,
+  })
+  .meta({
+    id: 'Event',
+    description: `Something that a person did. At most ${EVENT_BYTES_MAX / 1024} KiB of JSON.`,
+    anyOf: [{ required: ['external_id'] }, { required: ['anonymous_id'] }],
+    examples: [
+      {
+        event: 'user_signed_up',
+        external_id: 'ann',
+        properties: { email: 'ann@example.com', first_name: 'Ann', plan: 'pro', seats: 3 },
+        message_id: 'sign-up-ann-1',
+      },
+    ],
   });
 export type EventInput = z.output<typeof EventInput>;
 
-export const BatchInput = z.strictObject({
-  /** The client's clock when it sent the batch: what its occurred_at are corrected by. */
-  sent_at: Moment.optional(),
-  events: z
-    .array(EventInput)
-    .min(1, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`)
-    .max(BATCH_EVENTS_MAX, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`),
-});
+export const BatchInput = z
+  .strictObject({
+    sent_at: Moment.optional().meta({
+      description:
+        "The client's clock when it sent the batch: what its occurred_at are corrected by.",
+    }),
+    events: z
+      .array(EventInput)
+      .min(1, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`)
+      .max(BATCH_EVENTS_MAX, `a batch holds between 1 and ${BATCH_EVENTS_MAX} events`),
+  })
+  .meta({
+    id: 'Batch',
+    examples: [
+      {
+        events: [
+          { event: 'trial_started', external_id: 'ann', properties: { plan: 'pro' } },
+          { event: 'page_viewed', anonymous_id: 'device-7', properties: { path: '/pricing' } },
+        ],
+      },
+    ],
+  });
+export type BatchInput = z.output<typeof BatchInput>;
 
-export const AcceptedAnswer = z.strictObject({
-  accepted: z.int(),
-  duplicates: z.int(),
-  event_ids: z.array(z.uuid()),
-});
+export const AcceptedAnswer = z
+  .strictObject({
+    accepted: z.int().nonnegative().meta({ description: 'Events stored by this request.' }),
+    duplicates: z.int().nonnegative().meta({ description: 'Events that were stored before.' }),
+    event_ids: z.array(z.uuid()).meta({
+      description: "Ids in the order of the request; a duplicate's is that of the first event.",
+    }),
+  })
+  .meta({
+    id: 'Accepted',
+    examples: [{ accepted: 1, duplicates: 0, event_ids: ['019a9f0c-6c00-7cc3-98c4-dc0c0c07398f'] }],
+  });
 export type AcceptedAnswer = z.output<typeof AcceptedAnswer>;

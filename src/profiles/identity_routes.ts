@@ -11,9 +11,10 @@ import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile } from './schem
 
 const LinkQuery = z.strictObject({
   ...pageQuery,
-  profile_id: z.uuid().optional(),
-  status: z.enum(LINK_STATUSES).optional(),
+  profile_id: z.uuid().optional().meta({ description: 'Only links of this profile.' }),
+  status: z.enum(LINK_STATUSES).optional().meta({ description: 'Only links that stand so now.' }),
 });
+const LinkParams = z.object({ id: z.uuid().meta({ description: "The link's id." }) });
 
 /** A link as the API shows it. */
 export const toLink = (row: LinkRow): Link => ({
@@ -31,9 +32,9 @@ export const toLink = (row: LinkRow): Link => ({
 });
 
 const findLink = ({ deps, caller, params }: Addressed): Promise<LinkRow | null> => {
-  const linkId = z.uuid().safeParse(params['id']);
-  if (!linkId.success) return Promise.resolve(null);
-  return inProject(deps, caller.projectId, (scope) => identity.findLink(scope, linkId.data));
+  const named = LinkParams.safeParse(params);
+  if (!named.success) return Promise.resolve(null);
+  return inProject(deps, caller.projectId, (scope) => identity.findLink(scope, named.data.id));
 };
 
 export const identityRoutes = [
@@ -42,9 +43,13 @@ export const identityRoutes = [
     path: '/v1/identify',
     access: 'publishable',
     summary: 'Say who somebody is and what is known of them.',
+    description:
+      'Everything that `anonymous_id` did becomes part of the person, unless it belongs to somebody else: such a ' +
+      'link is refused and logged, and the answer is the same, since a publishable key learns nothing of anybody.',
+    refusals: ['occurred_at_out_of_range'],
     body: IdentifyInput,
     status: 202,
-    answer: z.strictObject({ accepted: z.literal(1) }),
+    answer: z.strictObject({ accepted: z.literal(1) }).meta({ id: 'Identified' }),
     handle: async ({ deps, caller, body }) => {
       await identify(deps, caller, body);
       return { accepted: 1 };
@@ -55,6 +60,8 @@ export const identityRoutes = [
     path: '/v1/identify/alias',
     access: 'server',
     summary: 'Link an anonymous id to a known person.',
+    description: 'Answers the link that is there already when it is asked for again.',
+    refusals: ['identity_conflict'],
     body: AliasInput,
     status: 200,
     answer: z.strictObject({ link: Link }),
@@ -84,6 +91,7 @@ export const identityRoutes = [
     path: '/v1/identity-links/:id',
     access: 'server',
     summary: 'Read one identity link.',
+    params: LinkParams,
     status: 200,
     answer: Link,
     find: findLink,
@@ -94,6 +102,8 @@ export const identityRoutes = [
     path: '/v1/identity-links/:id/undo',
     access: 'server',
     summary: 'Undo a link: both people become what they would be without it.',
+    description: 'That includes what arrived meanwhile. Undoing twice answers the same.',
+    params: LinkParams,
     status: 200,
     answer: z.strictObject({ link: Link, profiles: z.array(Profile) }),
     find: findLink,

@@ -3,32 +3,34 @@ import { inProject } from '../base/db.ts';
 import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import type { Addressed } from '../base/route.ts';
+import type { Addressed, Limit } from '../base/route.ts';
 import { identityRoutes } from './identity_routes.ts';
 import { listProfiles } from './profiles.ts';
 import type { Selector } from './profiles.ts';
-import { Profile, ProfileQuery, TimelineEntry } from './schema.ts';
+import { Profile, ProfileQuery, ProfileRef, readExternalId, TimelineEntry } from './schema.ts';
 import { pageTimeline } from './timeline.ts';
+import {
+  TRAIT_DEPTH_MAX,
+  TRAIT_KEY_CHARS_MAX,
+  TRAIT_KEYS_MAX,
+  TRAITS_BYTES_MAX,
+} from './traits.ts';
 
-const EXTERNAL_ID_PREFIX = 'external_id:';
+const ProfileParams = z.object({ id: ProfileRef });
 const TimelineQuery = z.strictObject({
   ...pageQuery,
-  event: z.string().min(1).optional(),
-  after: Moment.optional(),
-  before: Moment.optional(),
+  event: z.string().min(1).optional().meta({ description: 'Only events of this name.' }),
+  after: Moment.optional().meta({ description: 'Only what occurred later than this moment.' }),
+  before: Moment.optional().meta({ description: 'Only what occurred earlier than this moment.' }),
 });
-
-/** `{id}` is the profile's uuid or `external_id:<value>`; anything else names nobody. */
-const readSelector = (id: string): Selector | null => {
-  if (id.startsWith(EXTERNAL_ID_PREFIX))
-    return { by: 'external', value: id.slice(EXTERNAL_ID_PREFIX.length) };
-  return z.uuid().safeParse(id).success ? { by: 'id', value: id } : null;
-};
 
 /** The profile that the path names, or null. */
 const findProfile = async ({ deps, caller, params }: Addressed): Promise<Profile | null> => {
-  const selector = readSelector(params['id'] ?? '');
-  if (!selector) return null;
+  const { success, data } = ProfileParams.safeParse(params);
+  if (!success) return null;
+  const external = readExternalId(data.id);
+  const selector: Selector =
+    external === null ? { by: 'id', value: data.id } : { by: 'external', value: external };
   const [profile] = await inProject(deps, caller.projectId, (scope) =>
     listProfiles(scope, selector),
   );
@@ -48,6 +50,7 @@ export const profileRoutes = [
     path: '/v1/profiles',
     access: 'server',
     summary: 'Find profiles by one identifier or by address.',
+    description: 'An identifier finds one profile or none. Several people may share an address.',
     query: ProfileQuery,
     status: 200,
     answer: pageOf(Profile),
@@ -62,6 +65,7 @@ export const profileRoutes = [
     path: '/v1/profiles/:id',
     access: 'server',
     summary: 'Read one profile.',
+    params: ProfileParams,
     status: 200,
     answer: Profile,
     find: findProfile,
@@ -72,6 +76,10 @@ export const profileRoutes = [
     path: '/v1/profiles/:id/events',
     access: 'server',
     summary: "Read a profile's timeline, newest first.",
+    description:
+      'Everything that happened to the person under any of their identifiers. Pages neither skip nor repeat ' +
+      'entries while events arrive.',
+    params: ProfileParams,
     query: TimelineQuery,
     status: 200,
     answer: pageOf(TimelineEntry),
@@ -79,4 +87,11 @@ export const profileRoutes = [
     handle: ({ deps, caller, query, found: profile }) =>
       inProject(deps, caller.projectId, (scope) => pageTimeline(scope, profile.id, query)),
   }),
+];
+
+export const profileLimits: readonly Limit[] = [
+  { name: 'Traits of a person', value: TRAIT_KEYS_MAX, unit: 'items', where: '`traits`' },
+  { name: 'A name in traits', value: TRAIT_KEY_CHARS_MAX, unit: 'characters', where: '`traits`' },
+  { name: 'Traits as JSON', value: TRAITS_BYTES_MAX, unit: 'bytes', where: '`traits`' },
+  { name: 'Nesting of traits', value: TRAIT_DEPTH_MAX, unit: 'levels', where: '`traits`' },
 ];

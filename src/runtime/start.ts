@@ -14,7 +14,7 @@ const show = (home: Home, { facts, curl }: Everything): void => {
 Trunkline is ready (${seconds} s).
 
   Console           ${facts.console_url}   ${facts.console_login.email} / ${facts.console_login.password}
-  API               ${facts.base_url}
+  API               ${facts.base_url}   described at ${facts.base_url}/docs
   Mail catcher      ${facts.mail_url}
   Publishable key   ${facts.publishable_key}
   Server key        ${facts.server_key}

@@ -5,12 +5,28 @@ import { route } from '../base/route.ts';
 import { pageSuppressions } from './listing.ts';
 import { SUPPRESSION_REASONS } from './queries.ts';
 
-const Suppression = z.strictObject({
-  email: z.string().nullable(),
-  reason: z.enum(SUPPRESSION_REASONS),
-  source: z.string(),
-  created_at: z.iso.datetime(),
-});
+const Suppression = z
+  .strictObject({
+    email: z
+      .string()
+      .nullable()
+      .meta({ description: 'The address; null once the person is erased.' }),
+    reason: z.enum(SUPPRESSION_REASONS),
+    source: z.string().meta({ description: 'Who told us: a webhook, a person.' }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({
+    id: 'Suppression',
+    description: 'An address that gets no mail of this project any more.',
+    examples: [
+      {
+        email: 'bob@example.com',
+        reason: 'hard_bounce',
+        source: 'webhook/smtp',
+        created_at: '2026-01-31T12:00:05.000Z',
+      },
+    ],
+  });
 
 export const suppressionRoutes = [
   route({

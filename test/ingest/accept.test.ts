@@ -38,6 +38,18 @@ test('events are counted apart from repeats, with an id for each', async () => {
   });
 });
 
+test('a request known by a repetition id stores its events once, also those without a message id', async () => {
+  const caller = callerOf();
+  const batch = { events: [event(), event(), event({ message_id: 'own' })], repetitionId: newId() };
+  const first = await accept(database.deps, caller, batch);
+  expect(first).toMatchObject({ accepted: 3, duplicates: 0 });
+  const again = await accept(database.deps, caller, batch);
+  expect(again).toEqual({ accepted: 0, duplicates: 3, event_ids: first.event_ids });
+  const other = await accept(database.deps, caller, { ...batch, repetitionId: newId() });
+  expect(other).toMatchObject({ accepted: 2, duplicates: 1 });
+  expect(await storedOf(caller)).toHaveLength(5);
+});
+
 test('the kind of key says where an event came from', async () => {
   for (const [kind, source] of [
     ['publishable', 'browser'],

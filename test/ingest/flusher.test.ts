@@ -1,10 +1,21 @@
 import { expect, test } from 'vitest';
 import { Refusal } from '../../src/base/refusal.ts';
-import { Flusher, FLUSH_EVENTS_MAX, QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
+import {
+  FLUSH_BYTES_MAX,
+  FLUSH_EVENTS_MAX,
+  Flusher,
+  QUEUED_BYTES_MAX,
+  QUEUED_EVENTS_MAX,
+} from '../../src/ingest/flusher.ts';
 
 const BAD = 'bad';
+/** In these tests a letter is a mebibyte. */
+const MEBIBYTE = 2 ** 20;
+const bytesOf = (item: string): number => (/^L+$/.test(item) ? item.length * MEBIBYTE : 1);
 const DOWN = Object.assign(new Error('the database is gone'), { code: '57P01' });
 const PROJECT = 'project';
+const makeFlusher = (store: (projectId: string, items: string[]) => Promise<string[]>) =>
+  new Flusher<string, string>(store, bytesOf);
 
 type Call = { projectId: string; items: string[] };
 
@@ -13,7 +24,7 @@ const slowStore = (answer: (items: string[]) => string[] = (items) => items) => 
   const calls: Call[] = [];
   let letGo = () => {};
   const first = new Promise<void>((resolve) => (letGo = resolve));
-  const flusher = new Flusher<string, string>(async (projectId, items) => {
+  const flusher = makeFlusher(async (projectId, items) => {
     calls.push({ projectId, items });
     if (calls.length === 1) await first;
     if (items.includes(BAD)) throw new Error('cannot be stored');
@@ -99,7 +110,7 @@ test('looking for the bad one asks the store a bounded number of times', async (
 
 test('when the database is down everybody is refused, once, without trying halves', async () => {
   let calls = 0;
-  const flusher = new Flusher<string, string>(() => {
+  const flusher = makeFlusher(() => {
     calls += 1;
     return Promise.reject(new Error('lost', { cause: DOWN }));
   });
@@ -111,7 +122,7 @@ test('when the database is down everybody is refused, once, without trying halve
 
 test('a store that throws before it begins refuses its callers and nobody after them', async () => {
   let isBroken = true;
-  const flusher = new Flusher<string, string>((_projectId, items) => {
+  const flusher = makeFlusher((_projectId, items) => {
     if (isBroken) throw new Error('not even a promise');
     return Promise.resolve(items);
   });
@@ -141,9 +152,36 @@ test('a request that would go past the bound is refused whole, a smaller one sti
   expect(await last).toEqual(['x']);
 });
 
+const large = (mebibytes: number): string[] => ['L'.repeat(mebibytes)];
+
+test('so many bytes of all projects may wait; one more is refused politely', async () => {
+  const { flusher, letGo } = slowStore();
+  const half = QUEUED_BYTES_MAX / MEBIBYTE / 2;
+  const waiting = [flusher.add('one', large(half)), flusher.add('two', large(half))];
+  await expect(flusher.add('three', ['x'])).rejects.toSatisfy(isOverloaded);
+  letGo();
+  await Promise.all(waiting);
+  const whole = large(QUEUED_BYTES_MAX / MEBIBYTE);
+  expect(await flusher.add('three', whole)).toEqual(whole);
+});
+
+test('a flush holds so many bytes at most, in whole requests', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const most = FLUSH_BYTES_MAX / MEBIBYTE;
+  const adding = [1, most, 1, most - 1, 1].map((size) => flusher.add(PROJECT, large(size)));
+  letGo();
+  await Promise.all(adding);
+  expect(calls.map(({ items }) => items.map((item) => item.length))).toEqual([
+    [1],
+    [most],
+    [1, most - 1],
+    [1],
+  ]);
+});
+
 test('after any mixture of ends nothing counts as waiting any more', async () => {
   let round = 0;
-  const flusher = new Flusher<string, string>((_projectId, items) => {
+  const flusher = makeFlusher((_projectId, items) => {
     round += 1;
     if (round % 5 === 0) return Promise.reject(DOWN);
     return items.includes(BAD) ? Promise.reject(new Error('no')) : Promise.resolve(items);
@@ -154,6 +192,8 @@ test('after any mixture of ends nothing counts as waiting any more', async () =>
   await Promise.allSettled(adding);
   round = 0;
   expect(await flusher.add('empty', many(QUEUED_EVENTS_MAX))).toHaveLength(QUEUED_EVENTS_MAX);
+  const whole = large(QUEUED_BYTES_MAX / MEBIBYTE);
+  expect(await flusher.add('large', whole)).toEqual(whole);
 });
 
 test('a request without events is answered without events', async () => {

@@ -93,6 +93,26 @@ test('a month that is made later is as closed as the others', async () => {
   await expect(runtime.query(`select from ingest.${name}`)).rejects.toThrow(/permission denied/);
 });
 
+test('every month is vacuumed, frozen and counted as what only grows, whether it is new or was there', async () => {
+  const [made, known] = [monthFromNow(2), monthFromNow(-7)].map(monthName);
+  await drop(made ?? '');
+  await database.owner.query(`alter table ingest.${known} reset (autovacuum_freeze_min_age)`);
+  await keep();
+  const { rows } = await database.owner.query(
+    `select distinct reloptions from pg_inherits join pg_class on pg_class.oid = inhrelid
+    where inhparent = 'ingest.events'::regclass`,
+  );
+  expect(rows).toEqual([
+    {
+      reloptions: [
+        'autovacuum_vacuum_insert_scale_factor=0.05',
+        'autovacuum_analyze_scale_factor=0.05',
+        'autovacuum_freeze_min_age=0',
+      ],
+    },
+  ]);
+});
+
 test('two workers keeping partitions at once make each month once, and neither fails', async () => {
   const queues = await Promise.all([1, 2].map(() => connectAs(database, 'trunkline_queue')));
   for (let round = 0; round < 5; round += 1) {

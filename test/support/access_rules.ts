@@ -4,6 +4,10 @@ import type { Rule } from './catalogue.ts';
 const ONE_PROJECT =
   "(project_id = (NULLIF(current_setting('trunkline.project_id'::text, true), ''::text))::uuid)";
 
+/** The same for analysts, whose login's name says which project. */
+const PROJECT_OF_LOGIN =
+  "(project_id = (NULLIF(split_part((SESSION_USER)::text, '_'::text, 3), ''::text))::uuid)";
+
 const ISOLATED = `create table ingest.wrong (project_id uuid); select base.isolate_table('ingest.wrong')`;
 const PII = `grant select (external_id) on ingest.events to trunkline_queue`;
 
@@ -42,6 +46,17 @@ export const accessRules: Rule[] = [
       where policyname <> 'one_project' and schemaname not in ('graphile_worker')
       and not (
         policyname = 'work_of_all_projects' and cmd = 'SELECT' and roles = array[:queue]::name[] and qual = 'true'
+        or policyname = 'analysts_' || lower(permissive) and cmd = 'SELECT' and roles = '{trunkline_analyst}'
+        and qual = $$${PROJECT_OF_LOGIN}$$
+      )
+      union all
+      select t.name || ' shows analysts columns without the two policies' from every_table as t
+      where (
+        has_table_privilege('trunkline_analyst', t.oid, 'select')
+        or has_any_column_privilege('trunkline_analyst', t.oid, 'select, insert, update, references')
+      )
+      and kind <> 'foreign' and 2 <> (
+        select count(*) from pg_policy where polrelid = t.oid and polname ~ '^analysts_(permissive|restrictive)$'
       )`,
     examples: [
       { wrong: 'create table ingest.wrong (project_id uuid)', says: 'ingest.wrong is open' },
@@ -60,6 +75,18 @@ export const accessRules: Rule[] = [
       {
         wrong: `create policy wrong on ingest.pending for update to trunkline_queue using (true)`,
         says: 'ingest.pending has the policy wrong for UPDATE to {trunkline_queue}',
+      },
+      {
+        wrong: `create policy analysts_permissive on ingest.pending for select to trunkline_analyst using (true)`,
+        says: 'ingest.pending has the policy analysts_permissive for SELECT to {trunkline_analyst}',
+      },
+      {
+        wrong: 'drop policy analysts_restrictive on ingest.events',
+        says: 'ingest.events shows analysts columns without the two policies',
+      },
+      {
+        wrong: 'grant select (flush_id) on ingest.pending to trunkline_analyst',
+        says: 'ingest.pending shows analysts columns without the two policies',
       },
     ],
   },

@@ -7,6 +7,7 @@ import type { Listening } from '../../src/http/api.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
 import processEvents from '../../tasks/ingest/process_events.ts';
+import { findBreaches } from './contract.ts';
 import { NEVER } from './database.ts';
 import type { TestDatabase } from './database.ts';
 
@@ -61,11 +62,16 @@ export const testApi = (database: TestDatabase, timeouts = TIMEOUTS): TestApi =>
   api.call = async (method, path, call = {}) => {
     const response = await fetch(api.url + path, { method, ...toInit(call) });
     const text = await response.text();
-    return {
+    const answer = {
       status: response.status,
       headers: response.headers,
       body: text === '' ? null : JSON.parse(text),
     };
+    // Whatever a test asks: what it is answered is what /v1/openapi.json says.
+    const sent =
+      call.body === undefined ? {} : { sent: Buffer.from(toBytes(call.body)).toString() };
+    expect(findBreaches({ method, path, ...answer, ...sent }), `${method} ${path}`).toEqual([]);
+    return answer;
   };
   api.processEvents = async () => {
     const { project_id } = api.project;

@@ -153,20 +153,25 @@ export const wordRules: Rule[] = [
     ],
   },
   {
-    name: 'a SQL function begins with its promise, states its volatility and qualifies its name',
+    name: 'SQL functions and views begin with a promise, state volatility or whose rights they use, qualify names',
     find: (tree) =>
       filesOf(tree, /^db\/fixtures\/\w+\/\w+\.sql$/).flatMap(({ path, text }) => [
         ...(/^-- [A-Z].*\S/.test(text) ? [] : [`${path}: no promise in the first line`]),
-        ...(/^language (?:sql|plpgsql) (?:immutable|stable|volatile)\b/m.test(text)
+        ...(/^language (?:sql|plpgsql) (?:immutable|stable|volatile)\b|^create .*\(security_invoker = true\)/m.test(
+          text,
+        )
           ? []
           : [`${path}: no volatility`]),
-        ...(text.includes(
-          `create or replace function ${path
-            .split('/')
-            .slice(2)
-            .join('.')
-            .replace(/\.sql$/, '')}(`,
-        )
+        ...(/^create or replace (?:function ([\w.]+)\(|view ([\w.]+) )/m
+          .exec(text)
+          ?.slice(1)
+          .includes(
+            path
+              .split('/')
+              .slice(2)
+              .join('.')
+              .replace(/\.sql$/, ''),
+          )
           ? []
           : [`${path}: not the function of its name`]),
       ]),
@@ -182,6 +187,10 @@ export const wordRules: Rule[] = [
       {
         files: { 'db/fixtures/a/b.sql': '-- Yes.\ncreate or replace function a.c()' },
         says: 'not the function',
+      },
+      {
+        files: { 'db/fixtures/a/b.sql': '-- Yes.\ncreate or replace view a.b as select' },
+        says: 'db/fixtures/a/b.sql: no volatility',
       },
     ],
   },

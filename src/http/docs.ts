@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Limit } from '../base/route.ts';
+import { BASE_URL } from './docs_curl.ts';
+import { renderPage } from './docs_page.ts';
+import { makeDocument } from './openapi.ts';
+import { sections } from './routes.ts';
+
+const STYLE = readFileSync(new URL('docs.css', import.meta.url), 'utf8');
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
+
+/** Nothing but the page's own style: no script runs, nothing is loaded, no form is sent. */
+export const DOCS_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${digest(STYLE)}'`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** A text that is sent often and never changes. */
+type Asset = { etag: string; plain: Buffer; zipped: Buffer };
+
+const toAsset = (text: string): Asset => ({
+  etag: digest(text),
+  plain: Buffer.from(text),
+  zipped: gzipSync(text),
+});
+
+/** Sends an asset, or 304 to those who have it. */
+const send = (ctx: Context, { etag, plain, zipped }: Asset): void => {
+  ctx.status = 200;
+  ctx.set('Cache-Control', 'no-cache');
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  ctx.vary('Accept-Encoding');
+  ctx.etag = `W/"${etag}"`;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  const isZipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+  if (isZipped) ctx.set('Content-Encoding', 'gzip');
+  ctx.body = isZipped ? zipped : plain;
+};
+
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+const UNKNOWN_BASE_URL = 'https://your-host';
+
+/** Where the caller reached us: what they have to write in front of a path. */
+const baseUrlOf = ({ protocol, host }: Context): string =>
+  HOST.test(host) && /^https?$/.test(protocol) ? `${protocol}://${host}` : UNKNOWN_BASE_URL;
+
+/** How many addresses of the service the page is kept for; strangers may send any. */
+const PAGES_KEPT_MAX = 16;
+
+/** `/v1/openapi.json` and the page that says the same to people. Both are made here, once. */
+export const mountDocs = (router: Router, doorLimits: readonly Limit[]): void => {
+  const document = makeDocument();
+  const limits = [...sections.flatMap((section) => section.limits ?? []), ...doorLimits];
+  const description = toAsset(JSON.stringify(document));
+  const page = renderPage(document, limits, STYLE);
+  const pages = new Map<string, Asset>();
+
+  const pageFor = (baseUrl: string): Asset => {
+    const made = pages.get(baseUrl) ?? toAsset(page.replaceAll(BASE_URL, baseUrl));
+    if (pages.size >= PAGES_KEPT_MAX) pages.clear();
+    pages.set(baseUrl, made);
+    return made;
+  };
+
+  router.get('/v1/openapi.json', (ctx) => {
+    ctx.type = 'application/json; charset=utf-8';
+    send(ctx, description);
+  });
+  router.get('/docs', (ctx) => {
+    ctx.type = 'text/html; charset=utf-8';
+    ctx.set('Content-Security-Policy', DOCS_POLICY);
+    ctx.set('Referrer-Policy', 'no-referrer');
+    send(ctx, pageFor(baseUrlOf(ctx)));
+  });
+};

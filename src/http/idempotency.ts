@@ -1,0 +1,137 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import {
+  CLAIM_LEASE_SECONDS,
+  claimKey,
+  findAnswer,
+  forgetRefused,
+  keepAnswer,
+  releaseClaim,
+  renewClaim,
+} from '../base/idempotency.ts';
+import type { Claim } from '../base/idempotency.ts';
+import { newId } from '../base/ids.ts';
+import { Refusal, refusals } from '../base/refusal.ts';
+import { seal, unseal } from '../base/sealing.ts';
+
+/** Visible ASCII: no blanks, no list of several. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+const RENEW_EVERY_MS = (CLAIM_LEASE_SECONDS * 1_000) / 3;
+const RETRY_AFTER_SECONDS = 1;
+const HASH_BYTES = 32;
+const CONTEXT = 'http.idempotency_keys.answer/1';
+
+/** The Idempotency-Key of a request, or null. Refuses one that is none. */
+export const readIdempotencyKey = (headers: IncomingHttpHeaders): string | null => {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !KEY.test(key)) throw new Refusal('invalid_idempotency_key');
+  return key;
+};
+
+/** A request that may come again: its key, within what the key counts, and what else it must agree in. */
+export type Keyed = {
+  projectId: string;
+  key: string;
+  /** Route and kind of credential. */
+  scope: string;
+  /** The address that was asked for, with its query. */
+  url: string;
+  body: Buffer;
+};
+
+export type Answer = { status: number; body: unknown };
+
+type Secrets = { keyHash: Buffer; fingerprint: Buffer; sealing: Buffer };
+
+/**
+ * Everything that is kept follows from the key itself, which is not kept: without it neither the
+ * request nor the answer can be read from the table, also not after somebody in them was erased.
+ */
+const toSecrets = ({ projectId, key, scope, url, body }: Keyed): Secrets => {
+  const info = `trunkline/idempotency-key/${projectId}/${scope}`;
+  const all = Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), info, 3 * HASH_BYTES));
+  const [keyHash, printing, sealing] = [0, 1, 2].map((at) =>
+    all.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
+  ) as [Buffer, Buffer, Buffer];
+  const fingerprint = createHmac('sha256', printing).update(`${url}\n`).update(body).digest();
+  return { keyHash, fingerprint, sealing };
+};
+
+const toSealed = ({ sealing }: Secrets, answer: Answer): Buffer =>
+  seal(sealing, CONTEXT, Buffer.from(JSON.stringify(answer)));
+const toAnswer = ({ sealing }: Secrets, sealed: Buffer): Answer =>
+  JSON.parse(unseal(sealing, CONTEXT, sealed).toString()) as Answer;
+
+/** What was answered to the same request before, or null. Runs nothing and claims nothing. */
+export const findKept = async (deps: Deps, keyed: Keyed): Promise<Answer | null> => {
+  const secrets = toSecrets(keyed);
+  const row = await inProject(deps, keyed.projectId, (scope) => findAnswer(scope, secrets));
+  return row && toAnswer(secrets, row.answer);
+};
+
+type Note = (
+  what: string,
+  write: (scope: Scope, claim: Claim) => Promise<unknown>,
+) => Promise<void>;
+
+/** Writes about a claim. A failure is only logged: what the request did is done, and the lease runs out. */
+const noteOn =
+  (deps: Deps, projectId: string, claim: Claim): Note =>
+  async (what, write) => {
+    try {
+      await inProject(deps, projectId, (scope) => write(scope, claim));
+    } catch (error) {
+      deps.log.warn({ err: error }, `idempotency key: ${what} failed`);
+    }
+  };
+
+const wasRefused = (error: unknown): boolean =>
+  error instanceof Refusal && refusals[error.reason].status < 500;
+
+/** Runs a claimed request and keeps its answer. A refused one is forgotten, one that failed may be tried again. */
+const runClaimed = async (note: Note, secrets: Secrets, run: () => Promise<Answer>) => {
+  const renewing = setInterval(() => void note('renewing', renewClaim), RENEW_EVERY_MS);
+  try {
+    const answer = await run();
+    const sealed = toSealed(secrets, answer);
+    await note('keeping the answer', (scope, claim) => keepAnswer(scope, claim, sealed));
+    return answer;
+  } catch (error) {
+    await note('letting go', wasRefused(error) ? forgetRefused : releaseClaim);
+    throw error;
+  } finally {
+    clearInterval(renewing);
+  }
+};
+
+/**
+ * Answers a request that carries an Idempotency-Key: runs it once, and gives the same answer to the
+ * same request for a day. `run` is told what the request is known by, the same at each try.
+ */
+export const answerOnce = async (
+  deps: Deps,
+  keyed: Keyed,
+  run: (repetitionId: string) => Promise<Answer>,
+): Promise<Answer & { isReplayed: boolean }> => {
+  const secrets = toSecrets(keyed);
+  const claim = { keyHash: secrets.keyHash, claimId: newId() };
+  const { fingerprint } = secrets;
+  const claimed = await claimKey(deps.db, keyed.projectId, { ...claim, fingerprint });
+  switch (claimed.state) {
+    case 'reused':
+      throw new Refusal('idempotency_key_reused');
+    case 'in_use':
+      throw new Refusal('idempotency_key_in_use', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    case 'answered':
+      return { ...toAnswer(secrets, claimed.answer), isReplayed: true };
+    case 'claimed': {
+      const note = noteOn(deps, keyed.projectId, claim);
+      const answer = await runClaimed(note, secrets, () => run(claimed.repetition_id));
+      return { ...answer, isReplayed: false };
+    }
+  }
+};

@@ -1,0 +1,58 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import { inProject } from '../base/db.ts';
+import type { Db } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { RETENTION_MONTHS } from './occurred_at.ts';
+import { findExpiry, forgetIdsAfter } from './retention_queries.ts';
+
+/** How many message ids one transaction looks at. */
+const FORGET_IDS_MAX = 5_000;
+/** How often the timeline's lock is asked for, and the pause that others get in between. */
+const DROP_TRIES_MAX = 60;
+const DROP_PAUSE_MS = 1_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** The end of the newest month that has expired and is still there; null when there is none. */
+export const findExpiredUntil = async (db: Db): Promise<Date | null> =>
+  (await findExpiry(db, RETENTION_MONTHS)).until;
+
+/** Forgets a project's message ids of events before a moment, a bounded batch per transaction, until stopped. */
+export const forgetMessageIds = async (
+  deps: Pick<Deps, 'db' | 'keys'>,
+  projectId: string,
+  before: Date,
+  signal: AbortSignal,
+): Promise<void> => {
+  for (let after: string | null = ''; after !== null;) {
+    signal.throwIfAborted();
+    const from: string = after;
+    after = await inProject(deps, projectId, (scope) =>
+      forgetIdsAfter(scope, { before, after: from, idsMax: FORGET_IDS_MAX }),
+    );
+  }
+};
+
+/**
+ * Drops the oldest month that ends before a moment; answers its name, or null when there is none. Somebody's
+ * long transaction may hold the timeline: it is then asked for again and again, each time for a moment only.
+ */
+export const dropMonth = async (
+  jobs: pg.ClientBase,
+  before: Date,
+  signal: AbortSignal,
+): Promise<string | null> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { rows } = await jobs.query<{ dropped: string | null }>(
+        'select ingest.drop_partition(before => $1) as dropped',
+        [before],
+      );
+      return rows[0]?.dropped ?? null;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || tries === DROP_TRIES_MAX)
+        throw error;
+      await wait(DROP_PAUSE_MS, undefined, { signal });
+    }
+  }
+};

@@ -1,0 +1,92 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { inProject, isDatabaseDown } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { newId } from '../base/ids.ts';
+import type { EventRow } from './events.ts';
+import { acceptEvents, listStoredEvents, listTakenMessages } from './queries.ts';
+
+export type Stored = { eventId: string; isDuplicate: boolean };
+type StoreDeps = Pick<Deps, 'db' | 'keys' | 'log'>;
+
+/** How long to wait before each look after what became of a flush. After the last the outcome stays unknown. */
+const LOOK_AFTER_MS = [50, 200, 800];
+
+/** What Postgres, or the network before it, said no with: nothing was committed. */
+const REFUSED = /^(?:53\w{3}|57014|57P03|55P03|ECONNREFUSED|ENOTFOUND)$/;
+
+const CAUSES_MAX = 5;
+
+const isRefused = (error: unknown, depth = 0): boolean => {
+  if (!(error instanceof Error) || depth > CAUSES_MAX) return false;
+  const { code } = error as { code?: unknown };
+  return (typeof code === 'string' && REFUSED.test(code)) || isRefused(error.cause, depth + 1);
+};
+
+/** Whether the connection was lost while the commit may have been on its way. */
+const isOutcomeUnknown = (error: unknown): boolean => isDatabaseDown(error) && !isRefused(error);
+
+/** What the events of a flush became, or null when not all of them are there. */
+const findStored = (
+  deps: StoreDeps,
+  projectId: string,
+  rows: EventRow[],
+): Promise<Stored[] | null> =>
+  inProject(deps, projectId, async (scope) => {
+    const messageIds = rows.flatMap(({ message_id }) => message_id ?? []);
+    const taken = await listTakenMessages(scope, messageIds);
+    const events = await listStoredEvents(
+      scope,
+      rows.map(({ event_id }) => event_id),
+    );
+    const firstOf = new Map(taken.map(({ message_id, event_id }) => [message_id, event_id]));
+    const own = new Set(events.map(({ event_id }) => event_id));
+    const stored: Stored[] = [];
+    for (const { event_id, message_id } of rows) {
+      const eventId = own.has(event_id) ? event_id : firstOf.get(message_id ?? '');
+      if (eventId === undefined) return null;
+      stored.push({ eventId, isDuplicate: eventId !== event_id });
+    }
+    return stored;
+  });
+
+/** Looks a flush up by its ids on other connections, a few times. */
+const findOutcome = async (
+  deps: StoreDeps,
+  projectId: string,
+  rows: EventRow[],
+): Promise<Stored[] | null> => {
+  for (const pauseMs of LOOK_AFTER_MS) {
+    await wait(pauseMs);
+    try {
+      const stored = await findStored(deps, projectId, rows);
+      if (stored) return stored;
+    } catch (error) {
+      if (!isDatabaseDown(error)) throw error;
+    }
+  }
+  return null;
+};
+
+/**
+ * Stores a flush. When its connection is lost on the way, the flush counts as stored only when it is
+ * found: until then it may still be committed, or never.
+ */
+export const store = async (
+  deps: StoreDeps,
+  projectId: string,
+  rows: EventRow[],
+): Promise<Stored[]> => {
+  try {
+    const { stored_ids, duplicates } = await acceptEvents(deps.db, projectId, newId(), rows);
+    return stored_ids.map((eventId, at) => ({ eventId, isDuplicate: duplicates[at] === true }));
+  } catch (error) {
+    if (!isOutcomeUnknown(error)) throw error;
+    const stored = await findOutcome(deps, projectId, rows);
+    deps.log.warn(
+      { err: error, project_id: projectId, events: rows.length, is_found: stored !== null },
+      'a flush lost its connection',
+    );
+    if (stored === null) throw error;
+    return stored;
+  }
+};

@@ -1,0 +1,88 @@
+// `make seed people=… events=… [project=…] [days=…] [seed=…]`: a project with people and their past.
+import { z } from 'zod';
+import { openDb } from '../base/db.ts';
+import { Keys } from '../base/keys.ts';
+import { runtimeUrl } from '../base/roles.ts';
+import { createProject, findProject } from '../projects/projects.ts';
+import { findDatabase } from './find_database.ts';
+import { keepSecrets, readHome } from './home.ts';
+import { makeSeed } from './seed/make.ts';
+import type { SeedOptions } from './seed/past.ts';
+import { withClient } from './with_client.ts';
+
+const PEOPLE_MAX = 5_000_000;
+const EVENTS_MAX = 500_000_000;
+/** Within the timeline's accepted range, with a margin for the months' lengths. */
+const DAYS_MAX = 700;
+const SEED_MAX = 1_000_000;
+const SAY_EVERY_MS = 1_000;
+const CONNECTIONS = 3;
+
+const count = (most: number) => z.coerce.number().int().min(1).max(most);
+const Options = z
+  .strictObject({
+    people: count(PEOPLE_MAX).default(1_000),
+    events: count(EVENTS_MAX).default(100_000),
+    days: count(DAYS_MAX).default(365),
+    seed: count(SEED_MAX).default(1),
+    project: z.uuid().optional(),
+    until: z.coerce.date().default(() => new Date()),
+  })
+  .refine(({ people, events }) => events >= people, {
+    path: ['events'],
+    error: 'everybody has one event at least: give more events than people',
+  });
+
+/** `people=10 days=` as the settings that were given. */
+const readOptions = (args: string[]) => {
+  const given = args
+    .map((arg) => /^(\w+)=(.+)$/.exec(arg))
+    .flatMap((match) => (match ? [[match[1], match[2]]] : []));
+  const result = Options.safeParse(Object.fromEntries(given));
+  if (result.success) return result.data;
+  throw new Error(z.prettifyError(result.error));
+};
+
+/** Says every second how far it is and how fast. */
+const newProgress = (events: number) => {
+  const startedAt = performance.now();
+  let saidAt = startedAt;
+  return (stored: number): void => {
+    const now = performance.now();
+    if (now - saidAt < SAY_EVERY_MS && stored < events) return;
+    saidAt = now;
+    const perSecond = Math.round(stored / ((now - startedAt) / 1_000));
+    console.error(
+      `  ${stored.toLocaleString('en')} of ${events.toLocaleString('en')} events, ` +
+        `${perSecond.toLocaleString('en')} a second`,
+    );
+  };
+};
+
+const main = async ({ project, ...options }: SeedOptions & { project?: string | undefined }) => {
+  const databaseUrl = await findDatabase();
+  const master = process.env['MASTER_KEY'] ?? (await keepSecrets(readHome())).master_key;
+  const keys = new Keys(Buffer.from(master, 'hex'));
+  const db = await openDb(runtimeUrl(databaseUrl, keys), CONNECTIONS);
+  try {
+    if (project !== undefined && !(await findProject(db, project)))
+      throw new Error(`There is no project ${project}.`);
+    const made =
+      project === undefined ? await createProject({ db, keys }, 'Seeded') : { project_id: project };
+    await makeSeed({ db, keys }, made.project_id, options, newProgress(options.events));
+    console.log(JSON.stringify(made, null, 2));
+  } finally {
+    await db.end();
+  }
+  // So that plans are right from the start; the server would see to it by itself in some minutes.
+  await withClient(databaseUrl, (client) =>
+    client.query('analyze ingest.events, identity.identities, profiles.profiles, profiles.traits'),
+  );
+};
+
+try {
+  await main(readOptions(process.argv.slice(2)));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,244 @@
+// Requests made from the published schemas, and from what is nearly in them.
+import fc from 'fast-check';
+import type { oas31 } from 'zod-openapi';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { follow, listEndpoints } from '../../src/http/openapi_read.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { makeDocument } from '../../src/http/openapi.ts';
+import { testApi } from '../support/api.ts';
+import { validatorOf } from '../support/contract.ts';
+import { testDatabase } from '../support/database.ts';
+import { boundsOf, valuesOf } from '../support/from_schema.ts';
+
+const api = testApi(testDatabase());
+const document = makeDocument();
+const endpoints = listEndpoints(document).filter(({ operation }) => operation.security?.length);
+const named = (those: readonly Endpoint[]) =>
+  those.map((one) => [`${one.method} ${one.path}`, one] as const);
+
+const RUNS = 120;
+/** What serialisers and parsers that recurse do not survive. */
+const LEVELS = 20_000;
+const HUGE_CHARS = 300_000;
+
+beforeAll(async () => {
+  const body = { event: 'user_signed_up', external_id: 'ann' };
+  await api.call('POST', '/v1/events', { key: api.project.server_key, body });
+  await api.processEvents();
+});
+
+const bodySchemaOf = ({ operation }: Endpoint) => {
+  const body = operation.requestBody as oas31.RequestBodyObject | undefined;
+  return body?.content['application/json'];
+};
+const validate = validatorOf(document);
+const schemaPathOf = ({ path, method }: Endpoint): string[] => [
+  'paths',
+  path,
+  method.toLowerCase(),
+  'requestBody',
+  'content',
+  'application/json',
+  'schema',
+];
+const withBody = endpoints.filter((one) => bodySchemaOf(one) !== undefined);
+
+const parametersOf = ({ operation }: Endpoint, place: string): oas31.ParameterObject[] =>
+  (operation.parameters ?? [])
+    .map((one) => follow<oas31.ParameterObject>(document, one))
+    .filter((one) => one.in === place);
+
+const keyOf = ({ operation }: Endpoint): string =>
+  operation.security?.some((scheme) => 'server_key' in scheme)
+    ? api.project.server_key
+    : api.project.hook_token;
+
+/** Values that nobody describes. A raw one is JSON text already, too deep or large to be made of values. */
+const hostile = fc.oneof(
+  fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 2 ** 53, -1e308, '', ' ', 'a'.repeat(5_000)),
+  fc.constantFrom<unknown>('\u0000', '\ud800', 'a\u0000b', [], {}, [[]], [null], { a: { b: [] } }),
+  fc.constantFrom<unknown>('__proto__', 'constructor', JSON.parse('{"__proto__":{"a":1}}')),
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+
+/** A place in a value: every member and item, and the value itself. */
+const placesOf = (value: unknown, path: string[] = []): string[][] => [
+  path,
+  ...(typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, member]) => placesOf(member, [...path, name]))
+    : []),
+];
+
+/** The value with something else in one place. Members are defined, so that `__proto__` is but a name. */
+const replaced = (value: unknown, [name, ...rest]: string[], put: unknown): unknown => {
+  if (name === undefined) return put;
+  const copy: object = Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) };
+  const inside: unknown = Object.getOwnPropertyDescriptor(copy, name)?.value;
+  Object.defineProperty(copy, name, {
+    value: replaced(inside, rest, put),
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+  return copy;
+};
+
+const mutated = (values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc
+    .tuple(values, fc.nat(), hostile, fc.option(fc.string(), { nil: null }))
+    .map(([value, at, put, more]) => {
+      const places = placesOf(value);
+      const place = places[at % places.length] ?? [];
+      return replaced(value, more === null ? place : [...place.slice(0, -1), more], put);
+    });
+
+const asText = (value: unknown): string => JSON.stringify(value) ?? 'null';
+const deep = (value: unknown): string[] => [
+  `${'['.repeat(LEVELS)}${']'.repeat(LEVELS)}`,
+  `${'{"properties":'.repeat(LEVELS)}1${'}'.repeat(LEVELS)}`,
+  asText(value).replace(/\}$/, `,"more":${'['.repeat(LEVELS)}${']'.repeat(LEVELS)}}`),
+];
+const huge = (value: unknown): string[] => [
+  asText({ ...(value as object), more: 'a'.repeat(HUGE_CHARS) }),
+  asText(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key_${at}`, at]))),
+  asText(Array.from({ length: 20_000 }, () => value)),
+];
+
+const toText = (value: unknown): string =>
+  (typeof value === 'string' ? value : asText(value)).toWellFormed();
+
+/** A path with values in it, percent-encoded; a value that is nothing would be another path. */
+const pathWith = (endpoint: Endpoint, values: Record<string, unknown>): string =>
+  endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const text = toText(values[name]);
+    return encodeURIComponent(/^\.{0,2}$/.test(text) ? 'x' : text);
+  });
+const goodPath = ({ path }: Endpoint): string =>
+  path
+    .replace('{slug}', 'smtp')
+    .replace('{project_id}', api.project.project_id)
+    .replace('{id}', 'external_id:ann');
+
+const paramsOf = (endpoint: Endpoint, place: string) =>
+  fc.record(
+    Object.fromEntries(
+      parametersOf(endpoint, place).map(({ name, schema = {} }) => [
+        name,
+        fc.oneof({ weight: 3, arbitrary: valuesOf(document, schema) }, hostile),
+      ]),
+    ),
+    { requiredKeys: place === 'path' ? parametersOf(endpoint, place).map(({ name }) => name) : [] },
+  ) as fc.Arbitrary<Record<string, unknown>>;
+
+/** Posts a body. That the answer is a documented one is checked by `api.call`. */
+const post = async (endpoint: Endpoint, body: string): Promise<number> => {
+  const { status } = await api.call('POST', goodPath(endpoint), { key: keyOf(endpoint), body });
+  expect(status).toBeLessThan(500);
+  return status;
+};
+
+describe.each(named(withBody))('%s', (_name, endpoint) => {
+  const { schema = {}, example } = bodySchemaOf(endpoint) ?? {};
+  const values = valuesOf(document, schema);
+  const isStrict = () => keyOf(endpoint) === api.project.server_key;
+
+  test('a body that fits the schema is answered as documented, and mostly taken', async () => {
+    const seen: number[] = [];
+    await fc.assert(
+      fc.asyncProperty(values, async (value) => {
+        seen.push(await post(endpoint, asText(value)));
+      }),
+      { numRuns: RUNS },
+    );
+    const taken = seen.filter((status) => status < 300).length;
+    // A webhook's body has to name an address, which no schema can say.
+    if (isStrict()) expect(taken).toBeGreaterThan(RUNS / 2);
+  });
+
+  test('a body that nearly fits is answered as documented', async () => {
+    await fc.assert(
+      fc.asyncProperty(mutated(values), async (value) => {
+        await post(endpoint, asText(value));
+      }),
+      { numRuns: RUNS * 2 },
+    );
+  });
+
+  test('what is deep or huge is refused', async () => {
+    for (const body of [...deep(example), ...huge(example)])
+      if (isStrict()) expect([400, 413]).toContain(await post(endpoint, body));
+      else await post(endpoint, body);
+  });
+
+  test('what the schema calls wrong is refused, wherever in a body it stands', async () => {
+    if (!isStrict()) return;
+    const isWrong = (value: unknown) => validate(schemaPathOf(endpoint), value).length > 0;
+    const wrong = placesOf(example)
+      .map((place) => replaced(example, place, [{ no: 'such thing' }]))
+      .concat({ ...(example as object), more: 1 })
+      .filter(isWrong);
+    expect(wrong.length).toBeGreaterThan(2);
+    for (const value of wrong) expect(await post(endpoint, asText(value)), asText(value)).toBe(400);
+  });
+});
+
+const bounds = withBody
+  .filter(({ operation }) => operation.security?.some((scheme) => 'server_key' in scheme))
+  .flatMap((endpoint) => {
+    const { schema = {}, example } = bodySchemaOf(endpoint) ?? {};
+    return boundsOf(document, schema, example).map((bound) => ({
+      ...bound,
+      endpoint,
+      member: `${endpoint.path} ${bound.path.join('/')}`,
+    }));
+  });
+
+describe('the bounds that the document states are the real ones', () => {
+  test.each(bounds)('$member: $name', async ({ endpoint, path, at, past }) => {
+    const example: unknown = bodySchemaOf(endpoint)?.example;
+    expect(await post(endpoint, asText(replaced(example, path, past)))).toBe(400);
+    expect(await post(endpoint, asText(replaced(example, path, at)))).not.toBe(400);
+  });
+
+  const limited = endpoints.flatMap((one) =>
+    parametersOf(one, 'query').flatMap(({ name, schema }) => {
+      const { minimum, maximum } = (schema ?? {}) as oas31.SchemaObject;
+      return minimum === undefined || maximum === undefined
+        ? []
+        : [{ one, name, minimum, maximum }];
+    }),
+  );
+  test.each(limited)('$one.path: $name is $minimum to $maximum', async (given) => {
+    const { one, name, minimum, maximum } = given;
+    const ask = async (value: number) =>
+      (await api.call('GET', `${goodPath(one)}?${name}=${value}`, { key: keyOf(one) })).status;
+    expect([await ask(minimum), await ask(maximum)]).toEqual([200, 200]);
+    expect([await ask(minimum - 1), await ask(maximum + 1)]).toEqual([400, 400]);
+  });
+});
+
+describe.each(named(endpoints))('%s', (_name, endpoint) => {
+  test('whatever stands in its path and query is answered as documented', async () => {
+    const query = paramsOf(endpoint, 'query');
+    await fc.assert(
+      fc.asyncProperty(
+        paramsOf(endpoint, 'path'),
+        query,
+        fc.boolean(),
+        async (params, asked, isThere) => {
+          const path = isThere ? goodPath(endpoint) : pathWith(endpoint, params);
+          const search = new URLSearchParams(
+            Object.entries(asked).map(([name, value]): [string, string] => [name, toText(value)]),
+          );
+          const { status } = await api.call(endpoint.method, `${path}?${search.toString()}`, {
+            key: keyOf(endpoint),
+            ...(endpoint.operation.requestBody ? { body: '{}' } : {}),
+          });
+          expect(status).toBeLessThan(500);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});

@@ -1,0 +1,230 @@
+import { get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { refusals } from '../../src/base/refusal.ts';
+import type { RefusalName } from '../../src/base/refusal.ts';
+import { DOCS_POLICY } from '../../src/http/docs.ts';
+import { toHtml } from '../../src/http/docs_prose.ts';
+import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
+import { makeDocument } from '../../src/http/openapi.ts';
+import { toAmount } from '../../src/http/openapi_text.ts';
+import { sections } from '../../src/http/routes.ts';
+import { testApi } from '../support/api.ts';
+import { findBrowser, launch } from '../support/browser.ts';
+import { testDatabase } from '../support/database.ts';
+
+const api = testApi(testDatabase());
+const document = makeDocument();
+const endpoints = listEndpoints(document).filter(({ method }) => method !== 'OPTIONS');
+const found = await findBrowser();
+const NO_BROWSER = 'there is no Chromium: install one, or set CHROMIUM_PATH';
+const PAGE_BYTES_MAX = 32 * 1024;
+
+const load = (headers: Record<string, string> = {}) => fetch(`${api.url}/docs`, { headers });
+
+const ENTITIES: Record<string, string> = { '&#34;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>' };
+/** The page as a reader has it, with its tags. */
+const text = async (): Promise<string> =>
+  (await (await load()).text()).replaceAll(/&#?\w+;/g, (entity) => ENTITIES[entity] ?? entity);
+
+type Loaded = { status: number; headers: IncomingMessage['headers']; body: string };
+
+/** Loads the page under another name, and with tags, which `fetch` would not send as they are. */
+const loadAs = (host: string, headers: Record<string, string> = {}): Promise<Loaded> =>
+  new Promise((resolve, reject) => {
+    get(`${api.url}/docs`, { headers: { ...headers, host } }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => {
+        const body = Buffer.concat(chunks).toString();
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body });
+      });
+    }).on('error', reject);
+  });
+
+describe('GET /docs', () => {
+  test('200: a page that may load nothing and run nothing', async () => {
+    const { status, headers } = await load();
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toBe(DOCS_POLICY);
+    expect(DOCS_POLICY).not.toMatch(/unsafe|script-src|https?:/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  test('304: who has it is not sent it again', async () => {
+    const host = 'localhost';
+    const { headers } = await loadAs(host);
+    const again = await loadAs(host, { 'if-none-match': String(headers.etag) });
+    expect([again.status, again.body]).toEqual([304, '']);
+    expect((await loadAs('elsewhere', { 'if-none-match': String(headers.etag) })).status).toBe(200);
+  });
+
+  test('200: small on the wire', async () => {
+    const { headers } = await load({ 'accept-encoding': 'gzip' });
+    expect(Number(headers.get('content-length'))).toBeLessThan(PAGE_BYTES_MAX);
+  });
+
+  test('200: the examples call the service where the reader found it', async () => {
+    expect(await text()).toContain(`curl "${api.url}/v1/events"`);
+    const { body } = await loadAs('mail.example.com:8080');
+    expect(body).toContain('curl &#34;http://mail.example.com:8080/v1/events&#34;');
+    expect(body).not.toContain(api.url);
+    expect((await loadAs('[::1]:3000')).body).toContain('http://[::1]:3000/v1/events');
+  });
+
+  test('200: a Host that is none is not repeated', async () => {
+    for (const host of [
+      '"><script>alert(1)</script>',
+      'not a host',
+      "a';reboot;'",
+      '$(reboot)',
+      '`reboot`',
+    ]) {
+      const { status, body } = await loadAs(host);
+      expect(status).toBe(200);
+      expect(body).not.toContain(host);
+      expect(body).toContain('https://your-host/v1/events');
+    }
+  });
+
+  test('200: two names have two pages, also when strangers ask for many', async () => {
+    const etags = new Set<string>();
+    for (let at = 0; at < 40; at += 1) {
+      const { headers, body } = await loadAs(`host-${at}.example.com`);
+      expect(body).toContain(`http://host-${at}.example.com/v1/events`);
+      etags.add(String(headers.etag));
+    }
+    expect(etags.size).toBe(40);
+  });
+});
+
+describe('what the page says', () => {
+  test('every endpoint has an anchor, an example, and a link to it', async () => {
+    const page = await text();
+    for (const { path, operation } of endpoints) {
+      expect(page).toContain(`<article id="${operation.operationId}">`);
+      expect(page).toContain(`<li><a href="#${operation.operationId}">`);
+      expect(page).toContain(operation.summary);
+      expect(page).toContain(api.url + path.split('{')[0]);
+    }
+  });
+
+  test('every link within it leads somewhere, and no name is given twice', async () => {
+    const page = await text();
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(links.filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  test('every error that an endpoint may answer is in the table, as the catalogue has it', async () => {
+    const page = await text();
+    const names = new Set(
+      endpoints.flatMap(({ operation }) =>
+        errorsOf(document, operation).flatMap((one) => one.names),
+      ),
+    );
+    for (const name of [...names, 'method_not_allowed'] as RefusalName[]) {
+      const [row = ''] = new RegExp(`<tr id="${name}">.*`).exec(page) ?? [];
+      expect(row).toContain(`>${refusals[name].status}<`);
+      expect(row).toContain(refusals[name].detail);
+    }
+  });
+
+  test('every limit of a room is in the table', async () => {
+    const page = await text();
+    const limits = sections.flatMap((section) => section.limits ?? []);
+    expect(limits.length).toBeGreaterThan(10);
+    for (const limit of limits) {
+      const [row = ''] = new RegExp(`<th scope="row">${limit.name}</th>.*`).exec(page) ?? [];
+      expect(row).toContain(`>${toAmount(limit)}<`);
+    }
+  });
+});
+
+test('amounts are written as people read them', () => {
+  expect(toAmount({ value: 50, unit: 'items' })).toBe('50');
+  expect(toAmount({ value: 1024 * 1024, unit: 'bytes' })).toBe('1 MiB');
+  expect(toAmount({ value: 32 * 1024, unit: 'bytes' })).toBe('32 KiB');
+  expect(toAmount({ value: 1000, unit: 'bytes' })).toBe('1000 bytes');
+  expect(toAmount({ value: 30_000, unit: 'milliseconds' })).toBe('30 seconds');
+});
+
+test('nothing in a description is markup but paragraphs and code', () => {
+  expect(toHtml('One `a <b>`.\n\nTwo <script> & "x".\n')).toBe(
+    '<p>One <code>a &lt;b&gt;</code>.</p>\n<p>Two &lt;script&gt; &amp; &quot;x&quot;.</p>',
+  );
+});
+
+describe('the page in a browser', () => {
+  let browser: Browser;
+  beforeEach(({ skip }) => skip(found === null, NO_BROWSER));
+  beforeAll(async () => {
+    if (found !== null) browser = await launch(found);
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  const open = async (width: number, colorScheme: 'light' | 'dark') => {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    const page = await context.newPage();
+    const said: string[] = [];
+    page.on('console', (message) => said.push(message.text()));
+    page.on('pageerror', (error) => said.push(error.message));
+    page.on('request', (request) => said.push(request.url()));
+    await page.goto(`${api.url}/docs`);
+    return { page, said };
+  };
+
+  /** The contrast of every text with what is behind it, the worst first (WCAG 2.2, 1.4.3). */
+  const readContrasts = (page: Page): Promise<number[]> =>
+    page.evaluate(`(() => {
+      const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+      const light = ([r, g, b]) => [r, g, b]
+        .map((value) => value / 255)
+        .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, value, at) => sum + value * [0.2126, 0.7152, 0.0722][at], 0);
+      const behind = (element) => {
+        for (let one = element; one; one = one.parentElement) {
+          const [r, g, b, alpha = 1] = channels(getComputedStyle(one).backgroundColor);
+          if (alpha > 0) return [r, g, b];
+        }
+        return [255, 255, 255];
+      };
+      const texts = [...document.querySelectorAll('body *')].filter((element) =>
+        [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== ''));
+      return texts.map((element) => {
+        const pair = [light(channels(getComputedStyle(element).color)), light(behind(element))];
+        return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+      }).sort((a, b) => a - b);
+    })()`);
+
+  test.each([
+    [360, 'light'],
+    [360, 'dark'],
+    [1280, 'light'],
+    [1280, 'dark'],
+  ] as const)(
+    '%i pixels, %s: nothing is cut off, loaded or complained about, and all can be read',
+    async (width, scheme) => {
+      const { page, said } = await open(width, scheme);
+      expect(said).toEqual([`${api.url}/docs`]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      const [worst = 0, ...others] = await readContrasts(page);
+      expect(others.length).toBeGreaterThan(100);
+      expect(worst).toBeGreaterThanOrEqual(4.5);
+      const back = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      expect(back).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 22, 26)');
+    },
+  );
+
+  test('a link of the contents leads to its endpoint, below the bar', async () => {
+    const { page } = await open(1280, 'light');
+    await page.locator('nav a[href="#get_profiles_by_id"]').click();
+    const heading = page.locator('#get_profiles_by_id h3');
+    await expect.poll(async () => (await heading.boundingBox())?.y ?? 0).toBeGreaterThan(52);
+    expect((await heading.boundingBox())?.y).toBeLessThan(400);
+  });
+});

@@ -1,0 +1,70 @@
+// Which months of the timeline a page touches: a table that a statement may read is locked by it.
+import { beforeAll, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import type { Scope } from '../../src/base/db.ts';
+import { sql } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import * as identity from '../../src/identity/identity.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
+import { pageTimeline } from '../../src/profiles/timeline.ts';
+import processEvents from '../../tasks/ingest/process_events.ts';
+import { z } from 'zod';
+import { NEVER, testDatabase } from '../support/database.ts';
+import { newEvent } from './some_events.ts';
+
+const database = testDatabase();
+const projectId = newId();
+const now = new Date();
+const monthsAgo = (months: number): Date =>
+  new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1, 12));
+const nameOf = (month: Date): string =>
+  `events_${month.toISOString().slice(0, 7).replace('-', '')}`;
+
+beforeAll(async () => {
+  const events = Array.from({ length: 24 }, (_, months) =>
+    newEvent({ occurred_at: monthsAgo(months + 1).toISOString() }),
+  );
+  await acceptEvents(database.deps.db, projectId, newId(), events);
+  const deps = { ...database.deps, workerId: () => 'w', jobs: database.owner, signal: NEVER };
+  await processEvents(deps)({ project_id: projectId }, {} as never);
+});
+
+const Locked = z.strictObject({ name: z.string() });
+const listTouched = async ({ tx }: Scope): Promise<string[]> => {
+  const rows = await tx.any(sql.type(Locked)`
+    select distinct relation.relname as name
+    from pg_locks join pg_class as relation on relation.oid = pg_locks.relation
+    where pg_locks.pid = pg_backend_pid() and relation.relkind = 'r' and relation.relname like 'events\\_%'
+    order by 1
+  `);
+  return rows.map(({ name }) => name);
+};
+
+const page = (query: { after?: string; before?: string }) =>
+  inProject(database.deps, projectId, async (scope) => {
+    const found = await identity.findByValue(scope, 'external', 'ann');
+    const { items } = await pageTimeline(scope, found?.profile_id ?? '', { limit: 50, ...query });
+    return { times: items.map((item) => item.occurred_at), touched: await listTouched(scope) };
+  });
+
+test('a page over recent months does not touch old ones', async () => {
+  const { times, touched } = await page({ after: monthsAgo(2).toISOString() });
+  expect(times).toEqual([monthsAgo(1).toISOString()]);
+  expect(touched).toEqual([2, 1, 0, -1, -2, -3].map(monthsAgo).map(nameOf));
+});
+
+test('a page of an old month finds its events and touches only that month', async () => {
+  const { times, touched } = await page({
+    after: monthsAgo(21).toISOString(),
+    before: new Date(monthsAgo(20).getTime() - 1).toISOString(),
+  });
+  expect(times).toEqual([]);
+  expect(touched).toEqual([21, 20].map(monthsAgo).map(nameOf));
+});
+
+test('old months are reachable: a page without a range holds the whole past', async () => {
+  const { times } = await page({});
+  expect(times).toEqual(
+    Array.from({ length: 24 }, (_, months) => monthsAgo(months + 1).toISOString()),
+  );
+});
