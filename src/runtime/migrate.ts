@@ -9,6 +9,7 @@ import pg from 'pg';
 import type { Keys } from '../base/keys.ts';
 import { passwordOf, queueUrl, ROLES } from '../base/roles.ts';
 import type { Config } from '../config.ts';
+import { toScramVerifier } from './scram.ts';
 
 const DB_FOLDER = join(import.meta.dirname, '..', '..', 'db');
 const LOCK = 'trunkline/migrate';
@@ -49,7 +50,7 @@ const runFolder = async (url: string, folder: 'bootstrap' | 'online'): Promise<v
 /** Lets the two roles log in with the passwords that follow from MASTER_KEY. */
 const setPasswords = async (client: pg.Client, keys: Keys): Promise<void> => {
   for (const role of ROLES) {
-    const password = pg.escapeLiteral(passwordOf(keys, role));
+    const password = pg.escapeLiteral(toScramVerifier(passwordOf(keys, role)));
     await client.query(`alter role ${pg.escapeIdentifier(role)} with login password ${password}`);
   }
 };
