@@ -36,14 +36,9 @@ type FindCaller = (
   token: string,
 ) => Promise<{ projectId: string; kind: string } | null>;
 
-/** Verifies before anything is read: wrong token 401, unknown slug or another's project 404. */
-const verify = async (
-  findCaller: FindCaller,
-  inbound: RawInbound,
-  slug: string,
-): Promise<string> => {
+/** Verifies before anything is read: wrong token 401, another's project 404. */
+const verify = async (findCaller: FindCaller, inbound: RawInbound, slug: Slug): Promise<string> => {
   const projectId = inbound.params['project_id'] ?? '';
-  if (!isSlug(slug)) throw new Refusal('not_found');
   const token = adapters[slug].readToken(inbound);
   const caller = token === null ? null : await findCaller(inbound.deps, token);
   if (caller?.kind !== 'hook') throw new Refusal('invalid_token');
@@ -55,8 +50,8 @@ const receive =
   (findCaller: FindCaller, slugOf: (inbound: RawInbound) => string) =>
   async (inbound: RawInbound) => {
     const slug = slugOf(inbound);
-    const projectId = await verify(findCaller, inbound, slug);
     if (!isSlug(slug)) throw new Refusal('not_found');
+    const projectId = await verify(findCaller, inbound, slug);
     const { notices, errors } = adapters[slug].read(await inbound.readRaw(), new Date());
     if (notices.length === 0) {
       const issues = errors.map(({ path, message }) => ({ path, message }));

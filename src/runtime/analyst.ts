@@ -2,6 +2,7 @@
 import { listOpenDoors } from './analyst_doors.ts';
 import { keepLogin, removeLogin } from './analyst_login.ts';
 import { findDatabase } from './find_database.ts';
+import { runCommand } from './run_command.ts';
 import { withClient } from './with_client.ts';
 
 const keep = async (projectId: string, name: string): Promise<void> => {
@@ -25,10 +26,5 @@ const remove = async (projectId: string, name: string): Promise<void> => {
   console.log(isRemoved ? 'removed' : 'there is no such login');
 };
 
-try {
-  const [, , command, projectId = '', name = ''] = process.argv;
-  await (command === 'remove' ? remove : keep)(projectId, name);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+const [, , command, projectId = '', name = ''] = process.argv;
+await runCommand(() => (command === 'remove' ? remove : keep)(projectId, name));

@@ -2,9 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Keys } from '../base/keys.ts';
 import { isAnswering } from './everything.ts';
-import { findFacts, keepSecrets, readHome } from './home.ts';
+import { findFacts, readHome, readKeys } from './home.ts';
 import type { Home } from './home.ts';
 import { markKept, postgresFolder, unmarkKept } from './local_database.ts';
 import { dataFolder, findLocalPostgres, startLocalPostgres } from './local_postgres.ts';
@@ -50,8 +49,7 @@ const reset = async (home: Home): Promise<void> => {
 
 const runMigrations = async (home: Home): Promise<void> => {
   const databaseUrl = await start(home);
-  const master = process.env['MASTER_KEY'] ?? (await keepSecrets(home)).master_key;
-  const keys = new Keys(Buffer.from(master, 'hex'));
+  const keys = await readKeys();
   await migrate({ config: { databaseUrl }, keys }, (step) => console.log(`  ${step}`));
 };
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { Keys } from '../base/keys.ts';
 
 /** Where a local installation keeps what must outlive it: data, secrets, and the facts for scripts. */
 export type Home = {
@@ -107,6 +108,12 @@ export const keepSecrets = async ({ folder }: Home): Promise<Secrets> => {
   };
   await writeJson(file, secrets);
   return secrets;
+};
+
+/** The installation's keys, from MASTER_KEY or its secrets. */
+export const readKeys = async (): Promise<Keys> => {
+  const master = process.env['MASTER_KEY'] ?? (await keepSecrets(readHome())).master_key;
+  return new Keys(Buffer.from(master, 'hex'));
 };
 
 const factsFile = ({ folder }: Home): string => join(folder, 'dev.json');

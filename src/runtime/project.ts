@@ -1,11 +1,9 @@
 // `make project name=…`: a new project, its keys and hook token as JSON on stdout.
 import { openDb } from '../base/db.ts';
-import { Keys } from '../base/keys.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import { createProject } from '../projects/projects.ts';
-import { keepSecrets, readHome } from './home.ts';
-import { postgresFolder } from './local_database.ts';
-import { findLocalPostgres } from './local_postgres.ts';
+import { findDatabase } from './find_database.ts';
+import { readKeys } from './home.ts';
 import { runCommand } from './run_command.ts';
 
 const PROJECT_NAME_CHARS_MAX = 200;
@@ -16,12 +14,8 @@ const main = async (name: string): Promise<void> => {
       `Give a name of 1 to ${PROJECT_NAME_CHARS_MAX} characters: make project name="My shop"`,
     );
   }
-  const home = readHome();
-  const url = process.env['DATABASE_URL'] ?? (await findLocalPostgres(postgresFolder(home)))?.url;
-  if (!url)
-    throw new Error('No database: run "make start" or "make db" first, or set DATABASE_URL.');
-  const master = process.env['MASTER_KEY'] ?? (await keepSecrets(home)).master_key;
-  const keys = new Keys(Buffer.from(master, 'hex'));
+  const url = await findDatabase();
+  const keys = await readKeys();
   const db = await openDb(runtimeUrl(url, keys), 1);
   try {
     console.log(JSON.stringify(await createProject({ db, keys }, name), null, 2));

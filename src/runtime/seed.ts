@@ -1,11 +1,11 @@
 // `make seed people=… events=… [project=…] [days=…] [seed=…]`: a project with people and their past.
 import { z } from 'zod';
 import { openDb } from '../base/db.ts';
-import { Keys } from '../base/keys.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import { createProject, findProject } from '../projects/projects.ts';
 import { findDatabase } from './find_database.ts';
-import { keepSecrets, readHome } from './home.ts';
+import { readKeys } from './home.ts';
+import { runCommand } from './run_command.ts';
 import { makeSeed } from './seed/make.ts';
 import type { SeedOptions } from './seed/past.ts';
 import { withClient } from './with_client.ts';
@@ -61,8 +61,7 @@ const newProgress = (events: number) => {
 
 const main = async ({ project, ...options }: SeedOptions & { project?: string | undefined }) => {
   const databaseUrl = await findDatabase();
-  const master = process.env['MASTER_KEY'] ?? (await keepSecrets(readHome())).master_key;
-  const keys = new Keys(Buffer.from(master, 'hex'));
+  const keys = await readKeys();
   const db = await openDb(runtimeUrl(databaseUrl, keys), CONNECTIONS);
   try {
     if (project !== undefined && !(await findProject(db, project)))
@@ -80,9 +79,4 @@ const main = async ({ project, ...options }: SeedOptions & { project?: string | 
   );
 };
 
-try {
-  await main(readOptions(process.argv.slice(2)));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+await runCommand(() => main(readOptions(process.argv.slice(2))));
