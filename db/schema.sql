@@ -773,6 +773,15 @@ returns table (
 language sql stable;
 grant execute on function ingest.expired_partitions to public;
 
+create function ingest.first_events(
+  project_id uuid,
+  event_ids uuid[],
+  message_ids text[]
+)
+returns uuid[]
+language sql stable;
+grant execute on function ingest.first_events to public;
+
 create function ingest.forget_message_ids(
   project_id uuid,
   before timestamptz,

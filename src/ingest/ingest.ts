@@ -1,7 +1,7 @@
 import type { Caller } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import type { Scope } from '../base/db.ts';
-import { hint } from '../base/hints.ts';
+import { makeWaker } from '../base/hints.ts';
 import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
@@ -39,7 +39,7 @@ type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 const makeFlusher = (deps: IngestDeps): Flusher<EventRow, Stored> =>
   new Flusher(async (projectId, rows) => {
     const stored = await store(deps, projectId, rows);
-    void hint(deps, processHint(projectId));
+    deps.resources.of(makeWaker, deps).wake(processHint(projectId));
     return stored;
   }, bytesOf);
 

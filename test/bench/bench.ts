@@ -6,8 +6,9 @@ import { readHome } from '../../src/runtime/home.ts';
 import { report } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { firstByte } from './first_byte.ts';
+import { ingest } from './ingest.ts';
 
-const scenarios: Record<string, () => Promise<Comparison[]>> = { first_byte: firstByte };
+const scenarios: Record<string, () => Promise<Comparison[]>> = { ingest, first_byte: firstByte };
 
 const GIBIBYTE = 2 ** 30;
 const machine = [
