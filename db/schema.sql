@@ -632,6 +632,25 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function identity.link_identities to public;
 
+create function identity.move_seen(
+  project_id uuid,
+  kinds text[],
+  identifiers text[],
+  first_seen_ats timestamptz[],
+  last_seen_ats timestamptz[]
+)
+returns table (
+  kind text,
+  value text,
+  first_seen_at timestamptz,
+  last_seen_at timestamptz
+)
+language plpgsql volatile
+set search_path = ''
+set enable_nestloop = off
+set jit = off;
+grant execute on function identity.move_seen to public;
+
 create function identity.see_identifiers(
   project_id uuid,
   identity_ids uuid[],
@@ -893,6 +912,20 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.fold_profile to public;
+
+create function profiles.see_events(
+  project_id uuid,
+  flush_ids uuid[]
+)
+returns table (
+  kind text,
+  value text,
+  first_seen_at timestamptz,
+  last_seen_at timestamptz
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function profiles.see_events to public;
 
 create function profiles.set_traits(
   project_id uuid,

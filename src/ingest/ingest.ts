@@ -17,7 +17,6 @@ import {
   insertMessageId,
   listConflicts,
   listEvents,
-  listIdentifiers,
 } from './queries.ts';
 import type { AcceptedAnswer, EventInput } from './schema.ts';
 import { store } from './store.ts';
@@ -25,7 +24,7 @@ import type { Stored } from './store.ts';
 
 export { toEntry } from './entry.ts';
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
-export { countBetween, deleteFlushes, listConflicts, listEvents, listIdentifiers };
+export { countBetween, deleteFlushes, listConflicts, listEvents };
 export { Entry } from './queries.ts';
 export { Identifier, MessageId } from './schema.ts';
 export type { Event } from './queries.ts';

@@ -13,6 +13,7 @@ import {
   listByEmail,
   listEntries,
   listRows,
+  listUnknown,
   setMergedInto,
   setTags,
 } from './queries.ts';
@@ -27,6 +28,15 @@ export const seePeople = async (scope: Scope, people: readonly Person[]): Promis
   const made = people.filter((person) => person.is_new).map((person) => person.profile_id);
   if (made.length > 0) await insertProfiles(scope, made);
 };
+
+/** Knows everybody whom the events of some flushes name from now on. */
+export const seeEvents = async (scope: Scope, flushIds: readonly string[]): Promise<void> => {
+  const unknown = await listUnknown(scope, flushIds);
+  if (unknown.length > 0) await seePeople(scope, await identity.see(scope, unknown));
+};
+
+/** The identities of some identifiers, as far as there are any. */
+export const listIdentities = identity.listByValues;
 
 export type TraitChange = {
   identityId: string;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { SeenIdentifier } from '../identity/identity.ts';
 import { Entry } from '../ingest/ingest.ts';
 
 const Profile = z.strictObject({
@@ -20,6 +21,13 @@ export const insertProfiles = ({ tx, projectId }: Scope, profileIds: string[]) =
     select ${projectId}, profile_id, statement_timestamp(), statement_timestamp()
     from unnest(${sql.array(profileIds, 'uuid')}) as made (profile_id)
     on conflict do nothing
+  `);
+
+/** Moves when people were seen by the events of some flushes; answers with the identifiers nobody has yet. */
+export const listUnknown = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
+  tx.any(sql.type(SeenIdentifier)`
+    select kind, value, first_seen_at, last_seen_at
+    from profiles.see_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')})
   `);
 
 const profileColumns = sql.fragment`profile_id, email, traits, tags, merged_into,
