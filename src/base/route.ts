@@ -27,10 +27,7 @@ export type RawInbound = {
   params: Record<string, string>;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  /**
-   * The body's bytes, which is what signatures cover. Refuses what is too large, or not said to be
-   * JSON, or not UTF-8. Once.
-   */
+  /** The body's bytes, which is what signatures cover. Refuses what is too large, or not said to be JSON. Once. */
   readRaw: () => Promise<Buffer>;
 };
 

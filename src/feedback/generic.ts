@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
+import { parseJson } from '../base/json.ts';
 import { Refusal } from '../base/refusal.ts';
 import { toStorable } from '../base/text.ts';
 import { bounceTypeOf } from './bounce_type.ts';
@@ -202,14 +203,6 @@ const toEvents = (body: unknown): Placed[] => {
   const isBare = Array.isArray(envelope.data);
   const events = Array.isArray(envelope.data) ? envelope.data : envelope.data.events;
   return events.map((event, at) => ({ event, path: `${isBare ? '' : '/events'}/${at}` }));
-};
-
-const parseJson = (raw: Buffer): unknown => {
-  try {
-    return JSON.parse(raw.toString('utf8'));
-  } catch (cause) {
-    throw new Refusal('invalid_json', { cause });
-  }
 };
 
 const read = (raw: Buffer, receivedAt: Date): ReadResult => {

@@ -1,15 +1,15 @@
-import { isUtf8 } from 'node:buffer';
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
+import { parseJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
-import { checkMediaType, parseJson, readBody } from './body.ts';
+import { checkMediaType, readBody } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, findKept, readIdempotencyKey } from './idempotency.ts';
 import type { Answer, Keyed } from './idempotency.ts';
@@ -110,9 +110,7 @@ const serveWebhook = async (
 ): Promise<void> => {
   const readRaw = async (): Promise<Buffer> => {
     checkMediaType(ctx.req);
-    const raw = await readBody(ctx.req, declared.bodyBytesMax);
-    if (!isUtf8(raw)) throw new Refusal('invalid_json');
-    return raw;
+    return readBody(ctx.req, declared.bodyBytesMax);
   };
   const query = new URLSearchParams(ctx.querystring);
   const { params, headers } = ctx;
