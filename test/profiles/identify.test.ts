@@ -1,6 +1,5 @@
 // What an identify writes: nothing when it says nothing new, and nothing more when it comes again.
 import { beforeEach, expect, test } from 'vitest';
-import { Resources } from '../../src/base/resources.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
 import { testApi } from '../support/api.ts';
@@ -11,7 +10,7 @@ const api = testApi(database);
 
 let project: NewProject;
 beforeEach(async () => {
-  project = await createProject({ ...database.deps, resources: new Resources() }, 'quiet');
+  project = await createProject(database.deps, 'quiet');
 });
 
 const AT = new Date(Date.now() - 60_000).toISOString();
