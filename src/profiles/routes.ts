@@ -5,7 +5,7 @@ import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Limit } from '../base/route.ts';
 import { identityRoutes } from './identity_routes.ts';
-import { listProfiles } from './profiles.ts';
+import { listProfiles, pageProfiles } from './profiles.ts';
 import type { Selector } from './profiles.ts';
 import { Profile, ProfileQuery, ProfileRef, readExternalId, TimelineEntry } from './schema.ts';
 import { pageTimeline } from './timeline.ts';
@@ -55,10 +55,7 @@ export const profileRoutes = [
     status: 200,
     answer: pageOf(Profile),
     handle: ({ deps, caller, query }) =>
-      inProject(deps, caller.projectId, async (scope) => ({
-        items: await listProfiles(scope, toSelector(query)),
-        next_cursor: null,
-      })),
+      inProject(deps, caller.projectId, (scope) => pageProfiles(scope, toSelector(query), query)),
   }),
   route({
     method: 'GET',

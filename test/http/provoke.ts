@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { HEADER_BYTES_MAX } from '../../src/http/api.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { createProject } from '../../src/projects/projects.ts';
 import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';
 import { QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
@@ -14,7 +15,7 @@ import { ask, toWire } from './raw_http.ts';
 export type Elsewhere = {
   /** Waits for requests for a fraction of a second. */
   impatient: string;
-  /** Has granted all requests to the keys of `exhausted`. */
+  /** Grants a key one request. */
   tight: string;
   /** Cannot reach its database. */
   alone: string;
@@ -23,7 +24,6 @@ type Surroundings = {
   database: TestDatabase;
   api: TestApi;
   elsewhere: Elsewhere;
-  exhausted: TestApi['project'];
 };
 type Provoke = (endpoint: Endpoint) => Promise<Answer>;
 
@@ -149,15 +149,20 @@ const waysOfRequests = ({ api }: Surroundings): Partial<Record<RefusalName, Prov
 
 /** Those that follow from how the service, or another request, stands. */
 const waysOfSurroundings = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => {
-  const { database, api, elsewhere, exhausted } = around;
+  const { database, api, elsewhere } = around;
   const shown = (one: Endpoint) => callAsShown(one, api);
   return {
     idempotency_key_in_use: (one) => again(around, one, true),
     idempotency_key_reused: (one) => again(around, one, false),
-    rate_limited: (one) =>
-      asking(api, elsewhere.tight, () =>
-        api.call(one.method, pathOf(one, api), { key: keyOf(one, exhausted), ...bodyOf(one) }),
-      ),
+    rate_limited: async (one) => {
+      // Nobody asked with its keys before, so the window begins now.
+      const key = keyOf(one, await createProject(database.deps, 'asks too much'));
+      const ask = () => api.call(one.method, pathOf(one, api), { key, ...bodyOf(one) });
+      return asking(api, elsewhere.tight, async () => {
+        await ask();
+        return ask();
+      });
+    },
     request_timeout: async (one) => {
       const head = toWire({
         method: one.method,
