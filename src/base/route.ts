@@ -81,7 +81,16 @@ export const webhookRoute = (declared: WebhookRoute): Route => declared;
 export type Limit = {
   name: string;
   value: number;
-  unit: 'bytes' | 'characters' | 'days' | 'hours' | 'items' | 'levels' | 'milliseconds' | 'months';
+  unit:
+    | 'a second'
+    | 'bytes'
+    | 'characters'
+    | 'days'
+    | 'hours'
+    | 'items'
+    | 'levels'
+    | 'milliseconds'
+    | 'months';
   /** Where it holds. */
   where: string;
 };

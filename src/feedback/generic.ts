@@ -10,9 +10,9 @@ import { readHookToken } from './tokens.ts';
 
 export const NOTICES_MAX = 500;
 export const REASON_CHARS_MAX = 1_000;
-const EVENT_ID_CHARS_MAX = 128;
+export const EVENT_ID_CHARS_MAX = 128;
 
-const NAME_CHARS_MAX = 4_096;
+export const NAME_CHARS_MAX = 4_096;
 
 /** What cannot be stored is left out rather than the notice refused; empty is as good as missing. */
 const toText = (text: string): string | null => {

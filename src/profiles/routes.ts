@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import { EMAIL_CHARS_MAX, LOCAL_PART_CHARS_MAX } from '../base/email_address.ts';
 import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
@@ -87,8 +88,15 @@ export const profileRoutes = [
 ];
 
 export const profileLimits: readonly Limit[] = [
-  { name: 'Traits of a person', value: TRAIT_KEYS_MAX, unit: 'items', where: '`traits`' },
+  { name: 'Traits in a request', value: TRAIT_KEYS_MAX, unit: 'items', where: '`traits`' },
   { name: 'A name in traits', value: TRAIT_KEY_CHARS_MAX, unit: 'characters', where: '`traits`' },
   { name: 'Traits as JSON', value: TRAITS_BYTES_MAX, unit: 'bytes', where: '`traits`' },
   { name: 'Nesting of traits', value: TRAIT_DEPTH_MAX, unit: 'levels', where: '`traits`' },
+  { name: 'E-mail address', value: EMAIL_CHARS_MAX, unit: 'characters', where: '`email`' },
+  {
+    name: 'What stands before the @',
+    value: LOCAL_PART_CHARS_MAX,
+    unit: 'characters',
+    where: '`email`',
+  },
 ];
