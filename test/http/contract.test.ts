@@ -49,6 +49,22 @@ describe('an answer that is not described', () => {
         },
       },
     ],
+    [
+      'a time that is not UTC',
+      {
+        body: {
+          items: [
+            {
+              email: null,
+              reason: 'manual',
+              source: 'a',
+              created_at: '2026-01-31T13:00:00.000+01:00',
+            },
+          ],
+          next_cursor: null,
+        },
+      },
+    ],
     ['no body', { body: null }],
     ['another name of the same status', refusal('not_signed_in', 401)],
     ['a name that nobody knows', refusal('teapot', 400)],

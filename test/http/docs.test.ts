@@ -11,6 +11,7 @@ import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import { toAmount } from '../../src/http/openapi_text.ts';
 import { sections } from '../../src/http/routes.ts';
+import { NOBODY } from '../../src/ingest/schema.ts';
 import { testApi } from '../support/api.ts';
 import { findBrowser, launch } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
@@ -134,6 +135,12 @@ describe('what the page says', () => {
       expect(row).toContain(`>${refusals[name].status}<`);
       expect(row).toContain(refusals[name].detail);
     }
+  });
+
+  test('the values that name nobody are listed, once', async () => {
+    const page = await text();
+    const list = [...NOBODY].map((value) => `<code>${value}</code>`).join(', ');
+    expect(page.split(list)).toHaveLength(2);
   });
 
   test('every limit of a room, and of the door, is in the table', async () => {

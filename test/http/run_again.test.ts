@@ -15,7 +15,11 @@ const document = makeDocument();
 
 const isRepeatable = ({ operation }: Endpoint): boolean =>
   errorsOf(document, operation).some(({ names }) => names.includes('idempotency_key_reused'));
-const repeatable = listEndpoints(document).filter(isRepeatable);
+const posts = listEndpoints(document).filter(({ method }) => method === 'POST');
+const repeatable = posts.filter(isRepeatable);
+const webhooks = posts.filter((one) => !isRepeatable(one));
+const named = (those: readonly Endpoint[]) =>
+  those.map((one) => [`${one.method} ${one.path}`, one] as const);
 
 /** Says of an answer what was done, and not whether this try did it. */
 const toEffect: Record<string, (body: { event_ids: string[] }) => unknown> = {
@@ -54,33 +58,44 @@ test('there are tables to look at, and endpoints that may be asked again', () =>
   expect(repeatable.length).toBeGreaterThan(4);
 });
 
-describe.each(repeatable.map((one) => [`${one.method} ${one.path}`, one] as const))(
-  '%s',
-  (_name, one) => {
-    test('run again after a crash, it answers the same and nothing more is written', async () => {
-      await makeShownProject(database, api);
-      const headers = { 'idempotency-key': 'once' };
-      const before = await readProject();
-      const first = await callAsShown(one, api, headers);
-      const after = await readProject();
-      expect(after).not.toEqual(before);
-      await crash();
-      const again = await callAsShown(one, api, headers);
-      expect(again.headers.has('idempotency-replayed')).toBe(false);
-      expect(await readProject()).toEqual(after);
-      const effect = toEffect[one.path] ?? ((body: unknown) => body);
-      expect([again.status, effect(again.body)]).toEqual([first.status, effect(first.body)]);
-    });
+describe.each(named(repeatable))('%s', (_name, one) => {
+  test('run again after a crash, it answers the same and nothing more is written', async () => {
+    await makeShownProject(database, api);
+    const headers = { 'idempotency-key': 'once' };
+    const before = await readProject();
+    const first = await callAsShown(one, api, headers);
+    const after = await readProject();
+    expect(after).not.toEqual(before);
+    await crash();
+    const again = await callAsShown(one, api, headers);
+    expect(again.headers.has('idempotency-replayed')).toBe(false);
+    expect(await readProject()).toEqual(after);
+    const effect = toEffect[one.path] ?? ((body: unknown) => body);
+    expect([again.status, effect(again.body)]).toEqual([first.status, effect(first.body)]);
+  });
 
-    test('asked again without a crash, it does not run: the kept answer is given', async () => {
-      await makeShownProject(database, api);
-      const headers = { 'idempotency-key': 'once' };
-      const first = await callAsShown(one, api, headers);
-      const after = await readProject();
+  test('asked again without a crash, it does not run: the kept answer is given', async () => {
+    await makeShownProject(database, api);
+    const headers = { 'idempotency-key': 'once' };
+    const first = await callAsShown(one, api, headers);
+    const after = await readProject();
+    const again = await callAsShown(one, api, headers);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect([again.status, again.body]).toEqual([first.status, first.body]);
+    expect(await readProject()).toEqual(after);
+  });
+});
+
+describe.each(named(webhooks))('%s', (_name, one) => {
+  test('takes an Idempotency-Key and needs none: the same request again writes nothing more', async () => {
+    await makeShownProject(database, api);
+    const first = await callAsShown(one, api, { 'idempotency-key': 'once' });
+    const after = await readProject();
+    for (const headers of [{ 'idempotency-key': 'once' }, { 'idempotency-key': 'a b' }, {}]) {
       const again = await callAsShown(one, api, headers);
-      expect(again.headers.get('idempotency-replayed')).toBe('true');
-      expect([again.status, again.body]).toEqual([first.status, first.body]);
+      expect(again.status).toBe(first.status);
+      expect(again.body).toMatchObject({ accepted: 0, duplicates: 1 });
       expect(await readProject()).toEqual(after);
-    });
-  },
-);
+    }
+  });
+});
