@@ -33,10 +33,8 @@ test('a run that cannot be walked costs the others nothing', async () => {
   const { advance, select } = await started('ann@example.com', BAD, 'bob@example.com');
   await advance();
   const sends = await select('recipient', 'delivery.sends');
-  expect(sends.map(({ recipient }) => recipient).toSorted()).toEqual([
-    'ann@example.com',
-    'bob@example.com',
-  ]);
+  const recipients: string[] = sends.map(({ recipient }) => recipient);
+  expect(recipients.toSorted()).toEqual(['ann@example.com', 'bob@example.com']);
   const runs = await select('status, failure_count', 'automations.runs');
   expect(runs.filter(({ status }) => status === 'ended')).toHaveLength(2);
   expect(runs.filter(({ status }) => status === 'active')).toEqual([

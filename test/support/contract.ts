@@ -92,7 +92,7 @@ const findForeignTimes = (value: unknown): string[] => {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     if (GIVEN.includes(name)) return [];
-    const isForeign = /_at$/.test(name) && typeof member === 'string' && !UTC.test(member);
+    const isForeign = name.endsWith('_at') && typeof member === 'string' && !UTC.test(member);
     return isForeign ? [`${name} is ${member}, not UTC`] : findForeignTimes(member);
   });
 };
