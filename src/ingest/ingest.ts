@@ -26,7 +26,7 @@ export { toEntry } from './entry.ts';
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
 export { countBetween, deleteFlushes, listConflicts, listEvents };
 export { Entry } from './queries.ts';
-export { Identifier, MessageId } from './schema.ts';
+export { Identifier, MessageId, NOBODY } from './schema.ts';
 export type { Event } from './queries.ts';
 
 /** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
@@ -83,6 +83,10 @@ export type Batch = {
   pathOf?: (at: number) => string;
 };
 
+/** The message id of what came without one in a request that may come again: its own at each try. */
+export const messageIdOf = (repetitionId: string, at = 0): string =>
+  `idempotency-key:${repetitionId}/${at}`;
+
 const inBatch = (at: number): string => `/events/${at}`;
 const alone = (): string => '';
 
@@ -100,11 +104,7 @@ export const accept = async (
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
   const rows = corrected.map((event, at) =>
-    toRow(
-      event,
-      caller,
-      repetitionId === undefined ? null : `idempotency-key:${repetitionId}/${at}`,
-    ),
+    toRow(event, caller, repetitionId === undefined ? null : messageIdOf(repetitionId, at)),
   );
   const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
   const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;

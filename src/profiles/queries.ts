@@ -46,14 +46,20 @@ export const listRows = ({ tx, projectId }: Scope, profileIds: string[]) =>
     order by profile_id
   `);
 
-export const PROFILES_BY_EMAIL_MAX = 200;
+/** Part of a list of profiles, which is in the order of their ids. */
+export type ProfilesPage = { limit: number; afterId: string | null };
 
-export const listByEmail = ({ tx, projectId }: Scope, email: string) =>
+export const listByEmail = (
+  { tx, projectId }: Scope,
+  email: string,
+  { limit, afterId }: ProfilesPage,
+) =>
   tx.any(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
     where project_id = ${projectId} and lower(email) = ${email}
+    and (${afterId}::uuid is null or profile_id > ${afterId}::uuid)
     order by profile_id
-    limit ${PROFILES_BY_EMAIL_MAX}
+    limit ${limit}
   `);
 
 type Traits = {
