@@ -646,9 +646,7 @@ returns table (
   last_seen_at timestamptz
 )
 language plpgsql volatile
-set search_path = ''
-set enable_nestloop = off
-set jit = off;
+set search_path = '';
 grant execute on function identity.move_seen to public;
 
 create function identity.see_identifiers(

@@ -1,13 +1,13 @@
 --! Previous: sha1:4655e8f3858b858d7f73ac25d3fe2d0e099abeb3
---! Hash: sha1:3e3ca42eca473b757e50fe4b9bac7b279162e47d
+--! Hash: sha1:fa82ae32a00e4e8ac39bdcedb26e5967c897fa48
 --! Message: people_are_seen_in_one_statement
 
 --! Included identity/move_seen.sql
 -- Moves when known identities were first and last seen; answers with the identifiers that nobody has yet.
 --
--- Identifiers are looked up by their key, and what moves is updated by its key: whatever the planner
--- takes the tables for, the work grows with who was seen, never with who is known. They are given in
--- the order (kind, value), so that two claims lock in one order.
+-- One look-up per identifier and one update per identity that moves, each by its key: whatever the planner
+-- takes the table for, the work grows with who was seen, never with who is known. They are given in the
+-- order (kind, value), so that two claims lock in one order.
 create or replace function identity.move_seen(
   project_id     uuid,
   kinds          text[],
@@ -18,46 +18,34 @@ create or replace function identity.move_seen(
 returns table (kind text, value text, first_seen_at timestamptz, last_seen_at timestamptz)
 language plpgsql volatile
 set search_path = ''
-set enable_nestloop = off
-set jit = off
 as $$
 declare
-  v_unknown integer[];
-  v_ids     uuid[];
-  v_firsts  timestamptz[];
-  v_lasts   timestamptz[];
-  v_moved   integer;
+  v_seen record;
 begin
-  loop
-    select array_agg(seen.ordinal) filter (where known.identity_id is null),
-      array_agg(known.identity_id) filter (where known.identity_id is not null),
-      array_agg(seen.first_at) filter (where known.identity_id is not null),
-      array_agg(seen.last_at) filter (where known.identity_id is not null)
-    into v_unknown, v_ids, v_firsts, v_lasts
+  for v_seen in
+    select seen.kind, seen.value, seen.first_at, seen.last_at, known.identity_id
     from unnest(move_seen.kinds, move_seen.identifiers, move_seen.first_seen_ats, move_seen.last_seen_ats)
-      with ordinality as seen (kind, value, first_at, last_at, ordinal)
+      as seen (kind, value, first_at, last_at)
     left join lateral (
       select found.identity_id, found.first_seen_at, found.last_seen_at from identity.identities as found
       where found.project_id = move_seen.project_id and found.kind = seen.kind and found.value = seen.value
       limit 1
     ) as known on true
-    where known.identity_id is null or known.first_seen_at > seen.first_at or known.last_seen_at < seen.last_at;
-
+    where known.identity_id is null or known.first_seen_at > seen.first_at or known.last_seen_at < seen.last_at
+  loop
     update identity.identities as known
-    set first_seen_at = least(known.first_seen_at, moved.first_at),
-      last_seen_at = greatest(known.last_seen_at, moved.last_at)
-    from unnest(v_ids, v_firsts, v_lasts) as moved (identity_id, first_at, last_at)
-    where known.project_id = move_seen.project_id
-    and known.identity_id = any (v_ids) and known.identity_id = moved.identity_id;
-
-    -- Whoever was erased meanwhile is looked for again, and unknown now.
-    get diagnostics v_moved = row_count;
-    exit when v_moved = coalesce(cardinality(v_ids), 0);
+    set first_seen_at = least(known.first_seen_at, v_seen.first_at),
+      last_seen_at = greatest(known.last_seen_at, v_seen.last_at)
+    where known.project_id = move_seen.project_id and known.identity_id = v_seen.identity_id;
+    -- Also unknown: whoever was erased while we waited.
+    if not found then
+      kind := v_seen.kind;
+      value := v_seen.value;
+      first_seen_at := v_seen.first_at;
+      last_seen_at := v_seen.last_at;
+      return next;
+    end if;
   end loop;
-
-  return query
-  select move_seen.kinds[at], move_seen.identifiers[at], move_seen.first_seen_ats[at], move_seen.last_seen_ats[at]
-  from unnest(v_unknown) as at;
 end;
 $$;
 --! EndIncluded identity/move_seen.sql
