@@ -10,7 +10,7 @@ import { timeOf } from './ops.ts';
 import type { KeyKind, Op } from './ops.ts';
 import type { Place, Stage } from './stage.ts';
 
-const LANES = 4;
+const LANES = 8;
 const PAGE_ITEMS = 200;
 
 type Request = { method: 'GET' | 'POST'; path: string; key: KeyKind; body?: object; id?: string };
