@@ -41,14 +41,17 @@ const traits: fc.Arbitrary<Traits> = fc.record(
     city: fc.constantFrom(...VALUES),
     email: fc.constantFrom(...ADDRESSES),
   },
-  { requiredKeys: [] },
+  { requiredKeys: ['plan'] },
 );
 
 const told = {
   id: fc.uuid(),
   repeats: fc.constantFrom('message_id' as const, 'idempotency_key' as const),
-  // Few moments, so that some are the same.
-  minute: fc.oneof(fc.constantFrom(100, 200), fc.integer({ min: 0, max: MINUTES })),
+  // Few moments, so that many are the same and something else decides.
+  minute: fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(100, 200) },
+    fc.integer({ min: 0, max: MINUTES }),
+  ),
   key: fc.constantFrom('publishable' as const, 'server' as const),
 };
 
