@@ -9,6 +9,7 @@ import type { Answer, Call } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { hostileEvents, hostileIdentifies, hostileToBoth } from './hostile.ts';
 import type { Hostile } from './hostile.ts';
+import { hostileBodies } from './hostile_bodies.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -28,7 +29,8 @@ beforeAll(async () => {
 afterAll(() => holder.end());
 
 type Sent = { path: string; call: Call };
-type Culprit = Sent & { what: string; refusal: RefusalName; issues: string[] };
+/** Without issues where no member is at fault, or more than one is. */
+type Culprit = Sent & { what: string; refusal: RefusalName; issues: string[] | null };
 
 const TABLES =
   'ingest.events ingest.message_ids ingest.pending identity.identities identity.links profiles.traits'.split(
@@ -45,10 +47,10 @@ const post = ({ path, call }: Sent): Promise<Answer> =>
 
 const goodEvent = (more: object = {}) => ({ event: 'good', external_id: 'good', ...more });
 /** Requests of several clients, each with its own key and way of sending. */
-const neighbours = (): Sent[] =>
+const neighbours = (properties: object = {}): Sent[] =>
   Array.from({ length: NEIGHBOURS }, (_, at) => {
     const key = at % 2 === 0 ? api.project.server_key : api.project.publishable_key;
-    const events = [goodEvent({ message_id: newId() }), goodEvent({ message_id: newId() })];
+    const events = [newId(), newId()].map((message_id) => goodEvent({ message_id, properties }));
     return at % 3 === 0
       ? { path: BATCH, call: { key, body: { events } } }
       : { path: EVENTS, call: { key, body: events[0] } };
@@ -58,24 +60,25 @@ const countEvents = (sent: Sent[]): number =>
 
 /** Sends good requests while the flush of the first is held up, so that the others share the next one. */
 const whileHeldUp = async (good: Sent[], work: () => Promise<void>): Promise<Answer[]> => {
+  const answers: Promise<Answer>[] = [];
   await holder.query('begin; lock table ingest.pending in exclusive mode');
   try {
-    const [first, ...others] = good;
-    const answers = first ? [post(first)] : [];
-    await untilWaiting(database);
-    answers.push(...others.map(post));
+    for (const sent of good) {
+      answers.push(post(sent));
+      if (answers.length === 1) await untilWaiting(database);
+    }
     await work();
-    await holder.query('commit');
-    return await Promise.all(answers);
   } finally {
-    await holder.query('rollback');
+    await holder.query('commit');
+    await Promise.allSettled(answers);
   }
+  return Promise.all(answers);
 };
 
 const expectRefused = async (culprit: Culprit): Promise<void> => {
   const issues = expectRefusal(await post(culprit), culprit.refusal);
   const paths = [...new Set(issues.map(({ path }) => path))];
-  expect(paths, `${culprit.path}: ${culprit.what}`).toEqual(culprit.issues);
+  if (culprit.issues) expect(paths, `${culprit.path}: ${culprit.what}`).toEqual(culprit.issues);
 };
 
 /** Sends culprits among good requests: they are refused at once, and everybody else is none the worse. */
@@ -153,4 +156,63 @@ describe('an identify that is refused tells nothing of anybody and hurts no neig
   test.each(byMember([...hostileToBoth, ...hostileIdentifies]))('400: %s', (_, all) =>
     among(all.map(identified)),
   );
+});
+
+describe.each([EVENTS, BATCH, IDENTIFY])(
+  'what is no body for %s hurts nobody who sends one',
+  (path) => {
+    test('400, 413, 415', () =>
+      among(
+        hostileBodies.map(({ what, refusal, ...call }) => ({
+          path,
+          what,
+          refusal,
+          issues: null,
+          call,
+        })),
+      ));
+  },
+);
+
+/** A batch of good events, sent by a clock that says this. */
+const sentAt = (sent_at: string, occurred_at: string, culprit: Partial<Culprit>): Culprit => ({
+  path: BATCH,
+  what: `sent_at: ${sent_at}`,
+  refusal: 'invalid_request',
+  issues: ['/sent_at'],
+  call: {
+    body: `{"sent_at":${sent_at},"events":[{"event":"bad","external_id":"bad"${occurred_at}}]}`,
+  },
+  ...culprit,
+});
+
+test('400: a batch whose clock says what no clock can say hurts no neighbour', () =>
+  among([
+    ...['"yesterday"', 'null', '7', '{}', '"0000-01-01T00:00:00Z"', '"2026-11-20T12:00:00"'].map(
+      (text) => sentAt(text, '', {}),
+    ),
+    ...['"0001-01-01T00:00:00Z"', '"9999-12-31T23:59:59.999Z"'].map((text) =>
+      sentAt(text, `,"occurred_at":"${new Date().toISOString()}"`, {
+        refusal: 'occurred_at_out_of_range',
+        issues: ['/events/0/occurred_at'],
+      }),
+    ),
+  ]));
+
+test('202: a neighbour whose names mean something to JavaScript is as good as any', async () => {
+  const names = '{"__proto__":"p","prototype":1,"constructor":"c"}';
+  const before = await count();
+  const good = neighbours(JSON.parse(names));
+  const answers = await whileHeldUp(good, () => Promise.resolve());
+  expect(answers.map(({ status }) => status)).toEqual(good.map(() => 202));
+  const { rows } = await database.owner.query(
+    'select properties::text from ingest.events where event_id = any ($1)',
+    [answers.flatMap(({ body }) => body.event_ids)],
+  );
+  expect(rows).toHaveLength(countEvents(good));
+  for (const { properties } of rows)
+    expect(Object.entries(JSON.parse(properties))).toEqual(
+      expect.arrayContaining(Object.entries(JSON.parse(names))),
+    );
+  expect((await count())['ingest.events']).toBe((before['ingest.events'] ?? 0) + countEvents(good));
 });

@@ -30,14 +30,15 @@ export type Hostile = {
 
 const DAY_MS = 86_400_000;
 const YEARS_3_MS = 3 * 366 * DAY_MS;
-const LEVELS = 15_000;
+/** Deep enough to overflow a stack, short enough for the smallest body that is taken. */
+export const LEVELS = 10_000;
 const LARGE = 'v'.repeat(8_000);
 
 const json = JSON.stringify;
 const fromNow = (ms: number): string => json(new Date(Date.now() + ms).toISOString());
 const object = (count: number, value: unknown = 1): string =>
   json(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value])));
-const deep = (open: string, close: string): string =>
+export const deep = (open: string, close: string): string =>
   `${open.repeat(LEVELS)}1${close.repeat(LEVELS)}`;
 const outOfRange = { path: '/occurred_at', refusal: 'occurred_at_out_of_range' } as const;
 
