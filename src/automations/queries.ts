@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { jsonObject } from '../base/json_object.ts';
 import { Definition } from './schema.ts';
 
 export const insertAutomation = async (
@@ -87,7 +88,7 @@ export const listAutomations = (
   `);
 };
 
-const Properties = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+const Properties = jsonObject<string | number | boolean>();
 
 const Triggered = z.strictObject({
   automation_id: z.uuid(),

@@ -5,8 +5,9 @@ import type { Issue } from './refusal.ts';
 /** How many problems one answer lists; the rest is cut so that an answer stays small. */
 export const ISSUES_MAX = 100;
 
+/** Well-formed, whatever a member was called: not every client can read an answer that is not. */
 const escape = (part: PropertyKey): string =>
-  String(part).replaceAll('~', '~0').replaceAll('/', '~1');
+  String(part).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** The path as a JSON Pointer (RFC 6901); the whole document is the empty string. */
 export const pointer = (path: readonly PropertyKey[]): string =>

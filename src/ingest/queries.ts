@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Db, Scope } from '../base/db.ts';
+import { jsonObject } from '../base/json_object.ts';
 import type { EventRow } from './events.ts';
 
 const Accepted = z.strictObject({
@@ -13,7 +14,7 @@ const Event = z.strictObject({
   name: z.string(),
   external_id: z.string().nullable(),
   anonymous_id: z.string().nullable(),
-  properties: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  properties: jsonObject<string | number | boolean>(),
   occurred_at: z.date(),
   received_at: z.date(),
   source: z.enum(['browser', 'server', 'system']),

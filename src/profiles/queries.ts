@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { jsonObject } from '../base/json_object.ts';
 import { SeenIdentifier } from '../identity/identity.ts';
 import { Entry } from '../ingest/ingest.ts';
 
 const Profile = z.strictObject({
   profile_id: z.uuid(),
   email: z.string().nullable(),
-  traits: z.record(z.string(), z.json()),
+  traits: jsonObject<z.core.util.JSONType>(),
   tags: z.array(z.string()),
   merged_into: z.uuid().nullable(),
   created_at: z.date(),

@@ -25,6 +25,10 @@ test('a pointer escapes what RFC 6901 says, and the whole document is empty', ()
   expect(pointer(['~1'])).toBe('/~01');
 });
 
+test('a pointer is well-formed, whatever a member is called', () => {
+  expect(pointer(['traits', 'a\ud800', '👋'])).toBe('/traits/a\ufffd/👋');
+});
+
 test('every problem is named at once, each where it is', () => {
   const schema = z.strictObject({
     a: z.string(),

@@ -102,7 +102,7 @@ test.each([
   ['one byte too many', { a: 'x'.repeat(TRAITS_BYTES_MAX + 1 - '{"a":""}'.length) }, '/traits'],
   ['an address that is none', { email: 'ann at example' }, '/traits/email'],
   ['a NUL', { a: { b: 'x\u0000' } }, '/traits/a/b'],
-  ['a lone surrogate in a key', { '\ud800': 1 }, '/traits/\ud800'],
+  ['a lone surrogate in a key', { '\ud800': 1 }, '/traits/\ufffd'],
   ['an unsafe integer', { a: 2 ** 53 }, '/traits/a'],
   ['a list', [], '/traits'],
 ])('400 invalid_request: %s', async (_what, traits, path) => {
