@@ -2,7 +2,6 @@ import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import * as identity from '../identity/identity.ts';
 import type { Identity, LinkRow, Person } from '../identity/identity.ts';
-import type { Entry } from '../ingest/ingest.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
   addTagByEmail,
@@ -11,12 +10,11 @@ import {
   foldProfile,
   insertProfiles,
   listByEmail,
-  listEntries,
   listRows,
   setMergedInto,
   setTags,
 } from './queries.ts';
-import type { Folded, Page, ProfileRow } from './queries.ts';
+import type { Folded, ProfileRow } from './queries.ts';
 import type { Profile } from './schema.ts';
 
 export type { ProfileRow };
@@ -144,18 +142,6 @@ export const listProfiles = async (scope: Scope, selector: Selector): Promise<Pr
   const profiles: Profile[] = [];
   for (const row of await listSelected(scope, selector)) profiles.push(await toProfile(scope, row));
   return profiles;
-};
-
-/** One page of a profile's timeline, newest first, read over the identities it has today. */
-export const listTimeline = async (
-  scope: Scope,
-  profileId: string,
-  page: Page,
-): Promise<readonly Entry[]> => {
-  const identities = await identity.listByProfile(scope, profileId);
-  const values = (wanted: Identity['kind']) =>
-    identities.filter(({ kind }) => kind === wanted).map(({ value }) => value);
-  return listEntries(scope, values('external'), values('anonymous'), page);
 };
 
 /** The profile that an identity belongs to today. */

@@ -5,7 +5,8 @@ import { newId } from '../../src/base/ids.ts';
 import * as identity from '../../src/identity/identity.ts';
 import { accept } from '../../src/ingest/ingest.ts';
 import { alias, identify } from '../../src/profiles/identify.ts';
-import { listProfiles, listTimeline, unlinkPeople } from '../../src/profiles/profiles.ts';
+import { listProfiles, unlinkPeople } from '../../src/profiles/profiles.ts';
+import { pageTimeline } from '../../src/profiles/timeline.ts';
 import processEvents from '../../tasks/ingest/process_events.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 
@@ -125,10 +126,8 @@ const worldOf = (projectId: string) =>
         const [profile] = await listProfiles(scope, { by, value });
         if (!profile) throw new Error(`nobody is ${by} ${value}`);
         const { id, updated_at: _, ...known } = profile;
-        const timeline = await listTimeline(scope, id, { limit: 500, position: null });
-        const times = timeline
-          .map(({ occurred_at }) => occurred_at.getTime())
-          .toSorted((a, b) => a - b);
+        const { items } = await pageTimeline(scope, id, { limit: 500 });
+        const times = items.map(({ occurred_at }) => occurred_at).toSorted();
         world.push([by, value, known, times]);
       }
     }
