@@ -9,7 +9,7 @@ import type { Entry } from '../ingest/ingest.ts';
 import { stretchesOf } from './months.ts';
 import type { Range } from './months.ts';
 import { listNewestOf } from './timeline_queries.ts';
-import type { Position, Reading, Source } from './timeline_queries.ts';
+import type { Position, Read, Reading, Source } from './timeline_queries.ts';
 
 /** How much is read for a page. */
 export const EFFORT = {
@@ -46,6 +46,11 @@ const mayMatter = ({ found, wanted }: Walk, position: Position): boolean => {
   return last === undefined || newestFirst(position, last) < 0;
 };
 
+const toEntry = (row: Read): Entry => {
+  const { of_source: _, place: __, ...entry } = row;
+  return entry;
+};
+
 /** Reads a share of each source; answers with those that have more, each from where it was left. */
 const readOn = async (
   walk: Walk,
@@ -54,9 +59,7 @@ const readOn = async (
 ): Promise<Source[]> => {
   const rows = await listNewestOf(walk.scope, sources, reading);
   const { event } = walk.query;
-  const matching = rows
-    .filter((row) => event === undefined || row.event === event)
-    .map(({ of_source, place, ...entry }) => entry);
+  const matching = rows.filter((row) => event === undefined || row.event === event).map(toEntry);
   walk.found = [...walk.found, ...matching].toSorted(newestFirst).slice(0, walk.wanted);
   return rows.flatMap((row) => {
     const source = sources[row.of_source];

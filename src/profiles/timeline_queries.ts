@@ -28,6 +28,7 @@ const Read = Entry.extend({
   of_source: z.int(),
   place: z.int(),
 });
+export type Read = z.output<typeof Read>;
 
 /** An event belongs to its external id, and to its anonymous id where it has none. */
 const belongsTo = {
