@@ -6,8 +6,12 @@ import { readHome } from '../../src/runtime/home.ts';
 import { report } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { firstByte } from './first_byte.ts';
+import { growth } from './growth.ts';
 
-const scenarios: Record<string, () => Promise<Comparison[]>> = { first_byte: firstByte };
+const scenarios: Record<string, () => Promise<Comparison[]>> = {
+  first_byte: firstByte,
+  growth,
+};
 
 const GIBIBYTE = 2 ** 30;
 const machine = [

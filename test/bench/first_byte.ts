@@ -19,7 +19,12 @@ const ROUNDS = 5;
 const SAMPLES_PER_ROUND = 20;
 const WARM_UP_SAMPLES = 20;
 /** Everything is on disk when it is said to be, as in production. */
-const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on', autovacuum: 'on' };
+export const DURABLE = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  autovacuum: 'on',
+};
 
 const now = (): number => performance.timeOrigin + performance.now();
 
