@@ -88,32 +88,25 @@ function* batchesOf(past: Past): Generator<SeedEvent[]> {
   if (waiting.length > 0) yield waiting;
 }
 
-/** Stores a batch, whole, unless an earlier run has. */
-const storeBatch = (deps: SeedDeps, projectId: string, batch: SeedEvent[]): Promise<void> =>
-  inProject(deps, projectId, async (scope) => {
-    const [first] = batch;
-    if (first && !(await hasEvent(scope, first))) await insertEvents(scope, batch);
-  });
-
-/** Refuses a seed whose people are there already with another past. */
+/** Begins a seed, or refuses when its people are there with another past; answers whether it goes on with one. */
 const beginSeed = async (
   deps: SeedDeps,
   projectId: string,
   past: Past,
   [first, options]: [SeedEvent[], SeedOptions],
-): Promise<void> => {
-  const isAnother = await inProject(deps, projectId, async (scope) => {
+): Promise<boolean> =>
+  inProject(deps, projectId, async (scope) => {
     const [event] = first;
-    return (await hasHappened(scope, past.person(0))) && !(event && (await hasEvent(scope, event)));
+    if (event && (await hasEvent(scope, event))) return true;
+    if (await hasHappened(scope, past.person(0))) {
+      throw new Error(
+        `The people of seed ${options.seed} are there already: give another seed=, or the same people=, events=, ` +
+          'days= and until= to go on with what was interrupted',
+      );
+    }
+    await insertEvents(scope, first);
+    return false;
   });
-  if (isAnother) {
-    throw new Error(
-      `The people of seed ${options.seed} are there already: give another seed=, or the same people=, events=, ` +
-        'days= and until= to go on with what was interrupted',
-    );
-  }
-  await storeBatch(deps, projectId, first);
-};
 
 const storeEvents = async (
   deps: SeedDeps,
@@ -123,13 +116,18 @@ const storeEvents = async (
 ): Promise<void> => {
   const batches = batchesOf(past);
   const first = batches.next().value ?? [];
-  await beginSeed(deps, projectId, past, [first, options]);
+  const goesOn = await beginSeed(deps, projectId, past, [first, options]);
+  const store = (batch: SeedEvent[]): Promise<void> =>
+    inProject(deps, projectId, async (scope) => {
+      const isThere = goesOn && batch[0] !== undefined && (await hasEvent(scope, batch[0]));
+      if (!isThere) await insertEvents(scope, batch);
+    });
   const inFlight = new Set<Promise<void>>();
   let storedCount = first.length;
   progress(storedCount);
   try {
     for (const batch of batches) {
-      const storing: Promise<void> = storeBatch(deps, projectId, batch).then(() => {
+      const storing: Promise<void> = store(batch).then(() => {
         inFlight.delete(storing);
         storedCount += batch.length;
         progress(storedCount);
