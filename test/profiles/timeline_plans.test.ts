@@ -8,6 +8,7 @@ import { listNewestOf } from '../../src/profiles/timeline_queries.ts';
 import type { Reading, Source } from '../../src/profiles/timeline_queries.ts';
 import { makeSeed } from '../../src/runtime/seed/make.ts';
 import { testDatabase } from '../support/database.ts';
+import { TRIAL } from '../support/recorded.ts';
 
 const database = testDatabase();
 const projectId = newId();
@@ -58,7 +59,7 @@ const explain = (sources: Omit<Source, 'position'>[], reading: Partial<Reading>)
       any: async (query: Parameters<Scope['tx']['any']>[0]) => [
         await scope.tx.one({
           ...query,
-          sql: `explain (analyze, format json) ${query.sql}`,
+          sql: `${TRIAL} explain (analyze, format json) ${query.sql}`,
           parser: Explained,
         } as never),
       ],
@@ -115,5 +116,6 @@ test('a person of hundreds of devices costs a few rows of each', async () => {
   const { kinds, indexes, rows } = readingsOf(await explain(devices, { share: 7 }));
   expect(kinds).toEqual(['Index Scan']);
   expect(indexes).toEqual(['events_project_id_anonymous_id_occurred_at_idx']);
-  expect(rows).toBeLessThanOrEqual(DEVICES * 8);
+  // Seven and the one that shows that the seventh's moment is over; told as a rounded mean of all devices.
+  expect(rows).toBeLessThanOrEqual(DEVICES * 8 * 1.01);
 });

@@ -8,6 +8,8 @@ import { isAlive } from '../../src/runtime/local_postgres.ts';
 import { startScratchPostgres } from '../../src/runtime/scratch_postgres.ts';
 import { until } from '../support/until.ts';
 
+/** Each makes a database cluster or three. */
+const DEADLINE_MS = 60_000;
 const OWNER = join(import.meta.dirname, 'scratch_owner.ts');
 
 /** Starts a process that owns a server; answers both when the server is there. */
@@ -24,31 +26,42 @@ const expectGone = async ({ pid, dir }: { pid: number; dir: string }): Promise<v
   expect(existsSync(dir)).toBe(false);
 };
 
-test('a server ends with its process, be it by an error, by a signal or by itself', async () => {
-  for (const ending of ['throw', 'return'] as const) {
+test.each(['throw', 'return'] as const)(
+  'a server ends with its process when that ends by %s',
+  async (ending) => {
     const { exited, server } = await startOwner(ending);
     await exited;
     await expectGone(server);
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  },
+  DEADLINE_MS,
+);
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'a server ends with its process when that is ended by %s',
+  async (signal) => {
     const { child, exited, server } = await startOwner('wait');
     child.kill(signal);
     expect(await exited).toEqual([null, signal]);
     await expectGone(server);
-  }
-});
+  },
+  DEADLINE_MS,
+);
 
-test('a server whose process was killed is ended when the next one starts; others are left alone', async () => {
-  const killed = await startOwner('wait');
-  const other = await startOwner('wait');
-  killed.child.kill('SIGKILL');
-  await killed.exited;
-  expect(isAlive(killed.server.pid)).toBe(true);
-  const next = await startScratchPostgres();
-  await expectGone(killed.server);
-  expect(isAlive(other.server.pid)).toBe(true);
-  await next.stop();
-  await expectGone(next);
-  other.child.kill();
-  await other.exited;
-});
+test(
+  'a server whose process was killed is ended when the next one starts; others are left alone',
+  async () => {
+    const killed = await startOwner('wait');
+    const other = await startOwner('wait');
+    killed.child.kill('SIGKILL');
+    await killed.exited;
+    expect(isAlive(killed.server.pid)).toBe(true);
+    const next = await startScratchPostgres();
+    await expectGone(killed.server);
+    expect(isAlive(other.server.pid)).toBe(true);
+    await next.stop();
+    await expectGone(next);
+    other.child.kill();
+    await other.exited;
+  },
+  DEADLINE_MS,
+);
