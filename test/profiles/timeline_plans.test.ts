@@ -59,7 +59,7 @@ const explain = (sources: Omit<Source, 'position'>[], reading: Partial<Reading>)
       any: async (query: Parameters<Scope['tx']['any']>[0]) => [
         await scope.tx.one({
           ...query,
-          sql: `${TRIAL} explain (analyze, format json) ${query.sql}`,
+          sql: `explain ${TRIAL} (analyze, format json) ${query.sql}`,
           parser: Explained,
         } as never),
       ],
