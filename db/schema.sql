@@ -757,6 +757,23 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function identity.link_identities to public;
 
+create function identity.move_seen(
+  project_id uuid,
+  kinds text[],
+  identifiers text[],
+  first_seen_ats timestamptz[],
+  last_seen_ats timestamptz[]
+)
+returns table (
+  kind text,
+  value text,
+  first_seen_at timestamptz,
+  last_seen_at timestamptz
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function identity.move_seen to public;
+
 create function identity.see_identifiers(
   project_id uuid,
   identity_ids uuid[],
@@ -898,6 +915,15 @@ returns table (
 language sql stable;
 grant execute on function ingest.expired_partitions to public;
 
+create function ingest.first_events(
+  project_id uuid,
+  event_ids uuid[],
+  message_ids text[]
+)
+returns uuid[]
+language sql stable;
+grant execute on function ingest.first_events to public;
+
 create function ingest.forget_message_ids(
   project_id uuid,
   before timestamptz,
@@ -1009,6 +1035,20 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.fold_profile to public;
+
+create function profiles.see_events(
+  project_id uuid,
+  flush_ids uuid[]
+)
+returns table (
+  kind text,
+  value text,
+  first_seen_at timestamptz,
+  last_seen_at timestamptz
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function profiles.see_events to public;
 
 create function profiles.set_traits(
   project_id uuid,

@@ -47,9 +47,6 @@ export const createActive = async (
   return automationId;
 };
 
-/** Who an event is about, as the identity room knows them. */
-export type Subject = { kind: 'external' | 'anonymous'; value: string; identity_id: string };
-
 const matches = ({ definition, properties }: Triggered): boolean =>
   definition.trigger.filters.every(({ property, equals }) => properties[property] === equals);
 
@@ -68,27 +65,27 @@ const toRun = (triggered: Triggered, identityId: string): NewRun => ({
   step_id: triggered.definition.entry,
 });
 
+/** Whom an event is about: its external id where it has one. */
+const subjectOf = ({ external_id, anonymous_id }: Triggered) =>
+  external_id === null
+    ? ({ kind: 'anonymous', value: anonymous_id ?? '' } as const)
+    : ({ kind: 'external', value: external_id } as const);
+
 /**
  * Starts the runs that the events of some flushes call for: one per automation and trigger event,
  * or one per person, whatever happens twice. Answers how many are new.
  */
-export const startRuns = async (
-  scope: Scope,
-  flushIds: string[],
-  subjects: readonly Subject[],
-): Promise<number> => {
+export const startRuns = async (scope: Scope, flushIds: string[]): Promise<number> => {
   const triggered = (await listTriggered(scope, flushIds)).filter(matches);
   if (triggered.length === 0) return 0;
 
+  const subjects = await profiles.listIdentities(scope, triggered.map(subjectOf));
   const identities = new Map(
     subjects.map(({ kind, value, identity_id }) => [`${kind}/${value}`, identity_id]),
   );
   const runs = triggered.flatMap((event) => {
-    const subject =
-      event.external_id === null
-        ? `anonymous/${event.anonymous_id}`
-        : `external/${event.external_id}`;
-    const identityId = identities.get(subject);
+    const { kind, value } = subjectOf(event);
+    const identityId = identities.get(`${kind}/${value}`);
     return identityId ? [toRun(event, identityId)] : [];
   });
   return (await insertRuns(scope, runs)).length;

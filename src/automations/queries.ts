@@ -216,11 +216,9 @@ export const endRuns = ({ tx, projectId }: Scope, runIds: string[]) =>
     where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
   `);
 
-const RUN_RETRY_MAX_SECONDS = 3_600;
-
 /**
- * Puts a run off that could not be walked, twice as long each time; the last time it is given up,
- * with a line in its log.
+ * Puts a run off that could not be walked, for a second and twice as long each time; the last time it
+ * is given up, with a line in its log. How often is also the bound of how long.
  */
 export const postponeRun = async (
   { tx, projectId }: Scope,
@@ -232,8 +230,7 @@ export const postponeRun = async (
     set failure_count = failure_count + 1,
       status = case when failure_count + 1 >= ${failuresMax} then 'failed' else status end,
       ended_at = case when failure_count + 1 >= ${failuresMax} then statement_timestamp() end,
-      wake_at = statement_timestamp()
-        + make_interval(secs => least(${RUN_RETRY_MAX_SECONDS}, 2 ^ least(failure_count, 20)))
+      wake_at = statement_timestamp() + make_interval(secs => 2 ^ failure_count)
     where project_id = ${projectId} and run_id = ${runId}
   `);
   await tx.query(sql.unsafe`

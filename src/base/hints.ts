@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from './db.ts';
 import type { Deps } from './deps.ts';
 
@@ -11,7 +12,7 @@ export type Hint = {
 
 /**
  * Wakes a worker, after the commit of what it shall look at. A hint that cannot be given is only
- * logged: the rows are there, and the sweeper finds them.
+ * logged: the rows are there, and the sweeper finds them. So its commit does not wait for the disk either.
  */
 export const hint = async (
   { db, log }: Pick<Deps, 'db' | 'log'>,
@@ -20,7 +21,7 @@ export const hint = async (
   try {
     await db.query(
       sql.unsafe`
-        select from queue.add_hint(
+        select set_config('synchronous_commit', 'off', true) from queue.add_hint(
           task => ${task}, payload => ${JSON.stringify(payload)}::jsonb, is_reminder => ${isReminder}
         )
       `,
@@ -33,3 +34,49 @@ export const hint = async (
 export const giveHints = async (deps: Pick<Deps, 'db' | 'log'>, hints: Hint[]): Promise<void> => {
   for (const one of hints) await hint(deps, one);
 };
+
+/** How long hints for the same work wait for each other, once one was given. */
+export const HINT_PAUSE_MS = 20;
+
+/**
+ * Gives a hint at once, and those for the same work that follow it closely as one: a busy project
+ * commits hundreds of times a second, and a hint looks at whatever there is.
+ */
+export class Waker {
+  readonly #deps: Pick<Deps, 'db' | 'log'>;
+  readonly #asked = new Map<string, { isAskedAgain: boolean; done: Promise<void> }>();
+  readonly #closing = new AbortController();
+
+  constructor(deps: Pick<Deps, 'db' | 'log'>) {
+    this.#deps = deps;
+  }
+
+  wake(one: Hint): void {
+    const work = one.task + JSON.stringify(one.payload);
+    const asked = this.#asked.get(work);
+    if (asked) {
+      asked.isAskedAgain = true;
+      return;
+    }
+    const asking = { isAskedAgain: true, done: Promise.resolve() };
+    this.#asked.set(work, asking);
+    asking.done = this.#give(one, asking).finally(() => this.#asked.delete(work));
+  }
+
+  /** Gives what is still asked for, without a pause. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#asked.values()].map(({ done }) => done));
+  }
+
+  async #give(one: Hint, asking: { isAskedAgain: boolean }): Promise<void> {
+    const { signal } = this.#closing;
+    while (asking.isAskedAgain) {
+      asking.isAskedAgain = false;
+      await hint(this.#deps, one);
+      await wait(HINT_PAUSE_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+export const makeWaker = (deps: Pick<Deps, 'db' | 'log'>): Waker => new Waker(deps);

@@ -4,15 +4,24 @@ import { Refusal } from './refusal.ts';
 export const PAGE_ITEMS_DEFAULT = 50;
 export const PAGE_ITEMS_MAX = 200;
 
+/** A number as people write it, and JSON: `Number` also reads blanks, `1e2`, `0x10` and `5.0`. */
+const PLAIN_INTEGER = /^(?:0|-?[1-9]\d*)$/;
+
+const readInteger = (text: unknown): unknown =>
+  typeof text === 'string' && PLAIN_INTEGER.test(text) ? Number(text) : text;
+
 /** The query members of every list. */
 export const pageQuery = {
-  limit: z.coerce
-    .number('must be a whole number')
-    .int('must be a whole number')
-    .min(1, 'at least 1')
-    .max(PAGE_ITEMS_MAX, `at most ${PAGE_ITEMS_MAX}`)
+  limit: z
+    .preprocess(
+      readInteger,
+      z
+        .int('must be a whole number, in digits')
+        .min(1, 'at least 1')
+        .max(PAGE_ITEMS_MAX, `at most ${PAGE_ITEMS_MAX}`),
+    )
     .default(PAGE_ITEMS_DEFAULT)
-    .meta({ description: 'How many items a page holds at most.' }),
+    .meta({ description: 'How many items a page holds at most.', default: PAGE_ITEMS_DEFAULT }),
   cursor: z.string().optional().meta({
     description: 'Where the page begins: `next_cursor` of the page before, unchanged.',
   }),

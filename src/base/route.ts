@@ -27,10 +27,7 @@ export type RawInbound = {
   params: Record<string, string>;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  /**
-   * The body's bytes, which is what signatures cover. Refuses what is too large, or not said to be
-   * JSON, or not UTF-8. Once.
-   */
+  /** The body's bytes, which is what signatures cover. Refuses what is too large, or not said to be JSON. Once. */
   readRaw: () => Promise<Buffer>;
 };
 
@@ -84,7 +81,16 @@ export const webhookRoute = (declared: WebhookRoute): Route => declared;
 export type Limit = {
   name: string;
   value: number;
-  unit: 'bytes' | 'characters' | 'days' | 'hours' | 'items' | 'levels' | 'milliseconds' | 'months';
+  unit:
+    | 'a second'
+    | 'bytes'
+    | 'characters'
+    | 'days'
+    | 'hours'
+    | 'items'
+    | 'levels'
+    | 'milliseconds'
+    | 'months';
   /** Where it holds. */
   where: string;
 };

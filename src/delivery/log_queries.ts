@@ -4,6 +4,9 @@ import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
 import { SEND_STATUSES } from './queries.ts';
 
+/** The states of a send, and the facts that feedback adds to an accepted one. */
+export const SHOWN_STATUSES = [...SEND_STATUSES, 'delivered', 'bounced', 'complained'] as const;
+
 const Send = z.strictObject({
   send_id: z.uuid(),
   automation_id: z.uuid().nullable(),
@@ -13,7 +16,7 @@ const Send = z.strictObject({
   provider_id: z.uuid(),
   recipient: z.string().nullable(),
   subject: z.string().nullable(),
-  shown_status: z.enum([...SEND_STATUSES, 'delivered', 'bounced', 'complained']),
+  shown_status: z.enum(SHOWN_STATUSES),
   status_reason: z.string().nullable(),
   attempt_count: z.int(),
   queued_at: z.date(),

@@ -3,14 +3,12 @@ import type { Scope } from '../base/db.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { listSends } from './log_queries.ts';
+import { listSends, SHOWN_STATUSES } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
-import { SEND_STATUSES } from './queries.ts';
+
+export { SHOWN_STATUSES };
 
 const Timestamp = z.iso.datetime();
-
-/** The states of a send, and the facts that feedback adds to an accepted one. */
-export const SHOWN_STATUSES = [...SEND_STATUSES, 'delivered', 'bounced', 'complained'] as const;
 
 /** A send as the API shows it. */
 export const Send = z

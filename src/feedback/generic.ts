@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
+import { parseJson } from '../base/json.ts';
 import { Refusal } from '../base/refusal.ts';
 import { toStorable } from '../base/text.ts';
 import { bounceTypeOf } from './bounce_type.ts';
@@ -9,9 +10,9 @@ import { readHookToken } from './tokens.ts';
 
 export const NOTICES_MAX = 500;
 export const REASON_CHARS_MAX = 1_000;
-const EVENT_ID_CHARS_MAX = 128;
+export const EVENT_ID_CHARS_MAX = 128;
 
-const NAME_CHARS_MAX = 4_096;
+export const NAME_CHARS_MAX = 4_096;
 
 /** What cannot be stored is left out rather than the notice refused; empty is as good as missing. */
 const toText = (text: string): string | null => {
@@ -202,14 +203,6 @@ const toEvents = (body: unknown): Placed[] => {
   const isBare = Array.isArray(envelope.data);
   const events = Array.isArray(envelope.data) ? envelope.data : envelope.data.events;
   return events.map((event, at) => ({ event, path: `${isBare ? '' : '/events'}/${at}` }));
-};
-
-const parseJson = (raw: Buffer): unknown => {
-  try {
-    return JSON.parse(raw.toString('utf8'));
-  } catch (cause) {
-    throw new Refusal('invalid_json', { cause });
-  }
 };
 
 const read = (raw: Buffer, receivedAt: Date): ReadResult => {

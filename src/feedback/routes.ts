@@ -7,7 +7,7 @@ import type { Limit, RawInbound } from '../base/route.ts';
 import { adapters, isSlug } from './adapters.ts';
 import type { Slug } from './adapters.ts';
 import { record } from './feedback.ts';
-import { GenericBody, NOTICES_MAX } from './generic.ts';
+import { EVENT_ID_CHARS_MAX, GenericBody, NAME_CHARS_MAX, NOTICES_MAX } from './generic.ts';
 
 const WEBHOOK_BYTES_MAX = 1024 * 1024;
 
@@ -101,5 +101,17 @@ export const feedbackRoutes = (findCaller: FindCaller) => [
 
 export const feedbackLimits: readonly Limit[] = [
   { name: 'Events in a webhook', value: NOTICES_MAX, unit: 'items', where: 'body' },
+  {
+    name: 'Id of an event in a webhook',
+    value: EVENT_ID_CHARS_MAX,
+    unit: 'characters',
+    where: '`event_id`, `id`, `uuid`',
+  },
+  {
+    name: 'Any name or address in a webhook',
+    value: NAME_CHARS_MAX,
+    unit: 'characters',
+    where: 'event',
+  },
   { name: 'Body of a webhook', value: WEBHOOK_BYTES_MAX, unit: 'bytes', where: 'body' },
 ];

@@ -5,15 +5,19 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { adminDoor, consoleDoor } from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
+import { KEPT_HOURS } from '../base/idempotency.ts';
 import { PAGE_ITEMS_MAX } from '../base/page.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
+import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
+import type { Config } from '../config.ts';
 import { holdContinue } from './body.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import { answerErrors } from './errors.ts';
 import { mountDocs } from './docs.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
+import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
 import { identify } from './identify.ts';
 import { makeLimits } from './limits.ts';
 import { mountRoutes, refuseOtherMethods } from './mount.ts';
@@ -31,10 +35,43 @@ export const TIMEOUTS = {
 };
 export const HEADER_BYTES_MAX = 16 * 1024;
 
-const doorLimits: readonly Limit[] = [
+/** What the installation grants, as far as it has a bound; 0 is none. */
+const rateLimits = (config: Config): Limit[] => {
+  const granted = {
+    'Requests with a server key': [config.rateLimitServer, 'each key'],
+    'Requests with a publishable key': [config.rateLimitPublishable, 'each key'],
+    'The same from one address': [config.rateLimitAddress, 'each address'],
+  } as const;
+  return Object.entries(granted)
+    .filter(([, [value]]) => value > 0)
+    .map(([name, [value, where]]) => ({ name, value, unit: 'a second', where }));
+};
+
+/** The bounds that hold for every endpoint. */
+export const doorLimits = (config: Config): readonly Limit[] => [
+  ...rateLimits(config),
   { name: 'Items on a page', value: PAGE_ITEMS_MAX, unit: 'items', where: '`limit`' },
+  { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
+  {
+    name: 'Idempotency-Key',
+    value: IDEMPOTENCY_KEY_CHARS_MAX,
+    unit: 'characters',
+    where: '`Idempotency-Key`',
+  },
+  {
+    name: 'How long a repeated request is known',
+    value: KEPT_HOURS,
+    unit: 'hours',
+    where: '`Idempotency-Key`',
+  },
   { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
   { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
+  {
+    name: 'Time for headers to arrive',
+    value: TIMEOUTS.headersMs,
+    unit: 'milliseconds',
+    where: 'connection',
+  },
   {
     name: 'Time for a request to arrive',
     value: TIMEOUTS.requestMs,
@@ -54,7 +91,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   mountHealth(router, deps, readiness);
   if (withApi) {
     mountRoutes(router, deps, routes);
-    mountDocs(router, doorLimits);
+    mountDocs(router, doorLimits(deps.config));
   }
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
@@ -95,7 +132,8 @@ const drain = async (server: Server): Promise<void> => {
 const makeServer = (app: Koa, timeouts: typeof TIMEOUTS): Server => {
   const handle = app.callback();
   const server = createServer({
-    maxHeaderSize: HEADER_BYTES_MAX,
+    // Node refuses what reaches its bound, and counts the path, names and values.
+    maxHeaderSize: HEADER_BYTES_MAX + 1,
     requireHostHeader: false,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,

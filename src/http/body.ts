@@ -79,13 +79,3 @@ export const checkMediaType = ({ headers }: IncomingMessage): void => {
     throw new Refusal('unsupported_media_type');
   }
 };
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-export const parseJson = (raw: Buffer): unknown => {
-  try {
-    return JSON.parse(utf8.decode(raw));
-  } catch (cause) {
-    throw new Refusal('invalid_json', { cause });
-  }
-};

@@ -17,8 +17,9 @@ import { newId } from '../base/ids.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { seal, unseal } from '../base/sealing.ts';
 
+export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 /** Visible ASCII: no blanks, no list of several. */
-const KEY = /^[\x21-\x7e]{1,255}$/;
+const KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_CHARS_MAX}}$`);
 const RENEW_EVERY_MS = (CLAIM_LEASE_SECONDS * 1_000) / 3;
 const RETRY_AFTER_SECONDS = 1;
 const HASH_BYTES = 32;

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Middleware } from 'koa';
 import { newId } from '../base/ids.ts';
+import { takeRandom } from '../base/random.ts';
 
 const REQUEST_ID = /^[\w.:-]{8,128}$/;
 /** W3C Trace Context, version 00: trace id, parent id, flags. All zeroes are no id. */
@@ -13,9 +13,9 @@ export const newRequestId = (): string => `req_${newId()}`;
 
 /** The caller's trace with a parent id of our own, or a new trace where the header is none. */
 const continueTrace = (given: string): string => {
-  const [, traceId = randomBytes(TRACE_ID_BYTES).toString('hex'), flags = NOT_SAMPLED] =
+  const [, traceId = takeRandom(TRACE_ID_BYTES).toString('hex'), flags = NOT_SAMPLED] =
     TRACEPARENT.exec(given) ?? [];
-  return `00-${traceId}-${randomBytes(PARENT_ID_BYTES).toString('hex')}-${flags}`;
+  return `00-${traceId}-${takeRandom(PARENT_ID_BYTES).toString('hex')}-${flags}`;
 };
 
 /** Takes a well-formed X-Request-Id and traceparent over, or makes them; answers with both. */

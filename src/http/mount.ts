@@ -1,15 +1,16 @@
-import { isUtf8 } from 'node:buffer';
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
+import { z } from 'zod';
 import type { Deps } from '../base/deps.ts';
+import { parseJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
-import { checkMediaType, parseJson, readBody } from './body.ts';
+import { checkMediaType, readBody } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, findKept, readIdempotencyKey } from './idempotency.ts';
 import type { Answer, Keyed } from './idempotency.ts';
@@ -32,6 +33,8 @@ const authenticate = async (
 };
 
 const NO_BODY = Buffer.alloc(0);
+/** Of a route that takes no parameters: whoever sends one has misspelt something. */
+const NO_QUERY = z.strictObject({});
 
 const readJsonBytes = async (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
   if (!declared.body) return NO_BODY;
@@ -80,7 +83,7 @@ const answerJson = async (
   const found = await declared.find?.(addressed);
   if (found === null) return answerForGone(deps, declared, { ctx, caller });
   const keyed = toKeyed(declared, ctx, caller);
-  const query = declared.query && parse(declared.query, readQuery(ctx));
+  const query = parse(declared.query ?? NO_QUERY, readQuery(ctx));
   const bytes = await readJsonBytes(declared, ctx);
   const body = declared.body && parse(declared.body, parseJson(bytes));
   const run = async (repeatable: Pick<Addressed, 'repetitionId'>): Promise<Answer> => ({
@@ -110,9 +113,7 @@ const serveWebhook = async (
 ): Promise<void> => {
   const readRaw = async (): Promise<Buffer> => {
     checkMediaType(ctx.req);
-    const raw = await readBody(ctx.req, declared.bodyBytesMax);
-    if (!isUtf8(raw)) throw new Refusal('invalid_json');
-    return raw;
+    return readBody(ctx.req, declared.bodyBytesMax);
   };
   const query = new URLSearchParams(ctx.querystring);
   const { params, headers } = ctx;

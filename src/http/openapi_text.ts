@@ -1,6 +1,7 @@
 import type { ZodOpenApiSecuritySchemeObject } from 'zod-openapi';
 import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '../base/page.ts';
 import type { Limit, Route } from '../base/route.ts';
+import { NOBODY } from '../ingest/ingest.ts';
 
 /** What is true of every endpoint, in CommonMark. */
 export const ABOUT = `\
@@ -11,6 +12,12 @@ Product events in, the right e-mail out, through your own provider.
 Bodies are JSON in UTF-8, sent as \`Content-Type: application/json\` and not compressed. Unknown members and \
 unknown query parameters are refused, so that no typing error is swallowed. Timestamps are RFC 3339: sent with an \
 offset, answered in UTC. \`HEAD\` answers as \`GET\` does, without the body.
+
+## People
+
+People are named by your own id of them, \`external_id\`, and devices or sessions by \`anonymous_id\`. What a \
+missing value looks like names nobody and is refused, in any case and with blanks around it: \
+${[...NOBODY].map((value) => `\`${value}\``).join(', ')}.
 
 ## Errors
 

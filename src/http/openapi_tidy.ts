@@ -3,7 +3,7 @@ import type { oas31, ZodOpenApiOverride } from 'zod-openapi';
 
 /**
  * Leaves out what a reader of a schema should not have to see: patterns that a format says already,
- * bounds that every integer has. Puts back examples, which get lost where a schema transforms.
+ * bounds that every integer has. Puts back examples and defaults, which get lost where a schema transforms.
  * Answers are left open, because clients have to ignore what they do not know.
  */
 export const tidySchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
@@ -13,8 +13,9 @@ export const tidySchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) =>
   if (isAnyName(jsonSchema.propertyNames)) delete jsonSchema.propertyNames;
   if (io === 'output' && jsonSchema.additionalProperties === false)
     delete jsonSchema.additionalProperties;
-  const { examples } = z.globalRegistry.get(zodSchema as unknown as z.ZodType) ?? {};
-  if (examples) jsonSchema.examples = examples as unknown[];
+  const told = z.globalRegistry.get(zodSchema as unknown as z.ZodType) ?? {};
+  if (told.examples) jsonSchema.examples = told.examples as unknown[];
+  if (told['default'] !== undefined) jsonSchema.default = told['default'];
 };
 
 const isAnyName = (names: unknown): boolean => JSON.stringify(names) === '{"type":"string"}';

@@ -2,10 +2,17 @@ import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import { findLink, getLink, linkIdentities, listLinks, undoLink } from './link_queries.ts';
 import type { LinkRow, NewLink } from './link_queries.ts';
-import { findById, findByValue, listByProfile, seeIdentifiers } from './queries.ts';
-import type { Identity, Person, SeenIdentifier } from './queries.ts';
+import {
+  findById,
+  findByValue,
+  listByProfile,
+  listByValues,
+  seeIdentifiers,
+  SeenIdentifier,
+} from './queries.ts';
+import type { Identity, Person } from './queries.ts';
 
-export { findById, findByValue, findLink, listByProfile, listLinks };
+export { findById, findByValue, findLink, listByProfile, listByValues, listLinks, SeenIdentifier };
 export {
   LINK_KEY_TYPES,
   LINK_SOURCES,
@@ -13,7 +20,7 @@ export {
   REFUSED_LINK_REASONS,
 } from './link_queries.ts';
 export type { LinkRow };
-export type { Identity, Person, SeenIdentifier };
+export type { Identity, Person };
 
 /**
  * Finds or makes the identity behind each identifier, and answers with all of them.

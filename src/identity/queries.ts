@@ -24,7 +24,13 @@ const Identity = z.strictObject({
 });
 export type Identity = z.output<typeof Identity>;
 
-export type SeenIdentifier = Pick<Identity, 'kind' | 'value' | 'first_seen_at' | 'last_seen_at'>;
+export const SeenIdentifier = Identity.pick({
+  kind: true,
+  value: true,
+  first_seen_at: true,
+  last_seen_at: true,
+});
+export type SeenIdentifier = z.output<typeof SeenIdentifier>;
 export type NewIdentity = SeenIdentifier & { identity_id: string; profile_id: string };
 
 export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdentity[]) => {
@@ -51,6 +57,29 @@ export const listByProfile = ({ tx, projectId }: Scope, profileId: string) =>
     select ${identityColumns} from identity.identities
     where project_id = ${projectId} and profile_id = ${profileId}
     order by kind desc, value
+  `);
+
+/** The identities of some identifiers, each looked up by its key. */
+export const listByValues = (
+  { tx, projectId }: Scope,
+  wanted: readonly Pick<Identity, 'kind' | 'value'>[],
+) =>
+  tx.any(sql.type(Identity)`
+    select known.* from unnest(
+      ${sql.array(
+        wanted.map(({ kind }) => kind),
+        'text',
+      )},
+      ${sql.array(
+        wanted.map(({ value }) => value),
+        'text',
+      )}
+    ) as wanted (kind, value)
+    cross join lateral (
+      select ${identityColumns} from identity.identities
+      where project_id = ${projectId} and kind = wanted.kind and value = wanted.value
+      limit 1
+    ) as known
   `);
 
 export const findByValue = ({ tx, projectId }: Scope, kind: Identity['kind'], value: string) =>

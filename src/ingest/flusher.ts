@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { isDatabaseDown } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 
@@ -62,10 +63,10 @@ export class Flusher<Item, Stored> {
   }
 
   async #drain(projectId: string): Promise<void> {
-    for (;;) {
-      const flush = this.#take(projectId);
-      if (flush.length === 0) break;
+    for (let flush = this.#take(projectId); flush.length > 0; flush = this.#take(projectId)) {
       await this.#flush(projectId, flush);
+      // Lets answers out, and requests in that are here already, so that they share the next commit.
+      await turn();
     }
     this.#queues.delete(projectId);
   }

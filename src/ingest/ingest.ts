@@ -1,7 +1,7 @@
 import type { Caller } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import type { Scope } from '../base/db.ts';
-import { hint } from '../base/hints.ts';
+import { makeWaker } from '../base/hints.ts';
 import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
@@ -17,7 +17,6 @@ import {
   insertMessageId,
   listConflicts,
   listEvents,
-  listIdentifiers,
   readWaiting,
 } from './queries.ts';
 import type { AcceptedAnswer, EventInput } from './schema.ts';
@@ -26,9 +25,9 @@ import type { Stored } from './store.ts';
 
 export { toEntry } from './entry.ts';
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
-export { countBetween, deleteFlushes, listConflicts, listEvents, listIdentifiers };
+export { countBetween, deleteFlushes, listConflicts, listEvents };
 export { Entry } from './queries.ts';
-export { Identifier, MessageId } from './schema.ts';
+export { Identifier, MessageId, NOBODY } from './schema.ts';
 export type { Event } from './queries.ts';
 
 /** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
@@ -40,7 +39,7 @@ type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 const makeFlusher = (deps: IngestDeps): Flusher<EventRow, Stored> =>
   new Flusher(async (projectId, rows) => {
     const stored = await store(deps, projectId, rows);
-    void hint(deps, processHint(projectId));
+    deps.resources.of(makeWaker, deps).wake(processHint(projectId));
     return stored;
   }, bytesOf);
 
@@ -85,6 +84,10 @@ export type Batch = {
   pathOf?: (at: number) => string;
 };
 
+/** The message id of what came without one in a request that may come again: its own at each try. */
+export const messageIdOf = (repetitionId: string, at = 0): string =>
+  `idempotency-key:${repetitionId}/${at}`;
+
 const inBatch = (at: number): string => `/events/${at}`;
 const alone = (): string => '';
 
@@ -102,11 +105,7 @@ export const accept = async (
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
   const rows = corrected.map((event, at) =>
-    toRow(
-      event,
-      caller,
-      repetitionId === undefined ? null : `idempotency-key:${repetitionId}/${at}`,
-    ),
+    toRow(event, caller, repetitionId === undefined ? null : messageIdOf(repetitionId, at)),
   );
   const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
   const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;

@@ -8,12 +8,6 @@ const Accepted = z.strictObject({
   duplicates: z.array(z.boolean()),
 });
 const FlushId = z.strictObject({ claim_flushes: z.uuid() });
-const Identifier = z.strictObject({
-  kind: z.enum(['external', 'anonymous']),
-  value: z.string(),
-  first_seen_at: z.date(),
-  last_seen_at: z.date(),
-});
 const Event = z.strictObject({
   event_id: z.uuid(),
   name: z.string(),
@@ -102,19 +96,6 @@ export const claimFlushes = async (
   `);
   return rows.map((row) => row.claim_flushes);
 };
-
-/** Everybody the events name, once each, in the order that identities are locked in. */
-export const listIdentifiers = ({ tx, projectId }: Scope, flushIds: string[]) =>
-  tx.any(sql.type(Identifier)`
-    select seen.kind, seen.value, min(event.occurred_at) as first_seen_at, max(event.occurred_at) as last_seen_at
-    from ingest.pending_events(project_id => ${projectId}, flush_ids => ${sql.array(flushIds, 'uuid')}) as event
-    cross join lateral (
-      values ('external', event.external_id), ('anonymous', event.anonymous_id)
-    ) as seen (kind, value)
-    where seen.value is not null
-    group by seen.kind, seen.value
-    order by seen.kind, seen.value
-  `);
 
 export const deleteFlushes = ({ tx, projectId }: Scope, flushIds: string[]) =>
   tx.query(sql.unsafe`

@@ -57,8 +57,7 @@ export const Identifier = z
 
 const ExternalId = Identifier.meta({
   description:
-    'The person by your own id. This or `anonymous_id` is required. Values that never name a person are refused: ' +
-    `${[...NOBODY].map((value) => `\`${value}\``).join(', ')}.`,
+    'The person by your own id. This or `anonymous_id` is required. Values that never name a person are refused.',
 });
 const AnonymousId = Identifier.meta({
   description:

@@ -29,15 +29,21 @@ const makeMissing = async (scope: Scope, wanted: readonly SeenIdentifier[]): Pro
 
 /**
  * Says who somebody is and what is known of them: the anonymous id becomes theirs, unless it belongs
- * to somebody else (which is logged, not answered), and the traits are theirs.
+ * to somebody else (which is logged, not answered), and the traits are theirs. A repeated message id
+ * says nothing more; without one, a request that may come again has its own.
  */
-export const identify = async (deps: Deps, caller: Caller, input: IdentifyInput): Promise<void> => {
+export const identify = async (
+  deps: Deps,
+  caller: Caller,
+  input: IdentifyInput,
+  repetitionId?: string,
+): Promise<void> => {
   const occurredAt = input.occurred_at === undefined ? new Date() : new Date(input.occurred_at);
   ingest.refuseTime(occurredAt, caller);
+  const messageId = input.message_id ?? (repetitionId && ingest.messageIdOf(repetitionId));
   await inProject(deps, caller.projectId, async (scope) => {
     const isNew =
-      input.message_id === undefined ||
-      (await ingest.claimMessage(scope, input.message_id, occurredAt));
+      messageId === undefined || (await ingest.claimMessage(scope, messageId, occurredAt));
     if (!isNew) return;
     // To be identified is to be seen: as with events, only the first and the last time are kept.
     const people = await identity.see(scope, [

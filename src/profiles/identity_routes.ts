@@ -50,8 +50,8 @@ export const identityRoutes = [
     body: IdentifyInput,
     status: 202,
     answer: z.strictObject({ accepted: z.literal(1) }).meta({ id: 'Identified' }),
-    handle: async ({ deps, caller, body }) => {
-      await identify(deps, caller, body);
+    handle: async ({ deps, caller, body, repetitionId }) => {
+      await identify(deps, caller, body, repetitionId);
       return { accepted: 1 };
     },
   }),

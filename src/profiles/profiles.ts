@@ -1,5 +1,8 @@
+import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
+import { PAGE_ITEMS_MAX, readCursor, toPage } from '../base/page.ts';
+import type { PageQuery } from '../base/page.ts';
 import * as identity from '../identity/identity.ts';
 import type { Identity, LinkRow, Person } from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
@@ -11,10 +14,11 @@ import {
   insertProfiles,
   listByEmail,
   listRows,
+  listUnknown,
   setMergedInto,
   setTags,
 } from './queries.ts';
-import type { Folded, ProfileRow } from './queries.ts';
+import type { Folded, ProfileRow, ProfilesPage } from './queries.ts';
 import type { Profile } from './schema.ts';
 
 export type { ProfileRow };
@@ -25,6 +29,15 @@ export const seePeople = async (scope: Scope, people: readonly Person[]): Promis
   const made = people.filter((person) => person.is_new).map((person) => person.profile_id);
   if (made.length > 0) await insertProfiles(scope, made);
 };
+
+/** Knows everybody whom the events of some flushes name from now on. */
+export const seeEvents = async (scope: Scope, flushIds: readonly string[]): Promise<void> => {
+  const unknown = await listUnknown(scope, flushIds);
+  if (unknown.length > 0) await seePeople(scope, await identity.see(scope, unknown));
+};
+
+/** The identities of some identifiers, as far as there are any. */
+export const listIdentities = identity.listByValues;
 
 export type TraitChange = {
   identityId: string;
@@ -127,21 +140,38 @@ export type Selector =
 const listSelected = async (
   scope: Scope,
   { by, value }: Selector,
+  page: ProfilesPage,
 ): Promise<readonly ProfileRow[]> => {
-  if (by === 'email') return listByEmail(scope, normaliseEmail(value));
+  if (by === 'email') return listByEmail(scope, normaliseEmail(value), page);
   const profileId =
     by === 'id' ? value : (await identity.findByValue(scope, by, value))?.profile_id;
   const row = profileId ? await findProfile(scope, profileId) : null;
   // A profile that was merged answers as the one it was merged into.
   const shown = row?.merged_into ? await findProfile(scope, row.merged_into) : row;
-  return shown ? [shown] : [];
+  const isOnPage = page.afterId === null || (shown?.profile_id ?? '') > page.afterId;
+  return shown && isOnPage ? [shown] : [];
 };
 
-/** The profiles a selector names; one at most, except by address. */
-export const listProfiles = async (scope: Scope, selector: Selector): Promise<Profile[]> => {
+const toProfiles = async (scope: Scope, rows: readonly ProfileRow[]): Promise<Profile[]> => {
   const profiles: Profile[] = [];
-  for (const row of await listSelected(scope, selector)) profiles.push(await toProfile(scope, row));
+  for (const row of rows) profiles.push(await toProfile(scope, row));
   return profiles;
+};
+
+/** The first profiles that a selector names; one at most, except by address. */
+export const listProfiles = async (scope: Scope, selector: Selector): Promise<Profile[]> =>
+  toProfiles(scope, await listSelected(scope, selector, { limit: PAGE_ITEMS_MAX, afterId: null }));
+
+/** One page of the profiles that a selector names. */
+export const pageProfiles = async (
+  scope: Scope,
+  selector: Selector,
+  { limit, cursor }: PageQuery,
+): Promise<{ items: Profile[]; next_cursor: string | null }> => {
+  const afterId = readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
+  const rows = await listSelected(scope, selector, { limit: limit + 1, afterId });
+  const page = toPage(rows, limit, { item: (row) => row, position: (row) => [row.profile_id] });
+  return { ...page, items: await toProfiles(scope, page.items) };
 };
 
 /** The profile that an identity belongs to today. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { SeenIdentifier } from '../identity/identity.ts';
 
 const Profile = z.strictObject({
   profile_id: z.uuid(),
@@ -21,6 +22,13 @@ export const insertProfiles = ({ tx, projectId }: Scope, profileIds: string[]) =
     on conflict do nothing
   `);
 
+/** Moves when people were seen by the events of some flushes; answers with the identifiers nobody has yet. */
+export const listUnknown = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
+  tx.any(sql.type(SeenIdentifier)`
+    select kind, value, first_seen_at, last_seen_at
+    from profiles.see_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')})
+  `);
+
 const profileColumns = sql.fragment`profile_id, email, traits, tags, merged_into,
   created_at, updated_at`;
 
@@ -37,14 +45,20 @@ export const listRows = ({ tx, projectId }: Scope, profileIds: string[]) =>
     order by profile_id
   `);
 
-export const PROFILES_BY_EMAIL_MAX = 200;
+/** Part of a list of profiles, which is in the order of their ids. */
+export type ProfilesPage = { limit: number; afterId: string | null };
 
-export const listByEmail = ({ tx, projectId }: Scope, email: string) =>
+export const listByEmail = (
+  { tx, projectId }: Scope,
+  email: string,
+  { limit, afterId }: ProfilesPage,
+) =>
   tx.any(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
     where project_id = ${projectId} and lower(email) = ${email}
+    and (${afterId}::uuid is null or profile_id > ${afterId}::uuid)
     order by profile_id
-    limit ${PROFILES_BY_EMAIL_MAX}
+    limit ${limit}
   `);
 
 type Traits = {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import { EMAIL_CHARS_MAX, LOCAL_PART_CHARS_MAX } from '../base/email_address.ts';
 import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Limit } from '../base/route.ts';
 import { identityRoutes } from './identity_routes.ts';
-import { listProfiles } from './profiles.ts';
+import { listProfiles, pageProfiles } from './profiles.ts';
 import type { Selector } from './profiles.ts';
 import { Profile, ProfileQuery, ProfileRef, readExternalId, TimelineEntry } from './schema.ts';
 import { pageTimeline } from './timeline.ts';
@@ -55,10 +56,7 @@ export const profileRoutes = [
     status: 200,
     answer: pageOf(Profile),
     handle: ({ deps, caller, query }) =>
-      inProject(deps, caller.projectId, async (scope) => ({
-        items: await listProfiles(scope, toSelector(query)),
-        next_cursor: null,
-      })),
+      inProject(deps, caller.projectId, (scope) => pageProfiles(scope, toSelector(query), query)),
   }),
   route({
     method: 'GET',
@@ -91,8 +89,15 @@ export const profileRoutes = [
 ];
 
 export const profileLimits: readonly Limit[] = [
-  { name: 'Traits of a person', value: TRAIT_KEYS_MAX, unit: 'items', where: '`traits`' },
+  { name: 'Traits in a request', value: TRAIT_KEYS_MAX, unit: 'items', where: '`traits`' },
   { name: 'A name in traits', value: TRAIT_KEY_CHARS_MAX, unit: 'characters', where: '`traits`' },
   { name: 'Traits as JSON', value: TRAITS_BYTES_MAX, unit: 'bytes', where: '`traits`' },
   { name: 'Nesting of traits', value: TRAIT_DEPTH_MAX, unit: 'levels', where: '`traits`' },
+  { name: 'E-mail address', value: EMAIL_CHARS_MAX, unit: 'characters', where: '`email`' },
+  {
+    name: 'What stands before the @',
+    value: LOCAL_PART_CHARS_MAX,
+    unit: 'characters',
+    where: '`email`',
+  },
 ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp as TimestampInput } from '../base/moment.ts';
+import { pageQuery } from '../base/page.ts';
 import {
   LINK_KEY_TYPES,
   LINK_SOURCES,
@@ -108,6 +109,7 @@ const WAYS_TO_FIND = ['external_id', 'anonymous_id', 'email'] as const;
 
 export const ProfileQuery = z
   .strictObject({
+    ...pageQuery,
     external_id: z
       .string()
       .min(1)

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Caller, KeyKind } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
@@ -53,13 +54,12 @@ export const findKey = async (
   const kind = readTokenKind(token);
   if (!kind) return null;
 
-  const keyHash = hashToken(deps, token);
   const cache = deps.resources.of(makeKeyCache, undefined);
-  const cacheKey = keyHash.toString('base64');
+  const cacheKey = hash('sha256', token, 'base64');
   const cached = cache.get(cacheKey);
   if (cached && cached.until > now) return cached.key;
 
-  const row = await findLiveKey(deps.db, keyHash);
+  const row = await findLiveKey(deps.db, hashToken(deps, token));
   cache.delete(cacheKey);
   if (!row || row.kind !== kind) return null;
 

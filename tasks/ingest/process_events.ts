@@ -3,7 +3,6 @@ import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import { giveHints } from '../../src/base/hints.ts';
 import { task } from '../../src/base/task.ts';
-import * as identity from '../../src/identity/identity.ts';
 import * as ingest from '../../src/ingest/ingest.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
 
@@ -11,9 +10,8 @@ import * as profiles from '../../src/profiles/profiles.ts';
 export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_id }, deps) => {
   const work = await inProject(deps, project_id, async (scope) => {
     const flushIds = await ingest.claim(scope);
-    const people = await identity.see(scope, await ingest.listIdentifiers(scope, flushIds));
-    await profiles.seePeople(scope, people);
-    const started = await automations.startRuns(scope, flushIds, people);
+    await profiles.seeEvents(scope, flushIds);
+    const started = await automations.startRuns(scope, flushIds);
     const advanced = started > 0 ? await automations.advance(scope) : { hints: [], isMore: false };
     await ingest.deleteFlushes(scope, flushIds);
     return { ...advanced, isMoreToClaim: flushIds.length === ingest.CLAIM_FLUSHES_MAX };

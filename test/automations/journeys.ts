@@ -3,9 +3,8 @@ import type { Definition } from '../../src/automations/schema.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import * as identity from '../../src/identity/identity.ts';
 import type { EventRow } from '../../src/ingest/events.ts';
-import { acceptEvents, listIdentifiers } from '../../src/ingest/queries.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
 import type { TestDatabase } from '../support/database.ts';
 
@@ -45,9 +44,8 @@ export const journeysOf = (database: TestDatabase, projectId = newId()) => {
   };
   const start = (...flushIds: string[]) =>
     within(async (scope) => {
-      const people = await identity.see(scope, await listIdentifiers(scope, flushIds));
-      await profiles.seePeople(scope, people);
-      return automations.startRuns(scope, flushIds, people);
+      await profiles.seeEvents(scope, flushIds);
+      return automations.startRuns(scope, flushIds);
     });
   const advance = () => within(automations.advance);
   const select = async (columns: string, table: string) =>

@@ -36,6 +36,16 @@ export const untilWaiting = (database: TestDatabase, count = 1): Promise<void> =
     { timeout: 10_000, interval: 10 },
   );
 
+/** How many rows of a table the transaction of a connection has read so far. */
+export const rowsRead = async (client: pg.Client, table: string): Promise<number> => {
+  const { rows } = await client.query<{ read: number }>(
+    `select (coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::integer as read
+     from pg_stat_xact_all_tables where relid = $1::regclass`,
+    [table],
+  );
+  return rows[0]?.read ?? 0;
+};
+
 /** What is true of a promise now, without waiting for it. */
 export const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {
   const pending = Symbol('pending');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { giveHints, hint } from '../../src/base/hints.ts';
+import { giveHints, hint, Waker } from '../../src/base/hints.ts';
 import { openDb } from '../../src/base/db.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
 import { openLog } from '../../src/base/log.ts';
@@ -29,4 +29,35 @@ test('a hint that cannot be given is logged, not thrown: the rows are there', as
   log.warn = ((fields: object) => lines.push(fields)) as unknown as typeof log.warn;
   await hint({ db, log }, { task: 'a/first', payload: { project_id: 'p' } });
   expect(lines).toEqual([expect.objectContaining({ task: 'a/first', err: expect.any(Error) })]);
+});
+
+/** Everything that was written about hints, as a count of the queue's statements. */
+const countHints = async (): Promise<number> => {
+  const { rows } = await database.owner.query<{ given: number }>(
+    `select coalesce(sum(key_revision) + count(*), 0)::int as given from (
+       select revision as key_revision from graphile_worker._private_jobs where key like 'b/%'
+     ) as job`,
+  );
+  return rows[0]?.given ?? Number.NaN;
+};
+
+test('hints for the same work that follow closely become two at most: the first at once, the rest as one', async () => {
+  const waker = new Waker(database.deps);
+  const one = { task: 'b/busy', payload: { project_id: 'p' } };
+  for (let at = 0; at < 100; at += 1) waker.wake(one);
+  waker.wake({ task: 'b/other', payload: { project_id: 'p' } });
+  await waker.close();
+  expect(await countHints()).toBe(3);
+});
+
+test('what is asked for while a hint is given is not lost when the process stops', async () => {
+  const before = await countHints();
+  const waker = new Waker(database.deps);
+  const one = { task: 'b/busy', payload: { project_id: 'q' } };
+  waker.wake(one);
+  waker.wake(one);
+  await waker.close();
+  waker.wake({ task: 'b/late', payload: { project_id: 'q' } });
+  await waker.close();
+  expect((await countHints()) - before).toBe(3);
 });

@@ -51,9 +51,19 @@ test('a page holds 50 items unless told, and between 1 and 200', () => {
   expect(Query.parse({})).toEqual({ limit: PAGE_ITEMS_DEFAULT });
   expect(Query.parse({ limit: '1' }).limit).toBe(1);
   expect(Query.parse({ limit: String(PAGE_ITEMS_MAX) }).limit).toBe(PAGE_ITEMS_MAX);
-  for (const limit of ['0', '-1', String(PAGE_ITEMS_MAX + 1), '1.5', 'ten', '', 'NaN', 'Infinity'])
+  for (const limit of ['0', '-1', String(PAGE_ITEMS_MAX + 1), '9'.repeat(400)])
     expect(Query.safeParse({ limit }).success).toBe(false);
 });
+
+test.each(['', ' ', 'ten', 'NaN', 'Infinity', '1.5', '5.0', '1e2', '0x10', '0b1', '1_0', '1,0'])(
+  'a limit is a plain decimal integer: %j is none',
+  (limit) => expect(Query.safeParse({ limit }).error?.issues[0]?.path).toEqual(['limit']),
+);
+
+test.each([' 5', '5 ', '\t5', '+5', '05', '-0', '٥', '５', true, null, [], ['5']])(
+  'a limit is nothing that is read as one by accident: %j',
+  (limit) => expect(Query.safeParse({ limit }).success).toBe(false),
+);
 
 test('the row past the page only says that there is a next one', () => {
   const page = (rows: string[]) =>

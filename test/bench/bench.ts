@@ -7,8 +7,12 @@ import { report } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { firstByte } from './first_byte.ts';
 import { growth } from './growth.ts';
+import { ingest } from './ingest.ts';
+import { processing } from './process.ts';
 
 const scenarios: Record<string, () => Promise<Comparison[]>> = {
+  ingest,
+  processing,
   first_byte: firstByte,
   growth,
 };

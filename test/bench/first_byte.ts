@@ -1,16 +1,8 @@
-import { Keys } from '../../src/base/keys.ts';
-import { openDb } from '../../src/base/db.ts';
-import { openLog } from '../../src/base/log.ts';
-import { Resources } from '../../src/base/resources.ts';
-import { runtimeUrl } from '../../src/base/roles.ts';
-import { readConfig } from '../../src/config.ts';
 import { EXAMPLE_EVENT, keepExample } from '../../src/runtime/example.ts';
-import { migrate } from '../../src/runtime/migrate.ts';
-import { databaseUrl, startScratchPostgres } from '../../src/runtime/scratch_postgres.ts';
+import { databaseUrl } from '../../src/runtime/scratch_postgres.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
-import { startService } from '../../src/runtime/start_service.ts';
-import { TEST_MASTER_KEY } from '../support/secrets.ts';
 import { startSmtpSink } from '../support/smtp_sink.ts';
+import { openInstallation } from './installation.ts';
 import { median } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { openQueueLatency } from './queue_latency.ts';
@@ -18,45 +10,25 @@ import { openQueueLatency } from './queue_latency.ts';
 const ROUNDS = 5;
 const SAMPLES_PER_ROUND = 20;
 const WARM_UP_SAMPLES = 20;
-/** Everything is on disk when it is said to be, as in production. */
-export const DURABLE = {
-  fsync: 'on',
-  synchronous_commit: 'on',
-  full_page_writes: 'on',
-  autovacuum: 'on',
-};
 
 const now = (): number => performance.timeOrigin + performance.now();
 
-const openWorld = async (serverUrl: string) => {
+const openWorld = async () => {
+  const installation = await openInstallation();
   const sink = await startSmtpSink();
-  const env = {
-    DATABASE_URL: serverUrl,
-    MASTER_KEY: TEST_MASTER_KEY,
-    PORT: '0',
-    LOG_LEVEL: 'info',
-    EGRESS_ALLOW_NETWORKS: '127.0.0.0/8',
-    NODE_EXTRA_CA_CERTS: sink.caFile,
-  };
-  const config = readConfig(env);
-  const keys = new Keys(config.masterKey);
-  await migrate({ config, keys });
-  const db = await openDb(runtimeUrl(serverUrl, keys), 2);
-  const deps = { config, keys, db, log: openLog('silent'), resources: new Resources() };
-  const project = await keepExample(deps, null, {
+  const project = await keepExample(installation.deps, null, {
     display_name: 'Sink',
     from_email: 'hello@shop.test',
     from_name: 'Shop',
     reply_to: null,
     ...sink.settings,
   });
-  await db.end();
-  const service = await startService({ env });
+  const service = await installation.start('all', { NODE_EXTRA_CA_CERTS: sink.caFile });
   const close = async (): Promise<void> => {
-    await service.stop();
+    await installation.close();
     await sink.close();
   };
-  return { sink, project, base: `http://127.0.0.1:${service.port}`, close };
+  return { url: installation.url, sink, project, base: `http://127.0.0.1:${service.port}`, close };
 };
 
 type World = Awaited<ReturnType<typeof openWorld>>;
@@ -94,10 +66,9 @@ const untilIdle = async (url: string): Promise<void> => {
 
 /** Event accepted → first byte of the message at the relay, idle system, beside the queue's own add-to-start. */
 export const firstByte = async (): Promise<Comparison[]> => {
-  const server = await startScratchPostgres(DURABLE);
-  await withClient(server.url, (client) => client.query('create database queue_alone'));
-  const queue = await openQueueLatency(databaseUrl(server.url, 'queue_alone'));
-  const world = await openWorld(server.url);
+  const world = await openWorld();
+  await withClient(world.url, (client) => client.query('create database queue_alone'));
+  const queue = await openQueueLatency(databaseUrl(world.url, 'queue_alone'));
   const measured: number[] = [];
   const comparison: number[] = [];
   for (let at = 0; at < WARM_UP_SAMPLES; at += 1) {
@@ -108,16 +79,15 @@ export const firstByte = async (): Promise<Comparison[]> => {
     const events: number[] = [];
     const jobs: number[] = [];
     for (let at = 0; at < SAMPLES_PER_ROUND; at += 1) {
-      await untilIdle(server.url);
+      await untilIdle(world.url);
       jobs.push(await queue.sample());
       events.push(await sampleEvent(world, `person-${round}-${at}`));
     }
     measured.push(median(events));
     comparison.push(median(jobs));
   }
-  await world.close();
   await queue.close();
-  await server.stop();
+  await world.close();
   return [
     {
       name: 'event accepted → first byte of its mail, median, idle',

@@ -1,5 +1,5 @@
 import { startScratchPostgres } from '../../src/runtime/scratch_postgres.ts';
-import { DURABLE } from './first_byte.ts';
+import { DURABLE } from './installation.ts';
 import { openGrown, SUBJECTS, subjectsOf } from './growth_world.ts';
 import type { Grown, Subject } from './growth_world.ts';
 import { median } from './measure.ts';

@@ -32,6 +32,7 @@ const trial = route({
   status: 201,
   answer: z.unknown(),
   find: () => Promise.resolve(isThere ? {} : null),
+  query: z.strictObject({ x: z.string().optional() }),
   body: z.strictObject({ n: z.int() }),
   handle: async ({ repetitionId }: Inbound<{ n: number }, unknown, unknown>) => {
     runs.push(repetitionId ?? 'none');

@@ -4,17 +4,20 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { refusals } from '../../src/base/refusal.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
+import { doorLimits } from '../../src/http/api.ts';
 import { DOCS_POLICY } from '../../src/http/docs.ts';
 import { toHtml } from '../../src/http/docs_prose.ts';
 import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import { toAmount } from '../../src/http/openapi_text.ts';
 import { sections } from '../../src/http/routes.ts';
+import { NOBODY } from '../../src/ingest/schema.ts';
 import { testApi } from '../support/api.ts';
 import { findBrowser, launch } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
 
-const api = testApi(testDatabase());
+const database = testDatabase();
+const api = testApi(database);
 const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ method }) => method !== 'OPTIONS');
 const found = await findBrowser();
@@ -134,9 +137,18 @@ describe('what the page says', () => {
     }
   });
 
-  test('every limit of a room is in the table', async () => {
+  test('the values that name nobody are listed, once', async () => {
     const page = await text();
-    const limits = sections.flatMap((section) => section.limits ?? []);
+    const list = [...NOBODY].map((value) => `<code>${value}</code>`).join(', ');
+    expect(page.split(list)).toHaveLength(2);
+  });
+
+  test('every limit of a room, and of the door, is in the table', async () => {
+    const page = await text();
+    const limits = [
+      ...sections.flatMap((section) => section.limits ?? []),
+      ...doorLimits(database.deps.config),
+    ];
     expect(limits.length).toBeGreaterThan(10);
     for (const limit of limits) {
       const [row = ''] = new RegExp(`<th scope="row">${limit.name}</th>.*`).exec(page) ?? [];

@@ -19,7 +19,6 @@ const WRONG_TOKENS = [
 
 const named = (those: readonly Route[]) => those.map((route) => [nameOf(route), route] as const);
 const withBody = routes.filter(takesBody);
-const withQuery = routes.filter((route) => route.access !== 'webhook' && route.query !== undefined);
 const webhooks = routes.filter(({ access }) => access === 'webhook');
 const withKey = routes.filter(({ access }) => access !== 'webhook');
 const serverOnly = routes.filter(({ access }) => access === 'server');
@@ -34,7 +33,7 @@ const send = (route: Route, call: Call = {}, path = pathOf(route, api)) =>
 
 test('every endpoint is of a kind that is tested here', () => {
   expect(withKey.length + webhooks.length).toBe(routes.length);
-  expect([withBody, withQuery, serverOnly].every((those) => those.length > 0)).toBe(true);
+  expect([withBody, serverOnly].every((those) => those.length > 0)).toBe(true);
 });
 
 describe.each(named(routes))('%s', (_name, route) => {
@@ -97,7 +96,7 @@ describe.each(named(withKey.filter(({ path }) => path.includes(':id'))))('%s', (
   });
 });
 
-describe.each(named(withQuery))('%s', (_name, route) => {
+describe.each(named(withKey))('%s', (_name, route) => {
   test('400 invalid_request: parameters nobody knows, given twice, or that cannot be', async () => {
     // The object comes before the query: an id that names nothing is 404 whatever is asked of it.
     const expected = route.path.includes(':id') ? 'not_found' : 'invalid_request';

@@ -1,6 +1,3 @@
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
-import { connect } from 'node:net';
 import { openLog } from '../../src/base/log.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDb } from '../../src/base/db.ts';
@@ -10,6 +7,7 @@ import { openApi } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { openPassage } from '../support/passage.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -144,33 +142,6 @@ describe('what is logged', () => {
       expect(text).not.toContain(secret);
   });
 });
-
-/** A way to Postgres that can be cut. */
-const openPassage = async (to: URL) => {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(to.port), to.hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    }
-    near.pipe(far).pipe(near);
-  });
-  const listen = (port: number) =>
-    new Promise<void>((resolve) => {
-      server.listen(port, '127.0.0.1', resolve);
-    });
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    cut: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-    mend: () => listen(port),
-  };
-};
 
 describe('503 unavailable', () => {
   test('the database is gone: every endpoint says when to come back, and does when it is', async () => {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { KEY_KINDS } from '../../src/base/caller.ts';
-import { checkOccurredAt, timelineStart } from '../../src/ingest/occurred_at.ts';
+import {
+  checkOccurredAt,
+  CLOCK_DIFFERENCE_MAX_MS,
+  clockCorrectionMs,
+  timelineStart,
+} from '../../src/ingest/occurred_at.ts';
 
 const NOW = new Date('2026-11-20T12:34:56.789Z');
 const HOUR_MS = 3_600_000;
@@ -57,4 +62,14 @@ test('asking does not move the clock that was handed in', () => {
   timelineStart(now);
   checkOccurredAt(now, 'server', now);
   expect(now).toEqual(NOW);
+});
+
+test('a client’s clock is corrected when it differs by more than five minutes, either way', () => {
+  expect(CLOCK_DIFFERENCE_MAX_MS).toBe(300_000);
+  for (const sign of [-1, 1]) {
+    const difference = sign * CLOCK_DIFFERENCE_MAX_MS;
+    expect(clockCorrectionMs(from(difference), NOW)).toBe(0);
+    expect(clockCorrectionMs(from(difference + sign), NOW)).toBe(-difference - sign);
+  }
+  expect(clockCorrectionMs(NOW, NOW)).toBe(0);
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { acceptEvents, listIdentifiers } from '../../src/ingest/queries.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
 import type { EventRow } from '../../src/ingest/events.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
@@ -65,31 +64,6 @@ test('a duplicate is not among the events of its second flush', async () => {
   const second = await flush(projectId, [newEvent({ message_id: 'm' }), fresh]);
   expect(await read(projectId, [second])).toEqual(idsOf([fresh]));
   expect(await read(projectId, [first, second])).toHaveLength(2);
-});
-
-test('everybody the events name is listed once, with the first and last time', async () => {
-  const projectId = newId();
-  const at = (day: number) => `${YEAR}-01-0${day}T00:00:00Z`;
-  const flushId = await flush(projectId, [
-    newEvent({ external_id: 'bob', anonymous_id: 'x', occurred_at: at(2) }),
-    newEvent({ external_id: 'bob', occurred_at: at(1) }),
-    newEvent({ external_id: null, anonymous_id: 'x', occurred_at: at(3) }),
-    newEvent({ external_id: 'x', occurred_at: at(4) }),
-  ]);
-  const people = await inProject(database.deps, projectId, (scope) =>
-    listIdentifiers(scope, [flushId]),
-  );
-  const seen = (kind: string, value: string, first: number, last: number) => ({
-    kind,
-    value,
-    first_seen_at: new Date(at(first)),
-    last_seen_at: new Date(at(last)),
-  });
-  expect(people).toEqual([
-    seen('anonymous', 'x', 2, 3),
-    seen('external', 'bob', 1, 2),
-    seen('external', 'x', 4, 4),
-  ]);
 });
 
 test('only the partitions of the flush’s own months are read', async () => {

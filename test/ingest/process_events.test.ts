@@ -77,7 +77,7 @@ test('many events of one person make one identity with one profile, and no note 
   expect(await count('ingest.events', projectId)).toBe(100);
 });
 
-test('an event with both identifiers makes two identities, each with a profile of its own', async () => {
+test('an event with both identifiers links nothing: two identities, each with a profile of its own', async () => {
   const projectId = newId();
   await flush(projectId, [newEvent({ external_id: 'ann', anonymous_id: 'anon' })]);
   await run(projectId);

@@ -62,6 +62,20 @@ describe('names', () => {
     },
   );
 
+  test.each(['page_viewed', 'element_clicked', 'form_submitted', 'page_left'])(
+    '%s is one, as the browser SDK captures it by itself',
+    (event) => {
+      expect(isGood({ ...good, event })).toBe(true);
+    },
+  );
+
+  test.each(['sign_up', 'user_signs_up', 'purchase', 'blorb'])(
+    '%s is one: whether a verb is in the past tense no pattern can tell',
+    (event) => {
+      expect(isGood({ ...good, event })).toBe(true);
+    },
+  );
+
   test.each([
     '',
     '_a',

@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
+import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, toCursor } from '../../src/base/page.ts';
 import * as identity from '../../src/identity/identity.ts';
 import { changeTraits } from '../../src/profiles/profiles.ts';
 import { Profile } from '../../src/profiles/schema.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { newPerson } from './people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -139,6 +141,39 @@ describe('GET /v1/profiles', () => {
     }
   });
 
+  test('200: pages of everybody with an address neither skip nor repeat', async () => {
+    const email = 'family@example.com';
+    const count = 2 * PAGE_ITEMS_MAX + 1;
+    for (let at = 0; at < count; at += 1) {
+      const { profileId } = await newPerson(database, api.project.project_id);
+      await database.owner.query('update profiles.profiles set email = $1 where profile_id = $2', [
+        at % 2 === 0 ? email : email.toUpperCase(),
+        profileId,
+      ]);
+    }
+    for (const limit of [90, PAGE_ITEMS_MAX]) {
+      const sizes: number[] = [];
+      const seen: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const page: Record<string, string> = { email, limit: String(limit) };
+        const { body } = await find(cursor === '' ? page : { ...page, cursor });
+        sizes.push(body.items.length);
+        seen.push(...body.items.map(({ id }: Profile) => id));
+        cursor = body.next_cursor;
+      }
+      expect(new Set(seen).size).toBe(count);
+      expect(seen).toHaveLength(count);
+      expect(sizes.slice(0, -1).every((size) => size === limit)).toBe(true);
+    }
+    expect((await find({ email })).body.items).toHaveLength(PAGE_ITEMS_DEFAULT);
+  });
+
+  test('200: an identifier is found on the first page and on no other', async () => {
+    const { body } = await find({ external_id: 'ann', limit: '1' });
+    const [{ id }] = body.items;
+    expect((await find({ external_id: 'ann', cursor: toCursor([id]) })).body.items).toEqual([]);
+  });
+
   test('200: nobody is an empty list', async () => {
     for (const query of [
       { external_id: 'nobody' },
@@ -157,7 +192,8 @@ describe('GET /v1/profiles', () => {
       'external_id=a&email=b',
       'external_id=a&anonymous_id=b',
       'id=a',
-      'external_id=a&limit=1',
+      'external_id=a&limit=0',
+      'email=a&cursor=a',
     ];
     for (const query of wrong) expectRefusal(await get(`/v1/profiles?${query}`), 'invalid_request');
   });

@@ -83,6 +83,20 @@ const find = ({ paths = {} }: OpenApiDocument, asked: Pick<Exchange, 'method' | 
 const isStrict = ({ security = [] }: oas31.OperationObject): boolean =>
   security.some((scheme) => 'server_key' in scheme);
 
+const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+/** Of a person's own making: what they hold is theirs. */
+const GIVEN = ['properties', 'traits'];
+
+/** Every `…_at` in an answer that is not UTC to the millisecond, which no schema can say. */
+const findForeignTimes = (value: unknown): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (GIVEN.includes(name)) return [];
+    const isForeign = name.endsWith('_at') && typeof member === 'string' && !UTC.test(member);
+    return isForeign ? [`${name} is ${member}, not UTC`] : findForeignTimes(member);
+  });
+};
+
 const isMissing = (header: oas31.HeaderObject, name: string, headers: Headers): boolean =>
   header.required === true && !headers.has(name);
 
@@ -127,6 +141,8 @@ export const contractOf = (published: OpenApiDocument) => {
 
   return (exchange: Exchange): string[] => {
     if (ELSEWHERE.test(exchange.path)) return [];
+    const foreignTimes = findForeignTimes(exchange.body);
+    if (foreignTimes.length > 0) return foreignTimes;
     const { allowed, described } = find(document, exchange);
     if (described)
       return [...checkAnswer(exchange, described), ...checkRequest(exchange, described)];

@@ -77,18 +77,24 @@ export const readRuleFacts = async (client: pg.Client): Promise<Facts> => {
 
 type Routine = { name: string; language: string; source: string; definition: string };
 
+/** As what PL/pgSQL reads a text; every number from here on is an assignment, with its target. */
+const PARSE_MODES = { statement: 0, expression: 2, assignment: 3 };
+const TARGET = /^[^=]*?:?=/;
+
+type Expression = { query: string; parseMode: number };
+
+const isExpression = (node: object): node is Expression => 'query' in node && 'parseMode' in node;
+
 /** Every query text in a parsed PL/pgSQL function, conditions and assignments included. */
-const findQueries = (tree: unknown): string[] => {
+const findQueries = (tree: unknown): Expression[] => {
   if (typeof tree !== 'object' || tree === null) return [];
-  return Object.entries(tree).flatMap(([key, value]) =>
-    key === 'query' && typeof value === 'string' ? [value] : findQueries(value),
-  );
+  return isExpression(tree) ? [tree] : Object.values(tree).flatMap(findQueries);
 };
 
-const toStatement = (query: string): string =>
-  /^\s*(?:select|insert|update|delete|with|merge|values|truncate|lock)\b/i.test(query)
-    ? query
-    : `select ${query.replace(/^[\w.]+\s*:?=\s*/, '')}`;
+const toStatement = ({ query, parseMode }: Expression): string => {
+  if (parseMode === PARSE_MODES.statement) return query;
+  return `select ${parseMode < PARSE_MODES.assignment ? query : query.replace(TARGET, '')}`;
+};
 
 /** The statements inside our functions: what the planner inlines is never recorded under its own name. */
 export const listFunctionStatements = async (
@@ -103,9 +109,7 @@ export const listFunctionStatements = async (
   const found: { name: string; statement: Node }[] = [];
   for (const { name, language, source, definition } of rows) {
     const texts =
-      language === 'sql'
-        ? [source]
-        : findQueries(await parsePlPgSQL(definition)).map((query) => toStatement(query));
+      language === 'sql' ? [source] : findQueries(await parsePlPgSQL(definition)).map(toStatement);
     for (const text of texts) {
       for (const statement of await parseStatements(text)) found.push({ name, statement });
     }

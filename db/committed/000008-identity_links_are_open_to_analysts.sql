@@ -1,5 +1,5 @@
---! Previous: sha1:597e0a22e478a04fed64f8e85b6364356253c282
---! Hash: sha1:03ea8a83dfe24e6ca2f308757165ee8123e54c6d
+--! Previous: sha1:fa82ae32a00e4e8ac39bdcedb26e5967c897fa48
+--! Hash: sha1:91b8d9e6ba397c8c25de6b59c9b1f7587783c666
 --! Message: identity_links_are_open_to_analysts
 
 -- Analysts: the log of identity links.

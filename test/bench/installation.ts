@@ -1,0 +1,69 @@
+import { openDb } from '../../src/base/db.ts';
+import { Keys } from '../../src/base/keys.ts';
+import { openLog } from '../../src/base/log.ts';
+import { Resources } from '../../src/base/resources.ts';
+import { runtimeUrl } from '../../src/base/roles.ts';
+import type { Deps } from '../../src/base/deps.ts';
+import { readConfig } from '../../src/config.ts';
+import { migrate } from '../../src/runtime/migrate.ts';
+import { startScratchPostgres } from '../../src/runtime/scratch_postgres.ts';
+import { startService } from '../../src/runtime/start_service.ts';
+import type { Service } from '../../src/runtime/start_service.ts';
+import { withClient } from '../../src/runtime/with_client.ts';
+import { TEST_MASTER_KEY } from '../support/secrets.ts';
+
+/** Everything is on disk when it is said to be, as in production. */
+export const DURABLE = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  autovacuum: 'on',
+};
+
+export type Installation = {
+  url: string;
+  deps: Deps;
+  start: (role: 'api' | 'worker' | 'all', env?: Record<string, string>) => Promise<Service>;
+  close: () => Promise<void>;
+};
+
+/** A migrated database on a server of its own; processes are started over it with production's settings. */
+export const openInstallation = async (): Promise<Installation> => {
+  const server = await startScratchPostgres(DURABLE);
+  const env = {
+    DATABASE_URL: server.url,
+    MASTER_KEY: TEST_MASTER_KEY,
+    PORT: '0',
+    LOG_LEVEL: 'info',
+    EGRESS_ALLOW_NETWORKS: '127.0.0.0/8',
+    RATE_LIMIT_SERVER: '0',
+    RATE_LIMIT_PUBLISHABLE: '0',
+    RATE_LIMIT_ADDRESS: '0',
+  };
+  const config = readConfig(env);
+  const keys = new Keys(config.masterKey);
+  await migrate({ config, keys });
+  const db = await openDb(runtimeUrl(server.url, keys), 2);
+  const deps = { config, keys, db, log: openLog('silent'), resources: new Resources() };
+  const services: Service[] = [];
+  return {
+    url: server.url,
+    deps,
+    start: async (role, more = {}) => {
+      const service = await startService({ env: { ...env, ROLE: role, ...more } });
+      services.push(service);
+      return service;
+    },
+    close: async () => {
+      for (const service of services) await service.stop();
+      await db.end();
+      await server.stop();
+    },
+  };
+};
+
+/** Starts every side of a comparison from the same point: nothing left to write from before. */
+export const checkpoint = (url: string): Promise<void> =>
+  withClient(url, async (client) => {
+    await client.query('checkpoint');
+  });

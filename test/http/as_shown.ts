@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { toCurl } from '../../src/http/docs_curl.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { newSend, sendsOf } from '../delivery/one_send.ts';
+import type { Answer, Call, TestApi } from '../support/api.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+/** What the examples of the documents call an object of ours. */
+export const SHOWN_ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
+
+type Project = TestApi['project'];
+
+/** The arguments that a line gives to curl, as a shell reads it. */
+const readCurl = (line: string, { publishable_key, server_key, hook_token }: Project) => {
+  const args = execFileSync('sh', ['-c', `curl() { printf '%s\\0' "$@"; }; ${line}`], {
+    encoding: 'utf8',
+    env: { PUBLISHABLE_KEY: publishable_key, SERVER_KEY: server_key, WEBHOOK_TOKEN: hook_token },
+  })
+    .split('\0')
+    .slice(0, -1);
+  const after = (flag: string) => args.flatMap((arg, at) => (args[at - 1] === flag ? [arg] : []));
+  const headers = Object.fromEntries(
+    after('-H').map((header) => header.split(': ') as [string, string]),
+  );
+  const [body] = after('-d');
+  const url = args.find((arg) => arg.includes('/v1/') || arg.includes('/webhooks/')) ?? '';
+  const method = after('-X')[0] ?? (body === undefined ? 'GET' : 'POST');
+  return { url, method, headers, ...(body === undefined ? {} : { body }) };
+};
+
+/** An endpoint as its example in the documents calls it, with a project's own tokens. */
+export const toShown = (
+  endpoint: Endpoint,
+  project: Project,
+): { method: string; path: string; call: Call } => {
+  const { url, method, ...call } = readCurl(toCurl(endpoint).replace('{base_url}', ''), project);
+  const isWebhook = url.includes('/webhooks/');
+  const path = isWebhook ? url.replace(SHOWN_ID, project.project_id) : url;
+  return { method, path, call: { ...call, contentType: null } };
+};
+
+/** Makes a project in which the examples of the documents find what they name, and makes it the api's. */
+export const makeShownProject = async (database: TestDatabase, api: TestApi): Promise<void> => {
+  api.project = await createProject(database.deps, 'shown');
+  const { project_id, server_key: key } = api.project;
+  await api.call('POST', '/v1/events', {
+    key,
+    body: { event: 'user_signed_up', external_id: 'ann' },
+  });
+  await api.processEvents();
+  for (const anonymous_id of ['device-1', 'device-2'])
+    await api.call('POST', '/v1/identify/alias', {
+      key,
+      body: { anonymous_id, external_id: 'ann' },
+    });
+  await database.owner.query(
+    "update identity.links set link_id = $1 where project_id = $2 and anonymous_id = 'device-1'",
+    [SHOWN_ID, project_id],
+  );
+  await sendsOf(database, project_id).plan(newSend({ sendId: SHOWN_ID }));
+};
+
+export const callAsShown = (
+  endpoint: Endpoint,
+  api: TestApi,
+  headers: Record<string, string> = {},
+): Promise<Answer> => {
+  const { method, path, call } = toShown(endpoint, api.project);
+  return api.call(method, path, { ...call, headers: { ...call.headers, ...headers } });
+};

@@ -1,0 +1,120 @@
+// Each endpoint has a test per answer that it declares, made from the declarations: an endpoint that
+// is added is tested here without a word, and a refusal that nobody knows to provoke is found missing.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDb } from '../../src/base/db.ts';
+import { Resources } from '../../src/base/resources.ts';
+import { runtimeUrl } from '../../src/base/roles.ts';
+import { openApi, TIMEOUTS } from '../../src/http/api.ts';
+import type { Listening } from '../../src/http/api.ts';
+import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { makeDocument } from '../../src/http/openapi.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { expectRefusal, testApi } from '../support/api.ts';
+import type { Answer } from '../support/api.ts';
+import { findBreaches } from '../support/contract.ts';
+import { testDatabase } from '../support/database.ts';
+import { openPassage } from '../support/passage.ts';
+import { callAsShown, makeShownProject, toShown } from './as_shown.ts';
+import { pathOf, waysToProvoke } from './provoke.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+const document = makeDocument();
+const endpoints = listEndpoints(document).filter(({ operation }) => operation.security?.length);
+
+const named = (those: readonly Endpoint[]) =>
+  those.map((one) => [`${one.method} ${one.path}`, one] as const);
+
+const NOBODYS_ID = '01890000-0000-7000-8000-000000000000';
+const QUICK = { ...TIMEOUTS, headersMs: 100, requestMs: 200, checkMs: 25 };
+/** So few that a window grants one request. */
+const ONE_REQUEST = { rateLimitServer: 0.1, rateLimitPublishable: 0.1, rateLimitAddress: 0 };
+
+/** Says when to come back. */
+const WAITING = ['idempotency_key_in_use', 'rate_limited', 'unavailable', 'overloaded'];
+
+let ways: ReturnType<typeof waysToProvoke>;
+const closing: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+const listen = async (
+  deps: Partial<typeof database.deps>,
+  timeouts = TIMEOUTS,
+): Promise<Listening & { url: string }> => {
+  const resources = new Resources();
+  const all = { ...database.deps, ...deps, resources };
+  const listening = await openApi(all, { isDraining: false }, true, timeouts);
+  closing.push(() => resources.close(), listening.close);
+  return { ...listening, url: `http://127.0.0.1:${listening.port}` };
+};
+
+/** An api that has lost its database. */
+const listenAlone = async (): Promise<string> => {
+  const passage = await openPassage(new URL(database.url));
+  const url = new URL(runtimeUrl(database.url, database.deps.keys));
+  url.port = String(passage.port);
+  const db = await openDb(url.href);
+  closing.push(() => db.end());
+  const listening = await listen({ db });
+  passage.cut();
+  return listening.url;
+};
+
+beforeAll(async () => {
+  const elsewhere = {
+    tight: (await listen({ config: { ...database.deps.config, ...ONE_REQUEST } })).url,
+    impatient: (await listen({}, QUICK)).url,
+    alone: await listenAlone(),
+  };
+  ways = waysToProvoke({ database, api, elsewhere });
+});
+
+/** An answer without what differs from request to request. */
+const comparable = ({ status, body }: Answer) => ({ status, body: { ...body, request_id: '' } });
+
+const isFound = ({ path }: Endpoint): boolean =>
+  path.includes('{id}') || path.includes('{project_id}');
+
+test('whatever an endpoint declares to refuse can be provoked', () => {
+  const declared = endpoints.flatMap(({ operation }) =>
+    errorsOf(document, operation).flatMap(({ names }) => names),
+  );
+  expect([...new Set(declared)].filter((name) => ways[name] === undefined)).toEqual([]);
+});
+
+describe.each(named(endpoints))('%s', (_name, one) => {
+  beforeAll(() => makeShownProject(database, api));
+
+  const [success = ''] = Object.keys(one.operation.responses ?? {});
+  test(`${success}: does what its example shows`, async () => {
+    expect(String((await callAsShown(one, api)).status)).toBe(success);
+  });
+
+  const refusals = errorsOf(document, one.operation).flatMap(({ status, names }) =>
+    names.map((name) => [status, name] as const),
+  );
+  test.each(refusals)('%s %s', async (status, name) => {
+    const answer = await ways[name]?.(one);
+    if (!answer) throw new Error(`test/http/provoke.ts does not know ${name}`);
+    expectRefusal(answer, name);
+    expect(String(answer.status)).toBe(status);
+    if (WAITING.includes(name)) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    const { method } = one;
+    expect(findBreaches({ method, path: pathOf(one, api), ...answer })).toEqual([]);
+  });
+});
+
+describe.each(named(endpoints.filter(isFound)))('%s', (_name, one) => {
+  test('404 not_found: another project’s looks like nobody’s', async () => {
+    await makeShownProject(database, api);
+    const { method, path } = toShown(one, api.project);
+    const random = path.replace(/external_id:ann|[\da-f-]{36}/, NOBODYS_ID);
+    const other = toShown(one, await createProject(database.deps, 'other')).call;
+    const foreign = await api.call(method, path, other);
+    expectRefusal(foreign, 'not_found');
+    expect(comparable(foreign)).toEqual(comparable(await api.call(method, random, other)));
+  });
+});

@@ -1,0 +1,291 @@
+// Whatever /docs calls a limit is one: at the bound a request is taken, one past it is refused.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as email from '../../src/base/email_address.ts';
+import * as page from '../../src/base/page.ts';
+import * as problems from '../../src/base/parse.ts';
+import { Resources } from '../../src/base/resources.ts';
+import type { RefusalName } from '../../src/base/refusal.ts';
+import { doorLimits, openApi } from '../../src/http/api.ts';
+import type { Listening } from '../../src/http/api.ts';
+import { WINDOW_SECONDS } from '../../src/http/limits.ts';
+import { sections } from '../../src/http/routes.ts';
+import * as occurredAt from '../../src/ingest/occurred_at.ts';
+import * as properties from '../../src/ingest/properties.ts';
+import * as events from '../../src/ingest/schema.ts';
+import * as traits from '../../src/profiles/traits.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { expectRefusal, testApi } from '../support/api.ts';
+import type { Answer, Call } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { ask, toWire } from './raw_http.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+/** Where a process is alone, and grants limits whole. */
+const apart = testDatabase();
+
+/** Rates that a test can use up. An address is asked about through a proxy that is trusted. */
+const RATES = {
+  rateLimitServer: 2,
+  rateLimitPublishable: 3,
+  rateLimitAddress: 1,
+  trustedProxies: 1,
+};
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** What a request may take until the server looks at its clock. */
+const MARGIN_MS = 60_000;
+
+const post = (path: string, body: unknown, call: Call = {}) =>
+  api.call('POST', path, { key: api.project.server_key, body, ...call });
+const postHook = (body: unknown) =>
+  post(`/v1/webhooks/smtp/${api.project.project_id}`, body, { key: api.project.hook_token });
+const event = (given: object = {}) => ({ event: 'made', external_id: 'ann', ...given });
+const times = <T>(count: number, make: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+const keys = (count: number) => Object.fromEntries(times(count, (at) => [`key_${at}`, at]));
+const chars = (count: number) => 'x'.repeat(count);
+/** A text of so many bytes that has fewer characters. */
+const bytes = (count: number) => 'ü'.repeat(Math.floor(count / 2)) + chars(count % 2);
+/** JSON of so many bytes. */
+const padded = (body: unknown, count: number) => JSON.stringify(body).padEnd(count);
+const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+
+const eventOfBytes = (count: number) => {
+  const parts = Object.fromEntries(Array.from('abcde', (name) => [name, '']));
+  let rest = count - Buffer.byteLength(JSON.stringify(event({ properties: parts })));
+  for (const name of Object.keys(parts)) {
+    const here = Math.min(rest, 8_000);
+    parts[name] = chars(here);
+    rest -= here;
+  }
+  return event({ properties: parts });
+};
+const addressOf = (count: number): string => {
+  const [local, end] = ['a'.repeat(64), '.example'];
+  const host = times(count - local.length - 1 - end.length, (at) => (at % 50 === 49 ? '.' : 'h'));
+  return `${local}@${host.join('')}${end}`;
+};
+const identified = (traits: unknown) => post('/v1/identify', { external_id: 'ann', traits });
+const alias = (anonymous_id: string, external_id: string) =>
+  post('/v1/identify/alias', { anonymous_id, external_id });
+
+type Send = (count: number) => Promise<Answer>;
+
+/** At the bound taken, one past it refused, wherever it holds. */
+const bound =
+  (sends: Send[], name: RefusalName = 'invalid_request') =>
+  async (value: number): Promise<void> => {
+    for (const send of sends) {
+      expect((await send(value)).status).toBeLessThan(300);
+      expectRefusal(await send(value + 1), name);
+    }
+  };
+
+/** Times that are taken and refused, of everything that has one. */
+const moments = async (taken: number, refused: number, key: string): Promise<void> => {
+  const tell = (ms: number) => [
+    post('/v1/events', event({ occurred_at: ago(ms) }), { key }),
+    post('/v1/events/batch', { events: [event({ occurred_at: ago(ms) })] }, { key }),
+    post('/v1/identify', { external_id: 'ann', occurred_at: ago(ms) }, { key }),
+  ];
+  for (const one of tell(taken)) expect((await one).status).toBe(202);
+  for (const one of tell(refused)) expectRefusal(await one, 'occurred_at_out_of_range');
+};
+const monthsAgoMs = (months: number): number => {
+  const start = new Date();
+  return Date.now() - start.setUTCMonth(start.getUTCMonth() - months);
+};
+
+const list = (path: string) => (count: number) =>
+  api.call('GET', `${path}${path.includes('?') ? '&' : '?'}limit=${count}`, {
+    key: api.project.server_key,
+  });
+
+let tight: Listening;
+const resources = new Resources();
+beforeAll(async () => {
+  const config = { ...apart.deps.config, ...RATES };
+  tight = await openApi({ ...apart.deps, config, resources }, { isDraining: false }, true);
+});
+afterAll(async () => {
+  await tight.close();
+  await resources.close();
+});
+
+/** The window of a new key, asked from addresses in turn, ends after so many requests. */
+const rate =
+  (kind: 'server_key' | 'publishable_key', address: (at: number) => string) =>
+  async (perSecond: number): Promise<void> => {
+    const { [kind]: key } = await createProject(apart.deps, 'rate');
+    const url = `http://127.0.0.1:${tight.port}/v1/events`;
+    const ask1 = (at: number) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': address(at) },
+      });
+    const statuses: number[] = [];
+    for (let at = 0; at <= perSecond * WINDOW_SECONDS; at += 1)
+      statuses.push((await ask1(at)).status);
+    expect(statuses.indexOf(429)).toBe(perSecond * WINDOW_SECONDS);
+  };
+
+const trials: Record<string, (value: number) => Promise<void>> = {
+  'Events in a batch': bound([
+    (count) => post('/v1/events/batch', { events: times(count, () => event()) }),
+  ]),
+  'Body of a request with events': bound(
+    [
+      (count) => post('/v1/events', padded(event(), count)),
+      (count) => post('/v1/events/batch', padded({ events: [event()] }, count)),
+    ],
+    'body_too_large',
+  ),
+  'One event as JSON': bound([
+    (count) => post('/v1/events', eventOfBytes(count)),
+    (count) => post('/v1/events/batch', { events: [eventOfBytes(count)] }),
+  ]),
+  'Name of an event': bound([(count) => post('/v1/events', event({ event: chars(count) }))]),
+  Identifiers: bound([
+    (count) => post('/v1/events', event({ external_id: chars(count) })),
+    (count) => post('/v1/events', event({ anonymous_id: chars(count) })),
+    (count) => post('/v1/identify', { external_id: chars(count) }),
+    (count) =>
+      post('/v1/identify', { external_id: 'a', anonymous_id: chars(count).replace('x', 'i') }),
+    (count) => alias(chars(count).replace('x', 'a'), 'ann'),
+    (count) => alias('device', chars(count).replace('x', 'e')),
+  ]),
+  'Id of a message': bound([
+    (count) => post('/v1/events', event({ message_id: chars(count) })),
+    (count) => post('/v1/identify', { external_id: 'ann', message_id: chars(count) }),
+  ]),
+  'Keys in properties': bound([(count) => post('/v1/events', event({ properties: keys(count) }))]),
+  'A key in properties': bound([
+    (count) => post('/v1/events', event({ properties: { [chars(count)]: 1 } })),
+  ]),
+  'A text in properties': bound([
+    (count) => post('/v1/events', event({ properties: { a: bytes(count) } })),
+  ]),
+  'How far back events reach': (months) =>
+    moments(monthsAgoMs(months) - MARGIN_MS, monthsAgoMs(months) + 1_000, api.project.server_key),
+  'The same with a publishable key': (days) =>
+    moments(days * DAY_MS - MARGIN_MS, days * DAY_MS + 1_000, api.project.publishable_key),
+  'How far ahead': (hours) =>
+    moments(-hours * HOUR_MS + 1_000, -hours * HOUR_MS - MARGIN_MS, api.project.server_key),
+  'Traits in a request': bound([(count) => identified(keys(count))]),
+  'A name in traits': bound([
+    (count) => identified({ [chars(count)]: 1 }),
+    (count) => identified({ a: { [chars(count)]: 1 } }),
+  ]),
+  'Traits as JSON': bound([(count) => identified({ a: bytes(count - '{"a":""}'.length) })]),
+  'Nesting of traits': bound([(count) => identified(nested(count))]),
+  'E-mail address': bound([(count) => identified({ email: addressOf(count) })]),
+  'What stands before the @': bound([
+    (count) => identified({ email: `${chars(count)}@example.com` }),
+  ]),
+  'Events in a webhook': bound([
+    (count) => postHook(times(count, (at) => ({ event: 'open', email: `a${at}@example.com` }))),
+  ]),
+  'Id of an event in a webhook': bound(
+    ['event_id', 'id', 'uuid'].map(
+      (name) => (count) =>
+        postHook({ event: 'open', email: 'a@example.com', [name]: chars(count) }),
+    ),
+  ),
+  'Any name or address in a webhook': bound([
+    (count) => postHook({ event: chars(count), email: 'a@example.com' }),
+    (count) => postHook({ event: 'open', email: 'a@example.com', to: chars(count) }),
+  ]),
+  'Body of a webhook': bound(
+    [(count) => postHook(padded({ event: 'open', email: 'a@example.com' }, count))],
+    'body_too_large',
+  ),
+  'Requests with a server key': rate('server_key', () => '192.0.2.1'),
+  'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
+  'The same from one address': rate('publishable_key', () => '203.0.113.1'),
+  'Items on a page': bound(
+    ['/v1/sends', '/v1/suppressions', '/v1/identity-links', '/v1/profiles?email=a'].map(list),
+  ),
+  'Any other JSON body': bound(
+    [
+      (count) => post('/v1/identify', padded({ external_id: 'ann' }, count)),
+      (count) =>
+        post('/v1/identify/alias', padded({ anonymous_id: 'd', external_id: 'ann' }, count)),
+    ],
+    'body_too_large',
+  ),
+  'Idempotency-Key': bound(
+    [(count) => post('/v1/events', event(), { headers: { 'idempotency-key': chars(count) } })],
+    'invalid_idempotency_key',
+  ),
+  'How long a repeated request is known': async (hours) => {
+    const repeat = async () => {
+      const { headers } = await post('/v1/events', event(), {
+        headers: { 'idempotency-key': 'k' },
+      });
+      return headers.has('idempotency-replayed');
+    };
+    await repeat();
+    for (const [minutes, isKnown] of [
+      [hours * 60 - 1, true],
+      [hours * 60, false],
+    ] as const) {
+      await database.owner.query(
+        'update http.idempotency_keys set created_at = now() - make_interval(mins => $1)',
+        [minutes],
+      );
+      expect(await repeat()).toBe(isKnown);
+    }
+  },
+  'Problems that one answer lists': async (count) => {
+    for (const wrong of [count - 1, count, count + 1]) {
+      const many = Object.fromEntries(times(wrong, (at) => [`unknown_${at}`, 1]));
+      const issues = expectRefusal(await post('/v1/events', event(many)), 'invalid_request');
+      expect(issues).toHaveLength(Math.min(wrong, count));
+    }
+  },
+  'Headers of a request': async (count) => {
+    const fixed = { path: '/healthz', headers: { Host: 'a', Connection: 'close' } };
+    const counted = Object.entries(fixed.headers).flat().join('').length + fixed.path.length;
+    const send = (size: number) => {
+      const headers = { ...fixed.headers, X: chars(size - counted - 1) };
+      return ask(api.url, toWire({ ...fixed, headers }));
+    };
+    for (const [size, status] of [
+      [count, 200],
+      [count + 1, 431],
+    ] as const)
+      expect((await send(size)).map((answer) => answer.status)).toEqual([status]);
+  },
+};
+
+/** Nobody waits that long here: connections.test.ts shows the same with shorter times. */
+const ELSEWHERE = ['Time for headers to arrive', 'Time for a request to arrive'];
+
+const BOUND = /^[A-Z][A-Z_]*_(?:MAX|MONTHS)$/;
+
+const limits = [
+  ...sections.flatMap((section) => section.limits ?? []),
+  ...doorLimits({ ...RATES } as unknown as Parameters<typeof doorLimits>[0]),
+].filter(({ name }) => !ELSEWHERE.includes(name));
+
+test('every limit in the documents is tried here, and no other', () => {
+  expect(Object.keys(trials).toSorted()).toEqual(limits.map(({ name }) => name).toSorted());
+});
+
+test('every bound of what callers send is in the documents', () => {
+  const edges = [email, page, problems, occurredAt, properties, events, traits];
+  const bounds = edges.flatMap((edge) =>
+    Object.entries(edge as Record<string, unknown>).filter(([name]) => BOUND.test(name)),
+  );
+  expect(bounds.length).toBeGreaterThan(15);
+  const documented: unknown[] = limits.map(({ value }) => value);
+  expect(bounds.filter(([, value]) => !documented.includes(value))).toEqual([]);
+});
+
+describe.each(limits)('$name', ({ name, value }) => {
+  test(`${value}: taken at the bound, refused one past it`, async () => {
+    await trials[name]?.(value);
+  });
+});

@@ -1,0 +1,199 @@
+// How each refusal is provoked at any endpoint. Whoever gives an endpoint a new one says so here.
+import { randomUUID } from 'node:crypto';
+import type { RefusalName } from '../../src/base/refusal.ts';
+import { HEADER_BYTES_MAX } from '../../src/http/api.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';
+import { QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
+import type { Answer, Call, TestApi } from '../support/api.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { callAsShown, makeShownProject, SHOWN_ID, toShown } from './as_shown.ts';
+import { ask, toWire } from './raw_http.ts';
+
+/** The same service where something is amiss, by its address. */
+export type Elsewhere = {
+  /** Waits for requests for a fraction of a second. */
+  impatient: string;
+  /** Grants a key one request. */
+  tight: string;
+  /** Cannot reach its database. */
+  alone: string;
+};
+type Surroundings = {
+  database: TestDatabase;
+  api: TestApi;
+  elsewhere: Elsewhere;
+};
+type Provoke = (endpoint: Endpoint) => Promise<Answer>;
+
+const TOO_LARGE = `"${'a'.repeat(2 * 1024 * 1024)}"`;
+
+const bodyOf = ({ operation }: Endpoint): Call => (operation.requestBody ? { body: {} } : {});
+const nameless = ({ path }: Endpoint): string => path.replaceAll(/\{\w+\}/g, 'x');
+
+export const pathOf = ({ path }: Endpoint, { project }: TestApi): string =>
+  path
+    .replace('{slug}', 'smtp')
+    .replace('{project_id}', project.project_id)
+    .replace('{id}', SHOWN_ID);
+
+export const keyOf = (
+  { operation }: Endpoint,
+  { publishable_key, server_key, hook_token }: TestApi['project'],
+): string => {
+  const [scheme = ''] = (operation.security ?? []).flatMap((one) => Object.keys(one));
+  return { publishable_key, server_key }[scheme] ?? hook_token;
+};
+
+/** Asks the service at another address for as long as a piece of work takes. */
+const asking = async <T>(api: TestApi, url: string, work: () => Promise<T>): Promise<T> => {
+  const own = api.url;
+  api.url = url;
+  try {
+    return await work();
+  } finally {
+    api.url = own;
+  }
+};
+
+/** Takes the service's right to whatever the rooms keep away for as long as a piece of work takes. */
+const withoutRooms = async <T>({ owner }: TestDatabase, work: () => Promise<T>): Promise<T> => {
+  const { rows } = await owner.query<{ names: string }>(`
+    select string_agg(quote_ident(nspname), ', ') as names from pg_namespace
+    where has_schema_privilege('trunkline_runtime', oid, 'usage')
+    and nspname !~ '^(pg_.*|information_schema|public|base|projects)$'`);
+  const names = rows[0]?.names ?? '';
+  await owner.query(`revoke usage on schema ${names} from trunkline_runtime`);
+  try {
+    return await work();
+  } finally {
+    await owner.query(`grant usage on schema ${names} to trunkline_runtime`);
+  }
+};
+
+/** Lets as many events wait to be stored as may, for as long as a piece of work takes. */
+const withFullQueue = async <T>(
+  { owner }: TestDatabase,
+  api: TestApi,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const events = Array.from({ length: BATCH_EVENTS_MAX }, () => ({ event: 'a', external_id: 'b' }));
+  const call = { key: api.project.server_key, body: JSON.stringify({ events }) };
+  const post = () => api.call('POST', '/v1/events/batch', call);
+  await owner.query('begin');
+  await owner.query('lock table ingest.events in access exclusive mode');
+  // One more than may wait, besides those that are being stored.
+  const requests = Math.ceil(QUEUED_EVENTS_MAX / BATCH_EVENTS_MAX) + 1;
+  const waiting = Array.from({ length: requests }, post);
+  try {
+    await Promise.race(waiting);
+    return await work();
+  } finally {
+    await owner.query('commit');
+    await Promise.all(waiting);
+  }
+};
+
+const only = ([answer, ...more]: Answer[]): Answer => {
+  if (!answer || more.length > 0) throw new Error(`${more.length + 1} answers`);
+  return answer;
+};
+
+/** What becomes of a request with an Idempotency-Key that came before, and how it stands with that one. */
+const again = async ({ database, api }: Surroundings, one: Endpoint, isRunning: boolean) => {
+  await makeShownProject(database, api);
+  const headers = { 'idempotency-key': randomUUID() };
+  await callAsShown(one, api, headers);
+  if (isRunning) {
+    await database.owner.query(
+      `update http.idempotency_keys set answer = null, claimed_until = now() + interval '1 minute'
+      where project_id = $1`,
+      [api.project.project_id],
+    );
+    return callAsShown(one, api, headers);
+  }
+  const { method, path, call } = toShown(one, api.project);
+  return api.call(method, `${path}?`, { ...call, headers: { ...call.headers, ...headers } });
+};
+
+/** The refusals that follow from a request alone. */
+const waysOfRequests = ({ api }: Surroundings): Partial<Record<RefusalName, Provoke>> => {
+  const call = (one: Endpoint, given: Call, path = pathOf(one, api)) =>
+    api.call(one.method, path, { key: keyOf(one, api.project), ...given });
+  return {
+    invalid_request: (one) => {
+      if (one.operation.requestBody) return call(one, { body: '[]' });
+      const path = one.path.includes('{')
+        ? one.path.replace('{id}', '%E0%A4%A')
+        : `${one.path}?what=1`;
+      return call(one, {}, path);
+    },
+    occurred_at_out_of_range: (one) => {
+      const person = { external_id: 'ann', occurred_at: '1999-01-01T00:00:00Z' };
+      const event = one.path.includes('event') ? { ...person, event: 'a' } : person;
+      return call(one, { body: one.path.endsWith('batch') ? { events: [event] } : event });
+    },
+    identity_conflict: (one) =>
+      call(one, { body: { anonymous_id: 'device-2', external_id: 'bob' } }),
+    invalid_idempotency_key: (one) =>
+      call(one, { ...bodyOf(one), headers: { 'Idempotency-Key': 'a b' } }),
+    invalid_json: (one) => call(one, { body: '{' }),
+    invalid_token: (one) => call(one, { key: null, ...bodyOf(one) }),
+    wrong_key_type: (one) => call(one, { key: api.project.publishable_key }),
+    not_found: (one) => call(one, bodyOf(one), nameless(one)),
+    body_too_large: (one) => call(one, { body: TOO_LARGE }),
+    unsupported_media_type: (one) => call(one, { body: '{}', contentType: 'text/plain' }),
+  };
+};
+
+/** Those that follow from how the service, or another request, stands. */
+const waysOfSurroundings = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => {
+  const { database, api, elsewhere } = around;
+  const shown = (one: Endpoint) => callAsShown(one, api);
+  return {
+    idempotency_key_in_use: (one) => again(around, one, true),
+    idempotency_key_reused: (one) => again(around, one, false),
+    rate_limited: async (one) => {
+      // Nobody asked with its keys before, so the window begins now.
+      const key = keyOf(one, await createProject(database.deps, 'asks too much'));
+      const ask = () => api.call(one.method, pathOf(one, api), { key, ...bodyOf(one) });
+      return asking(api, elsewhere.tight, async () => {
+        await ask();
+        return ask();
+      });
+    },
+    request_timeout: async (one) => {
+      const head = toWire({
+        method: one.method,
+        path: pathOf(one, api),
+        headers: {
+          Authorization: `Bearer ${keyOf(one, api.project)}`,
+          'Content-Type': 'application/json',
+          'Content-Length': '10',
+        },
+      });
+      // A GET is answered when its headers are there: it is these that do not come to an end.
+      const begun = one.operation.requestBody ? `${head}{` : head.slice(0, -2);
+      return only(await ask(elsewhere.impatient, begun));
+    },
+    headers_too_large: async (one) => {
+      const headers = { 'X-Large': 'a'.repeat(HEADER_BYTES_MAX) };
+      return only(
+        await ask(api.url, toWire({ method: one.method, path: pathOf(one, api), headers })),
+      );
+    },
+    internal_error: async (one) => {
+      await makeShownProject(database, api);
+      return withoutRooms(database, () => shown(one));
+    },
+    unavailable: (one) => asking(api, elsewhere.alone, () => shown(one)),
+    overloaded: (one) => withFullQueue(database, api, () => shown(one)),
+  };
+};
+
+/** Every way to be refused that is known here. */
+export const waysToProvoke = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => ({
+  ...waysOfRequests(around),
+  ...waysOfSurroundings(around),
+});

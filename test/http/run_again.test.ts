@@ -1,0 +1,101 @@
+// A process may die between what a request did and the answer that is kept of it. Its client then
+// sends the same request with the same Idempotency-Key, and it runs again: nothing more may come of it.
+import { beforeAll, describe, expect, test } from 'vitest';
+import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { makeDocument } from '../../src/http/openapi.ts';
+import { testApi } from '../support/api.ts';
+import { listTables } from '../support/catalogue.ts';
+import { testDatabase } from '../support/database.ts';
+import { callAsShown, makeShownProject } from './as_shown.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+const document = makeDocument();
+
+const isRepeatable = ({ operation }: Endpoint): boolean =>
+  errorsOf(document, operation).some(({ names }) => names.includes('idempotency_key_reused'));
+const posts = listEndpoints(document).filter(({ method }) => method === 'POST');
+const repeatable = posts.filter(isRepeatable);
+const webhooks = posts.filter((one) => !isRepeatable(one));
+const named = (those: readonly Endpoint[]) =>
+  those.map((one) => [`${one.method} ${one.path}`, one] as const);
+
+/** Says of an answer what was done, and not whether this try did it. */
+const toEffect: Record<string, (body: { event_ids: string[] }) => unknown> = {
+  '/v1/events': ({ event_ids }) => event_ids,
+  '/v1/events/batch': ({ event_ids }) => event_ids,
+};
+
+let tables: string[] = [];
+beforeAll(async () => {
+  const all = await listTables(database.owner, 'tenant');
+  tables = all.filter((table) => table !== 'http.idempotency_keys');
+});
+
+/** Every row of the project, as text. */
+const readProject = async (): Promise<Record<string, unknown>> => {
+  const kept: Record<string, unknown> = {};
+  for (const table of tables) {
+    const { rows } = await database.owner.query(
+      `select found::text as row from ${table} as found where project_id = $1 order by 1`,
+      [api.project.project_id],
+    );
+    kept[table] = rows;
+  }
+  return kept;
+};
+
+/** What is left of a claim when its process died before it kept the answer, and the lease ran out. */
+const crash = () =>
+  database.owner.query(
+    'update http.idempotency_keys set answer = null, claimed_until = null where project_id = $1',
+    [api.project.project_id],
+  );
+
+test('there are tables to look at, and endpoints that may be asked again', () => {
+  expect(tables).toEqual(expect.arrayContaining(['ingest.events', 'identity.links']));
+  expect(repeatable.length).toBeGreaterThan(4);
+});
+
+describe.each(named(repeatable))('%s', (_name, one) => {
+  test('run again after a crash, it answers the same and nothing more is written', async () => {
+    await makeShownProject(database, api);
+    const headers = { 'idempotency-key': 'once' };
+    const before = await readProject();
+    const first = await callAsShown(one, api, headers);
+    const after = await readProject();
+    expect(after).not.toEqual(before);
+    await crash();
+    const again = await callAsShown(one, api, headers);
+    expect(again.headers.has('idempotency-replayed')).toBe(false);
+    expect(await readProject()).toEqual(after);
+    const effect = toEffect[one.path] ?? ((body: unknown) => body);
+    expect([again.status, effect(again.body)]).toEqual([first.status, effect(first.body)]);
+  });
+
+  test('asked again without a crash, it does not run: the kept answer is given', async () => {
+    await makeShownProject(database, api);
+    const headers = { 'idempotency-key': 'once' };
+    const first = await callAsShown(one, api, headers);
+    const after = await readProject();
+    const again = await callAsShown(one, api, headers);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect([again.status, again.body]).toEqual([first.status, first.body]);
+    expect(await readProject()).toEqual(after);
+  });
+});
+
+describe.each(named(webhooks))('%s', (_name, one) => {
+  test('takes an Idempotency-Key and needs none: the same request again writes nothing more', async () => {
+    await makeShownProject(database, api);
+    const first = await callAsShown(one, api, { 'idempotency-key': 'once' });
+    const after = await readProject();
+    for (const headers of [{ 'idempotency-key': 'once' }, { 'idempotency-key': 'a b' }, {}]) {
+      const again = await callAsShown(one, api, headers);
+      expect(again.status).toBe(first.status);
+      expect(again.body).toMatchObject({ accepted: 0, duplicates: 1 });
+      expect(await readProject()).toEqual(after);
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { findByValue, see } from '../../src/identity/identity.ts';
+import { connectTo, isSettled, rowsRead, untilWaiting } from '../base/connections.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+
+type Seen = { value: string; first: number; last: number };
+const at = (day: number): Date => new Date(Date.UTC(2026, 0, day));
+const seen = (value: string, first = 5, last = first): Seen => ({ value, first, last });
+
+const know = (projectId: string, ...people: Seen[]) =>
+  inProject(database.deps, projectId, (scope) =>
+    see(
+      scope,
+      people.map(({ value, first, last }) => ({
+        kind: 'external' as const,
+        value,
+        first_seen_at: at(first),
+        last_seen_at: at(last),
+      })),
+    ),
+  );
+const MOVE = `select value, first_seen_at, last_seen_at from identity.move_seen(project_id => $1, kinds => $2,
+  identifiers => $3, first_seen_ats => $4, last_seen_ats => $5)`;
+const toValues = (projectId: string, people: readonly Seen[]) => [
+  projectId,
+  people.map(() => 'external'),
+  people.map(({ value }) => value),
+  people.map(({ first }) => at(first)),
+  people.map(({ last }) => at(last)),
+];
+const move = async (projectId: string, ...people: Seen[]) => {
+  const client = await connectTo(database, projectId);
+  return (await client.query(MOVE, toValues(projectId, people))).rows;
+};
+const timesOf = (projectId: string, value: string) =>
+  inProject(database.deps, projectId, async (scope) => {
+    const found = await findByValue(scope, 'external', value);
+    return [found?.first_seen_at, found?.last_seen_at];
+  });
+
+test('known identifiers move outwards only, and nobody else’s', async () => {
+  const [projectId, other] = [newId(), newId()];
+  for (const project of [projectId, other]) await know(project, seen('ann'), seen('bob'));
+  expect(await move(projectId, seen('ann', 3, 8), seen('bob', 5))).toEqual([]);
+  expect(await move(projectId, seen('ann', 4, 7))).toEqual([]);
+  expect(await timesOf(projectId, 'ann')).toEqual([at(3), at(8)]);
+  expect(await timesOf(projectId, 'bob')).toEqual([at(5), at(5)]);
+  expect(await timesOf(other, 'ann')).toEqual([at(5), at(5)]);
+});
+
+test('identifiers that nobody has are answered in their order, and not made', async () => {
+  const projectId = newId();
+  await know(projectId, seen('bob'));
+  expect(await move(projectId, seen('ann', 1, 2), seen('bob', 6), seen('cid', 3))).toEqual([
+    { value: 'ann', first_seen_at: at(1), last_seen_at: at(2) },
+    { value: 'cid', first_seen_at: at(3), last_seen_at: at(3) },
+  ]);
+  expect(await timesOf(projectId, 'ann')).toEqual([undefined, undefined]);
+  expect(await timesOf(projectId, 'bob')).toEqual([at(5), at(6)]);
+});
+
+test('nobody seen is nobody moved', async () => {
+  expect(await move(newId())).toEqual([]);
+});
+
+test('whoever was not moved is not written: the row stays the very same', async () => {
+  const projectId = newId();
+  await know(projectId, seen('ann', 1, 9));
+  const version = async () =>
+    (
+      await database.owner.query(
+        'select xmin, ctid from identity.identities where project_id = $1',
+        [projectId],
+      )
+    ).rows;
+  const before = await version();
+  await move(projectId, seen('ann', 2, 8));
+  expect(await version()).toEqual(before);
+});
+
+test('two claims that see the same people one after the other keep the outermost times', async () => {
+  const projectId = newId();
+  await know(projectId, seen('ann'), seen('bob'));
+  const [first, second] = [
+    await connectTo(database, projectId),
+    await connectTo(database, projectId),
+  ];
+  await first.query('begin');
+  await first.query(MOVE, toValues(projectId, [seen('ann', 2, 9), seen('bob', 2, 9)]));
+  const waiting = second.query(MOVE, toValues(projectId, [seen('ann', 3, 11), seen('bob', 1, 8)]));
+  await untilWaiting(database);
+  expect(await isSettled(waiting)).toBe(false);
+  await first.query('commit');
+  await waiting;
+  expect(await timesOf(projectId, 'ann')).toEqual([at(2), at(11)]);
+  expect(await timesOf(projectId, 'bob')).toEqual([at(1), at(9)]);
+});
+
+test('somebody who goes while we wait is unknown then', async () => {
+  const projectId = newId();
+  await know(projectId, seen('ann'), seen('bob'));
+  const owner = new pg.Client({ connectionString: database.url });
+  await owner.connect();
+  onTestFinished(() => owner.end());
+  await owner.query('begin');
+  await owner.query(`delete from identity.identities where project_id = $1 and value = 'ann'`, [
+    projectId,
+  ]);
+  const moving = move(projectId, seen('ann', 6), seen('bob', 6));
+  await untilWaiting(database);
+  await owner.query('commit');
+  expect(await moving).toEqual([{ value: 'ann', first_seen_at: at(6), last_seen_at: at(6) }]);
+  expect(await timesOf(projectId, 'bob')).toEqual([at(5), at(6)]);
+});
+
+test('the work grows with who was seen, however little the planner knows of the table', async () => {
+  const projectId = newId();
+  await know(projectId, ...Array.from({ length: 3_000 }, (_, n) => seen(`p${n}`)));
+  const client = await connectTo(database, projectId);
+  await client.query('set plan_cache_mode = force_generic_plan');
+  await client.query('begin');
+  await client.query(MOVE, toValues(projectId, [seen('p1', 6), seen('p2', 6), seen('p3', 6)]));
+  expect(await rowsRead(client, 'identity.identities')).toBeLessThanOrEqual(12);
+});

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import type { EventRow } from '../../src/ingest/events.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
+import { seeEvents } from '../../src/profiles/profiles.ts';
+import { inProject } from '../../src/base/db.ts';
+import { connectTo } from '../base/connections.ts';
+import { newEvent, YEAR } from '../ingest/some_events.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+
+const at = (day: number) => `${YEAR}-01-0${day}T00:00:00Z`;
+const flush = async (projectId: string, ...events: EventRow[]): Promise<string> => {
+  const flushId = newId();
+  await acceptEvents(database.deps.db, projectId, flushId, events);
+  return flushId;
+};
+const seen = async (projectId: string, flushIds: string[]) => {
+  const client = await connectTo(database, projectId);
+  const { rows } = await client.query(
+    'select * from profiles.see_events(project_id => $1, flush_ids => $2)',
+    [projectId, flushIds],
+  );
+  return rows;
+};
+const unknown = (kind: string, value: string, first: number, last: number) => ({
+  kind,
+  value,
+  first_seen_at: new Date(at(first)),
+  last_seen_at: new Date(at(last)),
+});
+const identitiesOf = async (projectId: string) =>
+  (
+    await database.owner.query(
+      `select kind, value, first_seen_at, last_seen_at from identity.identities
+       where project_id = $1 order by kind, value`,
+      [projectId],
+    )
+  ).rows;
+
+test('everybody the events name is unknown once, with the first and last time, in the order of locks', async () => {
+  const projectId = newId();
+  const flushId = await flush(
+    projectId,
+    newEvent({ external_id: 'bob', anonymous_id: 'x', occurred_at: at(2) }),
+    newEvent({ external_id: 'bob', occurred_at: at(1) }),
+    newEvent({ external_id: null, anonymous_id: 'x', occurred_at: at(3) }),
+    newEvent({ external_id: 'x', occurred_at: at(4) }),
+  );
+  expect(await seen(projectId, [flushId])).toEqual([
+    unknown('anonymous', 'x', 2, 3),
+    unknown('external', 'bob', 1, 2),
+    unknown('external', 'x', 4, 4),
+  ]);
+  expect(await seen(newId(), [flushId])).toEqual([]);
+});
+
+test('who is known moves, who is not is made with a profile, and seeing twice changes nothing', async () => {
+  const projectId = newId();
+  const see = (flushId: string) =>
+    inProject(database.deps, projectId, (scope) => seeEvents(scope, [flushId]));
+  await see(await flush(projectId, newEvent({ external_id: 'ann', occurred_at: at(3) })));
+  const second = await flush(
+    projectId,
+    newEvent({ external_id: 'ann', occurred_at: at(1) }),
+    newEvent({ external_id: 'bob', occurred_at: at(2) }),
+  );
+  await see(second);
+  await see(second);
+  expect(await identitiesOf(projectId)).toEqual([
+    unknown('external', 'ann', 1, 3),
+    unknown('external', 'bob', 2, 2),
+  ]);
+  const { rows } = await database.owner.query(
+    `select from identity.identities as known join profiles.profiles as profile using (project_id, profile_id)
+     where known.project_id = $1`,
+    [projectId],
+  );
+  expect(rows).toHaveLength(2);
+});
