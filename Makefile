@@ -80,8 +80,8 @@ analyst-remove: $(INSTALLED) ## Remove it: make analyst-remove project=<uuid> [n
 	@exec node src/runtime/analyst.ts remove "$(project)" "$(name)"
 
 .PHONY: seed
-seed: $(INSTALLED) ## Make people and their past: make seed people=1000 events=100000 [project=<uuid>] [days=365] [seed=1]
-	@exec node src/runtime/seed.ts people="$(people)" events="$(events)" project="$(project)" days="$(days)" seed="$(seed)"
+seed: $(INSTALLED) ## Make people and their past: make seed people=1000 events=100000 [project=<uuid>] [days=365] [seed=1] [until=<time>]
+	@exec node src/runtime/seed.ts people="$(people)" events="$(events)" project="$(project)" days="$(days)" seed="$(seed)" until="$(until)"
 
 .PHONY: watch
 watch: $(INSTALLED) ## Run db/current.sql on every save, on a scratch database

@@ -6,6 +6,7 @@ import { readHome } from '../../src/runtime/home.ts';
 import { report } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { firstByte } from './first_byte.ts';
+import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { processing } from './process.ts';
 
@@ -13,6 +14,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   ingest,
   processing,
   first_byte: firstByte,
+  growth,
 };
 
 const GIBIBYTE = 2 ** 30;

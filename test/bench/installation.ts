@@ -13,7 +13,12 @@ import { withClient } from '../../src/runtime/with_client.ts';
 import { TEST_MASTER_KEY } from '../support/secrets.ts';
 
 /** Everything is on disk when it is said to be, as in production. */
-const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on', autovacuum: 'on' };
+export const DURABLE = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  autovacuum: 'on',
+};
 
 export type Installation = {
   url: string;
