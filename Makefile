@@ -38,8 +38,8 @@ build: $(INSTALLED) ## Build the Console into dist/console
 	@exec node src/runtime/console_build.ts
 
 .PHONY: bench
-bench: $(INSTALLED) ## Measure, each figure beside what it is compared with
-	@exec node test/bench/bench.ts
+bench: $(INSTALLED) ## Measure, each figure beside what it is compared with: all, or only=soak
+	@exec node test/bench/bench.ts $(only)
 
 .PHONY: db
 db: $(INSTALLED) ## Start the local Postgres alone and print its URL

@@ -23,7 +23,11 @@ export const DURABLE = {
 export type Installation = {
   url: string;
   deps: Deps;
-  start: (role: 'api' | 'worker' | 'all', env?: Record<string, string>) => Promise<Service>;
+  start: (
+    role: 'api' | 'worker' | 'all',
+    env?: Record<string, string>,
+    onLine?: (line: string) => void,
+  ) => Promise<Service>;
   close: () => Promise<void>;
 };
 
@@ -49,8 +53,8 @@ export const openInstallation = async (): Promise<Installation> => {
   return {
     url: server.url,
     deps,
-    start: async (role, more = {}) => {
-      const service = await startService({ env: { ...env, ROLE: role, ...more } });
+    start: async (role, more = {}, onLine = () => {}) => {
+      const service = await startService({ env: { ...env, ROLE: role, ...more }, onLine });
       services.push(service);
       return service;
     },
