@@ -56,6 +56,8 @@ export const identify = async (deps: Deps, caller: Caller, input: IdentifyInput)
       });
     }
     const person = people.find(({ kind }) => kind === 'external');
+    if (person && input.message_id !== undefined)
+      await ingest.setMessageIdentity(scope, input.message_id, person.identity_id);
     if (!person || input.traits === undefined) return;
     await changeTraits(scope, {
       identityId: person.identity_id,

@@ -14,27 +14,35 @@ const Profile = z.strictObject({
 });
 export type ProfileRow = z.output<typeof Profile>;
 
-export const insertProfiles = ({ tx, projectId }: Scope, profileIds: string[]) =>
+export const insertProfiles = (
+  { tx, projectId }: Scope,
+  profileIds: string[],
+  erasedBefore: number | null,
+) =>
   tx.query(sql.unsafe`
-    insert into profiles.profiles (project_id, profile_id, created_at, updated_at)
-    select ${projectId}, profile_id, statement_timestamp(), statement_timestamp()
-    from unnest(${sql.array(profileIds, 'uuid')}) as made (profile_id)
-    on conflict do nothing
+    select from profiles.make_profiles(
+      project_id => ${projectId},
+      profile_ids => ${sql.array(profileIds, 'uuid')},
+      erased_before => ${erasedBefore}
+    )
   `);
 
+/** Whoever is being erased is not shown any more. */
+const isLiving = sql.fragment`erasure_id is null`;
 const profileColumns = sql.fragment`profile_id, email, traits, tags, merged_into,
   created_at, updated_at`;
 
 export const findProfile = ({ tx, projectId }: Scope, profileId: string) =>
   tx.maybeOne(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
-    where project_id = ${projectId} and profile_id = ${profileId}
+    where project_id = ${projectId} and profile_id = ${profileId} and ${isLiving}
   `);
 
 export const listRows = ({ tx, projectId }: Scope, profileIds: string[]) =>
   tx.any(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
     where project_id = ${projectId} and profile_id = any (${sql.array(profileIds, 'uuid')})
+    and ${isLiving}
     order by profile_id
   `);
 
@@ -43,7 +51,7 @@ export const PROFILES_BY_EMAIL_MAX = 200;
 export const listByEmail = ({ tx, projectId }: Scope, email: string) =>
   tx.any(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
-    where project_id = ${projectId} and lower(email) = ${email}
+    where project_id = ${projectId} and lower(email) = ${email} and ${isLiving}
     order by profile_id
     limit ${PROFILES_BY_EMAIL_MAX}
   `);

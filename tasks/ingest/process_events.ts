@@ -10,9 +10,10 @@ import * as profiles from '../../src/profiles/profiles.ts';
 /** What happens to events after we answered 202. Safe to run twice: it takes what is noted and deletes the note. */
 export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_id }, deps) => {
   const work = await inProject(deps, project_id, async (scope) => {
+    const erasedBefore = await profiles.countErased(scope);
     const flushIds = await ingest.claim(scope);
-    const people = await identity.see(scope, await ingest.listIdentifiers(scope, flushIds));
-    await profiles.seePeople(scope, people);
+    const seen = await identity.see(scope, await ingest.listIdentifiers(scope, flushIds));
+    const people = await profiles.seePeople(scope, seen, erasedBefore);
     const started = await automations.startRuns(scope, flushIds, people);
     const advanced = started > 0 ? await automations.advance(scope) : { hints: [], isMore: false };
     await ingest.deleteFlushes(scope, flushIds);

@@ -72,6 +72,11 @@ describe('the examples of the documents', () => {
     );
     const sends = sendsOf(database, api.project.project_id);
     await sends.plan(newSend({ sendId: EXAMPLE_ID }));
+    await database.owner.query(
+      `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)
+      values ($1, $2, $2, 'pending', 'server_key', now())`,
+      [api.project.project_id, EXAMPLE_ID],
+    );
   });
 
   test.each(named(endpoints))('%s does what is shown', async (_name, endpoint) => {
