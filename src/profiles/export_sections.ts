@@ -80,11 +80,9 @@ const linkSection: ExportSection = {
 /** What the person's identify calls were known by: they are no events. */
 const identifySection: ExportSection = {
   name: 'identify_message_ids',
-  item: z
-    .strictObject({ message_id: z.string(), occurred_at: z.iso.datetime() })
-    .meta({
-      examples: [{ message_id: 'identify-ann-1', occurred_at: '2026-01-31T12:00:00.000Z' }],
-    }),
+  item: z.strictObject({ message_id: z.string(), occurred_at: z.iso.datetime() }).meta({
+    examples: [{ message_id: 'identify-ann-1', occurred_at: '2026-01-31T12:00:00.000Z' }],
+  }),
   about: 'What calls of identify were known by, where they said so.',
   pages: async function* ({ identities }, read) {
     for (const { identity_id } of identities) {
