@@ -17,6 +17,7 @@ create table admin.people (
   constraint people_email_is_short check (((length(email) >= 3) and (length(email) <= 254))),
   constraint people_password_is_hashed check ((password_hash ~~ 'scrypt$%'::text))
 );
+-- keyed: cannot be read back: password_hash
 create unique index people_by_email on admin.people using btree (lower(email));
 grant insert, select on admin.people to trunkline_runtime;
 grant update (password_hash) on admin.people to trunkline_runtime;
@@ -32,6 +33,7 @@ create table admin.sessions (
   constraint sessions_end check ((expires_at > created_at)),
   constraint sessions_hash_is_hmac_sha256 check ((length(session_hash) = 32))
 );
+-- keyed: cannot be read back: session_hash
 create index sessions_by_expiry on admin.sessions using btree (expires_at);
 create index sessions_by_person on admin.sessions using btree (person_id);
 grant delete, insert, select on admin.sessions to trunkline_runtime;
@@ -326,9 +328,10 @@ create table automations.run_log (
   constraint run_log_pkey primary key (project_id, run_id, entry),
   constraint run_log_project_id_run_id_fkey foreign key (project_id, run_id) references automations.runs(project_id, run_id) on delete cascade
 );
+-- of a person: detail
 alter table automations.run_log enable row level security, force row level security;
 create policy one_project on automations.run_log for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select on automations.run_log to trunkline_runtime;
+grant delete, insert, select on automations.run_log to trunkline_runtime;
 
 create table automations.runs (
   project_id       uuid not null,
@@ -350,6 +353,7 @@ create table automations.runs (
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
   constraint runs_status_is_known check ((status = any (array['active'::text, 'ended'::text, 'failed'::text])))
 );
+create index runs_by_identity on automations.runs using btree (project_id, identity_id, run_id);
 create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
 create index runs_due on automations.runs using btree (project_id, wake_at) where (status = 'active'::text);
 alter table automations.runs enable row level security, force row level security;
@@ -397,6 +401,17 @@ create table base.api_processes (
   constraint api_processes_pkey primary key (process_id)
 );
 grant delete, insert, select, update on base.api_processes to trunkline_runtime;
+
+create function base.declare_columns(
+  table_name regclass,
+  of_person text[],
+  keyed text[],
+  others text[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function base.declare_columns to public;
 
 create function base.isolate_table(
   table_name regclass
@@ -459,9 +474,10 @@ create table delivery.contents (
   constraint contents_pkey primary key (project_id, send_id),
   constraint contents_project_id_send_id_fkey foreign key (project_id, send_id) references delivery.sends(project_id, send_id) on delete cascade
 );
+-- of a person: subject, html, text
 alter table delivery.contents enable row level security, force row level security;
 create policy one_project on delivery.contents for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select, update on delivery.contents to trunkline_runtime;
+grant delete, insert, select, update on delivery.contents to trunkline_runtime;
 
 create table delivery.sends (
   project_id          uuid not null,
@@ -475,7 +491,7 @@ create table delivery.sends (
   template_version    integer not null,
   event_id            uuid,
   event_occurred_at   timestamptz(3),
-  address_key         bytea not null,
+  address_key         bytea,
   recipient           text,
   subject             text,
   status              text not null,
@@ -495,8 +511,11 @@ create table delivery.sends (
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
+  constraint sends_queued_have_a_recipient check (((status <> 'queued'::text) or (num_nonnulls(address_key, recipient) = 2))),
   constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text])))
 );
+-- keyed: cannot be read back: address_key
+-- of a person: recipient, subject, status_reason
 create index sends_bounced on delivery.sends using btree (project_id, send_id) where (bounced_at is not null);
 create index sends_by_address on delivery.sends using btree (project_id, address_key, send_id);
 create index sends_by_automation on delivery.sends using btree (project_id, automation_id, send_id);
@@ -620,19 +639,23 @@ create table feedback.notices (
   dedupe_key  text not null,
   kind        text not null,
   bounce_type text,
-  address_key bytea not null,
+  address_key bytea,
   send_id     uuid,
   occurred_at timestamptz(3) not null,
   received_at timestamptz(3) not null,
   reason      text,
   constraint notices_pkey primary key (project_id, source, dedupe_key)
 );
+-- keyed: cannot be read back: dedupe_key, address_key
+-- of a person: reason
+create index notices_by_address on feedback.notices using btree (project_id, address_key, source, dedupe_key) where (address_key is not null);
 alter table feedback.notices enable row level security, force row level security;
 create policy analysts_permissive on feedback.notices for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on feedback.notices as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on feedback.notices for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on feedback.notices to trunkline_runtime;
 grant select (project_id, source, kind, bounce_type, address_key, send_id, occurred_at, received_at, reason) on feedback.notices to trunkline_analyst;
+grant update (address_key, reason) on feedback.notices to trunkline_runtime;
 
 -- http --------------------------------------------------------------------------------------------
 
@@ -651,6 +674,7 @@ create table http.idempotency_keys (
   constraint idempotency_keys_pkey primary key (project_id, key_hash),
   constraint idempotency_keys_are_hashed check (((length(key_hash) = 32) and (length(fingerprint) = 32)))
 );
+-- keyed: cannot be read back: key_hash, fingerprint, answer
 alter table http.idempotency_keys enable row level security, force row level security;
 create policy one_project on http.idempotency_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on http.idempotency_keys to trunkline_runtime;
@@ -686,16 +710,19 @@ create table identity.identities (
   own_profile_id uuid not null,
   first_seen_at  timestamptz(3) not null,
   last_seen_at   timestamptz(3) not null,
+  erasure_id     uuid,
   constraint identities_pkey primary key (project_id, identity_id),
   constraint identities_are_unique unique (project_id, kind, value),
   constraint identities_kind_is_known check ((kind = any (array['external'::text, 'anonymous'::text])))
 ) with (fillfactor=85);
+-- of a person: value
+create index identities_by_erasure on identity.identities using btree (project_id, erasure_id) where (erasure_id is not null);
 create index identities_by_profile on identity.identities using btree (project_id, profile_id);
 alter table identity.identities enable row level security, force row level security;
 create policy analysts_permissive on identity.identities for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on identity.identities as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on identity.identities for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select, update on identity.identities to trunkline_runtime;
+grant delete, insert, select, update on identity.identities to trunkline_runtime;
 grant select (project_id, identity_id, kind, value, profile_id, first_seen_at, last_seen_at) on identity.identities to trunkline_analyst;
 
 create table identity.links (
@@ -728,6 +755,7 @@ case status
     else 0
 end))
 );
+-- of a person: anonymous_id, external_id
 create index links_by_anonymous_profile on identity.links using btree (project_id, anonymous_profile_id, link_id);
 create index links_by_pair on identity.links using btree (project_id, anonymous_identity_id, external_identity_id);
 create index links_by_profile on identity.links using btree (project_id, profile_id, link_id);
@@ -737,8 +765,26 @@ alter table identity.links enable row level security, force row level security;
 create policy analysts_permissive on identity.links for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on identity.links as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on identity.links for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select, update on identity.links to trunkline_runtime;
+grant delete, insert, select, update on identity.links to trunkline_runtime;
 grant select (project_id, link_id, anonymous_id, external_id, profile_id, anonymous_profile_id, source, key_type, status, reason, created_at, undone_at, undone_by) on identity.links to trunkline_analyst;
+
+create function identity.hold_erased(
+  project_id uuid,
+  erasure_id uuid
+)
+returns setof identity.identities
+language plpgsql volatile
+set search_path = '';
+grant execute on function identity.hold_erased to public;
+
+create function identity.hold_person(
+  project_id uuid,
+  profile_id uuid
+)
+returns setof identity.identities
+language plpgsql volatile
+set search_path = '';
+grant execute on function identity.hold_person to public;
 
 create function identity.link_identities(
   project_id uuid,
@@ -788,7 +834,8 @@ returns table (
   profile_id uuid,
   kind text,
   value text,
-  is_new boolean
+  is_new boolean,
+  is_erasing boolean
 )
 language plpgsql volatile
 set search_path = '';
@@ -822,12 +869,15 @@ create table ingest.events (
   properties   jsonb not null default '{}'::jsonb,
   source       text not null,
   key_kind     text,
+  message_id   text,
   constraint events_pkey primary key (project_id, event_id, occurred_at),
   constraint events_name_someone check ((num_nonnulls(external_id, anonymous_id) >= 1)),
   constraint events_source_is_known check ((source = any (array['browser'::text, 'server'::text, 'system'::text])))
 ) partition by range (occurred_at);
+-- of a person: external_id, anonymous_id, properties, message_id
 create index events_by_anonymous_id on only ingest.events using btree (project_id, anonymous_id, occurred_at) where (external_id is null);
 create index events_by_arrival on only ingest.events using brin (received_at);
+create index events_by_device on only ingest.events using btree (project_id, anonymous_id, occurred_at) where ((external_id is not null) and (anonymous_id is not null));
 create index events_by_external_id on only ingest.events using btree (project_id, external_id, occurred_at) where (external_id is not null);
 alter table ingest.events enable row level security, force row level security;
 create policy analysts_permissive on ingest.events for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -843,13 +893,16 @@ create table ingest.message_ids (
   occurred_at   timestamptz(3) not null,
   conflicts     integer,
   conflicted_at timestamptz(3),
+  identity_id   uuid,
   constraint message_ids_pkey primary key (project_id, message_id)
 );
+-- of a person: message_id
 create index message_ids_by_conflict on ingest.message_ids using btree (project_id, conflicted_at desc, message_id) where (conflicted_at is not null);
+create index message_ids_by_identity on ingest.message_ids using btree (project_id, identity_id) where (identity_id is not null);
 alter table ingest.message_ids enable row level security, force row level security;
 create policy one_project on ingest.message_ids for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select on ingest.message_ids to trunkline_runtime;
-grant update (conflicts, conflicted_at) on ingest.message_ids to trunkline_runtime;
+grant update (conflicts, conflicted_at, identity_id) on ingest.message_ids to trunkline_runtime;
 
 create table ingest.pending (
   project_id    uuid not null,
@@ -904,6 +957,33 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = 200ms;
 grant execute on function ingest.drop_partition to trunkline_queue;
+
+create function ingest.erase_events(
+  project_id uuid,
+  kind text,
+  identifier text,
+  since timestamptz,
+  events_max integer
+)
+returns table (
+  events integer,
+  message_ids integer,
+  emails text[],
+  last_at timestamptz
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp;
+grant execute on function ingest.erase_events to trunkline_runtime;
+
+create function ingest.erase_mentions(
+  project_id uuid,
+  anonymous_id text,
+  events_max integer
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp;
+grant execute on function ingest.erase_mentions to trunkline_runtime;
 
 create function ingest.expired_partitions(
   before timestamptz
@@ -971,7 +1051,46 @@ grant execute on function ingest.pending_events to public;
 -- profiles ----------------------------------------------------------------------------------------
 
 create schema profiles authorization current_user;
+grant usage on schema profiles to trunkline_queue;
 grant usage on schema profiles to trunkline_runtime;
+
+create table profiles.erase_counts (
+  project_id uuid not null,
+  erased     integer not null,
+  constraint erase_counts_pkey primary key (project_id)
+);
+alter table profiles.erase_counts enable row level security, force row level security;
+create policy one_project on profiles.erase_counts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on profiles.erase_counts to trunkline_runtime;
+
+create table profiles.erasures (
+  project_id   uuid not null,
+  erasure_id   uuid not null,
+  profile_id   uuid not null,
+  status       text not null,
+  reason       text,
+  requested_by text not null,
+  requested_at timestamptz(3) not null,
+  done_at      timestamptz(3),
+  address_keys bytea[] not null default '{}'::bytea[],
+  counts       jsonb not null default '{}'::jsonb,
+  receipt      jsonb,
+  constraint erasures_pkey primary key (project_id, erasure_id),
+  constraint erasures_done_have_a_receipt check (((status = 'done'::text) = ((done_at is not null) and (receipt is not null)))),
+  constraint erasures_done_tell_nothing check (((status <> 'done'::text) or ((reason is null) and (address_keys = '{}'::bytea[])))),
+  constraint erasures_requested_by_is_known check ((requested_by = any (array['server_key'::text, 'ledger'::text]))),
+  constraint erasures_status_is_known check ((status = any (array['pending'::text, 'done'::text])))
+);
+-- keyed: cannot be read back: address_keys
+-- of a person: reason
+create index erasures_by_profile on profiles.erasures using btree (project_id, profile_id);
+create index erasures_pending on profiles.erasures using btree (requested_at) where (status = 'pending'::text);
+alter table profiles.erasures enable row level security, force row level security;
+create policy one_project on profiles.erasures for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on profiles.erasures for select to trunkline_queue using (true);
+grant insert, select on profiles.erasures to trunkline_runtime;
+grant select (project_id, erasure_id, status, requested_at) on profiles.erasures to trunkline_queue;
+grant update (status, reason, done_at, address_keys, counts, receipt) on profiles.erasures to trunkline_runtime;
 
 create table profiles.profiles (
   project_id  uuid not null,
@@ -982,8 +1101,10 @@ create table profiles.profiles (
   created_at  timestamptz(3) not null,
   updated_at  timestamptz(3) not null,
   merged_into uuid,
+  erasure_id  uuid,
   constraint profiles_pkey primary key (project_id, profile_id)
 ) with (fillfactor=85);
+-- of a person: email, traits, tags
 create index profiles_by_email on profiles.profiles using btree (project_id, lower(email)) where (email is not null);
 alter table profiles.profiles enable row level security, force row level security;
 create policy analysts_permissive on profiles.profiles for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -991,6 +1112,19 @@ create policy analysts_restrictive on profiles.profiles as restrictive for selec
 create policy one_project on profiles.profiles for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on profiles.profiles to trunkline_runtime;
 grant select (project_id, profile_id, email, traits, tags, created_at, updated_at) on profiles.profiles to trunkline_analyst;
+
+create table profiles.tombstones (
+  project_id      uuid not null,
+  erasure_id      uuid not null,
+  identifier_hash bytea not null,
+  constraint tombstones_pkey primary key (project_id, erasure_id, identifier_hash),
+  constraint tombstones_project_id_erasure_id_fkey foreign key (project_id, erasure_id) references profiles.erasures(project_id, erasure_id),
+  constraint tombstones_are_hmac_sha256 check ((length(identifier_hash) = 32))
+);
+-- keyed: cannot be read back: identifier_hash
+alter table profiles.tombstones enable row level security, force row level security;
+create policy one_project on profiles.tombstones for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select on profiles.tombstones to trunkline_runtime;
 
 create table profiles.traits (
   project_id  uuid not null,
@@ -1002,6 +1136,7 @@ create table profiles.traits (
   constraint traits_pkey primary key (project_id, identity_id, key),
   constraint traits_authority_is_known check ((authority = any (array['publishable'::text, 'server'::text])))
 );
+-- of a person: key, value
 alter table profiles.traits enable row level security, force row level security;
 create policy one_project on profiles.traits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on profiles.traits to trunkline_runtime;
@@ -1035,6 +1170,25 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.fold_profile to public;
+
+create function profiles.is_erased(
+  project_id uuid,
+  profile_id uuid
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function profiles.is_erased to public;
+
+create function profiles.make_profiles(
+  project_id uuid,
+  profile_ids uuid[],
+  erased_before integer
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function profiles.make_profiles to public;
 
 create function profiles.see_events(
   project_id uuid,
@@ -1081,6 +1235,7 @@ create table projects.api_keys (
   constraint api_keys_hash_is_hmac_sha256 check ((length(key_hash) = 32)),
   constraint api_keys_kind_is_known check ((kind = any (array['publishable'::text, 'server'::text, 'hook'::text])))
 );
+-- keyed: cannot be read back: key_hash
 grant insert, select, update on projects.api_keys to trunkline_runtime;
 
 create table projects.projects (
@@ -1107,6 +1262,7 @@ create table providers.data_keys (
   created_at     timestamptz(3) not null,
   constraint data_keys_pkey primary key (project_id, key_version)
 );
+-- keyed: cannot be read back: wrapped_key
 alter table providers.data_keys enable row level security, force row level security;
 create policy one_project on providers.data_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on providers.data_keys to trunkline_runtime;
@@ -1138,6 +1294,7 @@ create table providers.providers (
   constraint providers_smtp_secure_is_known check ((smtp_secure = any (array['starttls'::text, 'ssl'::text, 'none'::text]))),
   constraint providers_status_is_known check ((status = any (array['active'::text, 'parked'::text])))
 );
+-- keyed: cannot be read back: password
 create unique index providers_by_from_email on providers.providers using btree (project_id, lower(from_email));
 alter table providers.providers enable row level security, force row level security;
 create policy one_project on providers.providers for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
@@ -1208,11 +1365,15 @@ create table suppression.addresses (
   reason        text,
   source        text,
   suppressed_at timestamptz(3),
+  erased_at     timestamptz(3),
   constraint addresses_pkey primary key (project_id, address_key),
+  constraint addresses_erased_cannot_be_read check ((num_nonnulls(email, erased_at) < 2)),
   constraint addresses_key_is_hmac_sha256 check ((length(address_key) = 32)),
   constraint addresses_reason_is_known check ((reason = any (array['hard_bounce'::text, 'complaint'::text, 'manual'::text]))),
   constraint addresses_suppressed_have_a_reason check ((num_nonnulls(reason, source, suppressed_at) = any (array[0, 3])))
 );
+-- keyed: cannot be read back: address_key
+-- of a person: email
 create index addresses_suppressed on suppression.addresses using btree (project_id, suppressed_at desc, address_key) where (suppressed_at is not null);
 alter table suppression.addresses enable row level security, force row level security;
 create policy analysts_permissive on suppression.addresses for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -1233,10 +1394,30 @@ create table suppression.history (
   constraint history_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
   constraint history_change_is_known check ((change = any (array['suppressed'::text, 'released'::text])))
 );
+-- keyed: cannot be read back: address_key
 create index history_by_address on suppression.history using btree (project_id, address_key);
 alter table suppression.history enable row level security, force row level security;
 create policy one_project on suppression.history for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on suppression.history to trunkline_runtime;
+
+create function suppression.erase_addresses(
+  project_id uuid,
+  address_keys bytea[],
+  at timestamptz
+)
+returns integer
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.erase_addresses to public;
+
+create function suppression.hold_address(
+  project_id uuid,
+  address_key bytea
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.hold_address to public;
 
 create function suppression.is_suppressed(
   project_id uuid,

@@ -22,6 +22,8 @@ import { Definition, STEPS_MAX } from './schema.ts';
 import type { Step } from './schema.ts';
 import { takeStep } from './steps.ts';
 
+export { eraser } from './erase.ts';
+export { runSection } from './export.ts';
 export { findAutomationByName, listAutomations };
 
 /** How many due runs one transaction walks. */
@@ -80,8 +82,14 @@ export const startRuns = async (scope: Scope, flushIds: string[]): Promise<numbe
   if (triggered.length === 0) return 0;
 
   const subjects = await profiles.listIdentities(scope, triggered.map(subjectOf));
+  const living = await profiles.holdProfiles(
+    scope,
+    subjects.map(({ identity_id }) => identity_id),
+  );
   const identities = new Map(
-    subjects.map(({ kind, value, identity_id }) => [`${kind}/${value}`, identity_id]),
+    subjects
+      .filter(({ identity_id }) => living.has(identity_id))
+      .map(({ kind, value, identity_id }) => [`${kind}/${value}`, identity_id]),
   );
   const runs = triggered.flatMap((event) => {
     const { kind, value } = subjectOf(event);
@@ -93,10 +101,9 @@ export const startRuns = async (scope: Scope, flushIds: string[]): Promise<numbe
 
 type Walked = { log: LogEntry[]; queuedFor: string[] };
 
-/** Walks one run until it ends. */
-const walk = async (scope: Scope, run: DueRun): Promise<Walked> => {
+/** Walks one run until it ends: at once, when its person is being erased. */
+const walk = async (scope: Scope, run: DueRun, profileId: string | null): Promise<Walked> => {
   const walked: Walked = { log: [], queuedFor: [] };
-  const profileId = await profiles.findProfileOf(scope, run.identity_id);
   let stepId: string | null = run.step_id;
   while (stepId !== null && profileId !== null && walked.log.length < STEPS_MAX) {
     const step: Step | undefined = run.definition.steps[stepId];
@@ -122,7 +129,12 @@ export const RUN_FAILURES_MAX = 10;
 
 const walkAll = async (scope: Scope, runs: readonly DueRun[]): Promise<Walked[]> => {
   const walks: Walked[] = [];
-  for (const run of runs) walks.push(await walk(scope, run));
+  const profileOf = await profiles.holdProfiles(
+    scope,
+    runs.map(({ identity_id }) => identity_id),
+  );
+  for (const run of runs)
+    walks.push(await walk(scope, run, profileOf.get(run.identity_id) ?? null));
   await insertLog(
     scope,
     walks.flatMap(({ log }) => log),

@@ -9,6 +9,8 @@ const FAILPOINTS = [
   'mid_body',
   'after_provider_answer',
   'after_outcome_commit',
+  'after_erase_step',
+  'before_erase_done',
 ] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 

@@ -4,6 +4,9 @@ import { createHmac, hkdfSync } from 'node:crypto';
 export type KeyPurpose =
   | 'api-key-pepper'
   | 'address-hash'
+  | 'tombstone'
+  | 'erase-receipt'
+  | 'notice-dedupe'
   | 'credentials'
   | 'session'
   | 'runtime-role-password'

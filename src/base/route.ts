@@ -31,6 +31,19 @@ export type RawInbound = {
   readRaw: () => Promise<Buffer>;
 };
 
+/**
+ * What a handler answers when the answer may be too large to be held: pieces of one JSON text, made
+ * while they are sent. What fails before the first piece is refused as usual; after that the connection
+ * is cut, so that what was sent cannot look complete.
+ */
+export class JsonStream {
+  readonly pieces: AsyncIterable<string>;
+
+  constructor(pieces: AsyncIterable<string>) {
+    this.pieces = pieces;
+  }
+}
+
 /** How large a JSON body may be where the route does not say otherwise. */
 export const BODY_BYTES_DEFAULT = 64 * 1024;
 

@@ -13,6 +13,8 @@ import type { Claimed, NewSend, Planned } from './queries.ts';
 import { Turn, Turns } from './turns.ts';
 import { RETRY_BASE_SECONDS, RETRY_MAX_SECONDS } from './retry.ts';
 
+export { eraser } from './erase.ts';
+export { sendSection } from './export.ts';
 export { findSentTo, recordFact } from './feedback_queries.ts';
 export { countBetween } from './log_queries.ts';
 export { settleLost } from './sweep_queries.ts';

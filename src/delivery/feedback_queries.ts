@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 
-const Found = z.strictObject({ send_id: z.uuid(), address_key: z.instanceof(Buffer) });
+const Found = z.strictObject({
+  send_id: z.uuid(),
+  /** Null once the person is erased. */
+  address_key: z.instanceof(Buffer).nullable(),
+});
 export type Found = z.output<typeof Found>;
 
 /** What a notice may say about which send it is for; any of it may be missing. */

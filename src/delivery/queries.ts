@@ -89,7 +89,7 @@ export const claimSends = (
   `);
 
 const Decision = z.strictObject({
-  begin_hand_off: z.enum(['handing_off', 'suppressed', 'expired', 'lost']),
+  begin_hand_off: z.enum(['handing_off', 'cancelled', 'suppressed', 'expired', 'lost']),
 });
 
 export type HandOff = {

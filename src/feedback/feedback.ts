@@ -4,7 +4,10 @@ import * as profiles from '../profiles/profiles.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { SuppressionReason } from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
-import { insertNotice } from './queries.ts';
+import { insertNotice, isKnown } from './queries.ts';
+
+export { eraser } from './erase.ts';
+export { noticeSection } from './export.ts';
 
 export type Recorded = { accepted: number; duplicates: number; ignored: number };
 
@@ -42,20 +45,34 @@ const findSend = (scope: Scope, notice: Notice, addressKey: Buffer) => {
   });
 };
 
+/**
+ * What a notice is known by: its provider's own id may name the person, so a keyed hash of it is kept,
+ * which also outlives them.
+ */
+const dedupeKeyOf = ({ keys, projectId }: Scope, source: string, { dedupeKey }: Notice): string =>
+  keys.hash('notice-dedupe', `${projectId} ${source} ${dedupeKey}`).toString('base64url');
+
 const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<keyof Recorded> => {
+  const dedupeKey = dedupeKeyOf(scope, source, notice);
+  if (await isKnown(scope, source, dedupeKey)) return 'duplicates';
+
   const addressKey = suppression.addressKey(scope, notice.email);
   const send = await findSend(scope, notice, addressKey);
-  // A notice about another address than the send's was forwarded, or is not about that send.
-  const sendId = send?.address_key.equals(addressKey) ? send.send_id : null;
-  const isNew = await insertNotice(scope, { ...notice, source, addressKey, sendId });
-  if (!isNew) return 'duplicates';
+  // A notice about another address than the send's was forwarded, or is not about that send. An erased
+  // send does not say whom it was for.
+  const isOfSend = send !== null && (send.address_key?.equals(addressKey) ?? true);
+  const sendId = isOfSend ? send.send_id : null;
 
   const effect = effectOf(notice);
+  // People before addresses, as everywhere: db/README.md has the order.
+  if (effect?.suppress) await profiles.tagAddress(scope, notice.email, effect.suppress.tag);
+  const isErased = await suppression.holdAddress(scope, addressKey);
+  const told = isErased ? { ...notice, addressKey: null, reason: null } : { ...notice, addressKey };
+  if (!(await insertNotice(scope, { ...told, dedupeKey, source, sendId }))) return 'duplicates';
+
   if (!effect) return 'ignored';
   if (effect.suppress) {
-    const { reason, tag } = effect.suppress;
-    // People before addresses, as everywhere: db/README.md has the order.
-    await profiles.tagAddress(scope, notice.email, tag);
+    const { reason } = effect.suppress;
     await suppression.suppress(scope, { email: notice.email, reason, source: `webhook/${source}` });
   }
   if (sendId) await delivery.recordFact(scope, sendId, effect.fact, notice.occurredAt);

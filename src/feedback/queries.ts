@@ -8,7 +8,8 @@ export type NoticeRow = Pick<
   'kind' | 'bounceType' | 'occurredAt' | 'reason' | 'dedupeKey'
 > & {
   source: string;
-  addressKey: Buffer;
+  /** Null, as the reason, where the address was erased. */
+  addressKey: Buffer | null;
   sendId: string | null;
 };
 
@@ -20,9 +21,69 @@ export const insertNotice = async ({ tx, projectId }: Scope, row: NoticeRow): Pr
     insert into feedback.notices (project_id, source, dedupe_key, kind, bounce_type, address_key, send_id, occurred_at,
       received_at, reason)
     values (${projectId}, ${row.source}, ${row.dedupeKey}, ${row.kind}, ${row.bounceType},
-      ${sql.binary(row.addressKey)}, ${row.sendId}, ${sql.timestamp(row.occurredAt)}, now(), ${row.reason})
+      ${row.addressKey && sql.binary(row.addressKey)}, ${row.sendId}, ${sql.timestamp(row.occurredAt)}, now(),
+      ${row.reason})
     on conflict do nothing
     returning dedupe_key
   `);
   return inserted !== null;
+};
+
+const Key = z.strictObject({ source: z.string(), dedupe_key: z.string() });
+
+/** Whether a notice was taken in before. */
+export const isKnown = ({ tx, projectId }: Scope, source: string, dedupeKey: string) =>
+  tx.exists(sql.unsafe`
+    select from feedback.notices
+    where project_id = ${projectId} and source = ${source} and dedupe_key = ${dedupeKey}
+  `);
+
+/** Overwrites notices about an address; answers how many, `noticesMax` at most. */
+export const eraseNotices = async (
+  { tx, projectId }: Scope,
+  addressKey: Buffer,
+  noticesMax: number,
+): Promise<number> => {
+  const keys = await tx.any(sql.type(Key)`
+    select source, dedupe_key from feedback.notices
+    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
+    order by source, dedupe_key
+    limit ${noticesMax}
+  `);
+  const column = (read: (key: z.output<typeof Key>) => string) => sql.array(keys.map(read), 'text');
+  await tx.query(sql.unsafe`
+    update feedback.notices
+    set reason = null, address_key = null
+    where project_id = ${projectId} and (source, dedupe_key) in (
+      select * from unnest(${column(({ source }) => source)}, ${column(({ dedupe_key }) => dedupe_key)})
+    )
+  `);
+  return keys.length;
+};
+
+const NoticeOfAddress = Key.extend({
+  kind: z.string(),
+  bounce_type: z.string().nullable(),
+  send_id: z.uuid().nullable(),
+  occurred_at: z.date(),
+  received_at: z.date(),
+  reason: z.string().nullable(),
+});
+export type NoticeOfAddress = z.output<typeof NoticeOfAddress>;
+
+/** What providers told about an address, page by page. */
+export const listNotices = (
+  { tx, projectId }: Scope,
+  addressKey: Buffer,
+  { after, limit }: { after: [source: string, dedupeKey: string] | null; limit: number },
+) => {
+  const later = after
+    ? sql.fragment`and (source, dedupe_key) > (${after[0]}, ${after[1]})`
+    : sql.fragment``;
+  return tx.any(sql.type(NoticeOfAddress)`
+    select source, dedupe_key, kind, bounce_type, send_id, occurred_at, received_at, reason from feedback.notices
+    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)} ${later}
+    order by source, dedupe_key
+    limit ${limit}
+  `);
 };

@@ -6,7 +6,7 @@ import type { Deps } from '../base/deps.ts';
 import { parseJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
-import { BODY_BYTES_DEFAULT } from '../base/route.ts';
+import { BODY_BYTES_DEFAULT, JsonStream } from '../base/route.ts';
 import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
@@ -15,6 +15,7 @@ import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, findKept, readIdempotencyKey } from './idempotency.ts';
 import type { Answer, Keyed } from './idempotency.ts';
 import { limitRequest } from './limit_requests.ts';
+import { sendStream } from './send_stream.ts';
 import { checkPath, readQuery } from './url.ts';
 
 const BEARER = /^Bearer +([A-Za-z0-9_]{1,100}) *$/i;
@@ -101,8 +102,9 @@ const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): P
   await limitRequest(deps, ctx, key);
   const answer = await answerJson(deps, declared, { ctx, caller: key.caller });
   if (answer.isReplayed) ctx.set('Idempotency-Replayed', 'true');
-  ctx.body = answer.body;
   ctx.status = answer.status;
+  if (answer.body instanceof JsonStream) await sendStream(deps, ctx, answer.body);
+  else ctx.body = answer.body;
 };
 
 /** A webhook proves itself before its body is read, unless the proof is in the body. */

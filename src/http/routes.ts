@@ -1,8 +1,11 @@
+import * as automations from '../automations/automations.ts';
 import type { Limit, Route } from '../base/route.ts';
+import * as delivery from '../delivery/delivery.ts';
 import { deliveryRoutes } from '../delivery/routes.ts';
+import * as feedback from '../feedback/feedback.ts';
 import { feedbackLimits, feedbackRoutes } from '../feedback/routes.ts';
 import { ingestLimits, ingestRoutes } from '../ingest/routes.ts';
-import { profileLimits, profileRoutes } from '../profiles/routes.ts';
+import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.ts';
 import { findCaller } from '../projects/projects.ts';
 import { suppressionRoutes } from '../suppression/routes.ts';
 
@@ -25,7 +28,13 @@ export const sections: readonly Section[] = [
   {
     tag: 'Profiles',
     about: 'Who is who, what is known of a person, and their timeline.',
-    routes: profileRoutes,
+    routes: [
+      ...profileRoutes,
+      ...personRoutes({
+        sections: [automations.runSection, delivery.sendSection, feedback.noticeSection],
+        erasers: [delivery.eraser],
+      }),
+    ],
     limits: profileLimits,
   },
   {

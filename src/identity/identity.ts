@@ -1,5 +1,17 @@
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
+import {
+  deleteIdentities,
+  deleteLinks,
+  holdErased,
+  holdLiving,
+  holdPerson,
+  listErased,
+  listMembers,
+  markErased,
+  scanIdentities,
+} from './erase_queries.ts';
+import type { Member, Scanned } from './erase_queries.ts';
 import { findLink, getLink, linkIdentities, listLinks, undoLink } from './link_queries.ts';
 import type { LinkRow, NewLink } from './link_queries.ts';
 import {
@@ -13,13 +25,15 @@ import {
 import type { Identity, Person } from './queries.ts';
 
 export { findById, findByValue, findLink, listByProfile, listByValues, listLinks, SeenIdentifier };
+export { holdErased, holdLiving, holdPerson, listErased, listMembers, markErased, scanIdentities };
 export {
   LINK_KEY_TYPES,
   LINK_SOURCES,
   LINK_STATUSES,
   REFUSED_LINK_REASONS,
 } from './link_queries.ts';
-export type { LinkRow };
+export { IDENTIFIER_KINDS } from './queries.ts';
+export type { LinkRow, Member, Scanned };
 export type { Identity, Person };
 
 /**
@@ -52,3 +66,18 @@ export const link = async (scope: Scope, wish: Omit<NewLink, 'link_id'>): Promis
 /** Cuts an active link; answers whether it did. */
 export const unlink = (scope: Scope, linkId: string, undoneBy: string): Promise<boolean> =>
   undoLink(scope, linkId, undoneBy);
+
+/** Forgets identities that are held, and every link that names them; answers how many of each. */
+export const forget = async (
+  scope: Scope,
+  members: readonly Member[],
+): Promise<{ identities: number; links: number }> => ({
+  links: await deleteLinks(
+    scope,
+    members.map(({ own_profile_id }) => own_profile_id),
+  ),
+  identities: await deleteIdentities(
+    scope,
+    members.map(({ identity_id }) => identity_id),
+  ),
+});

@@ -11,6 +11,7 @@ const Person = z.strictObject({
   kind: Kind,
   value: z.string(),
   is_new: z.boolean(),
+  is_erasing: z.boolean(),
 });
 export type Person = z.output<typeof Person>;
 
@@ -37,7 +38,7 @@ export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdent
   const column = (read: (row: NewIdentity) => string, type: string) =>
     sql.array(seen.map(read), type);
   return tx.any(sql.type(Person)`
-    select identity_id, profile_id, kind, value, is_new
+    select identity_id, profile_id, kind, value, is_new, is_erasing
     from identity.see_identifiers(
       project_id => ${projectId},
       identity_ids => ${column((row) => row.identity_id, 'uuid')},

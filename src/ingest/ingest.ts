@@ -23,6 +23,14 @@ import type { AcceptedAnswer, EventInput } from './schema.ts';
 import { store } from './store.ts';
 import type { Stored } from './store.ts';
 
+export { eraseEvents, eraseLatecomers } from './erase.ts';
+export {
+  listClaimedMessages,
+  listMessageIds,
+  listPending,
+  setMessageIdentity,
+} from './erase_queries.ts';
+export type { Claimed } from './erase_queries.ts';
 export { toEntry } from './entry.ts';
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
 export { countBetween, deleteFlushes, listConflicts, listEvents };

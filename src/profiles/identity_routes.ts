@@ -6,6 +6,7 @@ import type { Addressed } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
 import { alias, identify } from './identify.ts';
+import { toLink } from './link.ts';
 import { listProfiles, unlinkPeople } from './profiles.ts';
 import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile } from './schema.ts';
 
@@ -15,21 +16,6 @@ const LinkQuery = z.strictObject({
   status: z.enum(LINK_STATUSES).optional().meta({ description: 'Only links that stand so now.' }),
 });
 const LinkParams = z.object({ id: z.uuid().meta({ description: "The link's id." }) });
-
-/** A link as the API shows it. */
-export const toLink = (row: LinkRow): Link => ({
-  id: row.link_id,
-  anonymous_id: row.anonymous_id,
-  external_id: row.external_id,
-  profile_id: row.profile_id,
-  source: row.source,
-  key_type: row.key_type,
-  status: row.status,
-  ...(row.reason === null ? {} : { reason: row.reason }),
-  created_at: row.created_at.toISOString(),
-  undone_at: row.undone_at?.toISOString() ?? null,
-  undone_by: row.undone_by,
-});
 
 const findLink = ({ deps, caller, params }: Addressed): Promise<LinkRow | null> => {
   const named = LinkParams.safeParse(params);

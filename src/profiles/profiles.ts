@@ -4,70 +4,24 @@ import { normaliseEmail } from '../base/email_address.ts';
 import { PAGE_ITEMS_MAX, readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import * as identity from '../identity/identity.ts';
-import type { Identity, LinkRow, Person } from '../identity/identity.ts';
+import type { Identity, LinkRow } from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
-import {
-  addTagByEmail,
-  changeTraits as changeTraitsQuery,
-  findProfile,
-  foldProfile,
-  insertProfiles,
-  listByEmail,
-  listRows,
-  listUnknown,
-  setMergedInto,
-  setTags,
-} from './queries.ts';
-import type { Folded, ProfileRow, ProfilesPage } from './queries.ts';
+import { refold } from './people.ts';
+import { addTagByEmail, findProfile, listByEmail, listRows, setMergedInto } from './queries.ts';
+import type { ProfileRow, ProfilesPage } from './queries.ts';
 import type { Profile } from './schema.ts';
 
+export { erase, eraseHint } from './erase.ts';
+export { countErased } from './erase_queries.ts';
+export { changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
+export { listLedger, replayErasures } from './replay.ts';
+export type { LedgerEntry } from './replay.ts';
+export type { TraitChange } from './people.ts';
 export type { ProfileRow };
 export { findProfile as findRow, listRows };
 
-/** Makes the profiles of identities that were just made. */
-export const seePeople = async (scope: Scope, people: readonly Person[]): Promise<void> => {
-  const made = people.filter((person) => person.is_new).map((person) => person.profile_id);
-  if (made.length > 0) await insertProfiles(scope, made);
-};
-
-/** Knows everybody whom the events of some flushes name from now on. */
-export const seeEvents = async (scope: Scope, flushIds: readonly string[]): Promise<void> => {
-  const unknown = await listUnknown(scope, flushIds);
-  if (unknown.length > 0) await seePeople(scope, await identity.see(scope, unknown));
-};
-
 /** The identities of some identifiers, as far as there are any. */
 export const listIdentities = identity.listByValues;
-
-export type TraitChange = {
-  identityId: string;
-  traits: Parameters<typeof changeTraitsQuery>[1]['traits'];
-  /** When it became true, by the clock of whoever said it. */
-  setAt: Date;
-  authority: 'publishable' | 'server';
-};
-
-/** What a suppressed address is called on the profiles that have it. */
-const tagOf = {
-  hard_bounce: 'hard_bounced',
-  complaint: 'complained',
-  manual: 'suppressed',
-} as const;
-
-/** The tags of a profile follow from its address, whenever that changes. */
-const retag = async (scope: Scope, { changed_id, old_email, new_email }: Folded): Promise<void> => {
-  if (old_email === new_email) return;
-  const reasons = new_email === null ? [] : await suppression.listReasons(scope, new_email);
-  await setTags(scope, changed_id, reasons.map((reason) => tagOf[reason]).toSorted());
-};
-
-/** Keeps what an identity was told about itself and folds it into its profile. */
-export const changeTraits = async (scope: Scope, change: TraitChange): Promise<void> => {
-  await retag(scope, await changeTraitsQuery(scope, change));
-};
-
-const refold = async (scope: Scope, profileId: string): Promise<void> =>
-  retag(scope, await foldProfile(scope, profileId));
 
 /** What came of a wish to link: the log's row, which says when it was refused. */
 export const linkPeople = async (
@@ -173,7 +127,3 @@ export const pageProfiles = async (
   const page = toPage(rows, limit, { item: (row) => row, position: (row) => [row.profile_id] });
   return { ...page, items: await toProfiles(scope, page.items) };
 };
-
-/** The profile that an identity belongs to today. */
-export const findProfileOf = async (scope: Scope, identityId: string): Promise<string | null> =>
-  (await identity.findById(scope, identityId))?.profile_id ?? null;

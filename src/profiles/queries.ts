@@ -15,12 +15,17 @@ const Profile = z.strictObject({
 });
 export type ProfileRow = z.output<typeof Profile>;
 
-export const insertProfiles = ({ tx, projectId }: Scope, profileIds: string[]) =>
+export const insertProfiles = (
+  { tx, projectId }: Scope,
+  profileIds: string[],
+  erasedBefore: number | null,
+) =>
   tx.query(sql.unsafe`
-    insert into profiles.profiles (project_id, profile_id, created_at, updated_at)
-    select ${projectId}, profile_id, statement_timestamp(), statement_timestamp()
-    from unnest(${sql.array(profileIds, 'uuid')}) as made (profile_id)
-    on conflict do nothing
+    select from profiles.make_profiles(
+      project_id => ${projectId},
+      profile_ids => ${sql.array(profileIds, 'uuid')},
+      erased_before => ${erasedBefore}
+    )
   `);
 
 /** Moves when people were seen by the events of some flushes; answers with the identifiers nobody has yet. */
@@ -30,19 +35,22 @@ export const listUnknown = ({ tx, projectId }: Scope, flushIds: readonly string[
     from profiles.see_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')})
   `);
 
+/** Whoever is being erased is not shown any more. */
+const isLiving = sql.fragment`erasure_id is null`;
 const profileColumns = sql.fragment`profile_id, email, traits, tags, merged_into,
   created_at, updated_at`;
 
 export const findProfile = ({ tx, projectId }: Scope, profileId: string) =>
   tx.maybeOne(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
-    where project_id = ${projectId} and profile_id = ${profileId}
+    where project_id = ${projectId} and profile_id = ${profileId} and ${isLiving}
   `);
 
 export const listRows = ({ tx, projectId }: Scope, profileIds: string[]) =>
   tx.any(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
     where project_id = ${projectId} and profile_id = any (${sql.array(profileIds, 'uuid')})
+    and ${isLiving}
     order by profile_id
   `);
 
@@ -56,7 +64,7 @@ export const listByEmail = (
 ) =>
   tx.any(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
-    where project_id = ${projectId} and lower(email) = ${email}
+    where project_id = ${projectId} and lower(email) = ${email} and ${isLiving}
     and (${afterId}::uuid is null or profile_id > ${afterId}::uuid)
     order by profile_id
     limit ${limit}

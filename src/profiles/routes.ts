@@ -4,11 +4,13 @@ import { EMAIL_CHARS_MAX, LOCAL_PART_CHARS_MAX } from '../base/email_address.ts'
 import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import type { Addressed, Limit } from '../base/route.ts';
+import type { Limit } from '../base/route.ts';
+import { findProfile, ProfileParams } from './find_profile.ts';
 import { identityRoutes } from './identity_routes.ts';
-import { listProfiles, pageProfiles } from './profiles.ts';
+import { personLimits } from './person_routes.ts';
+import { pageProfiles } from './profiles.ts';
 import type { Selector } from './profiles.ts';
-import { Profile, ProfileQuery, ProfileRef, readExternalId, TimelineEntry } from './schema.ts';
+import { Profile, ProfileQuery, TimelineEntry } from './schema.ts';
 import { pageTimeline } from './timeline.ts';
 import {
   TRAIT_DEPTH_MAX,
@@ -17,26 +19,12 @@ import {
   TRAITS_BYTES_MAX,
 } from './traits.ts';
 
-const ProfileParams = z.object({ id: ProfileRef });
 const TimelineQuery = z.strictObject({
   ...pageQuery,
   event: z.string().min(1).optional().meta({ description: 'Only events of this name.' }),
   after: Moment.optional().meta({ description: 'Only what occurred later than this moment.' }),
   before: Moment.optional().meta({ description: 'Only what occurred earlier than this moment.' }),
 });
-
-/** The profile that the path names, or null. */
-const findProfile = async ({ deps, caller, params }: Addressed): Promise<Profile | null> => {
-  const { success, data } = ProfileParams.safeParse(params);
-  if (!success) return null;
-  const external = readExternalId(data.id);
-  const selector: Selector =
-    external === null ? { by: 'id', value: data.id } : { by: 'external', value: external };
-  const [profile] = await inProject(deps, caller.projectId, (scope) =>
-    listProfiles(scope, selector),
-  );
-  return profile ?? null;
-};
 
 const toSelector = (query: z.output<typeof ProfileQuery>): Selector => {
   if (query.external_id !== undefined) return { by: 'external', value: query.external_id };
@@ -88,7 +76,10 @@ export const profileRoutes = [
   }),
 ];
 
+export { personRoutes } from './person_routes.ts';
+
 export const profileLimits: readonly Limit[] = [
+  ...personLimits,
   { name: 'Traits in a request', value: TRAIT_KEYS_MAX, unit: 'items', where: '`traits`' },
   { name: 'A name in traits', value: TRAIT_KEY_CHARS_MAX, unit: 'characters', where: '`traits`' },
   { name: 'Traits as JSON', value: TRAITS_BYTES_MAX, unit: 'bytes', where: '`traits`' },

@@ -101,8 +101,25 @@ const TABLE_GRANTS = `
     from pg_attribute, aclexplode(attacl) where attrelid = c.oid and attnum > 0 group by grantee, privilege_type
   ) as granted`;
 
+/** What the columns' comments say of people (base.declare_columns). */
+const OF_PEOPLE = `
+  select ${AT}, format('-- %s: %s', lower(description), string_agg(attname, ', ' order by attnum)) as line
+  ${TABLES}
+  join pg_attribute as a on a.attrelid = c.oid
+  join pg_description as d on d.classoid = 'pg_class'::regclass and d.objoid = c.oid and d.objsubid = a.attnum
+  where d.description in ('Of a person', 'Keyed: cannot be read back')
+  group by 1, 2, d.description`;
+
 /** What is said after a table, in this order; each sorted by its reader, whose order is no server's collation. */
-export const AFTER_TABLES = [TABLE_OWNERS, INDEXES, TRIGGERS, ROW_SECURITY, POLICIES, TABLE_GRANTS];
+export const AFTER_TABLES = [
+  OF_PEOPLE,
+  TABLE_OWNERS,
+  INDEXES,
+  TRIGGERS,
+  ROW_SECURITY,
+  POLICIES,
+  TABLE_GRANTS,
+];
 
 /** What is said after a view: whose it is, what it means, who may read it. */
 const AFTER_VIEW = `array(

@@ -75,3 +75,52 @@ export const listSuppressionReasons = ({ tx, projectId }: Scope, addressKey: Buf
     and address.suppressed_at is not null and history.change = 'suppressed'
     order by history.reason
   `);
+
+const Held = z.strictObject({ hold_address: z.boolean() });
+
+/** Says whether an address was erased, which stays true until the transaction ends. */
+export const holdAddress = async (
+  { tx, projectId }: Scope,
+  addressKey: Buffer,
+): Promise<boolean> => {
+  const { hold_address } = await tx.one(sql.type(Held)`
+    select hold_address
+    from suppression.hold_address(project_id => ${projectId}, address_key => ${sql.binary(addressKey)})
+  `);
+  return hold_address;
+};
+
+const Erased = z.strictObject({ erase_addresses: z.int() });
+
+/** Forgets how addresses read; answers how many could be read. Suppressions stay in force. */
+export const eraseAddresses = async (
+  { tx, projectId }: Scope,
+  addressKeys: readonly Buffer[],
+): Promise<number> => {
+  const { erase_addresses } = await tx.one(sql.type(Erased)`
+    select erase_addresses
+    from suppression.erase_addresses(
+      project_id => ${projectId}, address_keys => ${sql.array([...addressKeys], 'bytea')}, at => now()
+    )
+  `);
+  return erase_addresses;
+};
+
+const Change = z.strictObject({
+  change: z.enum(['suppressed', 'released']),
+  reason: z.string(),
+  source: z.string(),
+  changed_at: z.date(),
+});
+export type Change = z.output<typeof Change>;
+
+const CHANGES_MAX = 1_000;
+
+/** What was done about an address, the newest first. */
+export const listChanges = ({ tx, projectId }: Scope, addressKey: Buffer) =>
+  tx.any(sql.type(Change)`
+    select change, reason, source, changed_at from suppression.history
+    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
+    order by changed_at desc, history_id
+    limit ${CHANGES_MAX}
+  `);

@@ -2,14 +2,17 @@ import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import {
+  eraseAddresses,
   findSuppressed,
+  holdAddress,
+  listChanges,
   listSuppressed,
   listSuppressionReasons,
   suppressAddress,
 } from './queries.ts';
 import type { Listed, SuppressionReason } from './queries.ts';
 
-export { listSuppressed };
+export { eraseAddresses, findSuppressed, holdAddress, listChanges, listSuppressed };
 export type { Listed, SuppressionReason };
 
 /** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */

@@ -7,6 +7,7 @@ import { giveHints } from '../base/hints.ts';
 import type { Hint } from '../base/hints.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
+import * as profiles from '../profiles/profiles.ts';
 import { SMTP_SEND_TIMEOUT_MS } from '../providers/providers.ts';
 import { listDeadWorkers } from './liveness.ts';
 import { dropSpentHints, findLostWork, listWork } from './work.ts';
@@ -71,6 +72,9 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
     ...work.dueRuns.map(automations.advanceHint),
     ...work.queuedSends.map(({ project_id, provider_id }) =>
       delivery.sendHint(project_id, provider_id),
+    ),
+    ...work.erasures.map(({ project_id, erasure_id }) =>
+      profiles.eraseHint(project_id, erasure_id),
     ),
   ];
   if (hints.length > 0) deps.log.info({ hints: hints.length }, 'overdue work hinted at');

@@ -5,6 +5,7 @@ export type Work = {
   pending: string[];
   dueRuns: string[];
   queuedSends: { project_id: string; provider_id: string }[];
+  erasures: { project_id: string; erasure_id: string }[];
   /** Projects with sends that nobody may hand over any more. */
   expired: string[];
 };
@@ -46,7 +47,17 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
       where status = 'queued' and expires_at < now() - make_interval(secs => $1)
       order by expires_at limit $2
     ) as overdue`);
-  return { pending: toIds(pending), dueRuns: toIds(dueRuns), queuedSends, expired: toIds(expired) };
+  const erasures = await ask<{ project_id: string; erasure_id: string }>(`
+    select project_id, erasure_id from profiles.erasures
+    where status = 'pending' and requested_at < now() - make_interval(secs => $1)
+    order by requested_at limit $2`);
+  return {
+    pending: toIds(pending),
+    dueRuns: toIds(dueRuns),
+    queuedSends,
+    erasures,
+    expired: toIds(expired),
+  };
 };
 
 /** The projects with hand-offs whose owner is dead, or silent for too long. */

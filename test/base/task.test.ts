@@ -24,6 +24,7 @@ test('a task’s name is its path', async () => {
     'ingest/drop_partitions',
     'ingest/keep_partitions',
     'ingest/process_events',
+    'profiles/erase_person',
   ]);
 });
 

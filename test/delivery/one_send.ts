@@ -7,6 +7,7 @@ import { recordFact } from '../../src/delivery/delivery.ts';
 import type { Fact } from '../../src/delivery/feedback_queries.ts';
 import { beginHandOff, claimSends, planSend, recordOutcome } from '../../src/delivery/queries.ts';
 import type { NewSend, OutcomeRow } from '../../src/delivery/queries.ts';
+import { insertProfiles } from '../../src/profiles/queries.ts';
 import { connectTo } from '../base/connections.ts';
 import type { TestDatabase } from '../support/database.ts';
 
@@ -55,7 +56,11 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
   const update = (sendId: string, set: string) =>
     database.owner.query(`update delivery.sends set ${set} where send_id = $1`, [sendId]);
 
-  const plan = (send: NewSend) => within((scope) => planSend(scope, send));
+  const plan = (send: NewSend) =>
+    within(async (scope) => {
+      await insertProfiles(scope, [send.profileId], null);
+      return planSend(scope, send);
+    });
   const claim = (providerId: string, claimed: Partial<Parameters<typeof claimSends>[1]> = {}) =>
     within((scope) =>
       claimSends(scope, { providerId, owner: OWNER, sendsMax: 100, leaseSeconds: 60, ...claimed }),

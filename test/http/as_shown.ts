@@ -59,6 +59,11 @@ export const makeShownProject = async (database: TestDatabase, api: TestApi): Pr
     [SHOWN_ID, project_id],
   );
   await sendsOf(database, project_id).plan(newSend({ sendId: SHOWN_ID }));
+  await database.owner.query(
+    `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)
+     values ($1, $2, $2, 'pending', 'server_key', now())`,
+    [project_id, SHOWN_ID],
+  );
 };
 
 export const callAsShown = (

@@ -22,8 +22,10 @@ const LEVELS = 20_000;
 const HUGE_CHARS = 300_000;
 
 beforeAll(async () => {
-  const body = { event: 'user_signed_up', external_id: 'ann' };
-  await api.call('POST', '/v1/events', { key: api.project.server_key, body });
+  for (const external_id of ['ann', 'eve']) {
+    const body = { event: 'user_signed_up', external_id };
+    await api.call('POST', '/v1/events', { key: api.project.server_key, body });
+  }
   await api.processEvents();
 });
 
@@ -118,7 +120,8 @@ const goodPath = ({ path }: Endpoint): string =>
   path
     .replace('{slug}', 'smtp')
     .replace('{project_id}', api.project.project_id)
-    .replace('{id}', 'external_id:ann');
+    // Whoever is erased is shown to nobody any more.
+    .replace('{id}', path.endsWith('/erase') ? 'external_id:eve' : 'external_id:ann');
 
 const paramsOf = (endpoint: Endpoint, place: string) =>
   fc.record(

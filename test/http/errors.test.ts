@@ -18,7 +18,10 @@ const WRONG_TOKENS = [
 ];
 
 const named = (those: readonly Route[]) => those.map((route) => [nameOf(route), route] as const);
-const withBody = routes.filter(takesBody);
+/** The object comes before the body: where a path names one, its own tests look at what is wrong with a body. */
+const namesObject = (route: Route): boolean =>
+  route.access !== 'webhook' && route.find !== undefined;
+const withBody = routes.filter((route) => takesBody(route) && !namesObject(route));
 const webhooks = routes.filter(({ access }) => access === 'webhook');
 const withKey = routes.filter(({ access }) => access !== 'webhook');
 const serverOnly = routes.filter(({ access }) => access === 'server');

@@ -184,6 +184,12 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   'What stands before the @': bound([
     (count) => identified({ email: `${chars(count)}@example.com` }),
   ]),
+  'Reason of an erase': bound([
+    async (count) => {
+      await post('/v1/identify', { external_id: 'erin' });
+      return post('/v1/profiles/external_id:erin/erase', { reason: chars(count) });
+    },
+  ]),
   'Events in a webhook': bound([
     (count) => postHook(times(count, (at) => ({ event: 'open', email: `a${at}@example.com` }))),
   ]),
@@ -260,8 +266,12 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   },
 };
 
-/** Nobody waits that long here: connections.test.ts shows the same with shorter times. */
-const ELSEWHERE = ['Time for headers to arrive', 'Time for a request to arrive'];
+/** Shown by connections.test.ts, with shorter times, and by export_profile.test.ts. */
+const ELSEWHERE = [
+  'Time for headers to arrive',
+  'Time for a request to arrive',
+  'Exports of a project at a time, per process',
+];
 
 const BOUND = /^[A-Z][A-Z_]*_(?:MAX|MONTHS)$/;
 

@@ -30,6 +30,7 @@ test('a new identifier makes an identity with a profile of its own', async () =>
     profile_id: expect.any(String),
     kind: 'external',
     value: 'ann',
+    is_erasing: false,
     is_new: true,
   });
   expect(await find(projectId, 'ann')).toMatchObject({

@@ -56,8 +56,8 @@ const post = (body: object, key = api.project.server_key): Promise<Answer> =>
 /** Message ids and events that are kept, by the beginning of the message id. */
 const storedOf = async (prefix: string): Promise<string[]> => {
   const { rows } = await database.owner.query<{ message_id: string }>(
-    `select message_id from ingest.message_ids left join ingest.events as event using (event_id)
-    where message_id like $1 and event.event_id is not null order by message_id`,
+    `select known.message_id from ingest.message_ids as known left join ingest.events as event using (event_id)
+    where known.message_id like $1 and event.event_id is not null order by known.message_id`,
     [`${prefix}%`],
   );
   const ids = await database.owner.query(

@@ -5,7 +5,7 @@ import { Refusal } from '../../../src/base/refusal.ts';
 import * as identity from '../../../src/identity/identity.ts';
 import { accept } from '../../../src/ingest/ingest.ts';
 import { alias, identify } from '../../../src/profiles/identify.ts';
-import { toLink } from '../../../src/profiles/identity_routes.ts';
+import { toLink } from '../../../src/profiles/link.ts';
 import { listProfiles, unlinkPeople } from '../../../src/profiles/profiles.ts';
 import { pageTimeline } from '../../../src/profiles/timeline.ts';
 import processEvents from '../../../tasks/ingest/process_events.ts';

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+const Run = z.strictObject({
+  run_id: z.uuid(),
+  automation_id: z.uuid(),
+  version: z.int(),
+  trigger_event_id: z.uuid(),
+  trigger_event_at: z.date(),
+  status: z.enum(['active', 'ended', 'failed']),
+  step_id: z.string().nullable(),
+  started_at: z.date(),
+  ended_at: z.date().nullable(),
+});
+export type Run = z.output<typeof Run>;
+
+/** The runs of an identity, page by page, in the order of their ids. */
+export const listRunsOf = (
+  { tx, projectId }: Scope,
+  identityId: string,
+  { after, limit }: { after: string | null; limit: number },
+) => {
+  const later = after === null ? sql.fragment`` : sql.fragment`and run_id > ${after}`;
+  return tx.any(sql.type(Run)`
+    select run_id, automation_id, version, trigger_event_id, trigger_event_at, status, step_id, started_at, ended_at
+    from automations.runs
+    where project_id = ${projectId} and identity_id = ${identityId} ${later}
+    order by run_id
+    limit ${limit}
+  `);
+};
+
+/** Ends the runs among these that are active; answers how many. */
+export const cancelRuns = async ({ tx, projectId }: Scope, runIds: string[]): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update automations.runs
+    set status = 'ended', step_id = null, wake_at = null, ended_at = now()
+    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')}) and status = 'active'
+  `);
+  return rowCount;
+};
+
+export const deleteLogs = async ({ tx, projectId }: Scope, runIds: string[]): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from automations.run_log
+    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
+  `);
+  return rowCount;
+};
+
+const Logged = z.strictObject({
+  run_id: z.uuid(),
+  step_id: z.string(),
+  decision: z.string(),
+  detail: z.record(z.string(), z.json()),
+  decided_at: z.date(),
+});
+export type Logged = z.output<typeof Logged>;
+
+/** What was decided in some runs, in the order in which it was. */
+export const listLogs = ({ tx, projectId }: Scope, runIds: string[]) =>
+  tx.any(sql.type(Logged)`
+    select run_id, step_id, decision, detail, decided_at from automations.run_log
+    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
+    order by run_id, entry
+  `);

@@ -1,0 +1,80 @@
+import type { Scope } from '../base/db.ts';
+import * as identity from '../identity/identity.ts';
+import type { Person } from '../identity/identity.ts';
+import * as suppression from '../suppression/suppression.ts';
+import {
+  changeTraits as changeTraitsQuery,
+  foldProfile,
+  insertProfiles,
+  listUnknown,
+  setTags,
+} from './queries.ts';
+import type { Folded } from './queries.ts';
+
+/**
+ * Makes the profiles of identities that were just made; answers the people that are not being erased.
+ * With `erasedBefore`, what `countErased` said before the caller read who there is: should somebody have
+ * been erased since, the transaction begins again, for the events it read may be gone.
+ */
+export const seePeople = async (
+  scope: Scope,
+  people: readonly Person[],
+  erasedBefore: number | null = null,
+): Promise<Person[]> => {
+  const made = people.filter((person) => person.is_new).map((person) => person.profile_id);
+  if (made.length > 0) await insertProfiles(scope, made, erasedBefore);
+  return people.filter((person) => !person.is_erasing);
+};
+
+/** Knows everybody whom the events of some flushes name from now on. `erasedBefore` as for `seePeople`. */
+export const seeEvents = async (
+  scope: Scope,
+  flushIds: readonly string[],
+  erasedBefore: number | null = null,
+): Promise<void> => {
+  const unknown = await listUnknown(scope, flushIds);
+  if (unknown.length > 0) await seePeople(scope, await identity.see(scope, unknown), erasedBefore);
+};
+
+/**
+ * The profiles that identities belong to, which stays true until the transaction ends. Whoever is gone
+ * or being erased has none.
+ */
+export const holdProfiles = async (
+  scope: Scope,
+  identityIds: readonly string[],
+): Promise<Map<string, string>> => {
+  const held = await identity.holdLiving(scope, [...new Set(identityIds)]);
+  return new Map(held.map(({ identity_id, profile_id }) => [identity_id, profile_id]));
+};
+
+export type TraitChange = {
+  identityId: string;
+  traits: Parameters<typeof changeTraitsQuery>[1]['traits'];
+  /** When it became true, by the clock of whoever said it. */
+  setAt: Date;
+  authority: 'publishable' | 'server';
+};
+
+/** What a suppressed address is called on the profiles that have it. */
+const tagOf = {
+  hard_bounce: 'hard_bounced',
+  complaint: 'complained',
+  manual: 'suppressed',
+} as const;
+
+/** The tags of a profile follow from its address, whenever that changes. */
+const retag = async (scope: Scope, { changed_id, old_email, new_email }: Folded): Promise<void> => {
+  if (old_email === new_email) return;
+  const reasons = new_email === null ? [] : await suppression.listReasons(scope, new_email);
+  await setTags(scope, changed_id, reasons.map((reason) => tagOf[reason]).toSorted());
+};
+
+/** Keeps what an identity was told about itself and folds it into its profile. */
+export const changeTraits = async (scope: Scope, change: TraitChange): Promise<void> => {
+  await retag(scope, await changeTraitsQuery(scope, change));
+};
+
+/** Makes a profile what its identities were told, after one of them came or went. */
+export const refold = async (scope: Scope, profileId: string): Promise<void> =>
+  retag(scope, await foldProfile(scope, profileId));

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { accept } from '../../src/ingest/ingest.ts';
+import { connectTo } from '../base/connections.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+
+const erase = async (projectId: string, anonymousId: string, max = 10): Promise<number> => {
+  const client = await connectTo(database, projectId);
+  const { rows } = await client.query<{ count: number }>(
+    `select ingest.erase_mentions(project_id => $1, anonymous_id => $2, events_max => $3) as count`,
+    [projectId, anonymousId, max],
+  );
+  return rows[0]?.count ?? -1;
+};
+
+test('a device is taken out of the events of known people, so many at a time; they stay otherwise', async () => {
+  const projectId = newId();
+  const event = { event: 'seen', properties: { n: 1 } };
+  const events = [
+    { ...event, external_id: 'bob', anonymous_id: 'd' },
+    { ...event, external_id: 'bob', anonymous_id: 'd' },
+    { ...event, external_id: 'bob', anonymous_id: 'e' },
+    { ...event, anonymous_id: 'd' },
+  ];
+  await accept(database.deps, { projectId, kind: 'server' }, { events });
+  const read = async () =>
+    (
+      await database.owner.query<Record<string, unknown>>(
+        'select * from ingest.events where project_id = $1 order by event_id',
+        [projectId],
+      )
+    ).rows;
+  const before = await read();
+  expect([
+    await erase(projectId, 'd', 1),
+    await erase(projectId, 'd', 1),
+    await erase(projectId, 'd', 1),
+  ]).toEqual([1, 1, 0]);
+  const expected = before.map((row) =>
+    row['external_id'] === 'bob' && row['anonymous_id'] === 'd'
+      ? { ...row, anonymous_id: null }
+      : row,
+  );
+  expect(await read()).toEqual(expected);
+  expect(await erase(newId(), 'e')).toBe(0);
+});

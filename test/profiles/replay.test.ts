@@ -1,0 +1,130 @@
+// A backup is restored: what was erased since it was made comes back with it, and goes again.
+import type pg from 'pg';
+import { expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { accept } from '../../src/ingest/ingest.ts';
+import { alias, identify } from '../../src/profiles/identify.ts';
+import { listLedger, listProfiles, replayErasures } from '../../src/profiles/profiles.ts';
+import type { LedgerEntry } from '../../src/profiles/profiles.ts';
+import processEvents from '../../tasks/ingest/process_events.ts';
+import { listTenantTables } from '../support/catalogue.ts';
+import { eraseNow, runErasure } from '../support/erase.ts';
+import { NEVER, testDatabase } from '../support/database.ts';
+import { findRemains } from '../support/remains.ts';
+
+const database = testDatabase();
+
+/** Every row of every tenant table, to be put back as it is. */
+const backUp = async (client: pg.Client) => {
+  const rows = new Map<string, string[]>();
+  for (const table of await listTenantTables(client)) {
+    const { rows: found } = await client.query<{ row: string }>(
+      `select row_to_json(whole_row)::text as row from ${table} as whole_row`,
+    );
+    rows.set(
+      table,
+      found.map(({ row }) => row),
+    );
+  }
+  return rows;
+};
+
+const restore = async (client: pg.Client, backup: Map<string, string[]>) => {
+  await client.query(`truncate ${[...backup.keys()].join(', ')} cascade`);
+  await client.query(`set session_replication_role = replica`);
+  for (const [table, rows] of backup)
+    for (const row of rows)
+      await client.query(
+        `insert into ${table} select * from json_populate_record(null::${table}, $1)`,
+        [row],
+      );
+  await client.query(`set session_replication_role = origin`);
+};
+
+const opened = () => {
+  const projectId = newId();
+  const server = { projectId, kind: 'server' } as const;
+  const find = async (value: string) =>
+    (
+      await inProject(database.deps, projectId, (scope) =>
+        listProfiles(scope, { by: 'external', value }),
+      )
+    )[0];
+  const track = (...events: object[]) =>
+    accept(database.deps, server, { events: events.map((one) => ({ event: 'seen', ...one })) });
+  const work = () =>
+    processEvents({
+      ...database.deps,
+      workerId: () => 'test',
+      jobs: database.owner,
+      signal: NEVER,
+    })({ project_id: projectId }, undefined as never);
+  const ledger = async () => {
+    const entries: LedgerEntry[] = [];
+    for await (const entry of listLedger(database.deps, projectId)) entries.push(entry);
+    return entries;
+  };
+  const replay = async (entries: LedgerEntry[]) => {
+    const count = await replayErasures(database.deps, projectId, entries);
+    const { rows } = await database.owner.query<{ erasure_id: string }>(
+      `select erasure_id from profiles.erasures where project_id = $1 and status = 'pending'`,
+      [projectId],
+    );
+    for (const { erasure_id } of rows) await runErasure(database, projectId, erasure_id);
+    return count;
+  };
+  return { projectId, server, find, track, work, ledger, replay };
+};
+
+test('the ledger outlives the restored backup, and its erases are done again', async () => {
+  const { projectId, server, find, track, work, ledger, replay } = opened();
+  const [ann, bob, device, email] = [newId(), newId(), newId(), `${newId()}@x.org`];
+  await identify(database.deps, server, { external_id: ann, traits: { email } });
+  await identify(database.deps, server, { external_id: bob, traits: { name: 'Bob' } });
+  await track({ external_id: ann }, { anonymous_id: device }, { external_id: bob });
+  await work();
+  // Accepted, and still to be processed when the backup is made.
+  await track({ external_id: ann, properties: { late: ann } });
+  const backup = await backUp(database.owner);
+
+  await alias(database.deps, server, { anonymous_id: device, external_id: ann });
+  const erasureId = await eraseNow(database, projectId, (await find(ann))?.id ?? '');
+  const kept = await ledger();
+  expect(kept).toMatchObject([
+    { erasure_id: erasureId, identifier_hashes: [{}, {}].map(() => expect.any(String)) },
+  ]);
+  expect(JSON.stringify(kept)).not.toContain(ann);
+
+  await restore(database.owner, backup);
+  expect(await findRemains(database.owner, [ann, device, email])).not.toEqual([]);
+  const bobBefore = await find(bob);
+  expect(await replay(kept)).toBe(1);
+  await work();
+  expect(await findRemains(database.owner, [ann, device, email])).toEqual([]);
+  expect(await find(bob)).toEqual(bobBefore);
+  expect(await ledger()).toMatchObject([{ erasure_id: erasureId }]);
+});
+
+test('what the database knows of is not asked for again: a person who came after stays', async () => {
+  const { projectId, server, find, ledger, replay } = opened();
+  await identify(database.deps, server, { external_id: 'ann' });
+  await eraseNow(database, projectId, (await find('ann'))?.id ?? '');
+  await identify(database.deps, server, { external_id: 'ann', traits: { plan: 'new' } });
+  const kept = await ledger();
+  expect(await replay(kept)).toBe(0);
+  expect(await find('ann')).toMatchObject({ traits: { plan: 'new' } });
+});
+
+test('an identifier that the backup does not have asks for nothing to be found, and twice is as once', async () => {
+  const { projectId, ledger, replay } = opened();
+  const entry = {
+    erasure_id: newId(),
+    profile_id: newId(),
+    requested_at: new Date().toISOString(),
+    identifier_hashes: [Buffer.alloc(32, 7).toString('base64url')],
+  };
+  expect([await replay([entry]), await replay([entry])]).toEqual([1, 0]);
+  expect(await ledger()).toMatchObject([{ erasure_id: entry.erasure_id }]);
+  expect(projectId).toBeTruthy();
+});
