@@ -562,11 +562,12 @@ create table identity.identities (
   value          text not null,
   profile_id     uuid not null,
   own_profile_id uuid not null,
-  first_seen_at  timestamptz(3) not null,
-  last_seen_at   timestamptz(3) not null,
+  first_seen_at  timestamptz(3),
+  last_seen_at   timestamptz(3),
   constraint identities_pkey primary key (project_id, identity_id),
   constraint identities_are_unique unique (project_id, kind, value),
-  constraint identities_kind_is_known check ((kind = any (array['external'::text, 'anonymous'::text])))
+  constraint identities_kind_is_known check ((kind = any (array['external'::text, 'anonymous'::text]))),
+  constraint identities_seen_first_and_last check (((first_seen_at is null) = (last_seen_at is null))) not valid
 ) with (fillfactor=85);
 create index identities_by_profile on identity.identities using btree (project_id, profile_id);
 alter table identity.identities enable row level security, force row level security;
@@ -733,14 +734,18 @@ create table ingest.pending (
   occurred_from timestamptz(3) not null,
   occurred_to   timestamptz(3) not null,
   received_at   timestamptz(3) not null,
-  constraint pending_pkey primary key (project_id, flush_id)
+  failure_count integer not null default 0,
+  retry_at      timestamptz(3),
+  constraint pending_pkey primary key (project_id, flush_id),
+  constraint pending_waits_after_failing check (((retry_at is null) = (failure_count = 0)))
 );
-create index pending_by_arrival on ingest.pending using btree (received_at);
+create index pending_by_arrival on ingest.pending using btree (received_at) where (retry_at is null);
+create index pending_by_retry on ingest.pending using btree (retry_at) where (retry_at is not null);
 alter table ingest.pending enable row level security, force row level security;
 create policy one_project on ingest.pending for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on ingest.pending for select to trunkline_queue using (true);
 grant delete, insert, select, update on ingest.pending to trunkline_runtime;
-grant select (project_id, received_at) on ingest.pending to trunkline_queue;
+grant select (project_id, received_at, retry_at) on ingest.pending to trunkline_queue;
 
 create function ingest.accept_events(
   project_id uuid,
@@ -842,6 +847,17 @@ returns setof ingest.events
 language plpgsql stable
 set search_path = '';
 grant execute on function ingest.pending_events to public;
+
+create function ingest.split_flush(
+  project_id uuid,
+  flush_id uuid,
+  first_id uuid,
+  second_id uuid
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function ingest.split_flush to public;
 
 -- profiles ----------------------------------------------------------------------------------------
 
