@@ -10,27 +10,18 @@ import { Flusher } from './flusher.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
-import {
-  claimFlushes,
-  countBetween,
-  deleteFlushes,
-  insertMessageId,
-  listConflicts,
-  listEvents,
-} from './queries.ts';
+import { countBetween, insertMessageId, listConflicts, listEvents } from './queries.ts';
 import type { AcceptedAnswer, EventInput } from './schema.ts';
 import { store } from './store.ts';
 import type { Stored } from './store.ts';
 
 export { toEntry } from './entry.ts';
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
-export { countBetween, deleteFlushes, listConflicts, listEvents };
+export { countBetween, listConflicts, listEvents };
+export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
 export { Identifier, MessageId, NOBODY } from './schema.ts';
 export type { Event } from './queries.ts';
-
-/** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
-export const CLAIM_FLUSHES_MAX = 10;
 
 type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 
@@ -123,9 +114,6 @@ export const acceptOne = (
   repetitionId?: string,
 ): Promise<AcceptedAnswer> =>
   accept(deps, caller, { events: [event], repetitionId, pathOf: alone });
-
-/** Takes the oldest flushes nobody else works on, until the transaction ends. */
-export const claim = (scope: Scope): Promise<string[]> => claimFlushes(scope, CLAIM_FLUSHES_MAX);
 
 /** Refuses a time that the caller may not write to. */
 export const refuseTime = (occurredAt: Date, caller: Caller): void => {

@@ -78,7 +78,7 @@ test('only ids, times and states of four tables are open to the queue', async ()
         'status',
       ],
     },
-    { name: 'ingest.pending', columns: ['project_id', 'received_at'] },
+    { name: 'ingest.pending', columns: ['project_id', 'received_at', 'retry_at'] },
     { name: 'providers.providers', columns: ['project_id', 'provider_id', 'status'] },
   ]);
 });
