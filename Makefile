@@ -38,8 +38,8 @@ build: $(INSTALLED) ## Build the Console into dist/console
 	@exec node src/runtime/console_build.ts
 
 .PHONY: bench
-bench: $(INSTALLED) ## Measure, each figure beside what it is compared with
-	@exec node test/bench/bench.ts
+bench: $(INSTALLED) ## Measure, each figure beside what it is compared with: all, or only=soak
+	@exec node test/bench/bench.ts $(only)
 
 .PHONY: db
 db: $(INSTALLED) ## Start the local Postgres alone and print its URL
@@ -80,8 +80,8 @@ analyst-remove: $(INSTALLED) ## Remove it: make analyst-remove project=<uuid> [n
 	@exec node src/runtime/analyst.ts remove "$(project)" "$(name)"
 
 .PHONY: seed
-seed: $(INSTALLED) ## Make people and their past: make seed people=1000 events=100000 [project=<uuid>] [days=365] [seed=1]
-	@exec node src/runtime/seed.ts people="$(people)" events="$(events)" project="$(project)" days="$(days)" seed="$(seed)"
+seed: $(INSTALLED) ## Make people and their past: make seed people=1000 events=100000 [project=<uuid>] [days=365] [seed=1] [until=<time>]
+	@exec node src/runtime/seed.ts people="$(people)" events="$(events)" project="$(project)" days="$(days)" seed="$(seed)" until="$(until)"
 
 .PHONY: watch
 watch: $(INSTALLED) ## Run db/current.sql on every save, on a scratch database

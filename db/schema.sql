@@ -42,7 +42,7 @@ grant update (last_seen_at) on admin.sessions to trunkline_runtime;
 create schema analytics authorization current_user;
 grant usage on schema analytics to trunkline_analyst;
 
-create view analytics.events as
+create view analytics.events with (security_invoker=true) as
  select event_id,
     nullif(name, ''::text) as event,
     occurred_at,
@@ -52,8 +52,18 @@ create view analytics.events as
     properties,
     source
    from ingest.events event;
+comment on view analytics.events is 'Every event as it was accepted, with the identifiers it came with';
+comment on column analytics.events.event_id is 'Id; sorts by arrival';
+comment on column analytics.events.event is 'What happened, such as user_signed_up';
+comment on column analytics.events.occurred_at is 'When, as the client says. A range of it reads only those months';
+comment on column analytics.events.received_at is 'When it was accepted, by the clock of the database';
+comment on column analytics.events.external_id is 'The customer''s own id of the person, if the event names one';
+comment on column analytics.events.anonymous_id is 'The id of the browser or device, if the event names one';
+comment on column analytics.events.properties is 'What else the event says: properties ->> ''plan''';
+comment on column analytics.events.source is 'browser, server or system';
+grant select on analytics.events to trunkline_analyst;
 
-create view analytics.feedback as
+create view analytics.feedback with (security_invoker=true) as
  select notice.occurred_at,
     notice.received_at,
     nullif(notice.source, ''::text) as source,
@@ -64,8 +74,18 @@ create view analytics.feedback as
     nullif(notice.reason, ''::text) as reason
    from feedback.notices notice
      left join suppression.addresses address on address.project_id = notice.project_id and address.address_key = notice.address_key;
+comment on view analytics.feedback is 'Everything that providers told about messages, one row per notice';
+comment on column analytics.feedback.occurred_at is 'When, by the clock of the provider';
+comment on column analytics.feedback.received_at is 'When we were told';
+comment on column analytics.feedback.source is 'The provider''s webhook';
+comment on column analytics.feedback.kind is 'delivered, bounced, deferred, complained, unsubscribed, rejected, opened, clicked or unknown';
+comment on column analytics.feedback.bounce_type is 'hard, soft or block; null for what is no bounce';
+comment on column analytics.feedback.send_id is 'The send it is about; null when it could not be matched';
+comment on column analytics.feedback.email is 'The address it is about, where it is known';
+comment on column analytics.feedback.reason is 'What the provider says of the cause';
+grant select on analytics.feedback to trunkline_analyst;
 
-create view analytics.identities as
+create view analytics.identities with (security_invoker=true) as
  select identity_id,
     profile_id,
     kind,
@@ -73,8 +93,45 @@ create view analytics.identities as
     first_seen_at,
     last_seen_at
    from identity.identities identity;
+comment on view analytics.identities is 'Every identifier that was seen or named, and the profile it belongs to today';
+comment on column analytics.identities.identity_id is 'Id';
+comment on column analytics.identities.profile_id is 'The profile it belongs to today';
+comment on column analytics.identities.kind is 'external or anonymous';
+comment on column analytics.identities.value is 'The external_id or anonymous_id itself';
+comment on column analytics.identities.first_seen_at is 'The earliest occurred_at of its events, or null as long as it was only named by an alias';
+comment on column analytics.identities.last_seen_at is 'The latest occurred_at of its events, or null like first_seen_at';
+grant select on analytics.identities to trunkline_analyst;
 
-create view analytics.profiles as
+create view analytics.links with (security_invoker=true) as
+ select link_id,
+    nullif(anonymous_id, ''::text) as anonymous_id,
+    nullif(external_id, ''::text) as external_id,
+    profile_id,
+    anonymous_profile_id,
+    source,
+    key_type,
+    status,
+    reason,
+    created_at,
+    undone_at,
+    nullif(undone_by, ''::text) as undone_by
+   from identity.links link;
+comment on view analytics.links is 'The log of identity links, those that were refused or undone included';
+comment on column analytics.links.link_id is 'Id; sorts by time';
+comment on column analytics.links.anonymous_id is 'The id of the browser or device';
+comment on column analytics.links.external_id is 'The customer''s own id of the person';
+comment on column analytics.links.profile_id is 'The person''s profile';
+comment on column analytics.links.anonymous_profile_id is 'The profile that the anonymous id has without the link; shown nowhere while the link is active';
+comment on column analytics.links.source is 'Who asked for it: identify, alias or console';
+comment on column analytics.links.key_type is 'What vouched for it: publishable, server or session';
+comment on column analytics.links.status is 'How it stands today: active, undone or refused';
+comment on column analytics.links.reason is 'Why it was refused: linked_to_another (a shared device) or undone_before; else null';
+comment on column analytics.links.created_at is 'When it was asked for';
+comment on column analytics.links.undone_at is 'When it was undone';
+comment on column analytics.links.undone_by is 'Who undid it';
+grant select on analytics.links to trunkline_analyst;
+
+create view analytics.profiles with (security_invoker=true) as
  select profile.profile_id,
     known.external_id,
     nullif(profile.email, ''::text) as email,
@@ -92,8 +149,19 @@ create view analytics.profiles as
             max(identity.last_seen_at) as last_seen_at
            from identity.identities identity
           group by identity.project_id, identity.profile_id) known on known.project_id = profile.project_id and known.profile_id = profile.profile_id;
+comment on view analytics.profiles is 'Everybody, as they are known today';
+comment on column analytics.profiles.profile_id is 'Id';
+comment on column analytics.profiles.external_id is 'The customer''s own id of the person, or null for an anonymous visitor';
+comment on column analytics.profiles.email is 'Where mail goes to';
+comment on column analytics.profiles.traits is 'What is known: traits ->> ''plan''';
+comment on column analytics.profiles.tags is 'Tags, such as those that bounces put on';
+comment on column analytics.profiles.first_seen_at is 'The earliest occurred_at of their events, or null as long as nobody has seen them';
+comment on column analytics.profiles.last_seen_at is 'The latest occurred_at of their events, or null like first_seen_at';
+comment on column analytics.profiles.created_at is 'When the profile was made';
+comment on column analytics.profiles.updated_at is 'When its traits or tags changed last';
+grant select on analytics.profiles to trunkline_analyst;
 
-create view analytics.runs as
+create view analytics.runs with (security_invoker=true) as
  select run.run_id,
     run.automation_id,
     nullif(automation.name, ''::text) as automation,
@@ -109,8 +177,22 @@ create view analytics.runs as
    from automations.runs run
      left join automations.automations automation on automation.project_id = run.project_id and automation.automation_id = run.automation_id
      left join identity.identities identity on identity.project_id = run.project_id and identity.identity_id = run.identity_id;
+comment on view analytics.runs is 'Every way of a person through an automation';
+comment on column analytics.runs.run_id is 'Id';
+comment on column analytics.runs.automation_id is 'The automation';
+comment on column analytics.runs.automation is 'Its name today';
+comment on column analytics.runs.version is 'The version of it that the run follows to its end';
+comment on column analytics.runs.profile_id is 'Whose run it is: their profile today';
+comment on column analytics.runs.trigger_event_id is 'The event that started it';
+comment on column analytics.runs.trigger_event_at is 'When that event occurred';
+comment on column analytics.runs.status is 'active or ended';
+comment on column analytics.runs.step_id is 'The step it is at; null when it has ended';
+comment on column analytics.runs.wake_at is 'When it goes on, if it waits';
+comment on column analytics.runs.started_at is 'When it was started';
+comment on column analytics.runs.ended_at is 'When it ended';
+grant select on analytics.runs to trunkline_analyst;
 
-create view analytics.sends as
+create view analytics.sends with (security_invoker=true) as
  select send.send_id,
     send.automation_id,
     nullif(automation.name, ''::text) as automation,
@@ -142,16 +224,45 @@ create view analytics.sends as
      left join rendering.templates template on template.project_id = send.project_id and template.template_id = send.template_id and template.version = send.template_version
      left join automations.runs run on run.project_id = send.project_id and run.run_id = send.run_id
      left join identity.identities identity on identity.project_id = run.project_id and identity.identity_id = run.identity_id;
+comment on view analytics.sends is 'Every message that was to be sent, and what became of it';
+comment on column analytics.sends.send_id is 'Id; sorts by time';
+comment on column analytics.sends.automation_id is 'The automation that sent it';
+comment on column analytics.sends.automation is 'Its name today';
+comment on column analytics.sends.run_id is 'The run that sent it';
+comment on column analytics.sends.step_id is 'The step that sent it';
+comment on column analytics.sends.template_id is 'What was sent';
+comment on column analytics.sends.template_version is 'In which version';
+comment on column analytics.sends.template is 'The template''s name';
+comment on column analytics.sends.profile_id is 'Whom it was for: their profile today';
+comment on column analytics.sends.recipient is 'The address; null once its person was erased';
+comment on column analytics.sends.subject is 'The subject as it was sent; null until it was rendered, and once its person was erased';
+comment on column analytics.sends.status is 'The strongest fact: complained, bounced, delivered, else the state of the hand-off (accepted, rejected, queued, …)';
+comment on column analytics.sends.status_reason is 'Why, where there is a reason';
+comment on column analytics.sends.event_id is 'The event that led to it';
+comment on column analytics.sends.event_occurred_at is 'When that event occurred';
+comment on column analytics.sends.queued_at is 'When it was decided to send it';
+comment on column analytics.sends.handed_off_at is 'When it was last handed to the provider';
+comment on column analytics.sends.accepted_at is 'When the provider took it';
+comment on column analytics.sends.delivered_at is 'When it reached the mailbox, if the provider says so';
+comment on column analytics.sends.bounced_at is 'When it bounced';
+comment on column analytics.sends.complained_at is 'When the recipient complained';
+grant select on analytics.sends to trunkline_analyst;
 
-create view analytics.suppressions as
+create view analytics.suppressions with (security_invoker=true) as
  select nullif(email, ''::text) as email,
     reason,
     nullif(source, ''::text) as source,
     suppressed_at
    from suppression.addresses address
   where suppressed_at is not null;
+comment on view analytics.suppressions is 'Every address that must be left alone today, and why';
+comment on column analytics.suppressions.email is 'The address; null once its person was erased';
+comment on column analytics.suppressions.reason is 'hard_bounce, complaint or manual';
+comment on column analytics.suppressions.source is 'Who said so, such as a provider''s webhook';
+comment on column analytics.suppressions.suppressed_at is 'Since when';
+grant select on analytics.suppressions to trunkline_analyst;
 
-create view analytics.timeline as
+create view analytics.timeline with (security_invoker=true) as
  select identity.profile_id,
     event.event_id,
     nullif(event.name, ''::text) as event,
@@ -167,6 +278,17 @@ create view analytics.timeline as
             when event.external_id is null then 'anonymous'::text
             else 'external'::text
         end and identity.value = coalesce(event.external_id, event.anonymous_id);
+comment on view analytics.timeline is 'Every event with the profile it is on the timeline of today';
+comment on column analytics.timeline.profile_id is 'The profile it belongs to today; null until the event is processed, seconds after it was accepted';
+comment on column analytics.timeline.event_id is 'Id; sorts by arrival';
+comment on column analytics.timeline.event is 'What happened, such as user_signed_up';
+comment on column analytics.timeline.occurred_at is 'When, as the client says. A range of it reads only those months';
+comment on column analytics.timeline.received_at is 'When it was accepted, by the clock of the database';
+comment on column analytics.timeline.external_id is 'The customer''s own id of the person, if the event names one';
+comment on column analytics.timeline.anonymous_id is 'The id of the browser or device, if the event names one';
+comment on column analytics.timeline.properties is 'What else the event says: properties ->> ''plan''';
+comment on column analytics.timeline.source is 'browser, server or system';
+grant select on analytics.timeline to trunkline_analyst;
 
 -- automations -------------------------------------------------------------------------------------
 
@@ -613,8 +735,11 @@ create index links_by_profile on identity.links using btree (project_id, profile
 create unique index links_one_active on identity.links using btree (project_id, anonymous_identity_id) where (status = 'active'::text);
 create unique index links_refused_once on identity.links using btree (project_id, anonymous_identity_id, external_identity_id, reason) where (status = 'refused'::text);
 alter table identity.links enable row level security, force row level security;
+create policy analysts_permissive on identity.links for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on identity.links as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on identity.links for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on identity.links to trunkline_runtime;
+grant select (project_id, link_id, anonymous_id, external_id, profile_id, anonymous_profile_id, source, key_type, status, reason, created_at, undone_at, undone_by) on identity.links to trunkline_analyst;
 
 create function identity.link_identities(
   project_id uuid,

@@ -29,7 +29,9 @@ const readDefinitions = async (): Promise<Definition[]> => {
     from pg_proc as p join room on room.oid = p.pronamespace
     where p.prokind in ('f', 'p')
     union all
-    select c.oid::regclass::text, pg_get_viewdef(c.oid), pg_get_userbyid(c.relowner), c.relacl::text
+    select c.oid::regclass::text, concat_ws(' ', pg_get_viewdef(c.oid), c.reloptions, obj_description(c.oid), array(
+        select col_description(c.oid, attnum) from pg_attribute where attrelid = c.oid and attnum > 0 order by attnum
+      )), pg_get_userbyid(c.relowner), c.relacl::text
     from pg_class as c join room on room.oid = c.relnamespace
     where c.relkind = 'v'
     order by 1`);
@@ -122,4 +124,19 @@ test('the description is the same each time, and leaves the connection as it was
   expect(await describeSchema(database.owner)).toBe(first);
   const { rows } = await database.owner.query('show search_path');
   expect(rows).toEqual([{ search_path: '"$user", public' }]);
+});
+
+test('the description of a view says with whose rights it reads, what it means and who may read it', async () => {
+  for (const change of [
+    'alter view analytics.events reset (security_invoker)',
+    'comment on column analytics.events.event is null',
+    `comment on view analytics.events is 'Something else'`,
+    'revoke select on analytics.events from trunkline_analyst',
+    'grant select on analytics.events to public',
+    'alter view analytics.events owner to trunkline_queue',
+  ]) {
+    const before = await describeSchema(database.owner);
+    await database.owner.query(change);
+    expect([change, await describeSchema(database.owner)]).not.toEqual([change, before]);
+  }
 });

@@ -227,12 +227,13 @@ export const postponeRun = async (
   failuresMax: number,
 ): Promise<void> => {
   await tx.query(sql.unsafe`
-    update automations.runs
-    set failure_count = failure_count + 1,
-      status = case when failure_count + 1 >= ${failuresMax} then 'failed' else status end,
-      ended_at = case when failure_count + 1 >= ${failuresMax} then statement_timestamp() end,
-      wake_at = statement_timestamp() + make_interval(secs => 2 ^ failure_count)
-    where project_id = ${projectId} and run_id = ${runId}
+    update automations.runs as run
+    set failure_count = run.failure_count + 1,
+      status = case when run.failure_count + 1 >= ${failuresMax} then 'failed' else run.status end,
+      ended_at = case when run.failure_count + 1 >= ${failuresMax} then clock.now end,
+      wake_at = clock.now + make_interval(secs => 2 ^ run.failure_count)
+    from (select statement_timestamp() as now) as clock
+    where run.project_id = ${projectId} and run.run_id = ${runId}
   `);
   await tx.query(sql.unsafe`
     insert into automations.run_log (project_id, run_id, entry, step_id, decision, decided_at)

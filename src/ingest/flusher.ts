@@ -10,6 +10,8 @@ export const FLUSH_BYTES_MAX = 8 * 1024 * 1024;
 export const QUEUED_EVENTS_MAX = 20_000;
 export const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
 export const RETRY_AFTER_SECONDS = 1;
+/** How long a busy project waits at most for requests to share its next commit. */
+const GATHER_MS = 2;
 
 type Waiting<Item, Stored> = {
   items: Item[];
@@ -31,6 +33,8 @@ export class Flusher<Item, Stored> {
   readonly #store: Store<Item, Stored>;
   readonly #bytesOf: (item: Item) => number;
   readonly #queues = new Map<string, Waiting<Item, Stored>[]>();
+  /** Looks whether enough is here for the next flush of a project. */
+  readonly #gathering = new Map<string, () => void>();
   #queuedCount = 0;
   #queuedBytes = 0;
 
@@ -55,6 +59,7 @@ export class Flusher<Item, Stored> {
       const waiting = { items, bytes, resolve, reject };
       if (queue) {
         queue.push(waiting);
+        this.#gathering.get(projectId)?.();
         return;
       }
       this.#queues.set(projectId, [waiting]);
@@ -65,10 +70,29 @@ export class Flusher<Item, Stored> {
   async #drain(projectId: string): Promise<void> {
     for (let flush = this.#take(projectId); flush.length > 0; flush = this.#take(projectId)) {
       await this.#flush(projectId, flush);
-      // Lets answers out, and requests in that are here already, so that they share the next commit.
-      await turn();
+      await this.#gather(projectId, flush.length);
     }
     this.#queues.delete(projectId);
+  }
+
+  /**
+   * Waits until half of those who are about are here: whoever was just answered tends to ask again at once.
+   * Otherwise a few early ones would have a commit of their own, and all others wait for it.
+   */
+  async #gather(projectId: string, answered: number): Promise<void> {
+    const waiting = (): number => this.#queues.get(projectId)?.length ?? 0;
+    const wanted = Math.ceil((answered + waiting()) / 2);
+    await turn();
+    if (waiting() >= wanted) return;
+    await new Promise<void>((resolve) => {
+      const giveUp = setTimeout(resolve, GATHER_MS);
+      this.#gathering.set(projectId, () => {
+        if (waiting() < wanted) return;
+        clearTimeout(giveUp);
+        resolve();
+      });
+    });
+    this.#gathering.delete(projectId);
   }
 
   /** Whole requests, so that each is stored in one transaction or not at all. */

@@ -6,7 +6,6 @@ import { PAGE_ITEMS_MAX, readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import * as identity from '../identity/identity.ts';
 import type { Identity, LinkRow, Person } from '../identity/identity.ts';
-import type { Entry } from '../ingest/ingest.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
   addTagByEmail,
@@ -15,13 +14,12 @@ import {
   foldProfile,
   insertProfiles,
   listByEmail,
-  listEntries,
   listRows,
   listUnknown,
   setMergedInto,
   setTags,
 } from './queries.ts';
-import type { Folded, Page, ProfileRow, ProfilesPage } from './queries.ts';
+import type { Folded, ProfileRow, ProfilesPage } from './queries.ts';
 import type { Profile } from './schema.ts';
 
 export type { ProfileRow };
@@ -180,18 +178,6 @@ export const pageProfiles = async (
   const rows = await listSelected(scope, selector, { limit: limit + 1, afterId });
   const page = toPage(rows, limit, { item: (row) => row, position: (row) => [row.profile_id] });
   return { ...page, items: await toProfiles(scope, page.items) };
-};
-
-/** One page of a profile's timeline, newest first, read over the identities it has today. */
-export const listTimeline = async (
-  scope: Scope,
-  profileId: string,
-  page: Page,
-): Promise<readonly Entry[]> => {
-  const identities = await identity.listByProfile(scope, profileId);
-  const values = (wanted: Identity['kind']) =>
-    identities.filter(({ kind }) => kind === wanted).map(({ value }) => value);
-  return listEntries(scope, values('external'), values('anonymous'), page);
 };
 
 /** The profile that an identity belongs to today. */

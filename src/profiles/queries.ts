@@ -3,7 +3,6 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { jsonObject } from '../base/json_object.ts';
 import { SeenIdentifier } from '../identity/identity.ts';
-import { Entry } from '../ingest/ingest.ts';
 
 const Profile = z.strictObject({
   profile_id: z.uuid(),
@@ -121,54 +120,3 @@ export const addTagByEmail = ({ tx, projectId }: Scope, email: string, tag: stri
       updated_at = now()
     where project_id = ${projectId} and lower(email) = ${email} and not tags @> ${sql.array([tag], 'text')}
   `);
-
-export type Page = {
-  limit: number;
-  /** Where the page before ended. */
-  position: { occurredAt: Date; eventId: string } | null;
-  event?: string | undefined;
-  /** RFC 3339, exclusive both. */
-  after?: string | undefined;
-  before?: string | undefined;
-};
-
-/**
- * The timeline of some identifiers, newest first. Each identifier's newest are read by key, and no
- * more than a page of them, so the cost does not grow with the past.
- */
-export const listEntries = (
-  { tx, projectId }: Scope,
-  externalIds: string[],
-  anonymousIds: string[],
-  { limit, position, event, after, before }: Page,
-) => {
-  const filters = [
-    position &&
-      sql.fragment`(occurred_at, event_id) < (${sql.timestamp(position.occurredAt)}, ${position.eventId}::uuid)`,
-    // Said once more of the time alone, so that months outside are not opened.
-    position && sql.fragment`occurred_at <= ${sql.timestamp(position.occurredAt)}`,
-    event && sql.fragment`name = ${event}`,
-    after && sql.fragment`occurred_at > ${after}::timestamptz`,
-    before && sql.fragment`occurred_at < ${before}::timestamptz`,
-  ].filter((filter) => typeof filter === 'object' && filter !== null);
-  const filtered = sql.join([sql.fragment`true`, ...filters], sql.fragment` and `);
-  const columns = sql.fragment`event_id, name as event, external_id, anonymous_id, properties,
-    occurred_at, received_at, source`;
-  const newestFirst = sql.fragment`order by occurred_at desc, event_id desc limit ${limit}`;
-  return tx.any(sql.type(Entry)`
-    select entry.* from unnest(${sql.array(externalIds, 'text')}) as known (value)
-    cross join lateral (
-      select ${columns} from ingest.events
-      where project_id = ${projectId} and external_id = known.value and ${filtered}
-      ${newestFirst}
-    ) as entry
-    union all
-    select entry.* from unnest(${sql.array(anonymousIds, 'text')}) as known (value)
-    cross join lateral (
-      select ${columns} from ingest.events
-      where project_id = ${projectId} and external_id is null and anonymous_id = known.value and ${filtered}
-      ${newestFirst}
-    ) as entry
-    ${newestFirst}
-  `);
-};

@@ -76,7 +76,8 @@ export const profileRoutes = [
     summary: "Read a profile's timeline, newest first.",
     description:
       'Everything that happened to the person under any of their identifiers. Pages neither skip nor repeat ' +
-      'entries while events arrive.',
+      'entries while events arrive. With `event`, a page may hold fewer entries than asked for, or none, and still ' +
+      'have a next: only `next_cursor` says which is the last.',
     params: ProfileParams,
     query: TimelineQuery,
     status: 200,

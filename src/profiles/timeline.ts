@@ -1,26 +1,156 @@
 import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
-import { readCursor, toPage } from '../base/page.ts';
+import { readCursor, toCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
-import { toEntry } from '../ingest/ingest.ts';
-import { listTimeline } from './profiles.ts';
-import type { Page } from './queries.ts';
+import * as identity from '../identity/identity.ts';
+import type { Identity } from '../identity/identity.ts';
+import * as ingest from '../ingest/ingest.ts';
+import type { Entry } from '../ingest/ingest.ts';
+import { stretchesOf } from './months.ts';
+import type { Range } from './months.ts';
+import { listNewestOf } from './timeline_queries.ts';
+import type { Position, Read, Reading, Source } from './timeline_queries.ts';
 
-const Position = z.tuple([z.iso.datetime(), z.uuid()]);
+/** How much is read for a page. */
+export const EFFORT = {
+  /** How many events one statement looks at, of all identifiers together. */
+  eventsPerStatement: 2_000,
+  /** How many events a page of one event name looks at before it ends, however few it has found. */
+  eventsPerPageMax: 10_000,
+};
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+const PositionInCursor = z.tuple([z.iso.datetime(), z.uuid()]);
 
 /** What of a timeline is asked for: one event name, a stretch of time (RFC 3339, exclusive), or all. */
-export type TimelineQuery = PageQuery & Omit<Page, 'limit' | 'position'>;
+export type TimelineQuery = PageQuery & Pick<Reading, 'event' | 'after' | 'before'>;
 
-/** One page of a profile's timeline as the API shows it, newest first. */
-export const pageTimeline = async (scope: Scope, profileId: string, query: TimelineQuery) => {
-  const position = readCursor(Position, query.cursor);
-  const entries = await listTimeline(scope, profileId, {
-    ...query,
-    limit: query.limit + 1,
-    position: position && { occurredAt: new Date(position[0]), eventId: position[1] },
+/** A page while it is read: what was found, newest first, and how much was looked at for it. */
+type Walk = {
+  readonly scope: Scope;
+  readonly query: TimelineQuery;
+  readonly effort: typeof EFFORT;
+  /** One more than the page holds, to know whether there is a next. */
+  readonly wanted: number;
+  found: Entry[];
+  lookedAt: number;
+};
+
+/** Negative when `a` comes first: it is the newer. */
+const newestFirst = (a: Position, b: Position): number =>
+  b.occurred_at.getTime() - a.occurred_at.getTime() || (a.event_id < b.event_id ? 1 : -1);
+
+/** Whether what is older than a position could still be on the page. */
+const mayMatter = ({ found, wanted }: Walk, position: Position): boolean => {
+  const last = found[wanted - 1];
+  return last === undefined || newestFirst(position, last) < 0;
+};
+
+const toEntry = (row: Read): Entry => {
+  const { of_source: _, place: __, ...entry } = row;
+  return entry;
+};
+
+/** Reads a share of each source; answers with those that have more, each from where it was left. */
+const readOn = async (
+  walk: Walk,
+  sources: readonly Source[],
+  reading: Reading,
+): Promise<Source[]> => {
+  const rows = await listNewestOf(walk.scope, sources, reading);
+  const { event } = walk.query;
+  const matching = rows.filter((row) => event === undefined || row.event === event).map(toEntry);
+  walk.found = [...walk.found, ...matching].toSorted(newestFirst).slice(0, walk.wanted);
+  return rows.flatMap((row) => {
+    const source = sources[row.of_source];
+    return row.place === reading.share && source ? [{ ...source, position: row }] : [];
   });
-  return toPage(entries, query.limit, {
-    item: toEntry,
-    position: (entry) => [entry.occurred_at.toISOString(), entry.event_id],
-  });
+};
+
+/**
+ * Reads a stretch of time until nothing in it can be on the page any more: null. Or until enough was
+ * looked at for one page: answers the position that everything newer than was read of.
+ */
+const readStretch = async (
+  walk: Walk,
+  { from, to }: Range,
+  sources: readonly Source[],
+): Promise<Position | null> => {
+  const { event, after, before } = walk.query;
+  const { eventsPerStatement, eventsPerPageMax } = walk.effort;
+  const most = event === undefined ? walk.wanted - walk.found.length : eventsPerStatement;
+  let open = [...sources];
+  for (;;) {
+    open = open.filter(({ position }) => mayMatter(walk, position));
+    if (open.length === 0) return null;
+    if (event !== undefined && walk.lookedAt >= eventsPerPageMax)
+      return open.map(({ position }) => position).toSorted(newestFirst)[0] ?? null;
+    const share = Math.min(most, Math.ceil(eventsPerStatement / open.length));
+    open = await readOn(walk, open, { from, to, share, event, after, before });
+    walk.lookedAt += open.length * share;
+  }
+};
+
+const isIn = ({ from, to }: Range, stretch: Range): boolean =>
+  from < stretch.to && to >= stretch.from;
+
+/** Nothing that names somebody who was never seen has been processed. */
+const rangesOf = ({ first_seen_at: from, last_seen_at: to }: Identity): Range[] =>
+  from && to ? [{ from, to }] : [];
+
+/** One stretch of months after another, newest first, each over the identifiers that were seen in it. */
+const walkBack = async (
+  walk: Walk,
+  profileId: string,
+  start: Position | null,
+): Promise<Position | null> => {
+  const { scope, query } = walk;
+  // Before the identities: whatever is processed in between is in one of the two.
+  const waiting = await ingest.findWaiting(scope);
+  const identities = await identity.listByProfile(scope, profileId);
+  const ends = [start?.occurred_at, query.before && new Date(query.before)].filter(
+    (end) => end instanceof Date,
+  );
+  const bounds = {
+    ...(query.after === undefined ? {} : { from: new Date(query.after) }),
+    ...(ends.length === 0 ? {} : { to: new Date(Math.min(...ends.map(Number))) }),
+  };
+  const ranges = [...identities.flatMap(rangesOf), ...(waiting === null ? [] : [waiting])];
+  for (const stretch of stretchesOf(ranges, bounds)) {
+    const isAnybodys = waiting !== null && isIn(waiting, stretch);
+    const seen = identities.filter(
+      (known) => isAnybodys || rangesOf(known).some((range) => isIn(range, stretch)),
+    );
+    const end = { occurred_at: stretch.to, event_id: FIRST_ID };
+    const position = start !== null && newestFirst(end, start) < 0 ? start : end;
+    const sources = seen.map(({ kind, value }) => ({ kind, value, position }));
+    const stoppedAt = await readStretch(walk, stretch, sources);
+    if (stoppedAt !== null) return stoppedAt;
+    if (walk.found.length === walk.wanted) return null;
+  }
+  return null;
+};
+
+/**
+ * One page of a profile's timeline as the API shows it, newest first, read over the identities it has
+ * today. Opens months from the newest on and only as far as it must. A page of one event name ends when
+ * it has looked at enough: it may hold fewer entries than asked for, or none, and still have a next.
+ */
+export const pageTimeline = async (
+  scope: Scope,
+  profileId: string,
+  query: TimelineQuery,
+  effort = EFFORT,
+) => {
+  const cursor = readCursor(PositionInCursor, query.cursor);
+  const start = cursor && { occurred_at: new Date(cursor[0]), event_id: cursor[1] };
+  const walk: Walk = { scope, query, effort, wanted: query.limit + 1, found: [], lookedAt: 0 };
+  const stoppedAt = await walkBack(walk, profileId, start);
+  const toPosition = (at: Position): string[] => [at.occurred_at.toISOString(), at.event_id];
+  if (stoppedAt === null) {
+    return toPage(walk.found, query.limit, { item: ingest.toEntry, position: toPosition });
+  }
+  // What is older than this was not yet looked for under every identifier.
+  const sure = walk.found.filter((entry) => newestFirst(entry, stoppedAt) <= 0);
+  return { items: sure.map(ingest.toEntry), next_cursor: toCursor(toPosition(stoppedAt)) };
 };

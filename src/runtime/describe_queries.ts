@@ -104,12 +104,26 @@ const TABLE_GRANTS = `
 /** What is said after a table, in this order; each sorted by its reader, whose order is no server's collation. */
 export const AFTER_TABLES = [TABLE_OWNERS, INDEXES, TRIGGERS, ROW_SECURITY, POLICIES, TABLE_GRANTS];
 
+/** What is said after a view: whose it is, what it means, who may read it. */
+const AFTER_VIEW = `array(
+    select format('alter view %s owner to %s;', c.oid::regclass, ${owner('c.relowner')}) where c.relowner <> n.nspowner
+  ) || array(
+    select format('comment on %s is %L;', case d.objsubid when 0 then 'view ' || c.oid::regclass
+      else format('column %s.%I', c.oid::regclass, a.attname) end, d.description)
+    from pg_description as d
+    left join pg_attribute as a on a.attrelid = d.objoid and a.attnum = d.objsubid and d.objsubid > 0
+    where d.classoid = 'pg_class'::regclass and d.objoid = c.oid order by d.objsubid
+  ) || array(
+    select format('grant %s on %s to %s;', ${PRIVILEGES}, c.oid::regclass, ${ROLE})
+    from ${granted('c.relacl', 'r', 'c.relowner')} group by grantee order by ${ROLE}
+  )`;
+
 export const VIEWS = `
   select ${AT}, case c.relkind
     when 'S' then format('create sequence %s;', c.oid::regclass)
-    else format('create %s %s as%s', case c.relkind when 'm' then 'materialized view' else 'view' end,
-      c.oid::regclass, chr(10) || pg_get_viewdef(c.oid, true))
-  end as line
+    else format('create %s %s%s as%s', case c.relkind when 'm' then 'materialized view' else 'view' end,
+      c.oid::regclass, ' with (' || array_to_string(c.reloptions, ', ') || ')', chr(10) || pg_get_viewdef(c.oid, true))
+  end as line, case when c.relkind = 'S' then '{}' else ${AFTER_VIEW} end as after
   ${RELATIONS} where c.relkind in ('v', 'm', 'S') order by 1, 2`;
 
 const ARGUMENTS = `(

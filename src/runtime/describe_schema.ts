@@ -11,6 +11,7 @@ type Schema = { name: string; owner: string; grants: string[] };
 /** A line about a table: part of it, or said after it. */
 type Line = { schema: string; name: string; line: string };
 type Column = Line & { column: string };
+type View = Line & { after: string[] };
 type Routine = {
   schema: string;
   name: string;
@@ -27,7 +28,7 @@ type Facts = {
   columns: Column[];
   constraints: Line[];
   after: Line[];
-  views: Line[];
+  views: View[];
   functions: Routine[];
 };
 
@@ -96,7 +97,7 @@ const describeOneSchema = (facts: Facts, { name, owner, grants }: Schema): strin
     `-- ${name} `.padEnd(RULE_WIDTH, '-'),
     [`create schema ${name} authorization ${owner};`, ...grants].join('\n'),
     ...here(facts.tables).map((table) => describeTable(facts, table)),
-    ...here(facts.views).map(({ line }) => line),
+    ...here(facts.views).map(({ line, after }) => [line, ...after].join('\n')),
     ...here(facts.functions).map(describeFunction),
   ].join('\n\n');
 };

@@ -30,7 +30,8 @@ const READY_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 60_000;
 const POLL_MS = 10;
 
-const isAlive = (pid: number): boolean => {
+/** Whether a process is there, whoever it belongs to. */
+export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
     return true;

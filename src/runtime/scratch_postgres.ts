@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { startLocalPostgres } from './local_postgres.ts';
+import { clearLeftovers, endWithProcess, makeFolder } from './scratch_leftovers.ts';
 
 /** A port that nobody listens on at this moment. */
 export const findFreePort = (): Promise<number> =>
@@ -18,7 +16,7 @@ export const findFreePort = (): Promise<number> =>
     });
   });
 
-export type ScratchPostgres = { url: string; stop: () => Promise<void> };
+export type ScratchPostgres = { url: string; pid: number; dir: string; stop: () => Promise<void> };
 
 /** Settings for data that nobody will miss. */
 const FORGETFUL = {
@@ -28,21 +26,28 @@ const FORGETFUL = {
   autovacuum: 'off',
 };
 
-/** A server over a folder of its own, gone with everything in it when stopped. */
+/**
+ * A server over a folder of its own, gone with everything in it when stopped, and when this process
+ * ends in whatever way; if it was killed, when the next one is started.
+ */
 export const startScratchPostgres = async (
   settings: Record<string, string | number> = {},
 ): Promise<ScratchPostgres> => {
-  const folder = await mkdtemp(join(tmpdir(), 'trunkline-'));
-  await chmod(folder, 0o755); // The server may run under another account.
+  await clearLeftovers();
+  const { folder, dir } = await makeFolder();
   const server = await startLocalPostgres({
-    dir: join(folder, `data-${randomBytes(4).toString('hex')}`),
+    dir,
     port: await findFreePort(),
     settings: { ...FORGETFUL, ...settings },
   });
+  const forget = endWithProcess({ pid: server.pid, folders: [folder, server.dir] });
   return {
     url: server.url,
+    pid: server.pid,
+    dir: server.dir,
     stop: async () => {
       await server.stop('immediate');
+      forget();
       for (const made of [folder, server.dir]) await rm(made, { recursive: true, force: true });
     },
   };

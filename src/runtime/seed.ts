@@ -1,4 +1,4 @@
-// `make seed people=… events=… [project=…] [days=…] [seed=…]`: a project with people and their past.
+// `make seed people=… events=… [project=…] [days=…] [seed=…] [until=…]`: a project with people and their past.
 import { z } from 'zod';
 import { openDb } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
@@ -17,6 +17,19 @@ const DAYS_MAX = 700;
 const SEED_MAX = 1_000_000;
 const SAY_EVERY_MS = 1_000;
 const CONNECTIONS = 3;
+
+const SEEDED = [
+  'ingest.events',
+  'identity.identities',
+  'identity.links',
+  'profiles.profiles',
+  'profiles.traits',
+  'automations.runs',
+  'delivery.sends',
+  'delivery.attempts',
+  'feedback.notices',
+  'suppression.addresses',
+];
 
 const count = (most: number) => z.coerce.number().int().min(1).max(most);
 const Options = z
@@ -59,6 +72,13 @@ const newProgress = (events: number) => {
   };
 };
 
+/** What goes on with a seed, or does nothing when all of it is there. */
+const commandOf = ({ until, ...counts }: SeedOptions, projectId: string): string =>
+  Object.entries({ ...counts, project: projectId, until: until.toISOString() })
+    .map(([name, value]) => ` ${name}=${value}`)
+    .join('')
+    .replace(/^/, 'make seed');
+
 const main = async ({ project, ...options }: SeedOptions & { project?: string | undefined }) => {
   const databaseUrl = await findDatabase();
   const keys = await readKeys();
@@ -68,15 +88,15 @@ const main = async ({ project, ...options }: SeedOptions & { project?: string | 
       throw new Error(`There is no project ${project}.`);
     const made =
       project === undefined ? await createProject({ db, keys }, 'Seeded') : { project_id: project };
-    await makeSeed({ db, keys }, made.project_id, options, newProgress(options.events));
+    // Before the work: whoever is interrupted keeps the keys, and knows how to go on.
     console.log(JSON.stringify(made, null, 2));
+    console.error(`  if this is interrupted: ${commandOf(options, made.project_id)}`);
+    await makeSeed({ db, keys }, made.project_id, options, newProgress(options.events));
   } finally {
     await db.end();
   }
   // So that plans are right from the start; the server would see to it by itself in some minutes.
-  await withClient(databaseUrl, (client) =>
-    client.query('analyze ingest.events, identity.identities, profiles.profiles, profiles.traits'),
-  );
+  await withClient(databaseUrl, (client) => client.query(`analyze ${SEEDED.join(', ')}`));
 };
 
 await runCommand(() => main(readOptions(process.argv.slice(2))));

@@ -13,6 +13,7 @@ const VIEWS = [
   'events',
   'feedback',
   'identities',
+  'links',
   'profiles',
   'runs',
   'sends',
@@ -29,6 +30,7 @@ let theirAnalyst: pg.Client;
 const fill = async (shop: Shop, secret: string): Promise<void> => {
   await shop.happened([at(3), `${secret}~${secret}-browser`, secret]);
   await shop.told(secret, { email: `${secret}@example.com`, plan: secret });
+  await shop.linked(`${secret}-browser`, secret);
   await shop.sent({ to: secret, acceptedAt: at(2) });
   const address_key = await shop.suppressed(`${secret}@example.com`, 'complaint', secret, at(1));
   const notice = { source: secret, dedupe_key: 'k', kind: 'bounced', reason: secret };

@@ -114,6 +114,25 @@ export class Shop {
     );
   }
 
+  /** Links an anonymous id to somebody, or is refused; answers the log's row. */
+  linked(anonymous_id: string, external_id: string) {
+    return inProject(this.database.deps, this.projectId, (scope) =>
+      profiles.linkPeople(scope, {
+        anonymous_id,
+        external_id,
+        source: 'identify',
+        key_type: 'publishable',
+      }),
+    );
+  }
+
+  /** Takes a link back. */
+  async unlinked(linkId: string): Promise<void> {
+    await inProject(this.database.deps, this.projectId, (scope) =>
+      profiles.unlinkPeople(scope, linkId, 'server_key'),
+    );
+  }
+
   /** A run of somebody, and the mail it sent if it is told of one. Answers the ids. */
   async ran(externalId: string, startedAt: Date, run: Record<string, unknown> = {}) {
     const { identity_id } = await this.identityOf(externalId);

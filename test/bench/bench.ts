@@ -1,19 +1,27 @@
-// `make bench`: each figure beside what it is compared with, in the same run, interleaved.
+// `make bench [only=ingest]`: each figure beside what it is compared with, in the same run, interleaved.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { readHome } from '../../src/runtime/home.ts';
 import { report } from './measure.ts';
 import type { Comparison } from './measure.ts';
+import { bytes } from './bytes.ts';
 import { firstByte } from './first_byte.ts';
+import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { processing } from './process.ts';
+import { soak } from './soak.ts';
 
 const scenarios: Record<string, () => Promise<Comparison[]>> = {
   ingest,
+  bytes,
   processing,
   first_byte: firstByte,
+  growth,
+  soak,
 };
+/** Takes ten minutes, so it runs when asked for. */
+const ONLY_BY_NAME = ['soak'];
 
 const GIBIBYTE = 2 ** 30;
 const machine = [
@@ -26,7 +34,7 @@ const wanted = process.argv.slice(2);
 const reports = [];
 console.log(`${new Date().toISOString()}  ${machine}`);
 for (const [name, run] of Object.entries(scenarios)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (!(wanted.length > 0 ? wanted.includes(name) : !ONLY_BY_NAME.includes(name))) continue;
   for (const comparison of await run()) {
     const line = report(comparison);
     reports.push(line);

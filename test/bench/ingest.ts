@@ -14,6 +14,8 @@ const ROUND_MS = 3_000;
 const WARM_UP_MS = 1_500;
 const BATCH_EVENTS = 50;
 const CONNECTIONS = 32;
+/** Single events come from many clients. */
+const CLIENTS = 128;
 const HALF = 0.5;
 const P99 = 0.99;
 const SAMPLES_OF_ONE_COMMIT = 300;
@@ -45,7 +47,7 @@ export const ingest = async (): Promise<Comparison[]> => {
   const project = await createProject(installation.deps, 'bench');
   const load = { port: service.port, connections: CONNECTIONS, token: project.server_key };
   const batches = { ...load, path: '/v1/events/batch' };
-  const singles = { ...load, path: '/v1/events' };
+  const singles = { ...load, connections: CLIENTS, path: '/v1/events' };
   const oneBatch = (): string => nextBatch(BATCH_EVENTS);
   const one = (): string => toJson(nextEvent());
 

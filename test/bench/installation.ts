@@ -13,12 +13,21 @@ import { withClient } from '../../src/runtime/with_client.ts';
 import { TEST_MASTER_KEY } from '../support/secrets.ts';
 
 /** Everything is on disk when it is said to be, as in production. */
-const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on', autovacuum: 'on' };
+export const DURABLE = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  autovacuum: 'on',
+};
 
 export type Installation = {
   url: string;
   deps: Deps;
-  start: (role: 'api' | 'worker' | 'all', env?: Record<string, string>) => Promise<Service>;
+  start: (
+    role: 'api' | 'worker' | 'all',
+    env?: Record<string, string>,
+    onLine?: (line: string) => void,
+  ) => Promise<Service>;
   close: () => Promise<void>;
 };
 
@@ -44,8 +53,8 @@ export const openInstallation = async (): Promise<Installation> => {
   return {
     url: server.url,
     deps,
-    start: async (role, more = {}) => {
-      const service = await startService({ env: { ...env, ROLE: role, ...more } });
+    start: async (role, more = {}, onLine = () => {}) => {
+      const service = await startService({ env: { ...env, ROLE: role, ...more }, onLine });
       services.push(service);
       return service;
     },

@@ -14,7 +14,7 @@ const CONNECTIONS = 32;
 const POLL_MS = 20;
 
 /** Waits until no flush waits for a worker. */
-const untilProcessed = (url: string): Promise<void> =>
+export const untilProcessed = (url: string): Promise<void> =>
   withClient(url, async (client) => {
     while ((await client.query('select from ingest.pending limit 1')).rowCount !== 0)
       await wait(POLL_MS);

@@ -38,14 +38,22 @@ const EVENTS = 'select * from ingest.events where project_id = $1 order by occur
 const people = (projectId: string) =>
   select(
     `select identity.kind, identity.value, identity.first_seen_at, identity.last_seen_at,
-      identity.profile_id = identity.own_profile_id as has_own_profile, profile.email, profile.traits, profile.tags,
+      identity.profile_id = identity.own_profile_id as has_own_profile, profile.email, profile.traits,
+      own.traits as own_traits, own.merged_into = identity.profile_id as is_merged,
       array(
         select jsonb_build_object('key', key, 'value', value, 'set_at', set_at, 'authority', authority)
         from profiles.traits where traits.project_id = $1 and traits.identity_id = identity.identity_id order by key
-      ) as told
+      ) as told,
+      array(
+        select jsonb_build_object('external_id', external_id, 'is_right', link.profile_id = identity.profile_id
+          and anonymous_profile_id = identity.own_profile_id, 'status', status, 'source', source, 'key_type', key_type)
+        from identity.links as link where link.project_id = $1 and anonymous_identity_id = identity.identity_id
+      ) as links
     from identity.identities as identity
     join profiles.profiles as profile using (project_id, profile_id)
-    where project_id = $1 order by identity.kind, identity.value`,
+    join profiles.profiles as own
+      on own.project_id = identity.project_id and own.profile_id = identity.own_profile_id
+    where identity.project_id = $1 order by identity.kind, identity.value`,
     projectId,
   );
 
@@ -77,6 +85,12 @@ const live = async (events: Record<string, never>[], seedNumber: number): Promis
         traits: person.traits,
         setAt: new Date(event['occurred_at'] ?? 0),
         authority: 'server',
+      });
+      await profiles.linkPeople(scope, {
+        anonymous_id: person.anonymousId,
+        external_id: person.externalId,
+        source: 'identify',
+        key_type: 'publishable',
       });
     });
   }
@@ -159,11 +173,107 @@ test('people are as people are: many kinds of events, a few who come often, some
   }
 });
 
-test('the same seed again in the same project is refused, another one adds to it', async () => {
+test('who signed up is linked to their browser and was sent a welcome, with what was heard of it', async () => {
+  const projectId = await seed({ people: 600, events: 6_000 });
+  const mails = await select(
+    `select send.*, event.name as event, event.external_id, run.identity_id, profile.tags, address.reason,
+      (select count(*)::int from delivery.attempts where attempts.project_id = $1 and attempts.send_id = send.send_id)
+        as attempts,
+      array(select kind from feedback.notices where notices.project_id = $1 and notices.send_id = send.send_id) as told
+    from delivery.sends as send
+    join automations.runs as run using (project_id, run_id)
+    join ingest.events as event using (project_id, event_id)
+    join profiles.profiles as profile on profile.project_id = $1 and profile.profile_id = send.profile_id
+    join suppression.addresses as address on address.project_id = $1 and address.address_key = send.address_key
+    where send.project_id = $1 and event.occurred_at = run.trigger_event_at and profile.email = send.recipient`,
+    projectId,
+  );
+  const signUps = await select(
+    `${EVENTS.replace('order', "and name = 'user_signed_up' order")}`,
+    projectId,
+  );
+  expect(mails.map(({ external_id }): string => external_id).toSorted()).toEqual(
+    signUps.map(({ external_id }): string => external_id).toSorted(),
+  );
+  expect(new Set(mails.map(({ template_version }) => template_version)).size).toBe(2);
+  for (const mail of mails) {
+    expect(mail).toMatchObject({ event: 'user_signed_up', status: 'accepted', attempts: 1 });
+    expect(mail.accepted_at.getTime()).toBeGreaterThanOrEqual(mail.queued_at.getTime());
+    for (const fact of ['delivered', 'bounced', 'complained'])
+      expect([fact, mail.told.includes(fact)]).toEqual([fact, mail[`${fact}_at`] !== null]);
+    const tags = { hard_bounce: ['hard_bounced'], complaint: ['complained'] };
+    expect(mail.tags).toEqual(tags[mail.reason as keyof typeof tags] ?? []);
+  }
+  const heard = new Set(mails.flatMap(({ told }): string[] => told));
+  expect([...heard].toSorted()).toEqual([
+    'bounced',
+    'clicked',
+    'complained',
+    'delivered',
+    'opened',
+  ]);
+  const history = await select('select from suppression.history where project_id = $1', projectId);
+  expect(history).toHaveLength(mails.filter(({ reason }) => reason !== null).length);
+  const active = await select('select from automations.triggers where project_id = $1', projectId);
+  expect(active).toEqual([]);
+});
+
+/** Everything that a seed made, by table. */
+const everything = async (projectId: string) => {
+  const tables = [
+    'ingest.events',
+    'identity.identities',
+    'identity.links',
+    'profiles.profiles',
+    'profiles.traits',
+    'automations.runs',
+    'delivery.sends',
+    'feedback.notices',
+    'suppression.addresses',
+  ];
+  const hash = (table: string): string =>
+    `select md5(string_agg(t::text, ',' order by t::text)) from ${table} as t where project_id = $1`;
+  return select(tables.map(hash).join(' union all '), projectId);
+};
+
+test('an interrupted seed goes on where it was: the same options make what is missing, and nothing twice', async () => {
+  const given = options({ people: 3_000, events: 14_000 });
+  const projectId = newId();
+  for (const stopAt of [1, 5_001, 10_001]) {
+    const stopped = makeSeed(database.deps, projectId, given, (stored) => {
+      if (stored >= stopAt) throw new Error('interrupted');
+    });
+    await expect(stopped).rejects.toThrow('interrupted');
+  }
+  await makeSeed(database.deps, projectId, given);
+  expect(await select(EVENTS, projectId)).toHaveLength(14_000);
+  const made = await everything(projectId);
+  await makeSeed(database.deps, projectId, given);
+  expect(await everything(projectId)).toEqual(made);
+  const people = await select(
+    'select from identity.identities where project_id = $1 offset 2000',
+    projectId,
+  );
+  expect(people.length).toBeGreaterThan(0);
+});
+
+test('the same people with another past are refused, begun or done; another seed adds to it', async () => {
   const projectId = await seed();
-  await expect(makeSeed(database.deps, projectId, options())).rejects.toThrow(/another seed=/);
+  for (const other of [{ events: 1_600 }, { until: new Date(UNTIL.getTime() - 1) }])
+    await expect(makeSeed(database.deps, projectId, options(other))).rejects.toThrow(
+      /another seed=/,
+    );
   await makeSeed(database.deps, projectId, options({ seed: 2 }));
   expect(await select(EVENTS, projectId)).toHaveLength(3_000);
+  const begun = newId();
+  const stopped = makeSeed(database.deps, begun, options(), () => {
+    throw new Error('interrupted');
+  });
+  await expect(stopped).rejects.toThrow('interrupted');
+  const later = options({ until: new Date() });
+  await expect(makeSeed(database.deps, begun, later)).rejects.toThrow(
+    /go on with what was interrupted/,
+  );
 });
 
 const run = (...args: string[]) => runCommand('src/runtime/seed.ts', args, database.env);
@@ -176,6 +286,14 @@ test('the command makes a project with keys, says how far it is, and leaves defa
   ]);
   const made = JSON.parse(stdout);
   expect(made.server_key).toMatch(/^svc_secret_live_/);
+  expect(await select(EVENTS, made.project_id)).toHaveLength(300);
+  const [, ...goOn] =
+    /interrupted: make( seed)(.*)/.exec(stderr)?.slice(1).join('').split(' ') ?? [];
+  const resumed = run(...goOn.slice(1));
+  expect([resumed.status, JSON.parse(resumed.stdout)]).toEqual([
+    0,
+    { project_id: made.project_id },
+  ]);
   expect(await select(EVENTS, made.project_id)).toHaveLength(300);
   const again = run('people=20', 'events=300', 'seed=2', `project=${made.project_id}`);
   expect(JSON.parse(again.stdout)).toEqual({ project_id: made.project_id });

@@ -66,7 +66,12 @@ const makeTemplate = async (serverUrl: string): Promise<void> => {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await findServer();
-  await makeTemplate(server.url);
+  try {
+    await makeTemplate(server.url);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   project.provide('serverUrl', server.url);
   project.provide('template', TEMPLATE);
   return server.stop;

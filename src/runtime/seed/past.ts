@@ -1,5 +1,6 @@
 import { eagernessOf, makePerson } from './people.ts';
 import type { Person } from './people.ts';
+import { signUpId } from './mails.ts';
 import { Random } from './random.ts';
 import { makeSession } from './session.ts';
 import type { Step } from './session.ts';
@@ -160,7 +161,10 @@ export class Past {
     if (hasAnonymous) this.#see(number * 4, at);
     if (knows) this.#see(number * 4 + 2, at);
     return {
-      eventId: this.#random.idAt(receivedAt),
+      eventId:
+        step.by === 'sign_up'
+          ? signUpId(this.#options.seed, number, at)
+          : this.#random.idAt(receivedAt),
       name: step.name,
       externalId: knows ? person.externalId : null,
       anonymousId: hasAnonymous ? person.anonymousId : null,

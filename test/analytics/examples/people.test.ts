@@ -176,3 +176,39 @@ test('people_by_trait: everybody, also those of whom nothing is known', async ()
     { plan: '(none)', people: 1, active: 1, with_address: 0 },
   ]);
 });
+
+test('time_to_identify: links that stand, by what made them, and visitors nobody knows', async () => {
+  const shop = await Shop.open(database);
+  await shop.happened(
+    ...['b1', 'b2', 'b3', 'b4', 'b5'].map((browser): Line => [at(3), `~${browser}`, 'page_viewed']),
+    [at(120), '~b6', 'page_viewed'],
+    [at(3), 'ann', 'user_signed_up'],
+    [at(3), 'bob', 'user_signed_up'],
+  );
+  await shop.linked('b1', 'ann');
+  await shop.linked('b2', 'ann');
+  await shop.linked('b2', 'bob');
+  const { link_id } = await shop.linked('b3', 'bob');
+  await shop.unlinked(link_id);
+  await shop.linked('b6', 'bob');
+  const seen = at(3).getTime();
+  for (const [browser, hours] of [
+    ['b1', 12],
+    ['b2', 36],
+  ] as const)
+    await database.owner.query(
+      'update identity.links set created_at = $3 where project_id = $1 and anonymous_id = $2',
+      [shop.projectId, browser, new Date(seen + hours * 3_600_000)],
+    );
+  const analyst = await connectAnalyst(database, shop.projectId);
+  expect(await runExample(analyst, 'time_to_identify')).toEqual([
+    {
+      source: '(still unknown)',
+      visitors: 3,
+      within_a_day: 0,
+      within_a_week: 0,
+      median_days: null,
+    },
+    { source: 'identify', visitors: 2, within_a_day: 1, within_a_week: 2, median_days: 1 },
+  ]);
+});

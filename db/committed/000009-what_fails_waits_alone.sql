@@ -1,5 +1,5 @@
---! Previous: sha1:fa82ae32a00e4e8ac39bdcedb26e5967c897fa48
---! Hash: sha1:029449a90607f8322a12c4791694cf0152030132
+--! Previous: sha1:91b8d9e6ba397c8c25de6b59c9b1f7587783c666
+--! Hash: sha1:51a9219e706db03a8e4b449ceb880f40ac6ea91e
 --! Message: what_fails_waits_alone
 
 -- A flush whose one event cannot be processed waits for its next try, longer each time, and holds up nobody else.

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Identity } from '../identity/identity.ts';
+import { Entry } from '../ingest/ingest.ts';
+
+/** A place between entries. Newest first, what is older than it comes after it. */
+export type Position = { occurred_at: Date; event_id: string };
+
+/** The events of one identifier that are older than a position. */
+export type Source = { kind: Identity['kind']; value: string; position: Position };
+
+/** A stretch of time and what is wanted of it. The range says which months are opened. */
+export type Reading = {
+  from: Date;
+  /** Exclusive. */
+  to: Date;
+  /** How many events of each source are looked at. */
+  share: number;
+  event?: string | undefined;
+  /** RFC 3339, exclusive both. */
+  after?: string | undefined;
+  before?: string | undefined;
+};
+
+const Read = Entry.extend({
+  /** Which of the sources it is of, from 0, and the how manieth of that, from 1. */
+  of_source: z.int(),
+  place: z.int(),
+});
+export type Read = z.output<typeof Read>;
+
+/** An event belongs to its external id, and to its anonymous id where it has none. */
+const belongsTo = {
+  external: sql.fragment`external_id = known.value`,
+  anonymous: sql.fragment`external_id is null and anonymous_id = known.value`,
+};
+
+/**
+ * Of each source the newest events, by key: one walk down one index per source and month. Of those
+ * the ones of a name, and always the last of a full share, which says how far that source was read.
+ */
+export const listNewestOf = (
+  { tx, projectId }: Scope,
+  sources: readonly Source[],
+  { from, to, share, event, after, before }: Reading,
+) => {
+  const filters = [
+    sql.fragment`occurred_at >= ${sql.timestamp(from)} and occurred_at < ${sql.timestamp(to)}`,
+    ...(after === undefined ? [] : [sql.fragment`occurred_at > ${after}::timestamptz`]),
+    ...(before === undefined ? [] : [sql.fragment`occurred_at < ${before}::timestamptz`]),
+  ];
+  const wanted =
+    event === undefined
+      ? sql.fragment`true`
+      : sql.fragment`(newest.event = ${event} or newest.place = ${share})`;
+  const read = (kind: Source['kind']) => {
+    const known = sources.flatMap((source, at) =>
+      source.kind === kind ? [{ ...source, at }] : [],
+    );
+    const column = (of: (source: (typeof known)[number]) => string | number, type: string) =>
+      sql.array(known.map(of), type);
+    const columns = [
+      column(({ at }) => at, 'int4'),
+      column(({ value }) => value, 'text'),
+      column(({ position }) => position.occurred_at.toISOString(), 'timestamptz'),
+      column(({ position }) => position.event_id, 'uuid'),
+    ];
+    // With ties, so that the index alone gives the order: a sort by id too would let the planner, who thinks
+    // that people are alike, read all of somebody's past to sort it.
+    return sql.fragment`
+      select known.of_source, newest.*
+      from unnest(${sql.join(columns, sql.fragment`, `)}) as known (of_source, value, occurred_at, event_id)
+      cross join lateral (
+        select walked.*, row_number() over (order by occurred_at desc, event_id desc) as place
+        from (
+          select event_id, name as event, external_id, anonymous_id, properties, occurred_at, received_at, source
+          from ingest.events
+          where project_id = ${projectId} and ${belongsTo[kind]}
+          and (occurred_at, event_id) < (known.occurred_at, known.event_id)
+          and ${sql.join(filters, sql.fragment` and `)}
+          order by occurred_at desc
+          fetch first (${share}) rows with ties
+        ) as walked
+      ) as newest
+      where newest.place <= ${share} and ${wanted}`;
+  };
+  const kinds = [...new Set(sources.map(({ kind }) => kind))];
+  return tx.any(sql.type(Read)`${sql.join(kinds.map(read), sql.fragment` union all `)}`);
+};
