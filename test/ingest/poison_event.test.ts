@@ -60,8 +60,10 @@ const signUp = (person: string): EventRow =>
   newEvent({ external_id: person, properties: JSON.stringify({ email: `${person}@example.com` }) });
 const flush = (projectId: string, events: EventRow[]) =>
   acceptEvents(database.deps.db, projectId, newId(), events);
-const peopleOf = async (projectId: string): Promise<string[]> =>
-  (await select('value', 'identity.identities', projectId)).map(({ value }) => value).toSorted();
+const peopleOf = async (projectId: string): Promise<string[]> => {
+  const rows: { value: string }[] = await select('value', 'identity.identities', projectId);
+  return rows.map(({ value }) => value).toSorted();
+};
 
 /** A project with an automation, where people whose id starts with "poison" cannot be stored. */
 const poisoned = async (): Promise<string> => {
