@@ -1,5 +1,5 @@
 --! Previous: sha1:91b8d9e6ba397c8c25de6b59c9b1f7587783c666
---! Hash: sha1:51a9219e706db03a8e4b449ceb880f40ac6ea91e
+--! Hash: sha1:5432dabd1f574ce8dfd3d5617ed7b0480c43823c
 --! Message: what_fails_waits_alone
 
 -- A flush whose one event cannot be processed waits for its next try, longer each time, and holds up nobody else.
@@ -188,8 +188,10 @@ comment on column analytics.identities.identity_id is 'Id';
 comment on column analytics.identities.profile_id is 'The profile it belongs to today';
 comment on column analytics.identities.kind is 'external or anonymous';
 comment on column analytics.identities.value is 'The external_id or anonymous_id itself';
-comment on column analytics.identities.first_seen_at is 'The earliest occurred_at of its events, or null as long as it was only named by an alias';
-comment on column analytics.identities.last_seen_at is 'The latest occurred_at of its events, or null like first_seen_at';
+comment on column analytics.identities.first_seen_at is
+  'The earliest occurred_at of its events, or null as long as it was only named by an alias';
+comment on column analytics.identities.last_seen_at is
+  'The latest occurred_at of its events, or null like first_seen_at';
 
 grant select on analytics.identities to trunkline_analyst;
 --! EndIncluded analytics/identities.sql
@@ -226,7 +228,8 @@ comment on column analytics.profiles.traits is 'What is known: traits ->> ''plan
 comment on column analytics.profiles.tags is 'Tags, such as those that bounces put on';
 comment on column analytics.profiles.first_seen_at is
   'The earliest occurred_at of their events, or null as long as nobody has seen them';
-comment on column analytics.profiles.last_seen_at is 'The latest occurred_at of their events, or null like first_seen_at';
+comment on column analytics.profiles.last_seen_at is
+  'The latest occurred_at of their events, or null like first_seen_at';
 comment on column analytics.profiles.created_at is 'When the profile was made';
 comment on column analytics.profiles.updated_at is 'When its traits or tags changed last';
 
