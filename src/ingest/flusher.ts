@@ -20,21 +20,30 @@ type Waiting<Item, Stored> = {
   reject: (error: unknown) => void;
 };
 
+/** What of one project is on its way. */
+type Queue<Item, Stored> = {
+  waiting: Waiting<Item, Stored>[];
+  /** How many requests there seem to be at a time: in flight, waiting, or asking again any moment. */
+  about: number;
+  /** Told of every request that comes while the next flush gathers. */
+  onWaiting: () => void;
+};
+/** How much of the requests of a moment ago are still expected. */
+const STILL_ABOUT = 0.9;
+
 /** Stores the items of one project whole, and answers one result per item, in order. */
 export type Store<Item, Stored> = (projectId: string, items: Item[]) => Promise<Stored[]>;
 
 /**
  * Lets requests that arrive while a project's flush is in flight share the next one.
  *
- * No timer: an idle project is flushed at once, a busy one as fast as its commits allow. Nothing
- * waits here that was answered already, so losing the process loses no promise.
+ * An idle project is flushed at once, a busy one as fast as its commits allow, save for GATHER_MS at
+ * most. Nothing waits here that was answered already, so losing the process loses no promise.
  */
 export class Flusher<Item, Stored> {
   readonly #store: Store<Item, Stored>;
   readonly #bytesOf: (item: Item) => number;
-  readonly #queues = new Map<string, Waiting<Item, Stored>[]>();
-  /** Looks whether enough is here for the next flush of a project. */
-  readonly #gathering = new Map<string, () => void>();
+  readonly #queues = new Map<string, Queue<Item, Stored>>();
   #queuedCount = 0;
   #queuedBytes = 0;
 
@@ -55,22 +64,21 @@ export class Flusher<Item, Stored> {
     this.#queuedCount += items.length;
     this.#queuedBytes += bytes;
     return new Promise((resolve, reject) => {
-      const queue = this.#queues.get(projectId);
-      const waiting = { items, bytes, resolve, reject };
-      if (queue) {
-        queue.push(waiting);
-        this.#gathering.get(projectId)?.();
-        return;
-      }
-      this.#queues.set(projectId, [waiting]);
-      void this.#drain(projectId);
+      const known = this.#queues.get(projectId);
+      const queue = known ?? { waiting: [], about: 0, onWaiting: () => {} };
+      queue.waiting.push({ items, bytes, resolve, reject });
+      queue.onWaiting();
+      if (known) return;
+      this.#queues.set(projectId, queue);
+      void this.#drain(projectId, queue);
     });
   }
 
-  async #drain(projectId: string): Promise<void> {
-    for (let flush = this.#take(projectId); flush.length > 0; flush = this.#take(projectId)) {
+  async #drain(projectId: string, queue: Queue<Item, Stored>): Promise<void> {
+    while (queue.waiting.length > 0) {
+      const flush = this.#take(queue);
       await this.#flush(projectId, flush);
-      await this.#gather(projectId, flush.length);
+      await this.#gather(queue, flush.length);
     }
     this.#queues.delete(projectId);
   }
@@ -79,35 +87,34 @@ export class Flusher<Item, Stored> {
    * Waits until half of those who are about are here: whoever was just answered tends to ask again at once.
    * Otherwise a few early ones would have a commit of their own, and all others wait for it.
    */
-  async #gather(projectId: string, answered: number): Promise<void> {
-    const waiting = (): number => this.#queues.get(projectId)?.length ?? 0;
-    const wanted = Math.ceil((answered + waiting()) / 2);
+  async #gather(queue: Queue<Item, Stored>, answered: number): Promise<void> {
+    queue.about = Math.max(answered + queue.waiting.length, Math.floor(queue.about * STILL_ABOUT));
+    const isEnough = (): boolean => queue.waiting.length >= queue.about / 2;
     await turn();
-    if (waiting() >= wanted) return;
+    if (isEnough()) return;
     await new Promise<void>((resolve) => {
       const giveUp = setTimeout(resolve, GATHER_MS);
-      this.#gathering.set(projectId, () => {
-        if (waiting() < wanted) return;
+      queue.onWaiting = () => {
+        if (!isEnough()) return;
         clearTimeout(giveUp);
         resolve();
-      });
+      };
     });
-    this.#gathering.delete(projectId);
+    queue.onWaiting = () => {};
   }
 
   /** Whole requests, so that each is stored in one transaction or not at all. */
-  #take(projectId: string): Waiting<Item, Stored>[] {
-    const queue = this.#queues.get(projectId) ?? [];
+  #take(queue: Queue<Item, Stored>): Waiting<Item, Stored>[] {
     let count = 0;
     let size = 0;
     let requests = 0;
-    for (const { items, bytes } of queue) {
+    for (const { items, bytes } of queue.waiting) {
       count += items.length;
       size += bytes;
       if (requests > 0 && (count > FLUSH_EVENTS_MAX || size > FLUSH_BYTES_MAX)) break;
       requests += 1;
     }
-    return queue.splice(0, requests);
+    return queue.waiting.splice(0, requests);
   }
 
   /** One bad neighbour must not hurt others: what cannot be stored together is tried in halves. */

@@ -55,6 +55,28 @@ test('requests that arrive while a flush is in flight share the next one', async
   expect(calls.map(({ items }) => items.join(''))).toEqual(['aa', 'bbccdd']);
 });
 
+const hops = async (count: number): Promise<void> => {
+  for (let hop = 0; hop < count; hop += 1) await new Promise(setImmediate);
+};
+
+test('clients that ask again as soon as they are answered share commits, none has one of its own', async () => {
+  const flushes: number[] = [];
+  const flusher = makeFlusher(async (_, items) => {
+    flushes.push(items.length);
+    await hops(6);
+    return items;
+  });
+  const clients = Array.from({ length: 8 }, async () => {
+    for (let round = 0; round < 12; round += 1) {
+      await flusher.add(PROJECT, ['x']);
+      await hops(3);
+    }
+  });
+  await Promise.all(clients);
+  expect(flushes[0]).toBe(1);
+  expect(Math.min(...flushes.slice(1, -2))).toBeGreaterThanOrEqual(3);
+});
+
 test('projects share nothing: one that waits does not hold up another', async () => {
   const { flusher, calls, letGo } = slowStore();
   const waiting = flusher.add('slow', ['a']);
