@@ -95,13 +95,13 @@ create view analytics.identities with (security_invoker=true) as
     first_seen_at,
     last_seen_at
    from identity.identities identity;
-comment on view analytics.identities is 'Every identifier that was seen, and the profile it belongs to today';
+comment on view analytics.identities is 'Every identifier that was seen or named, and the profile it belongs to today';
 comment on column analytics.identities.identity_id is 'Id';
 comment on column analytics.identities.profile_id is 'The profile it belongs to today';
 comment on column analytics.identities.kind is 'external or anonymous';
 comment on column analytics.identities.value is 'The external_id or anonymous_id itself';
-comment on column analytics.identities.first_seen_at is 'The earliest occurred_at of its events';
-comment on column analytics.identities.last_seen_at is 'The latest occurred_at of its events';
+comment on column analytics.identities.first_seen_at is 'The earliest occurred_at of its events, or null as long as it was only named by an alias';
+comment on column analytics.identities.last_seen_at is 'The latest occurred_at of its events, or null like first_seen_at';
 grant select on analytics.identities to trunkline_analyst;
 
 create view analytics.links with (security_invoker=true) as
@@ -157,8 +157,8 @@ comment on column analytics.profiles.external_id is 'The customer''s own id of t
 comment on column analytics.profiles.email is 'Where mail goes to';
 comment on column analytics.profiles.traits is 'What is known: traits ->> ''plan''';
 comment on column analytics.profiles.tags is 'Tags, such as those that bounces put on';
-comment on column analytics.profiles.first_seen_at is 'The earliest occurred_at of their events';
-comment on column analytics.profiles.last_seen_at is 'The latest occurred_at of their events';
+comment on column analytics.profiles.first_seen_at is 'The earliest occurred_at of their events, or null as long as nobody has seen them';
+comment on column analytics.profiles.last_seen_at is 'The latest occurred_at of their events, or null like first_seen_at';
 comment on column analytics.profiles.created_at is 'When the profile was made';
 comment on column analytics.profiles.updated_at is 'When its traits or tags changed last';
 grant select on analytics.profiles to trunkline_analyst;
@@ -708,12 +708,13 @@ create table identity.identities (
   value          text not null,
   profile_id     uuid not null,
   own_profile_id uuid not null,
-  first_seen_at  timestamptz(3) not null,
-  last_seen_at   timestamptz(3) not null,
+  first_seen_at  timestamptz(3),
+  last_seen_at   timestamptz(3),
   erasure_id     uuid,
   constraint identities_pkey primary key (project_id, identity_id),
   constraint identities_are_unique unique (project_id, kind, value),
-  constraint identities_kind_is_known check ((kind = any (array['external'::text, 'anonymous'::text])))
+  constraint identities_kind_is_known check ((kind = any (array['external'::text, 'anonymous'::text]))),
+  constraint identities_seen_first_and_last check (((first_seen_at is null) = (last_seen_at is null))) not valid
 ) with (fillfactor=85);
 -- of a person: value
 create index identities_by_erasure on identity.identities using btree (project_id, erasure_id) where (erasure_id is not null);
@@ -911,14 +912,18 @@ create table ingest.pending (
   occurred_from timestamptz(3) not null,
   occurred_to   timestamptz(3) not null,
   received_at   timestamptz(3) not null,
-  constraint pending_pkey primary key (project_id, flush_id)
+  failure_count integer not null default 0,
+  retry_at      timestamptz(3),
+  constraint pending_pkey primary key (project_id, flush_id),
+  constraint pending_waits_after_failing check (((retry_at is null) = (failure_count = 0)))
 );
-create index pending_by_arrival on ingest.pending using btree (received_at);
+create index pending_by_arrival on ingest.pending using btree (received_at) where (retry_at is null);
+create index pending_by_retry on ingest.pending using btree (retry_at) where (retry_at is not null);
 alter table ingest.pending enable row level security, force row level security;
 create policy one_project on ingest.pending for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on ingest.pending for select to trunkline_queue using (true);
 grant delete, insert, select, update on ingest.pending to trunkline_runtime;
-grant select (project_id, received_at) on ingest.pending to trunkline_queue;
+grant select (project_id, received_at, retry_at) on ingest.pending to trunkline_queue;
 
 create function ingest.accept_events(
   project_id uuid,
@@ -1047,6 +1052,17 @@ returns setof ingest.events
 language plpgsql stable
 set search_path = '';
 grant execute on function ingest.pending_events to public;
+
+create function ingest.split_flush(
+  project_id uuid,
+  flush_id uuid,
+  first_id uuid,
+  second_id uuid
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function ingest.split_flush to public;
 
 -- profiles ----------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonObject } from '../base/json_object.ts';
 
 export const STEPS_MAX = 100;
 export const FILTERS_MAX = 20;
@@ -19,11 +20,20 @@ const EventTrigger = z.strictObject({
 });
 export type EventTrigger = z.output<typeof EventTrigger>;
 
+const NAME_CHARS_MAX = 255;
+const isName = (name: unknown): boolean =>
+  typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX;
+
+/** Trait name → name of the event's property. */
+const TraitsFromEvent = jsonObject<string>().refine(
+  (names) => Object.entries(names).flat().every(isName),
+  `names have 1 to ${NAME_CHARS_MAX} characters`,
+);
+
 /** Copies properties of the trigger event onto the profile as traits, where the event has them. */
 const UpdateProfile = z.strictObject({
   kind: z.literal('update_profile'),
-  /** Trait name → name of the event's property. */
-  traits_from_event: z.record(z.string().min(1).max(255), z.string().min(1).max(255)),
+  traits_from_event: TraitsFromEvent,
   next: Next,
 });
 
@@ -39,6 +49,17 @@ export const Step = z.discriminatedUnion('kind', [UpdateProfile, SendEmail]);
 export type Step = z.output<typeof Step>;
 export type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
+const PROTO = '__proto__';
+
+/** By their ids. A zod record would leave one behind without a word. */
+const Steps = jsonObject()
+  .refine((steps) => !Object.hasOwn(steps, PROTO), `no step is called ${PROTO}`)
+  .pipe(
+    z
+      .record(StepId, Step)
+      .refine((steps) => Object.keys(steps).length <= STEPS_MAX, `at most ${STEPS_MAX} steps`),
+  );
+
 export const RE_ENTRY = ['once', 'every_time'] as const;
 
 /** What an automation does: a trigger, and steps that name the one after them. */
@@ -47,9 +68,7 @@ export const Definition = z
     trigger: EventTrigger,
     settings: z.strictObject({ re_entry: z.enum(RE_ENTRY).default('once') }),
     entry: StepId,
-    steps: z
-      .record(StepId, Step)
-      .refine((steps) => Object.keys(steps).length <= STEPS_MAX, `at most ${STEPS_MAX} steps`),
+    steps: Steps,
   })
   .superRefine(({ entry, steps }, context) => {
     const named = [entry, ...Object.values(steps).map(({ next }) => next)];

@@ -18,24 +18,25 @@ const updateProfile = async (
 ): Promise<Decision> => {
   const key = { eventId: run.trigger_event_id, occurredAt: run.trigger_event_at };
   const [event] = await ingest.listEvents(scope, [key]);
-  const traits: Record<string, string | number | boolean> = {};
-  for (const [trait, property] of Object.entries(step.traits_from_event)) {
+  const told = Object.entries(step.traits_from_event).flatMap(([trait, property]) => {
     const value =
       event && Object.hasOwn(event.properties, property) ? event.properties[property] : undefined;
     const kept = trait === 'email' ? readEmail(value) : value;
-    if (kept !== undefined && kept !== null) traits[trait] = kept;
-  }
-  if (!event || Object.keys(traits).length === 0)
-    return { decision: 'nothing_to_update', detail: {} };
+    return kept === undefined || kept === null ? [] : [[trait, kept] as const];
+  });
+  if (!event || told.length === 0) return { decision: 'nothing_to_update', detail: {} };
 
   const authority = event.source === 'browser' ? 'publishable' : 'server';
   await profiles.changeTraits(scope, {
     identityId: run.identity_id,
-    traits,
+    traits: Object.fromEntries(told),
     setAt: event.occurred_at,
     authority,
   });
-  return { decision: 'profile_updated', detail: { traits: Object.keys(traits).join(',') } };
+  return {
+    decision: 'profile_updated',
+    detail: { traits: told.map(([trait]) => trait).join(',') },
+  };
 };
 
 const sendEmail = async (

@@ -23,3 +23,9 @@ export const firstIdAt = (at: Date): string => {
   const hex = at.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 };
+
+const TIME_HEX = 12;
+
+/** When an id was made, to the millisecond. */
+export const timeOfId = (id: string): Date =>
+  new Date(Number.parseInt(id.replaceAll('-', '').slice(0, TIME_HEX), 16));

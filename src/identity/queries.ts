@@ -20,8 +20,9 @@ const Identity = z.strictObject({
   profile_id: z.uuid(),
   kind: Kind,
   value: z.string(),
-  first_seen_at: z.date(),
-  last_seen_at: z.date(),
+  /** Null as long as nobody was seen by it: it is only named by an alias. */
+  first_seen_at: z.date().nullable(),
+  last_seen_at: z.date().nullable(),
 });
 export type Identity = z.output<typeof Identity>;
 
@@ -35,7 +36,7 @@ export type SeenIdentifier = z.output<typeof SeenIdentifier>;
 export type NewIdentity = SeenIdentifier & { identity_id: string; profile_id: string };
 
 export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdentity[]) => {
-  const column = (read: (row: NewIdentity) => string, type: string) =>
+  const column = (read: (row: NewIdentity) => string | null, type: string) =>
     sql.array(seen.map(read), type);
   return tx.any(sql.type(Person)`
     select identity_id, profile_id, kind, value, is_new, is_erasing
@@ -45,8 +46,8 @@ export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdent
       profile_ids => ${column((row) => row.profile_id, 'uuid')},
       kinds => ${column((row) => row.kind, 'text')},
       identifiers => ${column((row) => row.value, 'text')},
-      first_seen_ats => ${column((row) => row.first_seen_at.toISOString(), 'timestamptz')},
-      last_seen_ats => ${column((row) => row.last_seen_at.toISOString(), 'timestamptz')}
+      first_seen_ats => ${column((row) => row.first_seen_at?.toISOString() ?? null, 'timestamptz')},
+      last_seen_ats => ${column((row) => row.last_seen_at?.toISOString() ?? null, 'timestamptz')}
     )
   `);
 };

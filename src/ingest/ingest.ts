@@ -11,9 +11,7 @@ import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { checkOccurredAt, clockCorrectionMs, timelineStart } from './occurred_at.ts';
 import {
-  claimFlushes,
   countBetween,
-  deleteFlushes,
   insertMessageId,
   listConflicts,
   listEvents,
@@ -33,13 +31,11 @@ export {
 export type { Claimed } from './erase_queries.ts';
 export { toEntry } from './entry.ts';
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
-export { countBetween, deleteFlushes, listConflicts, listEvents };
+export { countBetween, listConflicts, listEvents };
+export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
 export { Identifier, MessageId, NOBODY } from './schema.ts';
 export type { Event } from './queries.ts';
-
-/** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
-export const CLAIM_FLUSHES_MAX = 10;
 
 type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 
@@ -132,9 +128,6 @@ export const acceptOne = (
   repetitionId?: string,
 ): Promise<AcceptedAnswer> =>
   accept(deps, caller, { events: [event], repetitionId, pathOf: alone });
-
-/** Takes the oldest flushes nobody else works on, until the transaction ends. */
-export const claim = (scope: Scope): Promise<string[]> => claimFlushes(scope, CLAIM_FLUSHES_MAX);
 
 /** How many waiting flushes a reader looks at before it takes them for anything. */
 export const WAITING_FLUSHES_MAX = 1_000;

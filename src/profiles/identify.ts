@@ -1,5 +1,4 @@
 import { inProject } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
 import type { Caller } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
@@ -11,21 +10,13 @@ import type { AliasInput, IdentifyInput } from './schema.ts';
 
 const authorityOf = ({ kind }: Caller) => (kind === 'server' ? 'server' : 'publishable');
 
-const seen = (kind: SeenIdentifier['kind'], value: string, at: Date): SeenIdentifier => ({
+/** Somebody and when they were seen; null makes them known, without having been seen. */
+const seen = (kind: SeenIdentifier['kind'], value: string, at: Date | null): SeenIdentifier => ({
   kind,
   value,
   first_seen_at: at,
   last_seen_at: at,
 });
-
-/** Makes the identities that a link needs; those that are there are left alone: nobody was seen. */
-const makeMissing = async (scope: Scope, wanted: readonly SeenIdentifier[]): Promise<void> => {
-  const missing: SeenIdentifier[] = [];
-  for (const one of wanted) {
-    if (!(await identity.findByValue(scope, one.kind, one.value))) missing.push(one);
-  }
-  await seePeople(scope, await identity.see(scope, missing));
-};
 
 /**
  * Says who somebody is and what is known of them: the anonymous id becomes theirs, unless it belongs
@@ -77,11 +68,12 @@ export const identify = async (
 /** Links at the word of a server. An anonymous id that belongs to somebody else is a conflict, and logged. */
 export const alias = async (deps: Deps, caller: Caller, input: AliasInput): Promise<LinkRow> => {
   const link = await inProject(deps, caller.projectId, async (scope) => {
-    const now = new Date();
-    await makeMissing(scope, [
-      seen('anonymous', input.anonymous_id, now),
-      seen('external', input.external_id, now),
+    // Whoever is linked need not have been seen: events that name them may still wait for a worker.
+    const people = await identity.see(scope, [
+      seen('anonymous', input.anonymous_id, null),
+      seen('external', input.external_id, null),
     ]);
+    await seePeople(scope, people);
     return linkPeople(scope, { ...input, source: 'alias', key_type: 'server' });
   });
   if (link.status === 'refused') throw new Refusal('identity_conflict');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
+import { timeOfId } from '../base/ids.ts';
 import { PAGE_ITEMS_MAX, readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import * as identity from '../identity/identity.ts';
@@ -63,24 +64,29 @@ export const tagAddress = async (scope: Scope, email: string, tag: string): Prom
   await addTagByEmail(scope, normaliseEmail(email), tag);
 };
 
+/** When people were seen; as long as nobody has seen any of them, when we came to know of them. */
+const timesOf = (identities: readonly Identity[], at: 'first_seen_at' | 'last_seen_at') => {
+  const seen = identities.map((known) => known[at]).filter((time) => time !== null);
+  const times = seen.length > 0 ? seen : identities.map(({ identity_id }) => timeOfId(identity_id));
+  return times.map((time) => time.getTime());
+};
+
 const toProfile = async (scope: Scope, row: ProfileRow): Promise<Profile> => {
   const identities = await identity.listByProfile(scope, row.profile_id);
-  const seen = (read: (known: Identity) => Date): number[] =>
-    identities.map((known) => read(known).getTime());
   return {
     id: row.profile_id,
     external_id: identities.find(({ kind }) => kind === 'external')?.value ?? null,
-    identifiers: identities.map(({ kind, value, first_seen_at }) => ({
+    identifiers: identities.map(({ identity_id, kind, value, first_seen_at }) => ({
       kind,
       value,
-      first_seen_at: first_seen_at.toISOString(),
+      first_seen_at: (first_seen_at ?? timeOfId(identity_id)).toISOString(),
     })),
     email: row.email,
     traits: row.traits,
     tags: row.tags,
     suppressed: row.email !== null && (await suppression.isOnList(scope, row.email)),
-    first_seen_at: new Date(Math.min(...seen(({ first_seen_at }) => first_seen_at))).toISOString(),
-    last_seen_at: new Date(Math.max(...seen(({ last_seen_at }) => last_seen_at))).toISOString(),
+    first_seen_at: new Date(Math.min(...timesOf(identities, 'first_seen_at'))).toISOString(),
+    last_seen_at: new Date(Math.max(...timesOf(identities, 'last_seen_at'))).toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
 };

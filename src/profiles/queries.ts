@@ -120,9 +120,11 @@ export const setTags = ({ tx, projectId }: Scope, profileId: string, tags: strin
     and tags is distinct from ${sql.array(tags, 'text')}
   `);
 
+/** Tags stand in one order, whichever came first. */
 export const addTagByEmail = ({ tx, projectId }: Scope, email: string, tag: string) =>
   tx.query(sql.unsafe`
     update profiles.profiles
-    set tags = array_append(tags, ${tag}), updated_at = now()
+    set tags = array(select tag from unnest(array_append(tags, ${tag})) as tag order by tag collate "C"),
+      updated_at = now()
     where project_id = ${projectId} and lower(email) = ${email} and not tags @> ${sql.array([tag], 'text')}
   `);

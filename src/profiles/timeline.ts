@@ -94,7 +94,9 @@ const readStretch = async (
 const isIn = ({ from, to }: Range, stretch: Range): boolean =>
   from < stretch.to && to >= stretch.from;
 
-const rangeOf = (known: Identity): Range => ({ from: known.first_seen_at, to: known.last_seen_at });
+/** Nothing that names somebody who was never seen has been processed. */
+const rangesOf = ({ first_seen_at: from, last_seen_at: to }: Identity): Range[] =>
+  from && to ? [{ from, to }] : [];
 
 /** One stretch of months after another, newest first, each over the identifiers that were seen in it. */
 const walkBack = async (
@@ -113,10 +115,12 @@ const walkBack = async (
     ...(query.after === undefined ? {} : { from: new Date(query.after) }),
     ...(ends.length === 0 ? {} : { to: new Date(Math.min(...ends.map(Number))) }),
   };
-  const ranges = [...identities.map(rangeOf), ...(waiting === null ? [] : [waiting])];
+  const ranges = [...identities.flatMap(rangesOf), ...(waiting === null ? [] : [waiting])];
   for (const stretch of stretchesOf(ranges, bounds)) {
     const isAnybodys = waiting !== null && isIn(waiting, stretch);
-    const seen = identities.filter((known) => isAnybodys || isIn(rangeOf(known), stretch));
+    const seen = identities.filter(
+      (known) => isAnybodys || rangesOf(known).some((range) => isIn(range, stretch)),
+    );
     const end = { occurred_at: stretch.to, event_id: FIRST_ID };
     const position = start !== null && newestFirst(end, start) < 0 ? start : end;
     const sources = seen.map(({ kind, value }) => ({ kind, value, position }));

@@ -23,8 +23,14 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
 
   const pending = await ask<ProjectRow>(`
     select distinct project_id from (
-      select project_id from ingest.pending
-      where received_at < now() - make_interval(secs => $1) order by received_at limit $2
+      (
+        select project_id from ingest.pending
+        where retry_at is null and received_at < now() - make_interval(secs => $1)
+        order by received_at limit $2
+      )
+      union all
+      -- Postponed: nobody hints at it but we.
+      (select project_id from ingest.pending where retry_at <= now() order by retry_at limit $2)
     ) as overdue`);
   const dueRuns = await ask<ProjectRow>(`
     select distinct project_id from (

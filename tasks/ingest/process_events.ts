@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as automations from '../../src/automations/automations.ts';
-import { inProject } from '../../src/base/db.ts';
+import { attempt, inProject } from '../../src/base/db.ts';
 import { giveHints } from '../../src/base/hints.ts';
 import { task } from '../../src/base/task.ts';
 import * as ingest from '../../src/ingest/ingest.ts';
@@ -8,18 +8,22 @@ import * as profiles from '../../src/profiles/profiles.ts';
 
 /** What happens to events after we answered 202. Safe to run twice: it takes what is noted and deletes the note. */
 export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_id }, deps) => {
-  const work = await inProject(deps, project_id, async (scope) => {
+  const { taken, advanced } = await inProject(deps, project_id, async (scope) => {
     const erasedBefore = await profiles.countErased(scope);
-    const flushIds = await ingest.claim(scope);
-    await profiles.seeEvents(scope, flushIds, erasedBefore);
-    const started = await automations.startRuns(scope, flushIds);
-    const advanced = started > 0 ? await automations.advance(scope) : { hints: [], isMore: false };
-    await ingest.deleteFlushes(scope, flushIds);
-    return { ...advanced, isMoreToClaim: flushIds.length === ingest.CLAIM_FLUSHES_MAX };
+    const taken = await ingest.takeFlushes(scope, async (inner, flushIds) => {
+      await profiles.seeEvents(inner, flushIds, erasedBefore);
+      return automations.startRuns(inner, flushIds);
+    });
+    const isStarted = taken.done.some((started) => started > 0);
+    return { taken, advanced: isStarted ? await attempt(scope, automations.advance) : null };
   });
+  ingest.logFailed(deps, project_id, taken.failed);
+  const { hints, isMore } =
+    advanced?.kind === 'done' ? advanced.value : { hints: [], isMore: advanced !== null };
   await giveHints(deps, [
-    ...work.hints,
-    ...(work.isMore ? [automations.advanceHint(project_id)] : []),
-    ...(work.isMoreToClaim ? [ingest.processHint(project_id)] : []),
+    ...hints,
+    // Also when runs could not be advanced: what was started stays, and that job says why.
+    ...(isMore ? [automations.advanceHint(project_id)] : []),
+    ...(taken.isMore ? [ingest.processHint(project_id)] : []),
   ]);
 });

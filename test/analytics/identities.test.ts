@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { see } from '../../src/identity/identity.ts';
 import { testDatabase } from '../support/database.ts';
 import { connectAnalyst } from './connect_analyst.ts';
 import { at, Shop } from './shop.ts';
@@ -27,4 +29,14 @@ test('every identifier is shown with its profile and when it was seen', async ()
       last_seen_at: at(2),
     },
   ]);
+});
+
+test('an identifier that is only named by an alias was not seen yet', async () => {
+  const shop = await Shop.open(database);
+  await inProject(database.deps, shop.projectId, (scope) =>
+    see(scope, [{ kind: 'anonymous', value: 'b1', first_seen_at: null, last_seen_at: null }]),
+  );
+  const analyst = await connectAnalyst(database, shop.projectId);
+  const { rows } = await analyst.query('select value, first_seen_at, last_seen_at from identities');
+  expect(rows).toEqual([{ value: 'b1', first_seen_at: null, last_seen_at: null }]);
 });

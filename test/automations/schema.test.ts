@@ -76,6 +76,15 @@ test('a step is called in lower case, at most 50 characters', () => {
     expect(isGood(called(name))).toBe(false);
 });
 
+test('no step is called __proto__, and that is said', () => {
+  const steps = JSON.parse(
+    `{ "__proto__": ${JSON.stringify(mail())}, "a": ${JSON.stringify(mail())} }`,
+  );
+  expect(issuesOf(definition({ entry: 'a', steps }))).toEqual([
+    { path: '/steps', message: 'no step is called __proto__' },
+  ]);
+});
+
 describe('a step', () => {
   const withStep = (step: unknown) => ({ ...definition(), entry: 'a', steps: { a: step } });
 
@@ -94,12 +103,20 @@ describe('a step', () => {
       expect(isGood(withStep(step))).toBe(false);
   });
 
+  test('copies traits of any name', () => {
+    const names = '{"__proto__":"a","constructor":"__proto__"}';
+    const parsed = parse(Definition, withStep(copy(JSON.parse(names))));
+    const { a } = parsed.steps;
+    expect(a?.kind === 'update_profile' && JSON.stringify(a.traits_from_event)).toBe(names);
+  });
+
   test('copies traits whose names have 1 to 255 characters', () => {
     expect(isGood(withStep(copy({ ['x'.repeat(255)]: 'y'.repeat(255) })))).toBe(true);
     for (const traits of [
       { '': 'x' },
       { x: '' },
       { ['x'.repeat(256)]: 'y' },
+      { x: 1 as unknown as string },
       { x: 'y'.repeat(256) },
     ])
       expect(isGood(withStep(copy(traits)))).toBe(false);

@@ -105,10 +105,23 @@ describe('update_profile', () => {
   });
 
   test('treats names of the language as data', async () => {
-    const properties = JSON.parse('{ "constructor": "a", "toString": "b" }') as object;
-    const { profile } = await updated({ constructor: 'constructor', x: 'toString', y: 'valueOf' }, [
-      properties,
-    ]);
-    expect(profile.traits).toEqual({ constructor: 'a', x: 'b' });
+    const properties = JSON.parse('{ "constructor": "a", "toString": "b", "__proto__": "c" }');
+    const names = JSON.parse(
+      '{ "x": "toString", "y": "valueOf", "z": "__proto__", "__proto__": "none", "constructor": "constructor" }',
+    );
+    const { profile, decisions } = await updated(names, [properties]);
+    expect(profile.traits).toEqual({ constructor: 'a', x: 'b', z: 'c' });
+    expect(decisions).toMatchObject([{ detail: { traits: 'x,z,constructor' } }]);
+  });
+
+  test('tells a trait that is called __proto__ like any other, and nobody’s prototype', async () => {
+    const names = JSON.parse('{ "__proto__": "plan", "prototype": "plan" }');
+    const { profile, decisions } = await updated(names, [{ plan: 'pro' }]);
+    const { rows } = await database.owner.query<{ kept: string }>(
+      `select traits::text as kept from profiles.profiles where traits ? '__proto__'`,
+    );
+    expect(rows).toEqual([{ kept: '{"__proto__": "pro", "prototype": "pro"}' }]);
+    expect(Object.getPrototypeOf(profile.traits)).toBe(Object.prototype);
+    expect(decisions).toMatchObject([{ detail: { traits: '__proto__,prototype' } }]);
   });
 });

@@ -1,6 +1,6 @@
 import { validate, version } from 'uuid';
 import { expect, test } from 'vitest';
-import { firstIdAt, newId } from '../../src/base/ids.ts';
+import { firstIdAt, newId, timeOfId } from '../../src/base/ids.ts';
 import { takeRandom } from '../../src/base/random.ts';
 
 const MANY = 20_000;
@@ -18,6 +18,15 @@ test('the least id of a moment comes before every id made then, and after every 
   while (Date.now() <= at.getTime());
   expect(firstIdAt(at) > before).toBe(true);
   expect(firstIdAt(at) < newId()).toBe(true);
+});
+
+test('an id says when it was made, to the millisecond', () => {
+  const at = new Date('2026-01-31T12:34:56.789Z');
+  expect(timeOfId(firstIdAt(at))).toEqual(at);
+  const before = Date.now();
+  const time = timeOfId(newId()).getTime();
+  expect(time).toBeGreaterThanOrEqual(before);
+  expect(time).toBeLessThanOrEqual(Date.now());
 });
 
 test('random bytes are given out once, across refills', () => {

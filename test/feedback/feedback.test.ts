@@ -77,6 +77,19 @@ describe('effects', () => {
     expect(await sends.read(sendId)).toMatchObject({ status: 'accepted', bounced_at: at });
   });
 
+  test('tags stand in one order, whichever came first', async () => {
+    const complaint = () => newNotice({ kind: 'complained' });
+    for (const notices of [
+      [hardBounce(), complaint()],
+      [complaint(), hardBounce()],
+    ]) {
+      const { projectId, told } = await opened();
+      const ann = await person(projectId, EMAIL);
+      for (const notice of notices) await told(notice);
+      expect((await profileOf(database, ann)).tags).toEqual(['complained', 'hard_bounced']);
+    }
+  });
+
   test('a complaint suppresses, tags and is a fact', async () => {
     const { projectId, sends, accepted, told, isSuppressed } = await opened();
     const ann = await person(projectId, EMAIL);

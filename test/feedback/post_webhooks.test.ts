@@ -202,9 +202,9 @@ describe('200: the person', () => {
     await post(hardBounce('Ann <ANN@example.com>'));
     expect(await ann()).toEqual({ tags: ['hard_bounced'], suppressed: true });
     await post({ event: 'complaint', recipient: 'ann@EXAMPLE.com' });
-    expect(await ann()).toEqual({ tags: ['hard_bounced', 'complained'], suppressed: true });
+    expect(await ann()).toEqual({ tags: ['complained', 'hard_bounced'], suppressed: true });
     await post({ event: 'complaint', recipient: 'ann@example.com', event_id: 'another' });
-    expect((await ann()).tags).toEqual(['hard_bounced', 'complained']);
+    expect((await ann()).tags).toEqual(['complained', 'hard_bounced']);
   });
 });
 

@@ -64,6 +64,15 @@ test('identifiers that nobody has are answered in their order, and not made', as
   expect(await timesOf(projectId, 'bob')).toEqual([at(5), at(6)]);
 });
 
+test('whoever was only named before is seen for the first time, and is not unknown', async () => {
+  const projectId = newId();
+  await inProject(database.deps, projectId, (scope) =>
+    see(scope, [{ kind: 'external', value: 'ann', first_seen_at: null, last_seen_at: null }]),
+  );
+  expect(await move(projectId, seen('ann', 3, 8))).toEqual([]);
+  expect(await timesOf(projectId, 'ann')).toEqual([at(3), at(8)]);
+});
+
 test('nobody seen is nobody moved', async () => {
   expect(await move(newId())).toEqual([]);
 });

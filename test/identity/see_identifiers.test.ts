@@ -82,6 +82,24 @@ test('the times only widen, in whatever order events are processed', async () =>
   }
 });
 
+test('whoever is only named has no times, until they are seen', async () => {
+  const projectId = newId();
+  const named = {
+    kind: 'external' as const,
+    value: 'ann',
+    first_seen_at: null,
+    last_seen_at: null,
+  };
+  await inProject(database.deps, projectId, (scope) => see(scope, [named]));
+  expect(await find(projectId, 'ann')).toMatchObject({ first_seen_at: null, last_seen_at: null });
+  await seeAll(projectId, [seen('ann', 3, 5)]);
+  const times = { first_seen_at: at(3), last_seen_at: at(5) };
+  expect(await find(projectId, 'ann')).toMatchObject(times);
+  const [ann] = await inProject(database.deps, projectId, (scope) => see(scope, [named]));
+  expect(ann).toMatchObject({ is_new: false });
+  expect(await find(projectId, 'ann')).toMatchObject(times);
+});
+
 test('seeing somebody at a time already covered writes nothing', async () => {
   const projectId = newId();
   await seeAll(projectId, [seen('ann', 1, 9)]);

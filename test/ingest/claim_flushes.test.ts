@@ -23,6 +23,20 @@ test('the oldest flushes come first, at most so many', async () => {
   expect(await claim(projectId, 10)).toHaveLength(5);
 });
 
+test('a flush that was postponed is passed over until its time has come', async () => {
+  const projectId = newId();
+  const [first, second] = await flush(projectId, 2);
+  const postpone = (until: string) =>
+    database.owner.query(
+      `update ingest.pending set failure_count = 1, retry_at = now() + $2::interval where flush_id = $1`,
+      [first, until],
+    );
+  await postpone('1 hour');
+  expect(await claim(projectId, 10)).toEqual([second]);
+  await postpone('-1 millisecond');
+  expect(await claim(projectId, 10)).toEqual([first, second]);
+});
+
 test('no flushes are no flushes, and another project’s are nobody’s', async () => {
   const [ours, theirs] = [newId(), newId()];
   await flush(theirs, 1);

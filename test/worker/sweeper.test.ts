@@ -27,6 +27,34 @@ test(
   },
 );
 
+test(
+  'an event that could not be processed is processed once its cause is gone and its time has come',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    await world.owner.query(
+      `alter table identity.identities add constraint no_poison check (value <> 'poison')`,
+    );
+    await world.signUp('poison', 'beside');
+    const worker = await world.start('worker');
+    await until(
+      'who came with it is mailed',
+      async () => (await statusOf('beside')) === 'accepted',
+    );
+    await until('it waits alone', async () => {
+      const { rows } = await world.owner.query<{ failure_count: number }>(
+        'select failure_count from ingest.pending',
+      );
+      return rows.length === 1 && (rows[0]?.failure_count ?? 0) > 0;
+    });
+    await world.owner.query('alter table identity.identities drop constraint no_poison');
+    await world.owner.query(
+      'update ingest.pending set retry_at = now() where retry_at is not null',
+    );
+    await until('it is mailed too', async () => (await statusOf('poison')) === 'accepted');
+    await worker.stop();
+  },
+);
+
 test('queued sends without a job are sent all the same', { timeout: TEST_TIMEOUT_MS }, async () => {
   const worker = await world.start('worker');
   await world.signUp('first');

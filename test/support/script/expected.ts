@@ -1,4 +1,4 @@
-import { timeOf } from './ops.ts';
+import { timeOf, UNSEEN } from './ops.ts';
 import type { Cast, Identify, Op, Track, Traits } from './ops.ts';
 import { inOneOrder } from './stage.ts';
 import type { Known, World } from './stage.ts';
@@ -54,13 +54,17 @@ const foldTraits = (identities: readonly Seen[]): Traits => {
   return folded;
 };
 
+const seenAt = (minutes: readonly number[], pick: (...minutes: number[]) => number): string =>
+  minutes.length === 0 ? UNSEEN : timeOf(pick(...minutes));
+
 const foldProfile = (all: Map<string, Seen>, names: string[], of: string): Known => {
   const identities = names.map((name) => seenOf(all, name));
-  const traits = foldTraits(identities) as Known['profile']['traits'];
+  const traits = foldTraits(identities) as NonNullable<Known['profile']>['traits'];
   const minutes = identities.flatMap((seen) => seen.minutes);
+  if (names.length === 1 && minutes.length === 0) return { of, profile: null, timeline: [] };
   const identifiers = names.map((name) => {
     const [kind, value] = name.split(' ') as ['external' | 'anonymous', string];
-    return { kind, value, first_seen_at: timeOf(Math.min(...seenOf(all, name).minutes)) };
+    return { kind, value, first_seen_at: seenAt(seenOf(all, name).minutes, Math.min) };
   });
   const external = identifiers.find(({ kind }) => kind === 'external');
   const profile = {
@@ -70,8 +74,8 @@ const foldProfile = (all: Map<string, Seen>, names: string[], of: string): Known
     traits,
     tags: [],
     suppressed: false,
-    first_seen_at: timeOf(Math.min(...minutes)),
-    last_seen_at: timeOf(Math.max(...minutes)),
+    first_seen_at: seenAt(minutes, Math.min),
+    last_seen_at: seenAt(minutes, Math.max),
   };
   return { of, profile, timeline: inOneOrder(identities.flatMap(({ events }) => events)) };
 };

@@ -32,6 +32,12 @@ const base = Date.now() - DAY_MS;
 /** Scripts take place yesterday. */
 export const timeOf = (minute: number): string => new Date(base + minute * MINUTE_MS).toISOString();
 
+/** What stands for a time that is no time of the script: nobody has been seen. */
+export const UNSEEN = 'unseen';
+
+/** A time that is shown of people: when the script says they were seen, or that it never does. */
+export const seenAt = (time: string): string => (time > timeOf(MINUTES) ? UNSEEN : time);
+
 const ADDRESSES = ['a@people.test', 'b@people.test', null];
 const VALUES = ['a', 'b', null, true, { x: 1 }];
 
@@ -94,20 +100,6 @@ export const aliases = (
 
 export const undos = ({ devices }: Cast): fc.Arbitrary<Undo> =>
   fc.constantFrom(...devices).map((device) => ({ kind: 'undo', device }));
-
-/** Everybody is seen once, at first, so that no link is the first to know of somebody. */
-export const everybody = ({ devices, people }: Cast): Track[] =>
-  [
-    ...devices.map((anonymous_id) => ({ anonymous_id })),
-    ...people.map((external_id) => ({ external_id })),
-  ].map((who, at) => ({
-    kind: 'track',
-    who,
-    minute: MINUTES / 2,
-    id: `everybody-${at}`,
-    repeats: 'message_id',
-    key: 'server',
-  }));
 
 /** The same things in another order, which the ranks decide. */
 export const shuffled = (ops: readonly Op[], ranks: readonly number[]): Op[] =>

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Link, Profile, TimelineEntry } from '../../../src/profiles/schema.ts';
+import { seenAt, UNSEEN } from './ops.ts';
 import type { Cast, Op } from './ops.ts';
 
 /** A project of its own in which a script is played. */
@@ -28,7 +29,8 @@ export const play = async ({ lanes }: Stage, place: Place, ops: readonly Op[]): 
 
 export type Known = {
   of: string;
-  profile: Omit<Profile, 'id' | 'updated_at'>;
+  /** Null when nothing is known: nobody ever said who that is, or only in a link that was undone. */
+  profile: Omit<Profile, 'id' | 'updated_at'> | null;
   timeline: Omit<TimelineEntry, 'id' | 'received_at'>[];
 };
 /** Everything that is known of everybody, without what each run makes anew: ids, and when it was told. */
@@ -41,20 +43,39 @@ export const inOneOrder = (timeline: Known['timeline']): Known['timeline'] =>
     return left < right ? 1 : -1;
   });
 
+type Shown = NonNullable<Known['profile']>;
+
+/** Whoever is only named by a link is shown with the time at which that was told. */
+const withScriptTimes = (profile: Shown): Shown => ({
+  ...profile,
+  identifiers: profile.identifiers.map((identifier) => ({
+    ...identifier,
+    first_seen_at: seenAt(identifier.first_seen_at),
+  })),
+  first_seen_at: seenAt(profile.first_seen_at),
+  last_seen_at: seenAt(profile.last_seen_at),
+});
+
 const readKnown = async (
   place: Place,
   by: 'external' | 'anonymous',
   value: string,
 ): Promise<Known> => {
+  const of = `${by} ${value}`;
   const found = await place.findProfile(by, value);
-  if (!found) throw new Error(`nobody is ${by} ${value}`);
-  const { id, updated_at: _, ...profile } = found;
+  if (!found) return { of, profile: null, timeline: [] };
+  const { id, updated_at: _, ...shown } = found;
+  const profile = withScriptTimes(shown);
   const timeline = (await place.listTimeline(id)).map(
     ({ id: _id, received_at: _at, ...entry }) => entry,
   );
   const times = timeline.map(({ occurred_at }) => occurred_at);
   expect(times, 'newest first').toEqual(times.toSorted().toReversed());
-  return { of: `${by} ${value}`, profile, timeline: inOneOrder(timeline) };
+  const isBlank =
+    profile.identifiers.length === 1 &&
+    profile.last_seen_at === UNSEEN &&
+    Object.keys(profile.traits).length + timeline.length === 0;
+  return { of, profile: isBlank ? null : profile, timeline: inOneOrder(timeline) };
 };
 
 export const nameLink = ({ anonymous_id, external_id }: Link): string =>

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
+import { listWork } from '../../src/worker/work.ts';
+import { connectAs } from '../base/connections.ts';
+import { newEvent } from '../ingest/some_events.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+
+const OVERDUE_SECONDS = 2;
+
+/** A project with a flush that arrived a minute ago and has its next try at another moment, if it has one. */
+const withFlush = async (retry: string | null): Promise<string> => {
+  const projectId = newId();
+  await acceptEvents(database.deps.db, projectId, newId(), [newEvent()]);
+  await database.owner.query(
+    `update ingest.pending set received_at = now() - interval '1 minute', retry_at = now() + $2::interval,
+      failure_count = case when $2 is null then 0 else 3 end
+    where project_id = $1`,
+    [projectId, retry],
+  );
+  return projectId;
+};
+
+test('flushes that wait for too long are found, and postponed ones when they are due', async () => {
+  const fresh = await withFlush(null);
+  const due = await withFlush('-1 second');
+  const later = await withFlush('1 hour');
+  const { pending } = await listWork(await connectAs(database, 'trunkline_queue'), OVERDUE_SECONDS);
+  expect(pending.toSorted()).toEqual([fresh, due].toSorted());
+  expect(pending).not.toContain(later);
+});
+
+test('looking for them walks neither what is not due nor what came just now', async () => {
+  await database.owner.query('delete from ingest.pending');
+  await database.owner.query(
+    `insert into ingest.pending (project_id, flush_id, event_ids, occurred_from, occurred_to, received_at,
+      failure_count, retry_at)
+    select gen_random_uuid(), gen_random_uuid(), array[gen_random_uuid()], now(), now(), now() - interval '1 day',
+      1, now() + interval '1 hour'
+    from generate_series(1, 5000)`,
+  );
+  await database.owner.query('analyze ingest.pending');
+  const client = await connectAs(database, 'trunkline_queue');
+  await client.query('begin');
+  expect((await listWork(client, OVERDUE_SECONDS)).pending).toEqual([]);
+  const { rows } = await client.query<{ read: number }>(
+    `select (coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::integer as read
+     from pg_stat_xact_all_tables where relid = 'ingest.pending'::regclass`,
+  );
+  expect(rows[0]?.read).toBe(0);
+});
