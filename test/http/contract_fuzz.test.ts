@@ -75,6 +75,8 @@ const placesOf = (value: unknown, path: string[] = []): string[][] => [
 /** The value with something else in one place. Members are defined, so that `__proto__` is but a name. */
 const replaced = (value: unknown, [name, ...rest]: string[], put: unknown): unknown => {
   if (name === undefined) return put;
+  // Of a list only items can be replaced, or added by a name.
+  if (Array.isArray(value) && name === 'length') return value;
   const copy: object = Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) };
   const inside: unknown = Object.getOwnPropertyDescriptor(copy, name)?.value;
   Object.defineProperty(copy, name, {
