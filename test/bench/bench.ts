@@ -6,6 +6,7 @@ import { readHome } from '../../src/runtime/home.ts';
 import { report } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { bytes } from './bytes.ts';
+import { erase } from './erase.ts';
 import { firstByte } from './first_byte.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
@@ -18,6 +19,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   processing,
   first_byte: firstByte,
   growth,
+  erase,
   soak,
 };
 /** Takes ten minutes, so it runs when asked for. */

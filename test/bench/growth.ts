@@ -1,6 +1,6 @@
 import { startScratchPostgres } from '../../src/runtime/scratch_postgres.ts';
 import { DURABLE } from './installation.ts';
-import { openGrown, SUBJECTS, subjectsOf } from './growth_world.ts';
+import { ask, openGrown, SUBJECTS, subjectsOf } from './growth_world.ts';
 import type { Grown, Subject } from './growth_world.ts';
 import { median } from './measure.ts';
 import type { Comparison } from './measure.ts';
@@ -17,19 +17,6 @@ const LIMIT = 50;
 
 /** One person in one database, and the link between their two ids while there is one. */
 type Case = Grown & Subject & { linkId: string };
-
-const ask = async (
-  { base, key }: Grown,
-  path: string,
-  body?: object,
-): Promise<{ link?: { id: string }; items?: unknown[] }> => {
-  const response = await fetch(base + path, {
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.json() as Promise<{ link?: { id: string }; items?: unknown[] }>;
-};
 
 const readPage = async (of: Case, query: string): Promise<void> => {
   const path = `/v1/profiles/external_id:${of.externalId}/events?limit=${LIMIT}${query}`;

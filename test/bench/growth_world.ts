@@ -85,13 +85,18 @@ const addSubjects = async (
 };
 
 /** A service over a database of its own that holds so much of others and of the measured. */
-export const openGrown = async (serverUrl: string, name: string, size: Size) => {
+export const openGrown = async (
+  serverUrl: string,
+  name: string,
+  size: Size,
+  role: 'api' | 'all' = 'api',
+) => {
   await withClient(serverUrl, (client) => client.query(`create database ${name}`));
   const env = {
     DATABASE_URL: databaseUrl(serverUrl, name),
     MASTER_KEY: TEST_MASTER_KEY,
     PORT: '0',
-    ROLE: 'api',
+    ROLE: role,
     LOG_LEVEL: 'warn',
     RATE_LIMIT_SERVER: '0',
   };
@@ -114,3 +119,20 @@ export const openGrown = async (serverUrl: string, name: string, size: Size) => 
 };
 
 export type Grown = Awaited<ReturnType<typeof openGrown>>;
+
+type Answer = {
+  link?: { id: string };
+  items?: unknown[];
+  erasure?: { id: string };
+  status?: string;
+};
+
+/** Asks a grown installation as a server would: a POST when there is a body. */
+export const ask = async ({ base, key }: Grown, path: string, body?: object): Promise<Answer> => {
+  const response = await fetch(base + path, {
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json() as Promise<Answer>;
+};
