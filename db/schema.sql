@@ -758,6 +758,7 @@ end))
 );
 -- of a person: anonymous_id, external_id
 create index links_by_anonymous_profile on identity.links using btree (project_id, anonymous_profile_id, link_id);
+create index links_by_external on identity.links using btree (project_id, external_identity_id);
 create index links_by_pair on identity.links using btree (project_id, anonymous_identity_id, external_identity_id);
 create index links_by_profile on identity.links using btree (project_id, profile_id, link_id);
 create unique index links_one_active on identity.links using btree (project_id, anonymous_identity_id) where (status = 'active'::text);
@@ -1118,10 +1119,11 @@ create table profiles.profiles (
   updated_at  timestamptz(3) not null,
   merged_into uuid,
   erasure_id  uuid,
+  address     text generated always as lower(email),
   constraint profiles_pkey primary key (project_id, profile_id)
 ) with (fillfactor=85);
--- of a person: email, traits, tags
-create index profiles_by_email on profiles.profiles using btree (project_id, lower(email)) where (email is not null);
+-- of a person: email, traits, tags, address
+create index profiles_by_address on profiles.profiles using btree (project_id, address, profile_id) where (address is not null);
 alter table profiles.profiles enable row level security, force row level security;
 create policy analysts_permissive on profiles.profiles for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on profiles.profiles as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));

@@ -151,8 +151,8 @@ export const listEmails = async (
 /** Those of some addresses (in lower case) that somebody has who is not being erased. */
 export const listShared = async ({ tx, projectId }: Scope, emails: string[]): Promise<string[]> => {
   const rows = await tx.any(sql.type(Email)`
-    select distinct lower(email) as email from profiles.profiles
-    where project_id = ${projectId} and lower(email) = any (${sql.array(emails, 'text')})
+    select distinct address as email from profiles.profiles
+    where project_id = ${projectId} and address is not null and address = any (${sql.array(emails, 'text')})
     and erasure_id is null
   `);
   return rows.map(({ email }) => email);

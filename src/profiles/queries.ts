@@ -64,7 +64,7 @@ export const listByEmail = (
 ) =>
   tx.any(sql.type(Profile)`
     select ${profileColumns} from profiles.profiles
-    where project_id = ${projectId} and lower(email) = ${email} and ${isLiving}
+    where project_id = ${projectId} and address = ${email} and ${isLiving}
     and (${afterId}::uuid is null or profile_id > ${afterId}::uuid)
     order by profile_id
     limit ${limit}
@@ -126,5 +126,5 @@ export const addTagByEmail = ({ tx, projectId }: Scope, email: string, tag: stri
     update profiles.profiles
     set tags = array(select tag from unnest(array_append(tags, ${tag})) as tag order by tag collate "C"),
       updated_at = now()
-    where project_id = ${projectId} and lower(email) = ${email} and not tags @> ${sql.array([tag], 'text')}
+    where project_id = ${projectId} and address = ${email} and not tags @> ${sql.array([tag], 'text')}
   `);

@@ -30,15 +30,27 @@ const backUp = async (client: pg.Client) => {
   return rows;
 };
 
+/** The columns that are written; the others follow from them. */
+const listWritten = async (client: pg.Client, table: string): Promise<string> => {
+  const { rows } = await client.query<{ columns: string }>(
+    `select string_agg(quote_ident(attname), ', ' order by attnum) as columns from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [table],
+  );
+  return rows[0]?.columns ?? '';
+};
+
 const restore = async (client: pg.Client, backup: Map<string, string[]>) => {
   await client.query(`truncate ${[...backup.keys()].join(', ')} cascade`);
   await client.query(`set session_replication_role = replica`);
-  for (const [table, rows] of backup)
+  for (const [table, rows] of backup) {
+    const columns = await listWritten(client, table);
     for (const row of rows)
       await client.query(
-        `insert into ${table} select * from json_populate_record(null::${table}, $1)`,
+        `insert into ${table} (${columns}) select ${columns} from json_populate_record(null::${table}, $1)`,
         [row],
       );
+  }
   await client.query(`set session_replication_role = origin`);
 };
 
