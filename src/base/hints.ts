@@ -60,7 +60,7 @@ export class Waker {
     }
     const asking = { isAskedAgain: true, done: Promise.resolve() };
     this.#asked.set(work, asking);
-    asking.done = this.#give(one, asking).finally(() => this.#asked.delete(work));
+    asking.done = this.#give(one, asking, work);
   }
 
   /** Gives what is still asked for, without a pause. */
@@ -69,13 +69,15 @@ export class Waker {
     await Promise.all([...this.#asked.values()].map(({ done }) => done));
   }
 
-  async #give(one: Hint, asking: { isAskedAgain: boolean }): Promise<void> {
+  async #give(one: Hint, asking: { isAskedAgain: boolean }, work: string): Promise<void> {
     const { signal } = this.#closing;
     while (asking.isAskedAgain) {
       asking.isAskedAgain = false;
       await hint(this.#deps, one);
       await wait(HINT_PAUSE_MS, undefined, { signal }).catch(() => {});
     }
+    // At once: whoever asks after the last look begins anew.
+    this.#asked.delete(work);
   }
 }
 

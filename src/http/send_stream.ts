@@ -43,5 +43,8 @@ export const sendStream = async (
     const said = { err: error, request_id: ctx.state['requestId'] as string };
     if (hasLeft) log.info(said, 'the client left before the end of an answer');
     else log.error(said, 'an answer broke off');
+  } finally {
+    // Who left before the first piece was sent never had `after` begin, nor end.
+    await iterator.return?.();
   }
 };

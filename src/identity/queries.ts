@@ -54,10 +54,11 @@ export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdent
 
 const identityColumns = sql.fragment`identity_id, profile_id, kind, value, first_seen_at, last_seen_at`;
 
+/** The identities of a profile, without those that are being erased: they are nobody's any more. */
 export const listByProfile = ({ tx, projectId }: Scope, profileId: string) =>
   tx.any(sql.type(Identity)`
     select ${identityColumns} from identity.identities
-    where project_id = ${projectId} and profile_id = ${profileId}
+    where project_id = ${projectId} and profile_id = ${profileId} and erasure_id is null
     order by kind desc, value
   `);
 

@@ -91,3 +91,25 @@ test('nothing is made that the client does not take, and when it leaves the make
   asked.destroy();
   await until('the maker is told', () => isClosed);
 });
+
+test('a client that leaves before the first piece ends the making all the same', async () => {
+  let [hasBegun, hasEnded] = [false, false];
+  let goOn = () => {};
+  const url = await serve(async function* () {
+    try {
+      hasBegun = true;
+      await new Promise<void>((resolve) => (goOn = resolve));
+      yield '{"a":';
+      yield '1}';
+    } finally {
+      hasEnded = true;
+    }
+  });
+  const request = get(url);
+  request.on('error', () => {});
+  await until('it begins', () => hasBegun);
+  request.destroy();
+  await new Promise((resolve) => request.once('close', resolve));
+  goOn();
+  expect(await until('it ends', () => hasEnded)).toBe(true);
+});

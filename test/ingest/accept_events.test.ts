@@ -189,3 +189,27 @@ test('nobody is woken inside the transaction: it makes no job and no notificatio
   const { rowCount } = await database.owner.query('select from graphile_worker._private_jobs');
   expect(rowCount).toBe(0);
 });
+
+test('an event whose message id is erased while it waits is stored as new, once, and known', async () => {
+  const projectId = newId();
+  await accept(projectId, [newEvent({ message_id: 'a' })]);
+  // Somebody holds the second id, so that the flush waits between its claim of the first and its look-up.
+  const other = await connectTo(database, projectId);
+  await other.query('begin');
+  await other.query(
+    `insert into ingest.message_ids (project_id, message_id, event_id, occurred_at) values ($1, 'b', $2, now())`,
+    [projectId, newId()],
+  );
+  const again = [newEvent({ message_id: 'a' }), newEvent({ message_id: 'b' })];
+  const accepting = accept(projectId, again);
+  await untilWaiting(database);
+  await database.owner.query(
+    `delete from ingest.message_ids where project_id = $1 and message_id = 'a'`,
+    [projectId],
+  );
+  await other.query('rollback');
+  expect(await accepting).toMatchObject({ duplicates: [false, false] });
+  expect(await accept(projectId, [newEvent({ message_id: 'a' })])).toMatchObject({
+    duplicates: [true],
+  });
+});

@@ -106,3 +106,14 @@ test.each([
   expect(conditions.length).toBeGreaterThan(0);
   for (const line of conditions) expect(line).toMatch(/'x'::text/);
 });
+
+test('nobody’s events go but those of the transaction’s own project', async () => {
+  const client = await connectTo(database, newId());
+  for (const call of [
+    `ingest.erase_events($1, 'external', 'ann', 'epoch', 10)`,
+    `ingest.erase_mentions($1, 'device', 10)`,
+  ])
+    await expect(client.query(`select * from ${call}`, [newId()])).rejects.toThrow(
+      /only the project of the transaction/,
+    );
+});
