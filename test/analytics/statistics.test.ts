@@ -34,7 +34,7 @@ const listTables = async (): Promise<Table[]> => {
     where format('%I.%I', table_schema, table_name)::regclass in (
       select polrelid from pg_policy where polname = 'analysts_permissive'
     )
-    and column_name <> 'project_id'
+    and column_name <> 'project_id' and is_generated = 'NEVER'
     group by 1`);
   return rows;
 };

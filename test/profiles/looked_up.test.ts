@@ -61,7 +61,8 @@ test('links that lead to an identity are looked up by the identity', async () =>
   await client.query('begin');
   await client.query(
     `delete from identity.links where project_id = $1
-     and external_identity_id = (select identity_id from identity.identities where value = 'external7')`,
+     and external_identity_id =
+       (select identity_id from identity.identities where project_id = $1 and value = 'external7')`,
     [projectId],
   );
   const before = await rowsRead(client, 'identity.links');
