@@ -63,9 +63,10 @@ export const personRoutes = (rooms: OtherRooms) => [
     access: 'server',
     summary: 'Erase a person: everything about them, in every table.',
     description:
-      'From the 202 on nobody is shown the person and no mail to them begins; what is left goes within seconds. The ' +
-      'erase covers what arrives for any of their identifiers until it is done. After that, a late event starts a ' +
-      'fresh person: nothing old comes back. Suppressed addresses stay suppressed, in a form that cannot be read. ' +
+      'From the 202 on no profile of the person is answered and no mail to them begins; what is left goes within ' +
+      'seconds, which is how long logs may still name them. The erase covers what arrives for any of their ' +
+      'identifiers until it is done. After that, a late event starts a fresh person: nothing old comes back. ' +
+      'Suppressed addresses stay suppressed, in a form that cannot be read. ' +
       'Asking again answers the same erasure: by any identifier while it is pending, by the id of the profile for ' +
       'ever.',
     params: ProfileParams,

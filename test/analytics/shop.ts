@@ -3,11 +3,10 @@ import { newId } from '../../src/base/ids.ts';
 import * as identity from '../../src/identity/identity.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import { newEvent } from '../ingest/some_events.ts';
-import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { newProject } from './connect_analyst.ts';
+import { workOn } from '../support/work_on.ts';
 
 type Properties = Record<string, string | number | boolean>;
 /** When, who, what: `ann` is an external id, `~b1` an anonymous one, `ann~b1` both. */
@@ -92,10 +91,8 @@ export class Shop {
         occurred_at: when.toISOString(),
       });
     });
-    const { deps, owner: jobs } = this.database;
-    await acceptEvents(deps.db, this.projectId, newId(), events);
-    const taskDeps = { ...deps, workerId: () => 'test', jobs, signal: NEVER };
-    await processEvents(taskDeps)({ project_id: this.projectId }, {} as never);
+    await acceptEvents(this.database.deps.db, this.projectId, newId(), events);
+    await workOn(this.database, this.projectId);
   }
 
   identityOf(externalId: string): Promise<{ identity_id: string; profile_id: string }> {

@@ -9,10 +9,10 @@ import { accept } from '../../src/ingest/ingest.ts';
 import { findErasableProfile, requestErasure } from '../../src/profiles/erasures.ts';
 import { alias, identify } from '../../src/profiles/identify.ts';
 import { listProfiles, unlinkPeople } from '../../src/profiles/profiles.ts';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import { runErasure } from '../support/erase.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { findRemains } from '../support/remains.ts';
+import { workOn } from '../support/work_on.ts';
 
 const RUNS = 10;
 const LANES = 5;
@@ -42,13 +42,7 @@ const makeWorld = () => {
   const within = <T>(work: Parameters<typeof inProject<T>>[2]) =>
     inProject(database.deps, projectId, work);
 
-  const work = () =>
-    processEvents({
-      ...database.deps,
-      workerId: () => 'test',
-      jobs: database.owner,
-      signal: NEVER,
-    })({ project_id: projectId }, undefined as never);
+  const work = () => workOn(database, projectId);
   const erase = async (ref: string): Promise<void> => {
     const asked = await within(async (scope) => {
       const profileId = await findErasableProfile(scope, ref);

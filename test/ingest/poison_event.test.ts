@@ -1,6 +1,5 @@
 // An event that processing cannot take waits alone: nothing beside it is lost, late, or done twice.
 import { expect, test } from 'vitest';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
@@ -8,8 +7,9 @@ import { openLog } from '../../src/base/log.ts';
 import type { EventRow } from '../../src/ingest/events.ts';
 import { acceptEvents, POSTPONE_MAX_SECONDS } from '../../src/ingest/queries.ts';
 import { definition } from '../automations/journeys.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { newEvent } from './some_events.ts';
+import { workOn } from '../support/work_on.ts';
 
 const database = testDatabase();
 
@@ -19,10 +19,7 @@ const RUNS_MAX = 200;
 let logged: Record<string, unknown>[] = [];
 const log = openLog('warn', { write: (line: string) => void logged.push(JSON.parse(line)) });
 
-const run = async (projectId: string): Promise<void> => {
-  const worker = { workerId: () => 'worker', jobs: database.owner, signal: NEVER };
-  await processEvents({ ...database.deps, ...worker, log })({ project_id: projectId }, {} as never);
-};
+const run = (projectId: string): Promise<void> => workOn(database, projectId, { log });
 const select = async (columns: string, table: string, projectId: string) =>
   (await database.owner.query(`select ${columns} from ${table} where project_id = $1`, [projectId]))
     .rows;

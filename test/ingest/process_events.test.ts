@@ -1,20 +1,17 @@
 import { expect, test } from 'vitest';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import type { EventRow } from '../../src/ingest/events.ts';
 import { CLAIM_FLUSHES_MAX } from '../../src/ingest/ingest.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { newEvent } from './some_events.ts';
+import { workOn } from '../support/work_on.ts';
 
 const database = testDatabase();
 
-const run = async (projectId: string): Promise<void> => {
-  const deps = { ...database.deps, workerId: () => 'worker', jobs: database.owner, signal: NEVER };
-  await processEvents(deps)({ project_id: projectId }, {} as never);
-};
+const run = (projectId: string): Promise<void> => workOn(database, projectId);
 const flush = (projectId: string, events: EventRow[]) =>
   acceptEvents(database.deps.db, projectId, newId(), events);
 const select = async (columns: string, table: string, projectId: string) =>

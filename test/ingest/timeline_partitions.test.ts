@@ -7,10 +7,10 @@ import { newId } from '../../src/base/ids.ts';
 import * as identity from '../../src/identity/identity.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { pageTimeline } from '../../src/profiles/timeline.ts';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import { z } from 'zod';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { newEvent } from './some_events.ts';
+import { workOn } from '../support/work_on.ts';
 
 const database = testDatabase();
 const projectId = newId();
@@ -20,10 +20,7 @@ const monthsAgo = (months: number): Date =>
 const nameOf = (month: Date): string =>
   `events_${month.toISOString().slice(0, 7).replace('-', '')}`;
 
-const processAll = async (): Promise<void> => {
-  const deps = { ...database.deps, workerId: () => 'w', jobs: database.owner, signal: NEVER };
-  await processEvents(deps)({ project_id: projectId }, {} as never);
-};
+const processAll = (): Promise<void> => workOn(database, projectId);
 
 beforeAll(async () => {
   const events = Array.from({ length: 24 }, (_, months) =>

@@ -18,12 +18,12 @@ import {
   seeEvents,
 } from '../../src/profiles/profiles.ts';
 import { addressKey } from '../../src/suppression/suppression.ts';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import { isSettled, untilWaiting } from '../base/connections.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { askToErase, eraseNow, runErasure } from '../support/erase.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { findRemains } from '../support/remains.ts';
+import { workOn } from '../support/work_on.ts';
 
 const FLUSHES = 10;
 const database = testDatabase();
@@ -38,13 +38,7 @@ const opened = () => {
     ingest.accept(database.deps, server, {
       events: events.map((one) => ({ event: 'seen', ...one })),
     });
-  const work = () =>
-    processEvents({
-      ...database.deps,
-      workerId: () => 'test',
-      jobs: database.owner,
-      signal: NEVER,
-    })({ project_id: projectId }, undefined as never);
+  const work = () => workOn(database, projectId);
   const find = async (by: 'external' | 'anonymous', value: string) =>
     (await within((scope) => listProfiles(scope, { by, value })))[0] ?? null;
   const idOf = async (value: string, by: 'external' | 'anonymous' = 'external') =>

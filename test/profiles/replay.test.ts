@@ -7,11 +7,11 @@ import { accept } from '../../src/ingest/ingest.ts';
 import { alias, identify } from '../../src/profiles/identify.ts';
 import { listLedger, listProfiles, replayErasures } from '../../src/profiles/profiles.ts';
 import type { LedgerEntry } from '../../src/profiles/profiles.ts';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import { listTenantTables } from '../support/catalogue.ts';
 import { eraseNow, runErasure } from '../support/erase.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { findRemains } from '../support/remains.ts';
+import { workOn } from '../support/work_on.ts';
 
 const database = testDatabase();
 
@@ -65,13 +65,7 @@ const opened = () => {
     )[0];
   const track = (...events: object[]) =>
     accept(database.deps, server, { events: events.map((one) => ({ event: 'seen', ...one })) });
-  const work = () =>
-    processEvents({
-      ...database.deps,
-      workerId: () => 'test',
-      jobs: database.owner,
-      signal: NEVER,
-    })({ project_id: projectId }, undefined as never);
+  const work = () => workOn(database, projectId);
   const ledger = async () => {
     const entries: LedgerEntry[] = [];
     for await (const entry of listLedger(database.deps, projectId)) entries.push(entry);

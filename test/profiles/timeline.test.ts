@@ -8,9 +8,9 @@ import { acceptEvents } from '../../src/ingest/queries.ts';
 import { linkPeople } from '../../src/profiles/profiles.ts';
 import { EFFORT, pageTimeline } from '../../src/profiles/timeline.ts';
 import type { TimelineQuery } from '../../src/profiles/timeline.ts';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import { newEvent } from '../ingest/some_events.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
+import { workOn } from '../support/work_on.ts';
 
 const database = testDatabase();
 const NEWEST = Date.now();
@@ -42,10 +42,7 @@ const accept = async (projectId: string, events: Event[]): Promise<string[]> => 
     .filter(({ external_id, anonymous_id }) => external_id ?? anonymous_id !== 'stranger')
     .map(({ event_id }) => event_id);
 };
-const processAll = async (projectId: string): Promise<void> => {
-  const deps = { ...database.deps, workerId: () => 'w', jobs: database.owner, signal: NEVER };
-  await processEvents(deps)({ project_id: projectId }, {} as never);
-};
+const processAll = (projectId: string): Promise<void> => workOn(database, projectId);
 
 /** Ann, whom every device but the stranger's was linked to. */
 const newAnn = async (): Promise<{ projectId: string; profileId: string }> => {

@@ -9,10 +9,10 @@ import * as profiles from '../../src/profiles/profiles.ts';
 import { makeSeed } from '../../src/runtime/seed/make.ts';
 import { Past } from '../../src/runtime/seed/past.ts';
 import { makePerson } from '../../src/runtime/seed/people.ts';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import { newEvent } from '../ingest/some_events.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { runCommand } from '../support/run_command.ts';
+import { workOn } from '../support/work_on.ts';
 
 const database = testDatabase();
 const UNTIL = new Date();
@@ -74,8 +74,7 @@ const live = async (events: Record<string, never>[], seedNumber: number): Promis
     );
   for (let from = 0; from < rows.length; from += 400)
     await acceptEvents(database.deps.db, projectId, newId(), rows.slice(from, from + 400));
-  const deps = { ...database.deps, workerId: () => 'w', jobs: database.owner, signal: NEVER };
-  await processEvents(deps)({ project_id: projectId }, {} as never);
+  await workOn(database, projectId);
   for (const event of events.filter(({ name }) => name === 'user_signed_up')) {
     const person = makePerson(seedNumber, Number(String(event['external_id']).split('-')[2]));
     await inProject(database.deps, projectId, async (scope) => {

@@ -6,10 +6,9 @@ import { openApi, TIMEOUTS } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
-import processEvents from '../../tasks/ingest/process_events.ts';
 import { findBreaches } from './contract.ts';
-import { NEVER } from './database.ts';
 import type { TestDatabase } from './database.ts';
+import { workOn } from './work_on.ts';
 
 export type Answer = { status: number; headers: Headers; body: Json };
 /** What an answer's body may hold; tests look at it with matchers. */
@@ -75,12 +74,11 @@ export const testApi = (database: TestDatabase, timeouts = TIMEOUTS): TestApi =>
   };
   api.processEvents = async () => {
     const { project_id } = api.project;
-    const deps = { ...database.deps, workerId: () => 'test', jobs: database.owner, signal: NEVER };
     const { rows } = await database.owner.query(
       'select from ingest.pending where project_id = $1',
       [project_id],
     );
-    for (const _ of rows) await processEvents(deps)({ project_id }, undefined as never);
+    for (const _ of rows) await workOn(database, project_id);
   };
   return api;
 };

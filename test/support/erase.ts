@@ -1,8 +1,8 @@
 import { inProject } from '../../src/base/db.ts';
 import { requestErasure } from '../../src/profiles/erasures.ts';
 import erasePerson from '../../tasks/profiles/erase_person.ts';
-import { NEVER } from './database.ts';
 import type { TestDatabase } from './database.ts';
+import { asWorker } from './work_on.ts';
 
 /** Does with an erasure what a worker does. */
 export const runErasure = async (
@@ -10,8 +10,10 @@ export const runErasure = async (
   projectId: string,
   erasureId: string,
 ): Promise<void> => {
-  const deps = { ...database.deps, workerId: () => 'test', jobs: database.owner, signal: NEVER };
-  await erasePerson(deps)({ project_id: projectId, erasure_id: erasureId }, undefined as never);
+  await erasePerson(asWorker(database))(
+    { project_id: projectId, erasure_id: erasureId },
+    undefined as never,
+  );
 };
 
 /** Asks for the erase of a profile, as the endpoint does; answers the erasure's id. */

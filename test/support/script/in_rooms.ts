@@ -8,12 +8,11 @@ import { alias, identify } from '../../../src/profiles/identify.ts';
 import { toLink } from '../../../src/profiles/link.ts';
 import { listProfiles, unlinkPeople } from '../../../src/profiles/profiles.ts';
 import { pageTimeline } from '../../../src/profiles/timeline.ts';
-import processEvents from '../../../tasks/ingest/process_events.ts';
-import { NEVER } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { timeOf } from './ops.ts';
 import type { Op, Track } from './ops.ts';
 import type { Place, Stage } from './stage.ts';
+import { workOn } from '../work_on.ts';
 
 const LANES = 4;
 const PAGE_ITEMS = 200;
@@ -64,11 +63,6 @@ const perform = async (database: TestDatabase, projectId: string, op: Op): Promi
   }
 };
 
-const process = async (database: TestDatabase, projectId: string): Promise<void> => {
-  const deps = { ...database.deps, workerId: () => 'test', jobs: database.owner, signal: NEVER };
-  await processEvents(deps)({ project_id: projectId }, undefined as never);
-};
-
 const isIdle = async ({ owner }: TestDatabase, projectId: string): Promise<boolean> => {
   const { rowCount } = await owner.query('select from ingest.pending where project_id = $1', [
     projectId,
@@ -82,10 +76,10 @@ const place = (database: TestDatabase, projectId: string): Place => {
   return {
     perform: async (op) => {
       await perform(database, projectId, op);
-      if (op.kind !== 'track') await process(database, projectId);
+      if (op.kind !== 'track') await workOn(database, projectId);
     },
     settle: async () => {
-      while (!(await isIdle(database, projectId))) await process(database, projectId);
+      while (!(await isIdle(database, projectId))) await workOn(database, projectId);
     },
     findProfile: (by, value) =>
       look(async (scope) => (await listProfiles(scope, { by, value }))[0]),
