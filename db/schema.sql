@@ -508,6 +508,7 @@ create table delivery.sends (
   delivered_at        timestamptz(3),
   bounced_at          timestamptz(3),
   complained_at       timestamptz(3),
+  identity_id         uuid,
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -522,6 +523,7 @@ create index sends_by_automation on delivery.sends using btree (project_id, auto
 create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
 create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
+create index sends_by_identity on delivery.sends using btree (project_id, identity_id, send_id) where (identity_id is not null);
 create index sends_by_profile on delivery.sends using btree (project_id, profile_id, send_id);
 create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
@@ -576,6 +578,7 @@ create function delivery.plan_send(
   automation_id uuid,
   run_id uuid,
   step_id text,
+  identity_id uuid,
   profile_id uuid,
   provider_id uuid,
   template_id uuid,
@@ -770,15 +773,6 @@ create policy one_project on identity.links for all to public using ((project_id
 grant delete, insert, select, update on identity.links to trunkline_runtime;
 grant select (project_id, link_id, anonymous_id, external_id, profile_id, anonymous_profile_id, source, key_type, status, reason, created_at, undone_at, undone_by) on identity.links to trunkline_analyst;
 
-create function identity.hold_erased(
-  project_id uuid,
-  erasure_id uuid
-)
-returns setof identity.identities
-language plpgsql volatile
-set search_path = '';
-grant execute on function identity.hold_erased to public;
-
 create function identity.hold_person(
   project_id uuid,
   profile_id uuid
@@ -966,8 +960,8 @@ grant execute on function ingest.drop_partition to trunkline_queue;
 
 create function ingest.erase_events(
   project_id uuid,
-  kind text,
-  identifier text,
+  kinds text[],
+  identifiers text[],
   since timestamptz,
   events_max integer
 )
@@ -975,6 +969,7 @@ returns table (
   events integer,
   message_ids integer,
   emails text[],
+  last_ordinal integer,
   last_at timestamptz
 )
 language plpgsql volatile security definer
@@ -983,10 +978,15 @@ grant execute on function ingest.erase_events to trunkline_runtime;
 
 create function ingest.erase_mentions(
   project_id uuid,
-  anonymous_id text,
+  anonymous_ids text[],
+  since timestamptz,
   events_max integer
 )
-returns integer
+returns table (
+  events integer,
+  last_ordinal integer,
+  last_at timestamptz
+)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp;
 grant execute on function ingest.erase_mentions to trunkline_runtime;
@@ -1080,6 +1080,18 @@ alter table profiles.erase_counts enable row level security, force row level sec
 create policy one_project on profiles.erase_counts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on profiles.erase_counts to trunkline_runtime;
 
+create table profiles.erasing_addresses (
+  project_id uuid not null,
+  erasure_id uuid not null,
+  address    text not null,
+  constraint erasing_addresses_pkey primary key (project_id, erasure_id, address),
+  constraint erasing_addresses_project_id_erasure_id_fkey foreign key (project_id, erasure_id) references profiles.erasures(project_id, erasure_id)
+);
+-- of a person: address
+alter table profiles.erasing_addresses enable row level security, force row level security;
+create policy one_project on profiles.erasing_addresses for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on profiles.erasing_addresses to trunkline_runtime;
+
 create table profiles.erasures (
   project_id   uuid not null,
   erasure_id   uuid not null,
@@ -1089,16 +1101,14 @@ create table profiles.erasures (
   requested_by text not null,
   requested_at timestamptz(3) not null,
   done_at      timestamptz(3),
-  address_keys bytea[] not null default '{}'::bytea[],
   counts       jsonb not null default '{}'::jsonb,
   receipt      jsonb,
   constraint erasures_pkey primary key (project_id, erasure_id),
   constraint erasures_done_have_a_receipt check (((status = 'done'::text) = ((done_at is not null) and (receipt is not null)))),
-  constraint erasures_done_tell_nothing check (((status <> 'done'::text) or ((reason is null) and (address_keys = '{}'::bytea[])))),
+  constraint erasures_done_tell_nothing check (((status <> 'done'::text) or (reason is null))),
   constraint erasures_requested_by_is_known check ((requested_by = any (array['server_key'::text, 'ledger'::text]))),
   constraint erasures_status_is_known check ((status = any (array['pending'::text, 'done'::text])))
 );
--- keyed: cannot be read back: address_keys
 -- of a person: reason
 create index erasures_by_profile on profiles.erasures using btree (project_id, profile_id);
 create index erasures_pending on profiles.erasures using btree (requested_at) where (status = 'pending'::text);
@@ -1107,7 +1117,7 @@ create policy one_project on profiles.erasures for all to public using ((project
 create policy work_of_all_projects on profiles.erasures for select to trunkline_queue using (true);
 grant insert, select on profiles.erasures to trunkline_runtime;
 grant select (project_id, erasure_id, status, requested_at) on profiles.erasures to trunkline_queue;
-grant update (status, reason, done_at, address_keys, counts, receipt) on profiles.erasures to trunkline_runtime;
+grant update (status, reason, done_at, counts, receipt) on profiles.erasures to trunkline_runtime;
 
 create table profiles.profiles (
   project_id  uuid not null,
@@ -1191,6 +1201,7 @@ grant execute on function profiles.fold_profile to public;
 
 create function profiles.is_erased(
   project_id uuid,
+  identity_id uuid,
   profile_id uuid
 )
 returns boolean
@@ -1436,6 +1447,15 @@ returns boolean
 language plpgsql volatile
 set search_path = '';
 grant execute on function suppression.hold_address to public;
+
+create function suppression.hold_addresses(
+  project_id uuid,
+  address_keys bytea[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.hold_addresses to public;
 
 create function suppression.is_suppressed(
   project_id uuid,

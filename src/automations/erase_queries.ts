@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { firstIdAt } from '../base/ids.ts';
+
+/** Before every id. */
+const FIRST_ID = firstIdAt(new Date(0));
 
 const Run = z.strictObject({
   run_id: z.uuid(),
@@ -30,6 +34,32 @@ export const listRunsOf = (
     limit ${limit}
   `);
 };
+
+const RunId = z.strictObject({ identity_id: z.uuid(), run_id: z.uuid() });
+export type RunId = z.output<typeof RunId>;
+
+/**
+ * The runs of identities, page by page, in the order of the identities and of their own ids. Each identity
+ * is looked up by the index, and no further than the page goes.
+ */
+export const listRunIds = (
+  { tx, projectId }: Scope,
+  identityIds: readonly string[],
+  { last, limit }: { last: RunId | null; limit: number },
+) =>
+  tx.any(sql.type(RunId)`
+    select known.identity_id, run.run_id
+    from unnest(${sql.array(identityIds.slice(last ? identityIds.indexOf(last.identity_id) : 0), 'uuid')})
+      with ordinality as known (identity_id, ordinal)
+    cross join lateral (
+      select run_id from automations.runs
+      where project_id = ${projectId} and identity_id = known.identity_id
+      and run_id > case when known.ordinal = 1 then ${last?.run_id ?? FIRST_ID}::uuid else ${FIRST_ID}::uuid end
+      order by run_id
+      limit ${limit}
+    ) as run
+    limit ${limit}
+  `);
 
 /** Ends the runs among these that are active; answers how many. */
 export const cancelRuns = async ({ tx, projectId }: Scope, runIds: string[]): Promise<number> => {

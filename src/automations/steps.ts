@@ -50,6 +50,7 @@ const sendEmail = async (
     automationId: run.automation_id,
     runId: run.run_id,
     stepId,
+    identityId: run.identity_id,
     profileId,
     providerId: step.provider_id,
     templateId: step.template_id,

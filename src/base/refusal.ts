@@ -38,6 +38,11 @@ export const refusals = {
     status: 409,
     detail: 'This anonymous_id is linked to another external_id. Undo that link first.',
   },
+  being_erased: {
+    status: 409,
+    detail:
+      'One of the two is being erased. Ask again when that is done: a fresh person starts then.',
+  },
   request_timeout: { status: 408, detail: 'The request did not arrive completely in time.' },
   idempotency_key_in_use: {
     status: 409,

@@ -1,12 +1,16 @@
 import type { z } from 'zod';
 import type { Scope } from './db.ts';
 
-/** A person by everything that the rooms know them by: what is erased, and what is exported. */
-export type WholePerson = {
+/** A person by the ids that the rooms know them by. */
+export type Person = {
   readonly identities: readonly KnownIdentity[];
   /** The profiles that the identities have, or would have alone. */
   readonly profileIds: readonly string[];
-  /** The keyed hashes of their addresses; of an erase, those that no living person has. */
+};
+
+/** A person by everything that the rooms know them by: what is exported. */
+export type WholePerson = Person & {
+  /** The keyed hashes of their addresses. */
   readonly addressKeys: readonly Buffer[];
 };
 export type KnownIdentity = {
@@ -32,9 +36,17 @@ export type NoteAddresses = (scope: Scope, emails: readonly string[]) => Promise
 /** What a room does about a person who is erased. */
 export type Eraser = {
   /** Notes every address that the room knows of the person. */
-  noteAddresses?: (person: WholePerson, inStep: InStep, note: NoteAddresses) => Promise<void>;
+  noteAddresses?: (person: Person, inStep: InStep, note: NoteAddresses) => Promise<void>;
   /** Removes or overwrites whatever the room holds of the person, step by step. */
-  erase: (person: WholePerson, inStep: InStep) => Promise<void>;
+  erase?: (person: Person, inStep: InStep) => Promise<void>;
+  /**
+   * The same of whatever was sent to addresses, or told of them: a bounded number of rows. The addresses are
+   * locked, and no living person has any of them. Answers whether that was all.
+   */
+  eraseAddresses?: (
+    scope: Scope,
+    addressKeys: readonly Buffer[],
+  ) => Promise<{ rows: RowCounts; isAll: boolean }>;
 };
 
 /** Reads in a transaction of its own, so that nothing is held while a client takes its time. */

@@ -1,29 +1,65 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { firstIdAt } from '../base/ids.ts';
 
-/** Whose sends: a profile's, or those to an address. */
-export type Owner = { profileId: string } | { addressKey: Buffer };
+/** Before every id. */
+const FIRST_ID = firstIdAt(new Date(0));
 
-export type SendPage = { after: string | null; limit: number };
+const SendOf = z.strictObject({
+  owner_id: z.uuid(),
+  send_id: z.uuid(),
+  recipient: z.string().nullable(),
+});
+export type SendOf = z.output<typeof SendOf>;
 
-const ofOwner = (owner: Owner) =>
-  'profileId' in owner
-    ? sql.fragment`profile_id = ${owner.profileId}`
-    : sql.fragment`address_key = ${sql.binary(owner.addressKey)}`;
+/** By what sends are a person's: the profile they were planned for, or whom their run was started for. */
+export type OwnerKind = 'profile' | 'identity';
 
-const Recipient = z.strictObject({ send_id: z.uuid(), recipient: z.string().nullable() });
-export type SendOf = z.output<typeof Recipient>;
+const ownerColumns = { profile: sql.fragment`profile_id`, identity: sql.fragment`identity_id` };
 
-/** Sends in the order of their ids, and to which address each is, unless that is erased already. */
-export const listSendsOf = ({ tx, projectId }: Scope, owner: Owner, { after, limit }: SendPage) => {
-  const later = after === null ? sql.fragment`` : sql.fragment`and send_id > ${after}`;
-  return tx.any(sql.type(Recipient)`
-    select send_id, recipient from delivery.sends
-    where project_id = ${projectId} and ${ofOwner(owner)} ${later}
-    order by send_id
+/**
+ * Sends of owners and to which address each is, unless that is erased already: page by page, in the order of
+ * the owners and of their own ids. Each owner is looked up by an index, and no further than the page goes.
+ */
+export const listSendsOf = (
+  { tx, projectId }: Scope,
+  { kind, ids }: { kind: OwnerKind; ids: readonly string[] },
+  { last, limit }: { last: SendOf | null; limit: number },
+) =>
+  tx.any(sql.type(SendOf)`
+    select owner.owner_id, send.send_id, send.recipient
+    from unnest(${sql.array(ids.slice(last ? ids.indexOf(last.owner_id) : 0), 'uuid')})
+      with ordinality as owner (owner_id, ordinal)
+    cross join lateral (
+      select send_id, recipient from delivery.sends
+      where project_id = ${projectId} and ${ownerColumns[kind]} = owner.owner_id
+      and send_id > case when owner.ordinal = 1 then ${last?.send_id ?? FIRST_ID}::uuid else ${FIRST_ID}::uuid end
+      order by send_id
+      limit ${limit}
+    ) as send
     limit ${limit}
   `);
+
+const SendId = z.strictObject({ send_id: z.uuid() });
+
+/** Sends to addresses, `limit` at most: those that are erased are not found again. */
+export const listSendsTo = async (
+  { tx, projectId }: Scope,
+  addressKeys: readonly Buffer[],
+  limit: number,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(SendId)`
+    select send.send_id from unnest(${sql.array([...addressKeys], 'bytea')}) as known (address_key)
+    cross join lateral (
+      select send_id from delivery.sends
+      where project_id = ${projectId} and address_key = known.address_key
+      order by send_id
+      limit ${limit}
+    ) as send
+    limit ${limit}
+  `);
+  return rows.map(({ send_id }) => send_id);
 };
 
 /**

@@ -24,14 +24,22 @@ export const sendSection: ExportSection = {
   name: 'sends',
   item: ExportedSend.meta({ examples }),
   about: 'Every message that was meant for the person, and what it said.',
-  pages: async function* ({ profileIds }, read) {
-    for (const profileId of profileIds) {
+  pages: async function* ({ profileIds, identities }, read) {
+    const owners = [
+      ...profileIds.map((profileId) => ({ profileId })),
+      ...identities.map(({ identity_id }) => ({ identityId: identity_id })),
+    ];
+    for (const owner of owners) {
       const pages = pagesOf<SendRow>(EXPORT_SENDS_MAX, (last) =>
         read((scope) =>
-          listSends(scope, { limit: EXPORT_SENDS_MAX, profileId, beforeId: last?.send_id ?? null }),
+          listSends(scope, { limit: EXPORT_SENDS_MAX, ...owner, beforeId: last?.send_id ?? null }),
         ),
       );
-      for await (const sends of pages) {
+      for await (const page of pages) {
+        // Those of a profile were given with it.
+        const sends = page.filter(
+          ({ profile_id }) => 'profileId' in owner || !profileIds.includes(profile_id),
+        );
         const contents = await read((scope) =>
           listContents(
             scope,

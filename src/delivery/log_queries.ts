@@ -33,6 +33,8 @@ export type SendFilter = {
   beforeId?: string | null;
   sendId?: string | null;
   profileId?: string | null;
+  /** Whom their run was started for, of a profile or not. */
+  identityId?: string | null;
   automationId?: string | null;
   addressKey?: Buffer | null;
   status?: string | null;
@@ -83,6 +85,7 @@ export const listSends = ({ tx, projectId }: Scope, filter: SendFilter) => {
     filter.beforeId ? sql.fragment`send_id < ${filter.beforeId}` : null,
     filter.sendId ? sql.fragment`send_id = ${filter.sendId}` : null,
     filter.profileId ? sql.fragment`profile_id = ${filter.profileId}` : null,
+    filter.identityId ? sql.fragment`identity_id = ${filter.identityId}` : null,
     filter.automationId ? sql.fragment`automation_id = ${filter.automationId}` : null,
     filter.addressKey ? sql.fragment`address_key = ${sql.binary(filter.addressKey)}` : null,
     filter.status ? hasStatus(filter.status) : null,

@@ -25,6 +25,8 @@ export type NewSend = {
   automationId: string;
   runId: string;
   stepId: string;
+  /** Whom the run was started for. */
+  identityId: string | null;
   profileId: string;
   providerId: string;
   templateId: string;
@@ -45,6 +47,7 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       automation_id => ${send.automationId},
       run_id => ${send.runId},
       step_id => ${send.stepId},
+      identity_id => ${send.identityId},
       profile_id => ${send.profileId},
       provider_id => ${send.providerId},
       template_id => ${send.templateId},

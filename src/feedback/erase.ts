@@ -6,14 +6,8 @@ const ERASE_NOTICES_MAX = 500;
 
 /** Takes out of notices whom they were about, and what the provider wrote. */
 export const eraser: Eraser = {
-  erase: async ({ addressKeys }, inStep) => {
-    for (const addressKey of addressKeys) {
-      const eraseSome = () =>
-        inStep(async (scope) => {
-          const erased = await eraseNotices(scope, addressKey, ERASE_NOTICES_MAX);
-          return { rows: { 'feedback.notices': erased }, value: erased === ERASE_NOTICES_MAX };
-        });
-      while (await eraseSome());
-    }
+  eraseAddresses: async (scope, addressKeys) => {
+    const erased = await eraseNotices(scope, addressKeys, ERASE_NOTICES_MAX);
+    return { rows: { 'feedback.notices': erased }, isAll: erased < ERASE_NOTICES_MAX };
   },
 };

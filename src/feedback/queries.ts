@@ -38,16 +38,21 @@ export const isKnown = ({ tx, projectId }: Scope, source: string, dedupeKey: str
     where project_id = ${projectId} and source = ${source} and dedupe_key = ${dedupeKey}
   `);
 
-/** Overwrites notices about an address; answers how many, `noticesMax` at most. */
+/** Overwrites notices about addresses; answers how many, `noticesMax` at most. */
 export const eraseNotices = async (
   { tx, projectId }: Scope,
-  addressKey: Buffer,
+  addressKeys: readonly Buffer[],
   noticesMax: number,
 ): Promise<number> => {
   const keys = await tx.any(sql.type(Key)`
-    select source, dedupe_key from feedback.notices
-    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
-    order by source, dedupe_key
+    select notice.source, notice.dedupe_key
+    from unnest(${sql.array([...addressKeys], 'bytea')}) as known (address_key)
+    cross join lateral (
+      select source, dedupe_key from feedback.notices
+      where project_id = ${projectId} and address_key = known.address_key
+      order by source, dedupe_key
+      limit ${noticesMax}
+    ) as notice
     limit ${noticesMax}
   `);
   const column = (read: (key: z.output<typeof Key>) => string) => sql.array(keys.map(read), 'text');

@@ -21,13 +21,16 @@ export const holdPerson = ({ tx, projectId }: Scope, profileId: string) =>
     select ${columns} from identity.hold_person(project_id => ${projectId}, profile_id => ${profileId})
   `);
 
-/** Locks every identity that an erase is about until the transaction ends. */
+/** Locks every identity that an erase is about until the transaction ends, in the order of all locks. */
 export const holdErased = ({ tx, projectId }: Scope, erasureId: string) =>
   tx.any(sql.type(Member)`
-    select ${columns} from identity.hold_erased(project_id => ${projectId}, erasure_id => ${erasureId})
+    select ${columns} from identity.identities
+    where project_id = ${projectId} and erasure_id = ${erasureId}
+    order by kind, value
+    for update
   `);
 
-/** The same without a lock: whom an erase is about as of now. */
+/** The same without a lock. */
 export const listErased = ({ tx, projectId }: Scope, erasureId: string) =>
   tx.any(sql.type(Member)`
     select ${columns} from identity.identities

@@ -12,7 +12,14 @@ import {
   scanIdentities,
 } from './erase_queries.ts';
 import type { Member, Scanned } from './erase_queries.ts';
-import { findLink, getLink, linkIdentities, listLinks, undoLink } from './link_queries.ts';
+import {
+  findLink,
+  getLink,
+  linkIdentities,
+  listActiveLinks,
+  listLinks,
+  undoLink,
+} from './link_queries.ts';
 import type { LinkRow, NewLink } from './link_queries.ts';
 import {
   findById,
@@ -24,7 +31,8 @@ import {
 } from './queries.ts';
 import type { Identity, Person } from './queries.ts';
 
-export { findById, findByValue, findLink, listByProfile, listByValues, listLinks, SeenIdentifier };
+export { findById, findByValue, findLink, listByProfile, listByValues, SeenIdentifier };
+export { listActiveLinks, listLinks };
 export { holdErased, holdLiving, holdPerson, listErased, listMembers, markErased, scanIdentities };
 export {
   LINK_KEY_TYPES,
@@ -56,10 +64,14 @@ export type LinkAnswer = { link: LinkRow; isNew: boolean };
 
 /**
  * Links an anonymous identity to an external one, both of which exist, or logs why not. The same
- * wish twice answers with the same row.
+ * wish twice answers with the same row. Null, and nothing logged, when one of them is being erased.
  */
-export const link = async (scope: Scope, wish: Omit<NewLink, 'link_id'>): Promise<LinkAnswer> => {
+export const link = async (
+  scope: Scope,
+  wish: Omit<NewLink, 'link_id'>,
+): Promise<LinkAnswer | null> => {
   const { answered_id, is_new } = await linkIdentities(scope, { ...wish, link_id: newId() });
+  if (answered_id === null) return null;
   return { link: await getLink(scope, answered_id), isNew: is_new };
 };
 

@@ -32,7 +32,8 @@ export type NewLink = Pick<
   'link_id' | 'anonymous_id' | 'external_id' | 'source' | 'key_type'
 >;
 
-const Linked = z.strictObject({ answered_id: z.uuid(), is_new: z.boolean() });
+/** No id: one of the two is being erased. */
+const Linked = z.strictObject({ answered_id: z.uuid().nullable(), is_new: z.boolean() });
 
 export const linkIdentities = ({ tx, projectId }: Scope, link: NewLink) =>
   tx.one(sql.type(Linked)`
@@ -73,6 +74,17 @@ export const getLink = ({ tx, projectId }: Scope, linkId: string) =>
   tx.one(sql.type(Link)`
     select ${columns} from identity.links where project_id = ${projectId} and link_id = ${linkId}
   `);
+
+/** Links that stand and that one of some profiles takes part in, on either side. */
+export const listActiveLinks = ({ tx, projectId }: Scope, profileIds: readonly string[]) => {
+  const ids = sql.array(profileIds, 'uuid');
+  return tx.any(sql.type(Link)`
+    select ${columns} from identity.links
+    where project_id = ${projectId} and (profile_id = any (${ids}) or anonymous_profile_id = any (${ids}))
+    and status = 'active'
+    order by link_id
+  `);
+};
 
 export type LinkFilter = {
   limit: number;

@@ -1,89 +1,108 @@
 import type { Scope } from '../base/db.ts';
-import type { KnownIdentity, WholePerson, InStep, NoteAddresses } from '../base/whole_person.ts';
+import type { InStep, KnownIdentity, NoteAddresses, Person } from '../base/whole_person.ts';
 import { readEmail } from '../base/email_address.ts';
-import {
-  deleteMessageIds,
-  eraseEventsSince,
-  eraseMentions,
-  listWithEvents,
-} from './erase_queries.ts';
+import { deleteMessageIds, eraseEventsFrom, eraseMentionsFrom } from './erase_queries.ts';
+import type { Batch } from './erase_queries.ts';
 
-/** How many events one transaction of an erase removes. */
+/** How many events one transaction of an erase removes, whosever they are of its identities. */
 export const ERASE_EVENTS_MAX = 1_000;
 /** Before any event: retention is counted in months. */
 const BEGINNING = new Date(0);
 
-/** Removes a batch of events from a moment on; answers where the next one goes on, or null at the end. */
-const eraseBatch = async (
+/** Where a walk over identities goes on: the first of them from a moment on, then the others. */
+type Place = { identities: readonly KnownIdentity[]; since: Date };
+
+const startOf = (identities: readonly KnownIdentity[]): Place => ({ identities, since: BEGINNING });
+
+const placeAfter = (
+  { identities }: Place,
+  { events, last_ordinal, last_at }: Batch,
+): Place | null =>
+  events < ERASE_EVENTS_MAX || last_ordinal === null || last_at === null
+    ? null
+    : { identities: identities.slice(last_ordinal - 1), since: last_at };
+
+/** Does a batch of a walk; answers where the next one goes on, or null at the end. */
+type DoBatch = (
   scope: Scope,
-  identity: KnownIdentity,
-  since: Date,
-  note: NoteAddresses,
-) => {
-  const { events, message_ids, emails, last_at } = await eraseEventsSince(
-    scope,
-    identity,
-    since,
-    ERASE_EVENTS_MAX,
-  );
-  await note(
-    scope,
-    (emails ?? []).filter((email) => readEmail(email) !== null),
-  );
+  place: Place,
+) => Promise<{
+  rows: { 'ingest.events': number; 'ingest.message_ids': number };
+  value: Place | null;
+}>;
+
+const removeEvents =
+  (note: NoteAddresses): DoBatch =>
+  async (scope, place) => {
+    const batch = await eraseEventsFrom(scope, place, ERASE_EVENTS_MAX);
+    await note(
+      scope,
+      (batch.emails ?? []).filter((email) => readEmail(email) !== null),
+    );
+    return {
+      rows: { 'ingest.events': batch.events, 'ingest.message_ids': batch.message_ids },
+      value: placeAfter(place, batch),
+    };
+  };
+
+/** Takes devices out of the events of others. */
+const removeMentions: DoBatch = async (scope, place) => {
+  const batch = await eraseMentionsFrom(scope, place, ERASE_EVENTS_MAX);
   return {
-    rows: { 'ingest.events': events, 'ingest.message_ids': message_ids },
-    value: events < ERASE_EVENTS_MAX ? null : last_at,
+    rows: { 'ingest.events': batch.events, 'ingest.message_ids': 0 },
+    value: placeAfter(place, batch),
   };
 };
 
-/** The same of what is no event of the person's: their device on others' events, what identify claimed. */
-const eraseTraces = async (scope: Scope, { kind, value, identity_id }: KnownIdentity) => {
-  const mentions = kind === 'anonymous' ? await eraseMentions(scope, value, ERASE_EVENTS_MAX) : 0;
-  const claimed = await deleteMessageIds(scope, identity_id, ERASE_EVENTS_MAX);
+/** Removes what identify claimed. */
+const removeClaims: DoBatch = async (scope, place) => {
+  const ids = place.identities.map(({ identity_id }) => identity_id);
+  const claimed = await deleteMessageIds(scope, ids, ERASE_EVENTS_MAX);
   return {
-    rows: { 'ingest.events': mentions, 'ingest.message_ids': claimed },
-    value: mentions === ERASE_EVENTS_MAX || claimed === ERASE_EVENTS_MAX,
+    rows: { 'ingest.events': 0, 'ingest.message_ids': claimed },
+    value: claimed < ERASE_EVENTS_MAX ? null : place,
   };
 };
 
-/** Known people first: their events go, so nothing is to be taken out of them. */
-const inOrder = (identities: readonly KnownIdentity[]): KnownIdentity[] =>
-  identities.toSorted((a, b) => (a.kind === b.kind ? 0 : a.kind === 'external' ? -1 : 1));
+/** In this order: the person's own events are gone when devices are taken out of those of others. */
+const walksOf = ({ identities }: Pick<Person, 'identities'>, note: NoteAddresses) => [
+  { start: startOf(identities), doBatch: removeEvents(note) },
+  {
+    start: startOf(identities.filter(({ kind }) => kind === 'anonymous')),
+    doBatch: removeMentions,
+  },
+  { start: startOf(identities), doBatch: removeClaims },
+];
 
 /** Removes everything that a person did, step by step. */
 export const eraseEvents = async (
-  { identities }: WholePerson,
+  person: Person,
   inStep: InStep,
   note: NoteAddresses,
 ): Promise<void> => {
-  for (const identity of inOrder(identities)) {
-    for (let since: Date | null = BEGINNING; since !== null;) {
-      const from: Date = since;
-      since = await inStep((scope) => eraseBatch(scope, identity, from, note));
+  for (const { start, doBatch } of walksOf(person, note)) {
+    for (let place: Place | null = start; place !== null;) {
+      const from: Place = place;
+      place = await inStep((scope) => doBatch(scope, from));
     }
-    while (await inStep((scope) => eraseTraces(scope, identity)));
   }
 };
 
 /**
- * Removes what came since, one bounded batch of each identity in one transaction. Answers how many rows
- * it was, and whether that was all.
+ * Removes what came since, one batch of each kind in one transaction. Answers how many rows it was, and
+ * whether that was all.
  */
 export const eraseLatecomers = async (
   scope: Scope,
   identities: readonly KnownIdentity[],
   note: NoteAddresses,
 ): Promise<{ events: number; messageIds: number; isAll: boolean }> => {
-  const left = new Set((await listWithEvents(scope, identities)).map((row) => row.identity_id));
   const result = { events: 0, messageIds: 0, isAll: true };
-  for (const identity of inOrder(identities).filter((one) => left.has(one.identity_id))) {
-    const batch = await eraseBatch(scope, identity, BEGINNING, note);
-    const traces = await eraseTraces(scope, identity);
-    for (const { rows } of [batch, traces]) {
-      result.events += rows['ingest.events'];
-      result.messageIds += rows['ingest.message_ids'];
-    }
-    result.isAll &&= batch.value === null && !traces.value;
+  for (const { start, doBatch } of walksOf({ identities }, note)) {
+    const { rows, value } = await doBatch(scope, start);
+    result.events += rows['ingest.events'];
+    result.messageIds += rows['ingest.message_ids'];
+    result.isAll &&= value === null;
   }
   return result;
 };

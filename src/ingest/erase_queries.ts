@@ -3,98 +3,90 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { KnownIdentity } from '../base/whole_person.ts';
 
-const ErasedEvents = z.strictObject({
+const Batch = z.strictObject({
   events: z.int(),
-  message_ids: z.int(),
-  emails: z.array(z.string()).nullable(),
+  /** The last identifier that had events, counted from 1, and the moment of its last one. */
+  last_ordinal: z.int().nullable(),
   last_at: z.date().nullable(),
 });
+export type Batch = z.output<typeof Batch>;
 
-export const eraseEventsSince = (
+const ErasedEvents = Batch.extend({
+  message_ids: z.int(),
+  emails: z.array(z.string()).nullable(),
+});
+
+type Place = { identities: readonly KnownIdentity[]; since: Date };
+
+/** Removes events of identities, of the first one from a moment on; `eventsMax` at most. */
+export const eraseEventsFrom = (
   { tx, projectId }: Scope,
-  { kind, value }: KnownIdentity,
-  since: Date,
+  { identities, since }: Place,
   eventsMax: number,
 ) =>
   tx.one(sql.type(ErasedEvents)`
-    select events, message_ids, emails, last_at
+    select events, message_ids, emails, last_ordinal, last_at
     from ingest.erase_events(
       project_id => ${projectId},
-      kind => ${kind},
-      identifier => ${value},
+      kinds => ${sql.array(
+        identities.map(({ kind }) => kind),
+        'text',
+      )},
+      identifiers => ${sql.array(
+        identities.map(({ value }) => value),
+        'text',
+      )},
       since => ${sql.timestamp(since)},
       events_max => ${eventsMax}
     )
   `);
 
-const Mentions = z.strictObject({ mentions: z.int() });
-
-export const eraseMentions = async (
+/** Takes anonymous identities out of events of others, as `eraseEventsFrom` does. */
+export const eraseMentionsFrom = (
   { tx, projectId }: Scope,
-  anonymousId: string,
+  { identities, since }: Place,
   eventsMax: number,
-): Promise<number> => {
-  const { mentions } = await tx.one(sql.type(Mentions)`
-    select ingest.erase_mentions(
-      project_id => ${projectId}, anonymous_id => ${anonymousId}, events_max => ${eventsMax}
-    ) as mentions
+) =>
+  tx.one(sql.type(Batch)`
+    select events, last_ordinal, last_at
+    from ingest.erase_mentions(
+      project_id => ${projectId},
+      anonymous_ids => ${sql.array(
+        identities.map(({ value }) => value),
+        'text',
+      )},
+      since => ${sql.timestamp(since)},
+      events_max => ${eventsMax}
+    )
   `);
-  return mentions;
-};
 
 const MessageId = z.strictObject({ message_id: z.string() });
 
-/** Removes message ids that an identify claimed for an identity; answers how many, `idsMax` at most. */
+/**
+ * Removes message ids that an identify claimed for identities; answers how many, `idsMax` at most. Limited
+ * inside, so that the planner can only look things up, never read everybody's to compare.
+ */
 export const deleteMessageIds = async (
   { tx, projectId }: Scope,
-  identityId: string,
+  identityIds: string[],
   idsMax: number,
 ): Promise<number> => {
   const rows = await tx.any(sql.type(MessageId)`
-    select message_id from ingest.message_ids
-    where project_id = ${projectId} and identity_id = ${identityId}
+    select claimed.message_id from unnest(${sql.array(identityIds, 'uuid')}) as known (identity_id)
+    cross join lateral (
+      select message_id from ingest.message_ids
+      where project_id = ${projectId} and identity_id = known.identity_id
+      limit ${idsMax}
+    ) as claimed
     limit ${idsMax}
   `);
   const ids = rows.map(({ message_id }) => message_id);
+  if (ids.length === 0) return 0;
   await tx.query(sql.unsafe`
     delete from ingest.message_ids
     where project_id = ${projectId} and message_id = any (${sql.array(ids, 'text')})
-    and identity_id = ${identityId}
   `);
   return ids.length;
-};
-
-const Left = z.strictObject({ identity_id: z.uuid() });
-
-/**
- * Those of some identities of which there is anything: one look per identity and place. Limited inside,
- * so that the planner can only look things up, never read everybody's events to compare.
- */
-export const listWithEvents = ({ tx, projectId }: Scope, identities: readonly KnownIdentity[]) => {
-  const column = (read: (identity: KnownIdentity) => string, type: string) =>
-    sql.array(identities.map(read), type);
-  return tx.any(sql.type(Left)`
-    select known.identity_id
-    from unnest(
-      ${column(({ identity_id }) => identity_id, 'uuid')}, ${column(({ kind }) => kind, 'text')},
-      ${column(({ value }) => value, 'text')}
-    ) as known (identity_id, kind, value)
-    cross join lateral (
-      (select from ingest.events
-      where project_id = ${projectId} and known.kind = 'external' and external_id = known.value limit 1)
-      union all
-      (select from ingest.events
-      where project_id = ${projectId} and known.kind = 'anonymous' and external_id is null
-      and anonymous_id = known.value limit 1)
-      union all
-      (select from ingest.events
-      where project_id = ${projectId} and known.kind = 'anonymous' and external_id is not null
-      and anonymous_id = known.value limit 1)
-      union all
-      (select from ingest.message_ids where project_id = ${projectId} and identity_id = known.identity_id limit 1)
-      limit 1
-    ) as found
-  `);
 };
 
 /** Says whom a message id was claimed for that belongs to no event. */

@@ -21,7 +21,7 @@ import type { AcceptedAnswer, EventInput } from './schema.ts';
 import { store } from './store.ts';
 import type { Stored } from './store.ts';
 
-export { eraseEvents, eraseLatecomers } from './erase.ts';
+export { ERASE_EVENTS_MAX, eraseEvents, eraseLatecomers } from './erase.ts';
 export {
   listClaimedMessages,
   listMessageIds,

@@ -2,36 +2,33 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { normaliseEmail } from '../base/email_address.ts';
-import type {
-  WholePerson,
-  Eraser,
-  InStep,
-  NoteAddresses,
-  RowCounts,
-} from '../base/whole_person.ts';
+import type { Eraser, InStep, NoteAddresses, Person, RowCounts } from '../base/whole_person.ts';
 import { failpoint } from '../base/failpoint.ts';
 import * as identity from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
+  deleteAddresses,
   deleteProfiles,
   deleteTraits,
   endErasure,
   holdErasure,
-  insertTombstones,
+  holdProfiles,
+  insertAddresses,
+  listAddresses,
   listCatalogue,
   listEmails,
   listShared,
-  markProfiles,
   readClock,
-  setAddressKeys,
   setCounts,
 } from './erase_queries.ts';
 import type { HeldErasure } from './erase_queries.ts';
-import { digestOf, tombstoneOf } from './erasures.ts';
-import { refold } from './people.ts';
+import { digestOf } from './erasures.ts';
 
 export { eraseHint } from './erasures.ts';
+
+/** How many addresses one transaction of an erase looks at. */
+const ERASE_ADDRESSES_MAX = ingest.ERASE_EVENTS_MAX;
 
 /** Which erasure, by whom else besides this room, and until when. */
 export type Erasing = {
@@ -65,62 +62,76 @@ const makeInStep =
     return value;
   };
 
-/** Addresses that a living person has are theirs, and stay. */
+/** Keeps addresses in mind, as they are compared. Who else has them is asked when they are looked at. */
 const makeNote =
   (erasureId: string): NoteAddresses =>
   async (scope, emails) => {
     if (emails.length === 0) return;
-    const addresses = [...new Set(emails.map(normaliseEmail))];
-    const shared = new Set(await listShared(scope, addresses));
-    const { address_keys: known } = await holdErasure(scope, erasureId);
-    const found = addresses
-      .filter((address) => !shared.has(address))
-      .map((address) => suppression.addressKey(scope, address))
-      .filter((key) => !known.some((other) => other.equals(key)));
-    if (found.length > 0) await setAddressKeys(scope, erasureId, [...known, ...found]);
+    await insertAddresses(scope, erasureId, [...new Set(emails.map(normaliseEmail))]);
   };
 
-const toPerson = (
-  members: readonly identity.Member[],
-  addressKeys: readonly Buffer[],
-): WholePerson => ({
-  identities: members,
-  profileIds: members.map(({ own_profile_id }) => own_profile_id),
-  addressKeys,
+const toPerson = (identities: readonly identity.Member[]): Person => ({
+  identities,
+  profileIds: identities.map(({ own_profile_id }) => own_profile_id),
 });
 
-const noteOwn = async (scope: Scope, person: WholePerson, note: NoteAddresses): Promise<void> => {
-  const ids = person.identities.map(({ identity_id }) => identity_id);
-  await note(scope, await listEmails(scope, ids, [...person.profileIds]));
-};
-
-/** Whom the erase is about as of now; null when it is done. */
+/** Whom the erase is about, which was fixed when it was asked for; null when it is done. */
 const findPerson = (deps: EraseDeps, { projectId, erasureId }: Erasing) =>
   inProject(deps, projectId, async (scope) => {
-    const { status, address_keys } = await holdErasure(scope, erasureId);
-    if (status === 'done') return null;
-    return toPerson(await identity.listErased(scope, erasureId), address_keys);
+    const { status } = await holdErasure(scope, erasureId);
+    return status === 'done' ? null : toPerson(await identity.listErased(scope, erasureId));
   });
 
-/** Everything but who they are: what they did, where mail went, what it said, what came back. */
-const eraseTraces = async (
-  deps: EraseDeps,
-  erasing: Erasing,
-  person: WholePerson,
-): Promise<void> => {
-  const inStep = makeInStep(deps, erasing);
-  const note = makeNote(erasing.erasureId);
-  await ingest.eraseEvents(person, inStep, note);
-  await inStep(async (scope) => ({ rows: {}, value: await noteOwn(scope, person, note) }));
-  for (const eraser of erasing.erasers) await eraser.noteAddresses?.(person, inStep, note);
+/**
+ * Erases some of the addresses that were noted, with what was sent to them and told of them. Those that a
+ * living person has are theirs, and stay: asked under the locks of the addresses, so that who gets one later
+ * finds it erased, and brings it back. Answers whether there may be more.
+ */
+const eraseAddresses = async (scope: Scope, { erasureId, erasers }: Erasing) => {
+  const addresses = await listAddresses(scope, erasureId, ERASE_ADDRESSES_MAX);
+  if (addresses.length === 0) return { rows: {}, value: false };
+  const keyOf = (address: string) => suppression.addressKey(scope, address);
+  await suppression.holdAddresses(scope, addresses.map(keyOf));
+  const shared = new Set(await listShared(scope, addresses));
+  const keys = addresses.filter((address) => !shared.has(address)).map(keyOf);
 
   // Before what was written about them: who is told of an address from now on writes nothing down.
-  const addressKeys = await inStep(async (scope) => {
-    const { address_keys: keys } = await holdErasure(scope, erasing.erasureId);
-    const rows = { 'suppression.addresses': await suppression.eraseAddresses(scope, keys) };
-    return { rows, value: keys };
+  let rows: RowCounts = {
+    'suppression.addresses': await suppression.eraseAddresses(scope, keys),
+  };
+  let isAll = true;
+  for (const eraser of erasers) {
+    const done = await eraser.eraseAddresses?.(scope, keys);
+    rows = addUp(rows, done?.rows ?? {});
+    isAll &&= done?.isAll ?? true;
+  }
+  if (!isAll) return { rows, value: true };
+  const looked = await deleteAddresses(scope, erasureId, addresses);
+  return {
+    rows: addUp(rows, { 'profiles.erasing_addresses': looked }),
+    value: addresses.length === ERASE_ADDRESSES_MAX,
+  };
+};
+
+/** What arrived for them, and the addresses that were found. */
+const eraseArrivals = async (deps: EraseDeps, erasing: Erasing, person: Person): Promise<void> => {
+  const inStep = makeInStep(deps, erasing);
+  await ingest.eraseEvents(person, inStep, makeNote(erasing.erasureId));
+  while (await inStep((scope) => eraseAddresses(scope, erasing)));
+};
+
+/** Everything but who they are: what they did, where mail went, what it said, what came back. */
+const eraseTraces = async (deps: EraseDeps, erasing: Erasing, person: Person): Promise<void> => {
+  const inStep = makeInStep(deps, erasing);
+  const note = makeNote(erasing.erasureId);
+  const ids = person.identities.map(({ identity_id }) => identity_id);
+  await inStep(async (scope) => {
+    const emails = await listEmails(scope, ids, person.profileIds);
+    return { rows: {}, value: await note(scope, emails) };
   });
-  for (const eraser of erasing.erasers) await eraser.erase({ ...person, addressKeys }, inStep);
+  for (const eraser of erasing.erasers) await eraser.noteAddresses?.(person, inStep, note);
+  await eraseArrivals(deps, erasing, person);
+  for (const eraser of erasing.erasers) await eraser.erase?.(person, inStep);
 };
 
 /** Ends the erasure, with a receipt over every table of the catalogue. */
@@ -139,57 +150,41 @@ const sign = async (
   await endErasure(scope, erasureId, { doneAt, receipt: { tables, digest } });
 };
 
-/** Forgets who they are, under every lock; people who lose an identity of theirs with it are folded anew. */
+/** Forgets who they are, under every lock. */
 const forget = async (scope: Scope, members: readonly identity.Member[]): Promise<RowCounts> => {
-  const { profileIds } = toPerson(members, []);
   const traits = await deleteTraits(
     scope,
     members.map(({ identity_id }) => identity_id),
   );
   const { identities, links } = await identity.forget(scope, members);
-  const profiles = await deleteProfiles(scope, [...profileIds]);
-  const others = members
-    .map(({ profile_id }) => profile_id)
-    .filter((id) => !profileIds.includes(id));
-  for (const id of [...new Set(others)].toSorted()) await refold(scope, id);
   return {
     'profiles.traits': traits,
-    'profiles.profiles': profiles,
+    'profiles.profiles': await deleteProfiles(scope, toPerson(members).profileIds),
     'identity.identities': identities,
     'identity.links': links,
   };
 };
 
 /**
- * Ends the erase if nothing came up since: somebody linked to the person, an address, more events than
- * one transaction takes. Whoever would name them waits meanwhile, and starts a fresh person after it.
+ * Ends the erase, with what arrived until this moment. Whoever would name them waits meanwhile, and starts a
+ * fresh person after it. Does not end it when more arrived since the last look than one transaction takes.
  */
-const finish = (deps: EraseDeps, { projectId, erasureId }: Erasing): Promise<boolean> =>
-  inProject(deps, projectId, async (scope) => {
+const finish = (deps: EraseDeps, erasing: Erasing): Promise<boolean> =>
+  inProject(deps, erasing.projectId, async (scope) => {
+    const { erasureId } = erasing;
     const members = await identity.holdErased(scope, erasureId);
-    const person = toPerson(members, []);
-    const isGrown = (await markProfiles(scope, erasureId, [...person.profileIds])) > 0;
-    const before = await holdErasure(scope, erasureId);
-    if (before.status === 'done') return true;
-
-    const note = makeNote(erasureId);
-    await noteOwn(scope, person, note);
-    const late = await ingest.eraseLatecomers(scope, members, note);
+    await holdProfiles(scope, toPerson(members).profileIds);
     const held = await holdErasure(scope, erasureId);
-    const counts = addUp(before.counts, {
-      'ingest.events': late.events,
-      'ingest.message_ids': late.messageIds,
-    });
-    const isNoted = held.address_keys.length > before.address_keys.length;
-    if (isGrown || isNoted || !late.isAll) {
+    if (held.status === 'done') return true;
+
+    const late = await ingest.eraseLatecomers(scope, members, makeNote(erasureId));
+    const { rows, value: isMore } = await eraseAddresses(scope, erasing);
+    const arrived = { 'ingest.events': late.events, 'ingest.message_ids': late.messageIds };
+    const counts = addUp(addUp(held.counts, arrived), rows);
+    if (isMore || !late.isAll) {
       await setCounts(scope, erasureId, counts);
       return false;
     }
-    await insertTombstones(
-      scope,
-      erasureId,
-      members.map((member) => tombstoneOf(scope, member)),
-    );
     await sign(scope, erasureId, held, addUp(counts, await forget(scope, members)));
     failpoint('before_erase_done');
     return true;
@@ -210,12 +205,10 @@ export const erase = async (deps: EraseDeps, erasing: Erasing): Promise<void> =>
   const place = Symbol(erasing.erasureId);
   running.add(place);
   try {
-    for (let isDone = false; !isDone;) {
-      const person = await findPerson(deps, erasing);
-      if (!person) return;
-      await eraseTraces(deps, erasing, person);
-      isDone = await finish(deps, erasing);
-    }
+    const person = await findPerson(deps, erasing);
+    if (!person) return;
+    await eraseTraces(deps, erasing, person);
+    while (!(await finish(deps, erasing))) await eraseArrivals(deps, erasing, person);
   } catch (error) {
     if (!erasing.signal.aborted) throw error;
   } finally {

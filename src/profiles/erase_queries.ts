@@ -73,24 +73,27 @@ export const findErasable = ({ tx, projectId }: Scope, profileId: string) =>
     where project_id = ${projectId} and profile_id = ${profileId}
   `);
 
-/** Locks profiles until the transaction ends, in the order of all locks, and says that an erase is about them. */
-export const markProfiles = async (
-  { tx, projectId }: Scope,
-  erasureId: string,
-  profileIds: string[],
-): Promise<number> => {
-  const ids = sql.array(profileIds, 'uuid');
-  await tx.query(sql.unsafe`
+/** Locks profiles until the transaction ends, in the order of all locks. */
+export const holdProfiles = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
+  tx.query(sql.unsafe`
     select from profiles.profiles
-    where project_id = ${projectId} and profile_id = any (${ids})
+    where project_id = ${projectId} and profile_id = any (${sql.array(profileIds, 'uuid')})
     order by profile_id
     for update
   `);
-  const { rowCount } = await tx.query(sql.unsafe`
+
+/** Says of profiles that an erase is about them, under their locks. */
+export const markProfiles = async (
+  scope: Scope,
+  erasureId: string,
+  profileIds: readonly string[],
+): Promise<void> => {
+  await holdProfiles(scope, profileIds);
+  await scope.tx.query(sql.unsafe`
     update profiles.profiles set erasure_id = ${erasureId}
-    where project_id = ${projectId} and profile_id = any (${ids}) and erasure_id is null
+    where project_id = ${scope.projectId} and profile_id = any (${sql.array(profileIds, 'uuid')})
+    and erasure_id is null
   `);
-  return rowCount;
 };
 
 const Held = Erasure.pick({
@@ -98,16 +101,13 @@ const Held = Erasure.pick({
   status: true,
   reason: true,
   requested_at: true,
-}).extend({
-  address_keys: z.array(z.instanceof(Buffer)),
-  counts: Counts,
-});
+}).extend({ counts: Counts });
 export type HeldErasure = z.output<typeof Held>;
 
 /** Locks an erasure until the transaction ends: its steps come one after the other. */
 export const holdErasure = ({ tx, projectId }: Scope, erasureId: string) =>
   tx.one(sql.type(Held)`
-    select profile_id, status, reason, requested_at, address_keys, counts from profiles.erasures
+    select profile_id, status, reason, requested_at, counts from profiles.erasures
     where project_id = ${projectId} and erasure_id = ${erasureId}
     for update
   `);
@@ -122,19 +122,55 @@ export const setCounts = (
     where project_id = ${projectId} and erasure_id = ${erasureId}
   `);
 
-export const setAddressKeys = ({ tx, projectId }: Scope, erasureId: string, keys: Buffer[]) =>
+/** Keeps addresses in mind until they are looked at. */
+export const insertAddresses = (
+  { tx, projectId }: Scope,
+  erasureId: string,
+  addresses: readonly string[],
+) =>
   tx.query(sql.unsafe`
-    update profiles.erasures set address_keys = ${sql.array(keys, 'bytea')}
-    where project_id = ${projectId} and erasure_id = ${erasureId}
+    insert into profiles.erasing_addresses (project_id, erasure_id, address)
+    select ${projectId}, ${erasureId}::uuid, address from unnest(${sql.array(addresses, 'text')}) as noted (address)
+    on conflict do nothing
   `);
+
+const Address = z.strictObject({ address: z.string() });
+
+/** Addresses that are still to be looked at, `limit` at most. */
+export const listAddresses = async (
+  { tx, projectId }: Scope,
+  erasureId: string,
+  limit: number,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(Address)`
+    select address from profiles.erasing_addresses
+    where project_id = ${projectId} and erasure_id = ${erasureId}
+    order by address
+    limit ${limit}
+  `);
+  return rows.map(({ address }) => address);
+};
+
+export const deleteAddresses = async (
+  { tx, projectId }: Scope,
+  erasureId: string,
+  addresses: readonly string[],
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from profiles.erasing_addresses
+    where project_id = ${projectId} and erasure_id = ${erasureId}
+    and address = any (${sql.array(addresses, 'text')})
+  `);
+  return rowCount;
+};
 
 const Email = z.strictObject({ email: z.string() });
 
 /** The addresses that profiles have, or that their identities were told. */
 export const listEmails = async (
   { tx, projectId }: Scope,
-  identityIds: string[],
-  profileIds: string[],
+  identityIds: readonly string[],
+  profileIds: readonly string[],
 ): Promise<string[]> => {
   const rows = await tx.any(sql.type(Email)`
     select trait.value ->> 0 as email from profiles.traits as trait
@@ -149,7 +185,10 @@ export const listEmails = async (
 };
 
 /** Those of some addresses (in lower case) that somebody has who is not being erased. */
-export const listShared = async ({ tx, projectId }: Scope, emails: string[]): Promise<string[]> => {
+export const listShared = async (
+  { tx, projectId }: Scope,
+  emails: readonly string[],
+): Promise<string[]> => {
   const rows = await tx.any(sql.type(Email)`
     select distinct address as email from profiles.profiles
     where project_id = ${projectId} and address is not null and address = any (${sql.array(emails, 'text')})
@@ -171,7 +210,7 @@ export const deleteTraits = async (
 
 export const deleteProfiles = async (
   { tx, projectId }: Scope,
-  profileIds: string[],
+  profileIds: readonly string[],
 ): Promise<number> => {
   const { rowCount } = await tx.query(sql.unsafe`
     delete from profiles.profiles
@@ -198,8 +237,8 @@ export const endErasure = async (
 ): Promise<void> => {
   await tx.query(sql.unsafe`
     update profiles.erasures
-    set status = 'done', done_at = ${sql.timestamp(doneAt)}, reason = null, address_keys = '{}',
-      counts = '{}', receipt = ${JSON.stringify(receipt)}::jsonb
+    set status = 'done', done_at = ${sql.timestamp(doneAt)}, reason = null, counts = '{}',
+      receipt = ${JSON.stringify(receipt)}::jsonb
     where project_id = ${projectId} and erasure_id = ${erasureId}
   `);
   await tx.query(sql.unsafe`

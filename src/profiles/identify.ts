@@ -20,8 +20,9 @@ const seen = (kind: SeenIdentifier['kind'], value: string, at: Date | null): See
 
 /**
  * Says who somebody is and what is known of them: the anonymous id becomes theirs, unless it belongs
- * to somebody else (which is logged, not answered), and the traits are theirs. A repeated message id
- * says nothing more; without one, a request that may come again has its own.
+ * to somebody else (which is logged, not answered), and the traits are theirs. Who is being erased is
+ * linked to nobody and told nothing. A repeated message id says nothing more; without one, a request that
+ * may come again has its own.
  */
 export const identify = async (
   deps: Deps,
@@ -65,7 +66,10 @@ export const identify = async (
   });
 };
 
-/** Links at the word of a server. An anonymous id that belongs to somebody else is a conflict, and logged. */
+/**
+ * Links at the word of a server. An anonymous id that belongs to somebody else is a conflict, and logged; who
+ * is being erased cannot be linked.
+ */
 export const alias = async (deps: Deps, caller: Caller, input: AliasInput): Promise<LinkRow> => {
   const link = await inProject(deps, caller.projectId, async (scope) => {
     // Whoever is linked need not have been seen: events that name them may still wait for a worker.
@@ -74,7 +78,9 @@ export const alias = async (deps: Deps, caller: Caller, input: AliasInput): Prom
       seen('external', input.external_id, null),
     ]);
     await seePeople(scope, people);
-    return linkPeople(scope, { ...input, source: 'alias', key_type: 'server' });
+    const made = await linkPeople(scope, { ...input, source: 'alias', key_type: 'server' });
+    if (!made) throw new Refusal('being_erased');
+    return made;
   });
   if (link.status === 'refused') throw new Refusal('identity_conflict');
   return link;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { Refusal } from '../base/refusal.ts';
 import { route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
@@ -31,7 +32,8 @@ export const identityRoutes = [
     summary: 'Say who somebody is and what is known of them.',
     description:
       'Everything that `anonymous_id` did becomes part of the person, unless it belongs to somebody else: such a ' +
-      'link is refused and logged, and the answer is the same, since a publishable key learns nothing of anybody.',
+      'link is refused and logged, and the answer is the same, since a publishable key learns nothing of anybody. ' +
+      'It is the same also while one of them is being erased, who is linked to nobody and told nothing.',
     refusals: ['occurred_at_out_of_range'],
     body: IdentifyInput,
     status: 202,
@@ -47,7 +49,7 @@ export const identityRoutes = [
     access: 'server',
     summary: 'Link an anonymous id to a known person.',
     description: 'Answers the link that is there already when it is asked for again.',
-    refusals: ['identity_conflict'],
+    refusals: ['identity_conflict', 'being_erased'],
     body: AliasInput,
     status: 200,
     answer: z.strictObject({ link: Link }),
@@ -95,7 +97,9 @@ export const identityRoutes = [
     find: findLink,
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) => {
-        const link = (await unlinkPeople(scope, found.link_id, 'server_key')) ?? found;
+        const link = await unlinkPeople(scope, found.link_id, 'server_key');
+        // Erased since it was found.
+        if (!link) throw new Refusal('not_found');
         const ids = [...new Set([link.profile_id, link.anonymous_profile_id])];
         const profiles = await Promise.all(
           ids.map((value) => listProfiles(scope, { by: 'id', value })),

@@ -1,4 +1,8 @@
+import type { Scope } from '../base/db.ts';
+import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
+import { refold } from './people.ts';
+import { setMergedInto } from './queries.ts';
 import type { Link } from './schema.ts';
 
 /** A link as the API shows it. */
@@ -15,3 +19,42 @@ export const toLink = (row: LinkRow): Link => ({
   undone_at: row.undone_at?.toISOString() ?? null,
   undone_by: row.undone_by,
 });
+
+/** Profiles are locked in the order of their ids, so that two links cannot deadlock. */
+const refoldBoth = async (scope: Scope, link: LinkRow): Promise<void> => {
+  for (const id of [link.profile_id, link.anonymous_profile_id].toSorted()) await refold(scope, id);
+};
+
+/**
+ * What came of a wish to link: the log's row, which says when it was refused. Null when one of the two is
+ * being erased: they are linked to nobody any more.
+ */
+export const linkPeople = async (
+  scope: Scope,
+  wish: Parameters<typeof identity.link>[1],
+): Promise<LinkRow | null> => {
+  const made = await identity.link(scope, wish);
+  if (made?.isNew && made.link.status === 'active') {
+    await setMergedInto(scope, made.link.anonymous_profile_id, made.link.profile_id);
+    await refoldBoth(scope, made.link);
+  }
+  return made?.link ?? null;
+};
+
+/**
+ * Undoes a link: both profiles become what they would be had it never existed, from what their own
+ * identities were told. Undoing twice changes nothing more. Null when there is no such link.
+ */
+export const unlinkPeople = async (
+  scope: Scope,
+  linkId: string,
+  undoneBy: string,
+): Promise<LinkRow | null> => {
+  const isCut = await identity.unlink(scope, linkId, undoneBy);
+  const link = await identity.findLink(scope, linkId);
+  if (link && isCut) {
+    await setMergedInto(scope, link.anonymous_profile_id, null);
+    await refoldBoth(scope, link);
+  }
+  return link;
+};

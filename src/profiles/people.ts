@@ -70,9 +70,10 @@ const retag = async (scope: Scope, { changed_id, old_email, new_email }: Folded)
   await setTags(scope, changed_id, reasons.map((reason) => tagOf[reason]).toSorted());
 };
 
-/** Keeps what an identity was told about itself and folds it into its profile. */
+/** Keeps what an identity was told about itself and folds it into its profile, unless it is being erased. */
 export const changeTraits = async (scope: Scope, change: TraitChange): Promise<void> => {
-  await retag(scope, await changeTraitsQuery(scope, change));
+  const folded = await changeTraitsQuery(scope, change);
+  if (folded) await retag(scope, folded);
 };
 
 /** Makes a profile what its identities were told, after one of them came or went. */

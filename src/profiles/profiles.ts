@@ -5,15 +5,15 @@ import { timeOfId } from '../base/ids.ts';
 import { PAGE_ITEMS_MAX, readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import * as identity from '../identity/identity.ts';
-import type { Identity, LinkRow } from '../identity/identity.ts';
+import type { Identity } from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { refold } from './people.ts';
-import { addTagByEmail, findProfile, listByEmail, listRows, setMergedInto } from './queries.ts';
+import { addTagByEmail, findProfile, listByEmail, listRows } from './queries.ts';
 import type { ProfileRow, ProfilesPage } from './queries.ts';
 import type { Profile } from './schema.ts';
 
 export { erase, eraseHint } from './erase.ts';
 export { countErased } from './erase_queries.ts';
+export { linkPeople, unlinkPeople } from './link.ts';
 export { changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
 export { listLedger, replayErasures } from './replay.ts';
 export type { LedgerEntry } from './replay.ts';
@@ -23,41 +23,6 @@ export { findProfile as findRow, listRows };
 
 /** The identities of some identifiers, as far as there are any. */
 export const listIdentities = identity.listByValues;
-
-/** What came of a wish to link: the log's row, which says when it was refused. */
-export const linkPeople = async (
-  scope: Scope,
-  wish: Parameters<typeof identity.link>[1],
-): Promise<LinkRow> => {
-  const { link, isNew } = await identity.link(scope, wish);
-  if (isNew && link.status === 'active') {
-    await setMergedInto(scope, link.anonymous_profile_id, link.profile_id);
-    for (const id of inLockOrder(link)) await refold(scope, id);
-  }
-  return link;
-};
-
-/** Profiles are locked in the order of their ids, so that two links cannot deadlock. */
-const inLockOrder = ({ profile_id, anonymous_profile_id }: LinkRow): string[] =>
-  [profile_id, anonymous_profile_id].toSorted();
-
-/**
- * Undoes a link: both profiles become what they would be had it never existed, from what their own
- * identities were told. Undoing twice changes nothing more. Null when there is no such link.
- */
-export const unlinkPeople = async (
-  scope: Scope,
-  linkId: string,
-  undoneBy: string,
-): Promise<LinkRow | null> => {
-  const isCut = await identity.unlink(scope, linkId, undoneBy);
-  const link = await identity.findLink(scope, linkId);
-  if (link && isCut) {
-    await setMergedInto(scope, link.anonymous_profile_id, null);
-    for (const id of inLockOrder(link)) await refold(scope, id);
-  }
-  return link;
-};
 
 /** Puts a tag on every profile with the address. Putting it on twice changes nothing. */
 export const tagAddress = async (scope: Scope, email: string, tag: string): Promise<void> => {

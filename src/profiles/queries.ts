@@ -84,11 +84,12 @@ const Folded = z.strictObject({
 });
 export type Folded = z.output<typeof Folded>;
 
+/** Null when the identity is being erased. */
 export const changeTraits = (
   { tx, projectId }: Scope,
   { identityId, traits, setAt, authority }: Traits,
 ) =>
-  tx.one(sql.type(Folded)`
+  tx.maybeOne(sql.type(Folded)`
     select changed_id, old_email, new_email
     from profiles.change_traits(
       project_id => ${projectId},

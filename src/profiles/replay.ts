@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { hint } from '../base/hints.ts';
 import { pagesOf, walkPages } from '../base/pages.ts';
@@ -10,6 +11,7 @@ import { findErasure, insertErasure, insertTombstones, markProfiles } from './er
 import { eraseHint, tombstoneOf } from './erasures.ts';
 import { listLedgerRows } from './ledger_queries.ts';
 import type { LedgerRow } from './ledger_queries.ts';
+import { unlinkPeople } from './link.ts';
 import { seeEvents } from './people.ts';
 
 /** What has to be kept outside the backups of a project, one line per erase: nothing in it tells of a person. */
@@ -77,6 +79,17 @@ const findMissing = async (
   return missing;
 };
 
+/**
+ * Puts whoever is linked to somebody without being erased with them, on either side, on a profile of their
+ * own: their link was undone after the backup was made, or is to be.
+ */
+const unlinkOthers = async (scope: Scope, found: readonly Scanned[]): Promise<void> => {
+  const own = new Set(found.map(({ own_profile_id }) => own_profile_id));
+  for (const link of await identity.listActiveLinks(scope, [...own]))
+    if (!own.has(link.profile_id) || !own.has(link.anonymous_profile_id))
+      await unlinkPeople(scope, link.link_id, 'ledger');
+};
+
 /** Asks for an erase again, with everybody it is about, both or neither. */
 const request = (deps: ReplayDeps, projectId: string, { entry, found }: Missing): Promise<void> =>
   inProject(deps, projectId, async (scope) => {
@@ -85,6 +98,7 @@ const request = (deps: ReplayDeps, projectId: string, { entry, found }: Missing)
     if (!(await insertErasure(scope, erasure))) return;
     const hashes = entry.identifier_hashes.map((hash) => Buffer.from(hash, 'base64url'));
     await insertTombstones(scope, erasureId, hashes);
+    await unlinkOthers(scope, found);
     await identity.markErased(
       scope,
       erasureId,

@@ -90,6 +90,14 @@ export const holdAddress = async (
   return hold_address;
 };
 
+/** Locks addresses until the transaction ends, in the order of all locks. */
+export const holdAddresses = ({ tx, projectId }: Scope, addressKeys: readonly Buffer[]) =>
+  tx.query(sql.unsafe`
+    select suppression.hold_addresses(
+      project_id => ${projectId}, address_keys => ${sql.array([...addressKeys], 'bytea')}
+    )
+  `);
+
 const Erased = z.strictObject({ erase_addresses: z.int() });
 
 /** Forgets how addresses read; answers how many could be read. Suppressions stay in force. */

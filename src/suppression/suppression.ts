@@ -5,6 +5,7 @@ import {
   eraseAddresses,
   findSuppressed,
   holdAddress,
+  holdAddresses,
   listChanges,
   listSuppressed,
   listSuppressionReasons,
@@ -12,7 +13,8 @@ import {
 } from './queries.ts';
 import type { Listed, SuppressionReason } from './queries.ts';
 
-export { eraseAddresses, findSuppressed, holdAddress, listChanges, listSuppressed };
+export { eraseAddresses, findSuppressed, holdAddress, holdAddresses };
+export { listChanges, listSuppressed };
 export type { Listed, SuppressionReason };
 
 /** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */

@@ -112,8 +112,8 @@ export class Shop {
   }
 
   /** Links an anonymous id to somebody, or is refused; answers the log's row. */
-  linked(anonymous_id: string, external_id: string) {
-    return inProject(this.database.deps, this.projectId, (scope) =>
+  async linked(anonymous_id: string, external_id: string) {
+    const link = await inProject(this.database.deps, this.projectId, (scope) =>
       profiles.linkPeople(scope, {
         anonymous_id,
         external_id,
@@ -121,6 +121,8 @@ export class Shop {
         key_type: 'publishable',
       }),
     );
+    if (!link) throw new Error('somebody is being erased');
+    return link;
   }
 
   /** Takes a link back. */

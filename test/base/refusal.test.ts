@@ -13,6 +13,7 @@ const PUBLISHED = {
   method_not_allowed: 405,
   request_timeout: 408,
   identity_conflict: 409,
+  being_erased: 409,
   idempotency_key_in_use: 409,
   body_too_large: 413,
   unsupported_media_type: 415,

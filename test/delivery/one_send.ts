@@ -23,6 +23,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     automationId: newId(),
     runId: newId(),
     stepId: 'welcome',
+    identityId: null,
     profileId: newId(),
     providerId: newId(),
     templateId: newId(),

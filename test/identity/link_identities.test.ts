@@ -4,7 +4,9 @@ import { newId } from '../../src/base/ids.ts';
 import * as identity from '../../src/identity/identity.ts';
 import type { LinkAnswer } from '../../src/identity/identity.ts';
 import { linkPeople, seePeople, unlinkPeople } from '../../src/profiles/profiles.ts';
+import { connectTo, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
+import { TRIAL } from '../support/recorded.ts';
 
 const database = testDatabase();
 
@@ -20,15 +22,21 @@ const see = (projectId: string, kind: 'anonymous' | 'external', ...values: strin
 
 type Wish = { source?: 'identify' | 'alias'; key_type?: 'publishable' | 'server' };
 
-const link = (
+const ask = (
   projectId: string,
   anonymous_id: string,
   external_id: string,
   { source = 'identify', key_type = 'publishable' }: Wish = {},
-): Promise<LinkAnswer> =>
+): Promise<LinkAnswer | null> =>
   inProject(database.deps, projectId, (scope) =>
     identity.link(scope, { anonymous_id, external_id, source, key_type }),
   );
+
+const link = async (...wish: Parameters<typeof ask>): Promise<LinkAnswer> => {
+  const answer = await ask(...wish);
+  if (!answer) throw new Error('somebody is being erased');
+  return answer;
+};
 
 const newPair = async () => {
   const projectId = newId();
@@ -126,7 +134,7 @@ test('linking and undoing the same devices at once ends without a deadlock, as i
           source: 'alias',
           key_type: 'server',
         });
-        if (round % 4 === 0) await unlinkPeople(scope, made.link_id, 'test');
+        if (round % 4 === 0) await unlinkPeople(scope, made?.link_id ?? '', 'test');
       }),
     ),
   );
@@ -140,4 +148,46 @@ test('linking and undoing the same devices at once ends without a deadlock, as i
     [projectId],
   );
   expect(rows.map(({ agrees }) => agrees)).toEqual([true, true, true]);
+});
+
+test.each(['ann', 'device'])(
+  'while %s is being erased nobody is linked, and nothing logged',
+  async (erased) => {
+    const { projectId } = await newPair();
+    await see(projectId, 'external', 'bob');
+    await link(projectId, 'device', 'bob', { key_type: 'server' });
+    const kind = erased === 'ann' ? 'external' : 'anonymous';
+    const { identity_id } = (await inProject(database.deps, projectId, (scope) =>
+      identity.findByValue(scope, kind, erased),
+    )) ?? { identity_id: '' };
+    await inProject(database.deps, projectId, (scope) =>
+      identity.markErased(scope, newId(), [identity_id]),
+    );
+    expect(await ask(projectId, 'device', 'ann', { key_type: 'server' })).toBeNull();
+    // Also where the link is there already: nothing is told of it.
+    if (kind === 'anonymous') expect(await ask(projectId, 'device', 'bob')).toBeNull();
+    const { rows } = await database.owner.query(
+      'select external_id from identity.links where project_id = $1',
+      [projectId],
+    );
+    expect(rows).toEqual([{ external_id: 'bob' }]);
+  },
+);
+
+test('whoever links waits for an erase that is being asked for, and is refused', async () => {
+  const { projectId, ann } = await newPair();
+  const asked = await connectTo(database, projectId);
+  await asked.query('begin');
+  await asked.query('select from identity.hold_person(project_id => $1, profile_id => $2)', [
+    projectId,
+    ann?.profile_id,
+  ]);
+  const linking = ask(projectId, 'device', 'ann');
+  await untilWaiting(database);
+  await asked.query(
+    `update identity.identities set erasure_id = gen_random_uuid() where identity_id = $1 ${TRIAL}`,
+    [ann?.identity_id],
+  );
+  await asked.query('commit');
+  expect(await linking).toBeNull();
 });

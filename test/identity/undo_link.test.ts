@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
+import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import * as identity from '../../src/identity/identity.ts';
 import { testDatabase } from '../support/database.ts';
@@ -7,17 +8,23 @@ import { testDatabase } from '../support/database.ts';
 const database = testDatabase();
 const at = new Date('2026-03-01T00:00:00Z');
 
+const linkPair = async (scope: Scope) => {
+  const wish = { anonymous_id: 'device', external_id: 'ann' };
+  const made = await identity.link(scope, { ...wish, source: 'alias', key_type: 'server' });
+  if (!made) throw new Error('somebody is being erased');
+  return made.link;
+};
+
 const newLink = async () => {
   const projectId = newId();
-  const { link } = await inProject(database.deps, projectId, async (scope) => {
+  const link = await inProject(database.deps, projectId, async (scope) => {
     for (const [kind, value] of [
       ['anonymous', 'device'],
       ['external', 'ann'],
     ] as const) {
       await identity.see(scope, [{ kind, value, first_seen_at: at, last_seen_at: at }]);
     }
-    const wish = { anonymous_id: 'device', external_id: 'ann' };
-    return identity.link(scope, { ...wish, source: 'alias', key_type: 'server' });
+    return linkPair(scope);
   });
   return { projectId, link };
 };
@@ -60,10 +67,7 @@ test('a link of another project, or none, cuts nothing', async () => {
 test('an old undone link does not cut the one that came after it', async () => {
   const { projectId, link } = await newLink();
   await unlink(projectId, link.link_id);
-  const wish = { anonymous_id: 'device', external_id: 'ann' };
-  const { link: second } = await inProject(database.deps, projectId, (scope) =>
-    identity.link(scope, { ...wish, source: 'alias', key_type: 'server' }),
-  );
+  const second = await inProject(database.deps, projectId, linkPair);
   expect(await unlink(projectId, link.link_id)).toBe(false);
   const device = await inProject(database.deps, projectId, (scope) =>
     identity.findByValue(scope, 'anonymous', 'device'),

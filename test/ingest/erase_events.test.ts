@@ -20,14 +20,15 @@ const store = (projectId: string, events: object[]) =>
 
 const erase = async (
   projectId: string,
-  [kind, identifier]: readonly [string, string],
+  whose: readonly [kind: string, identifier: string] | readonly (readonly [string, string])[],
   since = new Date(0),
   max = 10,
 ) => {
+  const named = (typeof whose[0] === 'string' ? [whose] : whose) as readonly (readonly string[])[];
   const client = await connectTo(database, projectId);
   const { rows } = await client.query(
-    `select * from ingest.erase_events(project_id => $1, kind => $2, identifier => $3, since => $4, events_max => $5)`,
-    [projectId, kind, identifier, since, max],
+    `select * from ingest.erase_events(project_id => $1, kinds => $2, identifiers => $3, since => $4, events_max => $5)`,
+    [projectId, named.map(([kind]) => kind), named.map(([, value]) => value), since, max],
   );
   return rows[0];
 };
@@ -69,8 +70,33 @@ test('the oldest go first, so many at a time, and the next call goes on where th
     events: 0,
     message_ids: 0,
     emails: null,
+    last_ordinal: null,
     last_at: null,
   });
+});
+
+test('many identifiers share one limit, in their order; the next call goes on at the last one', async () => {
+  const projectId = newId();
+  await store(projectId, [
+    { external_id: 'ann', occurred_at: day(10) },
+    ...[50, 40, 30].map((back) => ({ anonymous_id: 'd', occurred_at: day(back) })),
+    { anonymous_id: 'e', occurred_at: day(60) },
+    { anonymous_id: 'other' },
+  ]);
+  const whose = [
+    ['external', 'ann'],
+    ['anonymous', 'nobody'],
+    ['anonymous', 'd'],
+    ['anonymous', 'e'],
+  ] as const;
+  const first = await erase(projectId, whose, new Date(0), 3);
+  expect(first).toMatchObject({ events: 3, last_ordinal: 3 });
+  expect(first.last_at.toISOString()).toBe(
+    day(40).slice(0, 10) + first.last_at.toISOString().slice(10),
+  );
+  const rest = await erase(projectId, whose.slice(2), first.last_at, 3);
+  expect(rest).toMatchObject({ events: 2, last_ordinal: 2 });
+  expect(await left(projectId)).toBe(1);
 });
 
 test('nothing of another project goes, whatever it is asked for', async () => {
@@ -110,8 +136,8 @@ test.each([
 test('nobody’s events go but those of the transaction’s own project', async () => {
   const client = await connectTo(database, newId());
   for (const call of [
-    `ingest.erase_events($1, 'external', 'ann', 'epoch', 10)`,
-    `ingest.erase_mentions($1, 'device', 10)`,
+    `ingest.erase_events($1, '{external}', '{ann}', 'epoch', 10)`,
+    `ingest.erase_mentions($1, '{device}', 'epoch', 10)`,
   ])
     await expect(client.query(`select * from ${call}`, [newId()])).rejects.toThrow(
       /only the project of the transaction/,

@@ -6,14 +6,17 @@ import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
 
-const erase = async (projectId: string, anonymousId: string, max = 10): Promise<number> => {
+const eraseMany = async (projectId: string, anonymousIds: string[], max = 10) => {
   const client = await connectTo(database, projectId);
-  const { rows } = await client.query<{ count: number }>(
-    `select ingest.erase_mentions(project_id => $1, anonymous_id => $2, events_max => $3) as count`,
-    [projectId, anonymousId, max],
+  const { rows } = await client.query<{ events: number; last_ordinal: number | null }>(
+    `select events, last_ordinal from ingest.erase_mentions(
+      project_id => $1, anonymous_ids => $2, since => 'epoch', events_max => $3)`,
+    [projectId, anonymousIds, max],
   );
-  return rows[0]?.count ?? -1;
+  return rows[0];
 };
+const erase = async (projectId: string, anonymousId: string, max?: number) =>
+  (await eraseMany(projectId, [anonymousId], max))?.events;
 
 test('a device is taken out of the events of known people, so many at a time; they stay otherwise', async () => {
   const projectId = newId();
@@ -45,4 +48,18 @@ test('a device is taken out of the events of known people, so many at a time; th
   );
   expect(await read()).toEqual(expected);
   expect(await erase(newId(), 'e')).toBe(0);
+});
+
+test('many devices share one limit, in their order', async () => {
+  const projectId = newId();
+  const events = ['d', 'e', 'e', 'f'].map((anonymous_id) => ({
+    event: 'seen',
+    external_id: 'bob',
+    anonymous_id,
+  }));
+  await accept(database.deps, { projectId, kind: 'server' }, { events });
+  const whose = ['nobody', 'd', 'e', 'f'];
+  expect(await eraseMany(projectId, whose, 2)).toEqual({ events: 2, last_ordinal: 3 });
+  expect(await eraseMany(projectId, whose)).toEqual({ events: 2, last_ordinal: 4 });
+  expect(await eraseMany(projectId, whose)).toEqual({ events: 0, last_ordinal: null });
 });

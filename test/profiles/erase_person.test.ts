@@ -149,16 +149,35 @@ test('two workers at one erasure end it once', async () => {
   expect(await within(countErased)).toBe(1);
 });
 
-test('a device that is linked to the person meanwhile goes with them', async () => {
-  const { track, work, join, ask, run, tell } = opened();
-  const [ann, device, email] = [unique('ann'), unique('device'), `${newId()}@x.org`];
+test('who is being erased is linked to nobody and told nothing; a device that names them stays', async () => {
+  const { projectId, track, work, find, join, ask, run, tell, count } = opened();
+  const [ann, device, other, email] = [
+    unique('ann'),
+    unique('device'),
+    unique('other'),
+    `${newId()}@x.org`,
+  ];
   await track({ external_id: ann }, { anonymous_id: device });
   await work();
+  const before = await find('anonymous', device);
   const erasureId = await ask(ann);
+  await expect(join(device, ann)).rejects.toMatchObject({ reason: 'being_erased' });
+  await tell(ann, { email }, other);
+  expect(await count('identity.links')).toBe(0);
+  expect(await findRemains(database.owner, [email])).toEqual([]);
+  await run(erasureId);
+  expect(await findRemains(database.owner, [ann, email])).toEqual([]);
+  expect(await find('anonymous', device)).toEqual(before);
+  expect(await find('anonymous', other)).toMatchObject({ identifiers: [{ value: other }] });
+
   await join(device, ann);
   await tell(ann, { email });
-  await run(erasureId);
-  expect(await findRemains(database.owner, [ann, device, email])).toEqual([]);
+  expect((await find('external', ann))?.identifiers).toHaveLength(2);
+  const { rows } = await database.owner.query(
+    'select anonymous_id from identity.links where project_id = $1',
+    [projectId],
+  );
+  expect(rows).toEqual([{ anonymous_id: device }]);
 });
 
 test('a link that is undone meanwhile does not keep the device', async () => {
@@ -174,7 +193,7 @@ test('a link that is undone meanwhile does not keep the device', async () => {
   expect(await within((scope) => unlinkPeople(scope, link.link_id, 'test'))).toBeNull();
 });
 
-test('a device that is erased while it is linked to somebody leaves them as they are without it', async () => {
+test('a device that is erased after it was lent leaves whom it was lent as they are without it', async () => {
   const { within, track, work, join, ask, run, tell, find, count } = opened();
   const [bob, device, town] = [unique('bob'), unique('device'), unique('town')];
   await track({ anonymous_id: device });
@@ -186,10 +205,10 @@ test('a device that is erased while it is linked to somebody leaves them as they
     const identityId = known?.identity_id ?? '';
     await changeTraits(scope, { identityId, traits, setAt: new Date(), authority: 'server' });
   });
-  const erasureId = await ask(device, 'anonymous');
-  await join(device, bob);
-  expect((await find('external', bob))?.traits).toEqual({ name: 'Bob' });
-  await run(erasureId);
+  const link = await join(device, bob);
+  expect((await find('external', bob))?.traits).toEqual({ name: 'Bob', town });
+  await within((scope) => unlinkPeople(scope, link.link_id, 'test'));
+  await run(await ask(device, 'anonymous'));
   expect(await findRemains(database.owner, [device, town])).toEqual([]);
   expect(await find('external', bob)).toMatchObject({ traits: { name: 'Bob' } });
   expect(await count('profiles.profiles')).toBe(1);
