@@ -973,7 +973,8 @@ returns table (
   last_at timestamptz
 )
 language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp;
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan;
 grant execute on function ingest.erase_events to trunkline_runtime;
 
 create function ingest.erase_mentions(
@@ -988,7 +989,8 @@ returns table (
   last_at timestamptz
 )
 language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp;
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan;
 grant execute on function ingest.erase_mentions to trunkline_runtime;
 
 create function ingest.expired_partitions(

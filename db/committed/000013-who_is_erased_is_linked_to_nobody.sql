@@ -1,5 +1,5 @@
 --! Previous: sha1:aee6a351414f2366e5ccb7fbab52e4c96d632635
---! Hash: sha1:ec636a9d1b69c516b29ffe50b5ca49cea4e05662
+--! Hash: sha1:422685f828c7d889564cb912fc5cfc1845ab23b9
 --! Message: who_is_erased_is_linked_to_nobody
 
 -- Who is being erased is linked to nobody any more, so whom an erase is about is fixed when it is asked for.
@@ -160,7 +160,7 @@ create or replace function ingest.erase_events(
 )
 returns table (events integer, message_ids integer, emails text[], last_ordinal integer, last_at timestamptz)
 language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_ids      uuid[];
@@ -231,7 +231,7 @@ create or replace function ingest.erase_mentions(
 )
 returns table (events integer, last_ordinal integer, last_at timestamptz)
 language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
+set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_ids      uuid[];
