@@ -1,5 +1,11 @@
 import type { Scope } from '../base/db.ts';
-import type { InStep, KnownIdentity, NoteAddresses, Person } from '../base/whole_person.ts';
+import type {
+  InStep,
+  KnownIdentity,
+  NoteAddresses,
+  Person,
+  RowCounts,
+} from '../base/whole_person.ts';
 import { readEmail } from '../base/email_address.ts';
 import { deleteMessageIds, eraseEventsFrom, eraseMentionsFrom } from './erase_queries.ts';
 import type { Batch } from './erase_queries.ts';
@@ -88,21 +94,19 @@ export const eraseEvents = async (
   }
 };
 
-/**
- * Removes what came since, one batch of each kind in one transaction. Answers how many rows it was, and
- * whether that was all.
- */
+/** Removes what came since, one batch of each kind in one transaction. Answers whether that was all. */
 export const eraseLatecomers = async (
   scope: Scope,
   identities: readonly KnownIdentity[],
   note: NoteAddresses,
-): Promise<{ events: number; messageIds: number; isAll: boolean }> => {
-  const result = { events: 0, messageIds: 0, isAll: true };
+): Promise<{ rows: RowCounts; isAll: boolean }> => {
+  const rows = { 'ingest.events': 0, 'ingest.message_ids': 0 };
+  let isAll = true;
   for (const { start, doBatch } of walksOf({ identities }, note)) {
-    const { rows, value } = await doBatch(scope, start);
-    result.events += rows['ingest.events'];
-    result.messageIds += rows['ingest.message_ids'];
-    result.isAll &&= value === null;
+    const done = await doBatch(scope, start);
+    rows['ingest.events'] += done.rows['ingest.events'];
+    rows['ingest.message_ids'] += done.rows['ingest.message_ids'];
+    isAll &&= done.value === null;
   }
-  return result;
+  return { rows, isAll };
 };

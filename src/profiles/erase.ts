@@ -165,23 +165,39 @@ const forget = async (scope: Scope, members: readonly identity.Member[]): Promis
   };
 };
 
+/** Erases what arrived until this moment, in so many batches at most; answers whether that was all. */
+const eraseLate = async (
+  scope: Scope,
+  erasing: Erasing,
+  { identities }: Person,
+  batchesMax: number,
+): Promise<{ rows: RowCounts; isAll: boolean }> => {
+  let rows: RowCounts = {};
+  for (let batch = 0; batch < batchesMax; batch += 1) {
+    const late = await ingest.eraseLatecomers(scope, identities, makeNote(erasing.erasureId));
+    const addressed = await eraseAddresses(scope, erasing);
+    rows = addUp(addUp(rows, late.rows), addressed.rows);
+    if (late.isAll && !addressed.value) return { rows, isAll: true };
+  }
+  return { rows, isAll: false };
+};
+
 /**
  * Ends the erase, with what arrived until this moment. Whoever would name them waits meanwhile, and starts a
- * fresh person after it. Does not end it when more arrived since the last look than one transaction takes.
+ * fresh person after it. Does not end it when more arrived since the last look than this one may take.
  */
-const finish = (deps: EraseDeps, erasing: Erasing): Promise<boolean> =>
+const finish = (deps: EraseDeps, erasing: Erasing, batchesMax: number): Promise<boolean> =>
   inProject(deps, erasing.projectId, async (scope) => {
     const { erasureId } = erasing;
     const members = await identity.holdErased(scope, erasureId);
-    await holdProfiles(scope, toPerson(members).profileIds);
+    const person = toPerson(members);
+    await holdProfiles(scope, person.profileIds);
     const held = await holdErasure(scope, erasureId);
     if (held.status === 'done') return true;
 
-    const late = await ingest.eraseLatecomers(scope, members, makeNote(erasureId));
-    const { rows, value: isMore } = await eraseAddresses(scope, erasing);
-    const arrived = { 'ingest.events': late.events, 'ingest.message_ids': late.messageIds };
-    const counts = addUp(addUp(held.counts, arrived), rows);
-    if (isMore || !late.isAll) {
+    const late = await eraseLate(scope, erasing, person, batchesMax);
+    const counts = addUp(held.counts, late.rows);
+    if (!late.isAll) {
       await setCounts(scope, erasureId, counts);
       return false;
     }
@@ -208,7 +224,9 @@ export const erase = async (deps: EraseDeps, erasing: Erasing): Promise<void> =>
     const person = await findPerson(deps, erasing);
     if (!person) return;
     await eraseTraces(deps, erasing, person);
-    while (!(await finish(deps, erasing))) await eraseArrivals(deps, erasing, person);
+    // Each look takes twice as much as the one before: no stream of arrivals keeps it from ending.
+    for (let batchesMax = 1; !(await finish(deps, erasing, batchesMax)); batchesMax *= 2)
+      await eraseArrivals(deps, erasing, person);
   } catch (error) {
     if (!erasing.signal.aborted) throw error;
   } finally {

@@ -2,13 +2,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
+import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import * as identity from '../../src/identity/identity.ts';
 import { accept } from '../../src/ingest/ingest.ts';
 import { findErasableProfile, requestErasure } from '../../src/profiles/erasures.ts';
 import { alias, identify } from '../../src/profiles/identify.ts';
-import { listProfiles, unlinkPeople } from '../../src/profiles/profiles.ts';
+import { changeTraits, listProfiles, unlinkPeople } from '../../src/profiles/profiles.ts';
 import { runErasure } from '../support/erase.ts';
 import { testDatabase } from '../support/database.ts';
 import { findRemains } from '../support/remains.ts';
@@ -21,13 +22,16 @@ const TEST_TIMEOUT_MS = 180_000;
 const database = testDatabase();
 
 type Op = {
-  kind: 'track' | 'identify' | 'alias' | 'undo' | 'erase';
+  kind: 'track' | 'identify' | 'tell_device' | 'alias' | 'undo' | 'erase' | 'erase_device';
   person: number;
   device: number;
 };
 
 const op: fc.Arbitrary<Op> = fc.record({
-  kind: fc.constantFrom('track', 'track', 'identify', 'identify', 'alias', 'undo', 'erase'),
+  kind: fc.constantFrom(
+    ...(['track', 'track', 'identify', 'identify', 'tell_device', 'alias', 'undo'] as const),
+    ...(['undo', 'erase', 'erase_device'] as const),
+  ),
   person: fc.nat({ max: 2 }),
   device: fc.nat({ max: 2 }),
 });
@@ -43,13 +47,31 @@ const makeWorld = () => {
     inProject(database.deps, projectId, work);
 
   const work = () => workOn(database, projectId);
-  const erase = async (ref: string): Promise<void> => {
+  const eraseFound = async (find: (scope: Scope) => Promise<string | null>): Promise<void> => {
     const asked = await within(async (scope) => {
-      const profileId = await findErasableProfile(scope, ref);
+      const profileId = await find(scope);
       return profileId === null ? null : requestErasure(scope, profileId, null);
     });
     if (asked) await runErasure(database, projectId, asked.erasure_id);
   };
+  const erase = (ref: string) => eraseFound((scope) => findErasableProfile(scope, ref));
+  /** Whoever has the device now: its owner, or after an undo the device alone. */
+  const eraseDevice = (deviceId: string) =>
+    eraseFound(async (scope) => {
+      const known = await identity.findByValue(scope, 'anonymous', deviceId);
+      return known?.profile_id ?? null;
+    });
+  const tellDevice = (deviceId: string) =>
+    within(async (scope) => {
+      const known = await identity.findByValue(scope, 'anonymous', deviceId);
+      if (!known) return;
+      await changeTraits(scope, {
+        identityId: known.identity_id,
+        traits: { email: `${deviceId}@x.org`, town: deviceId },
+        setAt: new Date(),
+        authority: 'publishable',
+      });
+    });
   const undo = (deviceId: string) =>
     within(async (scope) => {
       const filter = { limit: 50, beforeId: null, profileId: null, status: 'active' } as const;
@@ -75,20 +97,25 @@ const makeWorld = () => {
           traits: { email: `${external_id}@x.org`, device: anonymous_id },
           message_id: newId(),
         });
+      case 'tell_device':
+        return tellDevice(anonymous_id);
       case 'alias':
         return alias(database.deps, server, { anonymous_id, external_id });
       case 'undo':
         return undo(anonymous_id);
       case 'erase':
         return erase(`external_id:${external_id}`);
+      case 'erase_device':
+        return eraseDevice(anonymous_id);
     }
   };
-  return { projectId, mark, person, device, within, work, erase, perform };
+  return { projectId, mark, person, device, within, work, erase, eraseDevice, perform };
 };
 
-/** What a caller may be told at any time: somebody else has the device, or the person is gone. */
+/** What a caller may be told at any time: somebody else has the device, or the person is going or gone. */
 const isExpected = (error: unknown): boolean =>
-  error instanceof Refusal && ['identity_conflict', 'not_found'].includes(error.reason);
+  error instanceof Refusal &&
+  ['identity_conflict', 'being_erased', 'not_found'].includes(error.reason);
 
 test(
   'whatever happens at once is done or refused as documented, and who is erased at the end is gone',
@@ -122,13 +149,7 @@ test(
           );
           await world.erase(`external_id:${world.person(at)}`);
         }
-        for (const at of [0, 1, 2]) {
-          const value = world.device(at);
-          const [left] = await world.within((scope) =>
-            listProfiles(scope, { by: 'anonymous', value }),
-          );
-          if (left) await world.erase(left.id);
-        }
+        for (const at of [0, 1, 2]) await world.eraseDevice(world.device(at));
         expect(await findRemains(database.owner, [world.mark])).toEqual([]);
       }),
       { numRuns: RUNS },

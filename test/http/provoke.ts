@@ -136,6 +136,13 @@ const waysOfRequests = ({ api }: Surroundings): Partial<Record<RefusalName, Prov
     },
     identity_conflict: (one) =>
       call(one, { body: { anonymous_id: 'device-2', external_id: 'bob' } }),
+    being_erased: async (one) => {
+      const body = { anonymous_id: 'device-of-gone', external_id: 'gone' };
+      const key = api.project.server_key;
+      await api.call('POST', '/v1/identify', { key, body: { external_id: 'gone' } });
+      await api.call('POST', '/v1/profiles/external_id:gone/erase', { key, body: {} });
+      return call(one, { body });
+    },
     invalid_idempotency_key: (one) =>
       call(one, { ...bodyOf(one), headers: { 'Idempotency-Key': 'a b' } }),
     invalid_json: (one) => call(one, { body: '{' }),

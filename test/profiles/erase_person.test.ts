@@ -1,18 +1,13 @@
 // What else happens to the same person while they are erased.
 import { expect, test } from 'vitest';
-import { inProject } from '../../src/base/db.ts';
-import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import * as identity from '../../src/identity/identity.ts';
-import * as ingest from '../../src/ingest/ingest.ts';
 import { claimFlushes } from '../../src/ingest/queries.ts';
 import { ERASE_EVENTS_MAX } from '../../src/ingest/erase.ts';
-import { alias, identify } from '../../src/profiles/identify.ts';
 import {
   changeTraits,
   countErased,
   holdProfiles,
-  listProfiles,
   seePeople,
   unlinkPeople,
   seeEvents,
@@ -20,48 +15,15 @@ import {
 import { addressKey } from '../../src/suppression/suppression.ts';
 import { isSettled, untilWaiting } from '../base/connections.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
-import { askToErase, eraseNow, runErasure } from '../support/erase.ts';
+import { eraseNow } from '../support/erase.ts';
 import { testDatabase } from '../support/database.ts';
 import { findRemains } from '../support/remains.ts';
-import { workOn } from '../support/work_on.ts';
+import { openErasable, unique } from './erasable.ts';
 
 const FLUSHES = 10;
 const database = testDatabase();
 
-/** A project of its own, and what its server would do in it. */
-const opened = () => {
-  const projectId = newId();
-  const server = { projectId, kind: 'server' } as const;
-  const within = <T>(work: (scope: Scope) => Promise<T>) =>
-    inProject(database.deps, projectId, work);
-  const track = (...events: object[]) =>
-    ingest.accept(database.deps, server, {
-      events: events.map((one) => ({ event: 'seen', ...one })),
-    });
-  const work = () => workOn(database, projectId);
-  const find = async (by: 'external' | 'anonymous', value: string) =>
-    (await within((scope) => listProfiles(scope, { by, value })))[0] ?? null;
-  const idOf = async (value: string, by: 'external' | 'anonymous' = 'external') =>
-    (await find(by, value))?.id ?? '';
-  const tell = (external_id: string, traits: Record<string, string>, anonymous_id?: string) =>
-    identify(database.deps, server, {
-      external_id,
-      traits,
-      ...(anonymous_id === undefined ? {} : { anonymous_id }),
-    });
-  const join = (anonymous_id: string, external_id: string) =>
-    alias(database.deps, server, { anonymous_id, external_id });
-  const ask = async (value: string, by?: 'anonymous') =>
-    askToErase(database, projectId, await idOf(value, by));
-  const run = (erasureId: string) => runErasure(database, projectId, erasureId);
-  const count = async (table: string) =>
-    (await database.owner.query(`select from ${table} where project_id = $1`, [projectId]))
-      .rowCount;
-  return { projectId, within, track, work, find, idOf, tell, join, ask, run, count };
-};
-
-/** Words that no other test uses. */
-const unique = (word: string) => `${word}-${newId()}`;
+const opened = () => openErasable(database);
 
 test('what arrives while the erase is pending is erased too; what arrives after it starts a fresh person', async () => {
   const { track, work, find, ask, run, count } = opened();

@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { askToErase, runErasure } from '../support/erase.ts';
+import { TRIAL } from '../support/recorded.ts';
+import { connectTo, untilWaiting } from '../base/connections.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -111,4 +114,36 @@ test('200: pages of the log, by profile and by status', async () => {
   expect(second.next_cursor).toBeNull();
   const { body: none } = await call('GET', `/v1/identity-links?${query}&status=undone`);
   expect(none.items).toEqual([]);
+});
+
+test('409 being_erased: who is being erased is linked to nobody, until that is done', async () => {
+  await identify({ external_id: 'going' });
+  const { body: profile } = await call('GET', '/v1/profiles/external_id:going');
+  const { body } = await call('POST', `/v1/profiles/${profile.id}/erase`, {});
+  expectRefusal(await alias('d-of-going', 'going'), 'being_erased');
+  expect(await identify({ external_id: 'going', anonymous_id: 'd-of-going' })).toMatchObject({
+    status: 202,
+  });
+  const { body: links } = await call('GET', '/v1/identity-links');
+  expect(JSON.stringify(links)).not.toContain('going');
+  await runErasure(database, api.project.project_id, body.erasure.id);
+  expect(await alias('d-of-going', 'going')).toMatchObject({ status: 200 });
+});
+
+test('404 not_found: a link whose people are erased while it is being undone', async () => {
+  const { body } = await alias('d-erased', 'erased');
+  const { id, profile_id } = body.link;
+  const erasureId = await askToErase(database, api.project.project_id, profile_id);
+  // Whoever undoes has found the link, and waits for its device; the erase ends meanwhile.
+  const holder = await connectTo(database, api.project.project_id);
+  await holder.query('begin');
+  await holder.query(
+    `select from identity.identities where value = 'd-erased' for update ${TRIAL}`,
+  );
+  const undoing = call('POST', `/v1/identity-links/${id}/undo`, {});
+  await untilWaiting(database);
+  await holder.query(`delete from identity.links where link_id = $1 ${TRIAL}`, [id]);
+  await holder.query('commit');
+  expectRefusal(await undoing, 'not_found');
+  await runErasure(database, api.project.project_id, erasureId);
 });

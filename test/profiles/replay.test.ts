@@ -5,7 +5,12 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { accept } from '../../src/ingest/ingest.ts';
 import { alias, identify } from '../../src/profiles/identify.ts';
-import { listLedger, listProfiles, replayErasures } from '../../src/profiles/profiles.ts';
+import {
+  listLedger,
+  listProfiles,
+  replayErasures,
+  unlinkPeople,
+} from '../../src/profiles/profiles.ts';
 import type { LedgerEntry } from '../../src/profiles/profiles.ts';
 import { listTenantTables } from '../support/catalogue.ts';
 import { eraseNow, runErasure } from '../support/erase.ts';
@@ -133,4 +138,36 @@ test('an identifier that the backup does not have asks for nothing to be found, 
   expect([await replay([entry]), await replay([entry])]).toEqual([1, 0]);
   expect(await ledger()).toMatchObject([{ erasure_id: entry.erasure_id }]);
   expect(projectId).toBeTruthy();
+});
+
+test('whose link was undone after the backup keeps what is theirs, on either side', async () => {
+  const { projectId, server, find, ledger, replay } = opened();
+  const undo = async (linkId: string) =>
+    inProject(database.deps, projectId, (scope) => unlinkPeople(scope, linkId, 'test'));
+  const findDevice = async (value: string) =>
+    (
+      await inProject(database.deps, projectId, (scope) =>
+        listProfiles(scope, { by: 'anonymous', value }),
+      )
+    )[0];
+  const [ann, bob, ours, lent] = [newId(), newId(), newId(), newId()];
+  for (const external_id of [ann, bob])
+    await identify(database.deps, server, { external_id, traits: { name: external_id } });
+  const links = [
+    await alias(database.deps, server, { anonymous_id: ours, external_id: ann }),
+    await alias(database.deps, server, { anonymous_id: lent, external_id: bob }),
+  ];
+  const backup = await backUp(database.owner);
+  for (const { link_id } of links) await undo(link_id);
+  await eraseNow(database, projectId, (await find(ann))?.id ?? '');
+  await eraseNow(database, projectId, (await findDevice(lent))?.id ?? '');
+  const kept = await ledger();
+  const [device, person] = [await findDevice(ours), await find(bob)];
+
+  await restore(database.owner, backup);
+  expect(await replay(kept)).toBe(2);
+  expect(await findRemains(database.owner, [ann, lent])).toEqual([]);
+  const now = { updated_at: expect.any(String) };
+  expect(await findDevice(ours)).toEqual({ ...device, ...now });
+  expect(await find(bob)).toEqual({ ...person, ...now });
 });

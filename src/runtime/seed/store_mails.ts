@@ -121,17 +121,18 @@ const insertSends = (
   campaign: Campaign,
 ) =>
   tx.query(sql.unsafe`
-    insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, profile_id, provider_id,
-      template_id, template_version, event_id, event_occurred_at, address_key, recipient, subject, status,
+    insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, identity_id, profile_id,
+      provider_id, template_id, template_version, event_id, event_occurred_at, address_key, recipient, subject, status,
       attempt_count, due_at, queued_at, expires_at, handed_off_at, accepted_at, provider_message_id, delivered_at,
       bounced_at, complained_at)
-    select ${projectId}, send_id, ${campaign.automationId}, run_id, 'welcome', profile_id, ${campaign.providerId},
-      ${campaign.templateId}, version, event_id, event_at, decode(address_key, 'hex'), recipient, subject, 'accepted',
+    select ${projectId}, send_id, ${campaign.automationId}, run_id, 'welcome', identity_id, profile_id,
+      ${campaign.providerId}, ${campaign.templateId}, version, event_id, event_at, decode(address_key, 'hex'), recipient, subject, 'accepted',
       1, queued_at, queued_at, queued_at + interval '1 day', accepted_at, accepted_at,
       '<' || send_id || '.1@' || ${SENDER} || '>', delivered_at, bounced_at, complained_at
     from ${unnest(addressed, [
       [({ mail }) => mail.sendId, 'uuid'],
       [({ mail }) => mail.runId, 'uuid'],
+      [({ mail }) => mail.identityId, 'uuid'],
       [({ mail }) => mail.profileId, 'uuid'],
       [({ mail }) => String(mail.version), 'int4'],
       [({ mail }) => mail.eventId, 'uuid'],
@@ -144,7 +145,7 @@ const insertSends = (
       [({ mail }) => factAt(mail, 'delivered'), 'timestamptz'],
       [({ mail }) => factAt(mail, 'bounced'), 'timestamptz'],
       [({ mail }) => factAt(mail, 'complained'), 'timestamptz'],
-    ])} as seeded (send_id, run_id, profile_id, version, event_id, event_at, address_key, recipient, subject,
+    ])} as seeded (send_id, run_id, identity_id, profile_id, version, event_id, event_at, address_key, recipient, subject,
       queued_at, accepted_at, delivered_at, bounced_at, complained_at)
   `);
 
