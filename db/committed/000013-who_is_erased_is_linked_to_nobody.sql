@@ -1,5 +1,5 @@
 --! Previous: sha1:aee6a351414f2366e5ccb7fbab52e4c96d632635
---! Hash: sha1:422685f828c7d889564cb912fc5cfc1845ab23b9
+--! Hash: sha1:85423c306562431ca0bc4575b658159f2031d028
 --! Message: who_is_erased_is_linked_to_nobody
 
 -- Who is being erased is linked to nobody any more, so whom an erase is about is fixed when it is asked for.
@@ -50,8 +50,7 @@ begin
   end if;
 
   select * into v_link from identity.links as link
-  where link.project_id = link_identities.project_id
-  and link.anonymous_identity_id = v_child.identity_id
+  where link.project_id = link_identities.project_id and link.anonymous_identity_id = v_child.identity_id
   and link.status = 'active';
 
   if v_link.external_identity_id = v_parent.identity_id then
@@ -87,10 +86,8 @@ begin
     return;
   end if;
 
-  update identity.identities as known
-  set profile_id = v_parent.profile_id
-  where known.project_id = link_identities.project_id
-  and known.identity_id = v_child.identity_id
+  update identity.identities as known set profile_id = v_parent.profile_id
+  where known.project_id = link_identities.project_id and known.identity_id = v_child.identity_id
   and v_reason is null;
 
   return query select link_identities.link_id, true;
@@ -422,8 +419,8 @@ begin
     status_reason, due_at, queued_at, expires_at)
   values (plan_send.project_id, plan_send.send_id, plan_send.automation_id, plan_send.run_id, plan_send.step_id,
     plan_send.identity_id, plan_send.profile_id, plan_send.provider_id, plan_send.template_id,
-    plan_send.template_version, plan_send.event_id, plan_send.event_occurred_at, plan_send.address_key, plan_send.recipient,
-    case when v_suppressed then 'suppressed' else 'queued' end,
+    plan_send.template_version, plan_send.event_id, plan_send.event_occurred_at, plan_send.address_key,
+    plan_send.recipient, case when v_suppressed then 'suppressed' else 'queued' end,
     case when v_suppressed then 'suppressed' end,
     v_now, v_now, v_now + plan_send.expires_after)
   on conflict on constraint sends_one_intent_per_step do nothing;

@@ -9,16 +9,18 @@ import * as ingest from '../ingest/ingest.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
   deleteAddresses,
+  insertAddresses,
+  listAddresses,
+  listEmails,
+  listShared,
+} from './address_queries.ts';
+import {
   deleteProfiles,
   deleteTraits,
   endErasure,
   holdErasure,
   holdProfiles,
-  insertAddresses,
-  listAddresses,
   listCatalogue,
-  listEmails,
-  listShared,
   readClock,
   setCounts,
 } from './erase_queries.ts';

@@ -6,7 +6,7 @@ import type { ExportSection, Read, WholePerson } from '../base/whole_person.ts';
 import type { Eraser } from '../base/whole_person.ts';
 import * as identity from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { listEmails } from './erase_queries.ts';
+import { listEmails } from './address_queries.ts';
 import { eventSection, ownSections } from './export_sections.ts';
 import { listProfiles } from './profiles.ts';
 import { Profile } from './schema.ts';

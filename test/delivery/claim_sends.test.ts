@@ -89,7 +89,7 @@ test('a send is due to the very statement after the one that planned it', async 
   for (let round = 0; round < 30; round += 1) {
     const { sendId, providerId, addressKey } = newSend();
     const results = (await client.query(`
-      select delivery.plan_send('${projectId}', '${sendId}', '${newId()}', '${newId()}', 'step',
+      select delivery.plan_send('${projectId}', '${sendId}', '${newId()}', '${newId()}', 'step', null,
         '${newId()}', '${providerId}', '${newId()}', 1, null, null, '\\x${addressKey.toString('hex')}',
         'ann@example.com', interval '1 hour');
       select count(*)::integer as claimed

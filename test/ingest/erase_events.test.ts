@@ -27,7 +27,8 @@ const erase = async (
   const named = (typeof whose[0] === 'string' ? [whose] : whose) as readonly (readonly string[])[];
   const client = await connectTo(database, projectId);
   const { rows } = await client.query(
-    `select * from ingest.erase_events(project_id => $1, kinds => $2, identifiers => $3, since => $4, events_max => $5)`,
+    `select * from ingest.erase_events(
+      project_id => $1, kinds => $2, identifiers => $3, since => $4, events_max => $5)`,
     [projectId, named.map(([kind]) => kind), named.map(([, value]) => value), since, max],
   );
   return rows[0];

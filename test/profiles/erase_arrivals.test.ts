@@ -39,7 +39,8 @@ test(
     /** Events, some of them with addresses nobody knew, and a new device that names the person. */
     const flood = async (events: number) => {
       await database.owner.query(
-        `insert into ingest.events (project_id, event_id, occurred_at, received_at, name, external_id, source, properties)
+        `insert into ingest.events (project_id, event_id, occurred_at, received_at, name, external_id, source,
+          properties)
         select $1::uuid, gen_random_uuid(), now(), now(), 'seen', $2, 'server',
           jsonb_build_object('email', case when n < 4 then gen_random_uuid() || '@x.org' end)
         from generate_series(1, $3::int) n`,

@@ -215,11 +215,14 @@ test('whoever works for a person is waited for; from then on nothing is begun fo
   const profileId = await idOf('ann');
   const [member] = await within((scope) => identity.listMembers(scope, profileId));
   const ids = [member?.identity_id ?? ''];
+  const begun = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const holding = within(async (scope) => {
     expect((await holdProfiles(scope, ids)).get(ids[0] ?? '')).toBe(profileId);
+    begun.resolve();
     await held.promise;
   });
+  await Promise.race([begun.promise, holding]);
   const asking = ask('ann');
   await untilWaiting(database);
   expect(await isSettled(asking)).toBe(false);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { inProject, sql } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { listShared } from '../../src/profiles/erase_queries.ts';
+import { listShared } from '../../src/profiles/address_queries.ts';
 import { addTagByEmail, listByEmail } from '../../src/profiles/queries.ts';
 import { connectTo, rowsRead } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';

@@ -126,8 +126,8 @@ const insertSends = (
       attempt_count, due_at, queued_at, expires_at, handed_off_at, accepted_at, provider_message_id, delivered_at,
       bounced_at, complained_at)
     select ${projectId}, send_id, ${campaign.automationId}, run_id, 'welcome', identity_id, profile_id,
-      ${campaign.providerId}, ${campaign.templateId}, version, event_id, event_at, decode(address_key, 'hex'), recipient, subject, 'accepted',
-      1, queued_at, queued_at, queued_at + interval '1 day', accepted_at, accepted_at,
+      ${campaign.providerId}, ${campaign.templateId}, version, event_id, event_at, decode(address_key, 'hex'),
+      recipient, subject, 'accepted', 1, queued_at, queued_at, queued_at + interval '1 day', accepted_at, accepted_at,
       '<' || send_id || '.1@' || ${SENDER} || '>', delivered_at, bounced_at, complained_at
     from ${unnest(addressed, [
       [({ mail }) => mail.sendId, 'uuid'],
@@ -145,8 +145,8 @@ const insertSends = (
       [({ mail }) => factAt(mail, 'delivered'), 'timestamptz'],
       [({ mail }) => factAt(mail, 'bounced'), 'timestamptz'],
       [({ mail }) => factAt(mail, 'complained'), 'timestamptz'],
-    ])} as seeded (send_id, run_id, identity_id, profile_id, version, event_id, event_at, address_key, recipient, subject,
-      queued_at, accepted_at, delivered_at, bounced_at, complained_at)
+    ])} as seeded (send_id, run_id, identity_id, profile_id, version, event_id, event_at, address_key, recipient,
+      subject, queued_at, accepted_at, delivered_at, bounced_at, complained_at)
   `);
 
 const insertAttempts = ({ tx, projectId }: Scope, mails: readonly SeedMail[]) =>
