@@ -854,6 +854,18 @@ create schema ingest authorization current_user;
 grant usage on schema ingest to trunkline_queue;
 grant usage on schema ingest to trunkline_runtime;
 
+create table ingest.devices (
+  project_id   uuid not null,
+  anonymous_id text not null,
+  external_id  text not null,
+  constraint devices_pkey primary key (project_id, anonymous_id, external_id)
+);
+-- of a person: anonymous_id, external_id
+create index devices_by_external_id on ingest.devices using btree (project_id, external_id, anonymous_id);
+alter table ingest.devices enable row level security, force row level security;
+create policy one_project on ingest.devices for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on ingest.devices to trunkline_runtime;
+
 create table ingest.events (
   project_id   uuid not null,
   event_id     uuid not null,
@@ -865,15 +877,13 @@ create table ingest.events (
   properties   jsonb not null default '{}'::jsonb,
   source       text not null,
   key_kind     text,
-  message_id   text,
   constraint events_pkey primary key (project_id, event_id, occurred_at),
   constraint events_name_someone check ((num_nonnulls(external_id, anonymous_id) >= 1)),
   constraint events_source_is_known check ((source = any (array['browser'::text, 'server'::text, 'system'::text])))
 ) partition by range (occurred_at);
--- of a person: external_id, anonymous_id, properties, message_id
+-- of a person: external_id, anonymous_id, properties
 create index events_by_anonymous_id on only ingest.events using btree (project_id, anonymous_id, occurred_at) where (external_id is null);
 create index events_by_arrival on only ingest.events using brin (received_at);
-create index events_by_device on only ingest.events using btree (project_id, anonymous_id, occurred_at) where ((external_id is not null) and (anonymous_id is not null));
 create index events_by_external_id on only ingest.events using btree (project_id, external_id, occurred_at) where (external_id is not null);
 alter table ingest.events enable row level security, force row level security;
 create policy analysts_permissive on ingest.events for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -884,21 +894,19 @@ grant select (project_id, event_id, occurred_at, received_at, name, external_id,
 
 create table ingest.message_ids (
   project_id    uuid not null,
-  message_id    text not null,
+  message_key   uuid not null,
   event_id      uuid not null,
   occurred_at   timestamptz(3) not null,
   conflicts     integer,
   conflicted_at timestamptz(3),
-  identity_id   uuid,
-  constraint message_ids_pkey primary key (project_id, message_id)
+  constraint message_ids_pkey primary key (project_id, message_key)
 );
--- of a person: message_id
-create index message_ids_by_conflict on ingest.message_ids using btree (project_id, conflicted_at desc, message_id) where (conflicted_at is not null);
-create index message_ids_by_identity on ingest.message_ids using btree (project_id, identity_id) where (identity_id is not null);
+-- keyed: cannot be read back: message_key
+create index message_ids_by_conflict on ingest.message_ids using btree (project_id, conflicted_at desc, event_id) where (conflicted_at is not null);
 alter table ingest.message_ids enable row level security, force row level security;
 create policy one_project on ingest.message_ids for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select on ingest.message_ids to trunkline_runtime;
-grant update (conflicts, conflicted_at, identity_id) on ingest.message_ids to trunkline_runtime;
+grant update (conflicts, conflicted_at) on ingest.message_ids to trunkline_runtime;
 
 create table ingest.pending (
   project_id    uuid not null,
@@ -924,7 +932,7 @@ create function ingest.accept_events(
   project_id uuid,
   flush_id uuid,
   event_ids uuid[],
-  message_ids text[],
+  message_keys uuid[],
   names text[],
   external_ids text[],
   anonymous_ids text[],
@@ -967,7 +975,6 @@ create function ingest.erase_events(
 )
 returns table (
   events integer,
-  message_ids integer,
   emails text[],
   last_ordinal integer,
   last_at timestamptz
@@ -979,18 +986,18 @@ grant execute on function ingest.erase_events to trunkline_runtime;
 
 create function ingest.erase_mentions(
   project_id uuid,
+  external_id text,
   anonymous_ids text[],
-  since timestamptz,
+  after timestamptz,
   events_max integer
 )
 returns table (
   events integer,
-  last_ordinal integer,
+  mentions integer,
   last_at timestamptz
 )
 language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan;
+set search_path = pg_catalog, pg_temp;
 grant execute on function ingest.erase_mentions to trunkline_runtime;
 
 create function ingest.expired_partitions(
@@ -1006,22 +1013,42 @@ grant execute on function ingest.expired_partitions to public;
 create function ingest.first_events(
   project_id uuid,
   event_ids uuid[],
-  message_ids text[]
+  message_keys uuid[]
 )
 returns uuid[]
 language sql stable;
 grant execute on function ingest.first_events to public;
 
+create function ingest.forget_devices(
+  project_id uuid,
+  flush_ids uuid[],
+  anonymous_ids text[]
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp;
+grant execute on function ingest.forget_devices to trunkline_runtime;
+
 create function ingest.forget_message_ids(
   project_id uuid,
   before timestamptz,
-  after text,
+  after uuid,
   ids_max integer
 )
-returns text
+returns uuid
 language plpgsql volatile
 set search_path = '';
 grant execute on function ingest.forget_message_ids to public;
+
+create function ingest.hold_flushes(
+  project_id uuid,
+  after uuid,
+  flushes_max integer
+)
+returns uuid[]
+language plpgsql volatile
+set search_path = '';
+grant execute on function ingest.hold_flushes to public;
 
 create function ingest.keep_partitions(
   months_back integer default 24,
@@ -1036,7 +1063,7 @@ create function ingest.note_conflicts(
   project_id uuid,
   noted_at timestamptz,
   event_ids uuid[],
-  message_ids text[],
+  message_keys uuid[],
   names text[],
   external_ids text[],
   anonymous_ids text[],
@@ -1055,6 +1082,16 @@ returns setof ingest.events
 language plpgsql stable
 set search_path = '';
 grant execute on function ingest.pending_events to public;
+
+create function ingest.remember_devices(
+  project_id uuid,
+  anonymous_ids text[],
+  external_ids text[],
+  but_of text[]
+)
+returns void
+language sql volatile;
+grant execute on function ingest.remember_devices to public;
 
 create function ingest.split_flush(
   project_id uuid,

@@ -7,6 +7,7 @@ export type KeyPurpose =
   | 'tombstone'
   | 'erase-receipt'
   | 'notice-dedupe'
+  | 'message-id'
   | 'credentials'
   | 'session'
   | 'runtime-role-password'

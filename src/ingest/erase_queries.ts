@@ -12,7 +12,6 @@ const Batch = z.strictObject({
 export type Batch = z.output<typeof Batch>;
 
 const ErasedEvents = Batch.extend({
-  message_ids: z.int(),
   emails: z.array(z.string()).nullable(),
 });
 
@@ -25,7 +24,7 @@ export const eraseEventsFrom = (
   eventsMax: number,
 ) =>
   tx.one(sql.type(ErasedEvents)`
-    select events, message_ids, emails, last_ordinal, last_at
+    select events, emails, last_ordinal, last_at
     from ingest.erase_events(
       project_id => ${projectId},
       kinds => ${sql.array(
@@ -41,64 +40,113 @@ export const eraseEventsFrom = (
     )
   `);
 
-/** Takes anonymous identities out of events of others, as `eraseEventsFrom` does. */
-export const eraseMentionsFrom = (
+const Mentions = z.strictObject({
+  events: z.int(),
+  mentions: z.int(),
+  last_at: z.date().nullable(),
+});
+
+/** Takes devices out of somebody's events after a moment; answers how many it looked at and changed. */
+export const eraseMentionsAfter = (
   { tx, projectId }: Scope,
-  { identities, since }: Place,
+  { externalId, devices }: { externalId: string; devices: string[] },
+  after: Date,
   eventsMax: number,
 ) =>
-  tx.one(sql.type(Batch)`
-    select events, last_ordinal, last_at
+  tx.one(sql.type(Mentions)`
+    select events, mentions, last_at
     from ingest.erase_mentions(
       project_id => ${projectId},
-      anonymous_ids => ${sql.array(
-        identities.map(({ value }) => value),
-        'text',
-      )},
-      since => ${sql.timestamp(since)},
+      external_id => ${externalId},
+      anonymous_ids => ${sql.array(devices, 'text')},
+      after => ${sql.timestamp(after)},
       events_max => ${eventsMax}
     )
   `);
 
-const MessageId = z.strictObject({ message_id: z.string() });
+const Companion = z.strictObject({ external_id: z.string() });
 
-/**
- * Removes message ids that an identify claimed for identities; answers how many, `idsMax` at most. Limited
- * inside, so that the planner can only look things up, never read everybody's to compare.
- */
-export const deleteMessageIds = async (
+/** Known people who were seen with one of some devices; somebody may come up once for each. */
+export const listCompanions = async (
   { tx, projectId }: Scope,
-  identityIds: string[],
-  idsMax: number,
-): Promise<number> => {
-  const rows = await tx.any(sql.type(MessageId)`
-    select claimed.message_id from unnest(${sql.array(identityIds, 'uuid')}) as known (identity_id)
+  devices: string[],
+  limit: number,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(Companion)`
+    select seen.external_id
+    from unnest(${sql.array(devices, 'text')}) as device (anonymous_id)
     cross join lateral (
-      select message_id from ingest.message_ids
-      where project_id = ${projectId} and identity_id = known.identity_id
-      limit ${idsMax}
-    ) as claimed
-    limit ${idsMax}
+      select known.external_id from ingest.devices as known
+      where known.project_id = ${projectId} and known.anonymous_id = device.anonymous_id
+      order by known.external_id
+      limit ${limit}
+    ) as seen
+    limit ${limit}
   `);
-  const ids = rows.map(({ message_id }) => message_id);
-  if (ids.length === 0) return 0;
-  await tx.query(sql.unsafe`
-    delete from ingest.message_ids
-    where project_id = ${projectId} and message_id = any (${sql.array(ids, 'text')})
-  `);
-  return ids.length;
+  return [...new Set(rows.map(({ external_id }) => external_id))];
 };
 
-/** Says whom a message id was claimed for that belongs to no event. */
-export const setMessageIdentity = (
+const Device = z.strictObject({ anonymous_id: z.string() });
+
+/** Devices that somebody was seen with. */
+export const listDevices = async (
   { tx, projectId }: Scope,
-  messageId: string,
-  identityId: string,
-) =>
-  tx.query(sql.unsafe`
-    update ingest.message_ids set identity_id = ${identityId}
-    where project_id = ${projectId} and message_id = ${messageId}
+  externalId: string,
+  limit: number,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(Device)`
+    select anonymous_id from ingest.devices
+    where project_id = ${projectId} and external_id = ${externalId}
+    order by anonymous_id
+    limit ${limit}
   `);
+  return rows.map(({ anonymous_id }) => anonymous_id);
+};
+
+/** Forgets that somebody was seen with devices; answers with how many of them they were. */
+export const deletePairs = async (
+  { tx, projectId }: Scope,
+  { externalId, devices }: { externalId: string; devices: string[] },
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from ingest.devices
+    where project_id = ${projectId} and external_id = ${externalId}
+    and anonymous_id = any (${sql.array(devices, 'text')})
+  `);
+  return rowCount;
+};
+
+const Held = z.strictObject({ flush_ids: z.array(z.uuid()).nullable() });
+
+/** Waits until nobody works on the next flushes, and keeps it so; answers their ids. */
+export const holdFlushes = async (
+  { tx, projectId }: Scope,
+  after: string | null,
+  flushesMax: number,
+): Promise<string[]> => {
+  const { flush_ids } = await tx.one(sql.type(Held)`
+    select ingest.hold_flushes(project_id => ${projectId}, after => ${after}, flushes_max => ${flushesMax}) as flush_ids
+  `);
+  return flush_ids ?? [];
+};
+
+const Forgotten = z.strictObject({ events: z.int() });
+
+/** Takes devices out of the events of known people in some flushes; answers how many events it was. */
+export const forgetDevices = async (
+  { tx, projectId }: Scope,
+  flushIds: string[],
+  devices: string[],
+): Promise<number> => {
+  const { events } = await tx.one(sql.type(Forgotten)`
+    select ingest.forget_devices(
+      project_id => ${projectId},
+      flush_ids => ${sql.array(flushIds, 'uuid')},
+      anonymous_ids => ${sql.array(devices, 'text')}
+    ) as events
+  `);
+  return events;
+};
 
 const PendingFlush = z.strictObject({ flush_id: z.uuid() });
 
@@ -116,37 +164,4 @@ export const listPending = async (
     limit ${limit}
   `);
   return rows.map(({ flush_id }) => flush_id);
-};
-
-const EventMessage = z.strictObject({ event_id: z.uuid(), message_id: z.string() });
-
-/** The message ids of events; the range of their times says in which months they are. */
-export const listMessageIds = (
-  { tx, projectId }: Scope,
-  eventIds: string[],
-  between: readonly [Date, Date],
-) =>
-  tx.any(sql.type(EventMessage)`
-    select event_id, message_id from ingest.events
-    where project_id = ${projectId} and event_id = any (${sql.array(eventIds, 'uuid')})
-    and occurred_at between ${sql.timestamp(between[0])} and ${sql.timestamp(between[1])}
-    and message_id is not null
-  `);
-
-const Claimed = z.strictObject({ message_id: z.string(), occurred_at: z.date() });
-export type Claimed = z.output<typeof Claimed>;
-
-/** Message ids that an identify claimed for an identity, page by page. */
-export const listClaimedMessages = (
-  { tx, projectId }: Scope,
-  identityId: string,
-  { after, limit }: { after: string | null; limit: number },
-) => {
-  const later = after === null ? sql.fragment`` : sql.fragment`and message_id > ${after}`;
-  return tx.any(sql.type(Claimed)`
-    select message_id, occurred_at from ingest.message_ids
-    where project_id = ${projectId} and identity_id = ${identityId} ${later}
-    order by message_id
-    limit ${limit}
-  `);
 };

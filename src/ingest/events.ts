@@ -1,11 +1,14 @@
 import { newId } from '../base/ids.ts';
 import type { Caller } from '../base/caller.ts';
+import type { Keys } from '../base/keys.ts';
+import { messageKey } from './message_key.ts';
 import type { EventInput } from './schema.ts';
 
 /** An event as it is stored: every value a text that Postgres parses, or null. */
 export type EventRow = {
   event_id: string;
-  message_id: string | null;
+  /** What its message id is known by (`message_key.ts`). */
+  message_key: string | null;
   name: string;
   external_id: string | null;
   anonymous_id: string | null;
@@ -26,7 +29,6 @@ export const bytesOf = (row: EventRow): number =>
   CHAR_BYTES *
     (row.properties.length +
       row.name.length +
-      (row.message_id?.length ?? 0) +
       (row.external_id?.length ?? 0) +
       (row.anonymous_id?.length ?? 0));
 
@@ -34,15 +36,19 @@ export const bytesOf = (row: EventRow): number =>
 export const toRow = (
   event: EventInput,
   caller: Caller,
-  fallbackId: string | null = null,
-): EventRow => ({
-  event_id: newId(),
-  message_id: event.message_id ?? fallbackId,
-  name: event.event,
-  external_id: event.external_id ?? null,
-  anonymous_id: event.anonymous_id ?? null,
-  properties: JSON.stringify(event.properties ?? {}),
-  occurred_at: event.occurred_at ?? null,
-  key_kind: caller.kind,
-  source: caller.kind === 'publishable' ? 'browser' : 'server',
-});
+  keys: Keys,
+  fallbackId?: string,
+): EventRow => {
+  const messageId = event.message_id ?? fallbackId;
+  return {
+    event_id: newId(),
+    message_key: messageId === undefined ? null : messageKey(keys, messageId),
+    name: event.event,
+    external_id: event.external_id ?? null,
+    anonymous_id: event.anonymous_id ?? null,
+    properties: JSON.stringify(event.properties ?? {}),
+    occurred_at: event.occurred_at ?? null,
+    key_kind: caller.kind,
+    source: caller.kind === 'publishable' ? 'browser' : 'server',
+  };
+};

@@ -9,6 +9,7 @@ import type { Issue } from '../base/refusal.ts';
 import { Flusher } from './flusher.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
+import { messageKey } from './message_key.ts';
 import { checkOccurredAt, clockCorrectionMs, timelineStart } from './occurred_at.ts';
 import {
   countBetween,
@@ -22,14 +23,10 @@ import { store } from './store.ts';
 import type { Stored } from './store.ts';
 
 export { ERASE_EVENTS_MAX, eraseEvents, eraseLatecomers } from './erase.ts';
-export {
-  listClaimedMessages,
-  listMessageIds,
-  listPending,
-  setMessageIdentity,
-} from './erase_queries.ts';
-export type { Claimed } from './erase_queries.ts';
+export { eraseMentions, eraseWaiting } from './erase_mentions.ts';
+export { listPending } from './erase_queries.ts';
 export { toEntry } from './entry.ts';
+export { messageKey };
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
 export { countBetween, listConflicts, listEvents };
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
@@ -109,7 +106,7 @@ export const accept = async (
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
   const rows = corrected.map((event, at) =>
-    toRow(event, caller, repetitionId === undefined ? null : messageIdOf(repetitionId, at)),
+    toRow(event, caller, deps.keys, repetitionId && messageIdOf(repetitionId, at)),
   );
   const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
   const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;
@@ -156,4 +153,5 @@ export const claimMessage = async (
   scope: Scope,
   messageId: string,
   occurredAt: Date,
-): Promise<boolean> => (await insertMessageId(scope, messageId, newId(), occurredAt)) !== null;
+): Promise<boolean> =>
+  (await insertMessageId(scope, messageKey(scope.keys, messageId), newId(), occurredAt)) !== null;

@@ -31,7 +31,7 @@ export const acceptEvents = (db: Db, projectId: string, flushId: string, events:
       project_id => ${projectId},
       flush_id => ${flushId},
       event_ids => ${column((event) => event.event_id, 'uuid')},
-      message_ids => ${column((event) => event.message_id, 'text')},
+      message_keys => ${column((event) => event.message_key, 'uuid')},
       names => ${column((event) => event.name, 'text')},
       external_ids => ${column((event) => event.external_id, 'text')},
       anonymous_ids => ${column((event) => event.anonymous_id, 'text')},
@@ -44,7 +44,7 @@ export const acceptEvents = (db: Db, projectId: string, flushId: string, events:
 };
 
 const StoredEvent = z.strictObject({ event_id: z.uuid() });
-const TakenMessage = z.strictObject({ message_id: z.string(), event_id: z.uuid() });
+const TakenMessage = z.strictObject({ message_key: z.uuid(), event_id: z.uuid() });
 
 /** Which of these events are there, whatever month they are in. */
 export const listStoredEvents = ({ tx, projectId }: Scope, eventIds: string[]) =>
@@ -54,14 +54,13 @@ export const listStoredEvents = ({ tx, projectId }: Scope, eventIds: string[]) =
   `);
 
 /** Which of these message ids are taken, and by which event. */
-export const listTakenMessages = ({ tx, projectId }: Scope, messageIds: string[]) =>
+export const listTakenMessages = ({ tx, projectId }: Scope, messageKeys: string[]) =>
   tx.any(sql.type(TakenMessage)`
-    select message_id, event_id from ingest.message_ids
-    where project_id = ${projectId} and message_id = any (${sql.array(messageIds, 'text')})
+    select message_key, event_id from ingest.message_ids
+    where project_id = ${projectId} and message_key = any (${sql.array(messageKeys, 'uuid')})
   `);
 
 const Conflict = z.strictObject({
-  message_id: z.string(),
   event_id: z.uuid(),
   occurred_at: z.date(),
   conflicts: z.int(),
@@ -69,21 +68,21 @@ const Conflict = z.strictObject({
 });
 
 /**
- * The message ids that came again with another event, the last to do so first; each with the event
- * that is kept and how many times another was dropped.
+ * The events whose message ids came again with another event, the last to do so first; each with how
+ * many times another was dropped.
  */
 export const listConflicts = (
   { tx, projectId }: Scope,
-  { limit, before }: { limit: number; before: { conflictedAt: Date; messageId: string } | null },
+  { limit, before }: { limit: number; before: { conflictedAt: Date; eventId: string } | null },
 ) => {
   const earlier = before
     ? sql.fragment`and (conflicted_at < ${sql.timestamp(before.conflictedAt)} or
-        (conflicted_at = ${sql.timestamp(before.conflictedAt)} and message_id > ${before.messageId}))`
+        (conflicted_at = ${sql.timestamp(before.conflictedAt)} and event_id > ${before.eventId}))`
     : sql.fragment``;
   return tx.any(sql.type(Conflict)`
-    select message_id, event_id, occurred_at, conflicts, conflicted_at from ingest.message_ids
+    select event_id, occurred_at, conflicts, conflicted_at from ingest.message_ids
     where project_id = ${projectId} and conflicted_at is not null ${earlier}
-    order by conflicted_at desc, message_id
+    order by conflicted_at desc, event_id
     limit ${limit}
   `);
 };
@@ -215,18 +214,18 @@ export const listEvents = async ({ tx, projectId }: Scope, keys: EventKey[]) => 
   `);
 };
 
-const MessageIdRow = z.strictObject({ message_id: z.string() });
+const MessageRow = z.strictObject({ message_key: z.uuid() });
 
 /** Keeps a message id; null when it is known already. */
 export const insertMessageId = (
   { tx, projectId }: Scope,
-  messageId: string,
+  messageKey: string,
   eventId: string,
   occurredAt: Date,
 ) =>
-  tx.maybeOne(sql.type(MessageIdRow)`
-    insert into ingest.message_ids (project_id, message_id, event_id, occurred_at)
-    values (${projectId}, ${messageId}, ${eventId}, ${sql.timestamp(occurredAt)})
+  tx.maybeOne(sql.type(MessageRow)`
+    insert into ingest.message_ids (project_id, message_key, event_id, occurred_at)
+    values (${projectId}, ${messageKey}, ${eventId}, ${sql.timestamp(occurredAt)})
     on conflict do nothing
-    returning message_id
+    returning message_key
   `);

@@ -11,6 +11,8 @@ const FORGET_IDS_MAX = 5_000;
 /** How often the timeline's lock is asked for, and the pause that others get in between. */
 const DROP_TRIES_MAX = 60;
 const DROP_PAUSE_MS = 1_000;
+/** Before any. */
+const FIRST_KEY = '00000000-0000-0000-0000-000000000000';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The end of the newest month that has expired and is still there; null when there is none. */
@@ -24,7 +26,7 @@ export const forgetMessageIds = async (
   before: Date,
   signal: AbortSignal,
 ): Promise<void> => {
-  for (let after: string | null = ''; after !== null;) {
+  for (let after: string | null = FIRST_KEY; after !== null;) {
     signal.throwIfAborted();
     const from: string = after;
     after = await inProject(deps, projectId, (scope) =>

@@ -3,7 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Db, Scope } from '../base/db.ts';
 
 const Expiry = z.strictObject({ until: z.date().nullable() });
-const Forgotten = z.strictObject({ last_id: z.string().nullable() });
+const Forgotten = z.strictObject({ last_id: z.uuid().nullable() });
 
 export const findExpiry = (db: Db, monthsBack: number) =>
   db.one(sql.type(Expiry)`

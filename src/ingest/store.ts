@@ -32,17 +32,17 @@ const findStored = (
   rows: EventRow[],
 ): Promise<Stored[] | null> =>
   inProject(deps, projectId, async (scope) => {
-    const messageIds = rows.flatMap(({ message_id }) => message_id ?? []);
-    const taken = await listTakenMessages(scope, messageIds);
+    const messageKeys = rows.flatMap(({ message_key }) => message_key ?? []);
+    const taken = await listTakenMessages(scope, messageKeys);
     const events = await listStoredEvents(
       scope,
       rows.map(({ event_id }) => event_id),
     );
-    const firstOf = new Map(taken.map(({ message_id, event_id }) => [message_id, event_id]));
+    const firstOf = new Map(taken.map(({ message_key, event_id }) => [message_key, event_id]));
     const own = new Set(events.map(({ event_id }) => event_id));
     const stored: Stored[] = [];
-    for (const { event_id, message_id } of rows) {
-      const eventId = own.has(event_id) ? event_id : firstOf.get(message_id ?? '');
+    for (const { event_id, message_key } of rows) {
+      const eventId = own.has(event_id) ? event_id : firstOf.get(message_key ?? '');
       if (eventId === undefined) return null;
       stored.push({ eventId, isDuplicate: eventId !== event_id });
     }

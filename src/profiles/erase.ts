@@ -132,6 +132,7 @@ const eraseTraces = async (deps: EraseDeps, erasing: Erasing, person: Person): P
     return { rows: {}, value: await note(scope, emails) };
   });
   for (const eraser of erasing.erasers) await eraser.noteAddresses?.(person, inStep, note);
+  await ingest.eraseMentions(person, inStep);
   await eraseArrivals(deps, erasing, person);
   for (const eraser of erasing.erasers) await eraser.erase?.(person, inStep);
 };
@@ -227,8 +228,11 @@ export const erase = async (deps: EraseDeps, erasing: Erasing): Promise<void> =>
     if (!person) return;
     await eraseTraces(deps, erasing, person);
     // Each look takes twice as much as the one before: no stream of arrivals keeps it from ending.
-    for (let batchesMax = 1; !(await finish(deps, erasing, batchesMax)); batchesMax *= 2)
+    for (let batchesMax = 1; ; batchesMax *= 2) {
+      await ingest.eraseWaiting(person, makeInStep(deps, erasing));
+      if (await finish(deps, erasing, batchesMax)) break;
       await eraseArrivals(deps, erasing, person);
+    }
   } catch (error) {
     if (!erasing.signal.aborted) throw error;
   } finally {

@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import type { Scope } from '../base/db.ts';
 import { PAGE_ITEMS_MAX } from '../base/page.ts';
 import { pagesOf } from '../base/pages.ts';
 import type { ExportSection } from '../base/whole_person.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
-import * as ingest from '../ingest/ingest.ts';
 import { listTraits } from './erase_queries.ts';
 import { toLink } from './link.ts';
 import { Link, TimelineEntry } from './schema.ts';
@@ -77,66 +75,19 @@ const linkSection: ExportSection = {
   },
 };
 
-/** What the person's identify calls were known by: they are no events. */
-const identifySection: ExportSection = {
-  name: 'identify_message_ids',
-  item: z.strictObject({ message_id: z.string(), occurred_at: z.iso.datetime() }).meta({
-    examples: [{ message_id: 'identify-ann-1', occurred_at: '2026-01-31T12:00:00.000Z' }],
-  }),
-  about: 'What calls of identify were known by, where they said so.',
-  pages: async function* ({ identities }, read) {
-    for (const { identity_id } of identities) {
-      const pages = pagesOf<ingest.Claimed>(PAGE_ITEMS_MAX, (last) =>
-        read((scope) =>
-          ingest.listClaimedMessages(scope, identity_id, {
-            after: last?.message_id ?? null,
-            limit: PAGE_ITEMS_MAX,
-          }),
-        ),
-      );
-      for await (const page of pages)
-        yield page.map((one) => ({ ...one, occurred_at: one.occurred_at.toISOString() }));
-    }
-  },
-};
-
-type Entries = Awaited<ReturnType<typeof pageTimeline>>['items'];
-
-const withMessageIds = async (scope: Scope, entries: Entries) => {
-  const times = entries.map(({ occurred_at }) => Date.parse(occurred_at));
-  const ids = entries.map(({ id }) => id);
-  const known = await ingest.listMessageIds(scope, ids, [
-    new Date(Math.min(...times)),
-    new Date(Math.max(...times)),
-  ]);
-  const messageOf = new Map(known.map(({ event_id, message_id }) => [event_id, message_id]));
-  return entries.map((entry) => ({ ...entry, message_id: messageOf.get(entry.id) ?? null }));
-};
-
-const entryExamples = ((TimelineEntry.meta()?.examples ?? []) as object[]).map((entry) => ({
-  ...entry,
-  message_id: 'sign-up-ann-1',
-}));
-
 /** The whole timeline, newest first. */
 export const eventSection = (profileId: string): ExportSection => ({
   name: 'events',
-  item: TimelineEntry.extend({ message_id: z.string().nullable() }).meta({
-    examples: entryExamples,
-  }),
+  item: TimelineEntry,
   about: 'The whole timeline, newest first.',
   pages: async function* (_person, read) {
     for (let cursor: string | null | undefined; cursor !== null;) {
       const query = { limit: PAGE_ITEMS_MAX, cursor };
-      const page = await read(async (scope) => {
-        const { items, next_cursor } = await pageTimeline(scope, profileId, query);
-        const entries = items.length === 0 ? [] : await withMessageIds(scope, items);
-        return { entries, next_cursor };
-      });
-      yield page.entries;
+      const page = await read((scope) => pageTimeline(scope, profileId, query));
+      yield page.items;
       cursor = page.next_cursor;
     }
   },
 });
 
-export const ownSections: readonly ExportSection[] = [traitSection, linkSection, identifySection];
+export const ownSections: readonly ExportSection[] = [traitSection, linkSection];

@@ -54,8 +54,6 @@ export const identify = async (
       });
     }
     const person = people.find(({ kind }) => kind === 'external');
-    if (person && messageId !== undefined)
-      await ingest.setMessageIdentity(scope, messageId, person.identity_id);
     if (!person || input.traits === undefined) return;
     await changeTraits(scope, {
       identityId: person.identity_id,

@@ -9,6 +9,7 @@ import pg from 'pg';
 import type { Keys } from '../base/keys.ts';
 import { passwordOf, queueUrl, ROLES } from '../base/roles.ts';
 import type { Config } from '../config.ts';
+import { digestMessageIds } from './digest_message_ids.ts';
 import { toScramVerifier } from './scram.ts';
 
 const DB_FOLDER = join(import.meta.dirname, '..', '..', 'db');
@@ -86,6 +87,7 @@ const runSteps = async (client: pg.Client, parts: Parts, say: Say): Promise<void
     migrationsFolder: DB_FOLDER,
     logger: new MigrateLogger(() => () => {}),
   });
+  await digestMessageIds(client, parts.keys);
   say('online');
   await runFolder(config.databaseUrl, 'online');
 };

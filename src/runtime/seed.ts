@@ -20,6 +20,7 @@ const CONNECTIONS = 3;
 
 const SEEDED = [
   'ingest.events',
+  'ingest.devices',
   'identity.identities',
   'identity.links',
   'profiles.profiles',

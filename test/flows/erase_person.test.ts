@@ -163,8 +163,9 @@ test(
     await isIdle();
     const words = Object.values(ann.w).filter((word) => word !== ann.w.borrowed);
     const said = await findRemains(world.owner, words);
-    // What a relay calls its notices is kept as a keyed hash from the start.
-    const kept = words.filter((word) => word !== ann.w.notice);
+    // What a relay calls its notices, and message ids, are kept as keyed hashes from the start.
+    const { notice, message, identify } = ann.w;
+    const kept = words.filter((word) => ![notice, message, identify].includes(word));
     expect(new Set(said.map((one) => one.split(': ')[1]))).toEqual(new Set(kept));
     const marks = await marksOf(Object.values(ann.w), ann.profileId);
     const before = await readEverything(world.owner);

@@ -4,7 +4,7 @@ import type { EventRow } from '../../src/ingest/events.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
-import { newEvent, YEAR } from './some_events.ts';
+import { keyOf, newEvent, YEAR } from './some_events.ts';
 
 const database = testDatabase();
 
@@ -36,18 +36,18 @@ test('an event is stored as it came, with the database’s clock as its arrival'
     stored_ids: [event.event_id],
     duplicates: [false],
   });
+  const { message_key, ...stored } = event;
   expect(await select('*', 'events', projectId)).toEqual([
     {
-      ...event,
-
+      ...stored,
       project_id: projectId,
       properties: JSON.parse(event.properties),
       occurred_at: new Date(`${YEAR}-01-31T12:00:00.123Z`),
       received_at: expect.any(Date),
     },
   ]);
-  expect(await select('message_id, event_id', 'message_ids', projectId)).toEqual([
-    { message_id: 'm-1', event_id: event.event_id },
+  expect(await select('message_key, event_id', 'message_ids', projectId)).toEqual([
+    { message_key, event_id: event.event_id },
   ]);
 });
 
@@ -163,8 +163,8 @@ test('a flush waits for another’s message id, and takes it over when that one 
     const theirs = newId();
     await other.query('begin');
     await other.query(
-      'insert into ingest.message_ids (project_id, message_id, event_id, occurred_at) values ($1, $2, $3, now())',
-      [projectId, end, theirs],
+      'insert into ingest.message_ids (project_id, message_key, event_id, occurred_at) values ($1, $2, $3, now())',
+      [projectId, keyOf(end), theirs],
     );
     const event = newEvent({ message_id: end });
     const accepting = accept(projectId, [event]);
@@ -190,22 +190,24 @@ test('nobody is woken inside the transaction: it makes no job and no notificatio
   expect(rowCount).toBe(0);
 });
 
-test('an event whose message id is erased while it waits is stored as new, once, and known', async () => {
+test('an event whose message id is forgotten while it waits is stored as new, once, and known', async () => {
   const projectId = newId();
   await accept(projectId, [newEvent({ message_id: 'a' })]);
+  // Claimed in the order of their keys.
+  const later = ['b', 'c', 'd', 'e', 'f', 'g', 'h'].find((id) => keyOf(id) > keyOf('a')) ?? '';
   // Somebody holds the second id, so that the flush waits between its claim of the first and its look-up.
   const other = await connectTo(database, projectId);
   await other.query('begin');
   await other.query(
-    `insert into ingest.message_ids (project_id, message_id, event_id, occurred_at) values ($1, 'b', $2, now())`,
-    [projectId, newId()],
+    `insert into ingest.message_ids (project_id, message_key, event_id, occurred_at) values ($1, $2, $3, now())`,
+    [projectId, keyOf(later), newId()],
   );
-  const again = [newEvent({ message_id: 'a' }), newEvent({ message_id: 'b' })];
+  const again = [newEvent({ message_id: 'a' }), newEvent({ message_id: later })];
   const accepting = accept(projectId, again);
   await untilWaiting(database);
   await database.owner.query(
-    `delete from ingest.message_ids where project_id = $1 and message_id = 'a'`,
-    [projectId],
+    'delete from ingest.message_ids where project_id = $1 and message_key = $2',
+    [projectId, keyOf('a')],
   );
   await other.query('rollback');
   expect(await accepting).toMatchObject({ duplicates: [false, false] });

@@ -6,60 +6,74 @@ import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
 
-const eraseMany = async (projectId: string, anonymousIds: string[], max = 10) => {
-  const client = await connectTo(database, projectId);
-  const { rows } = await client.query<{ events: number; last_ordinal: number | null }>(
-    `select events, last_ordinal from ingest.erase_mentions(
-      project_id => $1, anonymous_ids => $2, since => 'epoch', events_max => $3)`,
-    [projectId, anonymousIds, max],
-  );
-  return rows[0];
-};
-const erase = async (projectId: string, anonymousId: string, max?: number) =>
-  (await eraseMany(projectId, [anonymousId], max))?.events;
+type Erased = { events: number; mentions: number; last_at: Date | null };
 
-test('a device is taken out of the events of known people, so many at a time; they stay otherwise', async () => {
+const erase = async (
+  projectId: string,
+  [externalId, devices]: readonly [string, string[]],
+  after = new Date(0),
+  max = 10,
+): Promise<Erased> => {
+  const client = await connectTo(database, projectId);
+  const { rows } = await client.query<Erased>(
+    `select * from ingest.erase_mentions(project_id => $1, external_id => $2, anonymous_ids => $3, after => $4,
+      events_max => $5)`,
+    [projectId, externalId, devices, after, max],
+  );
+  return rows[0] as Erased;
+};
+const minute = (back: number) => new Date(Date.now() - back * 60_000).toISOString();
+const store = (projectId: string, events: object[]) =>
+  accept(
+    database.deps,
+    { projectId, kind: 'server' },
+    { events: events.map((event) => ({ event: 'seen', properties: { n: 1 }, ...event })) },
+  );
+const read = async (projectId: string) =>
+  (
+    await database.owner.query<Record<string, unknown>>(
+      'select * from ingest.events where project_id = $1 order by event_id',
+      [projectId],
+    )
+  ).rows;
+
+test('devices are taken out of the events of somebody else; those stay as they are otherwise', async () => {
   const projectId = newId();
-  const event = { event: 'seen', properties: { n: 1 } };
-  const events = [
-    { ...event, external_id: 'bob', anonymous_id: 'd' },
-    { ...event, external_id: 'bob', anonymous_id: 'd' },
-    { ...event, external_id: 'bob', anonymous_id: 'e' },
-    { ...event, anonymous_id: 'd' },
-  ];
-  await accept(database.deps, { projectId, kind: 'server' }, { events });
-  const read = async () =>
-    (
-      await database.owner.query<Record<string, unknown>>(
-        'select * from ingest.events where project_id = $1 order by event_id',
-        [projectId],
-      )
-    ).rows;
-  const before = await read();
-  expect([
-    await erase(projectId, 'd', 1),
-    await erase(projectId, 'd', 1),
-    await erase(projectId, 'd', 1),
-  ]).toEqual([1, 1, 0]);
+  await store(projectId, [
+    { external_id: 'bob', anonymous_id: 'd' },
+    { external_id: 'bob', anonymous_id: 'e' },
+    { external_id: 'bob', anonymous_id: 'f' },
+    { external_id: 'bob' },
+    { external_id: 'eve', anonymous_id: 'd' },
+    { anonymous_id: 'd' },
+  ]);
+  const before = await read(projectId);
+  expect(await erase(projectId, ['bob', ['d', 'e']])).toMatchObject({ events: 4, mentions: 2 });
   const expected = before.map((row) =>
-    row['external_id'] === 'bob' && row['anonymous_id'] === 'd'
+    row['external_id'] === 'bob' && ['d', 'e'].includes(String(row['anonymous_id']))
       ? { ...row, anonymous_id: null }
       : row,
   );
-  expect(await read()).toEqual(expected);
-  expect(await erase(newId(), 'e')).toBe(0);
+  expect(await read(projectId)).toEqual(expected);
+  expect(await erase(projectId, ['bob', ['d', 'e']])).toMatchObject({ events: 4, mentions: 0 });
+  expect(await erase(newId(), ['eve', ['d']])).toEqual({ events: 0, mentions: 0, last_at: null });
+  expect(await read(projectId)).toEqual(expected);
 });
 
-test('many devices share one limit, in their order', async () => {
+test('the oldest come first, all of one moment together, and the next call goes on after them', async () => {
   const projectId = newId();
-  const events = ['d', 'e', 'e', 'f'].map((anonymous_id) => ({
-    event: 'seen',
-    external_id: 'bob',
-    anonymous_id,
-  }));
-  await accept(database.deps, { projectId, kind: 'server' }, { events });
-  const whose = ['nobody', 'd', 'e', 'f'];
-  expect(await eraseMany(projectId, whose, 2)).toEqual({ events: 2, last_ordinal: 3 });
-  expect(await eraseMany(projectId, whose)).toEqual({ events: 2, last_ordinal: 4 });
-  expect(await eraseMany(projectId, whose)).toEqual({ events: 0, last_ordinal: null });
+  const [old, shared, late] = [minute(30), minute(20), minute(10)];
+  await store(
+    projectId,
+    [late, shared, old, shared, shared].map((occurred_at) => ({
+      external_id: 'bob',
+      anonymous_id: 'd',
+      occurred_at,
+    })),
+  );
+  const first = await erase(projectId, ['bob', ['d']], new Date(0), 2);
+  expect(first).toEqual({ events: 4, mentions: 4, last_at: new Date(shared) });
+  const second = await erase(projectId, ['bob', ['d']], first.last_at as Date, 2);
+  expect(second).toEqual({ events: 1, mentions: 1, last_at: new Date(late) });
+  expect((await read(projectId)).map((row) => row['anonymous_id'])).toEqual(Array(5).fill(null));
 });

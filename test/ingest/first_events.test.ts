@@ -3,7 +3,7 @@ import { newId } from '../../src/base/ids.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { connectTo, rowsRead } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
-import { newEvent } from './some_events.ts';
+import { keyOf, newEvent } from './some_events.ts';
 
 const database = testDatabase();
 
@@ -12,10 +12,15 @@ const accept = (projectId: string, messageId: string | null) => {
   return acceptEvents(database.deps.db, projectId, newId(), [event]).then(() => event.event_id);
 };
 const FIRST_EVENTS =
-  'select ingest.first_events(project_id => $1, event_ids => $2, message_ids => $3) as found';
+  'select ingest.first_events(project_id => $1, event_ids => $2, message_keys => $3) as found';
 const firstEvents = async (projectId: string, eventIds: string[], messageIds: (string | null)[]) =>
-  (await database.owner.query<{ found: string[] }>(FIRST_EVENTS, [projectId, eventIds, messageIds]))
-    .rows[0]?.found;
+  (
+    await database.owner.query<{ found: string[] }>(FIRST_EVENTS, [
+      projectId,
+      eventIds,
+      messageIds.map((id) => id && keyOf(id)),
+    ])
+  ).rows[0]?.found;
 
 test('each item becomes the first event with its message id, itself without one, nobody when it is gone', async () => {
   const projectId = newId();
@@ -37,7 +42,7 @@ test('message ids are looked up one by one, however little the planner knows of 
   const { rows } = await client.query<{ found: string[] }>(FIRST_EVENTS, [
     projectId,
     [newId(), newId()],
-    ['m-1-1', 'm-2-2'],
+    ['m-1-1', 'm-2-2'].map(keyOf),
   ]);
   expect(rows[0]?.found).toHaveLength(2);
   expect(await rowsRead(client, 'ingest.message_ids')).toBe(2);

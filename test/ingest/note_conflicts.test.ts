@@ -50,7 +50,6 @@ test('the same message id with another name, person or properties is flagged, ea
       expect(await accept(projectId, again)).toEqual({ stored_ids, duplicates: [true] });
       expect(await conflictsOf(projectId), JSON.stringify(other)).toEqual([
         {
-          message_id: 'm',
           event_id: stored_ids[0],
           occurred_at: expect.any(Date),
           conflicts: times,
@@ -67,13 +66,16 @@ test('a flush that brings a message id twice, as two events, flags it', async ()
   const events = names.map((name) => newEvent({ ...FIRST, name }));
   const { duplicates } = await accept(projectId, ...events);
   expect(duplicates).toEqual([false, true, true]);
-  expect(await conflictsOf(projectId)).toMatchObject([{ message_id: 'm', conflicts: 1 }]);
+  expect(await conflictsOf(projectId)).toMatchObject([
+    { event_id: events[0]?.event_id, conflicts: 1 },
+  ]);
 });
 
 test('only what conflicts is flagged, the last first, and a page ends where it should', async () => {
   const projectId = newId();
-  const ids = ['a', 'b', 'c', 'd'];
-  await accept(projectId, ...ids.map((message_id) => newEvent({ message_id })));
+  const firsts = ['a', 'b', 'c', 'd'].map((message_id) => newEvent({ message_id }));
+  const [a, , c, d] = firsts.map(({ event_id }) => event_id) as [string, string, string, string];
+  await accept(projectId, ...firsts);
   await accept(projectId, newEvent({ message_id: 'c', name: 'other' }));
   await database.owner.query(
     `update ingest.message_ids set conflicted_at = conflicted_at - interval '1 second'
@@ -86,17 +88,13 @@ test('only what conflicts is flagged, the last first, and a page ends where it s
       newEvent({ message_id, name: message_id === 'b' ? 'user_signed_up' : 'other' }),
     ),
   );
-  expect((await conflictsOf(projectId)).map(({ message_id }) => message_id)).toEqual([
-    'a',
-    'd',
-    'c',
-  ]);
+  expect((await conflictsOf(projectId)).map(({ event_id }) => event_id)).toEqual([a, d, c]);
   const [last] = await conflictsOf(projectId, 1);
-  const before = { conflictedAt: last?.conflicted_at as Date, messageId: 'a' };
+  const before = { conflictedAt: last?.conflicted_at as Date, eventId: a };
   const next = await inProject(database.deps, projectId, (scope) =>
     listConflicts(scope, { limit: 50, before }),
   );
-  expect(next.map(({ message_id }) => message_id)).toEqual(['d', 'c']);
+  expect(next.map(({ event_id }) => event_id)).toEqual([d, c]);
   expect(await conflictsOf(newId())).toEqual([]);
 });
 

@@ -1,13 +1,23 @@
 import { newId } from '../../src/base/ids.ts';
 import type { EventRow } from '../../src/ingest/events.ts';
+import { messageKey } from '../../src/ingest/ingest.ts';
+import { Keys } from '../../src/base/keys.ts';
+import { TEST_MASTER_KEY } from '../support/secrets.ts';
 
 /** This year lies within the accepted range whenever a test runs. */
 export const YEAR = new Date().getUTCFullYear();
 
+const keys = new Keys(Buffer.from(TEST_MASTER_KEY, 'hex'));
+/** What a message id is known by. */
+export const keyOf = (messageId: string): string => messageKey(keys, messageId);
+
 /** An event as the flusher stores it. */
-export const newEvent = (given: Partial<EventRow> = {}): EventRow => ({
+export const newEvent = ({
+  message_id: messageId,
+  ...given
+}: Partial<EventRow> & { message_id?: string | null } = {}): EventRow => ({
   event_id: newId(),
-  message_id: null,
+  message_key: messageId == null ? null : keyOf(messageId),
   name: 'user_signed_up',
   external_id: 'ann',
   anonymous_id: null,

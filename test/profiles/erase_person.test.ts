@@ -40,7 +40,9 @@ test('what arrives while the erase is pending is erased too; what arrives after 
   expect(await findRemains(database.owner, [ann, late])).toEqual([]);
   expect(await count('ingest.pending')).toBe(0);
 
+  // What was stored before the erase stays a repetition after it.
   await track({ external_id: ann, message_id: late });
+  await track({ external_id: ann });
   await work();
   const after = await find('external', ann);
   expect(after?.id).not.toBe(before?.id);
@@ -59,8 +61,7 @@ test('work that read events before they were erased does not bring the person ba
   await within(async (scope) => {
     tries += 1;
     const erasedBefore = await countErased(scope);
-    const flushIds = await claimFlushes(scope, FLUSHES);
-    if (tries > 1) return seeEvents(scope, flushIds, erasedBefore);
+    if (tries > 1) return seeEvents(scope, await claimFlushes(scope, FLUSHES), erasedBefore);
     // As it was read a moment before the erase ends.
     const at = new Date();
     const read = [{ kind: 'external' as const, value: ann, first_seen_at: at, last_seen_at: at }];

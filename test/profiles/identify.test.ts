@@ -4,6 +4,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { keyOf } from '../ingest/some_events.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -108,10 +109,10 @@ test('run again after a crash, an identify with an Idempotency-Key says nothing 
 test('its own message id counts more than the Idempotency-Key', async () => {
   await identify({ ...said, message_id: 'own' }, { 'idempotency-key': 'a' });
   const { rows } = await database.owner.query(
-    'select message_id from ingest.message_ids where project_id = $1',
+    'select message_key from ingest.message_ids where project_id = $1',
     [project.project_id],
   );
-  expect(rows).toEqual([{ message_id: 'own' }]);
+  expect(rows).toEqual([{ message_key: keyOf('own') }]);
 });
 
 test('without a message id and an Idempotency-Key no message id is taken', async () => {

@@ -79,3 +79,54 @@ test('who is known moves, who is not is made with a profile, and seeing twice ch
   );
   expect(rows).toHaveLength(2);
 });
+
+const pairsOf = async (projectId: string) =>
+  (
+    await database.owner.query<{ pair: string }>(
+      `select anonymous_id || ' ' || external_id as pair from ingest.devices where project_id = $1 order by pair`,
+      [projectId],
+    )
+  ).rows.map(({ pair }) => pair);
+
+test('known people are remembered with the devices they were seen with, once', async () => {
+  const projectId = newId();
+  const flushId = await flush(
+    projectId,
+    newEvent({ external_id: 'bob', anonymous_id: 'x' }),
+    newEvent({ external_id: 'bob', anonymous_id: 'x' }),
+    newEvent({ external_id: 'ann', anonymous_id: 'x' }),
+    newEvent({ external_id: 'ann' }),
+    newEvent({ external_id: null, anonymous_id: 'y' }),
+  );
+  await seen(projectId, [flushId]);
+  await seen(projectId, [flushId]);
+  expect(await pairsOf(projectId)).toEqual(['x ann', 'x bob']);
+});
+
+test('of whom is being erased nothing is remembered, and others’ events lose their devices', async () => {
+  const projectId = newId();
+  const first = await flush(
+    projectId,
+    newEvent({ external_id: 'ann' }),
+    newEvent({ external_id: null, anonymous_id: 'x' }),
+  );
+  await inProject(database.deps, projectId, (scope) => seeEvents(scope, [first]));
+  await database.owner.query(
+    `update identity.identities set erasure_id = gen_random_uuid() where project_id = $1`,
+    [projectId],
+  );
+  const second = await flush(
+    projectId,
+    newEvent({ external_id: 'bob', anonymous_id: 'x' }),
+    newEvent({ external_id: 'ann', anonymous_id: 'z' }),
+    newEvent({ external_id: 'bob', anonymous_id: 'z' }),
+    newEvent({ external_id: null, anonymous_id: 'x' }),
+  );
+  await seen(projectId, [second]);
+  expect(await pairsOf(projectId)).toEqual(['z bob']);
+  const { rows } = await database.owner.query<{ anonymous_id: string | null }>(
+    `select anonymous_id from ingest.events where project_id = $1 order by event_id offset 2`,
+    [projectId],
+  );
+  expect(rows.map((row) => row.anonymous_id)).toEqual([null, 'z', 'z', 'x']);
+});

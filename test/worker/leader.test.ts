@@ -15,7 +15,7 @@ const statusOf = async (person: string): Promise<string | undefined> =>
 
 /** Events whose wake-up was lost: only a sweep finds them. */
 const forget = async (projectId: string, person: string): Promise<void> => {
-  const row = toRow(signUpOf(person), { projectId, kind: 'server' });
+  const row = toRow(signUpOf(person), { projectId, kind: 'server' }, world.deps.keys);
   await acceptEvents(world.deps.db, projectId, newId(), [row]);
 };
 

@@ -18,7 +18,11 @@ test(
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     const { project_id } = world.project;
-    const row = toRow(signUpOf('forgotten'), { projectId: project_id, kind: 'server' });
+    const row = toRow(
+      signUpOf('forgotten'),
+      { projectId: project_id, kind: 'server' },
+      world.deps.keys,
+    );
     await acceptEvents(world.deps.db, project_id, newId(), [row]);
 
     const worker = await world.start('worker');

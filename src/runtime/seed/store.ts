@@ -18,8 +18,7 @@ export const unnest = <Row>(rows: readonly Row[], columns: Column<Row>[]) => {
 export const toText = <Time extends number | null>(time: Time) =>
   (time === null ? null : new Date(time).toISOString()) as Time extends number ? string : null;
 
-/** Adds events as if they had been accepted and processed long ago. */
-export const insertEvents = ({ tx, projectId }: Scope, events: readonly SeedEvent[]) =>
+const insertAccepted = ({ tx, projectId }: Scope, events: readonly SeedEvent[]) =>
   tx.query(sql.unsafe`
     insert into ingest.events (project_id, event_id, occurred_at, received_at, name, external_id, anonymous_id,
       properties, source, key_kind)
@@ -36,6 +35,26 @@ export const insertEvents = ({ tx, projectId }: Scope, events: readonly SeedEven
       [(event) => event.source, 'text'],
     ])} as seeded (event_id, occurred_at, received_at, name, external_id, anonymous_id, properties, source)
   `);
+
+/** Which known people were seen with which devices, in one order everywhere. */
+const insertDevices = ({ tx, projectId }: Scope, events: readonly SeedEvent[]) =>
+  tx.query(sql.unsafe`
+    insert into ingest.devices (project_id, anonymous_id, external_id)
+    select distinct ${projectId}::uuid, anonymous_id, external_id
+    from ${unnest(events, [
+      [(event) => event.anonymousId, 'text'],
+      [(event) => event.externalId, 'text'],
+    ])} as seeded (anonymous_id, external_id)
+    where anonymous_id is not null and external_id is not null
+    order by anonymous_id, external_id
+    on conflict do nothing
+  `);
+
+/** Adds events as if they had been accepted and processed long ago. */
+export const insertEvents = async (scope: Scope, events: readonly SeedEvent[]): Promise<void> => {
+  await insertAccepted(scope, events);
+  await insertDevices(scope, events);
+};
 
 /** Somebody as one identifier knows them: what the worker makes of their events and of what was said of them. */
 export type SeedIdentity = {
