@@ -63,8 +63,20 @@ type Described = {
   refusals?: readonly RefusalName[];
 };
 
+/**
+ * How an answer that tells of somebody is given again to a repeated request. Only the id of what it is
+ * about is kept, so that there is nothing to erase, and nothing of an erased person is told again.
+ */
+export type Again = {
+  idIn: (answer: unknown) => string;
+  /** The answer as it is by now; null when what it was about is gone. */
+  find: (addressed: Addressed, id: string) => Promise<unknown>;
+};
+
 export type JsonRoute<Body = unknown, Query = unknown, Found = unknown> = Described & {
   access: 'publishable' | 'server';
+  /** For an answer that tells of somebody; any other is kept as it was given. */
+  again?: Again;
   /** What the path names; null is 404, whatever else is wrong with the request. */
   find?: (addressed: Addressed) => Promise<Found | null>;
   body?: z.ZodType<Body>;

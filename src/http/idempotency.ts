@@ -46,6 +46,13 @@ export type Keyed = {
 
 export type Answer = { status: number; body: unknown };
 
+/** What is kept of an answer, and the answer made of that: null when it has become nothing. */
+export type Keeping = {
+  keep: (body: unknown) => unknown;
+  tell: (kept: unknown) => Promise<unknown>;
+};
+export const AS_GIVEN: Keeping = { keep: (body) => body, tell: (kept) => Promise.resolve(kept) };
+
 type Secrets = { keyHash: Buffer; fingerprint: Buffer; sealing: Buffer };
 
 /**
@@ -67,11 +74,22 @@ const toSealed = ({ sealing }: Secrets, answer: Answer): Buffer =>
 const toAnswer = ({ sealing }: Secrets, sealed: Buffer): Answer =>
   JSON.parse(unseal(sealing, CONTEXT, sealed).toString()) as Answer;
 
+/** An answer that was given before. Refuses when what it was about is gone. */
+const tellAgain = async ({ tell }: Keeping, { status, body }: Answer): Promise<Answer> => {
+  const told = await tell(body);
+  if (told === null) throw new Refusal('not_found');
+  return { status, body: told };
+};
+
 /** What was answered to the same request before, or null. Runs nothing and claims nothing. */
-export const findKept = async (deps: Deps, keyed: Keyed): Promise<Answer | null> => {
+export const findKept = async (
+  deps: Deps,
+  keyed: Keyed,
+  keeping: Keeping,
+): Promise<Answer | null> => {
   const secrets = toSecrets(keyed);
   const row = await inProject(deps, keyed.projectId, (scope) => findAnswer(scope, secrets));
-  return row && toAnswer(secrets, row.answer);
+  return row && tellAgain(keeping, toAnswer(secrets, row.answer));
 };
 
 type Note = (
@@ -94,11 +112,15 @@ const wasRefused = (error: unknown): boolean =>
   error instanceof Refusal && refusals[error.reason].status < 500;
 
 /** Runs a claimed request and keeps its answer. A refused one is forgotten, one that failed may be tried again. */
-const runClaimed = async (note: Note, secrets: Secrets, run: () => Promise<Answer>) => {
+const runClaimed = async (
+  note: Note,
+  toKept: (answer: Answer) => Buffer,
+  run: () => Promise<Answer>,
+) => {
   const renewing = setInterval(() => void note('renewing', renewClaim), RENEW_EVERY_MS);
   try {
     const answer = await run();
-    const sealed = toSealed(secrets, answer);
+    const sealed = toKept(answer);
     await note('keeping the answer', (scope, claim) => keepAnswer(scope, claim, sealed));
     return answer;
   } catch (error) {
@@ -110,13 +132,14 @@ const runClaimed = async (note: Note, secrets: Secrets, run: () => Promise<Answe
 };
 
 /**
- * Answers a request that carries an Idempotency-Key: runs it once, and gives the same answer to the
+ * Answers a request that carries an Idempotency-Key: runs it once, and gives the answer again to the
  * same request for a day. `run` is told what the request is known by, the same at each try.
  */
 export const answerOnce = async (
   deps: Deps,
   keyed: Keyed,
   run: (repetitionId: string) => Promise<Answer>,
+  keeping: Keeping,
 ): Promise<Answer & { isReplayed: boolean }> => {
   const secrets = toSecrets(keyed);
   const claim = { keyHash: secrets.keyHash, claimId: newId() };
@@ -128,10 +151,15 @@ export const answerOnce = async (
     case 'in_use':
       throw new Refusal('idempotency_key_in_use', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     case 'answered':
-      return { ...toAnswer(secrets, claimed.answer), isReplayed: true };
+      return {
+        ...(await tellAgain(keeping, toAnswer(secrets, claimed.answer))),
+        isReplayed: true,
+      };
     case 'claimed': {
       const note = noteOn(deps, keyed.projectId, claim);
-      const answer = await runClaimed(note, secrets, () => run(claimed.repetition_id));
+      const toKept = ({ status, body }: Answer): Buffer =>
+        toSealed(secrets, { status, body: keeping.keep(body) });
+      const answer = await runClaimed(note, toKept, () => run(claimed.repetition_id));
       return { ...answer, isReplayed: false };
     }
   }

@@ -12,8 +12,8 @@ import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
 import { checkMediaType, readBody } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
-import { answerOnce, findKept, readIdempotencyKey } from './idempotency.ts';
-import type { Answer, Keyed } from './idempotency.ts';
+import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey } from './idempotency.ts';
+import type { Answer, Keeping, Keyed } from './idempotency.ts';
 import { limitRequest } from './limit_requests.ts';
 import { sendStream } from './send_stream.ts';
 import { checkPath, readQuery } from './url.ts';
@@ -49,11 +49,15 @@ const toKeyed = (
   { projectId, kind }: Key['caller'],
 ): Omit<Keyed, 'body'> | null => {
   const key = declared.method === 'POST' ? readIdempotencyKey(ctx.req.headers) : null;
-  const scope = `${declared.method} ${declared.path} ${kind}`;
+  // What is kept of an answer belongs to its scope: whoever changes the one changes the other.
+  const scope = `${declared.method} ${declared.path} ${kind}${declared.again ? ' again' : ''}`;
   return key === null ? null : { projectId, key, scope, url: ctx.url };
 };
 
 type Asked = { ctx: RouterContext; caller: Key['caller'] };
+
+const toKeeping = ({ again }: JsonRoute, addressed: Addressed): Keeping =>
+  again ? { keep: again.idIn, tell: (id) => again.find(addressed, String(id)) } : AS_GIVEN;
 
 /** What was answered to this very request before its object went, or 404 whatever else is wrong with it. */
 const answerForGone = async (
@@ -63,7 +67,10 @@ const answerForGone = async (
 ): Promise<Answer & { isReplayed: boolean }> => {
   const find = async (): Promise<Answer | null> => {
     const keyed = toKeyed(declared, ctx, caller);
-    return keyed && findKept(deps, { ...keyed, body: await readJsonBytes(declared, ctx) });
+    if (keyed === null) return null;
+    const body = await readJsonBytes(declared, ctx);
+    const keeping = toKeeping(declared, { deps, caller, params: ctx.params });
+    return findKept(deps, { ...keyed, body }, keeping);
   };
   const kept = await find().catch((error: unknown) => {
     if (error instanceof Refusal) return null;
@@ -92,7 +99,12 @@ const answerJson = async (
     body: await declared.handle({ ...addressed, ...repeatable, found, query, body }),
   });
   if (!keyed) return { ...(await run({})), isReplayed: false };
-  return answerOnce(deps, { ...keyed, body: bytes }, (repetitionId) => run({ repetitionId }));
+  return answerOnce(
+    deps,
+    { ...keyed, body: bytes },
+    (repetitionId) => run({ repetitionId }),
+    toKeeping(declared, addressed),
+  );
 };
 
 /** Token, key type, rate limit, then the request itself. */

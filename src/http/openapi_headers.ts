@@ -44,7 +44,8 @@ export const requestHeaders: readonly {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'Makes the request safe to repeat: for 24 hours the same request with the same key gets the same answer.',
+        'Makes the request safe to repeat: for 24 hours the same request with the same key gets the same answer. ' +
+        'What tells of somebody is told as it is by then, and is `not_found` once they are erased.',
       schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
     },
   },
@@ -76,7 +77,7 @@ export const responseHeaders: Record<string, oas31.HeaderObject> = {
     schema: { type: 'string' },
   },
   'Idempotency-Replayed': {
-    description: '`true` for an answer that was given before to the same request.',
+    description: '`true` for an answer to a request that was run before.',
     schema: { const: 'true' },
   },
   ETag: {

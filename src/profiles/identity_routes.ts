@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
 import { Refusal } from '../base/refusal.ts';
 import { route } from '../base/route.ts';
@@ -23,6 +24,24 @@ const findLink = ({ deps, caller, params }: Addressed): Promise<LinkRow | null> 
   if (!named.success) return Promise.resolve(null);
   return inProject(deps, caller.projectId, (scope) => identity.findLink(scope, named.data.id));
 };
+
+const Linked = z.strictObject({ link: Link });
+const Undone = z.strictObject({ link: Link, profiles: z.array(Profile) });
+
+/** The people of a link as they are by now. */
+const listPeople = async (scope: Scope, { profile_id, anonymous_profile_id }: LinkRow) => {
+  const ids = [...new Set([profile_id, anonymous_profile_id])];
+  const found = await Promise.all(ids.map((value) => listProfiles(scope, { by: 'id', value })));
+  return found.flat();
+};
+
+/** A link that was answered before, and its people; null once its person is erased, or is being. */
+const findAgain = ({ deps, caller }: Addressed, linkId: string) =>
+  inProject(deps, caller.projectId, async (scope) => {
+    const row = await identity.findLink(scope, linkId);
+    const [person] = row ? await listProfiles(scope, { by: 'id', value: row.profile_id }) : [];
+    return row && person ? { link: toLink(row), profiles: await listPeople(scope, row) } : null;
+  });
 
 export const identityRoutes = [
   route({
@@ -49,10 +68,17 @@ export const identityRoutes = [
     access: 'server',
     summary: 'Link an anonymous id to a known person.',
     description: 'Answers the link that is there already when it is asked for again.',
-    refusals: ['identity_conflict', 'being_erased'],
+    refusals: ['identity_conflict', 'being_erased', 'not_found'],
     body: AliasInput,
     status: 200,
-    answer: z.strictObject({ link: Link }),
+    answer: Linked,
+    again: {
+      idIn: (answer) => Linked.parse(answer).link.id,
+      find: async (addressed, id) => {
+        const again = await findAgain(addressed, id);
+        return again && { link: again.link };
+      },
+    },
     handle: async ({ deps, caller, body }) => ({ link: toLink(await alias(deps, caller, body)) }),
   }),
   route({
@@ -93,18 +119,15 @@ export const identityRoutes = [
     description: 'That includes what arrived meanwhile. Undoing twice answers the same.',
     params: LinkParams,
     status: 200,
-    answer: z.strictObject({ link: Link, profiles: z.array(Profile) }),
+    answer: Undone,
+    again: { idIn: (answer) => Undone.parse(answer).link.id, find: findAgain },
     find: findLink,
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) => {
         const link = await unlinkPeople(scope, found.link_id, 'server_key');
         // Erased since it was found.
         if (!link) throw new Refusal('not_found');
-        const ids = [...new Set([link.profile_id, link.anonymous_profile_id])];
-        const profiles = await Promise.all(
-          ids.map((value) => listProfiles(scope, { by: 'id', value })),
-        );
-        return { link: toLink(link), profiles: profiles.flat() };
+        return { link: toLink(link), profiles: await listPeople(scope, link) };
       }),
   }),
 ];

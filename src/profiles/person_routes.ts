@@ -25,6 +25,8 @@ const findToErase = ({ deps, caller, params }: Addressed): Promise<string | null
   return inProject(deps, caller.projectId, (scope) => findErasableProfile(scope, named.data.id));
 };
 
+const Erased = z.strictObject({ erasure: Erasure });
+
 /** What is done with everything about a person; `rooms` is what the rooms above this one hold. */
 export const personRoutes = (rooms: OtherRooms) => [
   route({
@@ -72,7 +74,14 @@ export const personRoutes = (rooms: OtherRooms) => [
     params: ProfileParams,
     body: EraseInput,
     status: 202,
-    answer: z.strictObject({ erasure: Erasure }),
+    answer: Erased,
+    again: {
+      idIn: (answer) => Erased.parse(answer).erasure.id,
+      find: async ({ deps, caller }, id) => {
+        const erasure = await inProject(deps, caller.projectId, (scope) => findErasure(scope, id));
+        return erasure && { erasure: toErasure(erasure) };
+      },
+    },
     find: findToErase,
     handle: async ({ deps, caller, found: profileId, body }) => {
       const { projectId } = caller;
