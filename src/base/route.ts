@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Caller } from './caller.ts';
 import type { Deps } from './deps.ts';
 import type { RefusalName } from './refusal.ts';
@@ -31,6 +31,9 @@ export type RawInbound = {
   readRaw: () => Promise<Buffer>;
 };
 
+/** How long a client may take over one piece of a streamed answer; then it is left. */
+export const STREAM_STALL_MS = 10_000;
+
 /**
  * What a handler answers when the answer may be too large to be held: pieces of one JSON text, made
  * while they are sent. What fails before the first piece is refused as usual; after that the connection
@@ -43,6 +46,9 @@ export class JsonStream {
     this.pieces = pieces;
   }
 }
+
+/** The body of a route that needs none: whoever sends a member has misread something. */
+export const NothingNeeded = z.strictObject({}).meta({ examples: [{}] });
 
 /** How large a JSON body may be where the route does not say otherwise. */
 export const BODY_BYTES_DEFAULT = 64 * 1024;
@@ -80,6 +86,8 @@ export type JsonRoute<Body = unknown, Query = unknown, Found = unknown> = Descri
   /** What the path names; null is 404, whatever else is wrong with the request. */
   find?: (addressed: Addressed) => Promise<Found | null>;
   body?: z.ZodType<Body>;
+  /** Who sends no body has sent `{}`, and need not say that it is JSON. */
+  isBodyOptional?: boolean;
   bodyBytesMax?: number;
   query?: z.ZodType<Query>;
   handle: (inbound: Inbound<Body, Query, Found>) => Promise<unknown>;

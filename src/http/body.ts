@@ -18,6 +18,10 @@ const tooLarge = (bytesMax: number): Refusal =>
 const announcedBytes = ({ headers }: IncomingMessage): number =>
   Number(headers['content-length'] ?? 0);
 
+/** Whether a request has a body at all (RFC 9112 §6): an announced one of no bytes is none. */
+export const hasBody = (request: IncomingMessage): boolean =>
+  announcedBytes(request) > 0 || request.headers['transfer-encoding'] !== undefined;
+
 const heldBack = new WeakMap<IncomingMessage, ServerResponse>();
 
 /** Keeps "100 Continue" back until the body is wanted: a refusal needs no body. */

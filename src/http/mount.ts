@@ -10,7 +10,7 @@ import { BODY_BYTES_DEFAULT, JsonStream } from '../base/route.ts';
 import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
-import { checkMediaType, readBody } from './body.ts';
+import { checkMediaType, hasBody, readBody } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
@@ -38,7 +38,7 @@ const NO_BODY = Buffer.alloc(0);
 const NO_QUERY = z.strictObject({});
 
 const readJsonBytes = async (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
-  if (!declared.body) return NO_BODY;
+  if (!declared.body || (declared.isBodyOptional && !hasBody(ctx.req))) return NO_BODY;
   checkMediaType(ctx.req);
   return readBody(ctx.req, declared.bodyBytesMax ?? BODY_BYTES_DEFAULT);
 };
@@ -93,7 +93,8 @@ const answerJson = async (
   const keyed = toKeyed(declared, ctx, caller);
   const query = parse(declared.query ?? NO_QUERY, readQuery(ctx));
   const bytes = await readJsonBytes(declared, ctx);
-  const body = declared.body && parse(declared.body, parseJson(bytes));
+  const isLeftOut = declared.isBodyOptional && bytes.length === 0;
+  const body = declared.body && parse(declared.body, isLeftOut ? {} : parseJson(bytes));
   const run = async (repeatable: Pick<Addressed, 'repetitionId'>): Promise<Answer> => ({
     status: declared.status,
     body: await declared.handle({ ...addressed, ...repeatable, found, query, body }),

@@ -19,14 +19,16 @@ export const toOperationId = (method: string, path: string): string =>
       .map((part) => part.replace(/^[:{](\w+)}?$/, 'by_$1').replaceAll(/\W/g, '_')),
   ].join('_');
 
-const bodyOf = ({ body, bodyBytesMax = BODY_BYTES_DEFAULT }: Route) =>
-  body === undefined
+const isRequired = (route: Route): boolean => route.access === 'webhook' || !route.isBodyOptional;
+
+const bodyOf = (route: Route) =>
+  route.body === undefined
     ? {}
     : {
         requestBody: {
-          required: true,
-          description: `At most ${toAmount({ value: bodyBytesMax, unit: 'bytes' })}.`,
-          content: { 'application/json': { schema: body } },
+          required: isRequired(route),
+          description: `At most ${toAmount({ value: route.bodyBytesMax ?? BODY_BYTES_DEFAULT, unit: 'bytes' })}.`,
+          content: { 'application/json': { schema: route.body } },
         },
       };
 

@@ -8,6 +8,7 @@ import * as identity from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { listEmails } from './address_queries.ts';
 import { eventSection, ownSections } from './export_sections.ts';
+import { inTurns } from './export_turns.ts';
 import { listProfiles } from './profiles.ts';
 import { Profile } from './schema.ts';
 
@@ -17,9 +18,6 @@ export type OtherRooms = {
   erasers: readonly Pick<Eraser, 'noteAddresses'>[];
 };
 
-/** How many exports of a project one process makes at a time: each reads everything of somebody. */
-export const EXPORTS_AT_ONCE_MAX = 4;
-const RETRY_AFTER_SECONDS = 10;
 /** Pieces are sent when they are about this long. */
 const PIECE_CHARS_MIN = 64 * 1024;
 
@@ -114,29 +112,6 @@ const readPerson = async (profileId: string, read: Read, { erasers }: OtherRooms
   return { person: { ...person, addressKeys }, emails: [...emails].toSorted() };
 };
 
-/** How many exports run now, by project. */
-const makeRunning = () => new Map<string, number>();
-
-/** Counts an export among those that run. Refuses one too many. */
-const begin = (deps: Deps, projectId: string): { end: () => void } => {
-  const running = deps.resources.of(makeRunning, undefined);
-  const count = running.get(projectId) ?? 0;
-  if (count >= EXPORTS_AT_ONCE_MAX) {
-    throw new Refusal('rate_limited', {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-      detail: `At most ${EXPORTS_AT_ONCE_MAX} exports run at a time: retry after Retry-After.`,
-    });
-  }
-  running.set(projectId, count + 1);
-  return {
-    end: () => {
-      const left = (running.get(projectId) ?? 1) - 1;
-      if (left > 0) running.set(projectId, left);
-      else running.delete(projectId);
-    },
-  };
-};
-
 /** Collects small pieces of text, so that each write is worth its while. */
 async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let piece = '';
@@ -178,17 +153,12 @@ async function* toTexts(profileId: string, read: Read, rooms: OtherRooms): Async
  * of its own: however long the timeline and however slow the client, little memory and no connection is
  * held. Ends in an error rather than incomplete.
  */
-export async function* exportPerson(
+export const exportPerson = (
   deps: Deps,
   projectId: string,
   profileId: string,
   rooms: OtherRooms,
-): AsyncGenerator<string> {
-  const export_ = begin(deps, projectId);
+): AsyncGenerator<string> => {
   const read: Read = (work) => inProject(deps, projectId, work);
-  try {
-    yield* inPieces(toTexts(profileId, read, rooms));
-  } finally {
-    export_.end();
-  }
-}
+  return inTurns(deps, projectId, inPieces(toTexts(profileId, read, rooms)));
+};

@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
 import { Refusal } from '../base/refusal.ts';
-import { route } from '../base/route.ts';
+import { NothingNeeded, route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
@@ -118,6 +118,8 @@ export const identityRoutes = [
     summary: 'Undo a link: both people become what they would be without it.',
     description: 'That includes what arrived meanwhile. Undoing twice answers the same.',
     params: LinkParams,
+    body: NothingNeeded,
+    isBodyOptional: true,
     status: 200,
     answer: Undone,
     again: { idIn: (answer) => Undone.parse(answer).link.id, find: findAgain },

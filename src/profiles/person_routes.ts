@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import { hint } from '../base/hints.ts';
-import { JsonStream, route } from '../base/route.ts';
+import { JsonStream, route, STREAM_STALL_MS } from '../base/route.ts';
 import type { Addressed, Limit } from '../base/route.ts';
 import { findErasure } from './erase_queries.ts';
 import {
@@ -13,8 +13,9 @@ import {
   requestErasure,
   toErasure,
 } from './erasures.ts';
-import { EXPORTS_AT_ONCE_MAX, exportOf, exportPerson } from './export.ts';
+import { exportOf, exportPerson } from './export.ts';
 import type { OtherRooms } from './export.ts';
+import { EXPORTS_OPEN_MAX } from './export_turns.ts';
 import { findProfile, ProfileParams } from './find_profile.ts';
 
 const ErasureParams = z.object({ id: z.uuid().meta({ description: "The erasure's id." }) });
@@ -26,6 +27,41 @@ const findToErase = ({ deps, caller, params }: Addressed): Promise<string | null
 };
 
 const Erased = z.strictObject({ erasure: Erasure });
+
+const eraseRoute = route({
+  method: 'POST',
+  path: '/v1/profiles/:id/erase',
+  access: 'server',
+  summary: 'Erase a person: everything about them, in every table.',
+  description:
+    'From the 202 on no profile of the person is answered and no mail to them begins; what is left goes within ' +
+    'seconds, which is how long logs may still name them. The erase covers what arrives for any of their ' +
+    'identifiers until it is done. After that, a late event starts a fresh person: nothing old comes back. ' +
+    'Suppressed addresses stay suppressed, in a form that cannot be read. ' +
+    'Asking again answers the same erasure: by any identifier while it is pending, by the id of the profile for ' +
+    'ever.',
+  params: ProfileParams,
+  body: EraseInput,
+  isBodyOptional: true,
+  status: 202,
+  answer: Erased,
+  again: {
+    idIn: (answer) => Erased.parse(answer).erasure.id,
+    find: async ({ deps, caller }, id) => {
+      const erasure = await inProject(deps, caller.projectId, (scope) => findErasure(scope, id));
+      return erasure && { erasure: toErasure(erasure) };
+    },
+  },
+  find: findToErase,
+  handle: async ({ deps, caller, found: profileId, body }) => {
+    const { projectId } = caller;
+    const erasure = await inProject(deps, projectId, (scope) =>
+      requestErasure(scope, profileId, body.reason ?? null),
+    );
+    if (erasure.status === 'pending') await hint(deps, eraseHint(projectId, erasure.erasure_id));
+    return { erasure: toErasure(erasure) };
+  },
+});
 
 /** What is done with everything about a person; `rooms` is what the rooms above this one hold. */
 export const personRoutes = (rooms: OtherRooms) => [
@@ -59,47 +95,21 @@ export const personRoutes = (rooms: OtherRooms) => [
     },
     handle: ({ found }) => Promise.resolve(toErasure(found)),
   }),
-  route({
-    method: 'POST',
-    path: '/v1/profiles/:id/erase',
-    access: 'server',
-    summary: 'Erase a person: everything about them, in every table.',
-    description:
-      'From the 202 on no profile of the person is answered and no mail to them begins; what is left goes within ' +
-      'seconds, which is how long logs may still name them. The erase covers what arrives for any of their ' +
-      'identifiers until it is done. After that, a late event starts a fresh person: nothing old comes back. ' +
-      'Suppressed addresses stay suppressed, in a form that cannot be read. ' +
-      'Asking again answers the same erasure: by any identifier while it is pending, by the id of the profile for ' +
-      'ever.',
-    params: ProfileParams,
-    body: EraseInput,
-    status: 202,
-    answer: Erased,
-    again: {
-      idIn: (answer) => Erased.parse(answer).erasure.id,
-      find: async ({ deps, caller }, id) => {
-        const erasure = await inProject(deps, caller.projectId, (scope) => findErasure(scope, id));
-        return erasure && { erasure: toErasure(erasure) };
-      },
-    },
-    find: findToErase,
-    handle: async ({ deps, caller, found: profileId, body }) => {
-      const { projectId } = caller;
-      const erasure = await inProject(deps, projectId, (scope) =>
-        requestErasure(scope, profileId, body.reason ?? null),
-      );
-      if (erasure.status === 'pending') await hint(deps, eraseHint(projectId, erasure.erasure_id));
-      return { erasure: toErasure(erasure) };
-    },
-  }),
+  eraseRoute,
 ];
 
 export const personLimits: readonly Limit[] = [
   { name: 'Reason of an erase', value: REASON_CHARS_MAX, unit: 'characters', where: '`reason`' },
   {
-    name: 'Exports of a project at a time, per process',
-    value: EXPORTS_AT_ONCE_MAX,
+    name: 'Open exports of a project, per process',
+    value: EXPORTS_OPEN_MAX,
     unit: 'items',
+    where: 'export',
+  },
+  {
+    name: 'Time to take 64 KiB of an export',
+    value: STREAM_STALL_MS,
+    unit: 'milliseconds',
     where: 'export',
   },
 ];

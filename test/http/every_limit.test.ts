@@ -266,11 +266,12 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   },
 };
 
-/** Shown by connections.test.ts, with shorter times, and by export_profile.test.ts. */
+/** Shown by connections.test.ts and send_stream.test.ts, with shorter times, and by export_profile.test.ts. */
 const ELSEWHERE = [
   'Time for headers to arrive',
   'Time for a request to arrive',
-  'Exports of a project at a time, per process',
+  'Open exports of a project, per process',
+  'Time to take 64 KiB of an export',
 ];
 
 const BOUND = /^[A-Z][A-Z_]*_(?:MAX|MONTHS)$/;

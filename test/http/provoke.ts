@@ -117,8 +117,19 @@ const again = async ({ database, api }: Surroundings, one: Endpoint, isRunning: 
   return api.call(method, `${path}?`, { ...call, headers: { ...call.headers, ...headers } });
 };
 
+/** What becomes of a request that is repeated when whom it told of is being erased. */
+const afterErase = async ({ database, api }: Surroundings, one: Endpoint) => {
+  await makeShownProject(database, api);
+  const headers = { 'idempotency-key': randomUUID() };
+  await callAsShown(one, api, headers);
+  const key = api.project.server_key;
+  await api.call('POST', '/v1/profiles/external_id:ann/erase', { key });
+  return callAsShown(one, api, headers);
+};
+
 /** The refusals that follow from a request alone. */
-const waysOfRequests = ({ api }: Surroundings): Partial<Record<RefusalName, Provoke>> => {
+const waysOfRequests = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => {
+  const { api } = around;
   const call = (one: Endpoint, given: Call, path = pathOf(one, api)) =>
     api.call(one.method, path, { key: keyOf(one, api.project), ...given });
   return {
@@ -148,7 +159,8 @@ const waysOfRequests = ({ api }: Surroundings): Partial<Record<RefusalName, Prov
     invalid_json: (one) => call(one, { body: '{' }),
     invalid_token: (one) => call(one, { key: null, ...bodyOf(one) }),
     wrong_key_type: (one) => call(one, { key: api.project.publishable_key }),
-    not_found: (one) => call(one, bodyOf(one), nameless(one)),
+    not_found: (one) =>
+      one.path.includes('{') ? call(one, bodyOf(one), nameless(one)) : afterErase(around, one),
     body_too_large: (one) => call(one, { body: TOO_LARGE }),
     unsupported_media_type: (one) => call(one, { body: '{}', contentType: 'text/plain' }),
   };

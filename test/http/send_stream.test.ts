@@ -12,11 +12,11 @@ import { until } from '../support/until.ts';
 const log = openLog('silent');
 
 /** A server that answers everything with some pieces. */
-const serve = async (pieces: () => AsyncIterable<string>): Promise<string> => {
+const serve = async (pieces: () => AsyncIterable<string>, stallMs?: number): Promise<string> => {
   const app = new Koa();
   app.silent = true;
   app.use(answerErrors(log));
-  app.use((ctx) => sendStream({ log }, ctx, new JsonStream(pieces())));
+  app.use((ctx) => sendStream({ log }, ctx, new JsonStream(pieces()), stallMs));
   const handle = app.callback();
   const server: Server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => {
@@ -112,4 +112,45 @@ test('a client that leaves before the first piece ends the making all the same',
   await new Promise((resolve) => request.once('close', resolve));
   goOn();
   expect(await until('it ends', () => hasEnded)).toBe(true);
+});
+
+test('who does not take a piece in time is left, however many it took before', async () => {
+  let isClosed = false;
+  const url = await serve(async function* () {
+    try {
+      for (;;) {
+        await tick();
+        yield 'x'.repeat(64 * 1024);
+      }
+    } finally {
+      isClosed = true;
+    }
+  }, 300);
+  let taken = 0;
+  const asked = get(url, (answer) => {
+    answer
+      .on('error', () => {})
+      .on('data', ({ length }: Buffer) => {
+        taken += length;
+        if (taken > 1024 * 1024) answer.pause();
+      });
+  });
+  asked.on('error', () => {});
+  await until('the maker is told', () => isClosed);
+  asked.destroy();
+  expect(taken).toBeGreaterThan(1024 * 1024);
+});
+
+test('a slow client that takes every piece in time is sent all of them', async () => {
+  const [count, piece] = [40, 'x'.repeat(256 * 1024)];
+  const url = await serve(async function* () {
+    for (let made = 0; made < count; made += 1) {
+      await tick();
+      yield piece;
+    }
+  }, 2_000);
+  const { body } = await fetch(url);
+  let taken = 0;
+  for await (const chunk of body ?? []) taken += (chunk as Uint8Array).length;
+  expect(taken).toBe(count * piece.length);
 });

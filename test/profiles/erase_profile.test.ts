@@ -91,13 +91,17 @@ describe('202', () => {
     expect(new Set(answers.map(({ body }) => body.erasure.id)).size).toBe(1);
   });
 
-  test('the same request with its Idempotency-Key is answered the same, also when the person is gone', async () => {
+  test('the same request with its Idempotency-Key is told how it stands, also when the person is gone', async () => {
     const { id } = await someone();
     const request = { headers: { 'idempotency-key': newId() } };
     const first = await post(eraseOf(`external_id:${id}`), request);
     await run(first.body.erasure.id);
     const again = await post(eraseOf(`external_id:${id}`), request);
-    expect(again).toMatchObject({ status: 202, body: first.body });
+    const { id: erasureId } = first.body.erasure as { id: string };
+    expect(again).toMatchObject({
+      status: 202,
+      body: { erasure: { id: erasureId, status: 'done' } },
+    });
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
@@ -165,7 +169,6 @@ describe('refusals', () => {
   test('400: a member too many, or no JSON', async () => {
     expectRefusal(await post(eraseOf(profileId), { body: { why: 'x' } }), 'invalid_request');
     expectRefusal(await post(eraseOf(profileId), { body: '{' }), 'invalid_json');
-    expectRefusal(await post(eraseOf(profileId), { body: '' }), 'invalid_json');
   });
 
   test('401 invalid_token', async () => {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { EXPORTS_AT_ONCE_MAX } from '../../src/profiles/export.ts';
+import { EXPORTS_OPEN_MAX, EXPORTS_READING_MAX } from '../../src/profiles/export_turns.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
@@ -197,8 +197,11 @@ describe('a client that takes its time', () => {
     { timeout: TEST_TIMEOUT_MS },
     async () => {
       const answers = await Promise.all(
-        Array.from({ length: EXPORTS_AT_ONCE_MAX }, () => open('slow')),
+        Array.from({ length: EXPORTS_READING_MAX }, () => open('slow')),
       );
+      // Who does not read keeps nobody from being read to.
+      expect((await exportOf('external_id:empty')).status).toBe(200);
+      while (answers.length < EXPORTS_OPEN_MAX) answers.push(await open('slow'));
       const refused = await exportOf('external_id:slow');
       expectRefusal(refused, 'rate_limited');
       expect(refused.headers.get('retry-after')).toBe('10');
