@@ -65,6 +65,8 @@ type Described = {
   params?: z.ZodObject;
   status: number;
   answer: z.ZodType;
+  /** What it answers to the example of its body, where the answer's own example tells of something else. */
+  example?: unknown;
   /** Refusals of this endpoint's own, besides those that its access, `find`, query and body imply. */
   refusals?: readonly RefusalName[];
 };

@@ -78,7 +78,7 @@ const withExamples = (document: OpenApiDocument): OpenApiDocument => {
     }[];
     for (const body of bodies) {
       const json = body?.content?.['application/json'];
-      if (json?.schema && !json.examples) json.example = exampleOf(document, json.schema);
+      if (json?.schema && !json.examples) json.example ??= exampleOf(document, json.schema);
     }
   }
   return document;

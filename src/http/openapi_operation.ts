@@ -39,7 +39,12 @@ const responsesOf = (route: Route, shared: SharedResponses) => {
   const success: ZodOpenApiResponseObject = {
     description: route.summary,
     headers: successHeaders(route),
-    content: { 'application/json': { schema: route.answer } },
+    content: {
+      'application/json': {
+        schema: route.answer,
+        ...(route.example === undefined ? {} : { example: route.example }),
+      },
+    },
   };
   const errors = errorResponses(refusalsOf(route)).map(({ status, key, response }) => {
     shared.set(key, response);

@@ -60,6 +60,11 @@ export const ingestRoutes = [
     bodyBytesMax: REQUEST_BYTES_MAX,
     status: 202,
     answer: AcceptedAnswer,
+    example: {
+      accepted: 2,
+      duplicates: 0,
+      event_ids: ['019a9f0c-6c00-7cc3-98c4-dc0c0c07398f', '019a9f0c-6c00-7a3c-9d17-3e2f4a1a2b05'],
+    },
     handle: ({ deps, caller, body, repetitionId }) =>
       accept(deps, caller, { events: body.events, sentAt: body.sent_at, repetitionId }),
   }),

@@ -11,6 +11,7 @@ import { alias, identify } from './identify.ts';
 import { toLink } from './link.ts';
 import { listProfiles, unlinkPeople } from './profiles.ts';
 import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile } from './schema.ts';
+import { LINKED_SHOWN, UNDONE_SHOWN } from './shown.ts';
 
 const LinkQuery = z.strictObject({
   ...pageQuery,
@@ -72,6 +73,7 @@ export const identityRoutes = [
     body: AliasInput,
     status: 200,
     answer: Linked,
+    example: LINKED_SHOWN,
     again: {
       idIn: (answer) => Linked.parse(answer).link.id,
       find: async (addressed, id) => {
@@ -122,6 +124,7 @@ export const identityRoutes = [
     isBodyOptional: true,
     status: 200,
     answer: Undone,
+    example: UNDONE_SHOWN,
     again: { idIn: (answer) => Undone.parse(answer).link.id, find: findAgain },
     find: findLink,
     handle: ({ deps, caller, found }) =>

@@ -45,6 +45,17 @@ const eraseRoute = route({
   isBodyOptional: true,
   status: 202,
   answer: Erased,
+  example: {
+    erasure: {
+      id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
+      profile_id: '019a9f0c-6c03-7a3c-9d17-3e2f4a1a2b03',
+      status: 'pending',
+      reason: 'Asked for by mail, ticket 4711',
+      requested_at: '2026-01-31T12:00:00.000Z',
+      done_at: null,
+      receipt: null,
+    },
+  },
   again: {
     idIn: (answer) => Erased.parse(answer).erasure.id,
     find: async ({ deps, caller }, id) => {

@@ -8,6 +8,7 @@ import {
   REFUSED_LINK_REASONS,
 } from '../identity/identity.ts';
 import { Identifier, MessageId } from '../ingest/ingest.ts';
+import { LINK_SHOWN, PROFILE_SHOWN } from './shown.ts';
 import { checkTraits, TRAIT_KEY_CHARS_MAX, TRAIT_KEYS_MAX } from './traits.ts';
 
 export { LINK_STATUSES };
@@ -41,22 +42,7 @@ export const Profile = z
   .meta({
     id: 'Profile',
     description: 'One person: identifiers, traits and tags.',
-    examples: [
-      {
-        id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
-        external_id: 'ann',
-        identifiers: [
-          { kind: 'external', value: 'ann', first_seen_at: '2026-01-31T12:00:00.000Z' },
-        ],
-        email: 'ann@example.com',
-        traits: { email: 'ann@example.com', first_name: 'Ann' },
-        tags: [],
-        suppressed: false,
-        first_seen_at: '2026-01-31T12:00:00.000Z',
-        last_seen_at: '2026-02-01T09:30:00.000Z',
-        updated_at: '2026-01-31T12:00:00.000Z',
-      },
-    ],
+    examples: [PROFILE_SHOWN],
   });
 export type Profile = z.output<typeof Profile>;
 
@@ -70,7 +56,9 @@ export const TimelineEntry = z
     occurred_at: Timestamp,
     received_at: Timestamp,
     source: z.enum(['browser', 'server', 'system']).meta({
-      description: 'The kind of key it came with; `system` is what the service itself observed.',
+      description:
+        'The key it came with: `browser` is a publishable key, `server` a server key; `system` is what the ' +
+        'service itself observed.',
     }),
   })
   .meta({
@@ -190,19 +178,6 @@ export const Link = z
   .meta({
     id: 'Link',
     description: 'What made an anonymous id part of a person, or was refused.',
-    examples: [
-      {
-        id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
-        anonymous_id: 'device-7',
-        external_id: 'ann',
-        profile_id: '019a9f0c-6c03-7a3c-9d17-3e2f4a1a2b03',
-        source: 'identify',
-        key_type: 'server',
-        status: 'active',
-        created_at: '2026-01-31T12:00:00.000Z',
-        undone_at: null,
-        undone_by: null,
-      },
-    ],
+    examples: [LINK_SHOWN],
   });
 export type Link = z.output<typeof Link>;

@@ -44,20 +44,21 @@ export const toShown = (
 export const makeShownProject = async (database: TestDatabase, api: TestApi): Promise<void> => {
   api.project = await createProject(database.deps, 'shown');
   const { project_id, server_key: key } = api.project;
-  await api.call('POST', '/v1/events', {
-    key,
-    body: { event: 'user_signed_up', external_id: 'ann' },
+  const post = (path: string, body: object) => api.call('POST', path, { key, body });
+  const ann = { external_id: 'ann' };
+  await post('/v1/events', {
+    ...ann,
+    event: 'user_signed_up',
+    properties: { plan: 'pro', seats: 3 },
   });
+  const traits = { email: 'ann@example.com', first_name: 'Ann' };
+  await post('/v1/identify', { ...ann, traits });
   await api.processEvents();
-  for (const anonymous_id of ['device-1', 'device-2'])
-    await api.call('POST', '/v1/identify/alias', {
-      key,
-      body: { anonymous_id, external_id: 'ann' },
-    });
-  await database.owner.query(
-    "update identity.links set link_id = $1 where project_id = $2 and anonymous_id = 'device-1'",
-    [SHOWN_ID, project_id],
-  );
+  await post('/v1/identify/alias', { ...ann, anonymous_id: 'device-7' });
+  await database.owner.query('update identity.links set link_id = $1 where project_id = $2', [
+    SHOWN_ID,
+    project_id,
+  ]);
   await sendsOf(database, project_id).plan(newSend({ sendId: SHOWN_ID }));
   await database.owner.query(
     `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)

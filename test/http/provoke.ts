@@ -146,7 +146,7 @@ const waysOfRequests = (around: Surroundings): Partial<Record<RefusalName, Provo
       return call(one, { body: one.path.endsWith('batch') ? { events: [event] } : event });
     },
     identity_conflict: (one) =>
-      call(one, { body: { anonymous_id: 'device-2', external_id: 'bob' } }),
+      call(one, { body: { anonymous_id: 'device-7', external_id: 'bob' } }),
     being_erased: async (one) => {
       const body = { anonymous_id: 'device-of-gone', external_id: 'gone' };
       const key = api.project.server_key;
