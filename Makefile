@@ -8,7 +8,7 @@ INSTALLED := node_modules/.trunkline-installed
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): package-lock.json package.json
 	npm ci --loglevel=error
@@ -70,6 +70,14 @@ project: $(INSTALLED) ## Make a project and print its keys as JSON: make project
 .PHONY: settings
 settings: $(INSTALLED) ## List the service's settings
 	@exec node src/main.ts --help
+
+.PHONY: erasures-export
+erasures-export: $(INSTALLED) ## Write the ledger of erasures, to be kept outside the backups: make erasures-export file=<path>
+	@exec node src/runtime/erasures.ts export "$(file)"
+
+.PHONY: erasures-replay
+erasures-replay: $(INSTALLED) ## Erase again, after a backup was restored, whom the ledger says: make erasures-replay file=<path>
+	@exec node src/runtime/erasures.ts replay "$(file)"
 
 .PHONY: analyst
 analyst: $(INSTALLED) ## Print a login that reads one project's analytics views: make analyst project=<uuid> [name=…]

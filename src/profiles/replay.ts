@@ -63,21 +63,31 @@ const seeEverybody = (deps: ReplayDeps, projectId: string): Promise<void> =>
 /** An erase that this database knows nothing of, and whom here it is about. */
 type Missing = { entry: LedgerEntry; found: Scanned[] };
 
-/** The erases of the ledger that this database knows nothing of, by the hashes they are told by. */
+/** The erases of the ledger that this database knows nothing of, in its order. */
 const findMissing = async (
   deps: ReplayDeps,
   projectId: string,
   ledger: AsyncIterable<LedgerEntry> | Iterable<LedgerEntry>,
-): Promise<Map<string, Missing>> => {
-  const missing = new Map<string, Missing>();
+): Promise<Missing[]> => {
+  const missing: Missing[] = [];
   for await (const told of ledger) {
     const entry = LedgerEntry.parse(told);
     const known = await inProject(deps, projectId, (scope) => findErasure(scope, entry.erasure_id));
-    const erase = { entry, found: [] };
-    if (!known) for (const hash of entry.identifier_hashes) missing.set(hash, erase);
+    if (!known) missing.push({ entry, found: [] });
   }
   return missing;
 };
+
+/**
+ * The erase that each hash goes with. An identifier that was erased twice was another person's the second
+ * time, and the backup, which knows of neither, has the first.
+ */
+const toFirst = (missing: readonly Missing[]): Map<string, Missing> =>
+  new Map(
+    missing
+      .toReversed()
+      .flatMap((erase) => erase.entry.identifier_hashes.map((hash) => [hash, erase] as const)),
+  );
 
 /**
  * Puts whoever is linked to somebody without being erased with them, on either side, on a profile of their
@@ -122,21 +132,21 @@ export const replayErasures = async (
   ledger: AsyncIterable<LedgerEntry> | Iterable<LedgerEntry>,
 ): Promise<number> => {
   const missing = await findMissing(deps, projectId, ledger);
-  if (missing.size === 0) return 0;
+  if (missing.length === 0) return 0;
+  const byHash = toFirst(missing);
   await seeEverybody(deps, projectId);
   await walkPages<Scanned>(IDENTITIES_AT_ONCE, (last) =>
     inProject(deps, projectId, async (scope) => {
       const after = last?.identity_id ?? null;
       const page = await identity.scanIdentities(scope, after, IDENTITIES_AT_ONCE);
       for (const known of page)
-        missing.get(tombstoneOf(scope, known).toString('base64url'))?.found.push(known);
+        byHash.get(tombstoneOf(scope, known).toString('base64url'))?.found.push(known);
       return page;
     }),
   );
-  const erases = new Set(missing.values());
-  for (const erase of erases) {
+  for (const erase of missing) {
     await request(deps, projectId, erase);
     await hint(deps, eraseHint(projectId, erase.entry.erasure_id));
   }
-  return erases.size;
+  return missing.length;
 };

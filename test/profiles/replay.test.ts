@@ -117,6 +117,25 @@ test('the ledger outlives the restored backup, and its erases are done again', a
   expect(await ledger()).toMatchObject([{ erasure_id: erasureId }]);
 });
 
+test('an identifier that was erased twice keeps both erases, and who the backup has is gone', async () => {
+  const { projectId, server, find, work, ledger, replay } = opened();
+  const [ann, device] = [newId(), newId()];
+  await identify(database.deps, server, { external_id: ann, traits: { plan: 'old' } });
+  await work();
+  const backup = await backUp(database.owner);
+  const first = await eraseNow(database, projectId, (await find(ann))?.id ?? '');
+  await identify(database.deps, server, { external_id: ann, anonymous_id: device });
+  await work();
+  const second = await eraseNow(database, projectId, (await find(ann))?.id ?? '');
+  const kept = await ledger();
+  expect(kept.map(({ identifier_hashes }) => identifier_hashes.length)).toEqual([1, 2]);
+
+  await restore(database.owner, backup);
+  expect([await replay(kept), await replay(kept)]).toEqual([2, 0]);
+  expect(await findRemains(database.owner, [ann])).toEqual([]);
+  expect((await ledger()).map(({ erasure_id }) => erasure_id)).toEqual([first, second]);
+});
+
 test('what the database knows of is not asked for again: a person who came after stays', async () => {
   const { projectId, server, find, ledger, replay } = opened();
   await identify(database.deps, server, { external_id: 'ann' });
