@@ -104,10 +104,21 @@ export type Config = Readonly<z.output<typeof Environment>>;
 
 export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape);
 
+/** What a setting is when it is left out. */
+const sayDefault = (schema: z.ZodType): string => {
+  const left = schema.safeParse(undefined);
+  if (!left.success) return 'required';
+  if (left.data === undefined) return 'optional';
+  return `default: ${[left.data].flat().join(', ') || 'none'}`;
+};
+
 /** Every setting, a line each, for --help. */
 export const describeSettings = (): string =>
   Object.entries(Settings.shape)
-    .map(([name, schema]) => `  ${name.padEnd(22)} ${schema.description ?? ''}`)
+    .map(
+      ([name, schema]) =>
+        `  ${name.padEnd(22)} ${schema.description ?? ''} (${sayDefault(schema)})`,
+    )
     .join('\n');
 
 /** Reads the environment once. Throws with every problem at once, before anything starts. */

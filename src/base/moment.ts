@@ -3,12 +3,19 @@ import { z } from 'zod';
 const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** RFC 3339 §5.6 lets T and Z be written small. */
+const inCapitals = (given: unknown): unknown =>
+  typeof given === 'string' && /[tz]/.test(given) ? given.toUpperCase() : given;
+
 /** An RFC 3339 timestamp, in one spelling: UTC, milliseconds. */
-export const Timestamp = z.iso
-  .datetime({
-    offset: true,
-    error: 'must be an RFC 3339 timestamp with offset, such as 2026-01-31T12:00:00Z',
-  })
+export const Timestamp = z
+  .preprocess(
+    inCapitals,
+    z.iso.datetime({
+      offset: true,
+      error: 'must be an RFC 3339 timestamp with offset, such as 2026-01-31T12:00:00Z',
+    }),
+  )
   .transform((text) => new Date(text).toISOString());
 
 /** A timestamp that may be asked for: Postgres knows no year 0. */

@@ -1,6 +1,55 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Refusal } from './refusal.ts';
 import type { Issue } from './refusal.ts';
+
+const KINDS: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+const UNITS: Record<string, string> = {
+  string: ' characters',
+  array: ' items',
+  record: ' members',
+};
+
+const listed = (values: readonly unknown[]): string => values.map(String).join(', ');
+
+type Raw = z.core.$ZodRawIssue;
+
+/** What a value has to be, for every rule whose schema does not say it itself. */
+const sayRule = (issue: Raw): string => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? 'is required'
+        : `must be ${KINDS[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? `must be ${listed(issue.values)}`
+        : `must be one of ${listed(issue.values)}`;
+    case 'too_small':
+      return `at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`;
+    case 'too_big':
+      return `at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`;
+    case 'invalid_format':
+      return issue.format === 'uuid'
+        ? 'must be a UUID, such as 019a9f0c-6c00-7cc3-98c4-dc0c0c07398f'
+        : `is not well-formed (${issue.format})`;
+    case 'unrecognized_keys':
+      return 'unknown member: check the spelling, or remove it';
+    default:
+      return 'is none of the values that may stand here';
+  }
+};
+
+// Once for the whole process: whatever refuses, people read it.
+z.config({ customError: sayRule });
 
 /** How many problems one answer lists; the rest is cut so that an answer stays small. */
 export const ISSUES_MAX = 100;
@@ -17,7 +66,7 @@ const describe = (issue: z.core.$ZodIssue): Issue[] =>
   issue.code === 'unrecognized_keys'
     ? issue.keys.map((key) => ({
         path: pointer([...issue.path, key]),
-        message: 'unknown member: check the spelling, or remove it',
+        message: issue.message,
       }))
     : [{ path: pointer(issue.path), message: issue.message }];
 

@@ -14,7 +14,7 @@ import type { Config } from '../config.ts';
 import { holdContinue } from './body.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import { answerErrors } from './errors.ts';
-import { mountDocs } from './docs.ts';
+import { leadToDocs, mountDocs } from './docs.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
@@ -96,7 +96,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(identify).use(answerErrors(deps.log)).use(requireHost);
-  if (withApi) app.use(adminDoor(deps)).use(consoleDoor());
+  if (withApi) app.use(leadToDocs).use(adminDoor(deps)).use(consoleDoor());
   app.use((ctx, next) => {
     // Whoever keeps its connection must not find it reset after the answer.
     if (readiness.isDraining) ctx.set('Connection', 'close');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type Router from '@koa/router';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import type { Limit } from '../base/route.ts';
 import { BASE_URL } from './docs_curl.ts';
 import { renderPage } from './docs_page.ts';
@@ -57,6 +57,15 @@ const baseUrlOf = ({ protocol, host }: Context): string =>
 
 /** How many addresses of the service the page is kept for; strangers may send any. */
 const PAGES_KEPT_MAX = 16;
+
+/** Whoever writes a slash too many is shown the way. */
+export const leadToDocs: Middleware = (ctx, next) => {
+  if (ctx.path !== '/docs/' || !['GET', 'HEAD'].includes(ctx.method)) return next();
+  ctx.status = 308;
+  ctx.set('Location', '/docs');
+  ctx.body = '';
+  return undefined;
+};
 
 /** `/v1/openapi.json` and the page that says the same to people. Both are made here, once. */
 export const mountDocs = (router: Router, doorLimits: readonly Limit[]): void => {

@@ -3,7 +3,7 @@ import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
 import type { Deps } from '../base/deps.ts';
-import { parseJson } from '../base/json.ts';
+import { parseStrictJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { BODY_BYTES_DEFAULT, JsonStream } from '../base/route.ts';
@@ -94,7 +94,7 @@ const answerJson = async (
   const query = parse(declared.query ?? NO_QUERY, readQuery(ctx));
   const bytes = await readJsonBytes(declared, ctx);
   const isLeftOut = declared.isBodyOptional && bytes.length === 0;
-  const body = declared.body && parse(declared.body, isLeftOut ? {} : parseJson(bytes));
+  const body = declared.body && parse(declared.body, isLeftOut ? {} : parseStrictJson(bytes));
   const run = async (repeatable: Pick<Addressed, 'repetitionId'>): Promise<Answer> => ({
     status: declared.status,
     body: await declared.handle({ ...addressed, ...repeatable, found, query, body }),

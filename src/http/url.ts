@@ -13,6 +13,8 @@ const decodes = (text: string): boolean => {
   }
 };
 
+const invalid = (issue: Issue): Refusal => new Refusal('invalid_request', { issues: [issue] });
+
 const HTTP_WITHOUT_HOST = '1.0';
 
 /** HTTP/1.1 wants a Host header (RFC 9112 §3.2); Node would refuse in a shape of its own. */
@@ -25,13 +27,9 @@ export const requireHost: Middleware = (ctx, next) => {
 /** A path that does not decode is a mistake of the caller's; one with U+0000 names nothing that we could store. */
 export const checkPath = ({ path, params }: Context & { params: Record<string, string> }): void => {
   if (!decodes(path))
-    throw new Refusal('invalid_request', {
-      detail: 'The path does not decode: percent-encode it as UTF-8.',
-    });
+    throw invalid({ path: '', message: 'the path does not decode: percent-encode it as UTF-8' });
   if (!Object.values(params).every(isStorable)) throw new Refusal('not_found');
 };
-
-const invalid = (issue: Issue): Refusal => new Refusal('invalid_request', { issues: [issue] });
 
 /** The query parameters by name. None may come twice: whichever were taken, somebody would be surprised. */
 export const readQuery = ({ querystring }: Context): Record<string, string> => {

@@ -87,6 +87,12 @@ export const ingestLimits: readonly Limit[] = [
     unit: 'characters',
     where: '`message_id`',
   },
+  {
+    name: 'A whole number, on either side of 0',
+    value: Number.MAX_SAFE_INTEGER,
+    unit: 'items',
+    where: '`properties`, `traits`; larger ones are refused: send them as strings',
+  },
   { name: 'Keys in properties', value: PROPERTY_KEYS_MAX, unit: 'items', where: '`properties`' },
   {
     name: 'A key in properties',

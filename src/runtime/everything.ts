@@ -21,6 +21,16 @@ export const isAnswering = async (baseUrl: string): Promise<boolean> => {
 
 export type Everything = { facts: DevFacts; curl: string; stop: () => Promise<void> };
 
+/** How a service ended: by a signal, or with an exit code, and what it said last. */
+export const sayEnd = (
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  lastError: string | null,
+): string => {
+  const how = signal === null ? `exit code ${code}` : `killed by ${signal}`;
+  return `the service stopped by itself (${how}; ${lastError ?? 'it did not say why'})`;
+};
+
 /** Keeps a service running: it ends by itself only when it lost something it cannot work without. */
 const keepRunning = (
   first: Service,
@@ -31,11 +41,9 @@ const keepRunning = (
   let isStopping = false;
   let restart: NodeJS.Timeout | undefined;
   const watch = (): void => {
-    service.child.once('exit', () => {
+    service.child.once('exit', (code, signal) => {
       if (isStopping) return;
-      say(
-        `the service stopped by itself (${service.lastError() ?? 'it did not say why'}); starting it again`,
-      );
+      say(`${sayEnd(code, signal, service.lastError())}; starting it again`);
       restart = setTimeout(() => void again(), RESTART_AFTER_MS);
     });
   };

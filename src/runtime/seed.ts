@@ -57,18 +57,18 @@ const readOptions = (args: string[]) => {
   throw new Error(z.prettifyError(result.error));
 };
 
-/** Says every second how far it is and how fast. */
+/** Says every second how far it is, and how fast it stores what was not there from before. */
 const newProgress = (events: number) => {
   const startedAt = performance.now();
   let saidAt = startedAt;
-  return (stored: number): void => {
+  return (there: number, stored: number): void => {
     const now = performance.now();
-    if (now - saidAt < SAY_EVERY_MS && stored < events) return;
+    if (now - saidAt < SAY_EVERY_MS && there < events) return;
     saidAt = now;
     const perSecond = Math.round(stored / ((now - startedAt) / 1_000));
+    const how = stored === 0 ? 'there already' : `${perSecond.toLocaleString('en')} a second`;
     console.error(
-      `  ${stored.toLocaleString('en')} of ${events.toLocaleString('en')} events, ` +
-        `${perSecond.toLocaleString('en')} a second`,
+      `  ${there.toLocaleString('en')} of ${events.toLocaleString('en')} events, ${how}`,
     );
   };
 };
@@ -91,7 +91,11 @@ const main = async ({ project, ...options }: SeedOptions & { project?: string | 
       project === undefined ? await createProject({ db, keys }, 'Seeded') : { project_id: project };
     // Before the work: whoever is interrupted keeps the keys, and knows how to go on.
     console.log(JSON.stringify(made, null, 2));
-    console.error(`  if this is interrupted: ${commandOf(options, made.project_id)}`);
+    if (project !== undefined)
+      console.error('  into a project that is there: its keys were shown when it was made');
+    console.error(
+      `  if this is interrupted, this goes on with it: ${commandOf(options, made.project_id)}`,
+    );
     await makeSeed({ db, keys }, made.project_id, options, newProgress(options.events));
   } finally {
     await db.end();

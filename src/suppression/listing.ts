@@ -2,21 +2,28 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
-import { listSuppressed } from './suppression.ts';
-import type { Listed } from './suppression.ts';
+import { addressKey, findSuppressed, listSuppressed } from './suppression.ts';
+import type { Suppressed } from './suppression.ts';
 
 /** An address key is 32 bytes, so 43 characters of base64url. */
 const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w-]{43}$/)]);
 
-const toSuppression = ({ email, reason, source, suppressed_at }: Listed) => ({
+const toSuppression = ({ email, reason, source, suppressed_at }: Suppressed) => ({
   email,
   reason,
   source,
   created_at: suppressed_at.toISOString(),
 });
 
-/** One page of the suppressed addresses as the API shows them, newest first. */
-export const pageSuppressions = async (scope: Scope, query: PageQuery) => {
+/** One page of the suppressed addresses as the API shows them, newest first; of one address, if it is asked for. */
+export const pageSuppressions = async (
+  scope: Scope,
+  query: PageQuery & { email?: string | undefined },
+) => {
+  if (query.email !== undefined) {
+    const found = await findSuppressed(scope, addressKey(scope, query.email));
+    return { items: found ? [toSuppression(found)] : [], next_cursor: null };
+  }
   const position = readCursor(Position, query.cursor);
   const before = position && {
     suppressedAt: new Date(position[0]),

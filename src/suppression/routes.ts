@@ -34,7 +34,17 @@ export const suppressionRoutes = [
     path: '/v1/suppressions',
     access: 'server',
     summary: 'List suppressed addresses, newest first.',
-    query: z.strictObject(pageQuery),
+    description:
+      'Asked with `email`, whether that address is: one item, or none. An address is found also after its person ' +
+      'was erased.',
+    query: z.strictObject({
+      ...pageQuery,
+      email: z
+        .string()
+        .min(1, 'must not be empty')
+        .optional()
+        .meta({ description: 'Only this address, in whatever case.' }),
+    }),
     status: 200,
     answer: pageOf(Suppression),
     handle: ({ deps, caller, query }) =>

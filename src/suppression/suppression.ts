@@ -11,11 +11,11 @@ import {
   listSuppressionReasons,
   suppressAddress,
 } from './queries.ts';
-import type { Listed, SuppressionReason } from './queries.ts';
+import type { Listed, Suppressed, SuppressionReason } from './queries.ts';
 
 export { eraseAddresses, findSuppressed, holdAddress, holdAddresses };
 export { listChanges, listSuppressed };
-export type { Listed, SuppressionReason };
+export type { Listed, Suppressed, SuppressionReason };
 
 /** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */
 export const addressKey = ({ keys, projectId }: Scope, email: string): Buffer =>

@@ -142,6 +142,19 @@ test('a failpoint needs NODE_ENV=test, whatever else it is called', () => {
     expect(() => read({ NODE_ENV, TEST_FAILPOINT: 'mid_body' })).toThrow('TEST_FAILPOINT');
 });
 
+test('--help says of every setting what it is when left out, or that it must be given', () => {
+  const said = describeSettings();
+  for (const [name, left] of [
+    ['MASTER_KEY', 'required'],
+    ['PORT', 'default: 3000'],
+    ['ROLE', 'default: all'],
+    ['RATE_LIMIT_ADDRESS', 'default: 50'],
+    ['EGRESS_ALLOW_NETWORKS', 'default: none'],
+    ['TEST_FAILPOINT', 'optional'],
+  ])
+    expect(said).toMatch(new RegExp(`^  ${name} .*\\(${left}\\)$`, 'm'));
+});
+
 test('--help lists every setting with a sentence, one to a line', () => {
   const lines = describeSettings().split('\n');
   const names = lines.map((line) => line.trim().split(/ +/)[0]);

@@ -29,6 +29,43 @@ test('a pointer is well-formed, whatever a member is called', () => {
   expect(pointer(['traits', 'a\ud800', '👋'])).toBe('/traits/a\ufffd/👋');
 });
 
+test('what is wrong is said in words for people, whichever rule says it', () => {
+  const schema = z.strictObject({
+    text: z.string().min(2),
+    flag: z.boolean(),
+    whole: z.int().max(9),
+    list: z.array(z.null()).max(1),
+    id: z.uuid(),
+    word: z.enum(['one', 'two']),
+    fixed: z.literal('it'),
+    either: z.union([z.string(), z.number()]),
+    needed: z.string(),
+  });
+  const given = {
+    text: 'a',
+    flag: 'yes',
+    whole: 10,
+    list: [null, null],
+    id: 'x',
+    word: 'three',
+    fixed: 'no',
+    either: {},
+  };
+  expect(
+    Object.fromEntries(issuesOf(schema, given).map(({ path, message }) => [path, message])),
+  ).toEqual({
+    '/text': 'at least 2 characters',
+    '/flag': 'must be true or false',
+    '/whole': 'at most 9',
+    '/list': 'at most 1 items',
+    '/id': 'must be a UUID, such as 019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
+    '/word': 'must be one of one, two',
+    '/fixed': 'must be it',
+    '/either': 'is none of the values that may stand here',
+    '/needed': 'is required',
+  });
+});
+
 test('every problem is named at once, each where it is', () => {
   const schema = z.strictObject({
     a: z.string(),

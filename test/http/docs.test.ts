@@ -104,6 +104,12 @@ describe('GET /docs', () => {
   });
 });
 
+test('308: with a slash too many it is shown the way', async () => {
+  const { status, headers } = await fetch(`${api.url}/docs/`, { redirect: 'manual' });
+  expect([status, headers.get('location')]).toEqual([308, '/docs']);
+  expect((await fetch(`${api.url}/docs/`)).status).toBe(200);
+});
+
 describe('what the page says', () => {
   test('every endpoint has an anchor, an example, and a link to it', async () => {
     const page = await text();

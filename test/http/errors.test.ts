@@ -83,7 +83,9 @@ describe.each(named(webhooks))('%s', (_name, route) => {
 describe.each(named(withKey.filter(({ path }) => path.includes(':id'))))('%s', (_name, route) => {
   test('400 invalid_request: a path that does not decode is said to be one', async () => {
     const path = route.path.replace(':id', '%E0%A4%A');
-    expectRefusal(await send(route, {}, path), 'invalid_request');
+    expect(expectRefusal(await send(route, {}, path), 'invalid_request')).toEqual([
+      { path: '', message: 'the path does not decode: percent-encode it as UTF-8' },
+    ]);
   });
 
   test('404 not_found: what names nothing, or could not', async () => {

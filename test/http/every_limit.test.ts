@@ -160,6 +160,12 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     (count) => post('/v1/events', event({ message_id: chars(count) })),
     (count) => post('/v1/identify', { external_id: 'ann', message_id: chars(count) }),
   ]),
+  'A whole number, on either side of 0': bound(
+    [1, -1].flatMap((sign) => [
+      (count: number) => post('/v1/events', event({ properties: { a: sign * count } })),
+      (count: number) => identified({ a: [{ b: sign * count }] }),
+    ]),
+  ),
   'Keys in properties': bound([(count) => post('/v1/events', event({ properties: keys(count) }))]),
   'A key in properties': bound([
     (count) => post('/v1/events', event({ properties: { [chars(count)]: 1 } })),

@@ -287,12 +287,14 @@ test('the command makes a project with keys, says how far it is, and leaves defa
   expect(made.server_key).toMatch(/^svc_secret_live_/);
   expect(await select(EVENTS, made.project_id)).toHaveLength(300);
   const [, ...goOn] =
-    /interrupted: make( seed)(.*)/.exec(stderr)?.slice(1).join('').split(' ') ?? [];
+    /goes on with it: make( seed)(.*)/.exec(stderr)?.slice(1).join('').split(' ') ?? [];
   const resumed = run(...goOn.slice(1));
   expect([resumed.status, JSON.parse(resumed.stdout)]).toEqual([
     0,
     { project_id: made.project_id },
   ]);
+  expect(resumed.stderr).toMatch(/its keys were shown when it was made/);
+  expect(resumed.stderr).toMatch(/300 of 300 events, there already/);
   expect(await select(EVENTS, made.project_id)).toHaveLength(300);
   const again = run('people=20', 'events=300', 'seed=2', `project=${made.project_id}`);
   expect(JSON.parse(again.stdout)).toEqual({ project_id: made.project_id });

@@ -6,7 +6,7 @@ import { openApi, TIMEOUTS } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
-import { findBreaches } from './contract.ts';
+import { findBreaches, OF_THE_VALIDATOR } from './contract.ts';
 import type { TestDatabase } from './database.ts';
 import { workOn } from './work_on.ts';
 
@@ -83,13 +83,19 @@ export const testApi = (database: TestDatabase, timeouts = TIMEOUTS): TestApi =>
   return api;
 };
 
+/** What people read: not the validator's own words, which speak of its types. */
+const Readable = z
+  .string()
+  .min(3)
+  .refine((said) => !OF_THE_VALIDATOR.test(said), 'the words of the validator');
+
 /** The one shape of every error; a member too many is as wrong as one too few. */
 export const ErrorBody = z.strictObject({
   error: z.string().refine(isRefusalName, 'not in the catalogue'),
   status: z.int(),
   detail: z.string().min(10),
   request_id: z.string().regex(/^[\w.:-]{8,128}$/),
-  issues: z.array(z.strictObject({ path: z.string(), message: z.string().min(3) })).optional(),
+  issues: z.array(z.strictObject({ path: z.string(), message: Readable })).optional(),
 });
 
 /** Checks that an answer refuses as the catalogue says, in the one shape; answers its issues. */

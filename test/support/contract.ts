@@ -83,6 +83,9 @@ const find = ({ paths = {} }: OpenApiDocument, asked: Pick<Exchange, 'method' | 
 const isStrict = ({ security = [] }: oas31.OperationObject): boolean =>
   security.some((scheme) => 'server_key' in scheme);
 
+/** How the validator says what is wrong where nobody else did: in words for programmers. */
+export const OF_THE_VALIDATOR = /^(?:Invalid|Unrecognized|Too |Required)/;
+
 const UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 /** Of a person's own making: what they hold is theirs. */
 const GIVEN = ['properties', 'traits'];
@@ -107,6 +110,13 @@ export const contractOf = (published: OpenApiDocument) => {
 
   const checkError = ({ body }: Exchange): string[] =>
     validate(['components', 'schemas', 'Error'], body);
+
+  const checkWords = ({ body }: Exchange): string[] => {
+    const { issues = [] } = (body ?? {}) as { issues?: { path: string; message: string }[] };
+    return Array.isArray(issues)
+      ? issues.filter(({ message }) => OF_THE_VALIDATOR.test(message)).map(({ message }) => message)
+      : [];
+  };
 
   const checkAnswer = (exchange: Exchange, { path, method, operation }: Described): string[] => {
     const { status, headers, body } = exchange;
@@ -144,6 +154,7 @@ export const contractOf = (published: OpenApiDocument) => {
     if (ELSEWHERE.test(exchange.path)) return [];
     const foreignTimes = findForeignTimes(exchange.body);
     if (foreignTimes.length > 0) return foreignTimes;
+    if (exchange.status === 400 && checkWords(exchange).length > 0) return checkWords(exchange);
     const { allowed, described } = find(document, exchange);
     if (described)
       return [...checkAnswer(exchange, described), ...checkRequest(exchange, described)];

@@ -80,5 +80,13 @@ test('400 invalid_request: limits and cursors that are none, each named', async 
     const issues = expectRefusal(await get(`?limit=${limit}`), 'invalid_request');
     expect(issues.map(({ path }) => path)).toEqual(['/limit']);
   }
-  expectRefusal(await get('?email=person-1@example.net'), 'invalid_request');
+  for (const query of ['?email=', '?mail=person-1@example.net'])
+    expectRefusal(await get(query), 'invalid_request');
+});
+
+test('200: one address is looked up, in whatever case; who is not suppressed is not there', async () => {
+  const { body } = await get(`?email=${encodeURIComponent('Person-1@Example.NET')}`);
+  expect(body).toMatchObject({ items: [{ email: 'person-1@example.net' }], next_cursor: null });
+  for (const email of ['known@example.net', 'nobody@example.net', 'no address'])
+    expect((await get(`?email=${email}`)).body).toEqual({ items: [], next_cursor: null });
 });

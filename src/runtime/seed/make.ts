@@ -12,8 +12,8 @@ import { campaignOf, insertMails, keepCampaign } from './store_mails.ts';
 
 type SeedDeps = Pick<Deps, 'db' | 'keys'>;
 
-/** Told after each statement: how many events are stored. */
-export type Progress = (storedCount: number) => void;
+/** Told after each statement: how many events are there, and how many of them this run stored. */
+export type Progress = (thereCount: number, storedCount: number) => void;
 
 /** How many statements are on their way while the next rows are made. */
 const IN_FLIGHT_MAX = 2;
@@ -117,20 +117,24 @@ const storeEvents = async (
   const batches = batchesOf(past);
   const first = batches.next().value ?? [];
   const goesOn = await beginSeed(deps, projectId, past, [first, options]);
-  const store = (batch: SeedEvent[]): Promise<void> =>
+  const store = (batch: SeedEvent[]): Promise<number> =>
     inProject(deps, projectId, async (scope) => {
       const isThere = goesOn && batch[0] !== undefined && (await hasEvent(scope, batch[0]));
-      if (!isThere) await insertEvents(scope, batch);
+      if (isThere) return 0;
+      await insertEvents(scope, batch);
+      return batch.length;
     });
   const inFlight = new Set<Promise<void>>();
-  let storedCount = first.length;
-  progress(storedCount);
+  let thereCount = first.length;
+  let storedCount = goesOn ? 0 : thereCount;
+  progress(thereCount, storedCount);
   try {
     for (const batch of batches) {
-      const storing: Promise<void> = store(batch).then(() => {
+      const storing: Promise<void> = store(batch).then((stored) => {
         inFlight.delete(storing);
-        storedCount += batch.length;
-        progress(storedCount);
+        thereCount += batch.length;
+        storedCount += stored;
+        progress(thereCount, storedCount);
       });
       inFlight.add(storing);
       if (inFlight.size >= IN_FLIGHT_MAX) await Promise.race(inFlight);
