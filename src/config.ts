@@ -106,10 +106,10 @@ export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape);
 
 /** What a setting is when it is left out. */
 const sayDefault = (schema: z.ZodType): string => {
-  const left = schema.safeParse(undefined);
-  if (!left.success) return 'required';
-  if (left.data === undefined) return 'optional';
-  return `default: ${[left.data].flat().join(', ') || 'none'}`;
+  const { success, data } = schema.safeParse(undefined);
+  if (!success) return 'required';
+  if (typeof data === 'string' || typeof data === 'number') return `default: ${data}`;
+  return data === undefined ? 'optional' : 'default: none';
 };
 
 /** Every setting, a line each, for --help. */

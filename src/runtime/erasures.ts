@@ -44,7 +44,9 @@ const exportLedger = async (deps: LedgerDeps, file: string): Promise<void> => {
     await written.close();
   }
   await rename(`${file}.new`, file);
-  console.error(`${file} holds every erasure (${count}): keep it where no backup of the database goes.`);
+  console.error(
+    `${file} holds every erasure (${count}): keep it where no backup of the database goes.`,
+  );
 };
 
 const parsed = (text: string): unknown => {
