@@ -920,13 +920,14 @@ create table ingest.pending (
   constraint pending_pkey primary key (project_id, flush_id),
   constraint pending_waits_after_failing check (((retry_at is null) = (failure_count = 0)))
 );
-create index pending_by_arrival on ingest.pending using btree (received_at) where (retry_at is null);
+create index pending_by_project on ingest.pending using btree (project_id, flush_id) where (retry_at is null);
+create index pending_by_project_and_retry on ingest.pending using btree (project_id, retry_at, flush_id) where (retry_at is not null);
 create index pending_by_retry on ingest.pending using btree (retry_at) where (retry_at is not null);
 alter table ingest.pending enable row level security, force row level security;
 create policy one_project on ingest.pending for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on ingest.pending for select to trunkline_queue using (true);
 grant delete, insert, select, update on ingest.pending to trunkline_runtime;
-grant select (project_id, received_at, retry_at) on ingest.pending to trunkline_queue;
+grant select (project_id, flush_id, received_at, retry_at) on ingest.pending to trunkline_queue;
 
 create function ingest.accept_events(
   project_id uuid,
@@ -954,7 +955,12 @@ create function ingest.claim_flushes(
   flushes_max integer
 )
 returns setof uuid
-language sql volatile;
+language plpgsql volatile
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_incremental_sort = off;
 grant execute on function ingest.claim_flushes to public;
 
 create function ingest.drop_partition(

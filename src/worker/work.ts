@@ -21,17 +21,29 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     (await client.query<Row>(text, [overdueSeconds, ROWS_MAX])).rows;
   const toIds = (rows: ProjectRow[]): string[] => rows.map(({ project_id }) => project_id);
 
+  // From project to project: of each only the flush whose turn is next is looked at, so that one project with very
+  // much work hides nobody else's.
   const pending = await ask<ProjectRow>(`
-    select distinct project_id from (
+    with recursive next as (
       (
-        select project_id from ingest.pending
-        where retry_at is null and received_at < now() - make_interval(secs => $1)
-        order by received_at limit $2
+        select project_id, received_at from ingest.pending
+        where retry_at is null order by project_id, flush_id limit 1
       )
       union all
-      -- Postponed: nobody hints at it but we.
-      (select project_id from ingest.pending where retry_at <= now() order by retry_at limit $2)
-    ) as overdue`);
+      select found.project_id, found.received_at from next
+      cross join lateral (
+        select project_id, received_at from ingest.pending
+        where retry_at is null and project_id > next.project_id order by project_id, flush_id limit 1
+      ) as found
+    )
+    select project_id from (
+      select project_id from next where received_at < now() - make_interval(secs => $1) limit $2
+    ) as overdue
+    union
+    -- Postponed: nobody hints at it but we.
+    select project_id from (
+      select project_id from ingest.pending where retry_at <= now() order by retry_at limit $2
+    ) as postponed`);
   const dueRuns = await ask<ProjectRow>(`
     select distinct project_id from (
       select project_id from automations.runs

@@ -37,6 +37,28 @@ test('a flush that was postponed is passed over until its time has come', async 
   expect(await claim(projectId, 10)).toEqual([first, second]);
 });
 
+test('new flushes and those that are due again get half each, and what the other leaves free', async () => {
+  const projectId = newId();
+  const postponed = await flush(projectId, 8);
+  for (const [minutes, id] of postponed.toReversed().entries())
+    await database.owner.query(
+      `update ingest.pending set failure_count = 1, retry_at = now() - make_interval(mins => $2)
+      where flush_id = $1`,
+      [id, minutes + 1],
+    );
+  const longestDue = postponed;
+  const fresh = await flush(projectId, 7);
+  expect(await claim(projectId, 10)).toEqual([...longestDue.slice(0, 5), ...fresh.slice(0, 5)]);
+  expect(await claim(projectId, 15)).toEqual([...postponed, ...fresh]);
+  expect(await claim(projectId, 14)).toEqual([...longestDue.slice(0, 7), ...fresh]);
+  await database.owner.query('delete from ingest.pending where flush_id = any ($1)', [
+    fresh.slice(2),
+  ]);
+  expect(await claim(projectId, 9)).toEqual([...longestDue.slice(0, 7), ...fresh.slice(0, 2)]);
+  await database.owner.query('delete from ingest.pending where flush_id = any ($1)', [fresh]);
+  expect(await claim(projectId, 10)).toEqual(longestDue);
+});
+
 test('no flushes are no flushes, and another project’s are nobody’s', async () => {
   const [ours, theirs] = [newId(), newId()];
   await flush(theirs, 1);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { listWork } from '../../src/worker/work.ts';
-import { connectAs } from '../base/connections.ts';
+import { connectAs, rowsRead } from '../base/connections.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -50,4 +50,21 @@ test('looking for them walks neither what is not due nor what came just now', as
      from pg_stat_xact_all_tables where relid = 'ingest.pending'::regclass`,
   );
   expect(rows[0]?.read).toBe(0);
+});
+
+test('a project whose work fills every list hides nobody else’s', async () => {
+  await database.owner.query('delete from ingest.pending');
+  await database.owner.query(
+    `insert into ingest.pending (project_id, flush_id, event_ids, occurred_from, occurred_to, received_at)
+    select $1, gen_random_uuid(), array[gen_random_uuid()], now(), now(), now() - interval '1 day'
+    from generate_series(1, 10001)`,
+    [newId()],
+  );
+  const quiet = await Promise.all([withFlush(null), withFlush(null), withFlush(null)]);
+  const client = await connectAs(database, 'trunkline_queue');
+  await client.query('begin');
+  const { pending } = await listWork(client, OVERDUE_SECONDS);
+  expect(pending).toHaveLength(4);
+  expect(pending).toEqual(expect.arrayContaining(quiet));
+  expect(await rowsRead(client, 'ingest.pending')).toBeLessThanOrEqual(4);
 });
