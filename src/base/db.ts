@@ -5,6 +5,7 @@ import {
   createTypeParserPreset,
   SchemaValidationError,
   sql,
+  StatementTimeoutError,
   type DatabasePool,
   type DatabaseTransactionConnection,
   type Interceptor,
@@ -133,15 +134,26 @@ const isRestarting = (error: unknown): boolean => {
   return false;
 };
 
-/** Work that is undone alone when it fails. Throws what concerns the whole transaction. */
+/**
+ * Whether a statement took longer than it may. That is the statement's doing or the database's, nobody can say
+ * which; a statement that somebody cancelled, or that ended with its connection, is neither.
+ */
+export const isTimeout = (error: unknown): boolean => error instanceof StatementTimeoutError;
+
+/**
+ * Work that is undone alone when it fails. Throws what concerns the whole transaction; also that a statement took
+ * too long, unless whoever asks can put off what is slow.
+ */
 export const attempt = async <T>(
   scope: Scope,
   work: (scope: Scope) => Promise<T>,
+  { mayTimeOut = false } = {},
 ): Promise<{ kind: 'done'; value: T } | { kind: 'failed'; error: unknown }> => {
   try {
     return { kind: 'done', value: await scope.tx.transaction((tx) => work({ ...scope, tx })) };
   } catch (error) {
-    if (isDatabaseDown(error) || isRestarting(error)) throw error;
+    const isOwn = mayTimeOut && isTimeout(error);
+    if (!isOwn && (isDatabaseDown(error) || isRestarting(error))) throw error;
     return { kind: 'failed', error };
   }
 };

@@ -1,4 +1,4 @@
-import { attempt } from '../base/db.ts';
+import { attempt, isTimeout } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
@@ -17,16 +17,23 @@ export type Failed = Postponed & { error: unknown };
 export type Taken<T> = { done: T[]; failed: Failed[]; isMore: boolean };
 
 const finish = <T>(scope: Scope, flushIds: string[], work: Work<T>) =>
-  attempt(scope, async (inner) => {
-    const value = await work(inner, flushIds);
-    await deleteFlushes(inner, flushIds);
-    return value;
-  });
+  attempt(
+    scope,
+    async (inner) => {
+      const value = await work(inner, flushIds);
+      await deleteFlushes(inner, flushIds);
+      return value;
+    },
+    { mayTimeOut: true },
+  );
 
 /**
  * Takes the oldest flushes nobody else works on and has them done: together when all goes well, else
  * each alone. One that fails alone is split, and its halves are taken next; so each event is done in
  * the end but those that fail by themselves. They wait, longer each time, and are never given up.
+ *
+ * To take too long is to fail, too. But after one that alone took too long the others are left for the
+ * next: so a transaction waits for time-outs twice at most, however many flushes are slow.
  */
 export const takeFlushes = async <T>(scope: Scope, work: Work<T>): Promise<Taken<T>> => {
   const flushIds = await claimFlushes(scope, CLAIM_FLUSHES_MAX);
@@ -41,9 +48,16 @@ export const takeFlushes = async <T>(scope: Scope, work: Work<T>): Promise<Taken
   if (together.kind === 'done') return { ...taken, done: [together.value] };
   for (const flushId of flushIds) {
     const alone = flushIds.length === 1 ? together : await finish(scope, [flushId], work);
-    if (alone.kind === 'done') taken.done.push(alone.value);
-    else if (await splitFlush(scope, flushId, [newId(), newId()])) taken.isMore = true;
+    if (alone.kind === 'done') {
+      taken.done.push(alone.value);
+      continue;
+    }
+    if (await splitFlush(scope, flushId, [newId(), newId()])) taken.isMore = true;
     else taken.failed.push({ ...(await postponeFlush(scope, flushId)), error: alone.error });
+    if (isTimeout(alone.error)) {
+      taken.isMore ||= flushId !== flushIds.at(-1);
+      break;
+    }
   }
   return taken;
 };

@@ -15,7 +15,8 @@ export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_i
       return automations.startRuns(inner, flushIds);
     });
     const isStarted = taken.done.some((started) => started > 0);
-    return { taken, advanced: isStarted ? await attempt(scope, automations.advance) : null };
+    const advance = () => attempt(scope, automations.advance, { mayTimeOut: true });
+    return { taken, advanced: isStarted ? await advance() : null };
   });
   ingest.logFailed(deps, project_id, taken.failed);
   const { hints, isMore } =
