@@ -51,7 +51,9 @@ export class Waker {
     this.#deps = deps;
   }
 
+  /** Gives a hint soon. One that comes after the close is dropped: the sweeper finds the work. */
   wake(one: Hint): void {
+    if (this.#closing.signal.aborted) return;
     const work = one.task + JSON.stringify(one.payload);
     const asked = this.#asked.get(work);
     if (asked) {
@@ -63,7 +65,7 @@ export class Waker {
     asking.done = this.#give(one, asking, work);
   }
 
-  /** Gives what is still asked for, without a pause. */
+  /** Gives what is still asked for, without a pause; nothing is given once this is done. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#asked.values()].map(({ done }) => done));

@@ -17,12 +17,12 @@ export class Resources {
     return made;
   }
 
-  /** Closes everything, also what comes after something that cannot be closed. */
+  /** Closes everything: also what comes after something that cannot be closed, and what closing makes. */
   async close(): Promise<void> {
-    const all = [...this.#kept.values()];
-    this.#kept.clear();
     const errors: unknown[] = [];
-    for (const kept of all) {
+    for (let next; (next = this.#kept.entries().next().value) !== undefined;) {
+      const [make, kept] = next;
+      this.#kept.delete(make);
       try {
         await kept.close?.();
       } catch (error) {

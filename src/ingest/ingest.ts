@@ -37,12 +37,15 @@ export type { Event } from './queries.ts';
 type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 
 /** One flusher per process, so that all its requests share commits. */
-const makeFlusher = (deps: IngestDeps): Flusher<EventRow, Stored> =>
-  new Flusher(async (projectId, rows) => {
+const makeFlusher = (deps: IngestDeps): Flusher<EventRow, Stored> => {
+  // One for good: a flush that outlives its request may end when all was closed, and then wakes nobody.
+  const waker = deps.resources.of(makeWaker, deps);
+  return new Flusher(async (projectId, rows) => {
     const stored = await store(deps, projectId, rows);
-    deps.resources.of(makeWaker, deps).wake(processHint(projectId));
+    waker.wake(processHint(projectId));
     return stored;
   }, bytesOf);
+};
 
 /** Wakes a worker for the flushes of a project. */
 export const processHint = (projectId: string): Hint => ({

@@ -40,6 +40,22 @@ test('closing closes each once, in the order they were made, and waits for it', 
   expect(closed).toHaveLength(2);
 });
 
+test('what is made while others are closed is closed too', async () => {
+  const resources = new Resources();
+  const closed: string[] = [];
+  const makeLate = () => ({ close: () => void closed.push('late') });
+  const makeEarly = () => ({
+    close: async () => {
+      await Promise.resolve();
+      resources.of(makeLate, undefined);
+      closed.push('early');
+    },
+  });
+  resources.of(makeEarly, undefined);
+  await resources.close();
+  expect(closed).toEqual(['early', 'late']);
+});
+
 test('a thing that cannot be closed does not keep the others open', async () => {
   const resources = new Resources();
   let isClosed = false;
