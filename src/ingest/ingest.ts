@@ -10,14 +10,8 @@ import { Flusher } from './flusher.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { messageKey } from './message_key.ts';
-import { checkOccurredAt, clockCorrectionMs, timelineStart } from './occurred_at.ts';
-import {
-  countBetween,
-  insertMessageId,
-  listConflicts,
-  listEvents,
-  readWaiting,
-} from './queries.ts';
+import { checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
+import { countBetween, insertMessageId, listConflicts, listEvents } from './queries.ts';
 import type { AcceptedAnswer, EventInput } from './schema.ts';
 import { store } from './store.ts';
 import type { Stored } from './store.ts';
@@ -128,21 +122,6 @@ export const acceptOne = (
   repetitionId?: string,
 ): Promise<AcceptedAnswer> =>
   accept(deps, caller, { events: [event], repetitionId, pathOf: alone });
-
-/** How many waiting flushes a reader looks at before it takes them for anything. */
-export const WAITING_FLUSHES_MAX = 1_000;
-const DAY_MS = 86_400_000;
-
-/** The range of time in which accepted events may lie that nobody has processed yet; null when none wait. */
-export const findWaiting = async (scope: Scope): Promise<{ from: Date; to: Date } | null> => {
-  const waiting = await readWaiting(scope, WAITING_FLUSHES_MAX);
-  if (waiting.flushes === WAITING_FLUSHES_MAX) {
-    const now = new Date();
-    return { from: timelineStart(now), to: new Date(now.getTime() + DAY_MS) };
-  }
-  const { occurred_from: from, occurred_to: to } = waiting;
-  return from && to && { from, to };
-};
 
 /** Refuses a time that the caller may not write to. */
 export const refuseTime = (occurredAt: Date, caller: Caller): void => {

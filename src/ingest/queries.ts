@@ -141,21 +141,6 @@ export const postponeFlush = ({ tx, projectId }: Scope, flushId: string) =>
     returning event_ids[1] as event_id, failure_count, retry_at
   `);
 
-const Waiting = z.strictObject({
-  flushes: z.int(),
-  occurred_from: z.date().nullable(),
-  occurred_to: z.date().nullable(),
-});
-
-/** When what waits to be processed occurred, of so many flushes at most. */
-export const readWaiting = ({ tx, projectId }: Scope, flushesMax: number) =>
-  tx.one(sql.type(Waiting)`
-    select count(*) as flushes, min(occurred_from) as occurred_from, max(occurred_to) as occurred_to
-    from (
-      select occurred_from, occurred_to from ingest.pending where project_id = ${projectId} limit ${flushesMax}
-    ) as waiting
-  `);
-
 /** An event as people see it on a timeline. */
 export const Entry = Event.omit({ name: true }).extend({ event: z.string() });
 export type Entry = z.output<typeof Entry>;

@@ -5,13 +5,13 @@ import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
-import { findProfile, ProfileParams } from './find_profile.ts';
+import { findProfile, findTimelineOf, ProfileParams } from './find_profile.ts';
 import { identityRoutes } from './identity_routes.ts';
 import { personLimits } from './person_routes.ts';
 import { pageProfiles } from './profiles.ts';
 import type { Selector } from './profiles.ts';
 import { Profile, ProfileQuery, TimelineEntry } from './schema.ts';
-import { pageTimeline } from './timeline.ts';
+import { pageOfPerson } from './timeline.ts';
 import {
   TRAIT_DEPTH_MAX,
   TRAIT_KEY_CHARS_MAX,
@@ -70,9 +70,9 @@ export const profileRoutes = [
     query: TimelineQuery,
     status: 200,
     answer: pageOf(TimelineEntry),
-    find: findProfile,
-    handle: ({ deps, caller, query, found: profile }) =>
-      inProject(deps, caller.projectId, (scope) => pageTimeline(scope, profile.id, query)),
+    find: findTimelineOf,
+    handle: ({ deps, caller, query, found: person }) =>
+      inProject(deps, caller.projectId, (scope) => pageOfPerson(scope, person, query)),
   }),
 ];
 

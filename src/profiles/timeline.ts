@@ -2,14 +2,12 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { readCursor, toCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
-import * as identity from '../identity/identity.ts';
-import type { Identity } from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { Entry } from '../ingest/ingest.ts';
 import { stretchesOf } from './months.ts';
 import type { Range } from './months.ts';
-import { listNewestOf } from './timeline_queries.ts';
-import type { Position, Read, Reading, Source } from './timeline_queries.ts';
+import { findPerson, listNewestOf } from './timeline_queries.ts';
+import type { Known, Person, Position, Read, Reading, Source } from './timeline_queries.ts';
 
 /** How much is read for a page. */
 export const EFFORT = {
@@ -18,6 +16,7 @@ export const EFFORT = {
   /** How many events a page of one event name looks at before it ends, however few it has found. */
   eventsPerPageMax: 10_000,
 };
+const DAY_MS = 86_400_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 const PositionInCursor = z.tuple([z.iso.datetime(), z.uuid()]);
@@ -37,8 +36,11 @@ type Walk = {
 };
 
 /** Negative when `a` comes first: it is the newer. */
-const newestFirst = (a: Position, b: Position): number =>
-  b.occurred_at.getTime() - a.occurred_at.getTime() || (a.event_id < b.event_id ? 1 : -1);
+const newestFirst = (a: Position, b: Position): number => {
+  const later = b.occurred_at.getTime() - a.occurred_at.getTime();
+  if (later !== 0 || a.event_id === b.event_id) return later;
+  return a.event_id < b.event_id ? 1 : -1;
+};
 
 /** Whether what is older than a position could still be on the page. */
 const mayMatter = ({ found, wanted }: Walk, position: Position): boolean => {
@@ -95,19 +97,26 @@ const isIn = ({ from, to }: Range, stretch: Range): boolean =>
   from < stretch.to && to >= stretch.from;
 
 /** Nothing that names somebody who was never seen has been processed. */
-const rangesOf = ({ first_seen_at: from, last_seen_at: to }: Identity): Range[] =>
+const rangesOf = ({ first_seen_at: from, last_seen_at: to }: Known): Range[] =>
   from && to ? [{ from, to }] : [];
+
+/**
+ * When what waits to be processed most likely occurred. Of work that waits nobody knows whose it is, so this is
+ * all that is looked at on its account: what occurred long ago is there as soon as it was processed.
+ */
+const justNow = (): Range => {
+  const now = Date.now();
+  return { from: new Date(now - DAY_MS), to: new Date(now + DAY_MS) };
+};
 
 /** One stretch of months after another, newest first, each over the identifiers that were seen in it. */
 const walkBack = async (
   walk: Walk,
-  profileId: string,
+  { identities, isWorkWaiting }: Person,
   start: Position | null,
 ): Promise<Position | null> => {
-  const { scope, query } = walk;
-  // Before the identities: whatever is processed in between is in one of the two.
-  const waiting = await ingest.findWaiting(scope);
-  const identities = await identity.listByProfile(scope, profileId);
+  const { query } = walk;
+  const waiting = isWorkWaiting ? justNow() : null;
   const ends = [start?.occurred_at, query.before && new Date(query.before)].filter(
     (end) => end instanceof Date,
   );
@@ -132,20 +141,23 @@ const walkBack = async (
 };
 
 /**
- * One page of a profile's timeline as the API shows it, newest first, read over the identities it has
+ * One page of a person's timeline as the API shows it, newest first, read over the identities they have
  * today. Opens months from the newest on and only as far as it must. A page of one event name ends when
  * it has looked at enough: it may hold fewer entries than asked for, or none, and still have a next.
+ *
+ * What was processed before the first page is on one of the pages, once. What was not is there before its
+ * time when it occurred lately, or while the person was seen.
  */
-export const pageTimeline = async (
+export const pageOfPerson = async (
   scope: Scope,
-  profileId: string,
+  person: Person,
   query: TimelineQuery,
   effort = EFFORT,
 ) => {
   const cursor = readCursor(PositionInCursor, query.cursor);
   const start = cursor && { occurred_at: new Date(cursor[0]), event_id: cursor[1] };
   const walk: Walk = { scope, query, effort, wanted: query.limit + 1, found: [], lookedAt: 0 };
-  const stoppedAt = await walkBack(walk, profileId, start);
+  const stoppedAt = await walkBack(walk, person, start);
   const toPosition = (at: Position): string[] => [at.occurred_at.toISOString(), at.event_id];
   if (stoppedAt === null) {
     return toPage(walk.found, query.limit, { item: ingest.toEntry, position: toPosition });
@@ -153,4 +165,15 @@ export const pageTimeline = async (
   // What is older than this was not yet looked for under every identifier.
   const sure = walk.found.filter((entry) => newestFirst(entry, stoppedAt) <= 0);
   return { items: sure.map(ingest.toEntry), next_cursor: toCursor(toPosition(stoppedAt)) };
+};
+
+/** The same of whom a profile's id names; nothing when there is nobody. */
+export const pageTimeline = async (
+  scope: Scope,
+  profileId: string,
+  query: TimelineQuery,
+  effort = EFFORT,
+) => {
+  const person = await findPerson(scope, { by: 'id', value: profileId });
+  return pageOfPerson(scope, person ?? { identities: [], isWorkWaiting: false }, query, effort);
 };

@@ -1,8 +1,57 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { IDENTIFIER_KINDS } from '../identity/identity.ts';
 import type { Identity } from '../identity/identity.ts';
 import { Entry } from '../ingest/ingest.ts';
+
+const Known = z.strictObject({
+  kind: z.enum(IDENTIFIER_KINDS).nullable(),
+  value: z.string().nullable(),
+  first_seen_at: z.date().nullable(),
+  last_seen_at: z.date().nullable(),
+  is_work_waiting: z.boolean(),
+});
+
+/** By which identifiers a timeline is read, and when somebody was seen by each. */
+export type Known = Pick<Identity, 'kind' | 'value' | 'first_seen_at' | 'last_seen_at'>;
+
+/** Whose timeline it is, as of one moment, and whether new events of the project wait to be processed then. */
+export type Person = { identities: Known[]; isWorkWaiting: boolean };
+
+/**
+ * Whose timeline a profile's id or an external id names, in one look: of a profile that was merged it is the one
+ * it was merged into. Null when there is nobody, or when they are being erased.
+ */
+export const findPerson = async (
+  { tx, projectId }: Scope,
+  { by, value }: { by: 'id' | 'external'; value: string },
+): Promise<Person | null> => {
+  const profileId =
+    by === 'id'
+      ? sql.fragment`${value}::uuid`
+      : sql.fragment`(
+          select profile_id from identity.identities
+          where project_id = ${projectId} and kind = 'external' and value = ${value}
+        )`;
+  const rows = await tx.any(sql.type(Known)`
+    select known.kind, known.value, known.first_seen_at, known.last_seen_at, exists (
+      select from ingest.pending where project_id = ${projectId} and retry_at is null
+    ) as is_work_waiting
+    from profiles.profiles as named
+    join profiles.profiles as person on person.project_id = ${projectId}
+      and person.profile_id = coalesce(named.merged_into, named.profile_id) and person.erasure_id is null
+    left join identity.identities as known on known.project_id = ${projectId}
+      and known.profile_id = person.profile_id and known.erasure_id is null
+    where named.project_id = ${projectId} and named.profile_id = ${profileId} and named.erasure_id is null
+    order by known.kind desc, known.value
+  `);
+  if (!rows[0]) return null;
+  const identities = rows.flatMap(({ kind, value: known, first_seen_at, last_seen_at }) =>
+    kind === null || known === null ? [] : [{ kind, value: known, first_seen_at, last_seen_at }],
+  );
+  return { identities, isWorkWaiting: rows[0].is_work_waiting };
+};
 
 /** A place between entries. Newest first, what is older than it comes after it. */
 export type Position = { occurred_at: Date; event_id: string };

@@ -15,6 +15,7 @@ import { workOn } from '../support/work_on.ts';
 const database = testDatabase();
 const projectId = newId();
 const now = new Date();
+const DAY_MS = 86_400_000;
 const monthsAgo = (months: number): Date =>
   new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1, 12));
 const nameOf = (month: Date): string =>
@@ -88,4 +89,56 @@ test('old months are reachable: a page without a range holds the whole past', as
   expect(times).toEqual(
     Array.from({ length: 24 }, (_, months) => monthsAgo(months + 1).toISOString()),
   );
+});
+
+const countMonths = async (): Promise<number> =>
+  (
+    await database.owner.query(
+      `select from pg_inherits where inhparent = 'ingest.events'::regclass`,
+    )
+  ).rowCount ?? 0;
+
+test.each([
+  ['waits to be processed', 0],
+  ['was put off', 1],
+])(
+  'an ancient event that %s makes nobody’s page open more than the month of today',
+  async (_it, failures) => {
+    expect(await countMonths()).toBeGreaterThan(24);
+    await database.owner.query('delete from ingest.pending');
+    const before = await page({ person: 'newcomer' });
+    const flushId = newId();
+    const ancient = [24, 12, 1].map((months) =>
+      newEvent({ external_id: 'stranger', occurred_at: monthsAgo(months).toISOString() }),
+    );
+    await acceptEvents(database.deps.db, projectId, flushId, ancient);
+    await database.owner.query(
+      `update ingest.pending set failure_count = $2, retry_at = case when $2 > 0 then now() + interval '1 hour' end
+    where flush_id = $1`,
+      [flushId, failures],
+    );
+    const { times, touched } = await page({ person: 'newcomer' });
+    expect(times).toEqual(before.times);
+    const recent = [new Date(Date.now() - DAY_MS), now, new Date(Date.now() + DAY_MS)].map(nameOf);
+    const most = failures > 0 ? before.touched : [...before.touched, ...recent];
+    expect(most).toEqual(expect.arrayContaining(touched));
+    await database.owner.query('delete from ingest.pending where flush_id = $1', [flushId]);
+  },
+);
+
+test('a page that its newest month fills takes two statements: whose it is, and what happened', async () => {
+  const asked: string[] = [];
+  const readPage = () =>
+    inProject(database.deps, projectId, async (scope) => {
+      const found = await identity.findByValue(scope, 'external', 'regular');
+      const any = (query: Parameters<Scope['tx']['any']>[0]) => {
+        asked.push(query.sql);
+        return scope.tx.any(query);
+      };
+      const counting = { ...scope, tx: { any } as unknown as Scope['tx'] };
+      return pageTimeline(counting, found?.profile_id ?? '', { limit: 1 });
+    });
+  const { items } = await readPage();
+  expect(items).toHaveLength(1);
+  expect(asked).toHaveLength(2);
 });

@@ -107,22 +107,32 @@ const play = async (given: typeof scenario extends fc.Arbitrary<infer T> ? T : n
     given.before.filter((one) => !isWanted(one)),
   );
   await processAll(ann.projectId);
-  expected.push(...(await accept(ann.projectId, given.waiting.filter(isWanted))));
+  const later = await accept(ann.projectId, given.waiting.filter(isWanted));
   const toCome = [...given.between];
   const between = async (): Promise<void> => {
     const [arriving = [], isProcessed = false] = toCome.shift() ?? [];
-    await accept(ann.projectId, arriving);
+    const wanted = await accept(ann.projectId, arriving.filter(isWanted));
+    later.push(...wanted);
+    await accept(
+      ann.projectId,
+      arriving.filter((one) => !isWanted(one)),
+    );
     if (isProcessed) await processAll(ann.projectId);
   };
   const { limit, name, effort } = given;
   const pages = await walk(ann, { limit, event: name }, { effort, between });
-  return { expected, entries: pages.flat(), pages, given };
+  await processAll(ann.projectId);
+  const atLast = (await walk(ann, { limit: 50, event: name })).flat().map(({ id }) => id);
+  return { expected, all: [...expected, ...later], atLast, entries: pages.flat(), pages };
 };
 
-test('every event that was there appears once, in order, whatever arrives between two pages', async () => {
+test('every event that was processed appears once, in order, whatever arrives between two pages', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
-      const { expected, entries, pages } = await play(given);
+      const { expected, all, atLast, entries, pages } = await play(given);
+      // In the end all are there; of those that waited or arrived meanwhile each was there once or not yet.
+      expect(atLast.toSorted()).toEqual(all.toSorted());
+      expect(entries.filter(({ id }) => !all.includes(id))).toEqual([]);
       const seen = entries.map(({ id }) => id);
       expect(new Set(seen).size).toBe(seen.length);
       expect(expected.filter((id) => !seen.includes(id))).toEqual([]);
@@ -142,11 +152,27 @@ test('every event that was there appears once, in order, whatever arrives betwee
   );
 }, 120_000);
 
-test('an event that nobody has processed yet is on the timeline, be it years old', async () => {
+test('what occurred just now is there before it was processed, be the person unseen for years', async () => {
+  const [who] = WHO;
+  const projectId = newId();
+  const at = (days: number): string => new Date(NEWEST - days * DAY_MS).toISOString();
+  const [old] = await accept(projectId, [{ who, name: 'old', occurredAt: at(600) }]);
+  await processAll(projectId);
+  const profileId = await inProject(database.deps, projectId, async (scope) => {
+    const found = await identity.findByValue(scope, 'external', who.external_id);
+    return found?.profile_id ?? '';
+  });
+  const [fresh] = await accept(projectId, [{ who, name: 'fresh', occurredAt: at(0) }]);
+  const { items } = await pageOf({ projectId, profileId }, { limit: 10 });
+  expect(items.map((item) => item.id)).toEqual([fresh, old]);
+});
+
+test('an event of years ago is there once it was processed', async () => {
   const ann = await newAnn();
   const [who] = WHO;
   const occurredAt = new Date(NEWEST - 600 * DAY_MS).toISOString();
   const [id] = await accept(ann.projectId, [{ who, name: 'old', occurredAt }]);
+  await processAll(ann.projectId);
   const { items } = await pageOf(ann, { limit: 10 });
   expect(items.map((item) => item.id)).toEqual([id]);
 });
