@@ -116,23 +116,28 @@ export const listNewestOf = (
       column(({ position }) => position.event_id, 'uuid'),
     ];
     // With ties, so that the index alone gives the order: a sort by id too would let the planner, who thinks
-    // that people are alike, read all of somebody's past to sort it.
+    // that people are alike, read all of somebody's past to sort it. Of one moment everything is read, but no more
+    // than a share of it is kept: it may hold an import of thousands.
     return sql.fragment`
       select known.of_source, newest.*
       from unnest(${sql.join(columns, sql.fragment`, `)}) as known (of_source, value, occurred_at, event_id)
       cross join lateral (
-        select walked.*, row_number() over (order by occurred_at desc, event_id desc) as place
+        select kept.*, row_number() over (order by occurred_at desc, event_id desc) as place
         from (
-          select event_id, name as event, external_id, anonymous_id, properties, occurred_at, received_at, source
-          from ingest.events
-          where project_id = ${projectId} and ${belongsTo[kind]}
-          and (occurred_at, event_id) < (known.occurred_at, known.event_id)
-          and ${sql.join(filters, sql.fragment` and `)}
-          order by occurred_at desc
-          fetch first (${share}) rows with ties
-        ) as walked
+          select walked.* from (
+            select event_id, name as event, external_id, anonymous_id, properties, occurred_at, received_at, source
+            from ingest.events
+            where project_id = ${projectId} and ${belongsTo[kind]}
+            and (occurred_at, event_id) < (known.occurred_at, known.event_id)
+            and ${sql.join(filters, sql.fragment` and `)}
+            order by occurred_at desc
+            fetch first (${share}) rows with ties
+          ) as walked
+          order by occurred_at desc, event_id desc
+          limit ${share}
+        ) as kept
       ) as newest
-      where newest.place <= ${share} and ${wanted}`;
+      where ${wanted}`;
   };
   const kinds = [...new Set(sources.map(({ kind }) => kind))];
   return tx.any(sql.type(Read)`${sql.join(kinds.map(read), sql.fragment` union all `)}`);

@@ -197,3 +197,18 @@ test('a page of a rare event ends when it has looked at enough, and the next goe
     [at(389)],
   ]);
 });
+
+test.each([9, 10, 11, 12, 35])(
+  '%i events of one moment are there once each, on pages of ten, in the order of their ids',
+  async (count) => {
+    const ann = await newAnn();
+    const [who] = WHO;
+    const occurredAt = new Date(NEWEST - 30 * DAY_MS).toISOString();
+    const events = Array.from({ length: count }, () => ({ who, name: 'imported', occurredAt }));
+    const ids = await accept(ann.projectId, events);
+    await processAll(ann.projectId);
+    const pages = await walk(ann, { limit: 10 });
+    expect(pages.flat().map(({ id }) => id)).toEqual(ids.toSorted().toReversed());
+    expect(pages).toHaveLength(Math.ceil(count / 10));
+  },
+);

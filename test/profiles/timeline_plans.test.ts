@@ -16,6 +16,8 @@ const DAY_MS = 86_400_000;
 const until = new Date();
 const HEAVY_EVENTS = 30_000;
 const DEVICES = 300;
+/** Events of one person at one moment: some megabytes. */
+const AT_ONCE = 5_000;
 
 /** Somebody with a very long past in the last sixty days, and somebody with very many devices. */
 beforeAll(async () => {
@@ -39,6 +41,11 @@ beforeAll(async () => {
     from generate_series(1, 20 * $3::int) as number
     cross join lateral (select $2::timestamptz - number * interval '800 s' as at) as placed`,
     [projectId, until, DEVICES],
+  );
+  await database.owner.query(
+    `${insert}, 'common', 'imported-' || $3::text, null, jsonb_build_object('text', repeat('x', 1000)), 'server'
+    from generate_series(1, $3::int) as number cross join (select $2::timestamptz as at) as placed`,
+    [projectId, until, AT_ONCE],
   );
   await database.owner.query('analyze ingest.events');
 });
@@ -118,4 +125,14 @@ test('a person of hundreds of devices costs a few rows of each', async () => {
   expect(indexes).toEqual(['events_project_id_anonymous_id_occurred_at_idx']);
   // Seven and the one that shows that the seventh's moment is over; told as a rounded mean of all devices.
   expect(rows).toBeLessThanOrEqual(DEVICES * 8 * 1.01);
+});
+
+test('of thousands of events of one moment no more than a share is held in memory', async () => {
+  const plans = await explain([{ kind: 'external', value: `imported-${AT_ONCE}` }], {});
+  expect(readingsOf(plans).rows).toBe(AT_ONCE);
+  const sorts = plans.filter((plan) => 'Sort Space Used' in plan || 'Full-sort Groups' in plan);
+  expect(sorts.length).toBeGreaterThan(0);
+  const text = JSON.stringify(sorts.map(({ Plans: _, ...sort }) => sort));
+  expect(text).toContain('top-N heapsort');
+  expect(text).not.toMatch(/external|"Disk"/);
 });
