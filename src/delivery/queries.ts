@@ -222,11 +222,23 @@ export const releaseLeases = ({ tx, projectId }: Scope, providerId: string, owne
     and lease_owner = ${owner}
   `);
 
-/** Ends what waited too long, at whatever provider. */
-export const expireSends = ({ tx, projectId }: Scope) =>
+/** How many sends one sweep of a project ends; whoever is left is found by the next. Nobody hands them over anyway. */
+export const EXPIRE_SENDS_MAX = 5_000;
+
+/**
+ * Ends what waited too long, at whatever provider: the longest past first, so many at once at most. They are chosen
+ * as an array: a subquery that is joined may run again, and skips what it has locked itself.
+ */
+export const expireSends = ({ tx, projectId }: Scope, sendsMax = EXPIRE_SENDS_MAX) =>
   tx.query(sql.unsafe`
     update delivery.sends
     set status = 'expired', status_reason = 'expired', lease_owner = null, lease_until = null
-    where project_id = ${projectId} and status = 'queued' and expires_at <= statement_timestamp()
-    and (lease_until is null or lease_until < statement_timestamp())
+    where project_id = ${projectId} and send_id = any (array(
+      select send_id from delivery.sends
+      where project_id = ${projectId} and status = 'queued' and expires_at <= statement_timestamp()
+      and (lease_until is null or lease_until < statement_timestamp())
+      order by expires_at
+      limit ${sendsMax}
+      for update skip locked
+    ))
   `);

@@ -66,7 +66,7 @@ const releaseDead = async (deps: Deps, client: pg.Client, ownId: string): Promis
 /** Finds work that no job will find, and hints at it again. */
 const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
   const work = await listWork(client, OVERDUE_SECONDS);
-  await eachProject(deps, work.expired, delivery.expireSends);
+  await eachProject(deps, work.expired, (scope) => delivery.expireSends(scope));
   const hints: Hint[] = [
     ...work.pending.map(ingest.processHint),
     ...work.dueRuns.map(automations.advanceHint),

@@ -101,7 +101,9 @@ export const dropSpentHints = async (client: pg.Client): Promise<number> => {
   const { rowCount } = await client.query(
     `select from graphile_worker.complete_jobs(array(
       select id from graphile_worker._private_jobs where attempts >= max_attempts and locked_by is null
+      limit $1
     ))`,
+    [ROWS_MAX],
   );
   return rowCount ?? 0;
 };
