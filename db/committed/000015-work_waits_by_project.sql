@@ -1,5 +1,5 @@
 --! Previous: sha1:09e9d69ba3c2e94f62ec2d360257ad4998a7f6b5
---! Hash: sha1:81dd4c6dae7db4e337e9cb8eef23f5c391f86495
+--! Hash: sha1:99616f0db5fe59aaba29f960c53e309229d1c222
 --! Message: work_waits_by_project
 
 -- What waits for its next try costs neither a claim nor a sweep anything.
@@ -12,7 +12,7 @@ create index if not exists pending_by_project_and_retry on ingest.pending (proje
   where retry_at is not null;
 grant select (flush_id) on ingest.pending to trunkline_queue;
 
--- It returned the same as one statement before.
+-- Two reads instead of one.
 --! Included ingest/claim_flushes.sql
 -- Takes the oldest flushes that are due and nobody else is working on, until the transaction ends.
 --
@@ -61,3 +61,43 @@ begin
 end;
 $$;
 --! EndIncluded ingest/claim_flushes.sql
+
+-- Two who drop at once no longer meet at one month.
+--! Included ingest/drop_partition.sql
+-- Drops the oldest month of the timeline that ends before a moment; answers its name, or null when there is none.
+--
+-- One month a call, so that the lock on the timeline is given back in between. It is needed for
+-- some milliseconds of work in the catalogue; the files go when it is free again. Everybody queues
+-- up behind who waits for it, so nobody waits for it longer than this: the job asks again later.
+--
+-- What is there is looked at again under that lock. Two who drop one month at once are not a case that Postgres
+-- takes well: who comes second may find a partition without a parent.
+create or replace function ingest.drop_partition(before timestamptz)
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '200ms'
+as $$
+declare
+  v_name text;
+begin
+  if drop_partition.before > now() - interval '1 month' then
+    raise exception 'only months that are over for a month can go';
+  end if;
+  if not exists (select from ingest.expired_partitions(before => drop_partition.before)) then
+    return null;
+  end if;
+  lock table ingest.events in access exclusive mode;
+  select expired.name into v_name
+  from ingest.expired_partitions(before => drop_partition.before) as expired
+  limit 1;
+  if v_name is not null then
+    execute format('drop table ingest.%I', v_name);
+  end if;
+  return v_name;
+end;
+$$;
+
+revoke all on function ingest.drop_partition(timestamptz) from public;
+grant execute on function ingest.drop_partition(timestamptz) to trunkline_queue;
+--! EndIncluded ingest/drop_partition.sql

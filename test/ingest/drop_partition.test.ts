@@ -87,6 +87,18 @@ test('it gives way to a long transaction on the timeline, and lets others read a
   expect(await drop(queue)).toBe(nameOf(monthStart(27)));
 });
 
+test('who waited for another to drop a month drops the next one', async () => {
+  const [first, second] = await Promise.all(
+    [1, 2].map(() => connectAs(database, 'trunkline_queue')),
+  );
+  await first?.query('begin');
+  expect(await drop(first)).toBe(nameOf(monthStart(27)));
+  const dropping = drop(second);
+  await untilWaiting(database);
+  await first?.query('commit');
+  expect(await dropping).toBe(nameOf(monthStart(26)));
+});
+
 test('two workers at once drop every month once: who gives way to the other asks again', async () => {
   const queues = await Promise.all([1, 2].map(() => connectAs(database, 'trunkline_queue')));
   const dropOrGiveWay = (queue: typeof database.owner) =>
