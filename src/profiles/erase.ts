@@ -48,13 +48,16 @@ const addUp = (counts: RowCounts, more: RowCounts): Record<string, number> => {
   return sum;
 };
 
-/** A step that comes after another worker has ended the erase changes nothing any more. */
+/** What a step meets after another worker has ended the erase: from then on the names are a fresh person's. */
+const ENDED = new Error('the erase has ended');
+
 const makeInStep =
   (deps: EraseDeps, { projectId, erasureId, signal }: Erasing): InStep =>
   async (step) => {
     signal.throwIfAborted();
     const value = await inProject(deps, projectId, async (scope) => {
-      const { counts } = await holdErasure(scope, erasureId);
+      const { counts, status } = await holdErasure(scope, erasureId);
+      if (status === 'done') throw ENDED;
       const done = await step(scope);
       if (Object.values(done.rows).some((rows) => rows > 0))
         await setCounts(scope, erasureId, addUp(counts, done.rows));
@@ -234,7 +237,7 @@ export const erase = async (deps: EraseDeps, erasing: Erasing): Promise<void> =>
       await eraseArrivals(deps, erasing, person);
     }
   } catch (error) {
-    if (!erasing.signal.aborted) throw error;
+    if (!erasing.signal.aborted && error !== ENDED) throw error;
   } finally {
     running.delete(place);
   }

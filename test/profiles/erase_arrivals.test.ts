@@ -153,3 +153,20 @@ test('while an erase looks at an address, nobody begins to use it', async () => 
   });
   expect(waited).toEqual([true]);
 });
+
+test('a worker that another one has overtaken leaves the fresh person alone', async () => {
+  const { projectId, track, tell, ask, run, find, count } = openErasable(database);
+  const email = `${newId()}@x.org`;
+  await tell('ann', { email });
+  const erasureId = await ask('ann');
+  await eraseWith(projectId, erasureId, {
+    noteAddresses: async () => {
+      await run(erasureId);
+      await tell('ann', { email });
+      await track({ external_id: 'ann', properties: { email } });
+    },
+  });
+  expect(await find('external', 'ann')).toMatchObject({ email });
+  expect(await count('ingest.events')).toBe(1);
+  expect(await count('profiles.erasing_addresses')).toBe(0);
+});
