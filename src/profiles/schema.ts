@@ -158,7 +158,7 @@ export type IdentifyInput = z.output<typeof IdentifyInput>;
 
 export const AliasInput = z
   .strictObject({ anonymous_id: AnonymousId, external_id: ExternalId })
-  .meta({ id: 'Alias', examples: [{ anonymous_id: 'device-7', external_id: 'ann' }] });
+  .meta({ id: 'Alias', examples: [{ anonymous_id: 'device-8', external_id: 'ann' }] });
 export type AliasInput = z.output<typeof AliasInput>;
 
 export const Link = z

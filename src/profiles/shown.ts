@@ -39,7 +39,7 @@ export const LINK_SHOWN = {
 };
 
 const ALIAS_SHOWN = { ...LINK_SHOWN, source: 'alias' };
-export const LINKED_SHOWN = { link: ALIAS_SHOWN };
+export const LINKED_SHOWN = { link: { ...ALIAS_SHOWN, anonymous_id: 'device-8' } };
 export const UNDONE_SHOWN = {
   link: {
     ...ALIAS_SHOWN,

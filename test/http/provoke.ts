@@ -145,8 +145,11 @@ const waysOfRequests = (around: Surroundings): Partial<Record<RefusalName, Provo
       const event = one.path.includes('event') ? { ...person, event: 'a' } : person;
       return call(one, { body: one.path.endsWith('batch') ? { events: [event] } : event });
     },
-    identity_conflict: (one) =>
-      call(one, { body: { anonymous_id: 'device-7', external_id: 'bob' } }),
+    identity_conflict: async (one) => {
+      const anonymous_id = 'device-of-ben';
+      await call(one, { body: { anonymous_id, external_id: 'ben' } });
+      return call(one, { body: { anonymous_id, external_id: 'bob' } });
+    },
     being_erased: async (one) => {
       const body = { anonymous_id: 'device-of-gone', external_id: 'gone' };
       const key = api.project.server_key;
