@@ -21,8 +21,8 @@ const errorOf = async (work: () => Promise<unknown>): Promise<unknown> => {
 test('a project sees its own rows and no others, in any table', async () => {
   const [ours, theirs] = [newId(), newId()];
   const message = (projectId: string) => sql.unsafe`
-    insert into ingest.message_ids (project_id, message_id, event_id, occurred_at)
-    values (${projectId}, 'm', ${newId()}, now())`;
+    insert into ingest.message_ids (project_id, message_key, event_id, occurred_at)
+    values (${projectId}, ${newId()}, ${newId()}, now())`;
   for (const projectId of [ours, theirs])
     await inProject(database.deps, projectId, ({ tx }) => tx.query(message(projectId)));
   const seen = await inProject(database.deps, ours, ({ tx }) =>
@@ -44,8 +44,8 @@ test('outside a project there are no rows, also on a connection that was in one'
   const projectId = newId();
   await inProject({ db, keys: database.deps.keys }, projectId, ({ tx }) =>
     tx.query(sql.unsafe`
-      insert into ingest.message_ids (project_id, message_id, event_id, occurred_at)
-      values (${projectId}, 'm', ${newId()}, now())`),
+      insert into ingest.message_ids (project_id, message_key, event_id, occurred_at)
+      values (${projectId}, ${newId()}, ${newId()}, now())`),
   );
   expect((await db.query(sql.unsafe`select from ingest.message_ids /* trial */`)).rowCount).toBe(0);
   await db.end();
@@ -56,8 +56,8 @@ test('what fails inside a project leaves nothing behind', async () => {
   await errorOf(() =>
     inProject(database.deps, projectId, async ({ tx }) => {
       await tx.query(sql.unsafe`
-        insert into ingest.message_ids (project_id, message_id, event_id, occurred_at)
-        values (${projectId}, 'm', ${newId()}, now())`);
+        insert into ingest.message_ids (project_id, message_key, event_id, occurred_at)
+        values (${projectId}, ${newId()}, ${newId()}, now())`);
       throw new Error('later');
     }),
   );

@@ -78,7 +78,10 @@ test('only ids, times and states of five tables are open to the queue', async ()
         'status',
       ],
     },
-    { name: 'ingest.pending', columns: ['project_id', 'received_at', 'retry_at'] },
+    {
+      name: 'ingest.pending',
+      columns: ['flush_id', 'project_id', 'received_at', 'retry_at'],
+    },
     {
       name: 'profiles.erasures',
       columns: ['erasure_id', 'project_id', 'requested_at', 'status'],
