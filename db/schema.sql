@@ -1354,21 +1354,28 @@ create table providers.providers (
   smtp_secure   text,
   username      text,
   key_version   integer not null,
-  password      bytea,
+  secret        bytea not null,
   status        text not null default 'active'::text,
   parked_reason text,
   created_at    timestamptz(3) not null,
   updated_at    timestamptz(3) not null,
+  region        text,
+  access_key_id text,
   constraint providers_pkey primary key (project_id, provider_id),
   constraint providers_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
+  constraint providers_are_complete check (
+case provider
+    when 'smtp'::text then ((num_nulls(smtp_host, smtp_port, smtp_secure, username) = 0) and (num_nonnulls(region, access_key_id) = 0))
+    when 'relay_api'::text then (num_nonnulls(smtp_host, smtp_port, smtp_secure, username, region, access_key_id) = 0)
+    else ((num_nulls(region, access_key_id) = 0) and (num_nonnulls(smtp_host, smtp_port, smtp_secure, username) = 0))
+end),
   constraint providers_parked_have_a_reason check (((status = 'parked'::text) = (parked_reason is not null))),
   constraint providers_provider_is_known check ((provider = any (array['smtp'::text, 'relay_api'::text, 'cloud_api'::text]))),
-  constraint providers_smtp_is_complete check (((provider <> 'smtp'::text) or (num_nulls(smtp_host, smtp_port, smtp_secure, username, password) = 0))),
   constraint providers_smtp_port_in_range check (((smtp_port >= 1) and (smtp_port <= 65535))),
   constraint providers_smtp_secure_is_known check ((smtp_secure = any (array['starttls'::text, 'ssl'::text, 'none'::text]))),
   constraint providers_status_is_known check ((status = any (array['active'::text, 'parked'::text])))
 );
--- keyed: cannot be read back: password
+-- keyed: cannot be read back: secret
 create unique index providers_by_from_email on providers.providers using btree (project_id, lower(from_email));
 alter table providers.providers enable row level security, force row level security;
 create policy one_project on providers.providers for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));

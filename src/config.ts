@@ -32,6 +32,8 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
+const apiUrl = z.url({ protocol: /^https?$/, error: 'an address such as https://api.example.com' });
+
 const RATE_LIMIT_MAX = 1_000_000;
 const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
 
@@ -68,6 +70,12 @@ const Settings = z.object({
   EGRESS_ALLOW_NETWORKS: networks.describe(
     'private networks that providers may live in, such as 10.0.0.0/8',
   ),
+  RELAY_API_URL: apiUrl
+    .default('https://api.smtp2go.com/v3')
+    .describe("base address of SMTP2GO's API, for providers of type relay_api"),
+  CLOUD_API_URL: apiUrl
+    .optional()
+    .describe("base address of Amazon SES instead of each region's own, such as a proxy's"),
   WORKER_CONCURRENCY: wholeNumber(1, 100).default(10).describe('jobs at a time per worker'),
   NODE_ENV: z.string().default('production').describe('"test" allows TEST_FAILPOINT'),
   TEST_FAILPOINT: z
@@ -96,6 +104,8 @@ const Environment = Settings.refine(
   rateLimitAddress: env.RATE_LIMIT_ADDRESS,
   logLevel: env.LOG_LEVEL,
   egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,
+  relayApiUrl: env.RELAY_API_URL,
+  cloudApiUrl: env.CLOUD_API_URL ?? null,
   workerConcurrency: env.WORKER_CONCURRENCY,
   failpoint: env.TEST_FAILPOINT ?? null,
 }));

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Deps } from '../base/deps.ts';
 import { failpoint } from '../base/failpoint.ts';
 import { withLink } from '../providers/providers.ts';
-import type { Ready, SendOutcome, SmtpLink } from '../providers/providers.ts';
+import type { Ready, SendOutcome, Link } from '../providers/providers.ts';
 import { messageIdOf } from './message.ts';
 import { beginHandOff, recordOutcome } from './queries.ts';
 import type { Claimed, OutcomeRow } from './queries.ts';
@@ -77,11 +77,7 @@ const begin = async (context: HandOffContext, { send }: Prepared, messageId: str
  * clock, send, commit what became of it. Between the two commits a crash leaves the send in
  * handing_off, which the sweeper turns into unknown; nothing is ever sent on the strength of memory.
  */
-const handOver = async (
-  context: HandOffContext,
-  prepared: Prepared,
-  link: SmtpLink,
-): Promise<null> => {
+const handOver = async (context: HandOffContext, prepared: Prepared, link: Link): Promise<null> => {
   const { send, raw } = prepared;
   const { sender } = context.ready;
   // Taken before the commit: a process frozen in between must find its deadline passed.
@@ -94,6 +90,7 @@ const handOver = async (
   failpoint('after_hand_off_commit');
 
   const outcome = await link.send({
+    sendId: send.send_id,
     from: sender.from_email,
     to: send.recipient,
     raw,

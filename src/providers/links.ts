@@ -1,21 +1,22 @@
-import { connectSmtp } from './smtp.ts';
-import type { ConnectOutcome, SmtpLink, SmtpSettings } from './smtp.ts';
+import type { Settings } from './settings.ts';
+import type { ConnectOutcome, Link, Network } from './transport.ts';
+import { connect } from './transports.ts';
 
 /** How many hand-offs to one provider a process makes at a time, each over a connection of its own. */
 export const LINKS_PER_PROVIDER_MAX = 5;
 /** Relays close idle connections after minutes; we are first. */
 const LINK_IDLE_MS = 30_000;
 
-type Idle = { link: SmtpLink; since: number };
+type Idle = { link: Link; since: number };
 
 /** Open connections to providers, kept between sends. One belongs to one hand-off at a time. */
 export class Links {
   readonly #idle = new Map<string, Idle[]>();
-  readonly #allowNetworks: readonly string[];
+  readonly #network: Network;
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(allowNetworks: readonly string[]) {
-    this.#allowNetworks = allowNetworks;
+  constructor(network: Network) {
+    this.#network = network;
     this.#sweep = setInterval(
       () => this.#closeIdle(Date.now() - LINK_IDLE_MS),
       LINK_IDLE_MS / 3,
@@ -23,16 +24,16 @@ export class Links {
   }
 
   /** An open connection for one hand-off. `key` names provider and credentials, so that old ones are not reused. */
-  async take(key: string, settings: SmtpSettings): Promise<ConnectOutcome> {
+  async take(key: string, settings: Settings): Promise<ConnectOutcome> {
     const idle = this.#idle.get(key) ?? [];
     for (let kept = idle.pop(); kept; kept = idle.pop()) {
       if (kept.link.isOpen) return { kind: 'connected', link: kept.link };
     }
-    return connectSmtp(settings, this.#allowNetworks);
+    return connect(settings, this.#network);
   }
 
   /** Gives a connection back for the next hand-off. */
-  give(key: string, link: SmtpLink): void {
+  give(key: string, link: Link): void {
     const idle = this.#idle.get(key) ?? [];
     if (!link.isOpen) return;
     if (idle.length >= LINKS_PER_PROVIDER_MAX) {

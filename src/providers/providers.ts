@@ -14,36 +14,66 @@ import {
   parkProvider,
   updateProvider,
 } from './queries.ts';
-import type { ProviderRow } from './queries.ts';
-import { preflightSmtp } from './smtp.ts';
-import type { SmtpLink, SmtpSettings, WireMessage } from './smtp.ts';
-import { toOutcome } from './smtp_errors.ts';
+import type { NewProviderRow, ProviderRow } from './queries.ts';
+import { secretOf, SECRET_FIELDS } from './settings.ts';
+import type { ProviderKind, Settings } from './settings.ts';
+import type { Link, Network, WireMessage } from './transport.ts';
+import { preflight } from './transports.ts';
 
 export { LINKS_PER_PROVIDER_MAX };
 export { SMTP_SEND_TIMEOUT_MS } from './smtp.ts';
-export type { SendOutcome, SmtpLink, WireMessage };
+export type { Link, SendOutcome, WireMessage };
 
 /** A provider record as a customer gives it. */
-export type NewProvider = SmtpSettings & {
-  display_name: string;
-  from_email: string;
-  from_name: string | null;
-  reply_to: string | null;
-};
+export type NewProvider = Settings & Sender & { display_name: string };
 
-const place = (providerId: string) => ({ recordId: providerId, field: 'password' });
+const networkOf = ({ config }: Pick<Deps, 'config'>): Network => ({
+  allowNetworks: config.egressAllowNetworks,
+  relayApiUrl: config.relayApiUrl,
+  cloudApiUrl: config.cloudApiUrl,
+});
+
+const placeOf = (recordId: string, kind: ProviderKind) => ({
+  recordId,
+  field: SECRET_FIELDS[kind],
+});
 
 /** Refuses settings that do not work, with the class of the failure and what to do about it. */
-const preflight = async ({ config }: Deps, settings: SmtpSettings): Promise<void> => {
-  const outcome = await preflightSmtp(settings, config.egressAllowNetworks);
+const prove = async (deps: Deps, provider: NewProvider): Promise<void> => {
+  const outcome = await preflight(provider, networkOf(deps), provider.from_email);
   if (outcome.kind === 'passed') return;
   const members = { reason: outcome.reason, hint: hints[outcome.reason] };
   throw new Refusal('provider_preflight_failed', { members });
 };
 
-const toNewRow = async (scope: Scope, providerId: string, { password, ...fields }: NewProvider) => {
-  const { keyVersion, sealed } = await sealCredential(scope, place(providerId), password);
-  return { provider_id: providerId, ...fields, key_version: keyVersion, password: sealed };
+/** What is kept of the settings besides the secret: each kind has columns of its own. */
+const columnsOf = (settings: Settings) => ({
+  smtp_host: 'smtp_host' in settings ? settings.smtp_host : null,
+  smtp_port: 'smtp_port' in settings ? settings.smtp_port : null,
+  smtp_secure: 'smtp_secure' in settings ? settings.smtp_secure : null,
+  username: 'username' in settings ? settings.username : null,
+  region: 'region' in settings ? settings.region : null,
+  access_key_id: 'access_key_id' in settings ? settings.access_key_id : null,
+});
+
+const toNewRow = async (
+  scope: Scope,
+  providerId: string,
+  provider: NewProvider,
+): Promise<NewProviderRow> => {
+  const place = placeOf(providerId, provider.provider);
+  const { keyVersion, sealed } = await sealCredential(scope, place, secretOf(provider));
+  return {
+    provider_id: providerId,
+    provider: provider.provider,
+    display_name: provider.display_name,
+    from_email: provider.from_email,
+    from_name: provider.from_name,
+    reply_to: provider.reply_to,
+    ...columnsOf(provider),
+    key_version: keyVersion,
+    secret: sealed,
+  };
 };
 
 /** Proves that the settings work, then keeps them: a new record, or new settings for the same from-address. */
@@ -52,7 +82,7 @@ export const saveProvider = async (
   projectId: string,
   provider: NewProvider,
 ): Promise<string> => {
-  await preflight(deps, provider);
+  await prove(deps, provider);
   return inProject(deps, projectId, async (scope) => {
     const inserted = await insertProvider(scope, await toNewRow(scope, newId(), provider));
     if (inserted) return inserted.provider_id;
@@ -65,25 +95,53 @@ export const saveProvider = async (
 /** Who a message comes from. */
 export type Sender = Pick<ProviderRow, 'from_email' | 'from_name' | 'reply_to'>;
 
-/** A provider ready to be used: its sender, and its settings with the password in clear, in memory only. */
-export type Ready = { providerId: string; sender: Sender; linkKey: string; settings: SmtpSettings };
+/** A provider ready to be used: its sender, and its settings with the secret in clear, in memory only. */
+export type Ready = { providerId: string; sender: Sender; linkKey: string; settings: Settings };
+
+/** The table's constraint holds the members of each kind together. */
+const held = <T>(value: T | null): T => {
+  if (value === null) throw new Error('a provider record is incomplete');
+  return value;
+};
+
+const toSettings = (row: ProviderRow, secret: string): Settings => {
+  switch (row.provider) {
+    case 'smtp':
+      return {
+        provider: 'smtp',
+        smtp_host: held(row.smtp_host),
+        smtp_port: held(row.smtp_port),
+        smtp_secure: held(row.smtp_secure),
+        username: held(row.username),
+        password: secret,
+      };
+    case 'relay_api':
+      return { provider: 'relay_api', api_key: secret };
+    case 'cloud_api':
+      return {
+        provider: 'cloud_api',
+        region: held(row.region),
+        access_key_id: held(row.access_key_id),
+        secret_access_key: secret,
+      };
+  }
+};
 
 /** The provider ready to be used, or null when it is gone or parked. */
 export const findReady = async (scope: Scope, providerId: string): Promise<Ready | null> => {
   const row = await findProvider(scope, providerId);
   if (!row || row.status !== 'active') return null;
-  const sealed = { keyVersion: row.key_version, sealed: row.password };
-  const { smtp_host, smtp_port, smtp_secure, username } = row;
-  const password = await openCredential(scope, place(providerId), sealed);
+  const sealed = { keyVersion: row.key_version, sealed: row.secret };
+  const secret = await openCredential(scope, placeOf(providerId, row.provider), sealed);
   return {
     providerId,
     sender: { from_email: row.from_email, from_name: row.from_name, reply_to: row.reply_to },
     linkKey: `${providerId}/${row.updated_at.getTime()}`,
-    settings: { smtp_host, smtp_port, smtp_secure, username, password },
+    settings: toSettings(row, secret),
   };
 };
 
-const makeLinks = ({ config }: Pick<Deps, 'config'>) => new Links(config.egressAllowNetworks);
+const makeLinks = (deps: Pick<Deps, 'config'>) => new Links(networkOf(deps));
 
 /**
  * Lends an open, authenticated connection to one hand-off. When none can be had, `work` does not
@@ -92,15 +150,15 @@ const makeLinks = ({ config }: Pick<Deps, 'config'>) => new Links(config.egressA
 export const withLink = async <T>(
   deps: Deps,
   { linkKey, settings }: Ready,
-  work: (link: SmtpLink) => Promise<T>,
+  work: (link: Link) => Promise<T>,
 ): Promise<T | SendOutcome> => {
   const links = deps.resources.of(makeLinks, deps);
-  const outcome = await links.take(linkKey, settings);
-  if (outcome.kind === 'failed') return toOutcome(outcome.error, 'before_body');
+  const answer = await links.take(linkKey, settings);
+  if (answer.kind === 'failed') return answer.outcome;
   try {
-    return await work(outcome.link);
+    return await work(answer.link);
   } finally {
-    links.give(linkKey, outcome.link);
+    links.give(linkKey, answer.link);
   }
 };
 

@@ -1,22 +1,25 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { SMTP_SECURE } from './smtp.ts';
+import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
 
 const DataKey = z.strictObject({ key_version: z.int(), wrapped_key: z.instanceof(Buffer) });
 
 const Provider = z.strictObject({
   provider_id: z.uuid(),
+  provider: z.enum(PROVIDER_KINDS),
   display_name: z.string(),
   from_email: z.string(),
   from_name: z.string().nullable(),
   reply_to: z.string().nullable(),
-  smtp_host: z.string(),
-  smtp_port: z.int(),
-  smtp_secure: z.enum(SMTP_SECURE),
-  username: z.string(),
+  smtp_host: z.string().nullable(),
+  smtp_port: z.int().nullable(),
+  smtp_secure: z.enum(SMTP_SECURE).nullable(),
+  username: z.string().nullable(),
+  region: z.string().nullable(),
+  access_key_id: z.string().nullable(),
   key_version: z.int(),
-  password: z.instanceof(Buffer),
+  secret: z.instanceof(Buffer),
   status: z.enum(['active', 'parked']),
   updated_at: z.date(),
 });
@@ -45,10 +48,10 @@ const Inserted = z.strictObject({ provider_id: z.uuid() });
 export const insertProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
   tx.maybeOne(sql.type(Inserted)`
     insert into providers.providers (project_id, provider_id, provider, display_name, from_email, from_name, reply_to,
-      smtp_host, smtp_port, smtp_secure, username, key_version, password, created_at, updated_at)
-    values (${projectId}, ${row.provider_id}, 'smtp', ${row.display_name}, ${row.from_email}, ${row.from_name},
-      ${row.reply_to}, ${row.smtp_host}, ${row.smtp_port}, ${row.smtp_secure}, ${row.username}, ${row.key_version},
-      ${sql.binary(row.password)}, now(), now())
+      smtp_host, smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, created_at, updated_at)
+    values (${projectId}, ${row.provider_id}, ${row.provider}, ${row.display_name}, ${row.from_email}, ${row.from_name},
+      ${row.reply_to}, ${row.smtp_host}, ${row.smtp_port}, ${row.smtp_secure}, ${row.username}, ${row.region},
+      ${row.access_key_id}, ${row.key_version}, ${sql.binary(row.secret)}, now(), now())
     on conflict (project_id, lower(from_email)) do nothing
     returning provider_id
   `);
@@ -56,16 +59,16 @@ export const insertProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
 export const updateProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
   tx.query(sql.unsafe`
     update providers.providers
-    set display_name = ${row.display_name}, from_name = ${row.from_name}, reply_to = ${row.reply_to},
-      status = 'active', parked_reason = null, smtp_host = ${row.smtp_host},
-      smtp_port = ${row.smtp_port}, smtp_secure = ${row.smtp_secure},
-      username = ${row.username}, key_version = ${row.key_version}, password = ${sql.binary(row.password)},
-      updated_at = now()
+    set provider = ${row.provider}, display_name = ${row.display_name}, from_name = ${row.from_name},
+      reply_to = ${row.reply_to}, status = 'active', parked_reason = null, smtp_host = ${row.smtp_host},
+      smtp_port = ${row.smtp_port}, smtp_secure = ${row.smtp_secure}, username = ${row.username},
+      region = ${row.region}, access_key_id = ${row.access_key_id}, key_version = ${row.key_version},
+      secret = ${sql.binary(row.secret)}, updated_at = now()
     where project_id = ${projectId} and provider_id = ${row.provider_id}
   `);
 
-const columns = sql.fragment`provider_id, display_name, from_email, from_name, reply_to, smtp_host,
-  smtp_port, smtp_secure, username, key_version, password, status, updated_at`;
+const columns = sql.fragment`provider_id, provider, display_name, from_email, from_name, reply_to, smtp_host,
+  smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, status, updated_at`;
 
 export const findProvider = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Provider)`

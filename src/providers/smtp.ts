@@ -6,8 +6,11 @@ import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
 import { resolveEgress } from '../base/egress.ts';
 import { failpoint } from '../base/failpoint.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
+import type { SmtpSettings } from './settings.ts';
 import { classify, toOutcome } from './smtp_errors.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
+import { failed } from './transport.ts';
+import type { Link, Transport, WireMessage } from './transport.ts';
 
 export const SMTP_CONNECT_TIMEOUT_MS = 10_000;
 /** How long the relay may be silent, also after the end of the message. Past it the outcome is unknown. */
@@ -15,27 +18,9 @@ export const SMTP_ANSWER_TIMEOUT_MS = 60_000;
 /** How long one hand-off may take in all, however busy the relay looks. Longer than its silence may be. */
 export const SMTP_SEND_TIMEOUT_MS = 90_000;
 
-export const SMTP_SECURE = ['starttls', 'ssl', 'none'] as const;
-export type SmtpSettings = {
-  smtp_host: string;
-  smtp_port: number;
-  smtp_secure: (typeof SMTP_SECURE)[number];
-  username: string;
-  password: string;
-};
-
-/** A message ready for the wire. `mayStart` is asked once, immediately before its first byte. */
-export type WireMessage = { from: string; to: string; raw: Buffer; mayStart: () => boolean };
-
-/** An open, authenticated connection: nothing more can fail before the message itself. */
-export type SmtpLink = {
-  readonly isOpen: boolean;
-  send: (message: WireMessage) => Promise<SendOutcome>;
-  close: () => void;
-};
-
-export type ConnectOutcome =
-  { kind: 'connected'; link: SmtpLink } | { kind: 'failed'; error: SmtpError };
+/** An open, authenticated connection, or why there is none. */
+export type SmtpConnected =
+  { kind: 'connected'; link: Link } | { kind: 'failed'; error: SmtpError };
 
 /** The first half and the rest, read one after the other, so that the start of the body is a known moment. */
 const bodyOf = ({ raw, mayStart }: WireMessage, onStart: () => void): Readable => {
@@ -106,7 +91,7 @@ const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<Sen
     );
   });
 
-const toLink = (connection: SMTPConnection): SmtpLink => {
+const toLink = (connection: SMTPConnection): Link => {
   let isOpen = true;
   connection.on('error', () => (isOpen = false));
   connection.once('end', () => (isOpen = false));
@@ -158,7 +143,7 @@ const open = async (
 export const connectSmtp = async (
   settings: SmtpSettings,
   allowNetworks: readonly string[],
-): Promise<ConnectOutcome> => {
+): Promise<SmtpConnected> => {
   const { smtp_host: host, smtp_port: port, smtp_secure: secure } = settings;
   const answer = await resolveEgress(host, allowNetworks);
   const isPlainInPublic = answer.kind === 'open' && secure === 'none' && !answer.isInAllowedNetwork;
@@ -195,7 +180,18 @@ export const preflightSmtp = async (
   allowNetworks: readonly string[],
 ): Promise<PreflightOutcome> => {
   const outcome = await connectSmtp(settings, allowNetworks);
-  if (outcome.kind === 'failed') return { kind: 'failed', reason: classify(outcome.error) };
+  if (outcome.kind === 'failed') return failed(classify(outcome.error));
   outcome.link.close();
   return { kind: 'passed' };
+};
+
+/** Any relay that speaks SMTP (RFC 5321) with AUTH PLAIN or LOGIN. */
+export const smtp: Transport<SmtpSettings> = {
+  preflight: (settings, { allowNetworks }) => preflightSmtp(settings, allowNetworks),
+  connect: async (settings, { allowNetworks }) => {
+    const outcome = await connectSmtp(settings, allowNetworks);
+    return outcome.kind === 'connected'
+      ? outcome
+      : { kind: 'failed', outcome: toOutcome(outcome.error, 'before_body') };
+  },
 };

@@ -77,6 +77,7 @@ const providerOf = (home: Home, { mail_username, mail_password }: Secrets) => ({
   from_email: 'hello@example.test',
   from_name: 'Example',
   reply_to: null,
+  provider: 'smtp' as const,
   smtp_host: LOOPBACK,
   smtp_port: home.smtpPort,
   smtp_secure: 'starttls' as const,

@@ -21,6 +21,8 @@ test('two settings are enough; the rest has defaults', () => {
     rateLimitAddress: 50,
     trustedProxies: 0,
     egressAllowNetworks: [],
+    relayApiUrl: 'https://api.smtp2go.com/v3',
+    cloudApiUrl: null,
     workerConcurrency: 10,
     failpoint: null,
   });
@@ -38,6 +40,8 @@ test('every problem is named at once', () => {
     PORT: '70000',
     LOG_LEVEL: 'loud',
     EGRESS_ALLOW_NETWORKS: 'home',
+    RELAY_API_URL: 'here',
+    CLOUD_API_URL: 'ftp://x',
     WORKER_CONCURRENCY: '0',
   };
   expect(() => readConfig(wrong)).toThrow('Cannot start');
@@ -170,6 +174,8 @@ test('--help lists every setting with a sentence, one to a line', () => {
     'RATE_LIMIT_ADDRESS',
     'LOG_LEVEL',
     'EGRESS_ALLOW_NETWORKS',
+    'RELAY_API_URL',
+    'CLOUD_API_URL',
     'WORKER_CONCURRENCY',
     'NODE_ENV',
     'TEST_FAILPOINT',

@@ -13,7 +13,14 @@ const ready: Ready = {
   providerId: newId(),
   sender: { from_email: 'hello@shop.example', from_name: null, reply_to: null },
   linkKey: 'x',
-  settings: { smtp_host: 'x', smtp_port: 1, smtp_secure: 'none', username: 'x', password: 'x' },
+  settings: {
+    provider: 'smtp',
+    smtp_host: 'x',
+    smtp_port: 1,
+    smtp_secure: 'none',
+    username: 'x',
+    password: 'x',
+  },
 };
 
 /** Plans one send for each template, leases them all and prepares them. */

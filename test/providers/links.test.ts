@@ -1,19 +1,24 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Links, LINKS_PER_PROVIDER_MAX } from '../../src/providers/links.ts';
-import type { SmtpLink } from '../../src/providers/smtp.ts';
+import type { Link } from '../../src/providers/transport.ts';
 import { startRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 
 const KEY = 'provider/1';
 
+const networkOf = (allowNetworks: string[]) => ({
+  allowNetworks,
+  relayApiUrl: 'https://relay.invalid',
+  cloudApiUrl: null,
+});
 const openLinks = (): Links => {
-  const links = new Links(['127.0.0.0/8']);
+  const links = new Links(networkOf(['127.0.0.0/8']));
   onTestFinished(() => links.close());
   return links;
 };
-const take = async (links: Links, { settings }: Relay, key = KEY): Promise<SmtpLink> => {
+const take = async (links: Links, { settings }: Relay, key = KEY): Promise<Link> => {
   const outcome = await links.take(key, settings);
-  if (outcome.kind === 'failed') throw outcome.error;
+  if (outcome.kind === 'failed') throw new Error(JSON.stringify(outcome.outcome));
   return outcome.link;
 };
 const untilOpen = (relay: Relay, count: number) =>
@@ -83,7 +88,10 @@ test('closing closes what is kept', async () => {
 test('where no connection can be had, the failure is the answer', async () => {
   const [relay, links] = [await startRelay(), openLinks()];
   const wrong = { ...relay.settings, password: 'wrong' };
-  expect(await links.take(KEY, wrong)).toMatchObject({ kind: 'failed', error: { code: 'EAUTH' } });
+  expect(await links.take(KEY, wrong)).toEqual({
+    kind: 'failed',
+    outcome: { kind: 'deferred', reason: 'authentication_failed' },
+  });
   const nobody = { ...relay.settings, smtp_port: 1 };
   expect(await links.take(KEY, nobody)).toMatchObject({ kind: 'failed' });
   expect((await links.take(KEY, relay.settings)).kind).toBe('connected');
@@ -91,7 +99,7 @@ test('where no connection can be had, the failure is the answer', async () => {
 
 test('a network that is not allowed is never connected to', async () => {
   const relay = await startRelay();
-  const links = new Links([]);
+  const links = new Links(networkOf([]));
   onTestFinished(() => links.close());
   expect((await links.take(KEY, relay.settings)).kind).toBe('failed');
   expect(relay.connections()).toBe(0);

@@ -10,7 +10,8 @@ import type { Relay } from './relay.ts';
 
 const database = testDatabase();
 
-const fieldsOf = ({ settings }: Relay, given: Partial<NewProvider> = {}): NewProvider => ({
+type SmtpProvider = Extract<NewProvider, { provider: 'smtp' }>;
+const fieldsOf = ({ settings }: Relay, given: Partial<SmtpProvider> = {}): SmtpProvider => ({
   display_name: 'Relay',
   from_email: 'hello@shop.example',
   from_name: 'The Shop',
@@ -37,7 +38,7 @@ test('a provider that works is kept, ready to be used, its password nowhere to b
   });
   const [row] = await rowsOf(projectId);
   expect(JSON.stringify(row)).not.toContain('a-secret-password');
-  expect((row.password as Buffer).includes('a-secret-password')).toBe(false);
+  expect((row.secret as Buffer).includes('a-secret-password')).toBe(false);
 });
 
 describe('a provider that does not work is not kept', () => {

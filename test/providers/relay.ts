@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
-import type { SmtpSettings } from '../../src/providers/smtp.ts';
+import type { SmtpSettings } from '../../src/providers/settings.ts';
 
 export type Relay = {
   settings: SmtpSettings;
@@ -37,7 +37,14 @@ export const startRelay = async (username = 'user', password = 'pass'): Promise<
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
   const { port } = server.server.address() as AddressInfo;
   return {
-    settings: { smtp_host: '127.0.0.1', smtp_port: port, smtp_secure: 'none', username, password },
+    settings: {
+      provider: 'smtp',
+      smtp_host: '127.0.0.1',
+      smtp_port: port,
+      smtp_secure: 'none',
+      username,
+      password,
+    },
     connections: () => connections,
     open: () => server.connections.size,
     dropAll: () => {

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectSmtp, preflightSmtp } from '../../src/providers/smtp.ts';
-import type { SmtpLink, SmtpSettings, WireMessage } from '../../src/providers/smtp.ts';
+import type { SmtpSettings } from '../../src/providers/settings.ts';
 import { classify } from '../../src/providers/smtp_errors.ts';
+import type { Link, WireMessage } from '../../src/providers/transport.ts';
 import { smtpSink, startSmtpSink } from '../support/smtp_sink.ts';
 import type { Action, SinkOptions, Stage } from '../support/smtp_script.ts';
 
@@ -30,6 +31,7 @@ const RAW = Buffer.from(
   ].join('\r\n'),
 );
 const message = (changes: Partial<WireMessage> = {}): WireMessage => ({
+  sendId: 'send-1',
   from: 'hello@acme.test',
   to: 'ada@example.test',
   raw: RAW,
@@ -37,11 +39,11 @@ const message = (changes: Partial<WireMessage> = {}): WireMessage => ({
   ...changes,
 });
 
-const links: SmtpLink[] = [];
+const links: Link[] = [];
 afterEach(() => {
   for (const link of links.splice(0)) link.close();
 });
-const open = async (settings: SmtpSettings = sink.settings): Promise<SmtpLink> => {
+const open = async (settings: SmtpSettings = sink.settings): Promise<Link> => {
   const outcome = await connectSmtp(settings, LOCAL);
   if (outcome.kind === 'failed') throw outcome.error;
   links.push(outcome.link);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import type { SmtpSettings } from '../../src/providers/smtp.ts';
+import type { SmtpSettings } from '../../src/providers/settings.ts';
 
 /** The moments of a conversation at which a script may interfere. `end` is after the whole message. */
 export type Stage = 'connect' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'end';

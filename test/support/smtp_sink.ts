@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { afterAll, beforeAll } from 'vitest';
-import type { SmtpSettings } from '../../src/providers/smtp.ts';
+import type { SmtpSettings } from '../../src/providers/settings.ts';
 import {
   distrustAuthority,
   makeCertificate,
@@ -39,7 +39,7 @@ export type SinkMail = Received &
 
 const WAIT_MS = 15_000;
 const DEFAULT_HOSTS = ['localhost', '127.0.0.1', '::1'];
-const ACCOUNT = { username: 'trunkline', password: 'sink password' };
+const ACCOUNT = { provider: 'smtp', username: 'trunkline', password: 'sink password' } as const;
 const now = (): number => performance.timeOrigin + performance.now();
 type Done = (error?: Error | null) => void;
 type Link = { number: number; socket: Socket };
@@ -79,8 +79,8 @@ export class SmtpSink {
     this.#server.on('error', () => {});
     this.#server.listen(this.#options.port ?? 0, host);
     await once(this.#server.server, 'listening');
-    const { port } = this.#server.server.address() as AddressInfo;
-    this.settings = { smtp_host: host, smtp_port: port, smtp_secure: secure, ...ACCOUNT };
+    const { port: smtp_port } = this.#server.server.address() as AddressInfo;
+    this.settings = { ...ACCOUNT, smtp_host: host, smtp_port, smtp_secure: secure };
     return this;
   }
 

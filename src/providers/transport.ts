@@ -1,0 +1,43 @@
+import type { FailureReason, PreflightOutcome, SendOutcome } from './outcome.ts';
+
+/** A message ready for the wire. `mayStart` is asked once, immediately before its first byte. */
+export type WireMessage = {
+  /** Comes back in the provider's feedback, where the provider echoes something of ours. */
+  sendId: string;
+  from: string;
+  to: string;
+  raw: Buffer;
+  mayStart: () => boolean;
+};
+
+/** An open way to a provider, with the credentials proved where that is possible before a message. */
+export type Link = {
+  readonly isOpen: boolean;
+  send: (message: WireMessage) => Promise<SendOutcome>;
+  close: () => void;
+};
+
+/** Nothing was given to the provider when it failed: the outcome is the hand-off's. */
+export type ConnectOutcome =
+  { kind: 'connected'; link: Link } | { kind: 'failed'; outcome: SendOutcome };
+
+/** Where connections may go, and where the two HTTPS providers are. Set by the operator. */
+export type Network = {
+  allowNetworks: readonly string[];
+  /** Base address of SMTP2GO's API, version included. */
+  relayApiUrl: string;
+  /** Base address of Amazon SES instead of the region's own; null for that. */
+  cloudApiUrl: string | null;
+};
+
+/**
+ * One way of handing mail to a provider. No transport tries again by itself, and none throws: what
+ * went wrong is the answer.
+ */
+export type Transport<Settings> = {
+  /** Proves that settings and sender work. Sends nothing where the provider can say so without. */
+  preflight: (settings: Settings, network: Network, fromEmail: string) => Promise<PreflightOutcome>;
+  connect: (settings: Settings, network: Network) => Promise<ConnectOutcome>;
+};
+
+export const failed = (reason: FailureReason): PreflightOutcome => ({ kind: 'failed', reason });

@@ -1,0 +1,28 @@
+import type { PreflightOutcome } from './outcome.ts';
+import type { Settings } from './settings.ts';
+import { smtp } from './smtp.ts';
+import type { ConnectOutcome, Network } from './transport.ts';
+
+/** Proves that settings and sender work, over the transport of their kind. */
+export const preflight = (
+  settings: Settings,
+  network: Network,
+  fromEmail: string,
+): Promise<PreflightOutcome> => {
+  switch (settings.provider) {
+    case 'smtp':
+      return smtp.preflight(settings, network, fromEmail);
+    default:
+      throw new Error(`no transport for ${settings.provider}`);
+  }
+};
+
+/** Opens a way to the provider, over the transport of its kind. */
+export const connect = (settings: Settings, network: Network): Promise<ConnectOutcome> => {
+  switch (settings.provider) {
+    case 'smtp':
+      return smtp.connect(settings, network);
+    default:
+      throw new Error(`no transport for ${settings.provider}`);
+  }
+};
