@@ -1,6 +1,6 @@
-import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
+import { resolveHost } from './resolve_host.ts';
+import type { NameServers } from './resolve_host.ts';
 
 /**
  * Networks that no provider lives in, from the IANA special-purpose registries (RFC 6890 and
@@ -33,14 +33,6 @@ export type EgressAnswer =
   | { kind: 'closed' }
   | { kind: 'unresolvable' };
 
-const resolve = async (host: string): Promise<LookupAddress[]> => {
-  try {
-    return await lookup(host, { all: true, verbatim: true });
-  } catch {
-    return [];
-  }
-};
-
 /**
  * Resolves a host and checks every address it has. Connect to exactly the address answered, and
  * validate certificates against the name: a second resolution could answer something else.
@@ -48,9 +40,10 @@ const resolve = async (host: string): Promise<LookupAddress[]> => {
 export const resolveEgress = async (
   host: string,
   allowNetworks: readonly string[],
+  servers?: NameServers,
 ): Promise<EgressAnswer> => {
   const allowed = toBlockList(allowNetworks);
-  const answers = await resolve(host);
+  const answers = await resolveHost(host, servers);
   const [first] = answers;
   if (!first) return { kind: 'unresolvable' };
 
