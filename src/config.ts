@@ -10,19 +10,23 @@ const isNetwork = (text: string): boolean => {
   return family !== 0 && Number(prefix) <= (family === 4 ? 32 : 128);
 };
 
-const networks = z
-  .string()
-  .default('')
-  .transform((list) =>
-    list
-      .split(',')
-      .map((network) => network.trim())
-      .filter(Boolean),
-  )
-  .refine(
-    (list) => list.every(isNetwork),
-    'a comma-separated list of networks such as 10.0.0.0/8,fd00::/8',
-  );
+const isNameServer = (text: string): boolean => {
+  const [, bracketed, address = bracketed ?? '', port = '53'] =
+    /^(?:\[([0-9a-fA-F:]+)\]|([0-9.]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(port) <= 65_535;
+};
+
+const list = (isItem: (text: string) => boolean, error: string) =>
+  z
+    .string()
+    .default('')
+    .transform((items) =>
+      items
+        .split(',')
+        .map((item) => item.trim())
+        .filter(Boolean),
+    )
+    .refine((items) => items.every(isItem), error);
 
 /** Only digits: what JavaScript takes for a number besides (nothing, blanks, 1e3) is a mistake here. */
 const wholeNumber = (least: number, most: number) =>
@@ -67,9 +71,14 @@ const Settings = z.object({
     'requests a second per address of origin, with publishable keys; 0 for no limit',
   ),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe(LOG_LEVELS.join(', ')),
-  EGRESS_ALLOW_NETWORKS: networks.describe(
-    'private networks that providers may live in, such as 10.0.0.0/8',
-  ),
+  EGRESS_ALLOW_NETWORKS: list(
+    isNetwork,
+    'a comma-separated list of networks such as 10.0.0.0/8,fd00::/8',
+  ).describe('private networks that providers may live in, such as 10.0.0.0/8'),
+  DNS_SERVERS: list(
+    isNameServer,
+    'a comma-separated list of addresses such as 192.0.2.53,[2001:db8::53]:5353',
+  ).describe("name servers to ask about providers and senders' domains, instead of the system's"),
   RELAY_API_URL: apiUrl
     .default('https://api.smtp2go.com/v3')
     .describe("base address of SMTP2GO's API, for providers of type relay_api"),
@@ -104,6 +113,7 @@ const Environment = Settings.refine(
   rateLimitAddress: env.RATE_LIMIT_ADDRESS,
   logLevel: env.LOG_LEVEL,
   egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,
+  dnsServers: env.DNS_SERVERS,
   relayApiUrl: env.RELAY_API_URL,
   cloudApiUrl: env.CLOUD_API_URL ?? null,
   workerConcurrency: env.WORKER_CONCURRENCY,

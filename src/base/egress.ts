@@ -40,7 +40,7 @@ export type EgressAnswer =
 export const resolveEgress = async (
   host: string,
   allowNetworks: readonly string[],
-  servers?: NameServers,
+  servers: NameServers,
 ): Promise<EgressAnswer> => {
   const allowed = toBlockList(allowNetworks);
   const answers = await resolveHost(host, servers);

@@ -1,18 +1,24 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import type { Deps } from './deps.ts';
 
 /** How long one question to a name server may take, and how often it is asked. */
 const QUESTION_TIMEOUT_MS = 2_000;
 const QUESTION_TRIES = 2;
 
-/** Who answers questions for addresses; the system's name servers unless a test says otherwise. */
+/** Who answers questions for addresses. */
 export type NameServers = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
-const systemServers: NameServers = new Resolver({
-  timeout: QUESTION_TIMEOUT_MS,
-  tries: QUESTION_TRIES,
-});
+const makeResolver = ({ config }: Pick<Deps, 'config'>): Resolver => {
+  const resolver = new Resolver({ timeout: QUESTION_TIMEOUT_MS, tries: QUESTION_TRIES });
+  if (config.dnsServers.length > 0) resolver.setServers(config.dnsServers);
+  return resolver;
+};
+
+/** The name servers of this process: those of DNS_SERVERS, or the system's. */
+export const nameServersOf = (deps: Pick<Deps, 'config' | 'resources'>): Resolver =>
+  deps.resources.of(makeResolver, deps);
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
 
@@ -35,10 +41,7 @@ const lookUp = async (host: string): Promise<LookupAddress[]> => {
  * else. Only what they answered at once that they do not know, and names without a dot, are looked up
  * as the operating system does.
  */
-export const resolveHost = async (
-  host: string,
-  servers: NameServers = systemServers,
-): Promise<LookupAddress[]> => {
+export const resolveHost = async (host: string, servers: NameServers): Promise<LookupAddress[]> => {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
   if (!host.includes('.')) return lookUp(host);

@@ -7,6 +7,7 @@ import { feedbackLimits, feedbackRoutes } from '../feedback/routes.ts';
 import { ingestLimits, ingestRoutes } from '../ingest/routes.ts';
 import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.ts';
 import { findCaller } from '../projects/projects.ts';
+import { providerLimits, providerRoutes } from '../providers/routes.ts';
 import { suppressionRoutes } from '../suppression/routes.ts';
 
 /** The endpoints of a room, as the documents put them together. */
@@ -36,6 +37,12 @@ export const sections: readonly Section[] = [
       }),
     ],
     limits: profileLimits,
+  },
+  {
+    tag: 'Email providers',
+    about: 'Through whom a project sends, each with a from-address of its own.',
+    routes: providerRoutes,
+    limits: providerLimits,
   },
   {
     tag: 'Sends',

@@ -2,6 +2,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
+import { nameServersOf } from '../base/resolve_host.ts';
 import { Refusal } from '../base/refusal.ts';
 import { openCredential, sealCredential } from './credentials.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
@@ -27,10 +28,11 @@ export type { Link, SendOutcome, WireMessage };
 /** A provider record as a customer gives it. */
 export type NewProvider = Settings & Sender & { display_name: string };
 
-const networkOf = ({ config }: Pick<Deps, 'config'>): Network => ({
-  allowNetworks: config.egressAllowNetworks,
-  relayApiUrl: config.relayApiUrl,
-  cloudApiUrl: config.cloudApiUrl,
+const networkOf = (deps: Pick<Deps, 'config' | 'resources'>): Network => ({
+  allowNetworks: deps.config.egressAllowNetworks,
+  nameServers: nameServersOf(deps),
+  relayApiUrl: deps.config.relayApiUrl,
+  cloudApiUrl: deps.config.cloudApiUrl,
 });
 
 const placeOf = (recordId: string, kind: ProviderKind) => ({
@@ -141,7 +143,7 @@ export const findReady = async (scope: Scope, providerId: string): Promise<Ready
   };
 };
 
-const makeLinks = (deps: Pick<Deps, 'config'>) => new Links(networkOf(deps));
+const makeLinks = (deps: Pick<Deps, 'config' | 'resources'>) => new Links(networkOf(deps));
 
 /**
  * Lends an open, authenticated connection to one hand-off. When none can be had, `work` does not

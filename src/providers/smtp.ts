@@ -10,13 +10,16 @@ import type { SmtpSettings } from './settings.ts';
 import { classify, toOutcome } from './smtp_errors.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
 import { failed } from './transport.ts';
-import type { Link, Transport, WireMessage } from './transport.ts';
+import type { Link, Network, Transport, WireMessage } from './transport.ts';
 
 export const SMTP_CONNECT_TIMEOUT_MS = 10_000;
 /** How long the relay may be silent, also after the end of the message. Past it the outcome is unknown. */
 export const SMTP_ANSWER_TIMEOUT_MS = 60_000;
 /** How long one hand-off may take in all, however busy the relay looks. Longer than its silence may be. */
 export const SMTP_SEND_TIMEOUT_MS = 90_000;
+
+/** Where an SMTP connection may go. */
+type Way = Pick<Network, 'allowNetworks' | 'nameServers'>;
 
 /** An open, authenticated connection, or why there is none. */
 export type SmtpConnected =
@@ -142,10 +145,10 @@ const open = async (
 /** Connects to the checked address, with the chosen TLS mode, and authenticates: always, or it fails. */
 export const connectSmtp = async (
   settings: SmtpSettings,
-  allowNetworks: readonly string[],
+  { allowNetworks, nameServers }: Way,
 ): Promise<SmtpConnected> => {
   const { smtp_host: host, smtp_port: port, smtp_secure: secure } = settings;
-  const answer = await resolveEgress(host, allowNetworks);
+  const answer = await resolveEgress(host, allowNetworks, nameServers);
   const isPlainInPublic = answer.kind === 'open' && secure === 'none' && !answer.isInAllowedNetwork;
   if (answer.kind !== 'open' || isPlainInPublic) {
     return {
@@ -177,9 +180,9 @@ export const connectSmtp = async (
 /** Proves that settings work: connect, TLS mode, EHLO, AUTH. Sends nothing. */
 export const preflightSmtp = async (
   settings: SmtpSettings,
-  allowNetworks: readonly string[],
+  network: Way,
 ): Promise<PreflightOutcome> => {
-  const outcome = await connectSmtp(settings, allowNetworks);
+  const outcome = await connectSmtp(settings, network);
   if (outcome.kind === 'failed') return failed(classify(outcome.error));
   outcome.link.close();
   return { kind: 'passed' };
@@ -187,9 +190,9 @@ export const preflightSmtp = async (
 
 /** Any relay that speaks SMTP (RFC 5321) with AUTH PLAIN or LOGIN. */
 export const smtp: Transport<SmtpSettings> = {
-  preflight: (settings, { allowNetworks }) => preflightSmtp(settings, allowNetworks),
-  connect: async (settings, { allowNetworks }) => {
-    const outcome = await connectSmtp(settings, allowNetworks);
+  preflight: preflightSmtp,
+  connect: async (settings, network) => {
+    const outcome = await connectSmtp(settings, network);
     return outcome.kind === 'connected'
       ? outcome
       : { kind: 'failed', outcome: toOutcome(outcome.error, 'before_body') };

@@ -1,3 +1,4 @@
+import type { NameServers } from '../base/resolve_host.ts';
 import type { FailureReason, PreflightOutcome, SendOutcome } from './outcome.ts';
 
 /** A message ready for the wire. `mayStart` is asked once, immediately before its first byte. */
@@ -24,6 +25,7 @@ export type ConnectOutcome =
 /** Where connections may go, and where the two HTTPS providers are. Set by the operator. */
 export type Network = {
   allowNetworks: readonly string[];
+  nameServers: NameServers;
   /** Base address of SMTP2GO's API, version included. */
   relayApiUrl: string;
   /** Base address of Amazon SES instead of the region's own; null for that. */

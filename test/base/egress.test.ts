@@ -1,6 +1,10 @@
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { describe, expect, test } from 'vitest';
-import { resolveEgress } from '../../src/base/egress.ts';
+import * as egress from '../../src/base/egress.ts';
+
+const servers = new Resolver({ timeout: 1_000, tries: 1 });
+const resolveEgress = (host: string, allowNetworks: string[]) =>
+  egress.resolveEgress(host, allowNetworks, servers);
 
 const PUBLIC = ['1.1.1.1', '8.8.8.8', '93.184.216.34', '2606:4700:4700::1111', '2a00:1450:4001::1'];
 

@@ -5,6 +5,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { keepProvider } from '../support/kept_provider.ts';
 
 /** What the examples of the documents call an object of ours. */
 export const SHOWN_ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
@@ -59,6 +60,7 @@ export const makeShownProject = async (database: TestDatabase, api: TestApi): Pr
     SHOWN_ID,
     project_id,
   ]);
+  await keepProvider(database, project_id, SHOWN_ID);
   await sendsOf(database, project_id).plan(newSend({ sendId: SHOWN_ID }));
   await database.owner.query(
     `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)

@@ -1,5 +1,6 @@
 // Whatever /docs calls a limit is one: at the bound a request is taken, one past it is refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
 import * as email from '../../src/base/email_address.ts';
 import * as page from '../../src/base/page.ts';
 import * as problems from '../../src/base/parse.ts';
@@ -17,6 +18,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { keepProvider } from '../support/kept_provider.ts';
 import { ask, toWire } from './raw_http.ts';
 
 const database = testDatabase();
@@ -194,6 +196,15 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     async (count) => {
       await post('/v1/identify', { external_id: 'erin' });
       return post('/v1/profiles/external_id:erin/erase', { reason: chars(count) });
+    },
+  ]),
+  'DKIM selectors of one look': bound([
+    async (count) => {
+      const providerId = newId();
+      await keepProvider(database, api.project.project_id, providerId, `${providerId}@shop.test`);
+      const selectors = times(count, (at) => `s${at}`).join(',');
+      const path = `/v1/email-providers/${providerId}/domain-health?dkim_selectors=${selectors}`;
+      return api.call('GET', path, { key: api.project.server_key });
     },
   ]),
   'Events in a webhook': bound([

@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Links, LINKS_PER_PROVIDER_MAX } from '../../src/providers/links.ts';
 import type { Link } from '../../src/providers/transport.ts';
@@ -8,6 +9,7 @@ const KEY = 'provider/1';
 
 const networkOf = (allowNetworks: string[]) => ({
   allowNetworks,
+  nameServers: new Resolver(),
   relayApiUrl: 'https://relay.invalid',
   cloudApiUrl: null,
 });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ import type { Link, WireMessage } from '../../src/providers/transport.ts';
 import { smtpSink, startSmtpSink } from '../support/smtp_sink.ts';
 import type { Action, SinkOptions, Stage } from '../support/smtp_script.ts';
 
-const LOCAL = ['127.0.0.0/8', '::1/128'];
+const LOCAL = { allowNetworks: ['127.0.0.0/8', '::1/128'], nameServers: new Resolver() };
 const sink = smtpSink();
 beforeEach(() => sink.reset());
 
@@ -124,7 +124,9 @@ describe('a connection', () => {
 
   test('connection_failed: a private address that no setting allows is not even tried', async () => {
     const before = sink.connections;
-    expect(await preflightSmtp(sink.settings, [])).toEqual(failed('connection_failed'));
+    expect(await preflightSmtp(sink.settings, { ...LOCAL, allowNetworks: [] })).toEqual(
+      failed('connection_failed'),
+    );
     expect(sink.connections).toBe(before);
   });
 
@@ -302,7 +304,8 @@ describe('the sink', () => {
     const module = new URL('../../src/providers/smtp.ts', import.meta.url).href;
     const code = `
       const { preflightSmtp } = await import(${JSON.stringify(module)});
-      console.log(JSON.stringify(await preflightSmtp(${JSON.stringify(other.settings)}, ['127.0.0.0/8'])));
+      const network = { allowNetworks: ['127.0.0.0/8'], nameServers: null };
+      console.log(JSON.stringify(await preflightSmtp(${JSON.stringify(other.settings)}, network)));
     `;
     const run = async (env: Record<string, string>) => {
       const args = ['--input-type=module', '--eval', code];

@@ -47,6 +47,8 @@ export const testDatabase = (): TestDatabase => {
       DATABASE_URL: database.url,
       MASTER_KEY: TEST_MASTER_KEY,
       EGRESS_ALLOW_NETWORKS: '127.0.0.0/8',
+      // Nobody listens there: tests ask no name server but their own.
+      DNS_SERVERS: '127.0.0.1:9',
       LOG_LEVEL: 'warn',
       NODE_ENV: 'test',
       PORT: '0',
