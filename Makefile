@@ -103,6 +103,10 @@ commit: $(INSTALLED) ## Freeze db/current.sql into a migration: make commit name
 format: $(INSTALLED) ## Format every file
 	@prettier --write --log-level=warn .
 
+.PHONY: test-mta
+test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed where apt is
+	@exec node test/mta.ts
+
 .PHONY: test-matrix
 test-matrix: $(INSTALLED) ## The tests on Postgres 15 to 18, where Docker is
 	@exec node test/matrix.ts
