@@ -509,9 +509,11 @@ create table delivery.sends (
   bounced_at          timestamptz(3),
   complained_at       timestamptz(3),
   identity_id         uuid,
+  category            text not null default 'marketing'::text,
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
+  constraint sends_category_is_known check ((category = any (array['marketing'::text, 'transactional'::text]))),
   constraint sends_queued_have_a_recipient check (((status <> 'queued'::text) or (num_nonnulls(address_key, recipient) = 2))),
   constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text])))
 );
@@ -566,6 +568,8 @@ returns table (
   event_occurred_at timestamptz,
   address_key bytea,
   recipient text,
+  automation_id uuid,
+  category text,
   attempt integer
 )
 language plpgsql volatile
@@ -587,7 +591,8 @@ create function delivery.plan_send(
   event_occurred_at timestamptz,
   address_key bytea,
   recipient text,
-  expires_after interval
+  expires_after interval,
+  category text
 )
 returns table (
   planned_id uuid,
@@ -1425,6 +1430,8 @@ create table rendering.templates (
   html        text not null,
   text        text,
   created_at  timestamptz(3) not null,
+  mjml        text,
+  preheader   text,
   constraint templates_pkey primary key (project_id, template_id, version)
 );
 alter table rendering.templates enable row level security, force row level security;
@@ -1440,22 +1447,27 @@ create schema suppression authorization current_user;
 grant usage on schema suppression to trunkline_runtime;
 
 create table suppression.addresses (
-  project_id    uuid not null,
-  address_key   bytea not null,
-  email         text,
-  reason        text,
-  source        text,
-  suppressed_at timestamptz(3),
-  erased_at     timestamptz(3),
+  project_id          uuid not null,
+  address_key         bytea not null,
+  email               text,
+  reason              text,
+  source              text,
+  suppressed_at       timestamptz(3),
+  erased_at           timestamptz(3),
+  unsubscribed_at     timestamptz(3),
+  resubscribed_at     timestamptz(3),
+  soft_bounced_at     timestamptz(3),
+  soft_bounced_source text,
   constraint addresses_pkey primary key (project_id, address_key),
   constraint addresses_erased_cannot_be_read check ((num_nonnulls(email, erased_at) < 2)),
   constraint addresses_key_is_hmac_sha256 check ((length(address_key) = 32)),
-  constraint addresses_reason_is_known check ((reason = any (array['hard_bounce'::text, 'complaint'::text, 'manual'::text]))),
+  constraint addresses_reason_is_known check ((reason = any (array['hard_bounce'::text, 'complaint'::text, 'manual'::text, 'provider_suppressed'::text, 'soft_bounces'::text]))),
   constraint addresses_suppressed_have_a_reason check ((num_nonnulls(reason, source, suppressed_at) = any (array[0, 3])))
 );
 -- keyed: cannot be read back: address_key
 -- of a person: email
 create index addresses_suppressed on suppression.addresses using btree (project_id, suppressed_at desc, address_key) where (suppressed_at is not null);
+create index addresses_unsubscribed on suppression.addresses using btree (project_id, unsubscribed_at desc, address_key) where (unsubscribed_at is not null);
 alter table suppression.addresses enable row level security, force row level security;
 create policy analysts_permissive on suppression.addresses for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on suppression.addresses as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -1464,22 +1476,45 @@ grant insert, select, update on suppression.addresses to trunkline_runtime;
 grant select (project_id, address_key, email, reason, source, suppressed_at) on suppression.addresses to trunkline_analyst;
 
 create table suppression.history (
-  project_id  uuid not null,
-  history_id  uuid not null,
-  address_key bytea not null,
-  change      text not null,
-  reason      text not null,
-  source      text not null,
-  changed_at  timestamptz(3) not null,
+  project_id       uuid not null,
+  history_id       uuid not null,
+  address_key      bytea not null,
+  change           text not null,
+  reason           text,
+  source           text not null,
+  changed_at       timestamptz(3) not null,
+  note             text,
+  import_id        uuid,
+  lifts_complaints boolean not null default false,
   constraint history_pkey primary key (project_id, history_id),
   constraint history_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
-  constraint history_change_is_known check ((change = any (array['suppressed'::text, 'released'::text])))
+  constraint history_change_is_known check ((change = any (array['suppressed'::text, 'released'::text, 'unsubscribed'::text, 'resubscribed'::text, 'soft_bounced'::text, 'soft_recovered'::text]))),
+  constraint history_suppressions_have_a_reason check (((change <> 'suppressed'::text) or (reason is not null)))
 );
 -- keyed: cannot be read back: address_key
+-- of a person: note
 create index history_by_address on suppression.history using btree (project_id, address_key);
+create index history_by_import on suppression.history using btree (project_id, import_id, address_key) where (import_id is not null);
 alter table suppression.history enable row level security, force row level security;
 create policy one_project on suppression.history for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on suppression.history to trunkline_runtime;
+grant update (note) on suppression.history to trunkline_runtime;
+
+create function suppression.change_subscription(
+  project_id uuid,
+  address_key bytea,
+  email text,
+  history_id uuid,
+  change text,
+  source text,
+  at timestamptz,
+  note text default null::text,
+  import_id uuid default null::uuid
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.change_subscription to public;
 
 create function suppression.erase_addresses(
   project_id uuid,
@@ -1509,14 +1544,20 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function suppression.hold_addresses to public;
 
-create function suppression.is_suppressed(
+create function suppression.import_addresses(
   project_id uuid,
-  address_key bytea
+  import_id uuid,
+  source text,
+  note text,
+  address_keys bytea[],
+  emails text[],
+  reasons text[],
+  history_ids uuid[]
 )
-returns boolean
+returns integer
 language plpgsql volatile
 set search_path = '';
-grant execute on function suppression.is_suppressed to public;
+grant execute on function suppression.import_addresses to public;
 
 create function suppression.know_address(
   project_id uuid,
@@ -1527,6 +1568,81 @@ returns void
 language sql volatile;
 grant execute on function suppression.know_address to public;
 
+create function suppression.lift_address(
+  project_id uuid,
+  address_key bytea,
+  history_id uuid,
+  source text,
+  note text,
+  lifts_complaints boolean
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.lift_address to public;
+
+create function suppression.note_change(
+  project_id uuid,
+  address_key bytea,
+  history_id uuid,
+  change text,
+  reason text,
+  source text,
+  at timestamptz,
+  note text,
+  import_id uuid,
+  lifts_complaints boolean
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.note_change to public;
+
+create function suppression.set_soft_bounced(
+  project_id uuid,
+  address_key bytea,
+  email text,
+  history_id uuid,
+  source text,
+  since timestamptz,
+  at timestamptz
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.set_soft_bounced to public;
+
+create function suppression.show_strongest(
+  project_id uuid,
+  address_key bytea
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.show_strongest to public;
+
+create function suppression.standing_reasons(
+  project_id uuid,
+  address_key bytea
+)
+returns table (
+  reason text,
+  source text,
+  since timestamptz
+)
+language sql stable;
+grant execute on function suppression.standing_reasons to public;
+
+create function suppression.stops_mail(
+  project_id uuid,
+  address_key bytea,
+  category text
+)
+returns text
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.stops_mail to public;
+
 create function suppression.suppress_address(
   project_id uuid,
   address_key bytea,
@@ -1534,9 +1650,23 @@ create function suppression.suppress_address(
   history_id uuid,
   reason text,
   source text,
-  at timestamptz
+  at timestamptz,
+  note text default null::text,
+  import_id uuid default null::uuid
 )
 returns void
 language plpgsql volatile
 set search_path = '';
 grant execute on function suppression.suppress_address to public;
+
+create function suppression.undo_import(
+  project_id uuid,
+  import_id uuid,
+  source text,
+  address_keys bytea[],
+  history_ids uuid[]
+)
+returns integer
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.undo_import to public;

@@ -37,6 +37,11 @@ const wholeNumber = (least: number, most: number) =>
     .pipe(z.int().min(least).max(most));
 
 const apiUrl = z.url({ protocol: /^https?$/, error: 'an address such as https://api.example.com' });
+/** Where a service that nobody has said an address of is reached from its own machine. */
+const localUrl = (host: string, port: number): string => {
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}`;
+};
 
 const RATE_LIMIT_MAX = 1_000_000;
 const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
@@ -60,6 +65,12 @@ const Settings = z.object({
     .min(1)
     .default('127.0.0.1')
     .describe('address to listen on; 0.0.0.0 for every one'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'an address such as https://mail.example.com' })
+    .optional()
+    .describe(
+      'where people reach the api, which links in mails begin with; https for everybody else',
+    ),
   TRUSTED_PROXIES: wholeNumber(0, 10)
     .default(0)
     .describe('reverse proxies in front whose X-Forwarded headers are believed; 0 ignores them'),
@@ -107,6 +118,7 @@ const Environment = Settings.refine(
   role: env.ROLE,
   port: env.PORT,
   host: env.HOST,
+  publicUrl: (env.PUBLIC_URL ?? localUrl(env.HOST, env.PORT)).replace(/\/+$/, ''),
   trustedProxies: env.TRUSTED_PROXIES,
   rateLimitServer: env.RATE_LIMIT_SERVER,
   rateLimitPublishable: env.RATE_LIMIT_PUBLISHABLE,

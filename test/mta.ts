@@ -2,15 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { hasExim } from './mta/exim.ts';
 
-const run = (command: string, args: string[], env: Record<string, string> = {}): boolean =>
-  spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+const run = (command: string, ...args: string[]): boolean =>
+  spawnSync(command, args, { stdio: 'inherit' }).status === 0;
 
-/** The daemon of the package is not started: tests start one of their own. */
+/** Asks nothing, and does not start the daemon of the package: tests start one of their own. */
+const QUIETLY = ['DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1'];
+const PACKAGE = ['--no-install-recommends', 'exim4-daemon-light'];
 const install = (): boolean =>
-  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'exim4-daemon-light'], {
-    DEBIAN_FRONTEND: 'noninteractive',
-    RUNLEVEL: '1',
-  });
+  run('env', ...QUIETLY, 'apt-get', 'install', '-y', '-qq', ...PACKAGE);
 
 if (!hasExim() && !install()) {
   console.log(
@@ -19,4 +18,4 @@ if (!hasExim() && !install()) {
   );
   process.exit(0);
 }
-process.exitCode = run('vitest', ['run', '--config', 'test/vitest.config.ts', 'test/mta']) ? 0 : 1;
+process.exitCode = run('vitest', 'run', '--config', 'test/vitest.config.ts', 'test/mta') ? 0 : 1;

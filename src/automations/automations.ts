@@ -19,7 +19,7 @@ import {
 } from './queries.ts';
 import type { DueRun, LogEntry, NewRun, Triggered } from './queries.ts';
 import { Definition, STEPS_MAX } from './schema.ts';
-import type { Step } from './schema.ts';
+import type { NewDefinition, Step } from './schema.ts';
 import { takeStep } from './steps.ts';
 
 export { eraser } from './erase.ts';
@@ -39,7 +39,7 @@ export const advanceHint = (projectId: string): Hint => ({
 export const createActive = async (
   scope: Scope,
   name: string,
-  definition: Definition,
+  definition: NewDefinition,
 ): Promise<string> => {
   const automationId = newId();
   const parsed = Definition.parse(definition);

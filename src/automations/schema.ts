@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '../base/json_object.ts';
+import { CATEGORIES } from '../delivery/delivery.ts';
 
 export const STEPS_MAX = 100;
 export const FILTERS_MAX = 20;
@@ -66,7 +67,10 @@ export const RE_ENTRY = ['once', 'every_time'] as const;
 export const Definition = z
   .strictObject({
     trigger: EventTrigger,
-    settings: z.strictObject({ re_entry: z.enum(RE_ENTRY).default('once') }),
+    settings: z.strictObject({
+      re_entry: z.enum(RE_ENTRY).default('once'),
+      category: z.enum(CATEGORIES).default('marketing'),
+    }),
     entry: StepId,
     steps: Steps,
   })
@@ -79,3 +83,5 @@ export const Definition = z
     }
   });
 export type Definition = z.output<typeof Definition>;
+/** A definition as its author gives it: what has a default may be left out. */
+export type NewDefinition = z.input<typeof Definition>;

@@ -58,6 +58,7 @@ const sendEmail = async (
     eventId: run.trigger_event_id,
     eventOccurredAt: run.trigger_event_at,
     recipient: profile.email,
+    category: run.definition.settings.category,
   });
   const detail = { send_id: planned_id };
   return planned_status === 'queued'

@@ -4,6 +4,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 export type KeyPurpose =
   | 'api-key-pepper'
   | 'address-hash'
+  | 'unsubscribe-link'
   | 'tombstone'
   | 'erase-receipt'
   | 'notice-dedupe'

@@ -43,6 +43,10 @@ export const refusals = {
     detail:
       'One of the two is being erased. Ask again when that is done: a fresh person starts then.',
   },
+  complaint_not_confirmed: {
+    status: 409,
+    detail: 'The recipient complained. Lift it only if they ask for mail, and say lift_complaint.',
+  },
   request_timeout: { status: 408, detail: 'The request did not arrive completely in time.' },
   idempotency_key_in_use: {
     status: 409,

@@ -9,7 +9,7 @@ import { handOff } from './hand_off.ts';
 import type { HandOffContext, Prepared } from './hand_off.ts';
 import { prepareSends } from './prepare.ts';
 import { claimSends, expireSends, planSend, postponeSend, releaseLeases } from './queries.ts';
-import type { Claimed, NewSend, Planned } from './queries.ts';
+import type { Category, Claimed, NewSend, Planned } from './queries.ts';
 import { Turn, Turns } from './turns.ts';
 import { RETRY_BASE_SECONDS, RETRY_MAX_SECONDS } from './retry.ts';
 
@@ -19,6 +19,8 @@ export { findSentTo, recordFact } from './feedback_queries.ts';
 export { countBetween } from './log_queries.ts';
 export { settleLost } from './sweep_queries.ts';
 export { readMessageId } from './message.ts';
+export { CATEGORIES } from './queries.ts';
+export type { Category };
 export { expireSends };
 export { HAND_OFF_DEADLINE_MS } from './hand_off.ts';
 
@@ -34,7 +36,10 @@ export const sendHint = (projectId: string, providerId: string): Hint => ({
   payload: { project_id: projectId, provider_id: providerId },
 });
 
-export type Intent = Omit<NewSend, 'sendId' | 'addressKey' | 'expiresAfterHours'>;
+export type Intent = Omit<NewSend, 'sendId' | 'addressKey' | 'expiresAfterHours' | 'category'> & {
+  /** Marketing, unless it is said otherwise. */
+  category?: Category;
+};
 
 /**
  * Makes the one send of a run's step, or answers with the one that is there. An address on the
@@ -42,6 +47,7 @@ export type Intent = Omit<NewSend, 'sendId' | 'addressKey' | 'expiresAfterHours'
  */
 export const plan = (scope: Scope, intent: Intent): Promise<Planned> =>
   planSend(scope, {
+    category: 'marketing',
     ...intent,
     sendId: newId(),
     addressKey: suppression.addressKey(scope, intent.recipient),
@@ -112,7 +118,7 @@ const fill = async (
   { projectId, owner }: Turning,
   turn: Turn<Prepared>,
   taken: Taken,
-): Promise<void> => turn.add(await prepareSends(deps, projectId, { ...taken, owner }));
+): Promise<void> => turn.add(await prepareSends(deps, { ...taken, projectId, owner }));
 
 /**
  * A turn of a provider: lease what is due, render it, hand it over. Answers whether more may be due.

@@ -1,8 +1,9 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { encodeWords } from 'nodemailer/lib/mime-funcs';
 import { z } from 'zod';
 import type { Rendered } from '../rendering/rendering.ts';
 import type { Sender } from '../providers/providers.ts';
+import { mailHeaders } from './mail_headers.ts';
+import type { MailAbout } from './mail_headers.ts';
 
 /** How long the finished message may be. Most relays stop at 10 to 25 MB; text mail is far below. */
 export const MESSAGE_BYTES_MAX = 2 * 1024 * 1024;
@@ -12,10 +13,16 @@ export class Unbuildable extends Error {
   override readonly name = 'Unbuildable';
 }
 
-export type Envelope = { sendId: string; attempt: number; sender: Sender; to: string };
+export type Envelope = {
+  sendId: string;
+  attempt: number;
+  sender: Sender;
+  to: string;
+  about: MailAbout;
+};
 
 /** `<send-id.attempt@sender-domain>`: deterministic, so that feedback finds its send and its attempt. */
-export const messageIdOf = ({ sendId, attempt, sender }: Omit<Envelope, 'to'>): string =>
+export const messageIdOf = ({ sendId, attempt, sender }: Omit<Envelope, 'to' | 'about'>): string =>
   `<${sendId}.${attempt}@${sender.from_email.slice(sender.from_email.lastIndexOf('@') + 1)}>`;
 
 /** The send and attempt in a Message-ID of ours, with or without its brackets; null for any other. */
@@ -26,34 +33,72 @@ export const readMessageId = (messageId: string): { sendId: string; attempt: num
     : null;
 };
 
-const ENCODED_WORD_CHARS_MAX = 52;
+/** Of UTF-8, so that an encoded word has at most 75 characters (RFC 2047 §2). */
+const ENCODED_WORD_BYTES_MAX = 45;
+/** RFC 5322 §2.1.1. Whoever breaks a longer line breaks the DKIM signature with it. */
+export const LINE_BYTES_MAX = 998;
+/** A word that cannot be folded at a blank; encoded, it is of words that can. */
+const LONG_WORD = /\S{200}/;
+
+/** A text as encoded words (RFC 2047), no character of which is cut in two. */
+const toEncodedWords = (text: string): string => {
+  const words = [''];
+  for (const character of text) {
+    const word = (words.at(-1) ?? '') + character;
+    if (Buffer.byteLength(word) > ENCODED_WORD_BYTES_MAX) words.push(character);
+    else words[words.length - 1] = word;
+  }
+  return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ');
+};
 
 /**
  * A subject as it goes into the header. One that looks like an encoded word (RFC 2047) is encoded
  * itself: whoever's name is in it must not choose how it is read.
  */
 const toSubjectHeader = (subject: string) =>
-  subject.includes('=?')
-    ? { prepared: true, value: encodeWords(subject, 'B', ENCODED_WORD_CHARS_MAX, true) }
+  subject.includes('=?') || LONG_WORD.test(subject)
+    ? { prepared: true, foldLines: true, value: toEncodedWords(subject) }
     : subject;
+
+/** What ends a header line for some mail software: values that have one are refused, never mended. */
+const LINE_BREAK = /[\r\n\0\u0085\u2028\u2029]/;
+
+const checkValues = (values: Record<string, string | null>): void => {
+  for (const [name, value] of Object.entries(values))
+    if (value !== null && LINE_BREAK.test(value)) throw new Unbuildable(`${name} has a line break`);
+};
+
+/** One kind of line end: a CR or LF alone is a line to one relay and none to the next (RFC 5321 §2.3.8). */
+const toLines = (content: string): string => content.replaceAll(/\r\n?/g, '\n');
+
+const hasLongLine = (raw: Buffer): boolean => {
+  for (let from = 0; from < raw.length;) {
+    const end = raw.indexOf('\r\n', from);
+    const to = end < 0 ? raw.length : end;
+    if (to - from > LINE_BYTES_MAX) return true;
+    from = to + 2;
+  }
+  return false;
+};
 
 /** Builds the message as it goes over the wire (RFC 5322): one recipient, no files, no URLs fetched. */
 export const buildMessage = async (
   envelope: Envelope,
   { subject, html, text }: Rendered,
 ): Promise<Buffer> => {
-  const { sender, to, sendId } = envelope;
+  const { sender, to, sendId, about } = envelope;
+  checkValues({ ...sender, to, subject });
   const raw = await new MailComposer({
     from: { name: sender.from_name ?? '', address: sender.from_email },
     to: { name: '', address: to },
     ...(sender.reply_to === null ? {} : { replyTo: { name: '', address: sender.reply_to } }),
-    text,
-    html,
+    text: toLines(text),
+    html: toLines(html),
+    newline: 'windows',
     messageId: messageIdOf(envelope),
     headers: {
       Subject: toSubjectHeader(subject),
-      'Auto-Submitted': 'auto-generated',
-      'X-Trunkline-Send-Id': sendId,
+      ...mailHeaders(sendId, about),
     },
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -62,5 +107,6 @@ export const buildMessage = async (
     .build();
   if (raw.length > MESSAGE_BYTES_MAX)
     throw new Unbuildable(`message larger than ${MESSAGE_BYTES_MAX} bytes`);
+  if (hasLongLine(raw)) throw new Unbuildable(`a line longer than ${LINE_BYTES_MAX} bytes`);
   return raw;
 };

@@ -3,16 +3,25 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
+import * as projects from '../projects/projects.ts';
 import type { Ready } from '../providers/providers.ts';
 import * as rendering from '../rendering/rendering.ts';
 import type { Rendered, Template, Variables } from '../rendering/rendering.ts';
 import type { Prepared } from './hand_off.ts';
+import * as suppression from '../suppression/suppression.ts';
 import { buildMessage, Unbuildable } from './message.ts';
 import { failRender, keepContents } from './queries.ts';
 import type { Claimed, Content } from './queries.ts';
 
-type Batch = { owner: string; ready: Ready; claimed: readonly Claimed[] };
+type PrepareDeps = Pick<Deps, 'config' | 'db' | 'keys'>;
+type Batch = {
+  projectId: string;
+  owner: string;
+  ready: Ready;
+  claimed: readonly Claimed[];
+};
 type Read = {
+  project: { name: string };
   profiles: Map<string, profiles.ProfileRow>;
   events: Map<string, ingest.Event>;
   templates: Map<string, Template>;
@@ -32,7 +41,10 @@ const readTemplates = async (scope: Scope, claimed: readonly Claimed[]) => {
 };
 
 /** What the templates of a batch may mention, in a few statements however large it is. */
-const readBatch = async (scope: Scope, claimed: readonly Claimed[]): Promise<Read> => {
+const readBatch = async (
+  scope: Scope,
+  claimed: readonly Claimed[],
+): Promise<Omit<Read, 'project'>> => {
   const people = await profiles.listRows(
     scope,
     claimed.map(({ profile_id }) => profile_id),
@@ -50,7 +62,11 @@ const readBatch = async (scope: Scope, claimed: readonly Claimed[]): Promise<Rea
   };
 };
 
-const variablesOf = ({ profile_id, event_id, send_id }: Claimed, read: Read): Variables => {
+const variablesOf = (
+  { profile_id, event_id, send_id }: Claimed,
+  read: Read,
+  unsubscribe_url: string,
+): Variables => {
   const profile = read.profiles.get(profile_id);
   const event = read.events.get(event_id ?? '');
   return {
@@ -59,6 +75,8 @@ const variablesOf = ({ profile_id, event_id, send_id }: Claimed, read: Read): Va
       ? { ...event.properties, event: event.name, occurred_at: event.occurred_at.toISOString() }
       : {},
     run: { send_id },
+    project: read.project,
+    unsubscribe_url,
   };
 };
 
@@ -69,24 +87,54 @@ const render = async (template: Template | undefined, variables: Variables): Pro
   return outcome.message;
 };
 
+type Made = { message: Rendered; raw: Buffer };
+
+/** One send as it will be kept and as it will go over the wire. */
+const build = async (
+  { config, keys }: PrepareDeps,
+  { projectId, ready }: Batch,
+  send: Claimed,
+  read: Read,
+): Promise<Made> => {
+  const { send_id: sendId, address_key: addressKey, category } = send;
+  const token = suppression.makeUnsubscribeToken(keys, { projectId, addressKey, sendId });
+  const url = `${config.publicUrl}/u/${token}`;
+  const isMarketing = category === 'marketing';
+  const rendered = await render(
+    read.templates.get(templateKey(send)),
+    variablesOf(send, read, url),
+  );
+  const message = isMarketing ? rendering.withUnsubscribe(rendered, url) : rendered;
+  const about = {
+    projectId,
+    automationId: send.automation_id,
+    templateId: send.template_id,
+    templateVersion: send.template_version,
+    category,
+    unsubscribeUrl: isMarketing ? url : null,
+    host: 'smtp_host' in ready.settings ? ready.settings.smtp_host : null,
+  };
+  const { attempt, recipient: to } = send;
+  const raw = await buildMessage({ sendId, attempt, sender: ready.sender, to, about }, message);
+  return { message, raw };
+};
+
 type Built = {
   prepared: Prepared[];
   contents: Content[];
   failed: { sendId: string; reason: string }[];
 };
 
-const buildAll = async ({ ready, claimed }: Batch, read: Read): Promise<Built> => {
+const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Built> => {
   const built: Built = { prepared: [], contents: [], failed: [] };
-  for (const send of claimed) {
-    const { send_id: sendId, attempt, recipient: to } = send;
+  for (const send of batch.claimed) {
     try {
-      const message = await render(read.templates.get(templateKey(send)), variablesOf(send, read));
-      const raw = await buildMessage({ sendId, attempt, sender: ready.sender, to }, message);
+      const { message, raw } = await build(deps, batch, send, read);
       built.prepared.push({ send, raw });
-      built.contents.push({ sendId, ...message });
+      built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {
       if (!(error instanceof Unbuildable)) throw error;
-      built.failed.push({ sendId, reason: error.message });
+      built.failed.push({ sendId: send.send_id, reason: error.message });
     }
   }
   return built;
@@ -96,16 +144,15 @@ const buildAll = async ({ ready, claimed }: Batch, read: Read): Promise<Built> =
  * Renders leased sends and keeps what will be sent. What cannot be rendered ends as failed_render
  * and stops nobody else. No transaction is open while templates run.
  */
-export const prepareSends = async (
-  deps: Pick<Deps, 'db' | 'keys'>,
-  projectId: string,
-  batch: Batch,
-): Promise<Prepared[]> => {
-  const read = await inProject(deps, projectId, (scope) => readBatch(scope, batch.claimed));
-  const { prepared, contents, failed } = await buildAll(batch, read);
+export const prepareSends = async (deps: PrepareDeps, batch: Batch): Promise<Prepared[]> => {
+  const { projectId, owner, claimed } = batch;
+  const project = await projects.findProject(deps.db, projectId);
+  const known = await inProject(deps, projectId, (scope) => readBatch(scope, claimed));
+  const read = { ...known, project: { name: project?.name ?? '' } };
+  const { prepared, contents, failed } = await buildAll(deps, batch, read);
   await inProject(deps, projectId, async (scope) => {
-    for (const { sendId, reason } of failed) await failRender(scope, sendId, batch.owner, reason);
-    if (contents.length > 0) await keepContents(scope, batch.owner, contents);
+    for (const { sendId, reason } of failed) await failRender(scope, sendId, owner, reason);
+    if (contents.length > 0) await keepContents(scope, owner, contents);
   });
   return prepared;
 };

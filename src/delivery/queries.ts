@@ -17,6 +17,10 @@ export const SEND_STATUSES = [
 ] as const;
 const Status = z.enum(SEND_STATUSES);
 
+/** Transactional mail is what people cannot do without; only suppressions stop it. */
+export const CATEGORIES = ['marketing', 'transactional'] as const;
+export type Category = (typeof CATEGORIES)[number];
+
 const Planned = z.strictObject({ planned_id: z.uuid(), planned_status: Status });
 export type Planned = z.output<typeof Planned>;
 
@@ -36,6 +40,7 @@ export type NewSend = {
   addressKey: Buffer;
   recipient: string;
   expiresAfterHours: number;
+  category: Category;
 };
 
 export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
@@ -56,7 +61,8 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       event_occurred_at => ${sql.timestamp(send.eventOccurredAt)},
       address_key => ${sql.binary(send.addressKey)},
       recipient => ${send.recipient},
-      expires_after => make_interval(hours => ${send.expiresAfterHours})
+      expires_after => make_interval(hours => ${send.expiresAfterHours}),
+      category => ${send.category}
     )
   `);
 
@@ -69,6 +75,8 @@ const Claimed = z.strictObject({
   event_occurred_at: z.date().nullable(),
   address_key: z.instanceof(Buffer),
   recipient: z.string(),
+  automation_id: z.uuid().nullable(),
+  category: z.enum(CATEGORIES),
   attempt: z.int(),
 });
 export type Claimed = z.output<typeof Claimed>;
@@ -81,7 +89,7 @@ export const claimSends = (
 ) =>
   tx.any(sql.type(Claimed)`
     select send_id, profile_id, template_id, template_version, event_id, event_occurred_at,
-      address_key, recipient, attempt
+      address_key, recipient, automation_id, category, attempt
     from delivery.claim_sends(
       project_id => ${projectId},
       provider_id => ${providerId},
@@ -225,10 +233,7 @@ export const releaseLeases = ({ tx, projectId }: Scope, providerId: string, owne
 /** How many sends one sweep of a project ends; whoever is left is found by the next. Nobody hands them over anyway. */
 export const EXPIRE_SENDS_MAX = 5_000;
 
-/**
- * Ends what waited too long, at whatever provider: the longest past first, so many at once at most. They are chosen
- * as an array: a subquery that is joined may run again, and skips what it has locked itself.
- */
+/** Ends what waited too long, the longest first. Chosen as an array: a subquery may run again, past its own locks. */
 export const expireSends = ({ tx, projectId }: Scope, sendsMax = EXPIRE_SENDS_MAX) =>
   tx.query(sql.unsafe`
     update delivery.sends

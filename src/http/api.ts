@@ -23,6 +23,7 @@ import { makeLimits } from './limits.ts';
 import { mountRoutes, refuseOtherMethods } from './mount.ts';
 import { startPresence } from './presence.ts';
 import { routes } from './routes.ts';
+import { mountUnsubscribe, unsubscribeLimits } from './unsubscribe.ts';
 import { requireHost } from './url.ts';
 
 export const TIMEOUTS = {
@@ -51,6 +52,7 @@ const rateLimits = (config: Config): Limit[] => {
 export const doorLimits = (config: Config): readonly Limit[] => [
   ...rateLimits(config),
   { name: 'Items on a page', value: PAGE_ITEMS_MAX, unit: 'items', where: '`limit`' },
+  ...unsubscribeLimits,
   { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
   {
     name: 'Idempotency-Key',
@@ -91,6 +93,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   mountHealth(router, deps, readiness);
   if (withApi) {
     mountRoutes(router, deps, routes);
+    mountUnsubscribe(router, deps);
     mountDocs(router, doorLimits(deps.config));
   }
   const { trustedProxies } = deps.config;

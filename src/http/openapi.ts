@@ -1,5 +1,5 @@
 import { createDocument } from 'zod-openapi';
-import type { oas31, ZodOpenApiPathsObject } from 'zod-openapi';
+import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { isForBrowsers } from './cors.ts';
 import { exampleOf } from './openapi_examples.ts';
 import { requestHeaders, responseHeaders } from './openapi_headers.ts';
@@ -28,10 +28,15 @@ const pathsOf = (those: readonly Section[], shared: SharedResponses): ZodOpenApi
       };
     }
   }
-  for (const [path, { get }] of Object.entries(openPaths))
-    paths[path] = {
-      get: { operationId: toOperationId('GET', path), ...get, responses: get?.responses ?? {} },
-    };
+  for (const [path, item] of Object.entries(openPaths))
+    paths[path] = Object.fromEntries(
+      Object.entries(item as Record<string, ZodOpenApiOperationObject>).map(
+        ([method, operation]) => [
+          method,
+          { operationId: toOperationId(method.toUpperCase(), path), ...operation },
+        ],
+      ),
+    );
   return paths;
 };
 

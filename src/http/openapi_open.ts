@@ -55,7 +55,57 @@ export const toPreflight = (path: string, tag: string): ZodOpenApiOperationObjec
   responses: { '204': { description: 'It may.', headers: answerHeaders } },
 });
 
+const token = {
+  name: 'token',
+  in: 'path',
+  required: true,
+  description: 'What the link in a mail ends with.',
+  schema: { type: 'string' },
+} as const;
+
+const ofUnsubscribe = (
+  method: 'GET' | 'POST',
+  given: Pick<ZodOpenApiOperationObject, 'summary' | 'description' | 'requestBody'>,
+  refused: ZodOpenApiOperationObject['responses'],
+): ZodOpenApiOperationObject => ({
+  tags: [OPEN_TAG],
+  security: [],
+  parameters: [token, ...headersRead({ method, access: 'none' })],
+  ...given,
+  responses: {
+    '200': ok('text/html', z.string()),
+    ...refused,
+    '500': toResponse(500, ['internal_error']),
+    '503': toResponse(503, ['unavailable']),
+  },
+});
+
+const Unsubscribe = z
+  .looseObject({ 'List-Unsubscribe': z.string().optional() })
+  .meta({ examples: [{ 'List-Unsubscribe': 'One-Click' }] });
+
+const unsubscribe = {
+  get: ofUnsubscribe(
+    'GET',
+    { summary: 'The page behind a mail’s unsubscribe link. Shows it, and changes nothing.' },
+    {},
+  ),
+  post: ofUnsubscribe(
+    'POST',
+    {
+      summary: 'Unsubscribe with one click (RFC 8058): no cookies, no log-in, no redirect.',
+      description: 'With `action=resubscribe` it takes that back, and no suppression.',
+      requestBody: { content: { 'application/x-www-form-urlencoded': { schema: Unsubscribe } } },
+    },
+    {
+      '408': toResponse(408, ['request_timeout']),
+      '413': toResponse(413, ['body_too_large']),
+    },
+  ),
+};
+
 export const openPaths: ZodOpenApiPathsObject = {
+  '/u/{token}': unsubscribe,
   '/healthz': read('Whether the process lives.', {
     '200': ok('application/json', state('alive')),
   }),

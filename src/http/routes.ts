@@ -5,10 +5,11 @@ import { deliveryRoutes } from '../delivery/routes.ts';
 import * as feedback from '../feedback/feedback.ts';
 import { feedbackLimits, feedbackRoutes } from '../feedback/routes.ts';
 import { ingestLimits, ingestRoutes } from '../ingest/routes.ts';
+import * as profiles from '../profiles/profiles.ts';
 import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.ts';
 import { findCaller } from '../projects/projects.ts';
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
-import { suppressionRoutes } from '../suppression/routes.ts';
+import { suppressionLimits, suppressionRoutes } from '../suppression/routes.ts';
 
 /** The endpoints of a room, as the documents put them together. */
 export type Section = {
@@ -52,7 +53,8 @@ export const sections: readonly Section[] = [
   {
     tag: 'Suppressions',
     about: 'Addresses that must be left alone, and why.',
-    routes: suppressionRoutes,
+    routes: suppressionRoutes(profiles.changeAddresses),
+    limits: suppressionLimits,
   },
   {
     tag: 'Webhooks',

@@ -103,6 +103,7 @@ const eraseAddresses = async (scope: Scope, { erasureId, erasers }: Erasing) => 
   // Before what was written about them: who is told of an address from now on writes nothing down.
   let rows: RowCounts = {
     'suppression.addresses': await suppression.eraseAddresses(scope, keys),
+    'suppression.history': await suppression.eraseNotes(scope, keys),
   };
   let isAll = true;
   for (const eraser of erasers) {

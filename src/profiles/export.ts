@@ -28,11 +28,14 @@ const Address = z.strictObject({
   suppressed: z
     .strictObject({ reason: z.string(), source: z.string(), created_at: Timestamp })
     .nullable(),
+  unsubscribed_at: Timestamp.nullable(),
   history: z.array(
     z.strictObject({
-      change: z.enum(['suppressed', 'released']),
-      reason: z.string(),
+      change: z.enum(suppression.CHANGES),
+      reason: z.string().nullable(),
       source: z.string(),
+      note: z.string().nullable(),
+      import_id: z.uuid().nullable(),
       changed_at: Timestamp,
     }),
   ),
@@ -42,8 +45,16 @@ const NOW = '2026-01-31T12:00:05.000Z';
 const ADDRESS_EXAMPLE: z.input<typeof Address> = {
   email: 'ann@example.com',
   suppressed: { reason: 'hard_bounce', source: 'webhook/smtp', created_at: NOW },
+  unsubscribed_at: null,
   history: [
-    { change: 'suppressed', reason: 'hard_bounce', source: 'webhook/smtp', changed_at: NOW },
+    {
+      change: 'suppressed',
+      reason: 'hard_bounce',
+      source: 'webhook/smtp',
+      note: null,
+      import_id: null,
+      changed_at: NOW,
+    },
   ],
 };
 
@@ -71,6 +82,7 @@ const readAddresses = async (emails: readonly string[], read: Read) => {
       await read(async (scope) => {
         const key = suppression.addressKey(scope, email);
         const held = await suppression.findSuppressed(scope, key);
+        const known = await suppression.findByEmail(scope, email);
         const history = await suppression.listChanges(scope, key);
         return {
           email,
@@ -79,6 +91,7 @@ const readAddresses = async (emails: readonly string[], read: Read) => {
             source: held.source,
             created_at: held.suppressed_at.toISOString(),
           },
+          unsubscribed_at: known?.unsubscribed_at?.toISOString() ?? null,
           history: history.map((one) => ({ ...one, changed_at: one.changed_at.toISOString() })),
         };
       }),

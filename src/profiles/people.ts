@@ -1,10 +1,12 @@
 import type { Scope } from '../base/db.ts';
+import { normaliseEmail } from '../base/email_address.ts';
 import * as identity from '../identity/identity.ts';
 import type { Person } from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
   changeTraits as changeTraitsQuery,
   foldProfile,
+  holdByAddress,
   insertProfiles,
   listUnknown,
   setTags,
@@ -56,18 +58,41 @@ export type TraitChange = {
   authority: 'publishable' | 'server';
 };
 
-/** What a suppressed address is called on the profiles that have it. */
+/** What an address that is left alone is called on the profiles that have it. */
 const tagOf = {
   hard_bounce: 'hard_bounced',
   complaint: 'complained',
   manual: 'suppressed',
+  provider_suppressed: 'provider_suppressed',
+  soft_bounces: 'soft_bounced',
+  unsubscribed: 'unsubscribed',
 } as const;
+
+const tagsOf = async (scope: Scope, email: string | null): Promise<string[]> => {
+  const reasons = email === null ? [] : await suppression.listReasons(scope, email);
+  return reasons.map((reason) => tagOf[reason]).toSorted();
+};
 
 /** The tags of a profile follow from its address, whenever that changes. */
 const retag = async (scope: Scope, { changed_id, old_email, new_email }: Folded): Promise<void> => {
   if (old_email === new_email) return;
-  const reasons = new_email === null ? [] : await suppression.listReasons(scope, new_email);
-  await setTags(scope, changed_id, reasons.map((reason) => tagOf[reason]).toSorted());
+  await setTags(scope, changed_id, await tagsOf(scope, new_email));
+};
+
+/**
+ * Changes why addresses are left alone, and the tags of the profiles that have them with it. People are
+ * locked before addresses, as everywhere.
+ */
+export const changeAddresses = async <T>(
+  scope: Scope,
+  emails: readonly string[],
+  change: (scope: Scope) => Promise<T>,
+): Promise<T> => {
+  const holders = await holdByAddress(scope, emails.map(normaliseEmail));
+  const changed = await change(scope);
+  for (const { profile_id, email } of holders)
+    await setTags(scope, profile_id, await tagsOf(scope, email));
+  return changed;
 };
 
 /** Keeps what an identity was told about itself and folds it into its profile, unless it is being erased. */

@@ -129,3 +129,14 @@ export const addTagByEmail = ({ tx, projectId }: Scope, email: string, tag: stri
       updated_at = now()
     where project_id = ${projectId} and address = ${email} and not tags @> ${sql.array([tag], 'text')}
   `);
+
+const Holder = z.strictObject({ profile_id: z.uuid(), email: z.string().nullable() });
+
+/** The profiles that have one of some addresses, locked: nobody folds or tags them meanwhile. */
+export const holdByAddress = ({ tx, projectId }: Scope, addresses: readonly string[]) =>
+  tx.any(sql.type(Holder)`
+    select profile_id, email from profiles.profiles
+    where project_id = ${projectId} and address = any (${sql.array([...addresses], 'text')})
+    order by profile_id
+    for no key update
+  `);

@@ -11,7 +11,15 @@ export const RENDERED_CHARS_MAX = 512 * 1024;
 export const SUBJECT_CHARS_MAX = 998;
 const REASON_CHARS_MAX = 1_000;
 
-export type Variables = { profile: object; event: object; run: object };
+export const PREHEADER_CHARS_MAX = 250;
+
+export type Variables = {
+  profile: object;
+  event: object;
+  run: object;
+  project: object;
+  unsubscribe_url: string;
+};
 export type Rendered = { subject: string; html: string; text: string };
 
 /** What became of a template. A customer's template fails as a matter of course, so it is never thrown. */
@@ -65,6 +73,41 @@ const toText = (body: string): string => convert(body, { selectors: AS_WRITTEN }
 const toReason = (error: unknown): string =>
   toStorable(error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARS_MAX);
 
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
+
+const HIDDEN =
+  'display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all';
+/** Keeps mail software from showing the beginning of the text after a short preheader. */
+const FILLER = '&#847;&zwnj;&nbsp;'.repeat(60);
+
+/** The line that inboxes show after the subject, hidden at the beginning of the body. */
+const withPreheader = (body: string, preheader: string): string => {
+  const line = preheader.trim().replaceAll(/\s+/g, ' ');
+  if (line === '') return body;
+  if (line.length > PREHEADER_CHARS_MAX)
+    throw new Error(`the preheader has more than ${PREHEADER_CHARS_MAX} characters`);
+  const hidden = `<div style="${HIDDEN}">${escapeHtml(line)}${FILLER}</div>`;
+  const [start] = /<body\b[^>]*>/i.exec(body) ?? [''];
+  return start === '' ? hidden + body : body.replace(start, () => start + hidden);
+};
+
+/** Refuses what can be seen to be wrong before anybody is mailed: what Liquid cannot read. */
+export const checkSyntax = (
+  template: Pick<Template, 'subject' | 'html' | 'text' | 'preheader'>,
+) => {
+  const parts = { ...template, text: template.text ?? '', preheader: template.preheader ?? '' };
+  return Object.entries(parts).flatMap(([part, source]) => {
+    try {
+      plain.parse(source);
+      return [];
+    } catch (error) {
+      return [{ path: `/${part}`, message: toReason(error) }];
+    }
+  });
+};
+
 /** Renders a template for one person. The text part is derived from the HTML when the template has none. */
 export const render = async (template: Template, variables: Variables): Promise<RenderOutcome> => {
   try {
@@ -72,7 +115,9 @@ export const render = async (template: Template, variables: Variables): Promise<
     const text =
       template.text === null ? toText(body) : await plain.parseAndRender(template.text, variables);
     const subject = toSubject(await plain.parseAndRender(template.subject, variables));
-    return { kind: 'rendered', message: { subject, html: body, text: bounded(text) } };
+    const preheader = await plain.parseAndRender(template.preheader ?? '', variables);
+    const shown = bounded(withPreheader(body, preheader));
+    return { kind: 'rendered', message: { subject, html: shown, text: bounded(text) } };
   } catch (error) {
     return { kind: 'failed', reason: toReason(error) };
   }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
-import { addressKey, findSuppressed, listSuppressed } from './suppression.ts';
+import { addressKey, findByEmail, listChanges, listSuppressed } from './suppression.ts';
 import type { Suppressed } from './suppression.ts';
 
 /** An address key is 32 bytes, so 43 characters of base64url. */
@@ -20,18 +20,37 @@ export const pageSuppressions = async (
   scope: Scope,
   query: PageQuery & { email?: string | undefined },
 ) => {
-  if (query.email !== undefined) {
-    const found = await findSuppressed(scope, addressKey(scope, query.email));
-    return { items: found ? [toSuppression(found)] : [], next_cursor: null };
-  }
   const position = readCursor(Position, query.cursor);
   const before = position && {
     suppressedAt: new Date(position[0]),
     addressKey: Buffer.from(position[1], 'base64url'),
   };
-  const rows = await listSuppressed(scope, { limit: query.limit + 1, before });
+  const rows = await listSuppressed(scope, {
+    limit: query.limit + 1,
+    before,
+    addressKey: query.email === undefined ? null : addressKey(scope, query.email),
+  });
   return toPage(rows, query.limit, {
     item: toSuppression,
     position: (row) => [row.suppressed_at.toISOString(), row.address_key.toString('base64url')],
   });
+};
+
+/** An address as the API shows it: how it stands, and what was done about it. */
+export const readAddressState = async (scope: Scope, email: string) => {
+  const known = await findByEmail(scope, email);
+  const history = await listChanges(scope, addressKey(scope, email));
+  return {
+    email: known?.email ?? null,
+    suppressed:
+      known?.reason && known.source && known.suppressed_at
+        ? {
+            reason: known.reason,
+            source: known.source,
+            created_at: known.suppressed_at.toISOString(),
+          }
+        : null,
+    unsubscribed_at: known?.unsubscribed_at?.toISOString() ?? null,
+    history: history.map((one) => ({ ...one, changed_at: one.changed_at.toISOString() })),
+  };
 };

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 
-export const SUPPRESSION_REASONS = ['hard_bounce', 'complaint', 'manual'] as const;
+/** Why addresses are suppressed, the strongest reason last. */
+export const SUPPRESSION_REASONS = [
+  'manual',
+  'soft_bounces',
+  'provider_suppressed',
+  'hard_bounce',
+  'complaint',
+] as const;
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
 const Suppressed = z.strictObject({
@@ -13,31 +20,28 @@ const Suppressed = z.strictObject({
 });
 export type Suppressed = z.output<typeof Suppressed>;
 
-export type NewSuppression = {
-  addressKey: Buffer;
-  email: string;
-  historyId: string;
-  reason: SuppressionReason;
-  source: string;
-};
-
-export const suppressAddress = ({ tx, projectId }: Scope, suppression: NewSuppression) =>
-  tx.query(sql.unsafe`
-    select from suppression.suppress_address(
-      project_id => ${projectId},
-      address_key => ${sql.binary(suppression.addressKey)},
-      email => ${suppression.email},
-      history_id => ${suppression.historyId},
-      reason => ${suppression.reason},
-      source => ${suppression.source},
-      at => now()
-    )
-  `);
-
 export const findSuppressed = ({ tx, projectId }: Scope, addressKey: Buffer) =>
   tx.maybeOne(sql.type(Suppressed)`
     select email, reason, source, suppressed_at from suppression.addresses
     where project_id = ${projectId} and address_key = ${sql.binary(addressKey)} and suppressed_at is not null
+  `);
+
+const Known = z.strictObject({
+  email: z.string().nullable(),
+  reason: z.enum(SUPPRESSION_REASONS).nullable(),
+  source: z.string().nullable(),
+  suppressed_at: z.date().nullable(),
+  unsubscribed_at: z.date().nullable(),
+});
+export type Known = z.output<typeof Known>;
+
+/** An address as it stands, whether or not it is left alone; null when nobody ever mentioned it. */
+export const findAddress = ({ tx, projectId }: Scope, addressKey: Buffer) =>
+  tx.maybeOne(sql.type(Known)`
+    select email, reason, source, suppressed_at,
+      case when unsubscribed_at >= coalesce(resubscribed_at, '-infinity') then unsubscribed_at end as unsubscribed_at
+    from suppression.addresses
+    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
   `);
 
 const Listed = Suppressed.extend({ address_key: z.instanceof(Buffer) });
@@ -46,16 +50,24 @@ export type Listed = z.output<typeof Listed>;
 export type SuppressionPage = {
   limit: number;
   before: { suppressedAt: Date; addressKey: Buffer } | null;
+  /** Only this address. */
+  addressKey?: Buffer | null;
 };
 
-export const listSuppressed = ({ tx, projectId }: Scope, { limit, before }: SuppressionPage) => {
+export const listSuppressed = (
+  { tx, projectId }: Scope,
+  { limit, before, addressKey = null }: SuppressionPage,
+) => {
   const earlier = before
     ? sql.fragment`and (suppressed_at, address_key)
         < (${sql.timestamp(before.suppressedAt)}, ${sql.binary(before.addressKey)})`
     : sql.fragment``;
+  const same = addressKey
+    ? sql.fragment`and address_key = ${sql.binary(addressKey)}`
+    : sql.fragment``;
   return tx.any(sql.type(Listed)`
     select email, reason, source, suppressed_at, address_key from suppression.addresses
-    where project_id = ${projectId} and suppressed_at is not null ${earlier}
+    where project_id = ${projectId} and suppressed_at is not null ${earlier} ${same}
     order by suppressed_at desc, address_key desc
     limit ${limit}
   `);
@@ -63,17 +75,12 @@ export const listSuppressed = ({ tx, projectId }: Scope, { limit, before }: Supp
 
 const Reason = z.strictObject({ reason: z.enum(SUPPRESSION_REASONS) });
 
-/** Everything that an address was ever suppressed for and still is. */
+/** Everything that an address is suppressed for now. */
 export const listSuppressionReasons = ({ tx, projectId }: Scope, addressKey: Buffer) =>
   tx.any(sql.type(Reason)`
-    select distinct history.reason
-    from suppression.addresses as address
-    join suppression.history as history
-      on history.project_id = address.project_id and history.address_key = address.address_key
-    where address.project_id = ${projectId} and history.project_id = ${projectId}
-    and address.address_key = ${sql.binary(addressKey)}
-    and address.suppressed_at is not null and history.change = 'suppressed'
-    order by history.reason
+    select distinct standing.reason
+    from suppression.standing_reasons(project_id => ${projectId}, address_key => ${sql.binary(addressKey)}) as standing
+    order by standing.reason
   `);
 
 const Held = z.strictObject({ hold_address: z.boolean() });
@@ -114,21 +121,46 @@ export const eraseAddresses = async (
   return erase_addresses;
 };
 
+/** Forgets what people wrote about addresses that are held and erased; answers how many notes there were. */
+export const eraseNotes = async (
+  { tx, projectId }: Scope,
+  addressKeys: readonly Buffer[],
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update suppression.history set note = null
+    where project_id = ${projectId} and address_key = any (${sql.array([...addressKeys], 'bytea')})
+    and note is not null
+  `);
+  return rowCount;
+};
+
+export const CHANGES = [
+  'suppressed',
+  'released',
+  'unsubscribed',
+  'resubscribed',
+  'soft_bounced',
+  'soft_recovered',
+] as const;
+
 const Change = z.strictObject({
-  change: z.enum(['suppressed', 'released']),
-  reason: z.string(),
+  change: z.enum(CHANGES),
+  reason: z.string().nullable(),
   source: z.string(),
+  note: z.string().nullable(),
+  import_id: z.uuid().nullable(),
   changed_at: z.date(),
 });
 export type Change = z.output<typeof Change>;
 
-const CHANGES_MAX = 1_000;
+/** How many changes of an address are shown. */
+export const CHANGES_MAX = 1_000;
 
 /** What was done about an address, the newest first. */
 export const listChanges = ({ tx, projectId }: Scope, addressKey: Buffer) =>
   tx.any(sql.type(Change)`
-    select change, reason, source, changed_at from suppression.history
+    select change, reason, source, note, import_id, changed_at from suppression.history
     where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
-    order by changed_at desc, history_id
+    order by changed_at desc, history_id desc
     limit ${CHANGES_MAX}
   `);

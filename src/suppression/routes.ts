@@ -1,34 +1,69 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
+import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import { pageSuppressions } from './listing.ts';
-import { SUPPRESSION_REASONS } from './queries.ts';
+import type { Addressed } from '../base/route.ts';
+import { readImport } from './import_list.ts';
+import { pageSuppressions, readAddressState } from './listing.ts';
+import {
+  AddressState,
+  EmailParams,
+  IMPORT_ADDRESSES_MAX,
+  IMPORT_BYTES_MAX,
+  Imported,
+  ImportUndone,
+  NewImport,
+  NewLift,
+  NewSuppression,
+  Suppression,
+} from './schema.ts';
+import {
+  addImport,
+  findByEmail,
+  lift,
+  listImportedEmails,
+  resubscribe,
+  suppress,
+  takeImportBack,
+  unsubscribe,
+} from './suppression.ts';
 
-const Suppression = z
-  .strictObject({
-    email: z
-      .string()
-      .nullable()
-      .meta({ description: 'The address; null once the person is erased.' }),
-    reason: z.enum(SUPPRESSION_REASONS),
-    source: z.string().meta({ description: 'Who told us: a webhook, a person.' }),
-    created_at: z.iso.datetime(),
-  })
-  .meta({
-    id: 'Suppression',
-    description: 'An address that gets no mail of this project any more.',
-    examples: [
-      {
-        email: 'bob@example.com',
-        reason: 'hard_bounce',
-        source: 'webhook/smtp',
-        created_at: '2026-01-31T12:00:05.000Z',
-      },
-    ],
-  });
+export { suppressionLimits } from './schema.ts';
 
-export const suppressionRoutes = [
+/** Changes of addresses by people with a server key. */
+const source = 'api';
+
+/** Runs a change together with what follows for the people who have the addresses. */
+type ChangeAddresses = <T>(
+  scope: Scope,
+  emails: readonly string[],
+  change: (scope: Scope) => Promise<T>,
+) => Promise<T>;
+
+/** The address that the path names, or null when nobody ever mentioned it. */
+const findAddress = async ({ deps, caller, params }: Addressed): Promise<string | null> => {
+  const email = readEmail(params['email']);
+  if (email === null) return null;
+  const known = await inProject(deps, caller.projectId, (scope) => findByEmail(scope, email));
+  return known && email;
+};
+
+const ImportParams = z.object({ id: z.uuid().meta({ description: "The import's id." }) });
+
+/** The import that the path names, or null. */
+const findImport = async ({ deps, caller, params }: Addressed): Promise<string | null> => {
+  const named = ImportParams.safeParse(params);
+  if (!named.success) return null;
+  const { count } = await inProject(deps, caller.projectId, (scope) =>
+    listImportedEmails(scope, named.data.id, 1),
+  );
+  return count > 0 ? named.data.id : null;
+};
+
+const readRoutes = [
   route({
     method: 'GET',
     path: '/v1/suppressions',
@@ -42,6 +77,7 @@ export const suppressionRoutes = [
       email: z
         .string()
         .min(1, 'must not be empty')
+        .max(EMAIL_CHARS_MAX, `at most ${EMAIL_CHARS_MAX} characters`)
         .optional()
         .meta({ description: 'Only this address, in whatever case.' }),
     }),
@@ -50,4 +86,152 @@ export const suppressionRoutes = [
     handle: ({ deps, caller, query }) =>
       inProject(deps, caller.projectId, (scope) => pageSuppressions(scope, query)),
   }),
+  route({
+    method: 'GET',
+    path: '/v1/suppressions/:email',
+    access: 'server',
+    summary: 'Read how an address stands, and why.',
+    params: EmailParams,
+    status: 200,
+    answer: AddressState,
+    find: findAddress,
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, (scope) => readAddressState(scope, found)),
+  }),
+];
+
+const listRoutes = (changeAddresses: ChangeAddresses) => [
+  route({
+    method: 'POST',
+    path: '/v1/suppression-imports',
+    access: 'server',
+    summary: 'Suppress or unsubscribe a list of addresses.',
+    description:
+      'For lists from elsewhere. An import only adds: it frees nobody, and weakens no reason that is there. What it ' +
+      'said can be taken back as a whole, by its `import_id`.',
+    body: NewImport,
+    bodyBytesMax: IMPORT_BYTES_MAX,
+    status: 201,
+    answer: Imported,
+    handle: ({ deps, caller, body, repetitionId }) => {
+      const { items, errors } = readImport(body);
+      const told = { importId: repetitionId ?? newId(), source: 'import', note: body.note ?? null };
+      const emails = items.map(({ email }) => email);
+      return inProject(deps, caller.projectId, (scope) =>
+        changeAddresses(scope, emails, async (inner) => {
+          await addImport(inner, told, items);
+          return { import_id: told.importId, addresses: items.length, errors };
+        }),
+      );
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/suppression-imports/:id/undo',
+    access: 'server',
+    summary: 'Take an import back.',
+    description: 'Whoever was suppressed or unsubscribed by anybody else, before or since, stays.',
+    params: ImportParams,
+    status: 200,
+    answer: ImportUndone,
+    find: findImport,
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, async (scope) => {
+        const { emails } = await listImportedEmails(scope, found, IMPORT_ADDRESSES_MAX);
+        const told = { importId: found, source: 'api' };
+        const released = await changeAddresses(scope, emails, (inner) =>
+          takeImportBack(inner, told, IMPORT_ADDRESSES_MAX),
+        );
+        return { import_id: found, released };
+      }),
+  }),
+];
+
+/** Changes one address and answers how it stands then. */
+const changeOne =
+  (changeAddresses: ChangeAddresses) =>
+  (
+    { deps, caller }: Pick<Addressed, 'deps' | 'caller'>,
+    email: string,
+    work: (scope: Scope) => Promise<unknown>,
+  ) =>
+    inProject(deps, caller.projectId, async (scope) => {
+      await changeAddresses(scope, [email], work);
+      return readAddressState(scope, email);
+    });
+type Change = ReturnType<typeof changeOne>;
+
+const described = { method: 'POST', access: 'server', answer: AddressState } as const;
+/** The same request again is the same change. */
+const idOf = (repetitionId: string | undefined) =>
+  repetitionId === undefined ? {} : { changeId: repetitionId };
+const noteOf = (note: string | undefined) => (note === undefined ? {} : { note });
+
+const suppressRoutes = (change: Change) => [
+  route({
+    ...described,
+    path: '/v1/suppressions',
+    summary: 'Suppress an address.',
+    description: 'Once this is answered, no hand-off of mail to the address begins.',
+    body: NewSuppression,
+    status: 201,
+    handle: ({ body: { email, note }, repetitionId, ...inbound }) => {
+      const said = { email, source, ...noteOf(note), ...idOf(repetitionId) };
+      return change(inbound, email, (scope) => suppress(scope, { ...said, reason: 'manual' }));
+    },
+  }),
+  route({
+    ...described,
+    path: '/v1/suppressions/:email/lift',
+    summary: 'Take an address off the list.',
+    description:
+      'What providers report later of times before the lift changes nothing; a newer bounce or complaint ' +
+      'suppresses again. An unsubscribe is not touched.',
+    params: EmailParams,
+    find: findAddress,
+    body: NewLift,
+    status: 200,
+    refusals: ['complaint_not_confirmed'],
+    handle: ({ found, body: { reason: note, lift_complaint }, repetitionId, ...inbound }) => {
+      const said = { email: found, source, note, liftsComplaints: lift_complaint };
+      return change(inbound, found, (scope) => lift(scope, { ...said, ...idOf(repetitionId) }));
+    },
+  }),
+];
+
+const subscriptionRoutes = (change: Change) => [
+  route({
+    ...described,
+    path: '/v1/unsubscribes',
+    summary: 'Unsubscribe an address from marketing mail.',
+    description:
+      'For preference pages of your own. Once this is answered, no hand-off of marketing mail to it begins.',
+    body: NewSuppression,
+    status: 201,
+    handle: ({ body: { email, note }, repetitionId, ...inbound }) => {
+      const said = { email, source, ...noteOf(note), ...idOf(repetitionId) };
+      return change(inbound, email, (scope) => unsubscribe(scope, said));
+    },
+  }),
+  route({
+    ...described,
+    path: '/v1/unsubscribes/:email/resubscribe',
+    summary: 'Subscribe an address again, because its owner asked for it.',
+    description: 'Lifts no suppression: who complained or bounced stays on that list.',
+    params: EmailParams,
+    find: findAddress,
+    status: 200,
+    handle: ({ found, repetitionId, ...inbound }) => {
+      const said = { email: found, source, ...idOf(repetitionId) };
+      return change(inbound, found, (scope) => resubscribe(scope, said));
+    },
+  }),
+];
+
+/** `changeAddresses` is the profiles room's: this room does not ask it, its door does. */
+export const suppressionRoutes = (changeAddresses: ChangeAddresses) => [
+  ...readRoutes,
+  ...listRoutes(changeAddresses),
+  ...suppressRoutes(changeOne(changeAddresses)),
+  ...subscriptionRoutes(changeOne(changeAddresses)),
 ];

@@ -2,45 +2,191 @@ import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import {
+  changeSubscription,
+  countFree,
+  importAddresses,
+  liftAddress,
+  listImported,
+  setSoftBounced,
+  suppressAddress,
+  undoImport,
+} from './change_queries.ts';
+import {
   eraseAddresses,
+  eraseNotes,
+  findAddress,
   findSuppressed,
   holdAddress,
   holdAddresses,
   listChanges,
   listSuppressed,
   listSuppressionReasons,
-  suppressAddress,
 } from './queries.ts';
-import type { Listed, Suppressed, SuppressionReason } from './queries.ts';
+import type { Known, Listed, Suppressed, SuppressionReason } from './queries.ts';
+import { makeUnsubscribeToken, readUnsubscribeToken } from './unsubscribe_token.ts';
+import type { UnsubscribeLink } from './unsubscribe_token.ts';
 
-export { eraseAddresses, findSuppressed, holdAddress, holdAddresses };
-export { listChanges, listSuppressed };
-export type { Listed, Suppressed, SuppressionReason };
+export {
+  eraseAddresses,
+  eraseNotes,
+  findSuppressed,
+  holdAddress,
+  holdAddresses,
+  listChanges,
+  listSuppressed,
+  makeUnsubscribeToken,
+  readUnsubscribeToken,
+};
+export { CHANGES } from './queries.ts';
+export type { Listed, Suppressed, SuppressionReason, UnsubscribeLink };
 
 /** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */
-export const addressKey = ({ keys, projectId }: Scope, email: string): Buffer =>
-  keys.hash('address-hash', `${projectId} ${normaliseEmail(email)}`);
+export const addressKey = (
+  { keys, projectId }: Pick<Scope, 'keys' | 'projectId'>,
+  email: string,
+): Buffer => keys.hash('address-hash', `${projectId} ${normaliseEmail(email)}`);
 
-/** Puts an address on the list. Once the transaction has committed, no hand-off to it begins. */
+/** Who says something about an address, and when it became so: at once, where nobody says otherwise. */
+export type Said = { email: string; source: string; at?: Date; note?: string; changeId?: string };
+
+const toRow = (scope: Scope, { email, source, at, note, changeId }: Said) => ({
+  addressKey: addressKey(scope, email),
+  email,
+  historyId: changeId ?? newId(),
+  source,
+  at: at ?? null,
+  note: note ?? null,
+});
+
+/**
+ * Puts an address on the list. Once the transaction has committed, no hand-off to it begins. Feedback
+ * says `at`, when it happened, and then leads to the same list in any order.
+ */
 export const suppress = async (
   scope: Scope,
-  { email, reason, source }: { email: string; reason: SuppressionReason; source: string },
+  { reason, ...said }: Said & { reason: SuppressionReason },
 ): Promise<void> => {
-  await suppressAddress(scope, {
-    addressKey: addressKey(scope, email),
-    email,
-    historyId: newId(),
-    reason,
-    source,
-  });
+  await suppressAddress(scope, { ...toRow(scope, said), reason });
 };
 
-/** Whether the address is on the list now. A hand-off asks `suppression.is_suppressed` instead, under a lock. */
+/** Says since when an address has bounced softly too often in a row; null takes that back, and nothing else. */
+export const suppressSoftBounced = async (
+  scope: Scope,
+  { email, source, since }: { email: string; source: string; since: Date | null },
+): Promise<void> => {
+  const told = { addressKey: addressKey(scope, email), email, source, since };
+  await setSoftBounced(scope, { ...told, historyId: newId() });
+};
+
+export type Lift = {
+  email: string;
+  source: string;
+  note: string;
+  /** Said a second time: that a complaint is to be lifted too. */
+  liftsComplaints: boolean;
+  changeId?: string;
+};
+
+/** Takes an address off the list; answers whether it was on it. Unsubscribes are not touched. */
+export const lift = (
+  scope: Scope,
+  { email, source, note, liftsComplaints, changeId }: Lift,
+): Promise<boolean> =>
+  liftAddress(scope, {
+    addressKey: addressKey(scope, email),
+    historyId: changeId ?? newId(),
+    source,
+    note,
+    liftsComplaints,
+  });
+
+/**
+ * Stops marketing mail to an address. Once the transaction has committed, no hand-off of any begins.
+ * Answers whether it was subscribed until now.
+ */
+export const unsubscribe = (scope: Scope, said: Said): Promise<boolean> =>
+  changeSubscription(scope, { ...toRow(scope, said), change: 'unsubscribed' });
+
+/** Takes an unsubscribe back, and no suppression. Answers whether it was unsubscribed until now. */
+export const resubscribe = (scope: Scope, said: Said): Promise<boolean> =>
+  changeSubscription(scope, { ...toRow(scope, said), change: 'resubscribed' });
+
+/** The same by a link in a mail, which knows the address by its key alone: erased people leave too. */
+export const changeByLink = (
+  scope: Scope,
+  { addressKey: key }: UnsubscribeLink,
+  change: 'unsubscribed' | 'resubscribed',
+): Promise<boolean> =>
+  changeSubscription(scope, {
+    addressKey: key,
+    email: null,
+    historyId: newId(),
+    change,
+    source: 'link',
+    at: null,
+  });
+
+/** How an address reads, by its key; null once its person is erased, or when nobody mentioned it. */
+export const readAddress = async (scope: Scope, key: Buffer): Promise<string | null> =>
+  (await findAddress(scope, key))?.email ?? null;
+
+/** An address as it stands; null when nobody ever mentioned it. */
+export const findByEmail = (scope: Scope, email: string): Promise<Known | null> =>
+  findAddress(scope, addressKey(scope, email));
+
+/** Whether the address is on the list now. A hand-off asks `suppression.stops_mail` instead, under a lock. */
 export const isOnList = async (scope: Scope, email: string): Promise<boolean> =>
   (await findSuppressed(scope, addressKey(scope, email))) !== null;
 
-/** What an address was suppressed for, in a fixed order; nothing when it is not. */
-export const listReasons = async (scope: Scope, email: string): Promise<SuppressionReason[]> => {
-  const rows = await listSuppressionReasons(scope, addressKey(scope, email));
-  return rows.map(({ reason }) => reason);
+/** Why an address is left alone, in a fixed order; nothing when it is not. */
+export const listReasons = async (
+  scope: Scope,
+  email: string,
+): Promise<(SuppressionReason | 'unsubscribed')[]> => {
+  const key = addressKey(scope, email);
+  const rows = await listSuppressionReasons(scope, key);
+  const known = await findAddress(scope, key);
+  return [
+    ...rows.map(({ reason }) => reason),
+    ...(known?.unsubscribed_at ? (['unsubscribed'] as const) : []),
+  ];
+};
+
+export type Import = { importId: string; source: string; note: string | null };
+export type ImportItem = { email: string; reason: SuppressionReason | 'unsubscribed' };
+
+/**
+ * Says an import's word of each address: it adds, and never lifts or weakens. Answers of how many it was
+ * new; the same import again adds nothing.
+ */
+export const addImport = (scope: Scope, told: Import, items: readonly ImportItem[]) => {
+  const rows = items.map(({ email, reason }) => ({
+    addressKey: addressKey(scope, email),
+    email,
+    reason,
+    historyId: newId(),
+  }));
+  return importAddresses(scope, told, rows);
+};
+
+/** How the addresses of an import read, where they still do. */
+export const listImportedEmails = async (
+  scope: Scope,
+  importId: string,
+  addressesMax: number,
+): Promise<{ count: number; emails: string[] }> => {
+  const rows = await listImported(scope, importId, addressesMax);
+  return { count: rows.length, emails: rows.flatMap(({ email }) => email ?? []) };
+};
+
+/** Takes an import back: whoever was named by anybody else stays. Answers how many of its addresses are free then. */
+export const takeImportBack = async (
+  scope: Scope,
+  told: { importId: string; source: string },
+  addressesMax: number,
+): Promise<number> => {
+  const rows = await listImported(scope, told.importId, addressesMax);
+  const changes = rows.map(({ address_key }) => ({ addressKey: address_key, historyId: newId() }));
+  await undoImport(scope, told, changes);
+  return countFree(scope, told.importId);
 };

@@ -1,5 +1,5 @@
 import * as automations from '../../src/automations/automations.ts';
-import type { Definition } from '../../src/automations/schema.ts';
+import type { NewDefinition } from '../../src/automations/schema.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
@@ -23,7 +23,7 @@ export const copy = (traits: Record<string, string>, next: string | null = null)
 });
 
 /** Takes the address over from the event and sends one mail. */
-export const definition = (given: Partial<Definition> = {}): Definition => ({
+export const definition = (given: Partial<NewDefinition> = {}): NewDefinition => ({
   trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
   settings: { re_entry: 'once' },
   entry: 'address',
@@ -35,7 +35,7 @@ export const definition = (given: Partial<Definition> = {}): Definition => ({
 export const journeysOf = (database: TestDatabase, projectId = newId()) => {
   const within = <T>(work: (scope: Scope) => Promise<T>): Promise<T> =>
     inProject(database.deps, projectId, work);
-  const activate = (given: Partial<Definition> = {}, name = 'welcome') =>
+  const activate = (given: Partial<NewDefinition> = {}, name = 'welcome') =>
     within((scope) => automations.createActive(scope, name, definition(given)));
   const flush = async (...events: EventRow[]): Promise<string> => {
     const flushId = newId();

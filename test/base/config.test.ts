@@ -15,6 +15,7 @@ test('two settings are enough; the rest has defaults', () => {
     role: 'all',
     port: 3000,
     host: '127.0.0.1',
+    publicUrl: 'http://127.0.0.1:3000',
     logLevel: 'info',
     rateLimitServer: 1_000,
     rateLimitPublishable: 200,
@@ -27,6 +28,17 @@ test('two settings are enough; the rest has defaults', () => {
     workerConcurrency: 10,
     failpoint: null,
   });
+});
+
+test.each([
+  [{ PUBLIC_URL: 'https://mail.shop.example' }, 'https://mail.shop.example'],
+  [{ PUBLIC_URL: 'https://shop.example/mail//' }, 'https://shop.example/mail'],
+  [{ HOST: '0.0.0.0', PORT: '80' }, 'http://127.0.0.1:80'],
+  [{ HOST: '::1' }, 'http://[::1]:3000'],
+  [{ HOST: '::' }, 'http://[::1]:3000'],
+  [{ HOST: 'localhost' }, 'http://localhost:3000'],
+])('links in mails begin where people reach the service: %j', (given, publicUrl) => {
+  expect(read(given).publicUrl).toBe(publicUrl);
 });
 
 test('what was read cannot be changed', () => {
@@ -170,6 +182,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
     'ROLE',
     'PORT',
     'HOST',
+    'PUBLIC_URL',
     'TRUSTED_PROXIES',
     'RATE_LIMIT_SERVER',
     'RATE_LIMIT_PUBLISHABLE',

@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 import { TRIAL } from '../support/recorded.ts';
 import { newId } from '../../src/base/ids.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
-import { suppressAddress } from '../../src/suppression/queries.ts';
+import { changeSubscription, suppressAddress } from '../../src/suppression/change_queries.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { OWNER, addressKeyOf, newSend, sendsOf, suppressUncommitted } from './one_send.ts';
 
 const database = testDatabase();
 
-const leased = async (projectId = newId(), leaseSeconds = 60) => {
+const leased = async (projectId = newId(), leaseSeconds = 60, given: Partial<NewSend> = {}) => {
   const sends = sendsOf(database, projectId);
-  const send = newSend();
+  const send = newSend(given);
   await sends.plan(send);
   await sends.claim(send.providerId, { leaseSeconds });
   const suppress = () =>
@@ -109,6 +109,29 @@ test('a suppressed address ends the send before anything is begun', async () => 
     status_reason: 'suppressed',
   });
   expect(await attemptsOf(send.sendId)).toEqual([]);
+});
+
+test('an unsubscribe after planning ends marketing mail before anything is begun, and no other', async () => {
+  for (const category of ['marketing', 'transactional'] as const) {
+    const { sends, send } = await leased(newId(), 60, { category });
+    await sends.within((scope) =>
+      changeSubscription(scope, {
+        addressKey: send.addressKey,
+        email: send.recipient,
+        historyId: newId(),
+        change: 'unsubscribed',
+        source: 'test',
+        at: null,
+      }),
+    );
+    const isStopped = category === 'marketing';
+    expect(await sends.begin(send)).toBe(isStopped ? 'suppressed' : 'handing_off');
+    expect(await sends.read(send.sendId)).toMatchObject(
+      isStopped
+        ? { status: 'suppressed', status_reason: 'unsubscribed', attempt_count: 0 }
+        : { status: 'handing_off', status_reason: null, attempt_count: 1 },
+    );
+  }
 });
 
 test('a send past its expiry ends before anything is begun', async () => {

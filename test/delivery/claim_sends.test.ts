@@ -29,6 +29,8 @@ test('a claim answers with everything that preparing a send needs', async () => 
       event_occurred_at: send.eventOccurredAt,
       address_key: send.addressKey,
       recipient: send.recipient,
+      automation_id: send.automationId,
+      category: 'marketing',
       attempt: 1,
     },
   ]);
@@ -91,7 +93,7 @@ test('a send is due to the very statement after the one that planned it', async 
     const results = (await client.query(`
       select delivery.plan_send('${projectId}', '${sendId}', '${newId()}', '${newId()}', 'step', null,
         '${newId()}', '${providerId}', '${newId()}', 1, null, null, '\\x${addressKey.toString('hex')}',
-        'ann@example.com', interval '1 hour');
+        'ann@example.com', interval '1 hour', 'marketing');
       select count(*)::integer as claimed
       from delivery.claim_sends('${projectId}', '${providerId}', 'one', 10, interval '1 minute');
     `)) as unknown as { rows: { claimed: number }[] }[];

@@ -7,13 +7,30 @@ import {
   readMessageId,
   Unbuildable,
 } from '../../src/delivery/message.ts';
+import type { MailAbout } from '../../src/delivery/mail_headers.ts';
 import type { Envelope } from '../../src/delivery/message.ts';
 import { newId } from '../../src/base/ids.ts';
 
 const SEND_ID = '0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const content = { subject: 'Welcome, Ann', html: '<p>Hello Ann</p>', text: 'Hello Ann' };
 const sender = { from_email: 'hello@shop.example', from_name: 'The Shop', reply_to: null };
-const envelope: Envelope = { sendId: SEND_ID, attempt: 2, sender, to: 'ann@example.com' };
+const url = `https://mail.shop.example/u/${'t'.repeat(130)}`;
+const about: MailAbout = {
+  projectId: '0198a1b2-0000-7000-8000-00000000beef',
+  automationId: '0198a1b2-0000-7000-8000-00000000aaaa',
+  templateId: '0198a1b2-0000-7000-8000-00000000bbbb',
+  templateVersion: 3,
+  category: 'marketing',
+  unsubscribeUrl: url,
+  host: 'smtp.relay.example',
+};
+const envelope: Envelope = {
+  sendId: SEND_ID,
+  attempt: 2,
+  sender,
+  to: 'ann@example.com',
+  about,
+};
 
 /** The header lines, unfolded, without those that change with every message. */
 const headerLines = (raw: Buffer): string[] =>
@@ -25,7 +42,13 @@ const names = (raw: Buffer) =>
   headerLines(raw).map((line) => (line.split(':')[0] ?? '').toLowerCase());
 
 const HEADERS = ['from', 'to', 'subject', 'message-id', 'mime-version'];
-const OURS = ['auto-submitted', 'x-trunkline-send-id'];
+const OURS = [
+  'auto-submitted',
+  'x-trunkline-send-id',
+  'feedback-id',
+  'list-unsubscribe',
+  'list-unsubscribe-post',
+];
 
 test('a message has exactly the headers it should, each once', async () => {
   const raw = await buildMessage(envelope, content);
@@ -70,24 +93,23 @@ test('the service names itself in nothing that people see', async () => {
   expect(headerLines(raw).some((line) => /^(?:X-Mailer|User-Agent)/i.test(line))).toBe(false);
 });
 
-describe.each(['\r\n', '\n', '\r'])('with %j inside', (lineBreak) => {
-  const attack = `x${lineBreak}Bcc: victim@example.net${lineBreak}${lineBreak}body`;
+describe.each(['\r\n', '\n', '\r', '\0', '\u0085', '\u2028', '\u2029'])(
+  'with %j inside',
+  (lineBreak) => {
+    const attack = `x${lineBreak}Bcc: victim@example.net${lineBreak}${lineBreak}body`;
 
-  test.each([
-    ['from_name', { sender: { ...sender, from_name: attack } }, {}],
-    ['reply_to', { sender: { ...sender, reply_to: `a@shop.example${attack}` } }, {}],
-    ['from_email', { sender: { ...sender, from_email: `a@shop.example${attack}` } }, {}],
-    ['to', { to: `ann@example.com${attack}` }, {}],
-    ['subject', {}, { subject: attack }],
-  ])('%s adds no header and no recipient', async (_field, given, text) => {
-    const raw = await buildMessage({ ...envelope, ...given }, { ...content, ...text });
-    const known = [...HEADERS, ...OURS, 'reply-to'];
-    expect(names(raw).filter((name) => !known.includes(name))).toEqual([]);
-    const mail = await PostalMime.parse(raw);
-    expect(mail.bcc).toBeUndefined();
-    expect(mail.to).toHaveLength(1);
-  });
-});
+    test.each([
+      ['from_name', { sender: { ...sender, from_name: attack } }, {}],
+      ['reply_to', { sender: { ...sender, reply_to: `a@shop.example${attack}` } }, {}],
+      ['from_email', { sender: { ...sender, from_email: `a@shop.example${attack}` } }, {}],
+      ['to', { to: `ann@example.com${attack}` }, {}],
+      ['subject', {}, { subject: attack }],
+    ])('%s makes no message', async (field, given, text) => {
+      const building = buildMessage({ ...envelope, ...given }, { ...content, ...text });
+      await expect(building).rejects.toThrow(new Unbuildable(`${field} has a line break`));
+    });
+  },
+);
 
 test('a name that looks like addresses stays a name', async () => {
   const from_name = 'Boss <boss@bank.example>, other@bank.example';
@@ -104,15 +126,19 @@ test('files and addresses in the content are not fetched', async () => {
 });
 
 test('a message of exactly the longest size is built, one byte more is not', async () => {
-  const sized = (chars: number) => {
-    const lines = `${'y'.repeat(70)}\n`.repeat(Math.floor(chars / 71));
-    return { ...content, html: `${lines}${'z'.repeat(chars % 71)}` };
-  };
-  const near = 71 * 29_000;
-  const { length } = await buildMessage(envelope, sized(near));
-  const room = near + MESSAGE_BYTES_MAX - length;
-  expect(await buildMessage(envelope, sized(room))).toHaveLength(MESSAGE_BYTES_MAX);
-  await expect(buildMessage(envelope, sized(room + 1))).rejects.toThrow(Unbuildable);
+  const LINE = `${'y'.repeat(70)}\n`;
+  const sized = (lines: number, chars: number) => ({
+    ...content,
+    html: LINE.repeat(lines) + 'z'.repeat(chars),
+  });
+  const near = 29_000;
+  const { length } = await buildMessage(envelope, sized(near, 1));
+  // Over the wire a line ends with two characters.
+  const room = MESSAGE_BYTES_MAX - length;
+  const lines = near + Math.floor(room / (LINE.length + 1));
+  const chars = 1 + (room % (LINE.length + 1));
+  expect(await buildMessage(envelope, sized(lines, chars))).toHaveLength(MESSAGE_BYTES_MAX);
+  await expect(buildMessage(envelope, sized(lines, chars + 1))).rejects.toThrow(Unbuildable);
 });
 
 test('a Message-ID names its send and attempt, with and without brackets', () => {

@@ -33,6 +33,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     addressKey: addressKeyOf(recipient),
     recipient,
     expiresAfterHours: 72,
+    category: 'marketing',
     ...given,
   };
 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { suppressAddress } from '../../src/suppression/queries.ts';
+import { changeSubscription, suppressAddress } from '../../src/suppression/change_queries.ts';
 import { isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, sendsOf, suppressUncommitted } from './one_send.ts';
@@ -82,6 +82,34 @@ test('a suppressed address makes a send that has ended already', async () => {
   expect(await sends.plan(send)).toEqual({ planned_id: send.sendId, planned_status: 'suppressed' });
   expect(await sends.read(send.sendId)).toMatchObject({ status_reason: 'suppressed' });
   expect(await sends.claim(send.providerId)).toEqual([]);
+});
+
+test('an address that unsubscribed makes a marketing send that has ended, and takes transactional mail', async () => {
+  const sends = sendsOf(database, newId());
+  const marketing = newSend();
+  const receipt = newSend({
+    recipient: marketing.recipient,
+    addressKey: marketing.addressKey,
+    category: 'transactional',
+  });
+  await sends.within((scope) =>
+    changeSubscription(scope, {
+      addressKey: marketing.addressKey,
+      email: marketing.recipient,
+      historyId: newId(),
+      change: 'unsubscribed',
+      source: 'test',
+      at: null,
+    }),
+  );
+  expect(await sends.plan(marketing)).toMatchObject({ planned_status: 'suppressed' });
+  expect(await sends.read(marketing.sendId)).toMatchObject({ status_reason: 'unsubscribed' });
+  expect(await sends.plan(receipt)).toMatchObject({ planned_status: 'queued' });
+});
+
+test('a category nobody knows is refused', async () => {
+  const send = newSend({ category: 'spam' as 'marketing' });
+  await expect(sendsOf(database, newId()).plan(send)).rejects.toThrow(/check integrity constraint/);
 });
 
 test('two planners of one step at once make one send and both learn its id', async () => {

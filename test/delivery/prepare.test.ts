@@ -1,8 +1,11 @@
+import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { prepareSends } from '../../src/delivery/prepare.ts';
+import type { NewSend } from '../../src/delivery/queries.ts';
 import type { Ready } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { readUnsubscribeToken } from '../../src/suppression/suppression.ts';
 import { newPerson, tell } from '../profiles/people.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
@@ -24,7 +27,9 @@ const ready: Ready = {
 };
 
 /** Plans one send for each template, leases them all and prepares them. */
-const prepared = async (...templates: string[]) => {
+const prepared = async (first: string | Pick<NewSend, 'category'>, ...others: string[]) => {
+  const templates = typeof first === 'string' ? [first, ...others] : others;
+  const given = typeof first === 'string' ? {} : first;
   const person = await newPerson(database);
   await tell(database, person, { traits: { name: 'Ann', email: 'ann@example.com' } });
   const { projectId } = person;
@@ -35,12 +40,18 @@ const prepared = async (...templates: string[]) => {
     const templateId = await sends.within((scope) =>
       saveTemplate(scope, { name: 'x', subject: 'Hello {{ profile.name }}', html, text: null }),
     );
-    const send = newSend({ providerId, templateId, profileId: person.profileId, runId: newId() });
+    const send = newSend({
+      ...given,
+      providerId,
+      templateId,
+      profileId: person.profileId,
+      runId: newId(),
+    });
     await sends.plan(send);
     ids.push(send.sendId);
   }
   const claimed = await sends.claim(providerId);
-  const made = await prepareSends(database.deps, projectId, { owner: OWNER, ready, claimed });
+  const made = await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
   return { projectId, sends, ids, made };
 };
 
@@ -57,17 +68,45 @@ test('a leased send becomes a message, and what will be sent is kept', async () 
   expect(rows).toEqual([
     {
       subject: 'Hello Ann',
-      html: '<p>Ann ann@example.com</p>',
-      text: 'Ann ann@example.com',
+      html: expect.stringMatching(/^<p>Ann ann@example.com<\/p>\n<div.*>Unsubscribe<\/a><\/div>$/),
+      text: expect.stringMatching(
+        /^Ann ann@example.com\n\n--\nUnsubscribe: http:\/\/127\.0\.0\.1:0\/u\/[\w-]{130}\n$/,
+      ),
       shown: 'Hello Ann',
     },
   ]);
 });
 
+test('every message in a batch says how to leave, to its own reader, in one field each', async () => {
+  const { made } = await prepared('<p>one</p>', '<p><a href="{{ unsubscribe_url }}">leave</a></p>');
+  for (const { send, raw } of made) {
+    const mail = await PostalMime.parse(raw);
+    const [field = ''] = mail.headers.flatMap(({ key, value }) =>
+      key === 'list-unsubscribe' ? [value] : [],
+    );
+    const [, url = '', token = ''] = /^<(http:.*\/u\/([\w-]+))>$/.exec(field) ?? [];
+    expect(readUnsubscribeToken(database.deps.keys, token)).toMatchObject({
+      addressKey: send.address_key,
+      sendId: send.send_id,
+    });
+    expect(mail.html?.split(url)).toHaveLength(2);
+    expect(mail.text).toContain(url);
+  }
+  expect(made[1]?.raw.toString()).not.toContain('>Unsubscribe</a>');
+});
+
+test('transactional mail has no way to leave, unless its template shows one', async () => {
+  const html = '<p>{{ project.name }}: <a href="{{ unsubscribe_url }}">leave</a></p>';
+  const { made } = await prepared({ category: 'transactional' }, '<p>receipt</p>', html);
+  const [receipt = '', other = ''] = made.map(({ raw }) => raw.toString());
+  for (const raw of [receipt, other]) expect(raw).not.toMatch(/^List-Unsubscribe/im);
+  expect(receipt).not.toContain('/u/');
+  expect(other).toContain('/u/');
+});
+
 test.each([
   ['a variable nobody has', '{{ event.nothing }}'],
   ['a loop without end', '{% for i in (1..999999999) %}x{% endfor %}'],
-  ['a tag that is not closed', '{% if true %}'],
   ['too much of everything', `{% for i in (1..9) %}${'x'.repeat(100_000)}{% endfor %}`],
   ['U+0000 from a filter', 'a{{ "%00" | url_decode }}b'],
   ['U+0000 in its own failure', '{% assign x = "%00" | url_decode %}{% render x %}'],
@@ -87,7 +126,7 @@ test('a template that is gone ends its send', async () => {
   const send = newSend();
   await sends.plan(send);
   const claimed = await sends.claim(send.providerId);
-  expect(await prepareSends(database.deps, projectId, { owner: OWNER, ready, claimed })).toEqual(
+  expect(await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed })).toEqual(
     [],
   );
   expect(await sends.read(send.sendId)).toMatchObject({ status: 'failed_render' });
@@ -96,7 +135,7 @@ test('a template that is gone ends its send', async () => {
 test('preparing again keeps what was made last', async () => {
   const { projectId, ids, made } = await prepared('<p>good</p>');
   const claimed = made.map(({ send }) => send);
-  await prepareSends(database.deps, projectId, { owner: OWNER, ready, claimed });
+  await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
   const { rowCount } = await database.owner.query(
     'select from delivery.contents where send_id = $1',
     ids,

@@ -107,6 +107,7 @@ const live = async (name: string) => {
   await post('/v1/events', signUp(w, w.email));
   const first = await sendTo(w.email, 'accepted');
   await bounce(w, first.id, w.email, 'bounce');
+  await post('/v1/unsubscribes', { email: w.email, note: `on the phone: ${w.said}` });
   await post('/v1/events', signUp(w, w.newEmail));
   const second = await sendTo(w.newEmail, 'accepted');
   await bounce(w, second.id, w.newEmail, 'delivered');
@@ -202,7 +203,7 @@ test(
     const { body: fresh } = await call('GET', `/v1/profiles/external_id:${ann.w.id}`);
     expect(fresh.id).not.toBe(ann.profileId);
     expect(fresh.identifiers).toHaveLength(1);
-    expect(fresh).toMatchObject({ tags: ['hard_bounced'], suppressed: true });
+    expect(fresh).toMatchObject({ tags: ['hard_bounced', 'unsubscribed'], suppressed: true });
     expect(fresh.traits).toEqual({ email: ann.w.email, first_name: ann.w.name });
     const { body: timeline } = await call('GET', `/v1/profiles/${fresh.id}/events`);
     expect(timeline.items).toHaveLength(1);

@@ -7,6 +7,9 @@ import type { Answer, Call, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 
+/** Whose address it is in the examples of the documents. */
+export const SHOWN_EMAIL = 'bob@example.com';
+
 /** What the examples of the documents call an object of ours. */
 export const SHOWN_ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
 
@@ -62,6 +65,13 @@ export const makeShownProject = async (database: TestDatabase, api: TestApi): Pr
   ]);
   await keepProvider(database, project_id, SHOWN_ID);
   await sendsOf(database, project_id).plan(newSend({ sendId: SHOWN_ID }));
+  await api.call('POST', '/v1/unsubscribes', { key, body: { email: SHOWN_EMAIL } });
+  const list = { addresses: [{ email: SHOWN_EMAIL }] };
+  await api.call('POST', '/v1/suppression-imports', { key, body: list });
+  await database.owner.query(
+    'update suppression.history set import_id = $1 where project_id = $2 and import_id is not null',
+    [SHOWN_ID, project_id],
+  );
   await database.owner.query(
     `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)
      values ($1, $2, $2, 'pending', 'server_key', now())`,

@@ -33,6 +33,10 @@ beforeAll(async () => {
     body: { anonymous_id: 'device', external_id: 'ann' },
   });
   linkId = body.link.id as string;
+  await api.call('POST', '/v1/suppressions', {
+    key: api.project.server_key,
+    body: { email: 'bob@example.com' },
+  });
 });
 
 const bodySchemaOf = ({ operation }: Endpoint) => {
@@ -129,6 +133,7 @@ const goodPath = ({ path }: Endpoint): string =>
     .replace('{slug}', 'smtp')
     .replace('{project_id}', api.project.project_id)
     .replace('/identity-links/{id}', `/identity-links/${linkId}`)
+    .replace('{email}', 'bob@example.com')
     // Whoever is erased is shown to nobody any more.
     .replace('{id}', path.endsWith('/erase') ? 'external_id:eve' : 'external_id:ann');
 

@@ -42,6 +42,7 @@ const post = (path: string, body: unknown, call: Call = {}) =>
   api.call('POST', path, { key: api.project.server_key, body, ...call });
 const postHook = (body: unknown) =>
   post(`/v1/webhooks/smtp/${api.project.project_id}`, body, { key: api.project.hook_token });
+const importList = (body: unknown) => post('/v1/suppression-imports', body);
 const event = (given: object = {}) => ({ event: 'made', external_id: 'ann', ...given });
 const times = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -224,6 +225,20 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     [(count) => postHook(padded({ event: 'open', email: 'a@example.com' }, count))],
     'body_too_large',
   ),
+  'Addresses in an import': bound([
+    (count) => importList({ addresses: times(count, (at) => ({ email: `a${at}@example.com` })) }),
+    (count) =>
+      importList({ csv: `email\n${times(count, (at) => `a${at}@example.com`).join('\n')}` }),
+  ]),
+  'Body of an import': bound(
+    [(count) => importList(padded({ addresses: [{ email: 'a@example.com' }] }, count))],
+    'body_too_large',
+  ),
+  'Note or reason of a change': bound(
+    ['/v1/suppressions', '/v1/unsubscribes'].map(
+      (path) => (count) => post(path, { email: 'a@example.com', note: chars(count) }),
+    ),
+  ),
   'Requests with a server key': rate('server_key', () => '192.0.2.1'),
   'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
   'The same from one address': rate('publishable_key', () => '203.0.113.1'),
@@ -283,12 +298,17 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   },
 };
 
-/** Shown by connections.test.ts and send_stream.test.ts, with shorter times, and by export_profile.test.ts. */
+/**
+ * Shown by connections.test.ts and send_stream.test.ts, with shorter times, by export_profile.test.ts and by
+ * unsubscribe.test.ts; the last is how much is answered.
+ */
 const ELSEWHERE = [
   'Time for headers to arrive',
   'Time for a request to arrive',
   'Open exports of a project, per process',
   'Time to take 64 KiB of an export',
+  'Body of an unsubscribe',
+  'Changes of an address',
 ];
 
 const BOUND = /^[A-Z][A-Z_]*_(?:MAX|MONTHS)$/;

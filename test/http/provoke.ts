@@ -8,7 +8,7 @@ import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';
 import { QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { callAsShown, makeShownProject, SHOWN_ID, toShown } from './as_shown.ts';
+import { callAsShown, makeShownProject, SHOWN_EMAIL, SHOWN_ID, toShown } from './as_shown.ts';
 import { ask, toWire } from './raw_http.ts';
 
 /** The same service where something is amiss, by its address. */
@@ -36,6 +36,7 @@ export const pathOf = ({ path }: Endpoint, { project }: TestApi): string =>
   path
     .replace('{slug}', 'smtp')
     .replace('{project_id}', project.project_id)
+    .replace('{email}', SHOWN_EMAIL)
     .replace('{id}', SHOWN_ID);
 
 export const keyOf = (
@@ -136,7 +137,7 @@ const waysOfRequests = (around: Surroundings): Partial<Record<RefusalName, Provo
     invalid_request: (one) => {
       if (one.operation.requestBody) return call(one, { body: '[]' });
       const path = one.path.includes('{')
-        ? one.path.replace('{id}', '%E0%A4%A')
+        ? one.path.replace(/\{(?:id|email)\}/, '%E0%A4%A')
         : `${one.path}?what=1`;
       return call(one, {}, path);
     },
@@ -174,6 +175,13 @@ const waysOfSurroundings = (around: Surroundings): Partial<Record<RefusalName, P
   const { database, api, elsewhere } = around;
   const shown = (one: Endpoint) => callAsShown(one, api);
   return {
+    complaint_not_confirmed: async (one) => {
+      await makeShownProject(database, api);
+      const { project_id, hook_token } = api.project;
+      const body = { event: 'complaint', email: SHOWN_EMAIL };
+      await api.call('POST', `/v1/webhooks/smtp/${project_id}`, { key: hook_token, body });
+      return shown(one);
+    },
     idempotency_key_in_use: (one) => again(around, one, true),
     idempotency_key_reused: (one) => again(around, one, false),
     rate_limited: async (one) => {

@@ -15,7 +15,9 @@ const document = makeDocument();
 
 const isRepeatable = ({ operation }: Endpoint): boolean =>
   errorsOf(document, operation).some(({ names }) => names.includes('idempotency_key_reused'));
-const posts = listEndpoints(document).filter(({ method }) => method === 'POST');
+const posts = listEndpoints(document).filter(
+  ({ method, operation }) => method === 'POST' && operation.security?.length,
+);
 const repeatable = posts.filter(isRepeatable);
 const webhooks = posts.filter((one) => !isRepeatable(one));
 const named = (those: readonly Endpoint[]) =>

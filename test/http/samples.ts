@@ -5,7 +5,11 @@ const SOME_ID = '01890000-0000-7000-8000-000000000000';
 
 /** An address of the route for a test: a project's own, and ids that name nothing. */
 export const pathOf = ({ path }: Route, { project }: TestApi): string =>
-  path.replace(':project_id', project.project_id).replace(':slug', 'smtp').replace(':id', SOME_ID);
+  path
+    .replace(':project_id', project.project_id)
+    .replace(':slug', 'smtp')
+    .replace(':email', 'bob@example.com')
+    .replace(':id', SOME_ID);
 
 /** A key that may call the route. */
 export const keyOf = ({ access }: Route, { project }: TestApi): string =>

@@ -1,7 +1,7 @@
 // The relay here is one that we did not write: `make test-mta` installs it where it can.
 import { Resolver } from 'node:dns/promises';
 import PostalMime from 'postal-mime';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { buildMessage } from '../../src/delivery/message.ts';
 import { newId } from '../../src/base/ids.ts';
 import { smtp } from '../../src/providers/smtp.ts';
@@ -9,8 +9,7 @@ import type { SmtpSettings } from '../../src/providers/settings.ts';
 import { Exim, hasExim } from './exim.ts';
 
 const isHere = hasExim();
-if (!isHere)
-  console.log('skipped: there is no Exim on this machine. `make test-mta` installs it, as root.');
+const NO_EXIM = 'there is no Exim on this machine; `make test-mta` installs it, as root';
 
 const network = {
   allowNetworks: ['127.0.0.0/8', '::1/128'],
@@ -23,11 +22,26 @@ const SENDER = {
   from_name: 'Ünser Laden',
   reply_to: 'help@shop.test',
 };
+const ABOUT = {
+  projectId: newId(),
+  automationId: newId(),
+  templateId: newId(),
+  templateVersion: 1,
+  category: 'marketing',
+  unsubscribeUrl: 'https://shop.test/u/token-of-this-reader',
+  host: null,
+} as const;
 const CONTENT = {
   subject: 'Grüße, 你好 – =?utf-8?q?not_a_word?=',
   html: `<p>Hello &amp; welcome</p><p>${'A long line without a break. '.repeat(60)}</p>\n.\n..\nFrom here on`,
   text: `Hello & welcome\n.\n..two dots\nFrom here on\n${'x'.repeat(2_000)}\n`,
 };
+
+/** What a DKIM signature covers. */
+const SIGNED = [
+  'from to subject date message-id reply-to mime-version content-type list-unsubscribe',
+  'list-unsubscribe-post feedback-id auto-submitted',
+].flatMap((names) => names.split(' '));
 
 /** What a relay puts before a message that it takes. */
 const withoutTrace = (raw: string): string => {
@@ -37,12 +51,15 @@ const withoutTrace = (raw: string): string => {
   return [own.join('\n'), ...body].join('\n\n');
 };
 
-describe.skipIf(!isHere)('through Exim', () => {
+describe('through Exim', () => {
   let exim: Exim;
   beforeAll(async () => {
-    exim = await Exim.start();
+    if (isHere) exim = await Exim.start();
   });
-  afterAll(() => exim.stop());
+  afterAll(async () => {
+    if (isHere) await exim.stop();
+  });
+  beforeEach(({ skip }) => skip(!isHere, NO_EXIM));
 
   const open = async (settings: SmtpSettings) => {
     const answer = await smtp.connect(settings, network);
@@ -60,7 +77,10 @@ describe.skipIf(!isHere)('through Exim', () => {
     } = given;
     const sendId = newId();
     const sender = { ...SENDER, from_email: from };
-    const raw = await buildMessage({ sendId, attempt: 1, sender, to }, { ...CONTENT, subject });
+    const raw = await buildMessage(
+      { sendId, attempt: 1, sender, to, about: ABOUT },
+      { ...CONTENT, subject },
+    );
     const link = await open(settings);
     const outcome = await link.send({ sendId, from, to, raw, mayStart: () => true });
     link.close();
@@ -94,8 +114,11 @@ describe.skipIf(!isHere)('through Exim', () => {
     expect(mail.html?.trim()).toBe(CONTENT.html.trim());
     expect(mail.text?.trim()).toBe(CONTENT.text.trim());
     const keys = mail.headers.map(({ key }) => key);
-    for (const name of ['from', 'to', 'subject', 'date', 'message-id', 'reply-to', 'mime-version'])
+    for (const name of SIGNED)
       expect([name, keys.filter((key) => key === name).length]).toEqual([name, 1]);
+    const valueOf = (name: string) => mail.headers.find(({ key }) => key === name)?.value;
+    expect(valueOf('list-unsubscribe')).toBe(`<${ABOUT.unsubscribeUrl}>`);
+    expect(valueOf('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
     const type = mail.headers.find(({ key }) => key === 'content-type')?.value;
     expect(type).toContain('multipart/alternative');
   });

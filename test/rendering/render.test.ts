@@ -2,22 +2,33 @@ import { describe, expect, test } from 'vitest';
 import { isStorable } from '../../src/base/text.ts';
 import {
   render,
+  PREHEADER_CHARS_MAX,
   RENDERED_CHARS_MAX,
   SUBJECT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
 } from '../../src/rendering/render.ts';
 import type { RenderOutcome, Variables } from '../../src/rendering/render.ts';
 
-type Text = { subject?: string; html?: string; text?: string | null };
+type Text = { subject?: string; html?: string; text?: string | null; preheader?: string | null };
 
 const variables = (event: object = {}, profile: object = {}): Variables => ({
   profile,
   event,
   run: { send_id: 's' },
+  project: { name: 'Shop' },
+  unsubscribe_url: 'https://mail.shop.example/u/token',
 });
 const outcomeOf = (given: Text, values = variables()): Promise<RenderOutcome> =>
   render(
-    { template_id: 't', version: 1, subject: 'Hello', html: '<p>x</p>', text: 'x', ...given },
+    {
+      template_id: 't',
+      version: 1,
+      subject: 'Hello',
+      html: '<p>x</p>',
+      text: 'x',
+      preheader: null,
+      ...given,
+    },
     values,
   );
 const rendered = async (given: Text, values = variables()) => {
@@ -247,4 +258,44 @@ test('whatever is rendered can be stored: U+0000 from a filter fails the templat
   }
   const outcome = await outcomeOf({ html: '{% assign x = "%00" | url_decode %}{% render x %}' });
   expect(outcome.kind === 'failed' && isStorable(outcome.reason)).toBe(true);
+});
+
+describe('the preheader', () => {
+  const shown = async (preheader: string, html = '<p>x</p>') =>
+    (await rendered({ preheader, html, text: null }, variables({}, { name: HOSTILE }))).html;
+
+  test('stands hidden at the beginning of the body, as text, and not in the text part', async () => {
+    const html = await shown(
+      'For {{ profile.name }}',
+      '<html><body class="a"><p>x</p></body></html>',
+    );
+    expect(html).toMatch(
+      /^<html><body class="a"><div style="display:none[^"]*">For &lt;script&gt;/,
+    );
+    expect(html).not.toContain('<script>');
+    expect(await shown('For you')).toMatch(/^<div style="display:none[^"]*">For you/);
+    const { text } = await rendered({ preheader: 'For you', text: null });
+    expect(text).toBe('x');
+  });
+
+  test('a blank one is none; several lines become one', async () => {
+    expect(await shown('  \n ')).toBe('<p>x</p>');
+    expect(await shown('a\r\n b')).toContain('>a b');
+  });
+
+  test('may have so many characters and not one more', async () => {
+    await shown('x'.repeat(PREHEADER_CHARS_MAX));
+    expect(await failure({ preheader: 'x'.repeat(PREHEADER_CHARS_MAX + 1) })).toContain(
+      'preheader',
+    );
+  });
+
+  test('cannot bring in what stands for something in a replacement', async () => {
+    expect(await shown("$& $1 $'", '<body>x</body>')).toContain("&amp; $1 $'");
+  });
+});
+
+test('project and unsubscribe_url are variables', async () => {
+  const { html } = await rendered({ html: '{{ project.name }} <a href="{{ unsubscribe_url }}">' });
+  expect(html).toBe('Shop <a href="https://mail.shop.example/u/token">');
 });

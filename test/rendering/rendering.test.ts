@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
+import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { findLatestVersion, findTemplate, saveTemplate } from '../../src/rendering/rendering.ts';
-import { insertTemplate } from '../../src/rendering/queries.ts';
+import {
+  findLatestVersion,
+  findTemplate,
+  saveTemplate,
+  saveVersion,
+} from '../../src/rendering/rendering.ts';
 import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
@@ -18,23 +23,30 @@ test('a saved template is its version 1, read back as it was', async () => {
   expect(latest).toEqual({ version: 1 });
 });
 
-test('a version never changes: it cannot be written twice, and the newest is another', async () => {
+test('a version never changes: what is saved next is another', async () => {
   const projectId = newId();
+  const within = <T>(work: (scope: Scope) => Promise<T>) =>
+    inProject(database.deps, projectId, work);
+  const templateId = await within((scope) => saveTemplate(scope, text));
+  const version = await within((scope) =>
+    saveVersion(scope, templateId, { ...text, subject: 'changed' }),
+  );
+  expect(version).toBe(2);
+  expect(await within((scope) => findTemplate(scope, templateId, 1))).toMatchObject({
+    subject: 'Hi',
+  });
+  expect(await within((scope) => findLatestVersion(scope, templateId))).toEqual({ version: 2 });
+});
+
+test('versions that are saved at once are all kept, each under a number of its own', async () => {
+  const projectId = newId();
+  const save = (templateId: string) =>
+    inProject(database.deps, projectId, (scope) => saveVersion(scope, templateId, text));
   const templateId = await inProject(database.deps, projectId, (scope) =>
     saveTemplate(scope, text),
   );
-  const add = (version: number) =>
-    inProject(database.deps, projectId, (scope) =>
-      insertTemplate(scope, { template_id: templateId, version, ...text, subject: 'changed' }),
-    );
-  await expect(add(1)).rejects.toThrow();
-  await add(2);
-  const [first, latest] = await inProject(database.deps, projectId, async (scope) => [
-    await findTemplate(scope, templateId, 1),
-    await findLatestVersion(scope, templateId),
-  ]);
-  expect(first).toMatchObject({ subject: 'Hi' });
-  expect(latest).toEqual({ version: 2 });
+  const versions = await Promise.all(Array.from({ length: 6 }, () => save(templateId)));
+  expect(versions.toSorted((a, b) => a - b)).toEqual([2, 3, 4, 5, 6, 7]);
 });
 
 test('another project has no such template', async () => {

@@ -5,8 +5,11 @@ import { newId } from '../../src/base/ids.ts';
 import {
   addressKey,
   eraseAddresses,
+  eraseNotes,
+  findByEmail,
   isOnList,
   suppress,
+  unsubscribe,
 } from '../../src/suppression/suppression.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
@@ -98,4 +101,27 @@ test('a suppression that is being written is waited for, and erased', async () =
   await writing.query('commit');
   expect(await erased).toBe(1);
   expect(await read(projectId)).toEqual([{ email: null, reason: 'complaint', erased: true }]);
+});
+
+test('what people wrote about an address goes, and who unsubscribed stays so', async () => {
+  const projectId = newId();
+  await within(projectId, (scope) =>
+    unsubscribe(scope, { email: EMAIL, source: 'api', note: 'Ann said so' }),
+  );
+  await erase(projectId, EMAIL);
+  const notes = await within(projectId, (scope) => eraseNotes(scope, [addressKey(scope, EMAIL)]));
+  expect(notes).toBe(1);
+  const known = await within(projectId, (scope) => findByEmail(scope, EMAIL));
+  expect(known).toMatchObject({ email: null, unsubscribed_at: expect.any(Date) });
+  await within(projectId, (scope) =>
+    suppress(scope, { email: EMAIL, reason: 'manual', source: 'api', note: 'Ann again' }),
+  );
+  const { rows } = await database.owner.query(
+    'select change, note from suppression.history where project_id = $1 order by changed_at',
+    [projectId],
+  );
+  expect(rows).toEqual([
+    { change: 'unsubscribed', note: null },
+    { change: 'suppressed', note: null },
+  ]);
 });

@@ -62,6 +62,12 @@ test('200: an address that is only known is not on the list', async () => {
   expect(body.items.map(({ email }: Suppression) => email)).not.toContain('known@example.net');
 });
 
+test('200: asked for an address, however it is written, the page holds it alone', async () => {
+  const { body } = await get('?email=Person-1@EXAMPLE.net');
+  expect(body).toMatchObject({ items: [{ email: 'person-1@example.net' }], next_cursor: null });
+  expect((await get('?email=nobody@example.net')).body.items).toEqual([]);
+});
+
 test('400 invalid_request: limits and cursors that are none, each named', async () => {
   const at = new Date().toISOString();
   const id = '01890000-0000-7000-8000-000000000000';

@@ -43,7 +43,10 @@ test('whoever plans a send to one of them waits; in whatever order they are give
     inProject(database.deps, projectId, (scope) => holdAddresses(scope, wanted)),
   );
   const planner = await connectTo(database, projectId);
-  const planning = planner.query('select suppression.is_suppressed($1, $2)', [projectId, keys[1]]);
+  const planning = planner.query("select suppression.stops_mail($1, $2, 'marketing')", [
+    projectId,
+    keys[1],
+  ]);
   await untilWaiting(database, 3);
   expect(await isSettled(planning)).toBe(false);
   await holding.query('commit');

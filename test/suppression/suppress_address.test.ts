@@ -150,7 +150,7 @@ test('a suppression waits for whoever is asking about the address under a lock',
   );
   const asking = await connectTo(database, projectId);
   await asking.query('begin');
-  await asking.query('select suppression.is_suppressed($1, $2)', [projectId, key]);
+  await asking.query('select suppression.stops_mail($1, $2, $3)', [projectId, key, 'marketing']);
   // A weaker or equal reason writes no new row, and must wait all the same.
   const suppressing = suppressAnn();
   await untilWaiting(database);

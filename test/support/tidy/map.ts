@@ -8,7 +8,7 @@ export const ROOMS: Record<string, string[]> = {
   suppression: [],
   profiles: ['identity', 'ingest', 'suppression'],
   segments: ['profiles', 'identity', 'ingest', 'suppression'],
-  delivery: ['profiles', 'rendering', 'providers', 'suppression', 'ingest'],
+  delivery: ['projects', 'profiles', 'rendering', 'providers', 'suppression', 'ingest'],
   automations: ['segments', 'profiles', 'ingest', 'delivery'],
   feedback: ['delivery', 'suppression', 'profiles', 'ingest'],
 };

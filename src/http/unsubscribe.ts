@@ -1,0 +1,81 @@
+import type Router from '@koa/router';
+import type { RouterContext } from '@koa/router';
+import { inProject } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import type { Limit } from '../base/route.ts';
+import * as profiles from '../profiles/profiles.ts';
+import { findProject } from '../projects/projects.ts';
+import * as suppression from '../suppression/suppression.ts';
+import type { UnsubscribeLink } from '../suppression/suppression.ts';
+import { readBody } from './body.ts';
+import { COME_BACK, renderUnsubscribePage, UNSUBSCRIBE_POLICY } from './unsubscribe_page.ts';
+import type { UnsubscribePage } from './unsubscribe_page.ts';
+
+/** Mail software and the page's buttons send a line; nobody sends more. */
+export const UNSUBSCRIBE_BYTES_MAX = 4 * 1024;
+
+export const unsubscribeLimits: readonly Limit[] = [
+  {
+    name: 'Body of an unsubscribe',
+    value: UNSUBSCRIBE_BYTES_MAX,
+    unit: 'bytes',
+    where: 'body',
+  },
+];
+
+type Asked = { link: UnsubscribeLink; sender: string };
+
+/** What a token asks for; null for whatever is none of ours, or of a project that is gone. */
+const findAsked = async (deps: Deps, token: string): Promise<Asked | null> => {
+  const link = suppression.readUnsubscribeToken(deps.keys, token);
+  const project = link && (await findProject(deps.db, link.projectId));
+  return link && project ? { link, sender: project.name } : null;
+};
+
+/** Does what a link asks for, and tags whoever has its address. Those who are erased have no name here, only a key. */
+const change = (
+  deps: Deps,
+  link: UnsubscribeLink,
+  to: 'unsubscribed' | 'resubscribed',
+): Promise<boolean> =>
+  inProject(deps, link.projectId, async (scope) => {
+    const email = await suppression.readAddress(scope, link.addressKey);
+    return profiles.changeAddresses(scope, email === null ? [] : [email], (inner) =>
+      suppression.changeByLink(inner, link, to),
+    );
+  });
+
+/** Whether the page's own form asks to come back. Whatever else is posted unsubscribes: RFC 8058 knows two types. */
+const asksToComeBack = (ctx: RouterContext, body: Buffer): boolean =>
+  ctx.is('application/x-www-form-urlencoded') !== false &&
+  new URLSearchParams(body.toString('latin1')).get(COME_BACK.name) === COME_BACK.value;
+
+const show = (ctx: RouterContext, page: UnsubscribePage, asked: Asked | null): void => {
+  ctx.set({
+    'Content-Security-Policy': UNSUBSCRIBE_POLICY,
+    'Referrer-Policy': 'no-referrer',
+    'X-Robots-Tag': 'noindex, nofollow',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+  });
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = renderUnsubscribePage(page, asked?.sender ?? null);
+};
+
+/**
+ * The page behind a mail's unsubscribe link. GET shows it and changes nothing, for scanners follow links;
+ * POST does, without cookies or log-in. A token that is not ours is answered as any other, so that nobody
+ * learns from the answer whom we know.
+ */
+export const mountUnsubscribe = (router: Router, deps: Deps): void => {
+  router.get('/u/:token', async (ctx) => {
+    show(ctx, 'ask', await findAsked(deps, ctx.params['token'] ?? ''));
+  });
+  router.post('/u/:token', async (ctx) => {
+    const body = await readBody(ctx.req, UNSUBSCRIBE_BYTES_MAX);
+    const asked = await findAsked(deps, ctx.params['token'] ?? '');
+    const isBack = asksToComeBack(ctx, body);
+    if (asked) await change(deps, asked.link, isBack ? 'resubscribed' : 'unsubscribed');
+    show(ctx, isBack ? 'back' : 'left', asked);
+  });
+};

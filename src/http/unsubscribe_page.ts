@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Liquid } from 'liquidjs';
+
+const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
+const STYLE = read('unsubscribe.css');
+const engine = new Liquid({ outputEscape: 'escape', strictVariables: true, lenientIf: true });
+const template = engine.parse(read('unsubscribe.liquid'));
+
+/** Nothing but the page's own style and its own form: no script runs, nothing is loaded. */
+export const UNSUBSCRIBE_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** What the page's buttons send; the first is what mail software sends by itself (RFC 8058). */
+const LEAVE = { name: 'List-Unsubscribe', value: 'One-Click' };
+export const COME_BACK = { name: 'action', value: 'resubscribe' };
+
+const NOTE =
+  'Should mail still come, take the link of the newest one: the end of this one may have got lost.';
+
+const texts = {
+  /** Nothing has changed yet. */
+  ask: (from: string) => ({
+    title: `Unsubscribe${from}?`,
+    text: 'You will get no more news and offers. What you need, such as receipts and passwords, still comes.',
+    button: 'Unsubscribe',
+    field: LEAVE,
+    quiet: false,
+    note: 'Nothing has changed so far.',
+  }),
+  left: (from: string) => ({
+    title: 'You are unsubscribed',
+    text: `You will get no more news and offers${from}. You can close this page.`,
+    button: 'That was a mistake: subscribe me again',
+    field: COME_BACK,
+    quiet: true,
+    note: NOTE,
+  }),
+  back: (from: string) => ({
+    title: 'You are subscribed again',
+    text: `News and offers${from} will reach you as before.`,
+    button: 'Unsubscribe',
+    field: LEAVE,
+    quiet: true,
+    note: NOTE,
+  }),
+};
+
+export type UnsubscribePage = keyof typeof texts;
+
+/** One of the pages, in HTML. `sender` is whose mail it is about, where that is known. */
+export const renderUnsubscribePage = (page: UnsubscribePage, sender: string | null): string => {
+  const from = sender === null ? '' : ` from ${sender}`;
+  return engine.renderSync(template, { ...texts[page](from), style: STYLE }) as string;
+};

@@ -1,0 +1,40 @@
+import { Refusal } from '../base/refusal.ts';
+import type { Issue } from '../base/refusal.ts';
+
+const INCLUDE = /<\s*mj-include/i;
+/** What Liquid takes for its own: outputs and tags. */
+const LIQUID = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
+
+const refuse = (issues: readonly string[]): Refusal =>
+  new Refusal('invalid_request', {
+    issues: issues.map((message): Issue => ({ path: '/mjml', message })),
+  });
+
+type ValidationError = Error & { errors?: readonly { line: number; message: string }[] };
+
+/** The validator's own words without the files that it knows. */
+const toMessages = (error: ValidationError): string[] =>
+  error.errors && error.errors.length > 0
+    ? error.errors.map(({ line, message }) => `line ${line}: ${message.trim()}`)
+    : ['this is not MJML: it must be one <mjml> element with an <mj-body>'];
+
+/**
+ * Makes HTML of MJML, once, when a template is saved; Liquid stays as it is and is rendered per person.
+ * Strict: refuses what MJML does not know, includes of any kind, and Liquid where MJML would leave it out
+ * without a word. No font is loaded from anybody.
+ */
+export const compileMjml = async (source: string): Promise<string> => {
+  if (INCLUDE.test(source))
+    throw refuse(['mj-include is not possible here: put its content in its place']);
+  // Large, and needed by few processes.
+  const { default: mjml2html } = await import('mjml');
+  const compiled = await Promise.resolve(
+    mjml2html(source, { validationLevel: 'strict', ignoreIncludes: true, fonts: {} }),
+  ).catch((error: unknown) => {
+    throw refuse(toMessages(error as ValidationError));
+  });
+  const lost = (source.match(LIQUID) ?? []).find((tag) => !compiled.html.includes(tag));
+  if (lost !== undefined)
+    throw refuse([`${lost} stands where MJML leaves text out: put it into <mj-raw>`]);
+  return compiled.html;
+};

@@ -1,0 +1,68 @@
+import { normaliseEmail } from '../base/email_address.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
+import { Refusal } from '../base/refusal.ts';
+import type { z } from 'zod';
+import { SUPPRESSION_REASONS } from './queries.ts';
+import { IMPORT_ADDRESSES_MAX, ImportItem } from './schema.ts';
+import type { NewImport } from './schema.ts';
+
+/** A field as RFC 4180 writes it, or what else stands there, and what ends it. */
+const FIELD = /(?:[ \t]*"((?:[^"]|"")*)"[ \t]*|([^,\r\n]*))(,|\r\n|\n|\r|$)/y;
+
+type Line = { line: number; values: string[] };
+
+/** The lines of a CSV text, blank ones left out. A stray quote is part of its field. */
+export const readCsv = (text: string, linesMax: number): Line[] => {
+  const lines: Line[] = [];
+  const field = new RegExp(FIELD);
+  let values: string[] = [];
+  for (let line = 1; field.lastIndex < text.length;) {
+    const [, quoted, plain = '', end = ''] = field.exec(text) ?? [];
+    values.push((quoted?.replaceAll('""', '"') ?? plain).trim());
+    if (end === ',' && field.lastIndex < text.length) continue;
+    if (values.some((value) => value !== '')) lines.push({ line, values });
+    if (lines.length > linesMax) break;
+    values = [];
+    line += 1;
+  }
+  return lines;
+};
+
+type Read = { items: ImportItem[]; errors: { line: number; message: string }[] };
+
+const readRows = (csv: string): Read => {
+  const lines = readCsv(csv.replace(/^\uFEFF/, ''), IMPORT_ADDRESSES_MAX + 1);
+  const names = (lines[0]?.values ?? []).map((name) => name.toLowerCase());
+  const isHead = names.includes('email');
+  const rows = isHead ? lines.slice(1) : lines;
+  if (rows.length > IMPORT_ADDRESSES_MAX) {
+    const message = `at most ${IMPORT_ADDRESSES_MAX} addresses`;
+    throw new Refusal('invalid_request', { issues: [{ path: '/csv', message }] });
+  }
+  const [emailAt, reasonAt] = [isHead ? names.indexOf('email') : 0, names.indexOf('reason')];
+  const read: Read = { items: [], errors: [] };
+  for (const { line, values } of rows) {
+    const reason = (isHead && values[reasonAt]) || undefined;
+    const item = ImportItem.safeParse({ email: values[emailAt] ?? '', reason });
+    if (item.success) read.items.push(item.data);
+    else read.errors.push({ line, message: item.error.issues[0]?.message ?? 'cannot be read' });
+  }
+  return { ...read, errors: read.errors.slice(0, ISSUES_MAX) };
+};
+
+/** How strong a reason is: what a list says twice of an address is taken at its strongest. */
+const strengthOf = ({ reason }: ImportItem): number =>
+  reason === 'unsubscribed' ? -1 : SUPPRESSION_REASONS.indexOf(reason);
+
+/** The addresses of an import, each once, and what of a CSV cannot be read: it does not hold up its neighbours. */
+export const readImport = (given: z.output<typeof NewImport>): Read => {
+  const { items, errors } =
+    'csv' in given ? readRows(given.csv) : { items: given.addresses, errors: [] };
+  const byEmail = new Map<string, ImportItem>();
+  for (const item of items) {
+    const key = normaliseEmail(item.email);
+    const known = byEmail.get(key);
+    if (!known || strengthOf(item) > strengthOf(known)) byEmail.set(key, item);
+  }
+  return { items: [...byEmail.values()], errors };
+};
