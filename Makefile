@@ -79,6 +79,10 @@ erasures-export: $(INSTALLED) ## Write the ledger of erasures, to be kept outsid
 erasures-replay: $(INSTALLED) ## Erase again, after a backup was restored, whom the ledger says: make erasures-replay file=<path>
 	@exec node src/runtime/erasures.ts replay "$(file)"
 
+.PHONY: rotate-master-key
+rotate-master-key: $(INSTALLED) ## Wrap the keys of all credentials with a new MASTER_KEY; says what to do at each step
+	@exec node src/runtime/rotate_master_key.ts
+
 .PHONY: analyst
 analyst: $(INSTALLED) ## Print a login that reads one project's analytics views: make analyst project=<uuid> [name=…]
 	@exec node src/runtime/analyst.ts keep "$(project)" "$(name)"

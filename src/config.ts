@@ -43,6 +43,33 @@ const localUrl = (host: string, port: number): string => {
   return `http://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}`;
 };
 
+/** What wraps the data keys of credentials: the part of MASTER_KEY that can be rotated, known by its version. */
+export type OuterKey = { version: number; key: Buffer };
+
+/**
+ * The two parts of MASTER_KEY. Everything but credentials follows from the root: hashes of keys and addresses,
+ * sessions, the roles' passwords. It never changes. Until the first rotation both are the same 32 bytes.
+ */
+export type MasterKey = { root: Buffer; outer: OuterKey };
+
+/** 64 hexadecimal digits; after a rotation `<version>:<outer key>:<root>`. */
+export const MASTER_KEY_FORM = /^(?:([1-9]\d{0,3}):([0-9a-f]{64}):)?([0-9a-f]{64})$/;
+
+const FIRST_VERSION = 1;
+
+/** Reads a text that has the form. */
+export const readMasterKey = (text: string): MasterKey => {
+  const [, version, outer, root] = MASTER_KEY_FORM.exec(text) ?? [];
+  if (root === undefined) throw new Error('MASTER_KEY does not have its form');
+  return {
+    root: Buffer.from(root, 'hex'),
+    outer: {
+      version: version === undefined ? FIRST_VERSION : Number(version),
+      key: Buffer.from(outer ?? root, 'hex'),
+    },
+  };
+};
+
 const RATE_LIMIT_MAX = 1_000_000;
 const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
 
@@ -54,10 +81,15 @@ const Settings = z.object({
     ),
   MASTER_KEY: z
     .string('required: 32 random bytes as 64 hexadecimal digits')
-    .regex(/^[0-9a-f]{64}$/, '32 bytes as 64 lower-case hexadecimal digits')
+    .regex(MASTER_KEY_FORM, '32 bytes as 64 lower-case hexadecimal digits')
     .describe(
       'what every key and password of the installation is derived from; keep it outside the database',
     ),
+  MASTER_KEY_PREVIOUS: z
+    .string()
+    .regex(MASTER_KEY_FORM, 'what MASTER_KEY was before')
+    .optional()
+    .describe('what MASTER_KEY was before it was rotated, until "make rotate-master-key" is done'),
   ROLE: z.enum(ROLES).default('all').describe('api, worker, or both in one process'),
   PORT: wholeNumber(0, 65_535).default(3000).describe('HTTP port; 0 takes a free one'),
   HOST: z
@@ -96,6 +128,11 @@ const Settings = z.object({
   CLOUD_API_URL: apiUrl
     .optional()
     .describe("base address of Amazon SES instead of each region's own, such as a proxy's"),
+  EHLO_NAME: z
+    .string()
+    .regex(/^[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i, 'a host name')
+    .optional()
+    .describe("host name that mail connections introduce themselves with instead of the machine's"),
   WORKER_CONCURRENCY: wholeNumber(1, 100).default(10).describe('jobs at a time per worker'),
   NODE_ENV: z.string().default('production').describe('"test" allows TEST_FAILPOINT'),
   TEST_FAILPOINT: z
@@ -105,6 +142,13 @@ const Settings = z.object({
     .describe('kills the process at a named step, for crash tests'),
 });
 
+/** Of a rotated key only the outer part is another one. */
+const isOfOneRoot = (now: string, before: string | undefined): boolean =>
+  before === undefined ||
+  !MASTER_KEY_FORM.test(now) ||
+  !MASTER_KEY_FORM.test(before) ||
+  readMasterKey(now).root.equals(readMasterKey(before).root);
+
 const Environment = Settings.refine(
   (env) => env.TEST_FAILPOINT === undefined || env.NODE_ENV === 'test',
   {
@@ -112,25 +156,34 @@ const Environment = Settings.refine(
     error: 'only with NODE_ENV=test',
     when: () => true,
   },
-).transform((env) => ({
-  databaseUrl: env.DATABASE_URL,
-  masterKey: Buffer.from(env.MASTER_KEY, 'hex'),
-  role: env.ROLE,
-  port: env.PORT,
-  host: env.HOST,
-  publicUrl: (env.PUBLIC_URL ?? localUrl(env.HOST, env.PORT)).replace(/\/+$/, ''),
-  trustedProxies: env.TRUSTED_PROXIES,
-  rateLimitServer: env.RATE_LIMIT_SERVER,
-  rateLimitPublishable: env.RATE_LIMIT_PUBLISHABLE,
-  rateLimitAddress: env.RATE_LIMIT_ADDRESS,
-  logLevel: env.LOG_LEVEL,
-  egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,
-  dnsServers: env.DNS_SERVERS,
-  relayApiUrl: env.RELAY_API_URL,
-  cloudApiUrl: env.CLOUD_API_URL ?? null,
-  workerConcurrency: env.WORKER_CONCURRENCY,
-  failpoint: env.TEST_FAILPOINT ?? null,
-}));
+)
+  .refine((env) => isOfOneRoot(env.MASTER_KEY, env.MASTER_KEY_PREVIOUS), {
+    path: ['MASTER_KEY_PREVIOUS'],
+    error: 'is of another installation than MASTER_KEY',
+  })
+  .transform((env) => ({
+    databaseUrl: env.DATABASE_URL,
+    masterKey: readMasterKey(env.MASTER_KEY).root,
+    outerKeys: [env.MASTER_KEY, env.MASTER_KEY_PREVIOUS]
+      .filter((text) => text !== undefined)
+      .map((text) => readMasterKey(text).outer),
+    role: env.ROLE,
+    port: env.PORT,
+    host: env.HOST,
+    publicUrl: (env.PUBLIC_URL ?? localUrl(env.HOST, env.PORT)).replace(/\/+$/, ''),
+    trustedProxies: env.TRUSTED_PROXIES,
+    rateLimitServer: env.RATE_LIMIT_SERVER,
+    rateLimitPublishable: env.RATE_LIMIT_PUBLISHABLE,
+    rateLimitAddress: env.RATE_LIMIT_ADDRESS,
+    logLevel: env.LOG_LEVEL,
+    egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,
+    dnsServers: env.DNS_SERVERS,
+    relayApiUrl: env.RELAY_API_URL,
+    cloudApiUrl: env.CLOUD_API_URL ?? null,
+    ehloName: env.EHLO_NAME ?? null,
+    workerConcurrency: env.WORKER_CONCURRENCY,
+    failpoint: env.TEST_FAILPOINT ?? null,
+  }));
 
 export type Config = Readonly<z.output<typeof Environment>>;
 

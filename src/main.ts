@@ -14,7 +14,7 @@ import { startWorker } from './worker/worker.ts';
 const STOP_TIMEOUT_MS = 100_000;
 
 const openDeps = async (config: Config): Promise<Deps> => {
-  const keys = new Keys(config.masterKey);
+  const keys = new Keys(config.masterKey, config.outerKeys);
   const db = await openDb(runtimeUrl(config.databaseUrl, keys));
   return { config, keys, db, log: openLog(config.logLevel), resources: new Resources() };
 };

@@ -47,6 +47,10 @@ export const refusals = {
     status: 409,
     detail: 'The recipient complained. Lift it only if they ask for mail, and say lift_complaint.',
   },
+  from_email_taken: {
+    status: 409,
+    detail: 'Another e-mail provider of this project has this from_email. Change that one.',
+  },
   request_timeout: { status: 408, detail: 'The request did not arrive completely in time.' },
   idempotency_key_in_use: {
     status: 409,
@@ -63,7 +67,15 @@ export const refusals = {
   },
   provider_preflight_failed: {
     status: 422,
-    detail: 'The provider refused the connection. See reason and hint.',
+    detail: 'The provider could not be used with these settings. See reason, cause and fix.',
+  },
+  provider_test_failed: {
+    status: 422,
+    detail: 'The test message was not taken for certain. See reason, cause and fix.',
+  },
+  recipient_suppressed: {
+    status: 422,
+    detail: 'This address is on the suppression list: nothing is sent to it.',
   },
   rate_limited: {
     status: 429,
@@ -102,7 +114,7 @@ export type RefusalExtras = {
   /** Replaces the catalogue's sentence where one more exact is known. */
   detail?: string;
   retryAfterSeconds?: number;
-  /** Members that belong to this refusal alone, such as `reason` and `hint`. */
+  /** Members that belong to this refusal alone, such as `reason` and `fix`. */
   members?: Record<string, string>;
   cause?: unknown;
 };

@@ -55,7 +55,7 @@ export const BODY_BYTES_DEFAULT = 64 * 1024;
 
 /** What the documents say of an endpoint; what they can tell from the rest of its declaration, they do. */
 type Described = {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   /** One sentence. */
   summary: string;
@@ -118,6 +118,7 @@ export type Limit = {
   value: number;
   unit:
     | 'a second'
+    | 'an hour'
     | 'bytes'
     | 'characters'
     | 'days'

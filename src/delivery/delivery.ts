@@ -5,6 +5,7 @@ import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import * as providers from '../providers/providers.ts';
 import * as suppression from '../suppression/suppression.ts';
+import { cancelIfGone } from './gone.ts';
 import { handOff } from './hand_off.ts';
 import type { HandOffContext, Prepared } from './hand_off.ts';
 import { prepareSends } from './prepare.ts';
@@ -104,7 +105,10 @@ type Taken = { ready: providers.Ready; claimed: readonly Claimed[] };
 const takeSends = (deps: Deps, { projectId, providerId, owner }: Turning): Promise<Taken | null> =>
   inProject(deps, projectId, async (scope) => {
     const ready = await providers.findReady(scope, providerId);
-    if (!ready) return null;
+    if (!ready) {
+      await cancelIfGone(scope, providerId);
+      return null;
+    }
     const claim = { providerId, owner, sendsMax: CLAIM_SENDS_MAX, leaseSeconds: LEASE_SECONDS };
     return { ready, claimed: await claimSends(scope, claim) };
   });

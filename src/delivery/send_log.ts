@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
+import { fixOf } from '../providers/providers.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { listSends, SHOWN_STATUSES } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
@@ -26,6 +27,10 @@ export const Send = z
       .string()
       .nullable()
       .meta({ description: 'Why it stands so, where there is more to say.' }),
+    status_fix: z
+      .string()
+      .nullable()
+      .meta({ description: 'What to do about it, where the provider is the reason.' }),
     attempts: z
       .int()
       .nonnegative()
@@ -51,6 +56,7 @@ export const Send = z
         subject: 'Welcome, Ann',
         status: 'delivered',
         status_reason: null,
+        status_fix: null,
         attempts: 1,
         queued_at: '2026-01-31T12:00:00.300Z',
         accepted_at: '2026-01-31T12:00:00.900Z',
@@ -81,6 +87,7 @@ export const toSend = (row: SendRow) => ({
   subject: row.subject,
   status: row.shown_status,
   status_reason: row.status_reason,
+  status_fix: fixOf(row.status_reason),
   attempts: row.attempt_count,
   queued_at: row.queued_at.toISOString(),
   accepted_at: toText(row.accepted_at),

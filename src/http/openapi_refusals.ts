@@ -58,8 +58,9 @@ export const ErrorBody = z
     detail: z.string().meta({ description: 'A sentence for people: what to do.' }),
     request_id: z.string().meta({ description: 'Quote it when you ask about this request.' }),
     issues: z.array(Issue).optional().meta({ description: 'Everything that is wrong, at once.' }),
-    reason: z.string().optional().meta({ description: 'The cause, where a name has several.' }),
-    hint: z.string().optional().meta({ description: 'What usually helps against that cause.' }),
+    reason: z.string().optional().meta({ description: 'Which of several failures it is.' }),
+    cause: z.string().optional().meta({ description: 'Where that usually comes from.' }),
+    fix: z.string().optional().meta({ description: 'What usually helps against it.' }),
   })
   .meta({ id: 'Error', description: 'The body of every answer from 400 on.' });
 

@@ -10,6 +10,7 @@ import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.t
 import { findCaller } from '../projects/projects.ts';
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
 import { suppressionLimits, suppressionRoutes } from '../suppression/routes.ts';
+import * as suppression from '../suppression/suppression.ts';
 
 /** The endpoints of a room, as the documents put them together. */
 export type Section = {
@@ -42,7 +43,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'Email providers',
     about: 'Through whom a project sends, each with a from-address of its own.',
-    routes: providerRoutes,
+    routes: providerRoutes(suppression.isOnList),
     limits: providerLimits,
   },
   {

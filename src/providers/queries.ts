@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { FAILURE_REASONS } from './outcome.ts';
 import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
 
-const DataKey = z.strictObject({ key_version: z.int(), wrapped_key: z.instanceof(Buffer) });
+const DataKey = z.strictObject({
+  key_version: z.int(),
+  master_version: z.int(),
+  wrapped_key: z.instanceof(Buffer),
+});
 
 const Provider = z.strictObject({
   provider_id: z.uuid(),
@@ -21,25 +26,69 @@ const Provider = z.strictObject({
   key_version: z.int(),
   secret: z.instanceof(Buffer),
   status: z.enum(['active', 'parked']),
+  parked_reason: z.enum(FAILURE_REASONS).nullable(),
+  revision: z.int(),
+  tested_at: z.date().nullable(),
+  test_id: z.uuid().nullable(),
+  test_failure: z.string().nullable(),
+  test_message_id: z.string().nullable(),
+  test_took_ms: z.int().nullable(),
+  created_at: z.date(),
   updated_at: z.date(),
 });
 export type ProviderRow = z.output<typeof Provider>;
-export type NewProviderRow = Omit<ProviderRow, 'status' | 'updated_at'>;
+export type NewProviderRow = Omit<
+  ProviderRow,
+  | 'status'
+  | 'parked_reason'
+  | 'revision'
+  | 'tested_at'
+  | 'test_id'
+  | 'test_failure'
+  | 'test_message_id'
+  | 'test_took_ms'
+  | 'created_at'
+  | 'updated_at'
+>;
 
 /** The newest data key of the project, or the one of a version. */
 export const findDataKey = ({ tx, projectId }: Scope, version: number | null) =>
   tx.maybeOne(sql.type(DataKey)`
-    select key_version, wrapped_key from providers.data_keys
+    select key_version, master_version, wrapped_key from providers.data_keys
     where project_id = ${projectId} and (${version}::integer is null or key_version = ${version})
     order by key_version desc
     limit 1
   `);
 
-export const insertDataKey = ({ tx, projectId }: Scope, version: number, wrappedKey: Buffer) =>
+type NewDataKey = { version: number; masterVersion: number; wrappedKey: Buffer };
+
+export const insertDataKey = (
+  { tx, projectId }: Scope,
+  { version, masterVersion, wrappedKey }: NewDataKey,
+) =>
   tx.query(sql.unsafe`
     insert into providers.data_keys (project_id, key_version, master_version, wrapped_key, created_at)
-    values (${projectId}, ${version}, 1, ${sql.binary(wrappedKey)}, now())
+    values (${projectId}, ${version}, ${masterVersion}, ${sql.binary(wrappedKey)}, now())
     on conflict do nothing
+  `);
+
+/** The project's data keys that another outer key than today's wraps. Locked: two may want to wrap them anew. */
+export const holdDataKeys = ({ tx, projectId }: Scope, masterVersion: number) =>
+  tx.any(sql.type(DataKey)`
+    select key_version, master_version, wrapped_key from providers.data_keys
+    where project_id = ${projectId} and master_version <> ${masterVersion}
+    order by key_version
+    for update
+  `);
+
+export const rewrapDataKey = (
+  { tx, projectId }: Scope,
+  { version, masterVersion, wrappedKey }: NewDataKey,
+) =>
+  tx.query(sql.unsafe`
+    update providers.data_keys
+    set master_version = ${masterVersion}, wrapped_key = ${sql.binary(wrappedKey)}
+    where project_id = ${projectId} and key_version = ${version}
   `);
 
 const Inserted = z.strictObject({ provider_id: z.uuid() });
@@ -52,27 +101,43 @@ export const insertProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
     values (${projectId}, ${row.provider_id}, ${row.provider}, ${row.display_name}, ${row.from_email}, ${row.from_name},
       ${row.reply_to}, ${row.smtp_host}, ${row.smtp_port}, ${row.smtp_secure}, ${row.username}, ${row.region},
       ${row.access_key_id}, ${row.key_version}, ${sql.binary(row.secret)}, now(), now())
-    on conflict (project_id, lower(from_email)) do nothing
+    on conflict do nothing
     returning provider_id
   `);
 
-export const updateProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
-  tx.query(sql.unsafe`
+/** Changes a record, if nobody did since it was read; an active one is unparked. Its place in lists stays. */
+export const updateProvider = (
+  { tx, projectId }: Scope,
+  row: NewProviderRow,
+  { revision, isProved }: { revision: number; isProved: boolean },
+) =>
+  tx.maybeOne(sql.type(Inserted)`
     update providers.providers
-    set provider = ${row.provider}, display_name = ${row.display_name}, from_name = ${row.from_name},
-      reply_to = ${row.reply_to}, status = 'active', parked_reason = null, smtp_host = ${row.smtp_host},
+    set provider = ${row.provider}, display_name = ${row.display_name}, from_email = ${row.from_email},
+      from_name = ${row.from_name}, reply_to = ${row.reply_to}, smtp_host = ${row.smtp_host},
       smtp_port = ${row.smtp_port}, smtp_secure = ${row.smtp_secure}, username = ${row.username},
       region = ${row.region}, access_key_id = ${row.access_key_id}, key_version = ${row.key_version},
-      secret = ${sql.binary(row.secret)}, updated_at = now()
-    where project_id = ${projectId} and provider_id = ${row.provider_id}
+      secret = ${sql.binary(row.secret)}, revision = revision + 1, updated_at = now(),
+      status = case when ${isProved} then 'active' else status end,
+      parked_reason = case when ${isProved} then null else parked_reason end
+    where project_id = ${projectId} and provider_id = ${row.provider_id} and revision = ${revision}
+    returning provider_id
   `);
 
 const columns = sql.fragment`provider_id, provider, display_name, from_email, from_name, reply_to, smtp_host,
-  smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, status, updated_at`;
+  smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, status,
+  parked_reason, revision, tested_at, test_id, test_failure, test_message_id, test_took_ms,
+  created_at, updated_at`;
 
 export const findProvider = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Provider)`
     select ${columns} from providers.providers where project_id = ${projectId} and provider_id = ${providerId}
+  `);
+
+export const findByFromEmail = ({ tx, projectId }: Scope, fromEmail: string) =>
+  tx.maybeOne(sql.type(Provider)`
+    select ${columns} from providers.providers
+    where project_id = ${projectId} and lower(from_email) = lower(${fromEmail})
   `);
 
 export const getByFromEmail = ({ tx, projectId }: Scope, fromEmail: string) =>
@@ -81,8 +146,49 @@ export const getByFromEmail = ({ tx, projectId }: Scope, fromEmail: string) =>
     where project_id = ${projectId} and lower(from_email) = lower(${fromEmail})
   `);
 
+/** One page of a project's records, the newest first. */
+export const listProviders = (
+  { tx, projectId }: Scope,
+  { limit, beforeId }: { limit: number; beforeId: string | null },
+) =>
+  tx.any(sql.type(Provider)`
+    select ${columns} from providers.providers
+    where project_id = ${projectId} and (${beforeId}::uuid is null or provider_id < ${beforeId}::uuid)
+    order by provider_id desc
+    limit ${limit}
+  `);
+
+export const deleteProvider = ({ tx, projectId }: Scope, providerId: string) =>
+  tx.maybeOne(sql.type(Inserted)`
+    delete from providers.providers where project_id = ${projectId} and provider_id = ${providerId}
+    returning provider_id
+  `);
+
 export const parkProvider = ({ tx, projectId }: Scope, providerId: string, reason: string) =>
   tx.query(sql.unsafe`
     update providers.providers set status = 'parked', parked_reason = ${reason}, updated_at = now()
     where project_id = ${projectId} and provider_id = ${providerId} and status = 'active'
+  `);
+
+/** What a test came to; without a failure it was taken. */
+export type TestNote = {
+  testId: string;
+  failure: string | null;
+  messageId: string | null;
+  tookMs: number;
+};
+
+/** Notes what a test of these very settings came to. One that passed unparks. */
+export const noteTest = (
+  { tx, projectId }: Scope,
+  { provider_id, revision }: Pick<ProviderRow, 'provider_id' | 'revision'>,
+  { testId, failure, messageId, tookMs }: TestNote,
+) =>
+  tx.query(sql.unsafe`
+    update providers.providers
+    set tested_at = now(), test_id = ${testId}, test_failure = ${failure}, test_message_id = ${messageId},
+      test_took_ms = ${tookMs},
+      status = case when ${failure}::text is null then 'active' else status end,
+      parked_reason = case when ${failure}::text is null then null else parked_reason end
+    where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
   `);

@@ -1,4 +1,205 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import { hint } from '../base/hints.ts';
+import { newId } from '../base/ids.ts';
+import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { Refusal } from '../base/refusal.ts';
+import { route } from '../base/route.ts';
+import type { Addressed, Limit, Route } from '../base/route.ts';
+import { CHECKS_PER_HOUR } from './checks.ts';
 import { domainLimits, domainRoutes } from './domain_routes.ts';
+import { deleteProvider, findProvider, listProviders } from './queries.ts';
+import type { ProviderRow } from './queries.ts';
+import { changeProvider, createProvider } from './records.ts';
+import type { NewProvider } from './records.ts';
+import { Email, NAME_CHARS_MAX, Provider, ProviderChange, ProviderInput } from './schema.ts';
+import type { ProviderInput as Given } from './schema.ts';
+import { toProvider } from './shown.ts';
+import { testProvider } from './test_provider.ts';
+import type { IsSuppressed } from './test_provider.ts';
 
-export const providerRoutes = domainRoutes;
-export const providerLimits = domainLimits;
+const ProjectParams = z.object({
+  project_id: z.string().meta({
+    description: 'The project that the key belongs to.',
+    examples: ['019a9f0c-6c00-7cc3-98c4-dc0c0c07398f'],
+  }),
+});
+const ProviderParams = z.object({ id: z.uuid().meta({ description: "The provider's id." }) });
+
+const TestInput = z
+  .strictObject({ to: Email.meta({ description: 'Who gets the one test message.' }) })
+  .meta({ id: 'ProviderTest', examples: [{ to: 'ann@example.com' }] });
+
+const ProviderDeleted = z.strictObject({ id: z.uuid(), deleted: z.literal(true) }).meta({
+  id: 'ProviderDeleted',
+  examples: [{ id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f', deleted: true }],
+});
+
+const findOwnProject = ({ caller, params }: Addressed): Promise<true | null> =>
+  Promise.resolve(params['project_id'] === caller.projectId ? true : null);
+
+const find = ({ deps, caller, params }: Addressed): Promise<ProviderRow | null> => {
+  const named = ProviderParams.safeParse(params);
+  if (!named.success) return Promise.resolve(null);
+  return inProject(deps, caller.projectId, (scope) => findProvider(scope, named.data.id));
+};
+
+/** Every field of its kind is there: the schema says so. */
+const toNew = ({ from_name = null, reply_to = null, ...given }: Given): NewProvider =>
+  ({ ...given, from_name, reply_to }) as NewProvider;
+
+/** What becomes of sends that are queued for a provider is their own room's to say. */
+const queuedSendsHint = (projectId: string, providerId: string) => ({
+  task: 'delivery/send_queued',
+  payload: { project_id: projectId, provider_id: providerId },
+});
+
+const ONE = '/v1/email-providers/:id';
+const ALL = '/v1/projects/:project_id/email-providers';
+
+const recordRoutes = [
+  route({
+    method: 'POST',
+    path: ALL,
+    access: 'server',
+    summary: 'Connect an e-mail provider.',
+    description:
+      'The settings are proved before they are kept: over SMTP by connecting, with the TLS mode, EHLO and AUTH; ' +
+      'for SMTP2GO by asking what the key may do; for Amazon SES by a real message to its mailbox simulator. ' +
+      'Settings that do not work are refused with `reason`, `cause` and `fix`, and nothing is kept.',
+    params: ProjectParams,
+    refusals: ['from_email_taken', 'provider_preflight_failed'],
+    body: ProviderInput,
+    status: 201,
+    answer: Provider,
+    find: findOwnProject,
+    handle: async ({ deps, caller, body, repetitionId = newId() }) =>
+      toProvider(await createProvider(deps, caller.projectId, repetitionId, toNew(body))),
+  }),
+  route({
+    method: 'GET',
+    path: ALL,
+    access: 'server',
+    summary: "The project's e-mail providers, newest first.",
+    params: ProjectParams,
+    query: z.strictObject(pageQuery),
+    status: 200,
+    answer: pageOf(Provider),
+    find: findOwnProject,
+    handle: async ({ deps, caller, query }) => {
+      const beforeId = readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null;
+      const rows = await inProject(deps, caller.projectId, (scope) =>
+        listProviders(scope, { limit: query.limit + 1, beforeId }),
+      );
+      return toPage(rows, query.limit, {
+        item: toProvider,
+        position: ({ provider_id }) => [provider_id],
+      });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: ONE,
+    access: 'server',
+    summary: 'Read one e-mail provider.',
+    params: ProviderParams,
+    status: 200,
+    answer: Provider,
+    find,
+    handle: ({ found }) => Promise.resolve(toProvider(found)),
+  }),
+  route({
+    method: 'PATCH',
+    path: ONE,
+    access: 'server',
+    summary: 'Change an e-mail provider.',
+    description:
+      'What is left out stays, a secret too; `null` takes `from_name` or `reply_to` away. A connection field ' +
+      'that is sent, or `from_email`, is proved as when the record was made; a parked provider is used again then.',
+    params: ProviderParams,
+    refusals: ['from_email_taken', 'provider_preflight_failed'],
+    body: ProviderChange,
+    status: 200,
+    answer: Provider,
+    find,
+    handle: async ({ deps, caller, found, body }) =>
+      toProvider(await changeProvider(deps, caller.projectId, found, body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: ONE,
+    access: 'server',
+    summary: 'Forget an e-mail provider and its credentials.',
+    description:
+      'What is queued for it ends as `cancelled`, `provider_deleted`, within seconds, and so does what automations ' +
+      'send through it later. What is being handed over just now is not called back.',
+    params: ProviderParams,
+    status: 200,
+    answer: ProviderDeleted,
+    find,
+    handle: async ({ deps, caller, found }) => {
+      const { projectId } = caller;
+      const { provider_id: id } = found;
+      const gone = await inProject(deps, projectId, (scope) => deleteProvider(scope, id));
+      if (!gone) throw new Refusal('not_found');
+      await hint(deps, queuedSendsHint(projectId, id));
+      return { id, deleted: true };
+    },
+  }),
+];
+
+const testRoute = (isSuppressed: IsSuppressed) =>
+  route({
+    method: 'POST',
+    path: `${ONE}/test`,
+    access: 'server',
+    summary: 'Send one test message through an e-mail provider.',
+    description:
+      'A real message, over a connection of its own. If it is taken, a parked provider is used again; one whose ' +
+      'credentials fail is parked. Failures are classes: nothing of what the other side said is answered.',
+    params: ProviderParams,
+    refusals: ['recipient_suppressed', 'provider_test_failed'],
+    body: TestInput,
+    status: 200,
+    answer: z
+      .strictObject({
+        ok: z.literal(true),
+        provider_message_id: z.string().nullable(),
+        took_ms: z.int().nonnegative(),
+      })
+      .meta({
+        id: 'ProviderTested',
+        examples: [{ ok: true, provider_message_id: '1x2y3z-FnQW0aaaaaa-AB12', took_ms: 184 }],
+      }),
+    find,
+    handle: async ({ deps, caller, found, body, repetitionId = newId() }) => {
+      const test = { to: body.to, testId: repetitionId, isSuppressed };
+      const tested = await testProvider(deps, caller.projectId, found, test);
+      if (found.status === 'parked')
+        await hint(deps, queuedSendsHint(caller.projectId, found.provider_id));
+      return { ok: true, provider_message_id: tested.providerMessageId, took_ms: tested.tookMs };
+    },
+  });
+
+/** The endpoints of provider records. Whom to leave alone is another room's to say. */
+export const providerRoutes = (isSuppressed: IsSuppressed): readonly Route[] => [
+  ...recordRoutes,
+  testRoute(isSuppressed),
+  ...domainRoutes,
+];
+
+export const providerLimits: readonly Limit[] = [
+  {
+    name: 'Connections to providers that a project asks for, per process',
+    value: CHECKS_PER_HOUR,
+    unit: 'an hour',
+    where: 'provider records and tests',
+  },
+  {
+    name: 'Name of a provider, and of its sender',
+    value: NAME_CHARS_MAX,
+    unit: 'characters',
+    where: '`display_name`, `from_name`',
+  },
+  ...domainLimits,
+];

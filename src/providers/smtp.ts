@@ -19,7 +19,7 @@ export const SMTP_ANSWER_TIMEOUT_MS = 60_000;
 export const SMTP_SEND_TIMEOUT_MS = 90_000;
 
 /** Where an SMTP connection may go. */
-type Way = Pick<Network, 'allowNetworks' | 'nameServers'>;
+type Way = Pick<Network, 'allowNetworks' | 'nameServers' | 'ehloName'>;
 
 /** An open, authenticated connection, or why there is none. */
 export type SmtpConnected =
@@ -67,7 +67,7 @@ const toProviderMessageId = (info?: SMTPConnectionSendInfo): string | null => {
 const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<SendOutcome> =>
   new Promise((resolve) => {
     let phase: Phase = 'before_body';
-    const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase));
+    const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase, message.from));
     const settle = (outcome: SendOutcome) => {
       clearTimeout(tooLong);
       connection.off('error', onLost);
@@ -88,7 +88,7 @@ const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<Sen
       { from: message.from, to: [message.to] },
       body,
       (error: Error | null, info?: SMTPConnectionSendInfo) => {
-        if (error) settle(toOutcome(error as SmtpError, phase));
+        if (error) settle(toOutcome(error as SmtpError, phase, message.from));
         else settle({ kind: 'accepted', providerMessageId: toProviderMessageId(info) });
       },
     );
@@ -124,6 +124,11 @@ const tlsOptions = {
   none: { ignoreTLS: true },
 } as const;
 
+/** PLAIN and LOGIN only: whoever offers nothing else is not answered in another way. */
+const refuseMechanism = ({ reject }: { reject: (error: Error) => void }): void =>
+  reject(new Error('neither PLAIN nor LOGIN is offered'));
+const customAuth = { 'CRAM-MD5': refuseMechanism, XOAUTH2: refuseMechanism };
+
 const open = async (
   connection: SMTPConnection,
   { username, password }: SmtpSettings,
@@ -145,7 +150,7 @@ const open = async (
 /** Connects to the checked address, with the chosen TLS mode, and authenticates: always, or it fails. */
 export const connectSmtp = async (
   settings: SmtpSettings,
-  { allowNetworks, nameServers }: Way,
+  { allowNetworks, nameServers, ehloName }: Way,
 ): Promise<SmtpConnected> => {
   const { smtp_host: host, smtp_port: port, smtp_secure: secure } = settings;
   const answer = await resolveEgress(host, allowNetworks, nameServers);
@@ -161,6 +166,8 @@ export const connectSmtp = async (
     port,
     secure: false,
     ...tlsOptions[secure],
+    ...(ehloName === null ? {} : { name: ehloName }),
+    customAuth,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     tls: { minVersion: 'TLSv1.2', ...(isIP(host) === 0 ? { servername: host } : {}) },
     connectionTimeout: SMTP_CONNECT_TIMEOUT_MS,

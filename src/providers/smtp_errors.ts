@@ -1,4 +1,7 @@
+import { deferred, rejected } from './outcome.ts';
 import type { FailureReason, SendOutcome } from './outcome.ts';
+import { isAboutOther, readReason } from './reply_texts.ts';
+import { isCertificateCode } from './tls_errors.ts';
 
 /** How far a hand-off had come when it failed. Decides whether the provider may have the message. */
 export type Phase = 'before_body' | 'body';
@@ -12,27 +15,37 @@ export type SmtpError = Error & {
   response?: string;
 };
 
-const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS_CERT|HOSTNAME_MISMATCH/;
-
 const isPermanent = ({ responseCode = 0 }: SmtpError): boolean =>
   responseCode >= 500 && responseCode !== 503;
 
-/** Amazon SES and SMTP2GO take MAIL FROM, and refuse an unverified sender only after the message. */
-const isAboutSender = ({ command, response = '' }: SmtpError): boolean =>
-  command === 'MAIL FROM' || /\bnot verified\b/i.test(response);
+/** Bad sender address or domain (RFC 3463), and what receivers say about a sender who proves nothing. */
+const ABOUT_SENDER = /\b5\.(?:1\.[78]|7\.(?:2[367]|30|515))\b/;
 
-/** The failure class of what happened before the message began. */
-export const classify = (error: SmtpError): FailureReason => {
-  const codes = `${error.code ?? ''} ${error.originalCode ?? ''}`;
-  if (CERTIFICATE_CODES.test(codes)) return 'certificate_invalid';
+/** What a relay's own words say beyond its code; they are only believed where a reply was due. */
+const readTexts = ({ response = '', command }: SmtpError, from: string): FailureReason | null => {
+  if (command === 'CONN' || command === 'STARTTLS' || command?.startsWith('AUTH')) return null;
+  const reason = readReason(response);
+  if (reason === 'sender_not_verified' && isAboutOther(response, from)) return 'sandboxed';
+  return reason ?? (ABOUT_SENDER.test(response) ? 'sender_not_verified' : null);
+};
+
+/**
+ * The failure class of what went wrong. `from` tells a sandbox, which names the recipient, from a
+ * sender that is not verified.
+ */
+export const classify = (error: SmtpError, from = ''): FailureReason => {
+  if (isCertificateCode(`${error.code ?? ''} ${error.originalCode ?? ''}`))
+    return 'certificate_invalid';
   if (error.code === 'ETLS' && error.command === 'STARTTLS' && error.responseCode !== 454)
     return 'starttls_not_offered';
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH') {
     // A 4xx is about the relay's own state: the same password may pass in a minute.
     return (error.responseCode ?? 500) < 500 ? 'throttled' : 'authentication_failed';
   }
+  const told = readTexts(error, from);
+  if (told !== null) return told;
   if (error.command === 'RCPT TO') return 'recipient_refused';
-  if (isPermanent(error) && isAboutSender(error)) return 'sender_not_verified';
+  if (isPermanent(error) && error.command === 'MAIL FROM') return 'sender_not_verified';
   if (error.responseCode && error.responseCode < 500) return 'throttled';
   if (error.responseCode && error.command !== 'CONN') return 'message_refused';
   return 'connection_failed';
@@ -43,16 +56,18 @@ const FINAL_REASONS: readonly FailureReason[] = [
   'recipient_refused',
   'message_refused',
   'sender_not_verified',
+  'region_mismatch',
+  'sandboxed',
 ];
 
 /**
  * What a failed hand-off means (reliability: the table of failures).
  * A reply to the message is definite. Silence or a lost connection after its first byte is not.
  */
-export const toOutcome = (error: SmtpError, phase: Phase): SendOutcome => {
+export const toOutcome = (error: SmtpError, phase: Phase, from = ''): SendOutcome => {
   const isReplyToMessage = error.code === 'EMESSAGE' && error.responseCode !== undefined;
   if (phase === 'body' && !isReplyToMessage) return { kind: 'unknown' };
-  const reason = classify(error);
+  const reason = classify(error, from);
   const isFinal = FINAL_REASONS.includes(reason) && isPermanent(error);
-  return { kind: isFinal ? 'rejected' : 'deferred', reason };
+  return isFinal ? rejected(reason) : deferred(reason);
 };

@@ -1,4 +1,5 @@
 import type { NameServers } from '../base/resolve_host.ts';
+import type { HttpsTimeouts } from './https.ts';
 import type { FailureReason, PreflightOutcome, SendOutcome } from './outcome.ts';
 
 /** A message ready for the wire. `mayStart` is asked once, immediately before its first byte. */
@@ -30,6 +31,10 @@ export type Network = {
   relayApiUrl: string;
   /** Base address of Amazon SES instead of the region's own; null for that. */
   cloudApiUrl: string | null;
+  /** How mail connections introduce themselves; null for the machine's own name. */
+  ehloName: string | null;
+  /** How long the HTTPS providers may take, where that is not as usual. */
+  httpsTimeouts?: HttpsTimeouts;
 };
 
 /**

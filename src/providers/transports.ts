@@ -1,4 +1,6 @@
+import { cloudApi } from './cloud_api.ts';
 import type { PreflightOutcome } from './outcome.ts';
+import { relayApi } from './relay_api.ts';
 import type { Settings } from './settings.ts';
 import { smtp } from './smtp.ts';
 import type { ConnectOutcome, Network } from './transport.ts';
@@ -12,8 +14,10 @@ export const preflight = (
   switch (settings.provider) {
     case 'smtp':
       return smtp.preflight(settings, network, fromEmail);
-    default:
-      throw new Error(`no transport for ${settings.provider}`);
+    case 'relay_api':
+      return relayApi.preflight(settings, network, fromEmail);
+    case 'cloud_api':
+      return cloudApi.preflight(settings, network, fromEmail);
   }
 };
 
@@ -22,7 +26,9 @@ export const connect = (settings: Settings, network: Network): Promise<ConnectOu
   switch (settings.provider) {
     case 'smtp':
       return smtp.connect(settings, network);
-    default:
-      throw new Error(`no transport for ${settings.provider}`);
+    case 'relay_api':
+      return relayApi.connect(settings, network);
+    case 'cloud_api':
+      return cloudApi.connect(settings, network);
   }
 };

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Keys } from '../base/keys.ts';
+import { MASTER_KEY_FORM, readMasterKey } from '../config.ts';
 
 /** Where a local installation keeps what must outlive it: data, secrets, and the facts for scripts. */
 export type Home = {
@@ -50,7 +51,8 @@ export const DevFacts = z.object({
 export type DevFacts = z.output<typeof DevFacts>;
 
 const Secrets = z.object({
-  master_key: z.string(),
+  master_key: z.string().regex(MASTER_KEY_FORM),
+  master_key_previous: z.string().regex(MASTER_KEY_FORM).optional(),
   mail_username: z.string(),
   mail_password: z.string(),
   console_password: z.string(),
@@ -110,11 +112,28 @@ export const keepSecrets = async ({ folder }: Home): Promise<Secrets> => {
   return secrets;
 };
 
+/** The settings of the service that hold its master key: the user's own, or else the installation's. */
+export const masterKeysOf = (secrets: Secrets | null): Record<string, string> => {
+  const now = process.env['MASTER_KEY'];
+  const before =
+    now === undefined ? secrets?.master_key_previous : process.env['MASTER_KEY_PREVIOUS'];
+  return {
+    MASTER_KEY: now ?? secrets?.master_key ?? '',
+    ...(before === undefined ? {} : { MASTER_KEY_PREVIOUS: before }),
+  };
+};
+
 /** The installation's keys, from MASTER_KEY or its secrets. */
 export const readKeys = async (): Promise<Keys> => {
-  const master = process.env['MASTER_KEY'] ?? (await keepSecrets(readHome())).master_key;
-  return new Keys(Buffer.from(master, 'hex'));
+  const secrets = process.env['MASTER_KEY'] === undefined ? await keepSecrets(readHome()) : null;
+  const { MASTER_KEY = '', MASTER_KEY_PREVIOUS: before } = masterKeysOf(secrets);
+  const { root, outer } = readMasterKey(MASTER_KEY);
+  return new Keys(root, before === undefined ? [outer] : [outer, readMasterKey(before).outer]);
 };
+
+/** Writes the secrets anew, after a rotation. */
+export const writeSecrets = ({ folder }: Home, secrets: Secrets): Promise<void> =>
+  writeJson(join(folder, 'secrets.json'), secrets);
 
 const factsFile = ({ folder }: Home): string => join(folder, 'dev.json');
 

@@ -11,7 +11,7 @@ import { runtimeUrl } from '../base/roles.ts';
 import type { NewProject } from '../projects/projects.ts';
 import { keepCertificate } from './certificate.ts';
 import { EXAMPLE_EVENT, keepExample } from './example.ts';
-import { findFacts, keepSecrets, writeFacts } from './home.ts';
+import { findFacts, keepSecrets, masterKeysOf, writeFacts } from './home.ts';
 import type { DevFacts, Home, Secrets } from './home.ts';
 import { openDatabase } from './local_database.ts';
 import { startMailCatcher } from './mail_catcher/mail_catcher.ts';
@@ -66,7 +66,7 @@ const givenSettings = (): Record<string, string> =>
 
 const openDeps = async (env: Record<string, string>): Promise<Deps> => {
   const config = readConfig(env);
-  const keys = new Keys(config.masterKey);
+  const keys = new Keys(config.masterKey, config.outerKeys);
   await migrate({ config, keys });
   const db = await openDb(runtimeUrl(config.databaseUrl, keys), 2);
   return { config, keys, db, log: openLog('silent'), resources: new Resources() };
@@ -125,7 +125,7 @@ const open = async (home: Home, say: Say, closers: Closers): Promise<Installatio
   const env = {
     ...givenSettings(),
     DATABASE_URL: databaseUrl,
-    MASTER_KEY: process.env['MASTER_KEY'] ?? secrets.master_key,
+    ...masterKeysOf(secrets),
     PORT: String(home.port),
     EGRESS_ALLOW_NETWORKS: process.env['EGRESS_ALLOW_NETWORKS'] ?? '127.0.0.0/8',
     NODE_EXTRA_CA_CERTS: join(home.folder, 'mail', 'ca.pem'),

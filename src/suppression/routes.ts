@@ -20,6 +20,7 @@ import {
   NewSuppression,
   Suppression,
 } from './schema.ts';
+import { LIFTED_SHOWN, RESUBSCRIBED_SHOWN, SUPPRESSED_SHOWN, UNSUBSCRIBED_SHOWN } from './shown.ts';
 import {
   addImport,
   findByEmail,
@@ -171,6 +172,7 @@ const suppressRoutes = (change: Change) => [
   route({
     ...described,
     path: '/v1/suppressions',
+    example: SUPPRESSED_SHOWN,
     summary: 'Suppress an address.',
     description: 'Once this is answered, no hand-off of mail to the address begins.',
     body: NewSuppression,
@@ -183,6 +185,7 @@ const suppressRoutes = (change: Change) => [
   route({
     ...described,
     path: '/v1/suppressions/:email/lift',
+    example: LIFTED_SHOWN,
     summary: 'Take an address off the list.',
     description:
       'What providers report later of times before the lift changes nothing; a newer bounce or complaint ' +
@@ -203,6 +206,7 @@ const subscriptionRoutes = (change: Change) => [
   route({
     ...described,
     path: '/v1/unsubscribes',
+    example: UNSUBSCRIBED_SHOWN,
     summary: 'Unsubscribe an address from marketing mail.',
     description:
       'For preference pages of your own. Once this is answered, no hand-off of marketing mail to it begins.',
@@ -216,6 +220,7 @@ const subscriptionRoutes = (change: Change) => [
   route({
     ...described,
     path: '/v1/unsubscribes/:email/resubscribe',
+    example: RESUBSCRIBED_SHOWN,
     summary: 'Subscribe an address again, because its owner asked for it.',
     description: 'Lifts no suppression: who complained or bounced stays on that list.',
     params: EmailParams,

@@ -4,6 +4,7 @@ import { ISSUES_MAX } from '../base/parse.ts';
 import type { Limit } from '../base/route.ts';
 import { isStorable } from '../base/text.ts';
 import { CHANGES, CHANGES_MAX, SUPPRESSION_REASONS } from './queries.ts';
+import { CLEO, NOTE } from './shown.ts';
 
 export const NOTE_CHARS_MAX = 500;
 export const IMPORT_ADDRESSES_MAX = 1_000;
@@ -90,7 +91,7 @@ export const AddressState = z
             change: 'suppressed',
             reason: 'manual',
             source: 'api',
-            note: 'asked for it on the phone',
+            note: NOTE,
             import_id: null,
             changed_at: NOW,
           },
@@ -103,7 +104,7 @@ const aboutNote = { description: 'Why, for whoever looks later.' };
 
 export const NewSuppression = z
   .strictObject({ email: Email, note: Note.optional().meta(aboutNote) })
-  .meta({ examples: [{ email, note: 'asked for it on the phone' }] });
+  .meta({ examples: [{ email: CLEO, note: NOTE }] });
 
 export const NewLift = z
   .strictObject({

@@ -56,9 +56,10 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
       where status = 'queued' and due_at < now() - make_interval(secs => $1)
       and (lease_until is null or lease_until < now()) order by due_at limit $2
     ) as overdue
-    join providers.providers as provider
+    left join providers.providers as provider
       on provider.project_id = overdue.project_id and provider.provider_id = overdue.provider_id
-    where provider.status = 'active'`);
+    -- What is queued for a provider that is gone has to end.
+    where provider.status is distinct from 'parked'`);
   const expired = await ask<ProjectRow>(`
     select distinct project_id from (
       select project_id from delivery.sends

@@ -12,6 +12,7 @@ test('two settings are enough; the rest has defaults', () => {
   expect(read()).toEqual({
     databaseUrl: GOOD.DATABASE_URL,
     masterKey: Buffer.from(GOOD.MASTER_KEY, 'hex'),
+    outerKeys: [{ version: 1, key: Buffer.from(GOOD.MASTER_KEY, 'hex') }],
     role: 'all',
     port: 3000,
     host: '127.0.0.1',
@@ -25,6 +26,7 @@ test('two settings are enough; the rest has defaults', () => {
     dnsServers: [],
     relayApiUrl: 'https://api.smtp2go.com/v3',
     cloudApiUrl: null,
+    ehloName: null,
     workerConcurrency: 10,
     failpoint: null,
   });
@@ -179,6 +181,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
   expect(names).toEqual([
     'DATABASE_URL',
     'MASTER_KEY',
+    'MASTER_KEY_PREVIOUS',
     'ROLE',
     'PORT',
     'HOST',
@@ -192,6 +195,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
     'DNS_SERVERS',
     'RELAY_API_URL',
     'CLOUD_API_URL',
+    'EHLO_NAME',
     'WORKER_CONCURRENCY',
     'NODE_ENV',
     'TEST_FAILPOINT',

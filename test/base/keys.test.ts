@@ -6,7 +6,7 @@ import type { KeyPurpose } from '../../src/base/keys.ts';
 const PURPOSES: KeyPurpose[] = [
   'api-key-pepper',
   'address-hash',
-  'credentials',
+  'session',
   'runtime-role-password',
   'queue-role-password',
 ];
@@ -35,7 +35,7 @@ test('keys follow RFC 5869, so that another program can derive them', () => {
     'trunkline/credentials',
     32,
   );
-  expect(keys.of('credentials')).toEqual(Buffer.from(expected));
+  expect(keys.outer(1)).toEqual(Buffer.from(expected));
 });
 
 test('a hash is keyed by its purpose and says nothing without it', () => {

@@ -101,7 +101,7 @@ export const openGrown = async (
     RATE_LIMIT_SERVER: '0',
   };
   const config = readConfig(env);
-  const keys = new Keys(config.masterKey);
+  const keys = new Keys(config.masterKey, config.outerKeys);
   await migrate({ config, keys });
   const db = await openDb(runtimeUrl(config.databaseUrl, keys), 3);
   const project = await createProject({ db, keys }, name);

@@ -60,7 +60,7 @@ export const openInstallation = async (): Promise<Installation> => {
     RATE_LIMIT_ADDRESS: '0',
   };
   const config = readConfig(env);
-  const keys = new Keys(config.masterKey);
+  const keys = new Keys(config.masterKey, config.outerKeys);
   await migrate({ config, keys });
   const db = await openDb(runtimeUrl(server.url, keys), 2);
   const deps = { config, keys, db, log: openLog('silent'), resources: new Resources() };

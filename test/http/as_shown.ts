@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { beforeAll } from 'vitest';
 import { toCurl } from '../../src/http/docs_curl.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import { createProvider } from '../../src/providers/records.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { keepProvider } from '../support/kept_provider.ts';
+import type { HttpsSink } from '../support/https_sink.ts';
+import { API_KEY, relaySink } from '../support/relay_sink.ts';
 
 /** Whose address it is in the examples of the documents. */
 export const SHOWN_EMAIL = 'bob@example.com';
@@ -39,9 +42,35 @@ export const toShown = (
   project: Project,
 ): { method: string; path: string; call: Call } => {
   const { url, method, ...call } = readCurl(toCurl(endpoint).replace('{base_url}', ''), project);
-  const isWebhook = url.includes('/webhooks/');
-  const path = isWebhook ? url.replace(SHOWN_ID, project.project_id) : url;
+  const namesProject = /\/(?:webhooks|projects)\//.test(url);
+  const path = namesProject ? url.replace(SHOWN_ID, project.project_id) : url;
   return { method, path, call: { ...call, contentType: null } };
+};
+
+/** A provider that works where `shownRelay` is, and another sender than the one that is made as shown. */
+export const keepShownProvider = async (
+  database: TestDatabase,
+  projectId: string,
+): Promise<void> => {
+  const provider = {
+    provider: 'relay_api' as const,
+    display_name: 'Shown',
+    from_email: 'shown@example.com',
+    from_name: null,
+    reply_to: null,
+    api_key: API_KEY,
+  };
+  await createProvider(database.deps, projectId, SHOWN_ID, provider);
+};
+
+/** The provider that the examples of the documents are connected to, in place of the real one. */
+export const shownRelay = (database: TestDatabase): HttpsSink => {
+  const sink = relaySink();
+  beforeAll(() => {
+    const config = { ...database.deps.config, relayApiUrl: sink.url };
+    database.deps = { ...database.deps, config };
+  });
+  return sink;
 };
 
 /** Makes a project in which the examples of the documents find what they name, and makes it the api's. */
@@ -63,9 +92,8 @@ export const makeShownProject = async (database: TestDatabase, api: TestApi): Pr
     SHOWN_ID,
     project_id,
   ]);
-  await keepProvider(database, project_id, SHOWN_ID);
+  await keepShownProvider(database, project_id);
   await sendsOf(database, project_id).plan(newSend({ sendId: SHOWN_ID }));
-  await api.call('POST', '/v1/unsubscribes', { key, body: { email: SHOWN_EMAIL } });
   const list = { addresses: [{ email: SHOWN_EMAIL }] };
   await api.call('POST', '/v1/suppression-imports', { key, body: list });
   await database.owner.query(

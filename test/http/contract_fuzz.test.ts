@@ -5,12 +5,16 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { follow, listEndpoints } from '../../src/http/openapi_read.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
+import { CHECKS_PER_HOUR, countCheck } from '../../src/providers/checks.ts';
 import { testApi } from '../support/api.ts';
 import { validatorOf } from '../support/contract.ts';
 import { testDatabase } from '../support/database.ts';
 import { boundsOf, valuesOf } from '../support/from_schema.ts';
+import { keepShownProvider, SHOWN_ID, shownRelay } from './as_shown.ts';
 
-const api = testApi(testDatabase());
+const database = testDatabase();
+shownRelay(database);
+const api = testApi(database);
 const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ operation }) => operation.security?.length);
 const named = (those: readonly Endpoint[]) =>
@@ -37,6 +41,11 @@ beforeAll(async () => {
     key: api.project.server_key,
     body: { email: 'bob@example.com' },
   });
+  const { project_id } = api.project;
+  await keepShownProvider(database, project_id);
+  // What is made up here must not be connected to.
+  for (let checks = 0; checks < CHECKS_PER_HOUR; checks += 1)
+    await countCheck(database.deps, project_id).catch(() => {});
 });
 
 const bodySchemaOf = ({ operation }: Endpoint) => {
@@ -134,6 +143,7 @@ const goodPath = ({ path }: Endpoint): string =>
     .replace('{project_id}', api.project.project_id)
     .replace('/identity-links/{id}', `/identity-links/${linkId}`)
     .replace('{email}', 'bob@example.com')
+    .replace('email-providers/{id}', `email-providers/${SHOWN_ID}`)
     // Whoever is erased is shown to nobody any more.
     .replace('{id}', path.endsWith('/erase') ? 'external_id:eve' : 'external_id:ann');
 
@@ -150,7 +160,10 @@ const paramsOf = (endpoint: Endpoint, place: string) =>
 
 /** Posts a body. That the answer is a documented one is checked by `api.call`. */
 const post = async (endpoint: Endpoint, body: string): Promise<number> => {
-  const { status } = await api.call('POST', goodPath(endpoint), { key: keyOf(endpoint), body });
+  const { status } = await api.call(endpoint.method, goodPath(endpoint), {
+    key: keyOf(endpoint),
+    body,
+  });
   expect(status).toBeLessThan(500);
   return status;
 };
@@ -169,8 +182,9 @@ describe.each(named(withBody))('%s', (_name, endpoint) => {
       { numRuns: RUNS },
     );
     const taken = seen.filter((status) => status < 300).length;
-    // A webhook's body has to name an address, which no schema can say.
-    if (isStrict()) expect(taken).toBeGreaterThan(RUNS / 2);
+    // A webhook's body has to name an address, which no schema can say; and what is proved has to work.
+    const isProved = endpoint.path.includes('/email-providers');
+    if (isStrict() && !isProved) expect(taken).toBeGreaterThan(RUNS / 2);
   });
 
   test('a body that nearly fits is answered as documented', async () => {
@@ -200,6 +214,13 @@ describe.each(named(withBody))('%s', (_name, endpoint) => {
   });
 });
 
+/** The example that has a member: of a body of several kinds each has members of its own. */
+const exampleWith = (endpoint: Endpoint, name = ''): unknown => {
+  const { schema = {}, example } = bodySchemaOf(endpoint) ?? {};
+  const { examples = [] } = follow<oas31.SchemaObject>(document, schema);
+  return (examples as object[]).find((one) => Object.hasOwn(one, name)) ?? example;
+};
+
 const bounds = withBody
   .filter(({ operation }) => operation.security?.some((scheme) => 'server_key' in scheme))
   .flatMap((endpoint) => {
@@ -207,13 +228,15 @@ const bounds = withBody
     return boundsOf(document, schema, example).map((bound) => ({
       ...bound,
       endpoint,
-      member: `${endpoint.path} ${bound.path.join('/')}`,
+      member: `${endpoint.method} ${endpoint.path} ${bound.path.join('/')}`,
     }));
-  });
+  })
+  // What is changed is of one kind.
+  .filter(({ endpoint, path }) => endpoint.method !== 'PATCH' || path[0] === 'display_name');
 
 describe('the bounds that the document states are the real ones', () => {
   test.each(bounds)('$member: $name', async ({ endpoint, path, at, past }) => {
-    const example: unknown = bodySchemaOf(endpoint)?.example;
+    const example = exampleWith(endpoint, path[0]);
     expect(await post(endpoint, asText(replaced(example, path, past)))).toBe(400);
     expect(await post(endpoint, asText(replaced(example, path, at)))).not.toBe(400);
   });

@@ -15,10 +15,11 @@ import type { Answer } from '../support/api.ts';
 import { findBreaches } from '../support/contract.ts';
 import { testDatabase } from '../support/database.ts';
 import { openPassage } from '../support/passage.ts';
-import { callAsShown, makeShownProject, toShown } from './as_shown.ts';
+import { callAsShown, makeShownProject, shownRelay, toShown } from './as_shown.ts';
 import { pathOf, waysToProvoke } from './provoke.ts';
 
 const database = testDatabase();
+const relay = shownRelay(database);
 const api = testApi(database);
 const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ operation }) => operation.security?.length);
@@ -69,7 +70,7 @@ beforeAll(async () => {
     impatient: (await listen({}, QUICK)).url,
     alone: await listenAlone(),
   };
-  ways = waysToProvoke({ database, api, elsewhere });
+  ways = waysToProvoke({ database, api, relay, elsewhere });
 });
 
 /** An answer without what differs from request to request. */

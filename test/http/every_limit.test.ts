@@ -18,10 +18,13 @@ import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
+import { shownRelay } from './as_shown.ts';
 import { ask, toWire } from './raw_http.ts';
 
 const database = testDatabase();
+shownRelay(database);
 const api = testApi(database);
 /** Where a process is alone, and grants limits whole. */
 const apart = testDatabase();
@@ -73,6 +76,19 @@ const addressOf = (count: number): string => {
 const identified = (traits: unknown) => post('/v1/identify', { external_id: 'ann', traits });
 const alias = (anonymous_id: string, external_id: string) =>
   post('/v1/identify/alias', { anonymous_id, external_id });
+
+let senders = 0;
+/** Connects a provider from an address of its own. */
+const connect = (given: object = {}) => {
+  senders += 1;
+  return post(`/v1/projects/${api.project.project_id}/email-providers`, {
+    provider: 'relay_api',
+    display_name: 'a',
+    from_email: `a${senders}@example.com`,
+    api_key: API_KEY,
+    ...given,
+  });
+};
 
 type Send = (count: number) => Promise<Answer>;
 
@@ -221,6 +237,19 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     (count) => postHook({ event: chars(count), email: 'a@example.com' }),
     (count) => postHook({ event: 'open', email: 'a@example.com', to: chars(count) }),
   ]),
+  'Name of a provider, and of its sender': async (value) => {
+    // What is connected to is counted by project.
+    api.project = await createProject(database.deps, 'names');
+    await bound([
+      (count) => connect({ display_name: chars(count) }),
+      (count) => connect({ from_name: chars(count) }),
+    ])(value);
+  },
+  'Connections to providers that a project asks for, per process': async (perHour) => {
+    api.project = await createProject(database.deps, 'asks for many');
+    for (let asked = 0; asked < perHour; asked += 1) expect((await connect()).status).toBe(201);
+    expectRefusal(await connect(), 'rate_limited');
+  },
   'Body of a webhook': bound(
     [(count) => postHook(padded({ event: 'open', email: 'a@example.com' }, count))],
     'body_too_large',

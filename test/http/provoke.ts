@@ -1,13 +1,17 @@
 // How each refusal is provoked at any endpoint. Whoever gives an endpoint a new one says so here.
 import { randomUUID } from 'node:crypto';
+import { inProject } from '../../src/base/db.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { HEADER_BYTES_MAX } from '../../src/http/api.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';
 import { QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
+import { suppress } from '../../src/suppression/suppression.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
+import type { HttpsSink } from '../support/https_sink.ts';
+import { API_KEY } from '../support/relay_sink.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, SHOWN_ID, toShown } from './as_shown.ts';
 import { ask, toWire } from './raw_http.ts';
 
@@ -23,6 +27,8 @@ export type Elsewhere = {
 type Surroundings = {
   database: TestDatabase;
   api: TestApi;
+  /** What the project's e-mail provider is connected to. */
+  relay: HttpsSink;
   elsewhere: Elsewhere;
 };
 type Provoke = (endpoint: Endpoint) => Promise<Answer>;
@@ -136,9 +142,9 @@ const waysOfRequests = (around: Surroundings): Partial<Record<RefusalName, Provo
   return {
     invalid_request: (one) => {
       if (one.operation.requestBody) return call(one, { body: '[]' });
-      const path = one.path.includes('{')
+      const path = /\{(?:id|email)\}/.test(one.path)
         ? one.path.replace(/\{(?:id|email)\}/, '%E0%A4%A')
-        : `${one.path}?what=1`;
+        : `${pathOf(one, api)}?what=1`;
       return call(one, {}, path);
     },
     occurred_at_out_of_range: (one) => {
@@ -167,6 +173,41 @@ const waysOfRequests = (around: Surroundings): Partial<Record<RefusalName, Provo
       one.path.includes('{') ? call(one, bodyOf(one), nameless(one)) : afterErase(around, one),
     body_too_large: (one) => call(one, { body: TOO_LARGE }),
     unsupported_media_type: (one) => call(one, { body: '{}', contentType: 'text/plain' }),
+  };
+};
+
+/** Those of e-mail providers: what they do not take, and what is not given to them. */
+const waysOfProviders = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => {
+  const { database, api, relay } = around;
+  const call = async (one: Endpoint, body: object) => {
+    await makeShownProject(database, api);
+    return api.call(one.method, pathOf(one, api), { key: keyOf(one, api.project), body });
+  };
+  const made = { provider: 'relay_api', display_name: 'a', from_email: 'a@example.com' };
+  return {
+    from_email_taken: async (one) => {
+      await makeShownProject(database, api);
+      const { project_id, server_key: key } = api.project;
+      const body = { ...made, api_key: API_KEY };
+      await api.call('POST', `/v1/projects/${project_id}/email-providers`, { key, body });
+      const again = one.method === 'PATCH' ? { from_email: made.from_email } : body;
+      return api.call(one.method, pathOf(one, api), { key, body: again });
+    },
+    provider_preflight_failed: (one) => {
+      const change = { api_key: 'api-wrong' };
+      return call(one, one.method === 'PATCH' ? change : { ...made, ...change });
+    },
+    provider_test_failed: (one) => {
+      relay.play('/email/mime', { status: 429, json: {} }, 1);
+      return call(one, { to: 'ann@example.com' });
+    },
+    recipient_suppressed: async (one) => {
+      await makeShownProject(database, api);
+      const { project_id } = api.project;
+      const told = { email: 'ann@example.com', reason: 'manual' as const, source: 'test' };
+      await inProject(database.deps, project_id, (scope) => suppress(scope, told));
+      return callAsShown(one, api);
+    },
   };
 };
 
@@ -225,5 +266,6 @@ const waysOfSurroundings = (around: Surroundings): Partial<Record<RefusalName, P
 /** Every way to be refused that is known here. */
 export const waysToProvoke = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => ({
   ...waysOfRequests(around),
+  ...waysOfProviders(around),
   ...waysOfSurroundings(around),
 });

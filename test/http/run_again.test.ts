@@ -7,9 +7,10 @@ import { makeDocument } from '../../src/http/openapi.ts';
 import { testApi } from '../support/api.ts';
 import { listTables } from '../support/catalogue.ts';
 import { testDatabase } from '../support/database.ts';
-import { callAsShown, makeShownProject } from './as_shown.ts';
+import { callAsShown, makeShownProject, shownRelay } from './as_shown.ts';
 
 const database = testDatabase();
+shownRelay(database);
 const api = testApi(database);
 const document = makeDocument();
 

@@ -16,6 +16,7 @@ const network = {
   nameServers: new Resolver(),
   relayApiUrl: 'https://relay.invalid',
   cloudApiUrl: null,
+  ehloName: null,
 };
 const SENDER = {
   from_email: 'hello@shop.test',

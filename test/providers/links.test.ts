@@ -12,6 +12,7 @@ const networkOf = (allowNetworks: string[]) => ({
   nameServers: new Resolver(),
   relayApiUrl: 'https://relay.invalid',
   cloudApiUrl: null,
+  ehloName: null,
 });
 const openLinks = (): Links => {
   const links = new Links(networkOf(['127.0.0.0/8']));

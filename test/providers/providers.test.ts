@@ -52,7 +52,11 @@ describe('a provider that does not work is not kept', () => {
     for (const [reason, given] of Object.entries(wrong)) {
       const refusal = await refusalOf(save(projectId, fieldsOf(relay, given)));
       expect(refusal.reason).toBe('provider_preflight_failed');
-      expect(refusal.extras.members).toEqual({ reason, hint: expect.any(String) });
+      expect(refusal.extras.members).toEqual({
+        reason,
+        cause: expect.any(String),
+        fix: expect.any(String),
+      });
     }
     expect(await rowsOf(projectId)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
+import type { SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 import type { SmtpSettings } from '../../src/providers/settings.ts';
 
@@ -7,13 +8,20 @@ export type Relay = {
   settings: SmtpSettings;
   /** How many connections there were, and how many there are. */
   connections: () => number;
+  /** What a client introduced itself as before it gave its name and password. */
+  greetedAs: () => string | null;
   open: () => number;
   dropAll: () => void;
 };
 
 /** A relay on a port of its own that asks for a name and password and takes every message. */
-export const startRelay = async (username = 'user', password = 'pass'): Promise<Relay> => {
+export const startRelay = async (
+  username = 'user',
+  password = 'pass',
+  more: SMTPServerOptions = {},
+): Promise<Relay> => {
   let connections = 0;
+  let greeted: string | null = null;
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
@@ -22,7 +30,8 @@ export const startRelay = async (username = 'user', password = 'pass'): Promise<
       connections += 1;
       done();
     },
-    onAuth: (given, _session, done) => {
+    onAuth: (given, session, done) => {
+      greeted = session.hostNameAppearsAs;
       const isRight = given.username === username && given.password === password;
       if (isRight) done(null, { user: username });
       else done(new Error('wrong name or password'));
@@ -31,6 +40,7 @@ export const startRelay = async (username = 'user', password = 'pass'): Promise<
       stream.on('end', () => done());
       stream.resume();
     },
+    ...more,
   });
   server.on('error', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -46,6 +56,7 @@ export const startRelay = async (username = 'user', password = 'pass'): Promise<
       password,
     },
     connections: () => connections,
+    greetedAs: () => greeted,
     open: () => server.connections.size,
     dropAll: () => {
       for (const connection of server.connections) connection.close();

@@ -12,7 +12,11 @@ import type { Link, WireMessage } from '../../src/providers/transport.ts';
 import { smtpSink, startSmtpSink } from '../support/smtp_sink.ts';
 import type { Action, SinkOptions, Stage } from '../support/smtp_script.ts';
 
-const LOCAL = { allowNetworks: ['127.0.0.0/8', '::1/128'], nameServers: new Resolver() };
+const LOCAL = {
+  allowNetworks: ['127.0.0.0/8', '::1/128'],
+  nameServers: new Resolver(),
+  ehloName: null,
+};
 const sink = smtpSink();
 beforeEach(() => sink.reset());
 
@@ -304,7 +308,7 @@ describe('the sink', () => {
     const module = new URL('../../src/providers/smtp.ts', import.meta.url).href;
     const code = `
       const { preflightSmtp } = await import(${JSON.stringify(module)});
-      const network = { allowNetworks: ['127.0.0.0/8'], nameServers: null };
+      const network = { allowNetworks: ['127.0.0.0/8'], nameServers: null, ehloName: null };
       console.log(JSON.stringify(await preflightSmtp(${JSON.stringify(other.settings)}, network)));
     `;
     const run = async (env: Record<string, string>) => {

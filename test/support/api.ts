@@ -96,6 +96,9 @@ export const ErrorBody = z.strictObject({
   detail: z.string().min(10),
   request_id: z.string().regex(/^[\w.:-]{8,128}$/),
   issues: z.array(z.strictObject({ path: z.string(), message: Readable })).optional(),
+  reason: z.string().optional(),
+  cause: z.string().min(10).optional(),
+  fix: z.string().min(10).optional(),
 });
 
 /** Checks that an answer refuses as the catalogue says, in the one shape; answers its issues. */

@@ -54,7 +54,7 @@ export const testDatabase = (): TestDatabase => {
       PORT: '0',
     };
     const config = readConfig(database.env);
-    const keys = new Keys(config.masterKey);
+    const keys = new Keys(config.masterKey, config.outerKeys);
     const db = await openDb(runtimeUrl(config.databaseUrl, keys));
     database.deps = { config, keys, db, log: openLog('silent'), resources: new Resources() };
     database.owner = new pg.Client({ connectionString: database.url });

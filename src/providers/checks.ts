@@ -1,0 +1,53 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Deps } from '../base/deps.ts';
+import { Refusal } from '../base/refusal.ts';
+import { nameServersOf } from '../base/resolve_host.ts';
+import { explanations } from './failures.ts';
+import type { ExplainedFailure } from './failures.ts';
+import type { Settings } from './settings.ts';
+import type { Network } from './transport.ts';
+import { preflight } from './transports.ts';
+
+/**
+ * How often a project may have a host of its choice connected to, in each process: enough to find the
+ * right settings, too little to scan ports.
+ */
+export const CHECKS_PER_HOUR = 60;
+const HOUR_SECONDS = 3_600;
+
+export const networkOf = (deps: Pick<Deps, 'config' | 'resources'>): Network => ({
+  allowNetworks: deps.config.egressAllowNetworks,
+  nameServers: nameServersOf(deps),
+  relayApiUrl: deps.config.relayApiUrl,
+  cloudApiUrl: deps.config.cloudApiUrl,
+  ehloName: deps.config.ehloName,
+});
+
+const makeCounters = () =>
+  new RateLimiterMemory({ points: CHECKS_PER_HOUR, duration: HOUR_SECONDS });
+
+/** Counts a connection that a customer asked for, or refuses it. */
+export const countCheck = async ({ resources }: Deps, projectId: string): Promise<void> => {
+  try {
+    await resources.of(makeCounters, undefined).consume(projectId);
+  } catch (refused) {
+    if (!(refused instanceof RateLimiterRes)) throw refused;
+    throw new Refusal('rate_limited', {
+      detail: `Providers are connected to and tested ${CHECKS_PER_HOUR} times an hour at most.`,
+      retryAfterSeconds: Math.max(1, Math.ceil(refused.msBeforeNext / 1_000)),
+    });
+  }
+};
+
+/** A failure as an answer tells it: its class, cause and fix. Nothing of what the other side said. */
+export const toFailure = (reason: ExplainedFailure) => ({ reason, ...explanations[reason] });
+
+/** Refuses settings that do not work, with the class of the failure and what to do about it. */
+export const prove = async (
+  deps: Deps,
+  settings: Settings & { from_email: string },
+): Promise<void> => {
+  const outcome = await preflight(settings, networkOf(deps), settings.from_email);
+  if (outcome.kind === 'passed') return;
+  throw new Refusal('provider_preflight_failed', { members: toFailure(outcome.reason) });
+};

@@ -1,0 +1,88 @@
+/** A failure in people's words: where it usually comes from, and what to do. */
+export type Explanation = { cause: string; fix: string };
+
+/** What is known about each class of failure. The first lines are the API's own table of failures. */
+export const explanations = {
+  connection_failed: {
+    cause: 'Wrong host or port, an egress firewall, or another TLS mode than the port speaks.',
+    fix:
+      'Check host, port and smtp_secure. Where 25, 587 and 465 are blocked, try port 2525 with STARTTLS; ' +
+      'a relay that says nothing on its port may want "ssl".',
+  },
+  authentication_failed: {
+    cause:
+      'A rotated password, a user scoped to another domain, or an app-specific password required.',
+    fix: 'Create the credentials again at the relay and update the record.',
+  },
+  starttls_not_offered: {
+    cause: 'The relay needs implicit TLS.',
+    fix: 'Set smtp_secure to "ssl" and use port 465.',
+  },
+  sender_not_verified: {
+    cause: 'from_email is not under a verified identity, or not in the configured region.',
+    fix: 'Verify the domain of from_email at the provider; confirm its region and its DKIM status.',
+  },
+  invalid_key: {
+    cause:
+      'The key was deleted, rotated or deactivated, or belongs to another region of the provider.',
+    fix: 'Mint a new send-scoped key and update the record.',
+  },
+  region_mismatch: {
+    cause: "The host's region differs from the one in which the domain is verified.",
+    fix: 'Match region and host to the region of the verified domain.',
+  },
+  throttled: {
+    cause: 'The account is over its quota per second, or the provider is busy.',
+    fix: 'Nothing at once: sends are repeated with exponential back-off. Raise the quota at the provider.',
+  },
+  certificate_invalid: {
+    cause: 'The certificate is not valid for this host, has expired, or nobody vouches for it.',
+    fix: "Use the host name that the relay's certificate was issued for.",
+  },
+  permission_denied: {
+    cause: 'The key may not send, or not from this address.',
+    fix: 'Give the key the permission to send (for Amazon SES: ses:SendEmail and ses:SendRawEmail).',
+  },
+  account_blocked: {
+    cause: 'The provider has suspended the account or paused its sending.',
+    fix: 'Clear it up with the provider, then save the record again or send a test message.',
+  },
+  sandboxed: {
+    cause: 'A new account is sandboxed: it may send to verified recipients only.',
+    fix: 'Ask the provider for production access, or verify the recipient.',
+  },
+  quota_exhausted: {
+    cause: "The account's quota of the day or month, or of its plan, is used up.",
+    fix: 'Raise the quota at the provider. Sends are repeated until they expire.',
+  },
+  provider_unavailable: {
+    cause: 'The provider answers with errors of its own, or not in a way that we understand.',
+    fix: 'Nothing at once: sends are repeated with exponential back-off.',
+  },
+  recipient_refused: {
+    cause: 'The provider refused the recipient.',
+    fix: 'Check the address.',
+  },
+  message_refused: {
+    cause: 'The provider refused the message.',
+    fix: 'Check its size and content, and the rules of the provider.',
+  },
+  outcome_unknown: {
+    cause:
+      'The connection was lost, or the provider said nothing, after the message had been written.',
+    fix: "Look for the message in the mailbox, or in the provider's log, before you repeat it.",
+  },
+  too_slow: {
+    cause: 'This process was held up between deciding to send and sending, so it did not.',
+    fix: 'Repeat the request.',
+  },
+} as const satisfies Record<string, Explanation>;
+
+export type ExplainedFailure = keyof typeof explanations;
+
+export const isExplained = (reason: string): reason is ExplainedFailure =>
+  Object.hasOwn(explanations, reason);
+
+/** What to do about a failure; null where it is none of a provider's. */
+export const fixOf = (reason: string | null): string | null =>
+  reason !== null && isExplained(reason) ? explanations[reason].fix : null;

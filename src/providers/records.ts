@@ -1,0 +1,212 @@
+import { UniqueIntegrityConstraintViolationError } from 'slonik';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { newId } from '../base/ids.ts';
+import { Refusal } from '../base/refusal.ts';
+import { countCheck, prove } from './checks.ts';
+import { openCredential, sealCredential } from './credentials.ts';
+import {
+  findByFromEmail,
+  findProvider,
+  getByFromEmail,
+  insertProvider,
+  updateProvider,
+} from './queries.ts';
+import type { NewProviderRow, ProviderRow } from './queries.ts';
+import { findStrangers, KIND_FIELDS } from './schema.ts';
+import type { ProviderChange } from './schema.ts';
+import { secretOf, SECRET_FIELDS } from './settings.ts';
+import type { ProviderKind, Settings } from './settings.ts';
+
+/** Who a message comes from. */
+export type Sender = Pick<ProviderRow, 'from_email' | 'from_name' | 'reply_to'>;
+
+/** A provider record as a customer gives it. */
+export type NewProvider = Settings & Sender & { display_name: string };
+
+/** How often a change is tried anew when others change the same record meanwhile. */
+const CHANGE_TRIES_MAX = 5;
+
+const placeOf = (recordId: string, kind: ProviderKind) => ({
+  recordId,
+  field: SECRET_FIELDS[kind],
+});
+
+/** What is kept of the settings besides the secret: each kind has columns of its own. */
+const columnsOf = (settings: Settings) => ({
+  smtp_host: 'smtp_host' in settings ? settings.smtp_host : null,
+  smtp_port: 'smtp_port' in settings ? settings.smtp_port : null,
+  smtp_secure: 'smtp_secure' in settings ? settings.smtp_secure : null,
+  username: 'username' in settings ? settings.username : null,
+  region: 'region' in settings ? settings.region : null,
+  access_key_id: 'access_key_id' in settings ? settings.access_key_id : null,
+});
+
+const toNewRow = async (
+  scope: Scope,
+  providerId: string,
+  provider: NewProvider,
+): Promise<NewProviderRow> => {
+  const place = placeOf(providerId, provider.provider);
+  const { keyVersion, sealed } = await sealCredential(scope, place, secretOf(provider));
+  return {
+    provider_id: providerId,
+    provider: provider.provider,
+    display_name: provider.display_name,
+    from_email: provider.from_email,
+    from_name: provider.from_name,
+    reply_to: provider.reply_to,
+    ...columnsOf(provider),
+    key_version: keyVersion,
+    secret: sealed,
+  };
+};
+
+/** The table's constraint holds the members of each kind together. */
+const held = <T>(value: T | null): T => {
+  if (value === null) throw new Error('a provider record is incomplete');
+  return value;
+};
+
+const toSettings = (row: ProviderRow, secret: string): Settings => {
+  switch (row.provider) {
+    case 'smtp':
+      return {
+        provider: 'smtp',
+        smtp_host: held(row.smtp_host),
+        smtp_port: held(row.smtp_port),
+        smtp_secure: held(row.smtp_secure),
+        username: held(row.username),
+        password: secret,
+      };
+    case 'relay_api':
+      return { provider: 'relay_api', api_key: secret };
+    case 'cloud_api':
+      return {
+        provider: 'cloud_api',
+        region: held(row.region),
+        access_key_id: held(row.access_key_id),
+        secret_access_key: secret,
+      };
+  }
+};
+
+/** A record's settings, the secret in clear: in memory only. */
+export const openSettings = async (scope: Scope, row: ProviderRow): Promise<Settings> => {
+  const sealed = { keyVersion: row.key_version, sealed: row.secret };
+  return toSettings(
+    row,
+    await openCredential(scope, placeOf(row.provider_id, row.provider), sealed),
+  );
+};
+
+/** Proves that the settings work, then keeps them: a new record, or new settings for the same from-address. */
+export const saveProvider = async (
+  deps: Deps,
+  projectId: string,
+  provider: NewProvider,
+): Promise<string> => {
+  await prove(deps, provider);
+  return inProject(deps, projectId, async (scope) => {
+    const inserted = await insertProvider(scope, await toNewRow(scope, newId(), provider));
+    if (inserted) return inserted.provider_id;
+    const { provider_id, revision } = await getByFromEmail(scope, provider.from_email);
+    const row = await toNewRow(scope, provider_id, provider);
+    await updateProvider(scope, row, { revision, isProved: true });
+    return provider_id;
+  });
+};
+
+/** Refuses an address that another record has: before anybody is connected to. */
+const refuseTaken = async (scope: Scope, fromEmail: string, ownId: string): Promise<void> => {
+  const other = await findByFromEmail(scope, fromEmail);
+  if (other && other.provider_id !== ownId) throw new Refusal('from_email_taken');
+};
+
+/** Proves that the settings work, then keeps them under the id; answers the record that is there already for it. */
+export const createProvider = async (
+  deps: Deps,
+  projectId: string,
+  providerId: string,
+  provider: NewProvider,
+): Promise<ProviderRow> => {
+  const known = await inProject(deps, projectId, async (scope) => {
+    await refuseTaken(scope, provider.from_email, providerId);
+    return findProvider(scope, providerId);
+  });
+  if (known) return known;
+  await countCheck(deps, projectId);
+  await prove(deps, provider);
+  return inProject(deps, projectId, async (scope) => {
+    await insertProvider(scope, await toNewRow(scope, providerId, provider));
+    await refuseTaken(scope, provider.from_email, providerId);
+    return held(await findProvider(scope, providerId));
+  });
+};
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof UniqueIntegrityConstraintViolationError &&
+  error.constraint === 'providers_by_from_email';
+
+/** The record as it shall be. Of a kind's fields only its own can be in a change. */
+const merge = (row: ProviderRow, settings: Settings, change: ProviderChange): NewProvider => {
+  const given = Object.fromEntries(
+    Object.entries(change).filter(([, value]) => value !== undefined),
+  );
+  const { display_name, from_email, from_name, reply_to } = row;
+  return { display_name, from_email, from_name, reply_to, ...settings, ...given } as NewProvider;
+};
+
+/** Whether a change is one of how to reach the provider, or for whom: then it has to be proved. */
+const isConnection = ({ provider }: ProviderRow, change: ProviderChange): boolean =>
+  ['from_email', ...KIND_FIELDS[provider]].some(
+    (name) => change[name as keyof ProviderChange] !== undefined,
+  );
+
+const tryChange = async (
+  deps: Deps,
+  projectId: string,
+  row: ProviderRow,
+  change: ProviderChange,
+): Promise<ProviderRow | null> => {
+  const { provider_id: providerId, revision } = row;
+  const changed = await inProject(deps, projectId, async (scope) => {
+    if (change.from_email !== undefined) await refuseTaken(scope, change.from_email, providerId);
+    return merge(row, await openSettings(scope, row), change);
+  });
+  const isProved = isConnection(row, change);
+  if (isProved) {
+    await countCheck(deps, projectId);
+    await prove(deps, changed);
+  }
+  return inProject(deps, projectId, async (scope) => {
+    const next = await toNewRow(scope, providerId, changed);
+    const updated = await updateProvider(scope, next, { revision, isProved });
+    return updated && findProvider(scope, providerId);
+  });
+};
+
+/**
+ * Changes a record. A connection field that is sent is proved, also one that stays as it is: that is how a
+ * parked provider comes back. What was proved is what is kept, whoever else changes the record meanwhile.
+ */
+export const changeProvider = async (
+  deps: Deps,
+  projectId: string,
+  found: ProviderRow,
+  change: ProviderChange,
+): Promise<ProviderRow> => {
+  const issues = findStrangers({ ...change, provider: found.provider }, []);
+  if (issues.length > 0) throw new Refusal('invalid_request', { issues });
+  let row: ProviderRow | null = found;
+  for (let tries = 0; row && tries < CHANGE_TRIES_MAX; tries += 1) {
+    const changed = await tryChange(deps, projectId, row, change).catch((error: unknown) => {
+      throw isTaken(error) ? new Refusal('from_email_taken', { cause: error }) : error;
+    });
+    if (changed) return changed;
+    row = await inProject(deps, projectId, (scope) => findProvider(scope, found.provider_id));
+  }
+  if (!row) throw new Refusal('not_found');
+  throw new Error('the provider record is changed all the time');
+};

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { classifyStatus, readJson, retryAfterOf } from './http_answers.ts';
+import { openHttps, reasonOf } from './https.ts';
+import type { Exchange, HttpsAnswer, HttpsConnection } from './https.ts';
+import { deferred, rejected } from './outcome.ts';
+import type { PreflightOutcome, SendOutcome } from './outcome.ts';
+import { readReason } from './reply_texts.ts';
+import type { RelaySettings } from './settings.ts';
+import { failed } from './transport.ts';
+import type { ConnectOutcome, Link, Network, Transport, WireMessage } from './transport.ts';
+
+/** What a key has to be allowed to. */
+const SEND_PERMISSION = '/email/send';
+
+const Texts = z.union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())]);
+const Problem = z.object({
+  error: Texts.optional(),
+  error_code: z.string().optional(),
+  field_validation_errors: Texts.optional(),
+});
+
+/** SMTP2GO tells of errors at the top, in `data`, or inside a 200, in shapes that differ. */
+const Answer = Problem.extend({
+  data: z
+    .union([
+      Problem.extend({
+        email_id: z.string().max(200).optional(),
+        succeeded: z.number().optional(),
+        failed: z.number().optional(),
+        failures: z.array(z.unknown()).optional(),
+      }),
+      z.array(z.unknown()),
+    ])
+    .optional(),
+});
+type Answer = z.output<typeof Answer>;
+type Data = Exclude<Answer['data'], unknown[] | undefined>;
+
+const readAnswer = (answer: HttpsAnswer): Answer | null =>
+  Answer.safeParse(readJson(answer)).data ?? null;
+
+const dataOf = ({ data }: Answer): Data | null =>
+  data === undefined || Array.isArray(data) ? null : data;
+
+/** Everything that an answer says of errors, as one text. */
+const problemOf = (read: Answer): string => {
+  const data = dataOf(read);
+  const told = [
+    ...[read, data].flatMap((one) => [one?.error_code, one?.error, one?.field_validation_errors]),
+    data?.failures,
+  ];
+  return told
+    .filter((one) => one !== undefined && !(Array.isArray(one) && one.length === 0))
+    .map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+    .join(' ');
+};
+
+/** What the provider's words mean for the message: of the account they are mended by a person, of the message never. */
+const fromText = (answer: HttpsAnswer, text: string): SendOutcome | null => {
+  const reason = readReason(text);
+  if (reason === null) return null;
+  const isOfMessage = reason === 'sender_not_verified' || reason === 'region_mismatch';
+  return isOfMessage ? rejected(reason) : deferred(reason, retryAfterOf(answer.headers));
+};
+
+/** What an answer to a message means. A 200 says that it was looked at, not that it was taken. */
+export const classify = (answer: HttpsAnswer): SendOutcome => {
+  const read = readAnswer(answer);
+  const problem = read ? problemOf(read) : '';
+  const told = fromText(answer, problem);
+  if (told) return told;
+  if (answer.status < 200 || answer.status >= 300) return classifyStatus(answer);
+  const data = read && dataOf(read);
+  if (!data) return problem === '' ? { kind: 'unknown' } : rejected('message_refused');
+  if (problem !== '' || (data.failed ?? 0) > 0) return rejected('message_refused');
+  if (data.email_id === undefined && !data.succeeded) return { kind: 'unknown' };
+  return { kind: 'accepted', providerMessageId: data.email_id ?? null };
+};
+
+/** What became of a request to the provider, whatever it asked for. */
+const toOutcome = (exchange: Exchange): SendOutcome => {
+  switch (exchange.kind) {
+    case 'answered':
+      return classify(exchange);
+    case 'not_started':
+      return { kind: 'not_started' };
+    case 'not_written':
+      return deferred('connection_failed');
+    case 'lost':
+      return { kind: 'unknown' };
+  }
+};
+
+const post = (
+  connection: HttpsConnection,
+  { relayApiUrl }: Network,
+  { path, apiKey, body }: { path: string; apiKey: string; body: object },
+  mayStart: () => boolean,
+): Promise<Exchange> =>
+  connection.exchange({
+    method: 'POST',
+    path: `${new URL(relayApiUrl).pathname.replace(/\/$/, '')}${path}`,
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json',
+      'X-Smtp2go-Api-Key': apiKey,
+    },
+    body: Buffer.from(JSON.stringify(body)),
+    mayStart,
+  });
+
+const toLink = (connection: HttpsConnection, settings: RelaySettings, network: Network): Link => ({
+  get isOpen() {
+    return connection.isOpen;
+  },
+  send: async ({ raw, mayStart }: WireMessage) => {
+    const body = { mime_email: raw.toString('base64') };
+    const call = { path: '/email/mime', apiKey: settings.api_key, body };
+    return toOutcome(await post(connection, network, call, mayStart));
+  },
+  close: () => connection.close(),
+});
+
+const connect = async (settings: RelaySettings, network: Network): Promise<ConnectOutcome> => {
+  const opened = await openHttps(new URL(network.relayApiUrl), network);
+  if (opened.kind === 'connected')
+    return { kind: 'connected', link: toLink(opened.connection, settings, network) };
+  return { kind: 'failed', outcome: deferred(reasonOf(opened.reason)) };
+};
+
+/** What a key's own list of permissions proves: that the key is known, and that it may send. */
+export const readPermissions = (answer: HttpsAnswer): PreflightOutcome => {
+  const data = readAnswer(answer)?.data;
+  if (answer.status === 200 && Array.isArray(data))
+    return data.includes(SEND_PERMISSION) ? { kind: 'passed' } : failed('permission_denied');
+  const outcome = classify(answer);
+  return failed('reason' in outcome ? outcome.reason : 'provider_unavailable');
+};
+
+const preflight = async (settings: RelaySettings, network: Network): Promise<PreflightOutcome> => {
+  const opened = await openHttps(new URL(network.relayApiUrl), network);
+  if (opened.kind === 'failed') return failed(reasonOf(opened.reason));
+  const call = { path: '/api_keys/permissions', apiKey: settings.api_key, body: {} };
+  const exchange = await post(opened.connection, network, call, () => true);
+  opened.connection.close();
+  return exchange.kind === 'answered' ? readPermissions(exchange) : failed('connection_failed');
+};
+
+/** SMTP2GO's HTTPS API. The preflight asks what the key may do, and sends nothing. */
+export const relayApi: Transport<RelaySettings> = { preflight, connect };

@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import { readEmail } from '../base/email_address.ts';
+import type { Issue } from '../base/refusal.ts';
+import { isStorable } from '../base/text.ts';
+import { REGION } from './cloud_region.ts';
+import { FAILURE_REASONS } from './outcome.ts';
+import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
+import type { ProviderKind } from './settings.ts';
+
+export const NAME_CHARS_MAX = 100;
+const HOST = /^[A-Za-z\d_.:-]{1,253}$/;
+const LOGIN_CHARS_MAX = 320;
+const PASSWORD_CHARS_MAX = 1_000;
+const API_KEY = /^api-[!-~]{1,196}$/;
+const ACCESS_KEY_ID = /^\w{16,128}$/;
+const SECRET_KEY = /^[!-~]{1,200}$/;
+
+const line = (most: number) =>
+  z
+    .string()
+    .min(1, 'must not be empty')
+    .max(most, `at most ${most} characters`)
+    .refine((text) => isStorable(text) && !/[\p{Cc}\u2028\u2029]/u.test(text), 'one line of text');
+
+/** Its length is no bound of its own: what is too long is no address. */
+export const Email = z
+  .string()
+  .transform((text, context) => {
+    const email = readEmail(text);
+    if (email !== null) return email;
+    context.addIssue('must be one e-mail address, such as ann@example.com');
+    return z.NEVER;
+  })
+  .meta({ format: 'email' });
+
+const ofKind = (kind: ProviderKind, description: string) => ({
+  description: `Of \`${kind}\`. ${description}`,
+});
+
+/** The fields that each kind of provider has besides the common ones. All of them are needed to make a record. */
+export const KIND_FIELDS = {
+  smtp: ['smtp_host', 'smtp_port', 'smtp_secure', 'username', 'password'],
+  relay_api: ['api_key'],
+  cloud_api: ['region', 'access_key_id', 'secret_access_key'],
+} as const satisfies Record<ProviderKind, readonly string[]>;
+
+const settings = {
+  smtp_host: z
+    .string()
+    .regex(HOST, 'a host name, such as smtp.example.com')
+    .meta(ofKind('smtp', 'Host name of the relay.')),
+  smtp_port: z.int().min(1).max(65_535).meta(ofKind('smtp', 'Often 587, 465, 2525 or 25.')),
+  smtp_secure: z
+    .enum(SMTP_SECURE)
+    .meta(
+      ofKind(
+        'smtp',
+        '`starttls` upgrades a plain connection, `ssl` is TLS from the first byte, `none` is for in-house relays only.',
+      ),
+    ),
+  username: line(LOGIN_CHARS_MAX).meta(ofKind('smtp', 'The login.')),
+  password: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(PASSWORD_CHARS_MAX, `at most ${PASSWORD_CHARS_MAX} characters`)
+    .refine(isStorable, 'must be well-formed text without U+0000')
+    .meta(ofKind('smtp', 'Kept sealed, never answered.')),
+  api_key: z
+    .string()
+    .regex(API_KEY, 'a key of the relay, which begins with "api-"')
+    .meta(ofKind('relay_api', 'A key that may send. Kept sealed, never answered.')),
+  region: z
+    .string()
+    .regex(REGION, 'a region, such as eu-west-1')
+    .meta(ofKind('cloud_api', 'The region in which the sender is verified.')),
+  access_key_id: z
+    .string()
+    .regex(ACCESS_KEY_ID, 'a key id: 16 to 128 letters, digits and _')
+    .meta(ofKind('cloud_api', 'Of an identity that may do nothing but send.')),
+  secret_access_key: z
+    .string()
+    .regex(SECRET_KEY, 'the secret of the key: visible characters, at most 200')
+    .meta(ofKind('cloud_api', 'Kept sealed, never answered.')),
+};
+
+const common = {
+  display_name: line(NAME_CHARS_MAX).meta({ description: 'What the record is called in lists.' }),
+  from_email: Email.meta({
+    description:
+      'The sender, under an identity that is verified at the provider. One record per address.',
+  }),
+  from_name: line(NAME_CHARS_MAX).nullish().meta({ description: "The sender's name." }),
+  reply_to: Email.nullish().meta({ description: 'Where answers go, if not to the sender.' }),
+};
+
+type Given = { provider: ProviderKind } & Partial<Record<string, unknown>>;
+
+/** What of some fields a kind of provider does not have, and what it lacks of those that it needs. */
+export const findStrangers = (given: Given, needed: readonly string[]): Issue[] => {
+  const own: readonly string[] = KIND_FIELDS[given.provider];
+  const strange = Object.keys(settings).filter(
+    (name) => given[name] !== undefined && !own.includes(name),
+  );
+  const missing = needed.filter((name) => given[name] === undefined);
+  return [
+    ...strange.map((name) => ({
+      path: `/${name}`,
+      message: `not of a ${given.provider} provider`,
+    })),
+    ...missing.map((name) => ({ path: `/${name}`, message: `needed for ${given.provider}` })),
+  ];
+};
+
+const provider = z.enum(PROVIDER_KINDS).meta({
+  description:
+    '`smtp`: any relay. `relay_api`: SMTP2GO over HTTPS. `cloud_api`: Amazon SES in one region.',
+});
+
+const FROM = { display_name: 'Onboarding', from_email: 'hello@example.com', from_name: 'Acme' };
+
+/** A provider as it is made. */
+export const ProviderInput = z
+  .strictObject({ provider, ...common, ...z.object(settings).partial().shape })
+  .superRefine((given, context) => {
+    for (const { path, message } of findStrangers(given, KIND_FIELDS[given.provider]))
+      context.addIssue({ code: 'custom', path: [path.slice(1)], message });
+  })
+  .meta({
+    id: 'ProviderInput',
+    description: 'The common fields, and those of its kind: all of them.',
+    examples: [
+      { provider: 'relay_api', ...FROM, api_key: 'api-0123456789ABCDEF0123456789ABCDEF' },
+      {
+        provider: 'smtp',
+        ...FROM,
+        smtp_host: 'smtp.example.com',
+        smtp_port: 587,
+        smtp_secure: 'starttls',
+        username: 'acme',
+        password: 'a long password',
+      },
+      {
+        provider: 'cloud_api',
+        ...FROM,
+        region: 'eu-west-1',
+        access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+        secret_access_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      },
+    ],
+  });
+export type ProviderInput = z.output<typeof ProviderInput>;
+
+/** What is to be changed of a provider. What is left out stays, a secret too. */
+export const ProviderChange = z
+  .strictObject({ ...z.object(common).partial().shape, ...z.object(settings).partial().shape })
+  .meta({
+    id: 'ProviderChange',
+    description: 'What is to be changed. What is left out stays, a secret too.',
+    examples: [
+      { display_name: 'Welcome mail', api_key: 'api-0123456789ABCDEF0123456789ABCDEF' },
+      { smtp_host: 'smtp.example.com', smtp_port: 465, smtp_secure: 'ssl', username: 'acme' },
+      { password: 'another password' },
+      { region: 'eu-central-1', access_key_id: 'AKIAIOSFODNN7EXAMPLE' },
+      { secret_access_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+    ],
+  });
+export type ProviderChange = z.output<typeof ProviderChange>;
+
+const Timestamp = z.iso.datetime();
+/** Stands for a secret in answers. No text, so that nobody sends it back for one. */
+const Mask = z.strictObject({ set: z.literal(true) });
+export const MASK: z.output<typeof Mask> = { set: true };
+
+const Failure = {
+  reason: z.string().meta({ description: 'The class of the failure.' }),
+  cause: z.string(),
+  fix: z.string(),
+};
+
+/** A provider as the API shows it. */
+export const Provider = z
+  .strictObject({
+    id: z.uuid(),
+    provider,
+    display_name: z.string(),
+    from_email: z.string(),
+    from_name: z.string().nullable(),
+    reply_to: z.string().nullable(),
+    smtp_host: z.string().optional(),
+    smtp_port: z.int().optional(),
+    smtp_secure: z.enum(SMTP_SECURE).optional(),
+    username: z.string().optional(),
+    password: Mask.optional(),
+    api_key: Mask.optional(),
+    region: z.string().optional(),
+    access_key_id: z.string().optional(),
+    secret_access_key: Mask.optional(),
+    status: z.enum(['active', 'parked']).meta({
+      description: '`parked`: nothing is sent until the record is saved again, or a test passes.',
+    }),
+    parked: z
+      .strictObject({ ...Failure, reason: z.enum(FAILURE_REASONS) })
+      .nullable()
+      .meta({ description: 'Why it is parked.' }),
+    last_test: z
+      .strictObject({ at: Timestamp, ok: z.boolean(), failure: z.strictObject(Failure).nullable() })
+      .nullable(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({
+    id: 'Provider',
+    description: 'A sender, and the e-mail provider it sends through.',
+    examples: [
+      {
+        id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
+        provider: 'relay_api',
+        ...FROM,
+        reply_to: null,
+        api_key: MASK,
+        status: 'active',
+        parked: null,
+        last_test: null,
+        created_at: '2026-01-31T12:00:00.000Z',
+        updated_at: '2026-01-31T12:00:00.000Z',
+      },
+    ],
+  });

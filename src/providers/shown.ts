@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import { toFailure } from './checks.ts';
+import { isExplained } from './failures.ts';
+import type { ProviderRow } from './queries.ts';
+import { MASK } from './schema.ts';
+import type { Provider } from './schema.ts';
+
+const lastTestOf = ({ tested_at, test_failure }: ProviderRow) =>
+  tested_at && {
+    at: tested_at.toISOString(),
+    ok: test_failure === null,
+    failure: test_failure !== null && isExplained(test_failure) ? toFailure(test_failure) : null,
+  };
+
+/** The members of the record's kind; of a secret only that it is there. */
+const settingsOf = (row: ProviderRow) => {
+  const { smtp_host, smtp_port, smtp_secure, username, region, access_key_id } = row;
+  switch (row.provider) {
+    case 'smtp':
+      return { smtp_host, smtp_port, smtp_secure, username, password: MASK };
+    case 'relay_api':
+      return { api_key: MASK };
+    case 'cloud_api':
+      return { region, access_key_id, secret_access_key: MASK };
+  }
+};
+
+/** A provider as the API shows it: everything but its secret. */
+export const toProvider = (row: ProviderRow): z.output<typeof Provider> => {
+  const shown = {
+    id: row.provider_id,
+    provider: row.provider,
+    display_name: row.display_name,
+    from_email: row.from_email,
+    from_name: row.from_name,
+    reply_to: row.reply_to,
+    ...settingsOf(row),
+    status: row.status,
+    parked: row.parked_reason && toFailure(row.parked_reason),
+    last_test: lastTestOf(row),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+  return shown as z.output<typeof Provider>;
+};

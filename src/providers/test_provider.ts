@@ -1,0 +1,124 @@
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { Refusal } from '../base/refusal.ts';
+import { countCheck, networkOf, toFailure } from './checks.ts';
+import { isExplained } from './failures.ts';
+import type { ExplainedFailure } from './failures.ts';
+import { HOPELESS_REASONS } from './outcome.ts';
+import type { SendOutcome } from './outcome.ts';
+import { probeMessage } from './probe_message.ts';
+import { noteTest, parkProvider } from './queries.ts';
+import type { ProviderRow, TestNote } from './queries.ts';
+import { openSettings } from './records.ts';
+import type { Link } from './transport.ts';
+import { connect } from './transports.ts';
+
+/** Between the look at the suppression list and the first byte: what every hand-off keeps to. */
+const DEADLINE_MS = 5_000;
+
+/** Whether an address must be left alone. */
+export type IsSuppressed = (scope: Scope, email: string) => Promise<boolean>;
+
+/** One test message. `testId` is the same when the same request is tried again. */
+export type Test = { to: string; testId: string; isSuppressed: IsSuppressed };
+
+export type Tested = { providerMessageId: string | null; tookMs: number };
+
+const failureOf = (outcome: SendOutcome): ExplainedFailure | null => {
+  switch (outcome.kind) {
+    case 'accepted':
+      return null;
+    case 'unknown':
+      return 'outcome_unknown';
+    case 'not_started':
+      return 'too_slow';
+    default:
+      return outcome.reason;
+  }
+};
+
+const sendProbe = async (
+  deps: Deps,
+  projectId: string,
+  row: ProviderRow,
+  { test, link }: { test: Test; link: Link },
+): Promise<SendOutcome> => {
+  const { from_email: from, from_name: fromName, reply_to: replyTo } = row;
+  const probe = { from, fromName, replyTo, to: test.to, probeId: test.testId };
+  const message = await probeMessage(probe);
+  const deadline = performance.now() + DEADLINE_MS;
+  const isSuppressed = await inProject(deps, projectId, (scope) =>
+    test.isSuppressed(scope, test.to),
+  );
+  if (isSuppressed) throw new Refusal('recipient_suppressed');
+  return link.send({ ...message, mayStart: () => performance.now() < deadline });
+};
+
+/** Over a connection of its own: one that is kept says nothing of the credentials of today. */
+const attempt = async (
+  deps: Deps,
+  projectId: string,
+  row: ProviderRow,
+  test: Test,
+): Promise<SendOutcome> => {
+  const settings = await inProject(deps, projectId, (scope) => openSettings(scope, row));
+  const opened = await connect(settings, networkOf(deps));
+  if (opened.kind === 'failed') return opened.outcome;
+  try {
+    return await sendProbe(deps, projectId, row, { test, link: opened.link });
+  } finally {
+    opened.link.close();
+  }
+};
+
+const refuse = (failure: string): never => {
+  const reason = isExplained(failure) ? failure : 'provider_unavailable';
+  throw new Refusal('provider_test_failed', { members: toFailure(reason) });
+};
+
+/** What is known of a test; refuses when it failed. */
+const toTested = ({ failure, messageId, tookMs }: TestNote): Tested => {
+  if (failure !== null) refuse(failure);
+  return { providerMessageId: messageId, tookMs };
+};
+
+/** A test that was noted before its answer could be given is not made a second time. */
+const findNoted = (row: ProviderRow, testId: string): TestNote | null =>
+  row.test_id === testId
+    ? {
+        testId,
+        failure: row.test_failure,
+        messageId: row.test_message_id,
+        tookMs: row.test_took_ms ?? 0,
+      }
+    : null;
+
+/**
+ * Sends one real message through a provider, parked or not, and notes what came of it: one that is taken
+ * unparks, one that no later attempt could mend parks. Refuses with the class of the failure.
+ */
+export const testProvider = async (
+  deps: Deps,
+  projectId: string,
+  row: ProviderRow,
+  test: Test,
+): Promise<Tested> => {
+  const noted = findNoted(row, test.testId);
+  if (noted) return toTested(noted);
+  await countCheck(deps, projectId);
+  const startedAt = performance.now();
+  const outcome = await attempt(deps, projectId, row, test);
+  const note: TestNote = {
+    testId: test.testId,
+    failure: failureOf(outcome),
+    messageId: outcome.kind === 'accepted' ? outcome.providerMessageId : null,
+    tookMs: Math.round(performance.now() - startedAt),
+  };
+  await inProject(deps, projectId, async (scope) => {
+    await noteTest(scope, row, note);
+    if (note.failure !== null && HOPELESS_REASONS.includes(note.failure))
+      await parkProvider(scope, row.provider_id, note.failure);
+  });
+  return toTested(note);
+};

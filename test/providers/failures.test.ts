@@ -1,0 +1,194 @@
+// The API's table of failures, row by row: each is produced by a real counterpart, and comes back as the
+// same class with what to do about it from saving, from a test message and from the send log. (The last
+// row, mail that goes to spam, is no answer of a provider: nobody tells.)
+import { beforeEach, describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { sendQueued } from '../../src/delivery/delivery.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { explanations } from '../../src/providers/failures.ts';
+import type { ExplainedFailure } from '../../src/providers/failures.ts';
+import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { newSend, OWNER, sendsOf } from '../delivery/one_send.ts';
+import { testApi } from '../support/api.ts';
+import { cloudError } from '../support/cloud_sink.ts';
+import { NEVER, testDatabase } from '../support/database.ts';
+import { NO_SUCH_KEY, relayError } from '../support/relay_sink.ts';
+import { counterparts, fieldsOf, providersOf } from './counterparts.ts';
+import type { KINDS } from './counterparts.ts';
+
+const database = testDatabase();
+const sinks = counterparts(database);
+const api = testApi(database);
+const { create, read, test: send } = providersOf(api);
+beforeEach(async () => {
+  api.project = await createProject(database.deps, 'its own');
+});
+
+const IN_REGION = 'The following identities failed the check in region EU-WEST-1';
+const refusing = (status: number, name: string, text: string) => () =>
+  sinks.cloud.play('/outbound-emails', cloudError(status, name, text));
+const NO_STARTTLS = { code: 502, text: 'unknown command' };
+
+type Row = {
+  row: string;
+  kind: (typeof KINDS)[number];
+  reason: ExplainedFailure;
+  /** What the send log says. A definite refusal of the message ends it; everything else waits. */
+  status: 'queued' | 'rejected';
+  breakIt: () => unknown;
+  /** Only found out by a message: saving sends none. */
+  isSaved?: boolean;
+};
+
+const rows: Row[] = [
+  {
+    row: 'Connection refused or timeout',
+    kind: 'smtp',
+    reason: 'connection_failed',
+    status: 'queued',
+    breakIt: () => sinks.smtp.play('connect', 'drop'),
+  },
+  {
+    row: 'SMTP authentication failed',
+    kind: 'smtp',
+    reason: 'authentication_failed',
+    status: 'queued',
+    breakIt: () => sinks.smtp.play('auth', { code: 535 }),
+  },
+  {
+    row: 'STARTTLS not advertised',
+    kind: 'smtp',
+    reason: 'starttls_not_offered',
+    status: 'queued',
+    breakIt: () => sinks.smtp.play('starttls', NO_STARTTLS),
+  },
+  {
+    row: 'Sender not verified',
+    kind: 'cloud_api',
+    reason: 'sender_not_verified',
+    status: 'rejected',
+    breakIt: refusing(
+      400,
+      'MessageRejected',
+      `Email address is not verified. ${IN_REGION}: acme.test`,
+    ),
+  },
+  {
+    row: 'Sender not verified, over SMTP',
+    kind: 'smtp',
+    reason: 'sender_not_verified',
+    status: 'rejected',
+    isSaved: true,
+    breakIt: () =>
+      sinks.smtp.play('end', {
+        code: 554,
+        text: 'Message rejected: Email address is not verified.',
+      }),
+  },
+  {
+    row: 'Invalid key: invalid_api_key',
+    kind: 'relay_api',
+    reason: 'invalid_key',
+    status: 'queued',
+    breakIt: () =>
+      sinks.relay.play('', relayError(401, 'E_ApiResponseCodes.API_EXCEPTION', NO_SUCH_KEY)),
+  },
+  {
+    row: 'Invalid key: invalid client token',
+    kind: 'cloud_api',
+    reason: 'invalid_key',
+    status: 'queued',
+    breakIt: refusing(403, 'InvalidClientTokenId', 'The token is invalid.'),
+  },
+  {
+    row: 'Invalid key: signature mismatch',
+    kind: 'cloud_api',
+    reason: 'invalid_key',
+    status: 'queued',
+    breakIt: refusing(
+      403,
+      'SignatureDoesNotMatch',
+      'The request signature we calculated does not match the signature you provided.',
+    ),
+  },
+  {
+    row: 'Region mismatch',
+    kind: 'cloud_api',
+    reason: 'region_mismatch',
+    status: 'rejected',
+    breakIt: refusing(
+      403,
+      'InvalidSignatureException',
+      'Credential should be scoped to a valid region.',
+    ),
+  },
+  {
+    row: 'Region mismatch, domain not found',
+    kind: 'smtp',
+    reason: 'region_mismatch',
+    status: 'rejected',
+    isSaved: true,
+    breakIt: () => sinks.smtp.play('mail', { code: 550, text: 'Domain acme.test not found' }),
+  },
+  {
+    row: 'Throttling, maximum sending rate exceeded',
+    kind: 'cloud_api',
+    reason: 'throttled',
+    status: 'queued',
+    breakIt: refusing(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.'),
+  },
+  {
+    row: 'Throttling, over SMTP',
+    kind: 'smtp',
+    reason: 'throttled',
+    status: 'queued',
+    isSaved: true,
+    breakIt: () =>
+      sinks.smtp.play('end', {
+        code: 454,
+        text: 'Throttling failure: Maximum sending rate exceeded',
+      }),
+  },
+];
+
+/** One send through a provider, as a worker hands it over; answers what the send log says of it. */
+const sendOne = async (providerId: string) => {
+  const { project_id: projectId, server_key: key } = api.project;
+  const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
+  const templateId = await inProject(database.deps, projectId, (scope) =>
+    saveTemplate(scope, template),
+  );
+  const planned = newSend({ providerId, templateId, recipient: `${newId()}@example.test` });
+  await sendsOf(database, projectId).plan(planned);
+  await sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER });
+  return (await api.call('GET', `/v1/sends/${planned.sendId}`, { key })).body;
+};
+
+describe.each(rows)('$row', ({ kind, reason, status, breakIt, isSaved = false }) => {
+  const told = { reason, ...explanations[reason] };
+
+  test(`${reason}: when it is saved`, async () => {
+    breakIt();
+    const { status: answered, body } = await create(fieldsOf(sinks, kind));
+    if (isSaved) expect(answered).toBe(201);
+    else expect(body).toMatchObject({ error: 'provider_preflight_failed', ...told });
+  });
+
+  test(`${reason}: from a test message`, async () => {
+    const { id } = (await create(fieldsOf(sinks, kind))).body;
+    breakIt();
+    expect((await send(id)).body).toMatchObject({ error: 'provider_test_failed', ...told });
+    expect((await read(id)).body.last_test.failure).toEqual(told);
+  });
+
+  test(`${reason}: in the send log`, async () => {
+    const { id } = (await create(fieldsOf(sinks, kind))).body;
+    breakIt();
+    expect(await sendOne(id)).toMatchObject({
+      status,
+      status_reason: reason,
+      status_fix: explanations[reason].fix,
+    });
+  });
+});

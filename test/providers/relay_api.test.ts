@@ -1,0 +1,254 @@
+import { Resolver } from 'node:dns/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { HTTPS_TIMEOUTS } from '../../src/providers/https.ts';
+import { classify, readPermissions, relayApi } from '../../src/providers/relay_api.ts';
+import type { Link, Network, WireMessage } from '../../src/providers/transport.ts';
+import { httpsSink } from '../support/https_sink.ts';
+import type { HttpAction } from '../support/https_sink.ts';
+import { API_KEY, mimeOf, NO_SUCH_KEY, relayError, relaySink } from '../support/relay_sink.ts';
+
+const sink = relaySink();
+const strangers = relaySink({ trusted: false });
+const plain = relaySink({ secure: false });
+const elsewhere = httpsSink({ usually: () => ({ status: 200, json: {} }) });
+beforeEach(() => sink.reset());
+
+const SETTINGS = { provider: 'relay_api', api_key: API_KEY } as const;
+const SEND = '/email/mime';
+const PERMISSIONS = '/api_keys/permissions';
+const CODE = 'E_ApiResponseCodes';
+const network = (given: Partial<Network> = {}): Network => ({
+  allowNetworks: ['127.0.0.0/8'],
+  relayApiUrl: `${sink.url}/v3`,
+  cloudApiUrl: null,
+  nameServers: new Resolver(),
+  ehloName: null,
+  ...given,
+});
+const IMPATIENT = { ...HTTPS_TIMEOUTS, headersMs: 100, answerMs: 200 };
+
+const RAW = Buffer.from('From: hello@acme.test\r\nTo: ada@example.test\r\n\r\nHällo\r\n.\r\n');
+const message = (changes: Partial<WireMessage> = {}): WireMessage => ({
+  sendId: 'send-1',
+  from: 'hello@acme.test',
+  to: 'ada@example.test',
+  raw: RAW,
+  mayStart: () => true,
+  ...changes,
+});
+
+const links: Link[] = [];
+afterEach(() => {
+  for (const link of links.splice(0)) link.close();
+});
+const open = async (given: Partial<Network> = {}, settings = SETTINGS): Promise<Link> => {
+  const outcome = await relayApi.connect(settings, network(given));
+  if (outcome.kind === 'failed') throw new Error(JSON.stringify(outcome.outcome));
+  links.push(outcome.link);
+  return outcome.link;
+};
+const send = async (given: Partial<Network> = {}) => (await open(given)).send(message());
+const preflight = (given: Partial<Network> = {}, api_key: string = API_KEY) =>
+  relayApi.preflight({ ...SETTINGS, api_key }, network(given), 'hello@acme.test');
+const failed = (reason: string) => ({ kind: 'failed', reason });
+const deferred = (reason: string, more = {}) => ({ kind: 'deferred', reason, ...more });
+const rejected = (reason: string) => ({ kind: 'rejected', reason });
+
+describe('a preflight', () => {
+  test('passes with a key that may send, and sends nothing', async () => {
+    expect(await preflight()).toEqual({ kind: 'passed' });
+    const [asked, ...more] = sink.requests;
+    expect(more).toEqual([]);
+    expect(asked).toMatchObject({ method: 'POST', path: `/v3${PERMISSIONS}` });
+    expect(asked?.headers['x-smtp2go-api-key']).toBe(API_KEY);
+    expect(asked?.body.toString()).toBe('{}');
+  });
+
+  test('permission_denied: a key that is known and may not send', async () => {
+    sink.play(PERMISSIONS, { status: 200, json: { data: ['/stats/email_summary'] } });
+    expect(await preflight()).toEqual(failed('permission_denied'));
+  });
+
+  test('invalid_key: by its status, or by its words whatever the status', async () => {
+    expect(await preflight({}, 'api-wrong')).toEqual(failed('invalid_key'));
+    for (const status of [200, 400, 500]) {
+      sink.play(PERMISSIONS, relayError(status, `${CODE}.API_EXCEPTION`, NO_SUCH_KEY), 1);
+      expect(await preflight()).toEqual(failed('invalid_key'));
+    }
+  });
+
+  test('connection_failed: closed port, unknown name, closed network, no TLS outside allowed ones', async () => {
+    const closedPort = 'https://127.0.0.1:1/v3';
+    expect(await preflight({ relayApiUrl: closedPort })).toEqual(failed('connection_failed'));
+    expect(await preflight({ relayApiUrl: 'https://relay.invalid/v3' })).toEqual(
+      failed('connection_failed'),
+    );
+    const before = sink.connections;
+    expect(await preflight({ allowNetworks: [] })).toEqual(failed('connection_failed'));
+    expect(sink.connections).toBe(before);
+    expect(await preflight({ relayApiUrl: plain.url, allowNetworks: ['10.0.0.0/8'] })).toEqual(
+      failed('connection_failed'),
+    );
+    expect(await preflight({ relayApiUrl: `${plain.url}/v3` })).toEqual({ kind: 'passed' });
+  });
+
+  test('certificate_invalid: an authority that nobody knows', async () => {
+    expect(await preflight({ relayApiUrl: strangers.url })).toEqual(failed('certificate_invalid'));
+    expect(strangers.requests).toEqual([]);
+  });
+
+  test.each<[HttpAction, string]>([
+    ['drop', 'connection_failed'],
+    ['hang', 'connection_failed'],
+    ['truncate', 'provider_unavailable'],
+    ['endless', 'provider_unavailable'],
+    ['drip', 'provider_unavailable'],
+    [{ status: 502, text: '<h1>Bad gateway</h1>' }, 'provider_unavailable'],
+    [{ status: 200, text: '["/email/send"]' }, 'provider_unavailable'],
+    [{ status: 429, json: {} }, 'throttled'],
+  ])('%j is %s', async (action, reason) => {
+    sink.play(PERMISSIONS, action);
+    const httpsTimeouts = typeof action === 'string' ? IMPATIENT : HTTPS_TIMEOUTS;
+    expect(await preflight({ httpsTimeouts })).toEqual(failed(reason));
+  });
+});
+
+describe('a message', () => {
+  test('accepted: arrives byte for byte, with the id that feedback will name', async () => {
+    expect(await send()).toEqual({
+      kind: 'accepted',
+      providerMessageId: '1x2y3z-FnQW0aaaaaa-AB12',
+    });
+    const [sent, ...more] = sink.requests;
+    expect(more).toEqual([]);
+    expect(sent).toMatchObject({ method: 'POST', path: `/v3${SEND}` });
+    expect(sent && mimeOf(sent)).toBe(RAW.toString());
+  });
+
+  test('accepted: several go over one connection', async () => {
+    const before = sink.connections;
+    const link = await open();
+    for (let i = 0; i < 3; i += 1) expect((await link.send(message())).kind).toBe('accepted');
+    expect([link.isOpen, sink.requests.length, sink.connections]).toEqual([true, 3, before + 1]);
+  });
+
+  test('not_started: a deadline that has passed lets no byte out', async () => {
+    const link = await open();
+    expect(await link.send(message({ mayStart: () => false }))).toEqual({ kind: 'not_started' });
+    expect([link.isOpen, sink.requests]).toEqual([false, []]);
+  });
+
+  test('deferred: over a connection that the relay closed meanwhile, nothing is written', async () => {
+    const link = await open();
+    // The sink has a connection a moment after us.
+    const dropped = () => {
+      sink.dropAll();
+      return link.isOpen;
+    };
+    await expect.poll(dropped).toBe(false);
+    expect(await link.send(message())).toEqual(deferred('connection_failed'));
+    expect(sink.requests).toEqual([]);
+  });
+
+  test('a redirect is not followed', async () => {
+    sink.play(SEND, { status: 307, headers: { location: `${elsewhere.url}/v3${SEND}` } });
+    expect(await send()).toEqual(deferred('provider_unavailable'));
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test.each<[HttpAction]>([['drop'], ['hang'], ['truncate'], ['endless'], ['drip']])(
+    'unknown: %j once it is written, and the connection is not used again',
+    async (action) => {
+      sink.play(SEND, action);
+      const link = await open({ httpsTimeouts: IMPATIENT });
+      expect(await link.send(message())).toEqual({ kind: 'unknown' });
+      expect([link.isOpen, sink.requests.length]).toEqual([false, 1]);
+    },
+  );
+
+  test.each<[HttpAction, object]>([
+    [{ status: 500, text: 'oops' }, { kind: 'unknown' }],
+    [{ status: 502, json: {} }, { kind: 'unknown' }],
+    [{ status: 504, json: {} }, { kind: 'unknown' }],
+    [{ status: 200, text: '{"data":{"email_id":"a"}}' }, { kind: 'unknown' }],
+    [{ status: 200, json: {} }, { kind: 'unknown' }],
+    [{ status: 200, json: { data: {} } }, { kind: 'unknown' }],
+    [
+      { status: 503, json: {}, headers: { 'retry-after': '7' } },
+      deferred('provider_unavailable', { retryAfterSeconds: 7 }),
+    ],
+    [
+      { status: 429, json: {}, headers: { 'retry-after': '30' } },
+      deferred('throttled', { retryAfterSeconds: 30 }),
+    ],
+    [{ status: 429, json: {}, headers: { 'retry-after': 'soon' } }, deferred('throttled')],
+    [relayError(400, `${CODE}.API_EXCEPTION`, 'API key ratelimit exceeded'), deferred('throttled')],
+    [{ status: 402, json: {} }, deferred('quota_exhausted', { retryAfterSeconds: 3_600 })],
+    [{ status: 401, json: {} }, deferred('invalid_key')],
+    [{ status: 403, text: 'no' }, deferred('permission_denied')],
+    [{ status: 404, json: {} }, rejected('message_refused')],
+    [{ status: 422, json: {} }, rejected('message_refused')],
+  ])('%j', async (action, outcome) => {
+    sink.play(SEND, action);
+    expect(await send()).toEqual(outcome);
+  });
+});
+
+describe('classify', () => {
+  const answer = (status: number, json: unknown) => ({
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(json)),
+  });
+  const DENIED = 'You do not have permission to access this API endpoint';
+  const UNVERIFIED = 'From header sender domain not verified';
+
+  test.each<[string, unknown, object]>([
+    [
+      'in data',
+      { data: { error_code: `${CODE}.ENDPOINT_PERMISSION_DENIED`, error: DENIED } },
+      deferred('permission_denied'),
+    ],
+    [
+      'at the top',
+      { error: UNVERIFIED, error_code: `${CODE}.API_EXCEPTION` },
+      rejected('sender_not_verified'),
+    ],
+    [
+      'with a field',
+      { data: { error_code: 'x', field_validation_errors: { fieldname: 'sender', message: 'a' } } },
+      rejected('message_refused'),
+    ],
+    [
+      'with several fields',
+      { data: { error_code: 'x', field_validation_errors: [{ fieldname: 'sender' }] } },
+      rejected('message_refused'),
+    ],
+  ])('reads an error %s, with 400 and inside a 200', (_where, json, outcome) => {
+    expect(classify(answer(400, json))).toEqual(outcome);
+    expect(classify(answer(200, json))).toEqual(outcome);
+  });
+
+  test('reads failures inside a 200', () => {
+    const data = { succeeded: 0, failed: 1, email_id: '1x' };
+    expect(classify(answer(200, { data }))).toEqual(rejected('message_refused'));
+    expect(classify(answer(200, { data: { ...data, failures: [UNVERIFIED] } }))).toEqual(
+      rejected('sender_not_verified'),
+    );
+  });
+
+  test('takes an answer without counts, as one that was accepted at once has', () => {
+    expect(classify(answer(200, { data: { email_id: '1x' } }))).toEqual({
+      kind: 'accepted',
+      providerMessageId: '1x',
+    });
+  });
+
+  test('whatever a body holds, it answers', () => {
+    for (const json of [null, 1, '', [], [[]], { data: null }, { data: [] }, { data: 1 }])
+      for (const status of [200, 400, 500]) {
+        expect(classify(answer(status, json)).kind).toBe(status === 400 ? 'rejected' : 'unknown');
+        expect(readPermissions(answer(status, json)).kind).toBe('failed');
+      }
+  });
+});

@@ -1,0 +1,90 @@
+import { Resolver } from 'node:dns/promises';
+import { describe, expect, test } from 'vitest';
+import { connectSmtp, preflightSmtp } from '../../src/providers/smtp.ts';
+import { classify, toOutcome } from '../../src/providers/smtp_errors.ts';
+import { startRelay } from './relay.ts';
+
+const LOCAL = {
+  allowNetworks: ['127.0.0.0/8'],
+  nameServers: new Resolver(),
+  ehloName: null,
+};
+const FROM = 'hello@acme.test';
+const IN_REGION =
+  'Email address is not verified. The following identities failed the check in region';
+
+const reply = (command: string, responseCode: number, text: string) =>
+  Object.assign(new Error(text), {
+    code: command === 'DATA' ? 'EMESSAGE' : 'EENVELOPE',
+    command,
+    responseCode,
+    response: `${responseCode} ${text}`,
+  });
+
+describe('what a relay says in words', () => {
+  test.each<[string, number, string, string]>([
+    ['DATA', 554, `Message rejected: ${IN_REGION} EU-WEST-1: ${FROM}`, 'sender_not_verified'],
+    ['DATA', 554, `Message rejected: ${IN_REGION} EU-WEST-1: acme.test`, 'sender_not_verified'],
+    ['DATA', 554, `Message rejected: ${IN_REGION} EU-WEST-1: Ann <ann@acme.test>`, 'sandboxed'],
+    [
+      'DATA',
+      554,
+      'Access denied: User x is not authorized to perform ses:SendRawEmail',
+      'permission_denied',
+    ],
+    ['DATA', 454, 'Throttling failure: Maximum sending rate exceeded', 'throttled'],
+    ['DATA', 454, 'Throttling failure: Daily message quota exceeded', 'quota_exhausted'],
+    ['MAIL FROM', 550, '5.7.1 Domain mg.acme.test not found', 'region_mismatch'],
+    ['MAIL FROM', 550, '5.7.1 not yours', 'sender_not_verified'],
+    ['RCPT TO', 550, '5.1.8 Bad sender domain', 'sender_not_verified'],
+    ['DATA', 550, '5.7.26 Unauthenticated email is not accepted', 'sender_not_verified'],
+    ['RCPT TO', 550, '5.1.1 no such user', 'recipient_refused'],
+    ['DATA', 552, '5.3.4 too big', 'message_refused'],
+    ['DATA', 421, 'closing', 'throttled'],
+  ])('%s: %i %s is %s', (command, code, text, reason) => {
+    expect(classify(reply(command, code, text), FROM)).toBe(reason);
+  });
+
+  test('is not believed before anybody was asked: a banner cannot lock an account', () => {
+    const banner = Object.assign(reply('CONN', 554, 'not authorized to perform'), {
+      code: 'EPROTOCOL',
+    });
+    expect(classify(banner, FROM)).toBe('connection_failed');
+  });
+
+  test('decides whether a message may ever be taken', () => {
+    const outcome = (code: number, text: string) =>
+      toOutcome(reply('DATA', code, text), 'body', FROM);
+    expect(outcome(554, 'not authorized to perform ses:SendRawEmail').kind).toBe('deferred');
+    expect(outcome(554, `${IN_REGION} EU-WEST-1: ann@example.test`).kind).toBe('rejected');
+    expect(outcome(454, 'Daily message quota exceeded')).toEqual({
+      kind: 'deferred',
+      reason: 'quota_exhausted',
+      retryAfterSeconds: 3_600,
+    });
+  });
+});
+
+describe('logging in', () => {
+  test.each(['PLAIN', 'LOGIN'])('%s is spoken', async (method) => {
+    const { settings } = await startRelay('user', 'pass', { authMethods: [method] });
+    expect(await preflightSmtp(settings, LOCAL)).toEqual({ kind: 'passed' });
+  });
+
+  test('nothing else is: a relay that wants CRAM-MD5 is not answered', async () => {
+    const relay = await startRelay('user', 'pass', { authMethods: ['CRAM-MD5'] });
+    expect(await preflightSmtp(relay.settings, LOCAL)).toEqual({
+      kind: 'failed',
+      reason: 'authentication_failed',
+    });
+    expect(relay.greetedAs()).toBeNull();
+  });
+
+  test('the installation introduces itself by its own name', async () => {
+    const relay = await startRelay();
+    const opened = await connectSmtp(relay.settings, { ...LOCAL, ehloName: 'mail.trunkline.test' });
+    expect(opened.kind).toBe('connected');
+    if (opened.kind === 'connected') opened.link.close();
+    expect(relay.greetedAs()).toBe('mail.trunkline.test');
+  });
+});
