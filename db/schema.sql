@@ -510,6 +510,7 @@ create table delivery.sends (
   complained_at       timestamptz(3),
   identity_id         uuid,
   category            text not null default 'marketing'::text,
+  taken_at            timestamptz(3),
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -652,11 +653,17 @@ create table feedback.notices (
   occurred_at timestamptz(3) not null,
   received_at timestamptz(3) not null,
   reason      text,
-  constraint notices_pkey primary key (project_id, source, dedupe_key)
+  suppresses  text,
+  is_test     boolean not null default false,
+  constraint notices_pkey primary key (project_id, source, dedupe_key),
+  constraint notices_suppress_for_a_known_reason check ((suppresses = any (array['hard_bounce'::text, 'complaint'::text, 'provider_suppressed'::text])))
 );
 -- keyed: cannot be read back: dedupe_key, address_key
 -- of a person: reason
 create index notices_by_address on feedback.notices using btree (project_id, address_key, source, dedupe_key) where (address_key is not null);
+create index notices_by_arrival on feedback.notices using btree (project_id, source, received_at);
+create index notices_delivered on feedback.notices using btree (project_id, address_key, occurred_at) where ((kind = 'delivered'::text) and (not is_test) and (address_key is not null));
+create index notices_soft on feedback.notices using btree (project_id, address_key, occurred_at, source, dedupe_key) where ((kind = 'bounced'::text) and (bounce_type = 'soft'::text) and (not is_test) and (address_key is not null));
 alter table feedback.notices enable row level security, force row level security;
 create policy analysts_permissive on feedback.notices for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on feedback.notices as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -664,6 +671,68 @@ create policy one_project on feedback.notices for all to public using ((project_
 grant insert, select on feedback.notices to trunkline_runtime;
 grant select (project_id, source, kind, bounce_type, address_key, send_id, occurred_at, received_at, reason) on feedback.notices to trunkline_analyst;
 grant update (address_key, reason) on feedback.notices to trunkline_runtime;
+
+create table feedback.posts (
+  project_id  uuid not null,
+  source      text not null,
+  post_key    text not null,
+  body_key    text not null,
+  received_at timestamptz(3) not null,
+  constraint posts_pkey primary key (project_id, source, post_key)
+);
+-- keyed: cannot be read back: post_key, body_key
+create index posts_by_age on feedback.posts using btree (project_id, received_at);
+alter table feedback.posts enable row level security, force row level security;
+create policy one_project on feedback.posts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on feedback.posts to trunkline_runtime;
+
+create table feedback.settings (
+  project_id       uuid not null,
+  soft_bounces_max integer not null,
+  constraint settings_pkey primary key (project_id),
+  constraint settings_soft_bounces_are_counted check (((soft_bounces_max >= 1) and (soft_bounces_max <= 100)))
+);
+alter table feedback.settings enable row level security, force row level security;
+create policy one_project on feedback.settings for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on feedback.settings to trunkline_runtime;
+
+create table feedback.signing_keys (
+  project_id  uuid not null,
+  source      text not null,
+  key_version integer not null,
+  sealed      bytea not null,
+  set_at      timestamptz(3) not null,
+  constraint signing_keys_pkey primary key (project_id, source)
+);
+-- keyed: cannot be read back: sealed
+alter table feedback.signing_keys enable row level security, force row level security;
+create policy one_project on feedback.signing_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on feedback.signing_keys to trunkline_runtime;
+
+create table feedback.topic_changes (
+  project_id uuid not null,
+  change_id  uuid not null,
+  topic_arn  text not null,
+  change     text not null,
+  changed_at timestamptz(3) not null,
+  constraint topic_changes_pkey primary key (project_id, change_id),
+  constraint topic_changes_are_known check ((change = any (array['confirmed'::text, 'refused'::text, 'unsubscribed'::text, 'reset'::text])))
+);
+alter table feedback.topic_changes enable row level security, force row level security;
+create policy one_project on feedback.topic_changes for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select on feedback.topic_changes to trunkline_runtime;
+
+create table feedback.topics (
+  project_id       uuid not null,
+  topic_arn        text not null,
+  subscription_arn text not null,
+  confirmed_at     timestamptz(3) not null,
+  unsubscribed_at  timestamptz(3),
+  constraint topics_pkey primary key (project_id)
+);
+alter table feedback.topics enable row level security, force row level security;
+create policy one_project on feedback.topics for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on feedback.topics to trunkline_runtime;
 
 -- http --------------------------------------------------------------------------------------------
 

@@ -133,6 +133,11 @@ const Settings = z.object({
     .regex(/^[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i, 'a host name')
     .optional()
     .describe("host name that mail connections introduce themselves with instead of the machine's"),
+  SNS_URL: apiUrl
+    .optional()
+    .describe(
+      'whom to ask for certificates and confirmations of SNS topics instead of Amazon; for tests',
+    ),
   WORKER_CONCURRENCY: wholeNumber(1, 100).default(10).describe('jobs at a time per worker'),
   NODE_ENV: z.string().default('production').describe('"test" allows TEST_FAILPOINT'),
   TEST_FAILPOINT: z
@@ -180,6 +185,7 @@ const Environment = Settings.refine(
     dnsServers: env.DNS_SERVERS,
     relayApiUrl: env.RELAY_API_URL,
     cloudApiUrl: env.CLOUD_API_URL ?? null,
+    snsUrl: env.SNS_URL ?? null,
     ehloName: env.EHLO_NAME ?? null,
     workerConcurrency: env.WORKER_CONCURRENCY,
     failpoint: env.TEST_FAILPOINT ?? null,

@@ -19,6 +19,10 @@ export const refusals = {
     status: 401,
     detail: 'Send a valid key of this project as "Authorization: Bearer <key>".',
   },
+  invalid_signature: {
+    status: 401,
+    detail: 'The signature of this webhook is missing, wrong, or too old. Check the signing key.',
+  },
   not_signed_in: { status: 401, detail: 'Sign in to the Console first: there is no live session.' },
   wrong_login: {
     status: 401,
@@ -29,10 +33,19 @@ export const refusals = {
     detail: 'Changes are only taken from the pages of this installation.',
   },
   wrong_key_type: { status: 403, detail: 'This endpoint needs a server key.' },
+  foreign_topic: {
+    status: 403,
+    detail:
+      'Another SNS topic, or none, is confirmed for this project. Reset the topic in Settings, Webhooks first.',
+  },
   not_found: { status: 404, detail: 'There is nothing here that this key may see.' },
   method_not_allowed: {
     status: 405,
     detail: 'This path exists, but not for this method. See the Allow header.',
+  },
+  webhook_replayed: {
+    status: 406,
+    detail: 'The signature of this webhook came before, with another body. It is not taken.',
   },
   identity_conflict: {
     status: 409,

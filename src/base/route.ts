@@ -27,8 +27,11 @@ export type RawInbound = {
   params: Record<string, string>;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  /** The body's bytes, which is what signatures cover. Refuses what is too large, or not said to be JSON. Once. */
-  readRaw: () => Promise<Buffer>;
+  /**
+   * The body's bytes, which is what signatures cover. Refuses what is too large, or of another type than `mediaTypes`
+   * (JSON where none are named; null is any). Once.
+   */
+  readRaw: (mediaTypes?: RegExp | null) => Promise<Buffer>;
 };
 
 /** How long a client may take over one piece of a streamed answer; then it is left. */

@@ -17,6 +17,7 @@ import { RETRY_BASE_SECONDS, RETRY_MAX_SECONDS } from './retry.ts';
 export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
 export { findSentTo, recordFact } from './feedback_queries.ts';
+export type { Fact, Found as SentTo } from './feedback_queries.ts';
 export { countBetween } from './log_queries.ts';
 export { settleLost } from './sweep_queries.ts';
 export { readMessageId } from './message.ts';

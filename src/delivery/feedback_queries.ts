@@ -4,15 +4,19 @@ import type { Scope } from '../base/db.ts';
 
 const Found = z.strictObject({
   send_id: z.uuid(),
+  profile_id: z.uuid(),
+  automation_id: z.uuid().nullable(),
   /** Null once the person is erased. */
   address_key: z.instanceof(Buffer).nullable(),
 });
-export type Found = z.output<typeof Found>;
+/** A send, and whether an id said so or only its address and time. */
+export type Found = z.output<typeof Found> & { isById: boolean };
 
 /** What a notice may say about which send it is for; any of it may be missing. */
 export type Trace = {
   sendId: string | null;
-  messageId: string | null;
+  /** Every spelling under which the hand-off may have been remembered. */
+  messageIds: readonly string[];
   addressKey: Buffer;
   occurredAt: Date;
 };
@@ -22,20 +26,30 @@ const MATCH_BY_ADDRESS_DAYS = 7;
 
 const findById = ({ tx, projectId }: Scope, sendId: string) =>
   tx.maybeOne(sql.type(Found)`
-    select send_id, address_key from delivery.sends
+    select send_id, profile_id, automation_id, address_key from delivery.sends
     where project_id = ${projectId} and send_id = ${sendId}
   `);
 
 /** Relays give Message-IDs back with or without their brackets. */
-const findByMessageId = ({ tx, projectId }: Scope, messageId: string) => {
-  const bare = messageId.replace(/^<(.*)>$/s, '$1');
-  const spellings = sql.array([bare, `<${bare}>`], 'text');
+const spellingsOf = (messageIds: readonly string[]): string[] =>
+  messageIds.flatMap((messageId) => {
+    const bare = messageId.replace(/^<(.*)>$/s, '$1');
+    return [bare, `<${bare}>`];
+  });
+
+/** One look-up for each kind of id: joined by "or", neither would use its index for sure. */
+export const findByMessageIds = ({ tx, projectId }: Scope, messageIds: readonly string[]) => {
+  const spellings = sql.array(spellingsOf(messageIds), 'text');
   return tx.maybeOne(sql.type(Found)`
-    select send.send_id, send.address_key
-    from delivery.attempts as tried
-    join delivery.sends as send on send.project_id = tried.project_id and send.send_id = tried.send_id
-    where tried.project_id = ${projectId} and send.project_id = ${projectId}
-    and (tried.message_id = any (${spellings}) or tried.provider_message_id = any (${spellings}))
+    select send.send_id, send.profile_id, send.automation_id, send.address_key
+    from (
+      select ours.send_id, ours.started_at from delivery.attempts as ours
+      where ours.project_id = ${projectId} and ours.message_id = any (${spellings})
+      union all
+      select theirs.send_id, theirs.started_at from delivery.attempts as theirs
+      where theirs.project_id = ${projectId} and theirs.provider_message_id = any (${spellings})
+    ) as tried
+    join delivery.sends as send on send.project_id = ${projectId} and send.send_id = tried.send_id
     order by tried.started_at desc
     limit 1
   `);
@@ -43,7 +57,7 @@ const findByMessageId = ({ tx, projectId }: Scope, messageId: string) => {
 
 const findByAddress = ({ tx, projectId }: Scope, { addressKey, occurredAt }: Trace) =>
   tx.maybeOne(sql.type(Found)`
-    select send_id, address_key from delivery.sends
+    select send_id, profile_id, automation_id, address_key from delivery.sends
     where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
     and status in ('accepted', 'unknown', 'handing_off')
     and handed_off_at between ${sql.timestamp(occurredAt)} - make_interval(days => ${MATCH_BY_ADDRESS_DAYS})
@@ -54,13 +68,17 @@ const findByAddress = ({ tx, projectId }: Scope, { addressKey, occurredAt }: Tra
 
 /** The send a notice is about: by our send id, else by a message id, else the newest one to the address. */
 export const findSentTo = async (scope: Scope, trace: Trace): Promise<Found | null> => {
-  const byId = trace.sendId === null ? null : await findById(scope, trace.sendId);
-  const byMessageId =
-    byId ?? (trace.messageId === null ? null : await findByMessageId(scope, trace.messageId));
-  return byMessageId ?? findByAddress(scope, trace);
+  const byOurs = trace.sendId === null ? null : await findById(scope, trace.sendId);
+  const byId =
+    byOurs ??
+    (trace.messageIds.length === 0 ? null : await findByMessageIds(scope, trace.messageIds));
+  if (byId) return { ...byId, isById: true };
+  const byAddress = await findByAddress(scope, trace);
+  return byAddress && { ...byAddress, isById: false };
 };
 
-export type Fact = 'delivered' | 'bounced' | 'complained';
+/** `taken` is any sign of the provider's that it has the message. */
+export type Fact = 'delivered' | 'bounced' | 'complained' | 'taken';
 
 export const recordFact = (
   { tx, projectId }: Scope,

@@ -1,5 +1,3 @@
-import type { Notice } from './notice.ts';
-
 /** What a relay says of a bounce, in SMTP's words. Any of it may be missing. */
 export type BounceCodes = { code: number | null; enhanced: string | null; reason: string | null };
 
@@ -12,21 +10,35 @@ const NEVER_ACCEPTS = [521, 556];
 const NO_SUCH_MAILBOX = 550;
 const UNKNOWN_USER = new RegExp(
   [
-    'user unknown',
-    'no such user',
-    'unknown recipient',
+    'user (?:unknown|not found)',
+    'no such (?:user|mailbox|account|recipient)',
+    'unknown (?:user|recipient|mailbox)',
     'does not exist',
     'mailbox (?:not found|unavailable)',
-    'invalid (?:recipient|mailbox)',
+    'invalid (?:user|recipient|mailbox)',
   ].join('|'),
   'i',
 );
+/** Codes that say less than the text beside them. */
+const AMBIGUOUS_ENHANCED = ['5.1.0', '5.1.4'];
+/** What one large host says at its edge of recipients that it does not know. */
+const EDGE_ENHANCED = '5.4.1';
+const EDGE_REFUSAL = /recipient address rejected: access denied/i;
 
 /** Hard only where the codes say that the mailbox is gone; 5.7.x is policy; in doubt it is soft. */
-export const bounceTypeOf = ({ code, enhanced, reason }: BounceCodes): Notice['bounceType'] => {
+export const bounceTypeOf = ({
+  code,
+  enhanced,
+  reason,
+}: BounceCodes): 'hard' | 'soft' | 'block' => {
   if (enhanced?.startsWith('5.7.')) return 'block';
   if (enhanced && HARD_ENHANCED.test(enhanced)) return 'hard';
   if (code !== null && NEVER_ACCEPTS.includes(code)) return 'hard';
-  const isUnknownUser = code === NO_SUCH_MAILBOX && UNKNOWN_USER.test(reason ?? '');
-  return isUnknownUser && !enhanced ? 'hard' : 'soft';
+  const text = reason ?? '';
+  if (enhanced === EDGE_ENHANCED && EDGE_REFUSAL.test(text)) return 'hard';
+  if (enhanced !== null) {
+    const isSaid = AMBIGUOUS_ENHANCED.includes(enhanced) && UNKNOWN_USER.test(text);
+    return isSaid ? 'hard' : 'soft';
+  }
+  return code === NO_SUCH_MAILBOX && UNKNOWN_USER.test(text) ? 'hard' : 'soft';
 };

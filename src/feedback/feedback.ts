@@ -1,48 +1,55 @@
 import type { Scope } from '../base/db.ts';
+import { normaliseEmail } from '../base/email_address.ts';
 import * as delivery from '../delivery/delivery.ts';
+import type { SentTo } from '../delivery/delivery.ts';
+import * as ingest from '../ingest/ingest.ts';
+import type { Observed } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as suppression from '../suppression/suppression.ts';
-import type { SuppressionReason } from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
+import { observedOf } from './on_timeline.ts';
 import { insertNotice, isKnown } from './queries.ts';
+import { countsAsSoft, judgeSoftBounces } from './soft_bounces.ts';
 
 export { eraser } from './erase.ts';
 export { noticeSection } from './export.ts';
+export { forgetPosts } from './posts.ts';
 
 export type Recorded = { accepted: number; duplicates: number; ignored: number };
 
-type Effect = {
-  fact: 'delivered' | 'bounced' | 'complained';
-  suppress: { reason: SuppressionReason; tag: string } | null;
-};
+/** Kinds that are kept and change nothing, unless the provider's own list says something of the address. */
+const KEPT_ONLY: readonly Notice['kind'][] = [
+  'accepted',
+  'deferred',
+  'rejected',
+  'failed',
+  'not_spam',
+  'unknown',
+];
 
-/** What a notice does to its send, its address and its person; null for those that are only kept. */
-const effectOf = ({ kind, bounceType }: Notice): Effect | null => {
-  switch (kind) {
-    case 'delivered':
-      return { fact: 'delivered', suppress: null };
-    case 'bounced': {
-      const isHard = bounceType === 'hard';
-      return {
-        fact: 'bounced',
-        suppress: isHard ? { reason: 'hard_bounce', tag: 'hard_bounced' } : null,
-      };
-    }
-    case 'complained':
-      return { fact: 'complained', suppress: { reason: 'complaint', tag: 'complained' } };
-    default:
-      return null;
-  }
-};
+const changesNothing = ({ kind, suppresses, isTest }: Notice): boolean =>
+  isTest || (suppresses === null && KEPT_ONLY.includes(kind));
 
-const findSend = (scope: Scope, notice: Notice, addressKey: Buffer) => {
-  const ours = notice.messageId === null ? null : delivery.readMessageId(notice.messageId);
-  return delivery.findSentTo(scope, {
+/** Whether a notice may change why an address is left alone, and with it the tags of its people. */
+const concernsAddress = (notice: Notice): boolean =>
+  !changesNothing(notice) &&
+  (notice.suppresses !== null ||
+    notice.kind === 'unsubscribed' ||
+    notice.kind === 'resubscribed' ||
+    countsAsSoft(notice));
+
+const findSend = async (scope: Scope, notice: Notice, addressKey: Buffer) => {
+  const ours = notice.messageIds.map(delivery.readMessageId).find((read) => read !== null);
+  const send = await delivery.findSentTo(scope, {
     sendId: notice.sendId ?? ours?.sendId ?? null,
-    messageId: notice.messageId,
+    messageIds: notice.messageIds,
     addressKey,
     occurredAt: notice.occurredAt,
   });
+  // A notice about another address than the send's was forwarded, or is not about that send. An erased
+  // send does not say whom it was for.
+  const isOfSend = send !== null && (send.address_key?.equals(addressKey) ?? true);
+  return isOfSend ? send : null;
 };
 
 /**
@@ -52,32 +59,58 @@ const findSend = (scope: Scope, notice: Notice, addressKey: Buffer) => {
 const dedupeKeyOf = ({ keys, projectId }: Scope, source: string, { dedupeKey }: Notice): string =>
   keys.hash('notice-dedupe', `${projectId} ${source} ${dedupeKey}`).toString('base64url');
 
-const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<keyof Recorded> => {
+/** The fact that a notice is of its send. Whatever a provider tells of a message by its id, it has the message. */
+const factOf = ({ kind, isTest }: Notice, send: SentTo): delivery.Fact | null => {
+  if (isTest || kind === 'unknown') return null;
+  if (kind === 'delivered' || kind === 'bounced' || kind === 'complained') return kind;
+  return send.isById ? 'taken' : null;
+};
+
+type Told = { source: string; notice: Notice; send: SentTo | null };
+
+/** What follows from a notice that is new. */
+const takeEffect = async (scope: Scope, { source, notice, send }: Told): Promise<void> => {
+  const { email, kind, suppresses, occurredAt } = notice;
+  // As addresses are compared: which of several spellings came last does not matter.
+  const said = { email: normaliseEmail(email), source: `webhook/${source}`, at: occurredAt };
+  if (suppresses && !changesNothing(notice))
+    await suppression.suppress(scope, { ...said, reason: suppresses });
+  if (kind === 'unsubscribed' && !notice.isTest) await suppression.unsubscribe(scope, said);
+  if (kind === 'resubscribed' && !notice.isTest) await suppression.resubscribe(scope, said);
+  const fact = send && factOf(notice, send);
+  if (send && fact) await delivery.recordFact(scope, send.send_id, fact, occurredAt);
+};
+
+type Outcome = { outcome: keyof Recorded; observed: Observed[] };
+
+const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<Outcome> => {
   const dedupeKey = dedupeKeyOf(scope, source, notice);
-  if (await isKnown(scope, source, dedupeKey)) return 'duplicates';
+  if (await isKnown(scope, source, dedupeKey)) return { outcome: 'duplicates', observed: [] };
 
   const addressKey = suppression.addressKey(scope, notice.email);
   const send = await findSend(scope, notice, addressKey);
-  // A notice about another address than the send's was forwarded, or is not about that send. An erased
-  // send does not say whom it was for.
-  const isOfSend = send !== null && (send.address_key?.equals(addressKey) ?? true);
-  const sendId = isOfSend ? send.send_id : null;
-
-  const effect = effectOf(notice);
-  // People before addresses, as everywhere: db/README.md has the order.
-  if (effect?.suppress) await profiles.tagAddress(scope, notice.email, effect.suppress.tag);
+  const about = send && {
+    sendId: send.send_id,
+    profileId: send.profile_id,
+    automationId: send.automation_id,
+  };
   const isErased = await suppression.holdAddress(scope, addressKey);
   const told = isErased ? { ...notice, addressKey: null, reason: null } : { ...notice, addressKey };
-  if (!(await insertNotice(scope, { ...told, dedupeKey, source, sendId }))) return 'duplicates';
+  const row = { ...told, dedupeKey, source, sendId: send?.send_id ?? null };
+  if (!(await insertNotice(scope, row))) return { outcome: 'duplicates', observed: [] };
 
-  if (!effect) return 'ignored';
-  if (effect.suppress) {
-    const { reason } = effect.suppress;
-    await suppression.suppress(scope, { email: notice.email, reason, source: `webhook/${source}` });
-  }
-  if (sendId) await delivery.recordFact(scope, sendId, effect.fact, notice.occurredAt);
-  return 'accepted';
+  await takeEffect(scope, { source, notice, send });
+  if (changesNothing(notice)) return { outcome: 'ignored', observed: [] };
+  if (isErased) return { outcome: 'accepted', observed: [] };
+  if (countsAsSoft(notice)) await judgeSoftBounces(scope, normaliseEmail(notice.email));
+  return { outcome: 'accepted', observed: await observedOf(scope, source, notice, about) };
 };
+
+/** The same under the locks of the people with the address where it may concern them: people before addresses. */
+const recordHeld = (scope: Scope, source: string, notice: Notice): Promise<Outcome> =>
+  concernsAddress(notice)
+    ? profiles.changeAddresses(scope, [notice.email], (inner) => recordOne(inner, source, notice))
+    : recordOne(scope, source, notice);
 
 const lockKey = ({ email, dedupeKey }: Notice): string => `${email.toLowerCase()} ${dedupeKey}`;
 
@@ -88,10 +121,16 @@ const lockKey = ({ email, dedupeKey }: Notice): string => `${email.toLowerCase()
 export const record = async (
   scope: Scope,
   source: string,
-  notices: Notice[],
+  notices: readonly Notice[],
 ): Promise<Recorded> => {
   const recorded: Recorded = { accepted: 0, duplicates: 0, ignored: 0 };
   const inLockOrder = notices.toSorted((a, b) => (lockKey(a) < lockKey(b) ? -1 : 1));
-  for (const notice of inLockOrder) recorded[await recordOne(scope, source, notice)] += 1;
+  const observed: Observed[] = [];
+  for (const notice of inLockOrder) {
+    const one = await recordHeld(scope, source, notice);
+    recorded[one.outcome] += 1;
+    observed.push(...one.observed);
+  }
+  await ingest.observe(scope, observed);
   return recorded;
 };

@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
 import { parseJson } from '../base/json.ts';
 import { Refusal } from '../base/refusal.ts';
-import { toStorable } from '../base/text.ts';
 import { bounceTypeOf } from './bounce_type.ts';
-import { hashOf } from './notice.ts';
-import type { Adapter, Notice, ReadResult } from './notice.ts';
-import { readHookToken } from './tokens.ts';
+import { hashOf, meaning } from './notice.ts';
+import type { Adapter, Meaning, Notice, Posted, ReadResult } from './notice.ts';
+import {
+  first,
+  NAME_CHARS_MAX,
+  readReason,
+  readRecipient,
+  readSendId,
+  readTime,
+  toText,
+} from './reading.ts';
 
 export const NOTICES_MAX = 500;
-export const REASON_CHARS_MAX = 1_000;
 export const EVENT_ID_CHARS_MAX = 128;
 
-export const NAME_CHARS_MAX = 4_096;
-
-/** What cannot be stored is left out rather than the notice refused; empty is as good as missing. */
-const toText = (text: string): string | null => {
-  const stored = toStorable(text);
-  return stored.trim() === '' ? null : stored;
-};
+/** What one dialect takes that has no other. */
+export const JSON_ONLY = /^application\/(?:[\w.+-]{1,60}\+)?json\s*(?:;|$)/i;
 
 const Text = z.string().transform(toText).nullish();
 const Name = z.string().max(NAME_CHARS_MAX).transform(toText).nullish();
@@ -66,22 +66,18 @@ const GenericEvent = z
   });
 type GenericEvent = z.output<typeof GenericEvent>;
 
-type Meaning = Pick<Notice, 'kind' | 'bounceType'>;
-
 const meanings: Record<string, Meaning> = Object.assign(Object.create(null), {
   ...named(['delivered', 'delivery', 'sent_ok'], 'delivered', null),
   ...named(['hard_bounce', 'hard_bounced', 'permanent_fail', 'invalid_email'], 'bounced', 'hard'),
-  ...named(
-    ['soft_bounce', 'temporary_fail', 'deferred', 'delivery_delayed', 'delay'],
-    'deferred',
-    'soft',
-  ),
+  ...named(['soft_bounce', 'soft_bounced'], 'bounced', 'soft'),
+  ...named(['temporary_fail', 'deferred', 'delivery_delayed', 'delay'], 'deferred', 'soft'),
   ...named(
     ['complaint', 'complained', 'spam', 'spam_complaint', 'spam_report', 'spamreport', 'abuse'],
     'complained',
     null,
   ),
   ...named(['unsubscribe', 'unsubscribed'], 'unsubscribed', null),
+  ...named(['resubscribe', 'resubscribed'], 'resubscribed', null),
   ...named(['reject', 'rejected', 'dropped', 'blocked'], 'rejected', null),
   ...named(['open', 'opened', 'opens'], 'opened', null),
   ...named(['click', 'clicked', 'clicks'], 'clicked', null),
@@ -92,11 +88,8 @@ function named(
   kind: Notice['kind'],
   bounceType: Notice['bounceType'],
 ): Record<string, Meaning> {
-  return Object.fromEntries(names.map((name) => [name, { kind, bounceType }]));
+  return Object.fromEntries(names.map((name) => [name, meaning(kind, bounceType)]));
 }
-
-const first = <T>(...values: (T | null | undefined)[]): T | null =>
-  values.find((value) => value != null) ?? null;
 
 const toName = (name: string): string =>
   name
@@ -106,7 +99,7 @@ const toName = (name: string): string =>
     .replace(/^(?:email|message)_/, '');
 
 const reasonOf = (event: GenericEvent): string | null =>
-  first(event.reason, event.diagnostic, event.response, event.description);
+  readReason(event.reason, event.diagnostic, event.response, event.description);
 
 /** Hard, soft or blocked: as the relay calls it, else by its codes. */
 const bounceTypeOfEvent = (event: GenericEvent): Notice['bounceType'] => {
@@ -121,40 +114,17 @@ const bounceTypeOfEvent = (event: GenericEvent): Notice['bounceType'] => {
 };
 
 const meaningOf = (name: string, event: GenericEvent): Meaning => {
-  if (name === 'bounce' || name === 'bounced')
-    return { kind: 'bounced', bounceType: bounceTypeOfEvent(event) };
-  const meaning = meanings[name] ?? { kind: 'unknown', bounceType: null };
-  const isHardByName = meaning.kind === 'bounced';
+  if (name === 'bounce' || name === 'bounced') return meaning('bounced', bounceTypeOfEvent(event));
+  const byName = meanings[name] ?? meaning('unknown');
+  const isHardByName = byName.kind === 'bounced';
   const isToldOtherwise = isHardByName && first(event.bounce_type, event.severity) !== null;
-  return isToldOtherwise ? { kind: 'bounced', bounceType: bounceTypeOfEvent(event) } : meaning;
-};
-
-/** Seconds since 1970 reach this in the year 5138; anything larger is milliseconds. */
-const EPOCH_SECONDS_MAX = 100_000_000_000;
-
-const readTime = (value: string | number | null, receivedAt: Date): Date => {
-  if (value === null) return receivedAt;
-  const number = Number(value);
-  const time = Number.isNaN(number)
-    ? new Date(value)
-    : new Date(number < EPOCH_SECONDS_MAX ? number * 1_000 : number);
-  // A provider's clock may be ahead of ours, its events are not.
-  return time.getTime() >= 0 && time <= receivedAt ? time : receivedAt;
-};
-
-/** `Name <a@b>` is tolerated. */
-const readRecipient = (event: GenericEvent): string | null => {
-  const text =
-    first(event.recipient || null, event.email || null, event.rcpt || null, event.to) ?? '';
-  const [, inBrackets] = /<([^<>]{1,320})>\s*$/.exec(text) ?? [];
-  const candidate = inBrackets ?? text;
-  return candidate.length > EMAIL_CHARS_MAX ? null : readEmail(candidate);
+  return isToldOtherwise ? meaning('bounced', bounceTypeOfEvent(event)) : byName;
 };
 
 const toNotice = (event: GenericEvent, receivedAt: Date): Notice | string => {
   const name = first(event.event, event.type);
   if (name === null) return 'event is required: what happened, such as "bounce"';
-  const email = readRecipient(event);
+  const email = readRecipient(event.recipient || event.email || event.rcpt || event.to);
   if (email === null) return 'recipient is required: one e-mail address';
 
   const told = first(event.occurred_at, event.timestamp, event.time);
@@ -165,9 +135,10 @@ const toNotice = (event: GenericEvent, receivedAt: Date): Notice | string => {
     ...meaningOf(toName(name), event),
     email,
     occurredAt: readTime(told, receivedAt),
-    messageId,
-    sendId: z.uuid().safeParse(sendId).success ? sendId : null,
-    reason: reasonOf(event)?.slice(0, REASON_CHARS_MAX) ?? null,
+    messageIds: messageId === null ? [] : [messageId],
+    sendId: readSendId(sendId),
+    reason: reasonOf(event),
+    isTest: false,
     dedupeKey:
       given ?? hashOf([name, email, messageId, sendId, told === null ? null : String(told)]),
   };
@@ -205,7 +176,7 @@ const toEvents = (body: unknown): Placed[] => {
   return events.map((event, at) => ({ event, path: `${isBare ? '' : '/events'}/${at}` }));
 };
 
-const read = (raw: Buffer, receivedAt: Date): ReadResult => {
+const read = ({ raw, receivedAt }: Posted): ReadResult => {
   const events = toEvents(parseJson(raw));
   if (events.length === 0 || events.length > NOTICES_MAX) {
     throw new Refusal('invalid_request', {
@@ -225,4 +196,8 @@ const read = (raw: Buffer, receivedAt: Date): ReadResult => {
 };
 
 /** Relays without a dialect of their own. */
-export const generic: Adapter = { readToken: readHookToken, read };
+export const generic = {
+  proof: 'token',
+  mediaTypes: JSON_ONLY,
+  read,
+} as const satisfies Adapter;

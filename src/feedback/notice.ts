@@ -1,26 +1,42 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a provider told us, in our words. */
-export type Notice = {
-  kind:
-    | 'delivered'
-    | 'bounced'
-    | 'deferred'
-    | 'complained'
-    | 'unsubscribed'
-    | 'rejected'
-    | 'opened'
-    | 'clicked'
-    | 'unknown';
+export const KINDS = [
+  'accepted',
+  'delivered',
+  'deferred',
+  'bounced',
+  'complained',
+  'not_spam',
+  'rejected',
+  'failed',
+  'unsubscribed',
+  'resubscribed',
+  'opened',
+  'clicked',
+  'unknown',
+] as const;
+
+/** What happened, in our words, and what it calls for. */
+export type Meaning = {
+  kind: (typeof KINDS)[number];
   /** Only for bounced and deferred. Nothing but a hard bounce says that the mailbox is gone. */
-  bounceType: 'hard' | 'soft' | 'block' | null;
+  bounceType: 'hard' | 'soft' | 'block' | 'undetermined' | null;
+  /** Why the address is to be left alone, if it is. Of the provider's own list nothing was sent. */
+  suppresses: 'hard_bounce' | 'complaint' | 'provider_suppressed' | null;
+};
+
+/** What a provider told us. */
+export type Notice = Meaning & {
   email: string;
   /** By the provider's clock. */
   occurredAt: Date;
   sendId: string | null;
-  messageId: string | null;
+  /** Every spelling under which the hand-off may have been remembered. */
+  messageIds: readonly string[];
   reason: string | null;
+  /** A provider's trial run: kept, and changes nothing. */
+  isTest: boolean;
   /** Unique per project and source: the same notice twice is one notice. */
   dedupeKey: string;
 };
@@ -30,13 +46,34 @@ export type Presented = { headers: IncomingHttpHeaders; query: URLSearchParams }
 
 /** What is wrong with one event of a body; its neighbours are taken all the same. */
 export type ReadError = { index: number; path: string; message: string };
-export type ReadResult = { notices: Notice[]; errors: ReadError[] };
+export type ReadResult = {
+  notices: Notice[];
+  errors: ReadError[];
+  /** Whether it is about no message at all, and means to be. */
+  isAside?: boolean;
+};
 
-/** One provider's dialect: where its token is, then what it says. No database, no HTTP. */
+/** A body as it came. */
+export type Posted = { raw: Buffer; contentType: string; receivedAt: Date };
+
+/** One provider's dialect. No database, no HTTP. */
 export type Adapter = {
-  /** The project's webhook token as presented, or null. Checked against the project before anything else. */
-  readToken: (presented: Presented) => string | null;
-  read: (raw: Buffer, receivedAt: Date) => ReadResult;
+  /** How a post proves itself: by the project's token, by a signature over it, or by its topic's. */
+  proof: 'token' | 'signing_key' | 'topic';
+  /** The content types that it comes in; null for any. */
+  mediaTypes: RegExp | null;
+  /** What a proven post says. */
+  read: (posted: Posted) => ReadResult | Promise<ReadResult>;
+};
+
+/** What usually follows from a kind: a mailbox that is gone and a complaint suppress. */
+export const meaning = (
+  kind: Meaning['kind'],
+  bounceType: Meaning['bounceType'] = null,
+): Meaning => {
+  const isHardBounce = kind === 'bounced' && bounceType === 'hard';
+  const told = kind === 'complained' ? 'complaint' : null;
+  return { kind, bounceType, suppresses: isHardBounce ? 'hard_bounce' : told };
 };
 
 /** A dedupe key for a notice that brings no id of its own. */

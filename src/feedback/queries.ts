@@ -5,7 +5,7 @@ import type { Notice } from './notice.ts';
 
 export type NoticeRow = Pick<
   Notice,
-  'kind' | 'bounceType' | 'occurredAt' | 'reason' | 'dedupeKey'
+  'kind' | 'bounceType' | 'suppresses' | 'isTest' | 'occurredAt' | 'reason' | 'dedupeKey'
 > & {
   source: string;
   /** Null, as the reason, where the address was erased. */
@@ -19,10 +19,10 @@ const Inserted = z.strictObject({ dedupe_key: z.string() });
 export const insertNotice = async ({ tx, projectId }: Scope, row: NoticeRow): Promise<boolean> => {
   const inserted = await tx.maybeOne(sql.type(Inserted)`
     insert into feedback.notices (project_id, source, dedupe_key, kind, bounce_type, address_key, send_id, occurred_at,
-      received_at, reason)
+      received_at, reason, suppresses, is_test)
     values (${projectId}, ${row.source}, ${row.dedupeKey}, ${row.kind}, ${row.bounceType},
       ${row.addressKey && sql.binary(row.addressKey)}, ${row.sendId}, ${sql.timestamp(row.occurredAt)}, now(),
-      ${row.reason})
+      ${row.reason}, ${row.suppresses}, ${row.isTest})
     on conflict do nothing
     returning dedupe_key
   `);
@@ -92,3 +92,23 @@ export const listNotices = (
     limit ${limit}
   `);
 };
+
+const Arrived = z.strictObject({
+  kind: z.string(),
+  bounce_type: z.string().nullable(),
+  suppresses: z.string().nullable(),
+  is_test: z.boolean(),
+  send_id: z.uuid().nullable(),
+  occurred_at: z.date(),
+  received_at: z.date(),
+});
+export type Arrived = z.output<typeof Arrived>;
+
+/** What a provider told last. */
+export const listArrived = ({ tx, projectId }: Scope, source: string, limit: number) =>
+  tx.any(sql.type(Arrived)`
+    select kind, bounce_type, suppresses, is_test, send_id, occurred_at, received_at from feedback.notices
+    where project_id = ${projectId} and source = ${source}
+    order by received_at desc
+    limit ${limit}
+  `);

@@ -1,13 +1,18 @@
 import { z } from 'zod';
-import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
 import type { Limit, RawInbound } from '../base/route.ts';
-import { adapters, isSlug } from './adapters.ts';
-import type { Slug } from './adapters.ts';
-import { record } from './feedback.ts';
-import { EVENT_ID_CHARS_MAX, GenericBody, NAME_CHARS_MAX, NOTICES_MAX } from './generic.ts';
+import { adapters, SLUGS, sourceOf } from './adapters.ts';
+import type { Source } from './adapters.ts';
+import { EVENT_ID_CHARS_MAX, GenericBody, NOTICES_MAX } from './generic.ts';
+import { SIGNATURE_HOURS_MAX } from './mailgun.ts';
+import { NAME_CHARS_MAX } from './reading.ts';
+import { receive } from './receive.ts';
+import type { Vault } from './signing_keys.ts';
+import { readHookToken } from './tokens.ts';
+
+export { settingLimits, settingRoutes } from './setting_routes.ts';
 
 const WEBHOOK_BYTES_MAX = 1024 * 1024;
 
@@ -28,44 +33,48 @@ const Answer = z
   });
 
 const ProjectId = z.uuid().meta({ description: "The project's id." });
-const SLUGS = Object.keys(adapters) as [Slug, ...Slug[]];
 const SlugName = z.enum(SLUGS).meta({ description: 'Whose dialect the body is in.' });
 
-type FindCaller = (
-  deps: Deps,
-  token: string,
-) => Promise<{ projectId: string; kind: string } | null>;
+/** What this room needs of rooms that it does not ask: its door hands it in. */
+export type Doors = {
+  findCaller: (deps: Deps, token: string) => Promise<{ projectId: string; kind: string } | null>;
+  isProject: (deps: Deps, projectId: string) => Promise<boolean>;
+  vault: Vault;
+};
 
-/** Verifies before anything is read: wrong token 401, another's project 404. */
-const verify = async (findCaller: FindCaller, inbound: RawInbound, slug: Slug): Promise<string> => {
+const isId = (text: string): boolean => z.uuid().safeParse(text).success;
+
+/**
+ * The project that a post is for. Its token comes before everything else: 401 when it is wrong, 404 for another's
+ * project. Who proves itself by a signature needs none, but one that is given has to be right.
+ */
+const findProjectId = async (
+  { findCaller, isProject }: Doors,
+  inbound: RawInbound,
+  source: Source,
+): Promise<string> => {
   const projectId = inbound.params['project_id'] ?? '';
-  const token = adapters[slug].readToken(inbound);
+  const token = readHookToken(inbound);
+  if (token === null && adapters[source].proof !== 'token') {
+    const isThere = isId(projectId) && (await isProject(inbound.deps, projectId));
+    if (!isThere) throw new Refusal('not_found');
+    return projectId;
+  }
   const caller = token === null ? null : await findCaller(inbound.deps, token);
   if (caller?.kind !== 'hook') throw new Refusal('invalid_token');
   if (caller.projectId !== projectId) throw new Refusal('not_found');
   return projectId;
 };
 
-const receive =
-  (findCaller: FindCaller, slugOf: (inbound: RawInbound) => string) =>
-  async (inbound: RawInbound) => {
-    const slug = slugOf(inbound);
-    if (!isSlug(slug)) throw new Refusal('not_found');
-    const projectId = await verify(findCaller, inbound, slug);
-    const { notices, errors } = adapters[slug].read(await inbound.readRaw(), new Date());
-    if (notices.length === 0) {
-      const issues = errors.map(({ path, message }) => ({ path, message }));
-      throw new Refusal('invalid_request', { issues });
-    }
-    // Stored with its effect before the answer: nothing waits in memory behind a 200.
-    const recorded = await inProject(inbound.deps, projectId, (scope) =>
-      record(scope, slug, notices),
-    );
-    return {
-      received: notices.length + errors.length,
-      ...recorded,
-      errors: errors.map(({ index, message }) => ({ index, message })),
-    };
+const receiveFrom =
+  (doors: Doors, slugOf: (inbound: RawInbound) => string) => async (inbound: RawInbound) => {
+    const source = sourceOf(slugOf(inbound));
+    if (source === null) throw new Refusal('not_found');
+    const projectId = await findProjectId(doors, inbound, source);
+    const { deps, headers } = inbound;
+    const raw = await inbound.readRaw(adapters[source].mediaTypes);
+    const posted = { raw, contentType: headers['content-type'] ?? '', receivedAt: new Date() };
+    return receive({ deps, projectId, source, posted, headers }, doors.vault);
   };
 
 const described = {
@@ -73,29 +82,38 @@ const described = {
   access: 'webhook',
   body: GenericBody,
   bodyBytesMax: WEBHOOK_BYTES_MAX,
-  description:
-    'One event, an array of them, or `{ "events": [...] }`. The 200 is sent once the events and their effects are ' +
-    'stored: hard bounces and complaints suppress the address. One that cannot be read does not hold up its ' +
-    'neighbours; when none can be read, the answer is 400. Repeating a request changes nothing.',
   status: 200,
   answer: Answer,
 } as const;
 
-/** `findCaller` is the projects room's: this room does not ask it, its door does. */
-export const feedbackRoutes = (findCaller: FindCaller) => [
+const DESCRIPTION =
+  'One event, an array of them, or `{ "events": [...] }`. The 200 is sent once the events and their effects are ' +
+  'stored: hard bounces and complaints suppress the address. One that cannot be read does not hold up its ' +
+  'neighbours; when none can be read, the answer is 400. Repeating a request changes nothing.';
+
+const DIALECTS =
+  '\n\nThis is the body for `smtp`. `smtp2go` takes what SMTP2GO posts, as JSON or as a form; `mailgun` what Mailgun ' +
+  `signs with the project's signing key, at most ${SIGNATURE_HOURS_MAX} hours ago (a signature that comes again with ` +
+  'another body is 406); `amazon-ses` (or `aws-ses`) the messages of one Amazon SNS topic, which is confirmed on its ' +
+  'first message; those of other topics are 403. The last two need no token; one that is sent has to be right.';
+
+export const feedbackRoutes = (doors: Doors) => [
   webhookRoute({
     ...described,
     path: '/v1/webhooks/:slug/:project_id',
     params: z.object({ slug: SlugName, project_id: ProjectId }),
     summary: "Take a provider's feedback in.",
-    handle: receive(findCaller, ({ params }) => params['slug'] ?? ''),
+    description: DESCRIPTION + DIALECTS,
+    refusals: ['invalid_signature', 'foreign_topic', 'webhook_replayed'],
+    handle: receiveFrom(doors, ({ params }) => params['slug'] ?? ''),
   }),
   webhookRoute({
     ...described,
     path: '/webhooks/smtp/:project_id',
     params: z.object({ project_id: ProjectId }),
     summary: 'The same as /v1/webhooks/smtp/{project_id}.',
-    handle: receive(findCaller, () => 'smtp'),
+    description: DESCRIPTION,
+    handle: receiveFrom(doors, () => 'smtp'),
   }),
 ];
 
@@ -112,6 +130,12 @@ export const feedbackLimits: readonly Limit[] = [
     value: NAME_CHARS_MAX,
     unit: 'characters',
     where: 'event',
+  },
+  {
+    name: 'Age of a signed webhook',
+    value: SIGNATURE_HOURS_MAX,
+    unit: 'hours',
+    where: '`signature.timestamp`',
   },
   { name: 'Body of a webhook', value: WEBHOOK_BYTES_MAX, unit: 'bytes', where: 'body' },
 ];

@@ -76,10 +76,12 @@ export const discardBody = (request: IncomingMessage): Promise<void> => {
   });
 };
 
-/** Refuses what is not plain JSON by its headers, before a byte of the body is read. */
-export const checkMediaType = ({ headers }: IncomingMessage): void => {
+/** Refuses what is not plain JSON, or of another type that is expected, before a byte of the body is read. */
+export const checkMediaType = (
+  { headers }: IncomingMessage,
+  mediaTypes: RegExp | null = JSON_TYPE,
+): void => {
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (!JSON_TYPE.test(headers['content-type'] ?? '') || encoding !== 'identity') {
-    throw new Refusal('unsupported_media_type');
-  }
+  const isExpected = mediaTypes?.test(headers['content-type'] ?? '') ?? true;
+  if (!isExpected || encoding !== 'identity') throw new Refusal('unsupported_media_type');
 };

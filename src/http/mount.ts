@@ -126,8 +126,8 @@ const serveWebhook = async (
   declared: WebhookRoute,
   ctx: RouterContext,
 ): Promise<void> => {
-  const readRaw = async (): Promise<Buffer> => {
-    checkMediaType(ctx.req);
+  const readRaw = async (mediaTypes?: RegExp | null): Promise<Buffer> => {
+    checkMediaType(ctx.req, mediaTypes);
     return readBody(ctx.req, declared.bodyBytesMax);
   };
   const query = new URLSearchParams(ctx.querystring);

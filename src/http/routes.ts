@@ -3,11 +3,17 @@ import type { Limit, Route } from '../base/route.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { deliveryRoutes } from '../delivery/routes.ts';
 import * as feedback from '../feedback/feedback.ts';
-import { feedbackLimits, feedbackRoutes } from '../feedback/routes.ts';
+import {
+  feedbackLimits,
+  feedbackRoutes,
+  settingLimits,
+  settingRoutes,
+} from '../feedback/routes.ts';
 import { ingestLimits, ingestRoutes } from '../ingest/routes.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.ts';
-import { findCaller } from '../projects/projects.ts';
+import { findCaller, findProject } from '../projects/projects.ts';
+import { openCredential, sealCredential } from '../providers/providers.ts';
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
 import { suppressionLimits, suppressionRoutes } from '../suppression/routes.ts';
 import * as suppression from '../suppression/suppression.ts';
@@ -18,6 +24,13 @@ export type Section = {
   about: string;
   routes: readonly Route[];
   limits?: readonly Limit[];
+};
+
+/** What feedback is handed of rooms that it does not ask. */
+const feedbackDoors: Parameters<typeof feedbackRoutes>[0] = {
+  findCaller,
+  isProject: async ({ db }, projectId) => (await findProject(db, projectId)) !== null,
+  vault: { seal: sealCredential, open: openCredential },
 };
 
 /** Every endpoint of the public API. What is not in this list does not exist. */
@@ -60,8 +73,8 @@ export const sections: readonly Section[] = [
   {
     tag: 'Webhooks',
     about: 'Where your e-mail provider reports bounces, complaints and deliveries.',
-    routes: feedbackRoutes(findCaller),
-    limits: feedbackLimits,
+    routes: [...feedbackRoutes(feedbackDoors), ...settingRoutes(feedbackDoors.vault)],
+    limits: [...feedbackLimits, ...settingLimits],
   },
 ];
 

@@ -15,8 +15,9 @@ export type EventRow = {
   properties: string;
   /** RFC 3339; null is the moment the database receives it. */
   occurred_at: string | null;
-  key_kind: string;
-  source: 'browser' | 'server';
+  /** Null of what the service itself observed. */
+  key_kind: string | null;
+  source: 'browser' | 'server' | 'system';
 };
 
 /** What a row weighs besides its texts: ids, times, and what JavaScript keeps around them. */

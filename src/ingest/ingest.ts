@@ -23,6 +23,8 @@ export { toEntry } from './entry.ts';
 export { messageKey };
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
 export { countBetween, listConflicts, listEvents };
+export { observe } from './observe.ts';
+export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
 export { Identifier, MessageId, NOBODY } from './schema.ts';
@@ -46,6 +48,10 @@ export const processHint = (projectId: string): Hint => ({
   task: 'ingest/process_events',
   payload: { project_id: projectId },
 });
+
+/** Wakes a worker for what was put on the timelines of a project, after its commit. */
+export const wake = (deps: Pick<Deps, 'db' | 'log' | 'resources'>, projectId: string): void =>
+  deps.resources.of(makeWaker, deps).wake(processHint(projectId));
 
 const checkTimes = (
   events: EventInput[],

@@ -22,7 +22,12 @@ const Event = z.strictObject({
 export type Event = z.output<typeof Event>;
 
 /** Stores a flush and the note of the work it needs, both or neither. One statement, one commit. */
-export const acceptEvents = (db: Db, projectId: string, flushId: string, events: EventRow[]) => {
+export const acceptEvents = (
+  db: Pick<Db, 'one'>,
+  projectId: string,
+  flushId: string,
+  events: readonly EventRow[],
+) => {
   const column = (read: (event: EventRow) => string | null, type: string) =>
     sql.array(events.map(read), type);
   return db.one(sql.type(Accepted)`

@@ -7,7 +7,7 @@ import type { PageQuery } from '../base/page.ts';
 import * as identity from '../identity/identity.ts';
 import type { Identity } from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { addTagByEmail, findProfile, listByEmail, listRows } from './queries.ts';
+import { findProfile, listByEmail, listRows } from './queries.ts';
 import type { ProfileRow, ProfilesPage } from './queries.ts';
 import type { Profile } from './schema.ts';
 
@@ -22,11 +22,6 @@ export { findProfile as findRow, listRows };
 
 /** The identities of some identifiers, as far as there are any. */
 export const listIdentities = identity.listByValues;
-
-/** Puts a tag on every profile with the address. Putting it on twice changes nothing. */
-export const tagAddress = async (scope: Scope, email: string, tag: string): Promise<void> => {
-  await addTagByEmail(scope, normaliseEmail(email), tag);
-};
 
 /** When people were seen; as long as nobody has seen any of them, when we came to know of them. */
 const timesOf = (identities: readonly Identity[], at: 'first_seen_at' | 'last_seen_at') => {
@@ -96,4 +91,19 @@ export const pageProfiles = async (
   const rows = await listSelected(scope, selector, { limit: limit + 1, afterId });
   const page = toPage(rows, limit, { item: (row) => row, position: (row) => [row.profile_id] });
   return { ...page, items: await toProfiles(scope, page.items) };
+};
+
+/** One identifier of each person whom a selector names, by which their timeline is told of something. */
+export const listNames = async (
+  scope: Scope,
+  selector: Selector,
+  limit: number,
+): Promise<{ kind: Identity['kind']; value: string }[]> => {
+  const names: { kind: Identity['kind']; value: string }[] = [];
+  for (const { profile_id } of await listSelected(scope, selector, { limit, afterId: null })) {
+    const identities = await identity.listByProfile(scope, profile_id);
+    const known = identities.find(({ kind }) => kind === 'external') ?? identities[0];
+    if (known) names.push({ kind: known.kind, value: known.value });
+  }
+  return names;
 };

@@ -121,15 +121,6 @@ export const setTags = ({ tx, projectId }: Scope, profileId: string, tags: strin
     and tags is distinct from ${sql.array(tags, 'text')}
   `);
 
-/** Tags stand in one order, whichever came first. */
-export const addTagByEmail = ({ tx, projectId }: Scope, email: string, tag: string) =>
-  tx.query(sql.unsafe`
-    update profiles.profiles
-    set tags = array(select tag from unnest(array_append(tags, ${tag})) as tag order by tag collate "C"),
-      updated_at = now()
-    where project_id = ${projectId} and address = ${email} and not tags @> ${sql.array([tag], 'text')}
-  `);
-
 const Holder = z.strictObject({ profile_id: z.uuid(), email: z.string().nullable() });
 
 /** The profiles that have one of some addresses, locked: nobody folds or tags them meanwhile. */

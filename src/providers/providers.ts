@@ -11,7 +11,7 @@ import type { Settings } from './settings.ts';
 import type { Link, WireMessage } from './transport.ts';
 
 export { HOPELESS_REASONS, LINKS_PER_PROVIDER_MAX, saveProvider };
-export { rewrapDataKeys } from './credentials.ts';
+export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { fixOf } from './failures.ts';
 export { SMTP_SEND_TIMEOUT_MS } from './smtp.ts';
 export type { Link, NewProvider, Sender, SendOutcome, WireMessage };

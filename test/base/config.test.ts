@@ -27,6 +27,7 @@ test('two settings are enough; the rest has defaults', () => {
     relayApiUrl: 'https://api.smtp2go.com/v3',
     cloudApiUrl: null,
     ehloName: null,
+    snsUrl: null,
     workerConcurrency: 10,
     failpoint: null,
   });
@@ -196,6 +197,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
     'RELAY_API_URL',
     'CLOUD_API_URL',
     'EHLO_NAME',
+    'SNS_URL',
     'WORKER_CONCURRENCY',
     'NODE_ENV',
     'TEST_FAILPOINT',

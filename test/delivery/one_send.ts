@@ -48,6 +48,7 @@ export type SendRow = {
   delivered_at: Date | null;
   bounced_at: Date | null;
   complained_at: Date | null;
+  taken_at: Date | null;
   provider_message_id: string | null;
 };
 

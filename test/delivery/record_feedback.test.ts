@@ -7,7 +7,7 @@ import { testDatabase } from '../support/database.ts';
 import { OWNER, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
-const FACTS = ['delivered', 'bounced', 'complained'] as const;
+const FACTS = ['delivered', 'bounced', 'complained', 'taken'] as const;
 type Told = { fact: (typeof FACTS)[number]; at: Date };
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 31, 12, 0, second));
@@ -23,6 +23,7 @@ describe.each(SEND_STATUSES)('a send that is %s', (from) => {
       delivered_at: fact === 'delivered' ? at(1) : null,
       bounced_at: fact === 'bounced' ? at(1) : null,
       complained_at: fact === 'complained' ? at(1) : null,
+      taken_at: fact === 'taken' ? at(1) : null,
     });
   });
 });
@@ -47,7 +48,16 @@ test('a fact about no send, or another project’s, changes nothing', async () =
 const factsOf = async (sends: ReturnType<typeof sendsOf>, sendId: string) => {
   const row = await sends.read(sendId);
   const { status, status_reason, accepted_at, delivered_at, bounced_at, complained_at } = row;
-  return { status, status_reason, accepted_at, delivered_at, bounced_at, complained_at };
+  const { taken_at } = row;
+  return {
+    status,
+    status_reason,
+    accepted_at,
+    delivered_at,
+    bounced_at,
+    complained_at,
+    taken_at,
+  };
 };
 
 const TOLD: Told[] = [
@@ -55,6 +65,7 @@ const TOLD: Told[] = [
   { fact: 'delivered', at: at(4) },
   { fact: 'bounced', at: at(3) },
   { fact: 'complained', at: at(2) },
+  { fact: 'taken', at: at(0) },
 ];
 
 /** What the step before leaves as the reason of a state. */
@@ -79,7 +90,7 @@ test.each(['handing_off', 'accepted', 'rejected', 'unknown'])(
 
 test('facts before and after the sweep that loses the hand-off end in the same row', async () => {
   const ends: unknown[] = [];
-  for (const before of [0, 1, 2, 3, 4]) {
+  for (const before of [0, 1, 2, 3, 4, 5]) {
     const sends = sendsOf(database, newId());
     const { sendId } = await sends.handingOff();
     for (const { fact, at: when } of TOLD.slice(0, before)) await sends.tell(sendId, fact, when);
@@ -99,4 +110,23 @@ test('facts told at once are all kept', async () => {
     bounced_at: at(3),
     complained_at: at(2),
   });
+});
+
+test.each(['unknown', 'deferred', 'not_started'] as const)(
+  'a sign that came before the outcome %s was written proves that the provider took it',
+  async (outcome) => {
+    const sends = sendsOf(database, newId());
+    const { sendId } = await sends.handingOff();
+    await sends.tell(sendId, 'taken', at(1));
+    await sends.end(sendId, outcome, { reason: 'x', retryAfterSeconds: 60 });
+    expect(await sends.read(sendId)).toMatchObject({ status: 'accepted', accepted_at: at(1) });
+  },
+);
+
+test('a sign that came before the hand-off was lost proves that the provider took it', async () => {
+  const sends = sendsOf(database, newId());
+  const { sendId } = await sends.handingOff();
+  await sends.tell(sendId, 'taken', at(1));
+  await sends.within((scope) => settleLost(scope, [OWNER], 3_600));
+  expect(await sends.read(sendId)).toMatchObject({ status: 'accepted', accepted_at: at(1) });
 });

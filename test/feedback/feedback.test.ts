@@ -3,6 +3,7 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { record } from '../../src/feedback/feedback.ts';
 import { generic } from '../../src/feedback/generic.ts';
+import { meaning } from '../../src/feedback/notice.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
 import { addressKey, isOnList } from '../../src/suppression/suppression.ts';
 import { permutationsOf } from '../base/connections.ts';
@@ -15,13 +16,13 @@ const database = testDatabase();
 const EMAIL = 'ann@example.com';
 const soon = () => new Date(Date.now() + 1_000);
 const newNotice = (given: Partial<Notice> = {}): Notice => ({
-  kind: 'delivered',
-  bounceType: null,
+  ...meaning(given.kind ?? 'delivered', given.bounceType),
   email: EMAIL,
   occurredAt: soon(),
   sendId: null,
-  messageId: null,
+  messageIds: [],
   reason: null,
+  isTest: false,
   dedupeKey: newId(),
   ...given,
 });
@@ -114,7 +115,7 @@ describe('effects', () => {
     },
   );
 
-  test.each(['deferred', 'unsubscribed', 'rejected', 'opened', 'clicked', 'unknown'] as const)(
+  test.each(['accepted', 'deferred', 'rejected', 'failed', 'not_spam', 'unknown'] as const)(
     '%s is kept and does nothing',
     async (kind) => {
       const { sends, accepted, told, isSuppressed, notices } = await opened();
@@ -126,7 +127,8 @@ describe('effects', () => {
         ignored: 1,
       });
       expect(await isSuppressed()).toBe(false);
-      expect(await sends.read(sendId)).toEqual(before);
+      const after = { ...(await sends.read(sendId)), taken_at: null };
+      expect(after).toEqual(before);
       expect(await notices()).toEqual([{ kind, send_id: sendId }]);
     },
   );
@@ -217,21 +219,24 @@ describe('which send a notice is about', () => {
   type Way = [string, (sendId: string) => Partial<Notice>];
   const byId: Way[] = [
     ['our send id', (sendId) => ({ sendId })],
-    ['our Message-ID', (sendId) => ({ messageId: `<${sendId}.1@example.com>` })],
-    ['our Message-ID without brackets', (sendId) => ({ messageId: `${sendId}.1@example.com` })],
-    ['the provider’s id', () => ({ messageId: 'relay-1' })],
-    ['the provider’s id in brackets', () => ({ messageId: '<relay-1>' })],
+    ['our Message-ID', (sendId) => ({ messageIds: [`<${sendId}.1@example.com>`] })],
+    ['our Message-ID without brackets', (sendId) => ({ messageIds: [`${sendId}.1@example.com`] })],
+    ['the provider’s id', () => ({ messageIds: ['relay-1'] })],
+    ['the provider’s id in brackets', () => ({ messageIds: ['<relay-1>'] })],
     [
       'its message id, where the send id is a stranger’s',
-      () => ({ sendId: newId(), messageId: 'relay-1' }),
+      () => ({ sendId: newId(), messageIds: ['relay-1'] }),
     ],
   ];
   const byTime: Way[] = [
     ['its address and time', () => ({})],
-    ['its address and time, where the message id says nothing', () => ({ messageId: 'relay-9' })],
+    [
+      'its address and time, where the message id says nothing',
+      () => ({ messageIds: ['relay-9'] }),
+    ],
     [
       'its address and time, where the Message-ID only looks like ours',
-      () => ({ messageId: `<${newId()}.1@other.example>` }),
+      () => ({ messageIds: [`<${newId()}.1@other.example>`] }),
     ],
   ];
 
@@ -315,7 +320,11 @@ test.each([
     { event: 'delivered', recipient: 'aaa@example.com', ...odd },
     { event: 'hard_bounce', recipient: EMAIL },
   ];
-  const { notices } = generic.read(Buffer.from(JSON.stringify(body)), new Date());
+  const { notices } = generic.read({
+    raw: Buffer.from(JSON.stringify(body)),
+    contentType: 'application/json',
+    receivedAt: new Date(),
+  });
   await inProject(database.deps, projectId, (scope) => record(scope, 'smtp', notices));
   expect(await isSuppressed()).toBe(true);
 });

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/base/refusal.ts';
-import { generic, NOTICES_MAX, REASON_CHARS_MAX } from '../../src/feedback/generic.ts';
+import { generic, NOTICES_MAX } from '../../src/feedback/generic.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
+import { REASON_CHARS_MAX } from '../../src/feedback/reading.ts';
 
 const NOW = new Date('2026-11-20T12:00:00.000Z');
 const SEND_ID = '0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const good = { event: 'delivered', recipient: 'ann@example.com' };
 
-const read = (body: unknown) => generic.read(Buffer.from(JSON.stringify(body)), NOW);
+const readText = (text: string) =>
+  generic.read({ raw: Buffer.from(text), contentType: 'application/json', receivedAt: NOW });
+const read = (body: unknown) => readText(JSON.stringify(body));
 const notice = (event: object): Notice => {
   const { notices, errors } = read(event);
   if (!notices[0]) throw new Error(`no notice: ${JSON.stringify(errors)}`);
@@ -22,8 +25,8 @@ describe('what happened', () => {
   test.each([
     ['delivered', ['delivered', 'delivery', 'sent_ok']],
     ['bounced/hard', ['hard_bounce', 'hard_bounced', 'permanent_fail', 'invalid_email']],
-    ['bounced/soft', ['bounce', 'bounced']],
-    ['deferred/soft', ['soft_bounce', 'temporary_fail', 'deferred', 'delivery_delayed', 'delay']],
+    ['bounced/soft', ['bounce', 'bounced', 'soft_bounce', 'soft_bounced']],
+    ['deferred/soft', ['temporary_fail', 'deferred', 'delivery_delayed', 'delay']],
     [
       'complained',
       ['complaint', 'complained', 'spam', 'spam_complaint', 'spam_report', 'spamreport', 'abuse'],
@@ -164,8 +167,8 @@ describe('about which message', () => {
   });
 
   test('by a message id, under either name', () => {
-    expect(notice({ ...good, message_id: '<a@b>' }).messageId).toBe('<a@b>');
-    expect(notice({ ...good, 'Message-ID': 'a@b' }).messageId).toBe('a@b');
+    expect(notice({ ...good, message_id: '<a@b>' }).messageIds).toEqual(['<a@b>']);
+    expect(notice({ ...good, 'Message-ID': 'a@b' }).messageIds).toEqual(['a@b']);
   });
 });
 
@@ -215,7 +218,7 @@ describe('which notice it is', () => {
 describe('the body', () => {
   const refusal = (raw: string): Refusal => {
     try {
-      generic.read(Buffer.from(raw), NOW);
+      readText(raw);
     } catch (error) {
       if (error instanceof Refusal) return error;
       throw error;

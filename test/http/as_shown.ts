@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { ARN_SHOWN } from '../../src/feedback/shown.ts';
 import { toCurl } from '../../src/http/docs_curl.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { createProject } from '../../src/projects/projects.ts';
@@ -99,6 +101,16 @@ export const makeShownProject = async (database: TestDatabase, api: TestApi): Pr
   await database.owner.query(
     'update suppression.history set import_id = $1 where project_id = $2 and import_id is not null',
     [SHOWN_ID, project_id],
+  );
+  await database.owner.query(
+    `insert into feedback.topics (project_id, topic_arn, subscription_arn, confirmed_at)
+     values ($1, $2, 'arn', now())`,
+    [project_id, ARN_SHOWN],
+  );
+  await database.owner.query(
+    `insert into feedback.topic_changes (project_id, change_id, topic_arn, change, changed_at)
+     values ($1, $2, $3, 'confirmed', now())`,
+    [project_id, newId(), ARN_SHOWN],
   );
   await database.owner.query(
     `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)

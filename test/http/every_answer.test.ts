@@ -14,13 +14,16 @@ import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
 import { findBreaches } from '../support/contract.ts';
 import { testDatabase } from '../support/database.ts';
+import { snsService } from '../feedback/sns_service.ts';
 import { openPassage } from '../support/passage.ts';
 import { callAsShown, makeShownProject, shownRelay, toShown } from './as_shown.ts';
-import { pathOf, waysToProvoke } from './provoke.ts';
+import { waysToProvoke } from './provoke.ts';
+import { pathOf } from './provoke_base.ts';
 
 const database = testDatabase();
 const relay = shownRelay(database);
 const api = testApi(database);
+const sns = snsService();
 const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ operation }) => operation.security?.length);
 
@@ -69,6 +72,10 @@ beforeAll(async () => {
     tight: (await listen({ config: { ...database.deps.config, ...ONE_REQUEST } })).url,
     impatient: (await listen({}, QUICK)).url,
     alone: await listenAlone(),
+    sns: {
+      url: (await listen({ config: { ...database.deps.config, snsUrl: sns.url } })).url,
+      signer: sns.signer,
+    },
   };
   ways = waysToProvoke({ database, api, relay, elsewhere });
 });

@@ -17,6 +17,7 @@ import * as traits from '../../src/profiles/traits.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
+import { signAs } from '../feedback/told.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
@@ -46,6 +47,8 @@ const post = (path: string, body: unknown, call: Call = {}) =>
 const postHook = (body: unknown) =>
   post(`/v1/webhooks/smtp/${api.project.project_id}`, body, { key: api.project.hook_token });
 const importList = (body: unknown) => post('/v1/suppression-imports', body);
+const postSetting = (path: string, body: unknown) =>
+  post(`/v1/projects/${api.project.project_id}/webhooks${path}`, body);
 const event = (given: object = {}) => ({ event: 'made', external_id: 'ann', ...given });
 const times = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -250,6 +253,25 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     for (let asked = 0; asked < perHour; asked += 1) expect((await connect()).status).toBe(201);
     expectRefusal(await connect(), 'rate_limited');
   },
+  'Age of a signed webhook': async (hours) => {
+    await postSetting('/mailgun/signing-key', { signing_key: 'key' });
+    const tell = (ms: number) =>
+      post(
+        `/v1/webhooks/mailgun/${api.project.project_id}`,
+        {
+          signature: signAs('key', { at: new Date(Date.now() - hours * HOUR_MS - ms) }),
+        },
+        { key: api.project.hook_token },
+      );
+    expect((await tell(-MARGIN_MS)).status).toBe(200);
+    expectRefusal(await tell(1_000), 'invalid_signature');
+  },
+  'Signing key of Mailgun': bound([
+    (count) => postSetting('/mailgun/signing-key', { signing_key: chars(count) }),
+  ]),
+  'Soft bounces in a row': bound([
+    (count) => postSetting('/settings', { soft_bounces_max: count }),
+  ]),
   'Body of a webhook': bound(
     [(count) => postHook(padded({ event: 'open', email: 'a@example.com' }, count))],
     'body_too_large',

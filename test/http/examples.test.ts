@@ -24,14 +24,14 @@ const exampleOf = ({ operation }: Endpoint): unknown => {
   return success?.content?.['application/json']?.example;
 };
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 const DURATION = /_ms$/;
 
 /** A value without what differs from request to request. */
 const masked = (value: unknown): unknown => {
-  if (typeof value === 'string') return value.replace(UUID, 'an id').replace(TIME, 'a time');
+  if (typeof value === 'string') return value.replaceAll(UUID, 'an id').replace(TIME, 'a time');
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(masked);
   return Object.fromEntries(

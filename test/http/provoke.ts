@@ -1,68 +1,22 @@
 // How each refusal is provoked at any endpoint. Whoever gives an endpoint a new one says so here.
 import { randomUUID } from 'node:crypto';
-import { inProject } from '../../src/base/db.ts';
-import type { RefusalName } from '../../src/base/refusal.ts';
 import { HEADER_BYTES_MAX } from '../../src/http/api.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';
 import { QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
-import { suppress } from '../../src/suppression/suppression.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
-import type { HttpsSink } from '../support/https_sink.ts';
-import { API_KEY } from '../support/relay_sink.ts';
-import { callAsShown, makeShownProject, SHOWN_EMAIL, SHOWN_ID, toShown } from './as_shown.ts';
+import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
+import { asking, keyOf, pathOf } from './provoke_base.ts';
+import type { Surroundings, Ways } from './provoke_base.ts';
+import { waysOfProviders, waysOfSignatures } from './provoke_rooms.ts';
 import { ask, toWire } from './raw_http.ts';
-
-/** The same service where something is amiss, by its address. */
-export type Elsewhere = {
-  /** Waits for requests for a fraction of a second. */
-  impatient: string;
-  /** Grants a key one request. */
-  tight: string;
-  /** Cannot reach its database. */
-  alone: string;
-};
-type Surroundings = {
-  database: TestDatabase;
-  api: TestApi;
-  /** What the project's e-mail provider is connected to. */
-  relay: HttpsSink;
-  elsewhere: Elsewhere;
-};
-type Provoke = (endpoint: Endpoint) => Promise<Answer>;
 
 const TOO_LARGE = `"${'a'.repeat(2 * 1024 * 1024)}"`;
 
 const bodyOf = ({ operation }: Endpoint): Call => (operation.requestBody ? { body: {} } : {});
 const nameless = ({ path }: Endpoint): string => path.replaceAll(/\{\w+\}/g, 'x');
-
-export const pathOf = ({ path }: Endpoint, { project }: TestApi): string =>
-  path
-    .replace('{slug}', 'smtp')
-    .replace('{project_id}', project.project_id)
-    .replace('{email}', SHOWN_EMAIL)
-    .replace('{id}', SHOWN_ID);
-
-export const keyOf = (
-  { operation }: Endpoint,
-  { publishable_key, server_key, hook_token }: TestApi['project'],
-): string => {
-  const [scheme = ''] = (operation.security ?? []).flatMap((one) => Object.keys(one));
-  return { publishable_key, server_key }[scheme] ?? hook_token;
-};
-
-/** Asks the service at another address for as long as a piece of work takes. */
-const asking = async <T>(api: TestApi, url: string, work: () => Promise<T>): Promise<T> => {
-  const own = api.url;
-  api.url = url;
-  try {
-    return await work();
-  } finally {
-    api.url = own;
-  }
-};
 
 /** Takes the service's right to whatever the rooms keep away for as long as a piece of work takes. */
 const withoutRooms = async <T>({ owner }: TestDatabase, work: () => Promise<T>): Promise<T> => {
@@ -135,7 +89,7 @@ const afterErase = async ({ database, api }: Surroundings, one: Endpoint) => {
 };
 
 /** The refusals that follow from a request alone. */
-const waysOfRequests = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => {
+const waysOfRequests = (around: Surroundings): Ways => {
   const { api } = around;
   const call = (one: Endpoint, given: Call, path = pathOf(one, api)) =>
     api.call(one.method, path, { key: keyOf(one, api.project), ...given });
@@ -176,43 +130,8 @@ const waysOfRequests = (around: Surroundings): Partial<Record<RefusalName, Provo
   };
 };
 
-/** Those of e-mail providers: what they do not take, and what is not given to them. */
-const waysOfProviders = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => {
-  const { database, api, relay } = around;
-  const call = async (one: Endpoint, body: object) => {
-    await makeShownProject(database, api);
-    return api.call(one.method, pathOf(one, api), { key: keyOf(one, api.project), body });
-  };
-  const made = { provider: 'relay_api', display_name: 'a', from_email: 'a@example.com' };
-  return {
-    from_email_taken: async (one) => {
-      await makeShownProject(database, api);
-      const { project_id, server_key: key } = api.project;
-      const body = { ...made, api_key: API_KEY };
-      await api.call('POST', `/v1/projects/${project_id}/email-providers`, { key, body });
-      const again = one.method === 'PATCH' ? { from_email: made.from_email } : body;
-      return api.call(one.method, pathOf(one, api), { key, body: again });
-    },
-    provider_preflight_failed: (one) => {
-      const change = { api_key: 'api-wrong' };
-      return call(one, one.method === 'PATCH' ? change : { ...made, ...change });
-    },
-    provider_test_failed: (one) => {
-      relay.play('/email/mime', { status: 429, json: {} }, 1);
-      return call(one, { to: 'ann@example.com' });
-    },
-    recipient_suppressed: async (one) => {
-      await makeShownProject(database, api);
-      const { project_id } = api.project;
-      const told = { email: 'ann@example.com', reason: 'manual' as const, source: 'test' };
-      await inProject(database.deps, project_id, (scope) => suppress(scope, told));
-      return callAsShown(one, api);
-    },
-  };
-};
-
 /** Those that follow from how the service, or another request, stands. */
-const waysOfSurroundings = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => {
+const waysOfSurroundings = (around: Surroundings): Ways => {
   const { database, api, elsewhere } = around;
   const shown = (one: Endpoint) => callAsShown(one, api);
   return {
@@ -264,8 +183,9 @@ const waysOfSurroundings = (around: Surroundings): Partial<Record<RefusalName, P
 };
 
 /** Every way to be refused that is known here. */
-export const waysToProvoke = (around: Surroundings): Partial<Record<RefusalName, Provoke>> => ({
+export const waysToProvoke = (around: Surroundings): Ways => ({
   ...waysOfRequests(around),
   ...waysOfProviders(around),
   ...waysOfSurroundings(around),
+  ...waysOfSignatures(around),
 });

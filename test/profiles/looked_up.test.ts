@@ -5,7 +5,7 @@ import { inProject, sql } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { listShared } from '../../src/profiles/address_queries.ts';
-import { addTagByEmail, listByEmail } from '../../src/profiles/queries.ts';
+import { holdByAddress, listByEmail } from '../../src/profiles/queries.ts';
 import { connectTo, rowsRead } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -51,7 +51,7 @@ test('who has an address is looked up by the address', async () => {
     const page = { limit: 50, afterId: null };
     expect(await listByEmail(scope, 'other9@example.com', page)).toHaveLength(1);
     expect(await read(scope)).toBe(3);
-    await addTagByEmail(scope, 'other9@example.com', 'complained');
+    await holdByAddress(scope, ['other9@example.com']);
     expect(await read(scope)).toBe(4);
   });
 });

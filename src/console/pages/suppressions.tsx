@@ -15,6 +15,8 @@ const route = getRouteApi('/signed-in/p/$projectId/suppressions');
 const reasons: Record<Suppression['reason'], { word: string; color: string }> = {
   hard_bounce: { word: 'Hard bounce', color: 'red' },
   complaint: { word: 'Marked as spam', color: 'red' },
+  provider_suppressed: { word: "On the provider's list", color: 'red' },
+  soft_bounces: { word: 'Soft bounces in a row', color: 'orange' },
   manual: { word: 'By hand', color: 'gray' },
 };
 

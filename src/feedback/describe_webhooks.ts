@@ -1,0 +1,78 @@
+import type { Scope } from '../base/db.ts';
+import { adapters, SOURCES } from './adapters.ts';
+import type { Source } from './adapters.ts';
+import { listArrived } from './queries.ts';
+import type { Arrived } from './queries.ts';
+import { findKeySetAt } from './signing_keys.ts';
+import { readSoftBouncesMax } from './soft_queries.ts';
+import { holdTopic, listChanges } from './topic_queries.ts';
+
+const LAST_NOTICES_MAX = 10;
+const TOPIC_CHANGES_MAX = 20;
+
+/** Kinds that have an effect besides a suppression. */
+const RECORDED = [
+  'delivered',
+  'bounced',
+  'complained',
+  'unsubscribed',
+  'resubscribed',
+  'opened',
+  'clicked',
+];
+
+const outcomeOf = ({
+  kind,
+  suppresses,
+  is_test,
+}: Arrived): 'suppressed' | 'recorded' | 'ignored' => {
+  if (is_test) return 'ignored';
+  if (suppresses !== null) return 'suppressed';
+  return RECORDED.includes(kind) ? 'recorded' : 'ignored';
+};
+
+const toNotice = (arrived: Arrived) => ({
+  kind: arrived.kind,
+  bounce_type: arrived.bounce_type,
+  outcome: outcomeOf(arrived),
+  send_id: arrived.send_id,
+  occurred_at: arrived.occurred_at.toISOString(),
+  received_at: arrived.received_at.toISOString(),
+});
+
+const describeTopic = async (scope: Scope) => {
+  const topic = await holdTopic(scope);
+  const changes = await listChanges(scope, TOPIC_CHANGES_MAX);
+  return {
+    topic: topic && {
+      arn: topic.topic_arn,
+      confirmed_at: topic.confirmed_at.toISOString(),
+      unsubscribed_at: topic.unsubscribed_at?.toISOString() ?? null,
+    },
+    topic_changes: changes.map(({ topic_arn, change, changed_at }) => ({
+      arn: topic_arn,
+      change,
+      changed_at: changed_at.toISOString(),
+    })),
+  };
+};
+
+const describe = async (scope: Scope, source: Source) => {
+  const { proof } = adapters[source];
+  const keySetAt = proof === 'signing_key' ? await findKeySetAt(scope, source) : null;
+  return {
+    slug: source,
+    path: `/v1/webhooks/${source}/${scope.projectId}`,
+    verified_by: proof,
+    signing_key_set_at: keySetAt?.toISOString() ?? null,
+    ...(proof === 'topic' ? await describeTopic(scope) : { topic: null, topic_changes: [] }),
+    last_notices: (await listArrived(scope, source, LAST_NOTICES_MAX)).map(toNotice),
+  };
+};
+
+/** The webhooks of a project: where to post, how each is verified, and what it told last. */
+export const describeWebhooks = async (scope: Scope) => {
+  const items: Awaited<ReturnType<typeof describe>>[] = [];
+  for (const source of SOURCES) items.push(await describe(scope, source));
+  return { soft_bounces_max: await readSoftBouncesMax(scope), items };
+};

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+/** The newest soft bounces of an address that are looked at. */
+const SOFT_BOUNCES_SEEN_MAX = 1_000;
+
+const isSoft = sql.fragment`soft.kind = 'bounced' and soft.bounce_type = 'soft' and not soft.is_test`;
+
+/** Whether an address has so many soft bounces at all: where it has not, nothing else needs to be read. */
+export const hasSoftBounces = async (
+  { tx, projectId }: Scope,
+  addressKey: Buffer,
+  count: number,
+): Promise<boolean> =>
+  tx.exists(sql.unsafe`
+    select from feedback.notices as soft
+    where soft.project_id = ${projectId} and soft.address_key = ${sql.binary(addressKey)} and ${isSoft}
+    offset ${count - 1}
+  `);
+
+const TooMany = z.strictObject({ since: z.date(), source: z.string() });
+export type TooMany = z.output<typeof TooMany>;
+
+/**
+ * When an address last had bounced softly so often in a row, or twice as often, and so on; null if it never had.
+ * In the order in which it happened, whenever we were told: a delivery in between begins a new row.
+ */
+export const findTooManySoft = (
+  { tx, projectId }: Scope,
+  addressKey: Buffer,
+  inARowMax: number,
+): Promise<TooMany | null> =>
+  tx.maybeOne(sql.type(TooMany)`
+    select counted.occurred_at as since, counted.source
+    from (
+      select begun.occurred_at, begun.source, begun.dedupe_key, row_number() over (
+          partition by begun.row_id order by begun.occurred_at, begun.source, begun.dedupe_key
+        ) as nth
+      from (
+        select judged.*, count(*) filter (where judged.is_first) over (
+            order by judged.occurred_at, judged.source, judged.dedupe_key
+          ) as row_id
+        from (
+          select bounced.*, exists (
+              select from feedback.notices as arrived
+              where arrived.project_id = ${projectId} and arrived.address_key = ${sql.binary(addressKey)}
+              and arrived.kind = 'delivered' and not arrived.is_test
+              and arrived.occurred_at <= bounced.occurred_at and arrived.occurred_at > bounced.before_at
+            ) as is_first
+          from (
+            select soft.occurred_at, soft.source, soft.dedupe_key,
+              lag(soft.occurred_at, 1, '-infinity'::timestamptz) over (
+                order by soft.occurred_at, soft.source, soft.dedupe_key
+              ) as before_at
+            from (
+              select soft.occurred_at, soft.source, soft.dedupe_key from feedback.notices as soft
+              where soft.project_id = ${projectId} and soft.address_key = ${sql.binary(addressKey)} and ${isSoft}
+              order by soft.occurred_at desc, soft.source desc, soft.dedupe_key desc
+              limit ${SOFT_BOUNCES_SEEN_MAX}
+            ) as soft
+          ) as bounced
+        ) as judged
+      ) as begun
+    ) as counted
+    where counted.nth % ${inARowMax} = 0
+    order by counted.occurred_at desc, counted.source desc, counted.dedupe_key desc
+    limit 1
+  `);
+
+const Setting = z.strictObject({ soft_bounces_max: z.int() });
+
+export const SOFT_BOUNCES_MAX_DEFAULT = 5;
+
+/** After how many soft bounces in a row a project gives an address up. */
+export const readSoftBouncesMax = async ({ tx, projectId }: Scope): Promise<number> => {
+  const setting = await tx.maybeOne(sql.type(Setting)`
+    select soft_bounces_max from feedback.settings where project_id = ${projectId}
+  `);
+  return setting?.soft_bounces_max ?? SOFT_BOUNCES_MAX_DEFAULT;
+};
+
+export const writeSoftBouncesMax = ({ tx, projectId }: Scope, softBouncesMax: number) =>
+  tx.query(sql.unsafe`
+    insert into feedback.settings as setting (project_id, soft_bounces_max)
+    values (${projectId}, ${softBouncesMax})
+    on conflict on constraint settings_pkey do update set soft_bounces_max = excluded.soft_bounces_max
+    where setting.soft_bounces_max <> excluded.soft_bounces_max
+  `);

@@ -1,0 +1,50 @@
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import type { RawInbound } from '../base/route.ts';
+import * as ingest from '../ingest/ingest.ts';
+import type { Source } from './adapters.ts';
+import { record } from './feedback.ts';
+import type { Recorded } from './feedback.ts';
+import type { Posted, ReadResult } from './notice.ts';
+
+export type Received = Recorded & {
+  received: number;
+  errors: { index: number; message: string }[];
+};
+
+/** What one post is about, once its project is known. */
+export type Post = {
+  deps: Deps;
+  projectId: string;
+  source: Source;
+  posted: Posted;
+  headers: RawInbound['headers'];
+};
+
+export const AGAIN: Recorded = { accepted: 0, duplicates: 1, ignored: 0 };
+
+export const toReceived = ({ notices, errors }: ReadResult, recorded: Recorded): Received => ({
+  received: notices.length + errors.length,
+  ...recorded,
+  errors: errors.map(({ index, message }) => ({ index, message })),
+});
+
+/** Stores notices with their effects before the answer: nothing waits in memory behind a 200. */
+export const take = async (
+  { deps, projectId, source }: Post,
+  result: ReadResult,
+  admit: (scope: Scope) => Promise<boolean>,
+): Promise<Received> => {
+  const recorded = await inProject(deps, projectId, async (scope) =>
+    (await admit(scope)) ? record(scope, source, result.notices) : AGAIN,
+  );
+  if (recorded.accepted > 0) ingest.wake(deps, projectId);
+  // By its place and our words alone: what the provider wrote is about somebody.
+  if (result.errors.length > 0)
+    deps.log.warn(
+      { project_id: projectId, source, errors: result.errors.length },
+      'not understood',
+    );
+  return toReceived(result, recorded);
+};

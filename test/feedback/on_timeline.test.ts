@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { newPerson, tell as tellOf, withSecondIdentity } from '../profiles/people.ts';
+import { testDatabase } from '../support/database.ts';
+import { workOn } from '../support/work_on.ts';
+import { at, EMAIL, newNotice, projectTold } from './project_told.ts';
+
+const database = testDatabase();
+
+type Row = {
+  name: string;
+  external_id: string;
+  properties: object;
+  occurred_at: Date;
+  key_kind: null;
+};
+const opened = async () => {
+  const project = projectTold(database);
+  const ann = await newPerson(database, project.projectId);
+  await tellOf(database, ann, { traits: { email: EMAIL } });
+  const addressKey = await project.keyOf(EMAIL);
+  const send = await project.sends.handingOff({
+    recipient: EMAIL,
+    addressKey,
+    profileId: ann.profileId,
+  });
+  await project.sends.end(send.sendId, 'accepted');
+  const timeline = async () =>
+    (
+      await database.owner.query<Row>(
+        `select name, external_id, properties, occurred_at, key_kind from ingest.events
+         where project_id = $1 and source = 'system' order by occurred_at, name`,
+        [project.projectId],
+      )
+    ).rows;
+  const nameOf = async (identityId: string) =>
+    (
+      await database.owner.query('select value from identity.identities where identity_id = $1', [
+        identityId,
+      ])
+    ).rows[0].value as string;
+  return { ...project, ann, send, timeline, nameOf };
+};
+
+test.each([
+  ['delivered', 'email_delivered'],
+  ['bounced', 'email_bounced'],
+  ['complained', 'email_complained'],
+  ['unsubscribed', 'email_unsubscribed'],
+  ['opened', 'email_opened'],
+  ['clicked', 'email_clicked'],
+] as const)('%s is on the timeline of whom it was for as %s, once', async (kind, name) => {
+  const { tell, ann, send, timeline, nameOf } = await opened();
+  const notice = newNotice({ kind, sendId: send.sendId, occurredAt: at(1) });
+  for (let times = 0; times < 3; times += 1) await tell(notice);
+  expect(await timeline()).toEqual([
+    {
+      name,
+      external_id: await nameOf(ann.identityId),
+      properties: { webhook: 'smtp', send_id: send.sendId, automation_id: send.automationId },
+      occurred_at: at(1),
+      key_kind: null,
+    },
+  ]);
+});
+
+test.each([
+  'accepted',
+  'deferred',
+  'rejected',
+  'failed',
+  'not_spam',
+  'resubscribed',
+  'unknown',
+] as const)('%s is not', async (kind) => {
+  const { tell, send, timeline } = await opened();
+  await tell(newNotice({ kind, sendId: send.sendId }));
+  expect(await timeline()).toEqual([]);
+});
+
+test('a trial run is not, nor what is older than the timeline', async () => {
+  const { tell, send, timeline } = await opened();
+  const { sendId } = send;
+  await tell(newNotice({ sendId, isTest: true }));
+  await tell(newNotice({ sendId, occurredAt: new Date('2001-01-01T00:00:00Z') }));
+  expect(await timeline()).toEqual([]);
+});
+
+test('of mail that is no send of ours everybody with the address is told, and nobody else', async () => {
+  const { projectId, tell, ann, timeline, nameOf } = await opened();
+  const other = 'bob@example.com';
+  const [bob, bobAgain] = [
+    await newPerson(database, projectId),
+    await newPerson(database, projectId),
+  ];
+  for (const person of [bob, bobAgain])
+    await tellOf(database, person, { traits: { email: other } });
+  await withSecondIdentity(database, ann);
+  await tell(newNotice({ kind: 'bounced', bounceType: 'hard', email: other }));
+  const names = (await timeline()).map(({ external_id }) => external_id);
+  expect(names.toSorted()).toEqual(
+    [await nameOf(bob.identityId), await nameOf(bobAgain.identityId)].toSorted(),
+  );
+  await tell(newNotice({ email: 'stranger@example.com' }));
+  expect(await timeline()).toHaveLength(2);
+});
+
+test('what is on the timeline is processed as any event', async () => {
+  const { projectId, tell, send } = await opened();
+  await tell(newNotice({ sendId: send.sendId, dedupeKey: newId() }));
+  const waiting = () =>
+    database.owner.query('select from ingest.pending where project_id = $1', [projectId]);
+  expect((await waiting()).rowCount).toBe(1);
+  await workOn(database, projectId);
+  expect((await waiting()).rowCount).toBe(0);
+});

@@ -1,0 +1,76 @@
+// How the refusals of providers and of signed webhooks are provoked.
+import { inProject } from '../../src/base/db.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { suppress } from '../../src/suppression/suppression.ts';
+import { notificationOf, signMessage } from '../feedback/sns_service.ts';
+import { signAs } from '../feedback/told.ts';
+import type { Call } from '../support/api.ts';
+import { API_KEY } from '../support/relay_sink.ts';
+import { callAsShown, makeShownProject } from './as_shown.ts';
+import { asking, keyOf, pathOf } from './provoke_base.ts';
+import type { Surroundings, Ways } from './provoke_base.ts';
+
+/** Those of e-mail providers: what they do not take, and what is not given to them. */
+export const waysOfProviders = (around: Surroundings): Ways => {
+  const { database, api, relay } = around;
+  const call = async (one: Endpoint, body: object) => {
+    await makeShownProject(database, api);
+    return api.call(one.method, pathOf(one, api), { key: keyOf(one, api.project), body });
+  };
+  const made = { provider: 'relay_api', display_name: 'a', from_email: 'a@example.com' };
+  return {
+    from_email_taken: async (one) => {
+      await makeShownProject(database, api);
+      const { project_id, server_key: key } = api.project;
+      const body = { ...made, api_key: API_KEY };
+      await api.call('POST', `/v1/projects/${project_id}/email-providers`, { key, body });
+      const again = one.method === 'PATCH' ? { from_email: made.from_email } : body;
+      return api.call(one.method, pathOf(one, api), { key, body: again });
+    },
+    provider_preflight_failed: (one) => {
+      const change = { api_key: 'api-wrong' };
+      return call(one, one.method === 'PATCH' ? change : { ...made, ...change });
+    },
+    provider_test_failed: (one) => {
+      relay.play('/email/mime', { status: 429, json: {} }, 1);
+      return call(one, { to: 'ann@example.com' });
+    },
+    recipient_suppressed: async (one) => {
+      await makeShownProject(database, api);
+      const { project_id } = api.project;
+      const told = { email: 'ann@example.com', reason: 'manual' as const, source: 'test' };
+      await inProject(database.deps, project_id, (scope) => suppress(scope, told));
+      return callAsShown(one, api);
+    },
+  };
+};
+
+const KEY = 'a-signing-key';
+const ELSEWHERE = { TopicArn: 'arn:aws:sns:eu-west-1:123456789012:of-somebody-else' };
+
+/** Those of posts that prove themselves by a signature. */
+export const waysOfSignatures = ({ api, elsewhere }: Surroundings): Ways => {
+  const post = (one: Endpoint, slug: string, call: Call) =>
+    api.call(
+      one.method,
+      one.path.replace('{slug}', slug).replace('{project_id}', api.project.project_id),
+      call,
+    );
+  return {
+    invalid_signature: (one) => post(one, 'mailgun', { body: {} }),
+    foreign_topic: (one) =>
+      asking(api, elsewhere.sns.url, () =>
+        post(one, 'amazon-ses', {
+          body: signMessage(notificationOf({}, ELSEWHERE), elsewhere.sns.signer),
+        }),
+      ),
+    webhook_replayed: async (one) => {
+      const { project_id, server_key: key } = api.project;
+      const path = `/v1/projects/${project_id}/webhooks/mailgun/signing-key`;
+      await api.call('POST', path, { key, body: { signing_key: KEY } });
+      const signature = signAs(KEY);
+      await post(one, 'mailgun', { body: { signature } });
+      return post(one, 'mailgun', { body: { signature, 'event-data': {} } });
+    },
+  };
+};
