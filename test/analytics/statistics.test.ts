@@ -57,6 +57,7 @@ const fill = async (projectId: string, text: string): Promise<void> => {
     text,
     'timestamp with time zone': 'now()',
     integer: '1',
+    boolean: 'false',
     jsonb: `'{}'`,
     bytea: `sha256(n::text::bytea)`,
     ARRAY: `array[${text}]`,

@@ -20,6 +20,7 @@ test('a task’s name is its path', async () => {
   expect(Object.keys(tasks).toSorted()).toEqual([
     'automations/advance_runs',
     'delivery/send_queued',
+    'feedback/forget_posts',
     'http/forget_keys',
     'ingest/drop_partitions',
     'ingest/keep_partitions',
@@ -42,7 +43,12 @@ test('a payload is parsed before the handler sees it', async () => {
 
 test('every task refuses a payload without its ids', async () => {
   const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
-  const needNothing = ['http/forget_keys', 'ingest/drop_partitions', 'ingest/keep_partitions'];
+  const needNothing = [
+    'feedback/forget_posts',
+    'http/forget_keys',
+    'ingest/drop_partitions',
+    'ingest/keep_partitions',
+  ];
   for (const [, run] of Object.entries(tasks).filter(([name]) => !needNothing.includes(name)))
     for (const payload of [{}, { project_id: 'x' }, null])
       await expect(Promise.resolve(run?.(payload, helpers))).rejects.toThrow();

@@ -7,6 +7,7 @@ import { sql } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { OWNER } from '../delivery/one_send.ts';
 import { testDatabase } from '../support/database.ts';
+import { TRIAL } from '../support/recorded.ts';
 import { EMAIL, newNotice, projectTold } from './project_told.ts';
 
 const database = testDatabase();
@@ -88,7 +89,7 @@ test('either kind of message id is looked up by its index', async () => {
     const explained: unknown[] = [];
     const maybeOne = async (query: { sql: string; values: readonly unknown[] }) => {
       const { sql: text, values } = query;
-      const explaining = { ...sql.unsafe`select`, sql: `explain (format json) ${text}`, values };
+      const explaining = { ...sql.unsafe`select`, sql: `explain (format json) ${TRIAL} ${text}`, values };
       const { rows } = await scope.tx.query(explaining as never);
       explained.push(rows);
       return null;

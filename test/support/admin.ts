@@ -9,6 +9,7 @@ import { startWorker } from '../../src/worker/worker.ts';
 import type { Worker } from '../../src/worker/worker.ts';
 import type { Answer, TestApi } from './api.ts';
 import type { TestDatabase } from './database.ts';
+import { keepProvider } from './kept_provider.ts';
 
 export const OWNER: Login = { email: 'owner@trunkline.test', password: 'correct horse battery' };
 
@@ -64,8 +65,10 @@ export const testWorker = (database: TestDatabase): void => {
  * An automation that answers `user_signed_up` with a mail. Its provider does not exist, so its sends
  * stay queued: what a Console shows before anything has left.
  */
-export const makeWelcome = ({ deps }: TestDatabase, projectId: string): Promise<string> =>
-  inProject(deps, projectId, async (scope) => {
+export const makeWelcome = async (database: TestDatabase, projectId: string): Promise<string> => {
+  const providerId = newId();
+  await keepProvider(database, projectId, providerId);
+  return inProject(database.deps, projectId, async (scope) => {
     const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
     const templateId = await rendering.saveTemplate(scope, template);
     return automations.createActive(scope, 'Welcome', {
@@ -80,7 +83,7 @@ export const makeWelcome = ({ deps }: TestDatabase, projectId: string): Promise<
         },
         welcome: {
           kind: 'send_email',
-          provider_id: newId(),
+          provider_id: providerId,
           template_id: templateId,
           template_version: 1,
           next: null,
@@ -88,3 +91,4 @@ export const makeWelcome = ({ deps }: TestDatabase, projectId: string): Promise<
       },
     });
   });
+};

@@ -11,6 +11,16 @@ import type { Facts, Volatility } from './statement_rules.ts';
  */
 export const TRIAL = '/* trial */';
 
+/** How assignments in PL/pgSQL are recorded, with their target, and expressions, which stand alone. */
+const ASSIGNED = /^\s*v_\w+\s*:=\s*/;
+const STANDS_ALONE = /^\s*(?:(?:not\s+)?exists\b|v_\w+\b|\w+\.\w+\s*\()/;
+
+/** What an assignment or an expression asks is a query like any other. */
+const toSelect = (query: string): string =>
+  ASSIGNED.test(query)
+    ? query.replace(ASSIGNED, 'select ')
+    : query.replace(STANDS_ALONE, (start) => `select ${start}`);
+
 /** Recorded with its name as a parameter, which no parser takes; it reads and writes no table. */
 const SAVEPOINT = /^\s*(?:savepoint|release(?: savepoint)?|rollback to(?: savepoint)?) \$\d+\s*$/i;
 
@@ -40,10 +50,9 @@ export const readRecord = async (server: pg.Client): Promise<Recording> => {
     const { rows: info } = await server.query<{ is_whole: boolean }>(
       'select dealloc = 0 as is_whole from pg_stat_statements_info',
     );
-    // An assignment in PL/pgSQL is recorded with its target; what it asks is a query like any other.
     const statements = rows
       .filter(({ query }) => !SAVEPOINT.test(query))
-      .map(({ role, query }) => ({ role, query: query.replace(/^\s*v_\w+\s*:=\s*/, 'select ') }));
+      .map(({ role, query }) => ({ role, query: toSelect(query) }));
     return { isThere: true, why: '', statements, isWhole: info[0]?.is_whole ?? false };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
