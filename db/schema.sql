@@ -1102,7 +1102,8 @@ grant execute on function ingest.first_events to public;
 create function ingest.forget_devices(
   project_id uuid,
   flush_ids uuid[],
-  anonymous_ids text[]
+  anonymous_ids text[],
+  but_of text[]
 )
 returns integer
 language plpgsql volatile security definer

@@ -47,10 +47,12 @@ export const sendSection: ExportSection = {
           ),
         );
         const contentOf = new Map(contents.map(({ send_id, ...said }) => [send_id, said]));
-        yield sends.map((send) => ({
-          ...toSend(send),
-          content: contentOf.get(send.send_id) ?? null,
-        }));
+        yield sends.map((send) =>
+          'profileId' in owner
+            ? { ...toSend(send), content: contentOf.get(send.send_id) ?? null }
+            : // Sent while they were linked: to whom, and what it said, is the other person's.
+              { ...toSend(send), to: null, subject: null, content: null },
+        );
       }
     }
   },

@@ -9,11 +9,12 @@ const Member = z.strictObject({
   value: z.string(),
   profile_id: z.uuid(),
   own_profile_id: z.uuid(),
+  erasure_id: z.uuid().nullable(),
 });
-/** One of the identities of a person: the profile it belongs to, and the one it would have alone. */
+/** One of the identities of a person: the profile it belongs to, the one it would have alone, and its erase. */
 export type Member = z.output<typeof Member>;
 
-const columns = sql.fragment`identity_id, kind, value, profile_id, own_profile_id`;
+const columns = sql.fragment`identity_id, kind, value, profile_id, own_profile_id, erasure_id`;
 
 /** Locks every identity of a profile until the transaction ends. */
 export const holdPerson = ({ tx, projectId }: Scope, profileId: string) =>

@@ -142,7 +142,8 @@ export const forgetDevices = async (
     select ingest.forget_devices(
       project_id => ${projectId},
       flush_ids => ${sql.array(flushIds, 'uuid')},
-      anonymous_ids => ${sql.array(devices, 'text')}
+      anonymous_ids => ${sql.array(devices, 'text')},
+      but_of => null
     ) as events
   `);
   return events;

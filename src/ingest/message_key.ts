@@ -8,8 +8,9 @@ const TIME_CHARS = 13;
  * What a message id is known by: a UUID of version 8 with 120 bits that nobody can make or read back
  * without our key. So it names nobody and may outlive whoever is erased: a repeat stays a repeat.
  *
- * Of a message id that is a UUIDv7 the time stays in front, so that ids of one time lie together in
- * the index: scattered, each of them writes a page of its own to the log after every checkpoint.
+ * Of a message id that is a UUIDv7 its time stays in front, and 72 bits are left of the digest, so that ids
+ * of one time lie together in the index: scattered, each of them writes a page of its own to the log after
+ * every checkpoint.
  */
 export const messageKey = (keys: Keys, messageId: string): string => {
   // Cut to half, a digest of key and text is no state that more text could be appended to.

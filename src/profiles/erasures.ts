@@ -10,6 +10,7 @@ import * as identity from '../identity/identity.ts';
 import {
   ERASURE_STATUSES,
   findErasable,
+  findErasure,
   findErasureOf,
   insertErasure,
   insertTombstones,
@@ -146,6 +147,10 @@ export const requestErasure = async (
   const members = await identity.holdPerson(scope, profileId);
   const known = await findErasureOf(scope, profileId);
   if (known) return known;
+  // Erased as a part of somebody whom they were taken apart from since.
+  const marked = members.find(({ erasure_id }) => erasure_id !== null)?.erasure_id;
+  const pending = marked ? await findErasure(scope, marked) : null;
+  if (pending) return pending;
   // Merged into another profile, or erased as a part of one, since the caller looked.
   if (members.length === 0) throw new Refusal('not_found');
 

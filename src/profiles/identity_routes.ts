@@ -29,19 +29,21 @@ const findLink = ({ deps, caller, params }: Addressed): Promise<LinkRow | null> 
 const Linked = z.strictObject({ link: Link });
 const Undone = z.strictObject({ link: Link, profiles: z.array(Profile) });
 
-/** The people of a link as they are by now. */
-const listPeople = async (scope: Scope, { profile_id, anonymous_profile_id }: LinkRow) => {
-  const ids = [...new Set([profile_id, anonymous_profile_id])];
-  const found = await Promise.all(ids.map((value) => listProfiles(scope, { by: 'id', value })));
-  return found.flat();
-};
+/** Who is on either side of a link by now; nobody, where that person is erased, or is being. */
+const listSides = (scope: Scope, { profile_id, anonymous_profile_id }: LinkRow) =>
+  Promise.all(
+    [...new Set([profile_id, anonymous_profile_id])].map((value) =>
+      listProfiles(scope, { by: 'id', value }),
+    ),
+  );
 
-/** A link that was answered before, and its people; null once its person is erased, or is being. */
+/** A link that was answered before, and its people; null once one of them is erased, or is being. */
 const findAgain = ({ deps, caller }: Addressed, linkId: string) =>
   inProject(deps, caller.projectId, async (scope) => {
     const row = await identity.findLink(scope, linkId);
-    const [person] = row ? await listProfiles(scope, { by: 'id', value: row.profile_id }) : [];
-    return row && person ? { link: toLink(row), profiles: await listPeople(scope, row) } : null;
+    const sides = row ? await listSides(scope, row) : [];
+    const isWhole = sides.every(({ length }) => length > 0);
+    return row && isWhole ? { link: toLink(row), profiles: sides.flat() } : null;
   });
 
 export const identityRoutes = [
@@ -132,7 +134,7 @@ export const identityRoutes = [
         const link = await unlinkPeople(scope, found.link_id, 'server_key');
         // Erased since it was found.
         if (!link) throw new Refusal('not_found');
-        return { link: toLink(link), profiles: await listPeople(scope, link) };
+        return { link: toLink(link), profiles: (await listSides(scope, link)).flat() };
       }),
   }),
 ];

@@ -24,7 +24,8 @@ export const seePeople = async (
   erasedBefore: number | null = null,
 ): Promise<Person[]> => {
   const made = people.filter((person) => person.is_new).map((person) => person.profile_id);
-  if (made.length > 0) await insertProfiles(scope, made, erasedBefore);
+  // Also for nobody: somebody else may have made a person anew of whom something was left out here.
+  if (made.length > 0 || erasedBefore !== null) await insertProfiles(scope, made, erasedBefore);
   return people.filter((person) => !person.is_erasing);
 };
 

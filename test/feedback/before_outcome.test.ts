@@ -89,7 +89,11 @@ test('either kind of message id is looked up by its index', async () => {
     const explained: unknown[] = [];
     const maybeOne = async (query: { sql: string; values: readonly unknown[] }) => {
       const { sql: text, values } = query;
-      const explaining = { ...sql.unsafe`select`, sql: `explain (format json) ${TRIAL} ${text}`, values };
+      const explaining = {
+        ...sql.unsafe`select`,
+        sql: `explain (format json) ${TRIAL} ${text}`,
+        values,
+      };
       const { rows } = await scope.tx.query(explaining as never);
       explained.push(rows);
       return null;

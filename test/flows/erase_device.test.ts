@@ -81,16 +81,18 @@ test('no hand-off for the device begins from the moment its erase is asked for',
   expect(await begin(ofAnn)).toBe('handing_off');
 });
 
-test('what was sent for the device is in its export, and once in that of whose address it was', async () => {
-  const { projectId, idOf, ofAnn, ofDevice } = await opened();
+test('what was sent for the device is in its export without the address, and whole in Ann’s', async () => {
+  const { projectId, idOf, email, ofAnn, ofDevice } = await opened();
   const sentIn = async (profileId: string): Promise<string[]> => {
     const rooms = { sections: [delivery.sendSection], erasers: [] };
     let text = '';
     for await (const piece of exportPerson(database.deps, projectId, profileId, rooms))
       text += piece;
-    const { sends } = JSON.parse(text) as { sends: { id: string }[] };
+    const { sends } = JSON.parse(text) as { sends: { id: string; to: string | null }[] };
+    expect(text.includes(email)).toBe(profileId !== deviceId);
     return sends.map(({ id }) => id).toSorted();
   };
-  expect(await sentIn(await idOf('device', 'anonymous'))).toEqual([ofDevice.sendId]);
+  const deviceId = await idOf('device', 'anonymous');
+  expect(await sentIn(deviceId)).toEqual([ofDevice.sendId]);
   expect(await sentIn(await idOf('ann'))).toEqual([ofAnn.sendId, ofDevice.sendId].toSorted());
 });

@@ -136,7 +136,7 @@ test('nobody’s events go but those of the transaction’s own project', async 
   for (const call of [
     `ingest.erase_events($1, '{external}', '{ann}', 'epoch', 10)`,
     `ingest.erase_mentions($1, 'ann', '{device}', 'epoch', 10)`,
-    `ingest.forget_devices($1, '{}', '{device}')`,
+    `ingest.forget_devices($1, '{}', '{device}', null)`,
   ])
     await expect(client.query(`select * from ${call}`, [newId()])).rejects.toThrow(
       /only the project of the transaction/,

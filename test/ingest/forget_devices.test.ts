@@ -16,7 +16,7 @@ const flush = async (projectId: string, ...events: EventRow[]): Promise<string> 
 const forget = async (projectId: string, flushIds: string[], devices: string[]) => {
   const client = await connectTo(database, projectId);
   const { rows } = await client.query<{ events: number }>(
-    'select ingest.forget_devices(project_id => $1, flush_ids => $2, anonymous_ids => $3) as events',
+    'select ingest.forget_devices(project_id => $1, flush_ids => $2, anonymous_ids => $3, but_of => null) as events',
     [projectId, flushIds, devices],
   );
   return rows[0]?.events;

@@ -68,3 +68,22 @@ test('a project whose work fills every list hides nobody else’s', async () => 
   expect(pending).toEqual(expect.arrayContaining(quiet));
   expect(await rowsRead(client, 'ingest.pending')).toBeLessThanOrEqual(4);
 });
+
+test('a project with very many postponed flushes hides nobody else’s', async () => {
+  const [busy, other] = [newId(), newId()];
+  const postpone = (projectId: string, count: number, minutes: number) =>
+    database.owner.query(
+      `insert into ingest.pending (project_id, flush_id, event_ids, occurred_from, occurred_to, received_at,
+         failure_count, retry_at)
+       select $1, gen_random_uuid(), array[gen_random_uuid()], now(), now(), now(), 1,
+         now() - make_interval(mins => $3)
+       from generate_series(1, $2::int)`,
+      [projectId, count, minutes],
+    );
+  await postpone(busy, 10_000, 5);
+  await postpone(other, 1, 4);
+  const client = await connectAs(database, 'trunkline_queue');
+  const { pending } = await listWork(client, OVERDUE_SECONDS);
+  expect(pending).toContain(busy);
+  expect(pending).toContain(other);
+});
