@@ -458,7 +458,7 @@ create table delivery.attempts (
   constraint attempts_pkey primary key (project_id, send_id, attempt),
   constraint attempts_project_id_send_id_fkey foreign key (project_id, send_id) references delivery.sends(project_id, send_id) on delete cascade,
   constraint attempts_outcome_is_known check ((outcome = any (array['accepted'::text, 'rejected'::text, 'deferred'::text, 'unknown'::text, 'not_started'::text])))
-);
+) with (fillfactor=80);
 create index attempts_by_message_id on delivery.attempts using btree (project_id, message_id);
 create index attempts_by_provider_message_id on delivery.attempts using btree (project_id, provider_message_id) where (provider_message_id is not null);
 alter table delivery.attempts enable row level security, force row level security;
@@ -511,13 +511,15 @@ create table delivery.sends (
   identity_id         uuid,
   category            text not null default 'marketing'::text,
   taken_at            timestamptz(3),
+  on_unknown          text not null default 'hold'::text,
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
   constraint sends_category_is_known check ((category = any (array['marketing'::text, 'transactional'::text]))),
+  constraint sends_on_unknown_is_known check ((on_unknown = any (array['hold'::text, 'resend'::text]))),
   constraint sends_queued_have_a_recipient check (((status <> 'queued'::text) or (num_nonnulls(address_key, recipient) = 2))),
   constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text])))
-);
+) with (fillfactor=60);
 -- keyed: cannot be read back: address_key
 -- of a person: recipient, subject, status_reason
 create index sends_bounced on delivery.sends using btree (project_id, send_id) where (bounced_at is not null);
@@ -530,7 +532,8 @@ create index sends_by_identity on delivery.sends using btree (project_id, identi
 create index sends_by_profile on delivery.sends using btree (project_id, profile_id, send_id);
 create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
-create index sends_due on delivery.sends using btree (project_id, provider_id, due_at) where (status = 'queued'::text);
+create index sends_due on delivery.sends using btree (project_id, provider_id, due_at, send_id) where (status = 'queued'::text);
+create index sends_unknown_due on delivery.sends using btree (project_id, provider_id, due_at) where (status = 'unknown'::text);
 alter table delivery.sends enable row level security, force row level security;
 create policy analysts_permissive on delivery.sends for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on delivery.sends as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -593,7 +596,8 @@ create function delivery.plan_send(
   address_key bytea,
   recipient text,
   expires_after interval,
-  category text
+  category text,
+  on_unknown text default 'hold'::text
 )
 returns table (
   planned_id uuid,
@@ -630,12 +634,26 @@ grant execute on function delivery.record_outcome to public;
 create function delivery.settle_lost(
   project_id uuid,
   dead_owners text[],
-  silent_for interval
+  silent_for interval,
+  resend_after interval
 )
 returns integer
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.settle_lost to public;
+
+create function delivery.step_hand_offs(
+  project_id uuid,
+  outcomes jsonb,
+  begins jsonb
+)
+returns table (
+  begun_id uuid,
+  decision text
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.step_hand_offs to public;
 
 -- feedback ----------------------------------------------------------------------------------------
 
@@ -1319,6 +1337,16 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.fold_profile to public;
 
+create function profiles.hold_living(
+  project_id uuid,
+  identity_ids uuid[],
+  profile_ids uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function profiles.hold_living to public;
+
 create function profiles.is_erased(
   project_id uuid,
   identity_id uuid,
@@ -1416,6 +1444,28 @@ alter table providers.data_keys enable row level security, force row level secur
 create policy one_project on providers.data_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on providers.data_keys to trunkline_runtime;
 
+create table providers.paces (
+  project_id    uuid not null,
+  provider_id   uuid not null,
+  next_at       timestamptz(3),
+  learned_rate  real,
+  learned_at    timestamptz(3),
+  failure_count integer not null default 0,
+  opened_until  timestamptz(3),
+  ramp_day      date,
+  ramp_count    integer not null default 0,
+  wakes_at      timestamptz(3),
+  constraint paces_pkey primary key (project_id, provider_id),
+  constraint paces_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,
+  constraint paces_learned_are_complete check (((learned_rate is null) = (learned_at is null))),
+  constraint paces_learned_rate_is_positive check ((learned_rate > (0)::double precision))
+) with (fillfactor=50);
+alter table providers.paces enable row level security, force row level security;
+create policy one_project on providers.paces for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on providers.paces for select to trunkline_queue using (true);
+grant delete, insert, select, update on providers.paces to trunkline_runtime;
+grant select (project_id, provider_id, wakes_at) on providers.paces to trunkline_queue;
+
 create table providers.providers (
   project_id      uuid not null,
   provider_id     uuid not null,
@@ -1442,6 +1492,9 @@ create table providers.providers (
   test_failure    text,
   test_message_id text,
   test_took_ms    integer,
+  rate_per_second real,
+  ramp_started_on date,
+  ramp_stages     integer[],
   constraint providers_pkey primary key (project_id, provider_id),
   constraint providers_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
   constraint providers_are_complete check (
@@ -1452,6 +1505,8 @@ case provider
 end),
   constraint providers_parked_have_a_reason check (((status = 'parked'::text) = (parked_reason is not null))),
   constraint providers_provider_is_known check ((provider = any (array['smtp'::text, 'relay_api'::text, 'cloud_api'::text]))),
+  constraint providers_ramp_is_complete check (((num_nonnulls(ramp_started_on, ramp_stages) = any (array[0, 2])) and (cardinality(ramp_stages) > 0))),
+  constraint providers_rate_is_positive check ((rate_per_second > (0)::double precision)),
   constraint providers_smtp_port_in_range check (((smtp_port >= 1) and (smtp_port <= 65535))),
   constraint providers_smtp_secure_is_known check ((smtp_secure = any (array['starttls'::text, 'ssl'::text, 'none'::text]))),
   constraint providers_status_is_known check ((status = any (array['active'::text, 'parked'::text])))

@@ -70,6 +70,9 @@ export const readMasterKey = (text: string): MasterKey => {
   };
 };
 
+/** What RFC 5321 asks of a client that waits for the answer to a message. */
+const ANSWER_TIMEOUT_SECONDS_MAX = 600;
+
 const RATE_LIMIT_MAX = 1_000_000;
 const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
 
@@ -138,6 +141,11 @@ const Settings = z.object({
     .describe(
       'whom to ask for certificates and confirmations of SNS topics instead of Amazon; for tests',
     ),
+  ANSWER_TIMEOUT_SECONDS: wholeNumber(1, ANSWER_TIMEOUT_SECONDS_MAX)
+    .default(ANSWER_TIMEOUT_SECONDS_MAX)
+    .describe(
+      "seconds to wait for a provider's answer after a message; then its outcome is unknown",
+    ),
   WORKER_CONCURRENCY: wholeNumber(1, 100).default(10).describe('jobs at a time per worker'),
   NODE_ENV: z.string().default('production').describe('"test" allows TEST_FAILPOINT'),
   TEST_FAILPOINT: z
@@ -187,6 +195,7 @@ const Environment = Settings.refine(
     cloudApiUrl: env.CLOUD_API_URL ?? null,
     snsUrl: env.SNS_URL ?? null,
     ehloName: env.EHLO_NAME ?? null,
+    answerTimeoutMs: env.ANSWER_TIMEOUT_SECONDS * 1_000,
     workerConcurrency: env.WORKER_CONCURRENCY,
     failpoint: env.TEST_FAILPOINT ?? null,
   }));

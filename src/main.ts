@@ -10,7 +10,7 @@ import { runtimeUrl } from './base/roles.ts';
 import { openApi } from './http/api.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** Past this a stop is no longer graceful: longer than a hand-off that has begun may take. */
+/** Past this a stop is no longer graceful. Hand-offs that wait longer for their answer end as unknown. */
 const STOP_TIMEOUT_MS = 100_000;
 
 const openDeps = async (config: Config): Promise<Deps> => {

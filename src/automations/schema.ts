@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonObject } from '../base/json_object.ts';
-import { CATEGORIES } from '../delivery/delivery.ts';
+import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
 
 export const STEPS_MAX = 100;
 export const FILTERS_MAX = 20;
@@ -70,6 +70,8 @@ export const Definition = z
     settings: z.strictObject({
       re_entry: z.enum(RE_ENTRY).default('once'),
       category: z.enum(CATEGORIES).default('marketing'),
+      /** What becomes of a send whose outcome stays unknown; sent again, it may arrive twice. */
+      on_unknown: z.enum(ON_UNKNOWN).default('hold'),
     }),
     entry: StepId,
     steps: Steps,

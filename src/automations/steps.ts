@@ -59,6 +59,7 @@ const sendEmail = async (
     eventOccurredAt: run.trigger_event_at,
     recipient: profile.email,
     category: run.definition.settings.category,
+    onUnknown: run.definition.settings.on_unknown,
   });
   const detail = { send_id: planned_id };
   return planned_status === 'queued'

@@ -69,6 +69,14 @@ export const refusals = {
     status: 409,
     detail: 'The same request with this Idempotency-Key is still running. Retry after Retry-After.',
   },
+  send_not_unknown: {
+    status: 409,
+    detail: 'The outcome of this send is known, or it was not handed over yet: nothing to resolve.',
+  },
+  send_not_queued: {
+    status: 409,
+    detail: 'This send does not wait any more: it cannot be cancelled.',
+  },
   body_too_large: { status: 413, detail: 'The body is larger than this endpoint accepts.' },
   unsupported_media_type: {
     status: 415,

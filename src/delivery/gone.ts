@@ -7,7 +7,12 @@ const cancelQueued = ({ tx, projectId }: Scope, providerId: string) =>
   tx.query(sql.unsafe`
     update delivery.sends
     set status = 'cancelled', status_reason = 'provider_deleted', lease_owner = null, lease_until = null
-    where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
+    where project_id = ${projectId} and send_id = any (array(
+      select send_id from delivery.sends
+      where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
+      order by send_id
+      for update
+    ))
   `);
 
 /** Ends what is queued for a provider that there is not any more. One that is parked keeps its queue. */

@@ -1,30 +1,48 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Deps } from '../base/deps.ts';
 import { failpoint } from '../base/failpoint.ts';
 import { withLink } from '../providers/providers.ts';
-import type { Ready, SendOutcome, Link } from '../providers/providers.ts';
+import type { Link, Ready, SendOutcome } from '../providers/providers.ts';
+import type { HandOffLog } from './hand_off_log.ts';
 import { messageIdOf } from './message.ts';
-import { beginHandOff, recordOutcome } from './queries.ts';
-import type { Claimed, OutcomeRow } from './queries.ts';
-import { retryAfterSeconds } from './retry.ts';
+import type { OutcomeRow } from './hand_off_queries.ts';
+import type { Claimed } from './queries.ts';
+import { RESEND_AFTER_SECONDS, retryAfterSeconds } from './retry.ts';
 
 /** How long after its commit a hand-off may put its first byte on the wire. */
 export const HAND_OFF_DEADLINE_MS = 5_000;
 
-export type Prepared = { send: Claimed; raw: Buffer };
+/** A send ready to be handed over, and when it may begin by this process's monotonic clock. */
+export type Prepared = { send: Claimed; raw: Buffer; ready: Ready; startsAt: number };
+
 export type HandOffContext = {
   deps: Deps;
-  projectId: string;
   owner: string;
-  ready: Ready;
-  /** Aborted when the worker stops: what was not begun is given back. */
-  signal: AbortSignal;
+  log: HandOffLog;
 };
+
+/** What became of a send that was to be handed over. */
+export type HandedOff =
+  /** Nothing was committed: there was no connection to be had. */
+  | { kind: 'unreachable'; outcome: SendOutcome }
+  /** It must not be handed over, or somebody else does. */
+  | { kind: 'not_begun' }
+  /** Handed over; `written` resolves when the outcome is committed. */
+  | { kind: 'ended'; outcome: SendOutcome; written: Promise<void> };
 
 const reasonOf = (outcome: SendOutcome): string | null => {
   if ('reason' in outcome) return outcome.reason;
   if (outcome.kind === 'unknown') return 'outcome_unknown';
   return outcome.kind === 'not_started' ? 'too_slow' : null;
+};
+
+/** The provider's own word on when to come back, where it gave one. */
+export const hintOf = (outcome: SendOutcome): number | null =>
+  'retryAfterSeconds' in outcome ? (outcome.retryAfterSeconds ?? null) : null;
+
+const waitOf = (attempt: number, outcome: SendOutcome): number | null => {
+  if (outcome.kind === 'unknown') return RESEND_AFTER_SECONDS;
+  if (outcome.kind !== 'deferred' && outcome.kind !== 'not_started') return null;
+  return retryAfterSeconds(attempt, Math.random(), hintOf(outcome));
 };
 
 const toRow = ({ send_id, attempt }: Claimed, outcome: SendOutcome): OutcomeRow => ({
@@ -33,41 +51,16 @@ const toRow = ({ send_id, attempt }: Claimed, outcome: SendOutcome): OutcomeRow 
   outcome: outcome.kind,
   reason: reasonOf(outcome),
   providerMessageId: outcome.kind === 'accepted' ? outcome.providerMessageId : null,
-  retryAfterSeconds:
-    outcome.kind === 'deferred' || outcome.kind === 'not_started'
-      ? retryAfterSeconds(attempt)
-      : null,
+  retryAfterSeconds: waitOf(attempt, outcome),
 });
 
-/** What an attempt came to is known here only: writing it is tried until nobody would believe it any more. */
-const OUTCOME_TRIES_MS = [100, 500, 2_000, 5_000, 10_000, 15_000, 20_000, 30_000];
-
-const keepOutcome = async ({ deps, projectId }: HandOffContext, row: OutcomeRow): Promise<void> => {
-  for (const waitMs of OUTCOME_TRIES_MS) {
-    try {
-      await recordOutcome(deps.db, projectId, row);
-      return;
-    } catch (error) {
-      deps.log.warn({ err: error, send_id: row.sendId }, 'outcome not written; trying again');
-      await wait(waitMs);
-    }
-  }
-  await recordOutcome(deps.db, projectId, row);
-};
-
 /** Commits that we begin. When that fails, whether it was committed is unknown, but not that nothing was sent. */
-const begin = async (context: HandOffContext, { send }: Prepared, messageId: string) => {
-  const { deps, projectId, owner } = context;
+const begin = async ({ log, owner }: HandOffContext, { send }: Prepared, messageId: string) => {
+  const { send_id: sendId, address_key: addressKey, attempt } = send;
   try {
-    return await beginHandOff(deps.db, projectId, {
-      sendId: send.send_id,
-      addressKey: send.address_key,
-      owner,
-      attempt: send.attempt,
-      messageId,
-    });
+    return await log.begin({ sendId, addressKey, owner, attempt, messageId });
   } catch (error) {
-    await keepOutcome(context, toRow(send, { kind: 'not_started' }));
+    await log.end(toRow(send, { kind: 'not_started' }));
     throw error;
   }
 };
@@ -77,16 +70,20 @@ const begin = async (context: HandOffContext, { send }: Prepared, messageId: str
  * clock, send, commit what became of it. Between the two commits a crash leaves the send in
  * handing_off, which the sweeper turns into unknown; nothing is ever sent on the strength of memory.
  */
-const handOver = async (context: HandOffContext, prepared: Prepared, link: Link): Promise<null> => {
-  const { send, raw } = prepared;
-  const { sender } = context.ready;
+const handOver = async (
+  context: HandOffContext,
+  prepared: Prepared,
+  link: Link,
+): Promise<Exclude<HandedOff, { kind: 'unreachable' }>> => {
+  const { send, raw, ready } = prepared;
+  const { sender } = ready;
   // Taken before the commit: a process frozen in between must find its deadline passed.
   const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
   const messageId = messageIdOf({ sendId: send.send_id, attempt: send.attempt, sender });
 
   failpoint('before_hand_off_commit');
   const decision = await begin(context, prepared, messageId);
-  if (decision !== 'handing_off') return null;
+  if (decision !== 'handing_off') return { kind: 'not_begun' };
   failpoint('after_hand_off_commit');
 
   const outcome = await link.send({
@@ -97,11 +94,16 @@ const handOver = async (context: HandOffContext, prepared: Prepared, link: Link)
     mayStart: () => performance.now() < deadline,
   });
   failpoint('after_provider_answer');
-  await keepOutcome(context, toRow(send, outcome));
-  failpoint('after_outcome_commit');
-  return null;
+  const written = context.log.end(toRow(send, outcome));
+  return { kind: 'ended', outcome, written: written.then(() => failpoint('after_outcome_commit')) };
 };
 
-/** Hands one prepared send to its provider. Answers why the provider could not be reached, or null. */
-export const handOff = (context: HandOffContext, prepared: Prepared): Promise<SendOutcome | null> =>
-  withLink(context.deps, context.ready, (link) => handOver(context, prepared, link));
+/** Hands one prepared send to its provider. */
+export const handOff = async (context: HandOffContext, prepared: Prepared): Promise<HandedOff> => {
+  const answer = await withLink(context.deps, prepared.ready, (link) =>
+    handOver(context, prepared, link),
+  );
+  return answer.kind === 'ended' || answer.kind === 'not_begun'
+    ? answer
+    : { kind: 'unreachable', outcome: answer };
+};

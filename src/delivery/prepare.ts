@@ -7,7 +7,6 @@ import * as projects from '../projects/projects.ts';
 import type { Ready } from '../providers/providers.ts';
 import * as rendering from '../rendering/rendering.ts';
 import type { Rendered, Template, Variables } from '../rendering/rendering.ts';
-import type { Prepared } from './hand_off.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { buildMessage, Unbuildable } from './message.ts';
 import { failRender, keepContents } from './queries.ts';
@@ -119,14 +118,17 @@ const build = async (
   return { message, raw };
 };
 
-type Built = {
-  prepared: Prepared[];
+/** A leased send and its message. */
+export type Built = { send: Claimed; raw: Buffer };
+
+type Batched = {
+  prepared: Built[];
   contents: Content[];
   failed: { sendId: string; reason: string }[];
 };
 
-const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Built> => {
-  const built: Built = { prepared: [], contents: [], failed: [] };
+const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Batched> => {
+  const built: Batched = { prepared: [], contents: [], failed: [] };
   for (const send of batch.claimed) {
     try {
       const { message, raw } = await build(deps, batch, send, read);
@@ -144,7 +146,7 @@ const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Bu
  * Renders leased sends and keeps what will be sent. What cannot be rendered ends as failed_render
  * and stops nobody else. No transaction is open while templates run.
  */
-export const prepareSends = async (deps: PrepareDeps, batch: Batch): Promise<Prepared[]> => {
+export const prepareSends = async (deps: PrepareDeps, batch: Batch): Promise<Built[]> => {
   const { projectId, owner, claimed } = batch;
   const project = await projects.findProject(deps.db, projectId);
   const known = await inProject(deps, projectId, (scope) => readBatch(scope, claimed));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
-import type { Db, Scope } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 
 /** The states of a send; the drawing is in src/README.md. */
 export const SEND_STATUSES = [
@@ -20,6 +20,10 @@ const Status = z.enum(SEND_STATUSES);
 /** Transactional mail is what people cannot do without; only suppressions stop it. */
 export const CATEGORIES = ['marketing', 'transactional'] as const;
 export type Category = (typeof CATEGORIES)[number];
+
+/** Whether a send whose outcome stays unknown is held, or handed over again: it may then arrive twice. */
+export const ON_UNKNOWN = ['hold', 'resend'] as const;
+export type OnUnknown = (typeof ON_UNKNOWN)[number];
 
 const Planned = z.strictObject({ planned_id: z.uuid(), planned_status: Status });
 export type Planned = z.output<typeof Planned>;
@@ -41,6 +45,7 @@ export type NewSend = {
   recipient: string;
   expiresAfterHours: number;
   category: Category;
+  onUnknown: OnUnknown;
 };
 
 export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
@@ -62,7 +67,8 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       address_key => ${sql.binary(send.addressKey)},
       recipient => ${send.recipient},
       expires_after => make_interval(hours => ${send.expiresAfterHours}),
-      category => ${send.category}
+      category => ${send.category},
+      on_unknown => ${send.onUnknown}
     )
   `);
 
@@ -99,80 +105,20 @@ export const claimSends = (
     )
   `);
 
-const Decision = z.strictObject({
-  begin_hand_off: z.enum(['handing_off', 'cancelled', 'suppressed', 'expired', 'lost']),
-});
-
-export type HandOff = {
-  sendId: string;
-  addressKey: Buffer;
-  owner: string;
-  attempt: number;
-  messageId: string;
-};
-
-/** Commits that a message is about to be given to the provider, or says why it must not be. */
-export const beginHandOff = async (db: Db, projectId: string, handOff: HandOff) => {
-  const { begin_hand_off } = await db.one(sql.type(Decision)`
-    select begin_hand_off
-    from delivery.begin_hand_off(
-      project_id => ${projectId},
-      send_id => ${handOff.sendId},
-      address_key => ${sql.binary(handOff.addressKey)},
-      owner => ${handOff.owner},
-      attempt => ${handOff.attempt},
-      message_id => ${handOff.messageId}
-    )
-  `);
-  return begin_hand_off;
-};
-
-export type OutcomeRow = {
-  sendId: string;
-  attempt: number;
-  outcome: 'accepted' | 'rejected' | 'deferred' | 'unknown' | 'not_started';
-  reason: string | null;
-  providerMessageId: string | null;
-  retryAfterSeconds: number | null;
-};
-
-export const recordOutcome = (db: Db, projectId: string, row: OutcomeRow) =>
-  db.query(sql.unsafe`
-    select from delivery.record_outcome(
-      project_id => ${projectId},
-      send_id => ${row.sendId},
-      attempt => ${row.attempt},
-      outcome => ${row.outcome},
-      reason => ${row.reason},
-      provider_message_id => ${row.providerMessageId},
-      retry_after => make_interval(secs => ${row.retryAfterSeconds})
-    )
-  `);
-
 /** Puts a leased send back, to be tried again later: nothing was begun. */
 export const postponeSend = (
   { tx, projectId }: Scope,
   sendId: string,
   owner: string,
-  post: Postponement,
+  { reason, retryAfterSeconds }: Postponement,
 ) =>
   tx.query(sql.unsafe`
     update delivery.sends
-    set lease_owner = null, lease_until = null, status_reason = ${post.reason},
-      due_at = now() + ${post.jitter}::float8
-        * least(
-          make_interval(secs => ${post.maxSeconds}),
-          greatest(make_interval(secs => ${post.minSeconds}), now() - queued_at)
-        )
+    set lease_owner = null, lease_until = null, status_reason = ${reason},
+      due_at = now() + make_interval(secs => ${retryAfterSeconds})
     where project_id = ${projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
   `);
-/** `jitter` is a share, 0 to 1, of a wait that doubles with the send's age between the two bounds. */
-export type Postponement = {
-  reason: string | null;
-  jitter: number;
-  minSeconds: number;
-  maxSeconds: number;
-};
+export type Postponement = { reason: string | null; retryAfterSeconds: number };
 
 /** Ends a leased send that cannot be built. */
 export const failRender = (
@@ -221,12 +167,12 @@ export const keepContents = async (
   `);
 };
 
-/** Gives back what an owner leased of a provider and did not begin. */
-export const releaseLeases = ({ tx, projectId }: Scope, providerId: string, owner: string) =>
+/** Gives back sends that an owner leased and did not begin. */
+export const releaseLeases = ({ tx, projectId }: Scope, sendIds: string[], owner: string) =>
   tx.query(sql.unsafe`
     update delivery.sends
     set lease_owner = null, lease_until = null
-    where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
+    where project_id = ${projectId} and send_id = any (${sql.array(sendIds, 'uuid')}) and status = 'queued'
     and lease_owner = ${owner}
   `);
 

@@ -3,7 +3,10 @@ import { inProject } from '../base/db.ts';
 import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import { listSends } from './log_queries.ts';
+import type { Addressed } from '../base/route.ts';
+import type { SendRow } from './log_queries.ts';
+import { cancel, findSend, RESOLUTIONS, resolve } from './resolve.ts';
+import { CANCELLED_SHOWN, RESOLVED_SHOWN } from './shown.ts';
 import { pageSends, Send, SHOWN_STATUSES, toSend } from './send_log.ts';
 
 const SendParams = z.object({ id: z.uuid().meta({ description: "The send's id." }) });
@@ -15,6 +18,20 @@ const SendQuery = z.strictObject({
   status: z.enum(SHOWN_STATUSES).optional().meta({ description: 'Only sends that stand so now.' }),
   after: Moment.optional().meta({ description: 'Only what was queued later than this moment.' }),
 });
+
+const ResolveInput = z
+  .strictObject({
+    outcome: z
+      .enum(RESOLUTIONS)
+      .meta({ description: 'Whether the provider took it. Not sent: it is not tried again.' }),
+  })
+  .meta({ id: 'Resolution', examples: [{ outcome: 'accepted' }] });
+
+const findNamed = async ({ deps, caller, params }: Addressed): Promise<SendRow | null> => {
+  const named = SendParams.safeParse(params);
+  if (!named.success) return null;
+  return inProject(deps, caller.projectId, (scope) => findSend(scope, named.data.id));
+};
 
 export const deliveryRoutes = [
   route({
@@ -36,14 +53,44 @@ export const deliveryRoutes = [
     params: SendParams,
     status: 200,
     answer: Send,
-    find: async ({ deps, caller, params }) => {
-      const named = SendParams.safeParse(params);
-      if (!named.success) return null;
-      const [row] = await inProject(deps, caller.projectId, (scope) =>
-        listSends(scope, { limit: 1, sendId: named.data.id }),
-      );
-      return row ?? null;
-    },
+    find: findNamed,
     handle: ({ found }) => Promise.resolve(toSend(found)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/sends/:id/resolve',
+    example: RESOLVED_SHOWN,
+    access: 'server',
+    summary: 'Say what became of a send whose outcome is unknown.',
+    description:
+      'For a send that the provider may or may not have taken: look it up at the provider, then say so here. ' +
+      'Feedback that arrives says it by itself. Saying the same again changes nothing.',
+    params: SendParams,
+    find: findNamed,
+    body: ResolveInput,
+    status: 200,
+    answer: Send,
+    refusals: ['send_not_unknown'],
+    handle: ({ deps, caller, found, body }) =>
+      inProject(deps, caller.projectId, async (scope) =>
+        toSend(await resolve(scope, found.send_id, body.outcome)),
+      ),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/sends/:id/cancel',
+    example: CANCELLED_SHOWN,
+    access: 'server',
+    summary: 'Cancel a send that waits to be handed over.',
+    description: 'Also while it waits for a retry. Cancelling again changes nothing.',
+    params: SendParams,
+    find: findNamed,
+    status: 200,
+    answer: Send,
+    refusals: ['send_not_queued'],
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, async (scope) =>
+        toSend(await cancel(scope, found.send_id)),
+      ),
   }),
 ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { RESEND_AFTER_SECONDS } from './retry.ts';
 
 const Settled = z.strictObject({ settle_lost: z.int() });
 
@@ -15,7 +16,8 @@ export const settleLost = async (
     from delivery.settle_lost(
       project_id => ${projectId},
       dead_owners => ${sql.array(deadOwners, 'text')},
-      silent_for => make_interval(secs => ${silentSeconds})
+      silent_for => make_interval(secs => ${silentSeconds}),
+      resend_after => make_interval(secs => ${RESEND_AFTER_SECONDS})
     )
   `);
   return settle_lost;

@@ -1,18 +1,37 @@
+/** As long as a timer can wait. */
+const NEVER_MS = 2 ** 31 - 1;
+
 /**
- * One provider's sends in one process: at most so many are handed over at a time, and whoever finds
- * more while places are free adds to what is there. A relay that hangs holds its own places only.
+ * One provider's sends in one process: at most so many are handed over at a time. Whoever finds more
+ * while there is room adds to what is there. A relay that hangs holds its own lanes only.
  */
-export class Turn<Item> {
+export class Turn<Item, Context> {
+  /** What its lanes need besides their items. */
+  readonly context: Context;
   readonly #lanesMax: number;
-  readonly #work: (item: Item) => Promise<void>;
+  readonly #work: (item: Item, turn: Turn<Item, Context>) => Promise<void>;
   readonly #waiting: Item[] = [];
   readonly #errors: unknown[] = [];
-  readonly #ended = Promise.withResolvers<void>();
+  readonly #watchers = new Set<() => void>();
   #busy = 0;
+  #tracked = 0;
+  /** Whether somebody adds to it just now. */
+  isFed = false;
+  /** Whether more was hinted at since somebody last looked. */
+  isAskedAgain = false;
 
-  constructor(lanesMax: number, work: (item: Item) => Promise<void>) {
+  constructor(
+    context: Context,
+    lanesMax: number,
+    work: (item: Item, turn: Turn<Item, Context>) => Promise<void>,
+  ) {
+    this.context = context;
     this.#lanesMax = lanesMax;
     this.#work = work;
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.length;
   }
 
   /** Whether more could be begun at once. */
@@ -20,62 +39,147 @@ export class Turn<Item> {
     return this.#waiting.length === 0 && this.#busy < this.#lanesMax;
   }
 
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#busy === 0 && this.#tracked === 0;
+  }
+
   add(items: readonly Item[]): void {
     this.#waiting.push(...items);
     this.#begin();
   }
 
-  /** Resolves when nothing waits and nothing is being handed over. Throws what went wrong, when all is done. */
-  async end(): Promise<void> {
-    this.#begin();
-    await this.#ended.promise;
-    if (this.#errors.length > 0) {
-      throw new AggregateError(this.#errors, 'some sends could not be handed over');
-    }
+  /** There may be more: whoever feeds it looks again. */
+  ask(): void {
+    this.isAskedAgain = true;
+    this.#notify();
+  }
+
+  /** Takes back what was not begun. */
+  drain(): Item[] {
+    return this.#waiting.splice(0);
+  }
+
+  /** Does not end before this has; no lane waits for it. */
+  track(work: Promise<unknown>): void {
+    this.#tracked += 1;
+    void work
+      .catch((error: unknown) => this.#errors.push(error))
+      .then(() => {
+        this.#tracked -= 1;
+        this.#begin();
+      });
+  }
+
+  /** What went wrong since somebody last asked. */
+  takeErrors(): unknown[] {
+    return this.#errors.splice(0);
+  }
+
+  /** Waits until something is so, but not longer than this. Answers whether it is. */
+  async when(isSo: () => boolean, withinMs: number): Promise<boolean> {
+    if (isSo()) return true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const watch = () => {
+      if (isSo()) resolve();
+    };
+    this.#watchers.add(watch);
+    const timer = setTimeout(resolve, Math.min(NEVER_MS, Math.max(0, withinMs)));
+    await promise;
+    clearTimeout(timer);
+    this.#watchers.delete(watch);
+    return isSo();
   }
 
   #begin(): void {
     while (this.#busy < this.#lanesMax && this.#waiting.length > 0) void this.#run();
-    if (this.#busy === 0) this.#ended.resolve();
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const watch of this.#watchers) watch();
   }
 
   async #run(): Promise<void> {
     const item = this.#waiting.shift();
     if (item === undefined) return;
     this.#busy += 1;
-    await this.#work(item).catch((error: unknown) => this.#errors.push(error));
+    await this.#work(item, this).catch((error: unknown) => this.#errors.push(error));
     this.#busy -= 1;
     this.#begin();
   }
 }
 
-/** The turns that run in this process, by provider. */
-export class Turns<Item> {
-  readonly #turnsMax: number;
-  readonly #running = new Map<string, Turn<Item>>();
+/** How many providers may have hand-offs in one process, most of them hanging. */
+export const TURNS_MAX = 200;
 
-  constructor(turnsMax: number) {
-    this.#turnsMax = turnsMax;
+type TurnsOptions<Item, Context> = {
+  /** How many turns are fed at a time. */
+  fedMax: number;
+  /** Called when a turn that nobody fed any more has come to its end. */
+  onLate: (turn: Turn<Item, Context>) => void;
+};
+type Feeding<Item, Context, T> = {
+  makeTurn: () => Turn<Item, Context>;
+  feed: (turn: Turn<Item, Context>) => Promise<T>;
+};
+
+/**
+ * The turns that run in this process, by provider. A turn outlives the job that fed it: hand-offs to
+ * a relay that does not answer go on, and hold neither a job nor another provider's place.
+ */
+export class Turns<Item, Context> {
+  readonly #options: TurnsOptions<Item, Context>;
+  readonly #running = new Map<string, Turn<Item, Context>>();
+  #fed = 0;
+
+  constructor(options: TurnsOptions<Item, Context>) {
+    this.#options = options;
   }
 
-  /** The turn of a provider that runs already, or null. */
-  find(providerId: string): Turn<Item> | null {
-    return this.#running.get(providerId) ?? null;
-  }
-
-  /** Whether another provider may have its turn now. */
-  get hasRoom(): boolean {
-    return this.#running.size < this.#turnsMax;
-  }
-
-  /** Runs a turn to its end. */
-  async run(providerId: string, turn: Turn<Item>, begin: () => Promise<void>): Promise<void> {
-    this.#running.set(providerId, turn);
-    try {
-      await begin();
-      await turn.end();
-    } finally {
-      this.#running.delete(providerId);
+  /**
+   * Lets one caller at a time feed a provider's turn. Answers null when there is no room for it: what is
+   * there already will look for more, or the sweeper reminds.
+   */
+  async feed<T>(
+    providerId: string,
+    { makeTurn, feed }: Feeding<Item, Context, T>,
+  ): Promise<T | null> {
+    const running = this.#running.get(providerId);
+    if (running && (running.isFed || !running.hasRoom)) {
+      running.ask();
+      return null;
     }
+    if (this.#fed >= this.#options.fedMax) return null;
+    if (!running && this.#running.size >= TURNS_MAX) return null;
+    const turn = running ?? makeTurn();
+    this.#running.set(providerId, turn);
+    turn.isFed = true;
+    this.#fed += 1;
+    try {
+      return await feed(turn);
+    } finally {
+      turn.isFed = false;
+      this.#fed -= 1;
+      if (turn.isIdle) this.#running.delete(providerId);
+      else if (!running) void this.#watch(providerId, turn);
+    }
+  }
+
+  /** Waits for the hand-offs that have begun. */
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.#running.values()].map((turn) => {
+        turn.drain();
+        return turn.when(() => turn.isIdle, NEVER_MS);
+      }),
+    );
+  }
+
+  /** Somebody may feed it again meanwhile, and then sees to its end. */
+  async #watch(providerId: string, turn: Turn<Item, Context>): Promise<void> {
+    await turn.when(() => turn.isIdle, NEVER_MS);
+    if (this.#running.get(providerId) !== turn || turn.isFed) return;
+    this.#running.delete(providerId);
+    this.#options.onLate(turn);
   }
 }

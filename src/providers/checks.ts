@@ -21,6 +21,7 @@ export const networkOf = (deps: Pick<Deps, 'config' | 'resources'>): Network => 
   relayApiUrl: deps.config.relayApiUrl,
   cloudApiUrl: deps.config.cloudApiUrl,
   ehloName: deps.config.ehloName,
+  answerTimeoutMs: deps.config.answerTimeoutMs,
 });
 
 const makeCounters = () =>

@@ -13,7 +13,18 @@ import type { Link, WireMessage } from './transport.ts';
 export { HOPELESS_REASONS, LINKS_PER_PROVIDER_MAX, saveProvider };
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { fixOf } from './failures.ts';
-export { SMTP_SEND_TIMEOUT_MS } from './smtp.ts';
+export {
+  allow,
+  findState,
+  giveBack,
+  noteFailure,
+  noteSuccess,
+  noteThrottled,
+  setPlan,
+  spend,
+} from './pace.ts';
+export type { Allowance, PaceState, Plan } from './pace.ts';
+export { sendTimeoutMs } from './smtp.ts';
 export type { Link, NewProvider, Sender, SendOutcome, WireMessage };
 
 /** A provider ready to be used: its sender, and its settings with the secret in clear, in memory only. */

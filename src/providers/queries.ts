@@ -35,6 +35,9 @@ const Provider = z.strictObject({
   test_took_ms: z.int().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
+  rate_per_second: z.number().nullable(),
+  ramp_started_on: z.iso.date().nullable(),
+  ramp_stages: z.array(z.int()).nullable(),
 });
 export type ProviderRow = z.output<typeof Provider>;
 export type NewProviderRow = Omit<
@@ -49,6 +52,9 @@ export type NewProviderRow = Omit<
   | 'test_took_ms'
   | 'created_at'
   | 'updated_at'
+  | 'rate_per_second'
+  | 'ramp_started_on'
+  | 'ramp_stages'
 >;
 
 /** The newest data key of the project, or the one of a version. */
@@ -127,7 +133,7 @@ export const updateProvider = (
 const columns = sql.fragment`provider_id, provider, display_name, from_email, from_name, reply_to, smtp_host,
   smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, status,
   parked_reason, revision, tested_at, test_id, test_failure, test_message_id, test_took_ms,
-  created_at, updated_at`;
+  created_at, updated_at, rate_per_second, ramp_started_on::text, ramp_stages`;
 
 export const findProvider = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Provider)`

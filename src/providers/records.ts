@@ -14,6 +14,8 @@ import {
   updateProvider,
 } from './queries.ts';
 import type { NewProviderRow, ProviderRow } from './queries.ts';
+import { noteSuccess, setPlan } from './pace.ts';
+import type { Plan } from './pace.ts';
 import { findStrangers, KIND_FIELDS } from './schema.ts';
 import type { ProviderChange } from './schema.ts';
 import { secretOf, SECRET_FIELDS } from './settings.ts';
@@ -23,7 +25,7 @@ import type { ProviderKind, Settings } from './settings.ts';
 export type Sender = Pick<ProviderRow, 'from_email' | 'from_name' | 'reply_to'>;
 
 /** A provider record as a customer gives it. */
-export type NewProvider = Settings & Sender & { display_name: string };
+export type NewProvider = Settings & Sender & { display_name: string } & Partial<Plan>;
 
 /** How often a change is tried anew when others change the same record meanwhile. */
 const CHANGE_TRIES_MAX = 5;
@@ -101,6 +103,23 @@ export const openSettings = async (scope: Scope, row: ProviderRow): Promise<Sett
   );
 };
 
+/** How fast a record says that the provider may be used. */
+export const planOf = (row: ProviderRow): Plan => {
+  const { rate_per_second, ramp_started_on: started_on, ramp_stages: stages } = row;
+  return { rate_per_second, ramp: started_on !== null && stages ? { started_on, stages } : null };
+};
+
+/** Keeps how fast a provider may be used, and forgets its failures where it was proved just now. */
+const keepPlan = async (
+  scope: Scope,
+  providerId: string,
+  { rate_per_second = null, ramp = null }: Partial<Plan>,
+  isProved = true,
+): Promise<void> => {
+  await setPlan(scope, providerId, { rate_per_second, ramp });
+  if (isProved) await noteSuccess(scope, providerId);
+};
+
 /** Proves that the settings work, then keeps them: a new record, or new settings for the same from-address. */
 export const saveProvider = async (
   deps: Deps,
@@ -110,10 +129,14 @@ export const saveProvider = async (
   await prove(deps, provider);
   return inProject(deps, projectId, async (scope) => {
     const inserted = await insertProvider(scope, await toNewRow(scope, newId(), provider));
-    if (inserted) return inserted.provider_id;
+    if (inserted) {
+      await keepPlan(scope, inserted.provider_id, provider);
+      return inserted.provider_id;
+    }
     const { provider_id, revision } = await getByFromEmail(scope, provider.from_email);
     const row = await toNewRow(scope, provider_id, provider);
     await updateProvider(scope, row, { revision, isProved: true });
+    await keepPlan(scope, provider_id, provider);
     return provider_id;
   });
 };
@@ -139,7 +162,8 @@ export const createProvider = async (
   await countCheck(deps, projectId);
   await prove(deps, provider);
   return inProject(deps, projectId, async (scope) => {
-    await insertProvider(scope, await toNewRow(scope, providerId, provider));
+    const inserted = await insertProvider(scope, await toNewRow(scope, providerId, provider));
+    if (inserted) await keepPlan(scope, providerId, provider);
     await refuseTaken(scope, provider.from_email, providerId);
     return held(await findProvider(scope, providerId));
   });
@@ -155,7 +179,8 @@ const merge = (row: ProviderRow, settings: Settings, change: ProviderChange): Ne
     Object.entries(change).filter(([, value]) => value !== undefined),
   );
   const { display_name, from_email, from_name, reply_to } = row;
-  return { display_name, from_email, from_name, reply_to, ...settings, ...given } as NewProvider;
+  const kept = { display_name, from_email, from_name, reply_to, ...planOf(row), ...settings };
+  return { ...kept, ...given } as NewProvider;
 };
 
 /** Whether a change is one of how to reach the provider, or for whom: then it has to be proved. */
@@ -183,7 +208,9 @@ const tryChange = async (
   return inProject(deps, projectId, async (scope) => {
     const next = await toNewRow(scope, providerId, changed);
     const updated = await updateProvider(scope, next, { revision, isProved });
-    return updated && findProvider(scope, providerId);
+    if (!updated) return null;
+    await keepPlan(scope, providerId, changed, isProved);
+    return findProvider(scope, providerId);
   });
 };
 

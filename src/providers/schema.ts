@@ -4,6 +4,7 @@ import type { Issue } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
 import { REGION } from './cloud_region.ts';
 import { FAILURE_REASONS } from './outcome.ts';
+import { PLAN_INPUT, PLAN_SHOWN } from './pace_schema.ts';
 import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
 import type { ProviderKind } from './settings.ts';
 
@@ -91,6 +92,7 @@ const common = {
   }),
   from_name: line(NAME_CHARS_MAX).nullish().meta({ description: "The sender's name." }),
   reply_to: Email.nullish().meta({ description: 'Where answers go, if not to the sender.' }),
+  ...PLAN_INPUT,
 };
 
 type Given = { provider: ProviderKind } & Partial<Record<string, unknown>>;
@@ -138,6 +140,7 @@ export const ProviderInput = z
         smtp_secure: 'starttls',
         username: 'acme',
         password: 'a long password',
+        rate_per_second: 10,
       },
       {
         provider: 'cloud_api',
@@ -160,6 +163,7 @@ export const ProviderChange = z
       { display_name: 'Welcome mail', api_key: 'api-0123456789ABCDEF0123456789ABCDEF' },
       { smtp_host: 'smtp.example.com', smtp_port: 465, smtp_secure: 'ssl', username: 'acme' },
       { password: 'another password' },
+      { rate_per_second: 2.5, ramp: { started_on: '2026-02-01', stages: [50, 500, 5_000] } },
       { region: 'eu-central-1', access_key_id: 'AKIAIOSFODNN7EXAMPLE' },
       { secret_access_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
     ],
@@ -195,6 +199,7 @@ export const Provider = z
     region: z.string().optional(),
     access_key_id: z.string().optional(),
     secret_access_key: Mask.optional(),
+    ...PLAN_SHOWN,
     status: z.enum(['active', 'parked']).meta({
       description: '`parked`: nothing is sent until the record is saved again, or a test passes.',
     }),
@@ -218,6 +223,8 @@ export const Provider = z
         ...FROM,
         reply_to: null,
         api_key: MASK,
+        rate_per_second: null,
+        ramp: null,
         status: 'active',
         parked: null,
         last_test: null,

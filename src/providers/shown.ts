@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { toFailure } from './checks.ts';
 import { isExplained } from './failures.ts';
+import { planOf } from './records.ts';
 import type { ProviderRow } from './queries.ts';
 import { MASK } from './schema.ts';
 import type { Provider } from './schema.ts';
@@ -35,6 +36,7 @@ export const toProvider = (row: ProviderRow): z.output<typeof Provider> => {
     from_name: row.from_name,
     reply_to: row.reply_to,
     ...settingsOf(row),
+    ...planOf(row),
     status: row.status,
     parked: row.parked_reason && toFailure(row.parked_reason),
     last_test: lastTestOf(row),

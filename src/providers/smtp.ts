@@ -13,20 +13,28 @@ import { failed } from './transport.ts';
 import type { Link, Network, Transport, WireMessage } from './transport.ts';
 
 export const SMTP_CONNECT_TIMEOUT_MS = 10_000;
-/** How long the relay may be silent, also after the end of the message. Past it the outcome is unknown. */
-export const SMTP_ANSWER_TIMEOUT_MS = 60_000;
-/** How long one hand-off may take in all, however busy the relay looks. Longer than its silence may be. */
-export const SMTP_SEND_TIMEOUT_MS = 90_000;
+/** How long it may take in all until a connection is open and authenticated, however busy the relay looks. */
+export const SMTP_OPEN_TIMEOUT_MS = 30_000;
+/** How long the relay may take for the commands before a message, and then for taking the message in. */
+export const SMTP_COMMANDS_TIMEOUT_MS = 60_000;
+export const SMTP_BODY_TIMEOUT_MS = 120_000;
+
+/** How long one hand-off may take in all: its commands, its message, and the answer to it. */
+export const sendTimeoutMs = (answerTimeoutMs: number): number =>
+  SMTP_COMMANDS_TIMEOUT_MS + SMTP_BODY_TIMEOUT_MS + answerTimeoutMs;
 
 /** Where an SMTP connection may go. */
-type Way = Pick<Network, 'allowNetworks' | 'nameServers' | 'ehloName'>;
+type Way = Pick<Network, 'allowNetworks' | 'nameServers' | 'ehloName' | 'answerTimeoutMs'>;
 
 /** An open, authenticated connection, or why there is none. */
 export type SmtpConnected =
   { kind: 'connected'; link: Link } | { kind: 'failed'; error: SmtpError };
 
 /** The first half and the rest, read one after the other, so that the start of the body is a known moment. */
-const bodyOf = ({ raw, mayStart }: WireMessage, onStart: () => void): Readable => {
+const bodyOf = (
+  { raw, mayStart }: WireMessage,
+  { onStart, onEnd }: { onStart: () => void; onEnd: () => void },
+): Readable => {
   const middle = Math.ceil(raw.length / 2);
   let step = 0;
   return new Readable({
@@ -41,6 +49,7 @@ const bodyOf = ({ raw, mayStart }: WireMessage, onStart: () => void): Readable =
         failpoint('mid_body');
         this.push(raw.subarray(middle));
       } else {
+        onEnd();
         this.push(null);
       }
     },
@@ -64,7 +73,11 @@ const toProviderMessageId = (info?: SMTPConnectionSendInfo): string | null => {
   return found ?? info?.serverMessageId ?? null;
 };
 
-const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<SendOutcome> =>
+const sendOver = (
+  connection: SMTPConnection,
+  message: WireMessage,
+  answerTimeoutMs: number,
+): Promise<SendOutcome> =>
   new Promise((resolve) => {
     let phase: Phase = 'before_body';
     const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase, message.from));
@@ -73,11 +86,23 @@ const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<Sen
       connection.off('error', onLost);
       resolve(outcome);
     };
-    const tooLong = setTimeout(() => {
+    const onTooLong = () => {
       settle(toOutcome(Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' }), phase));
       connection.close();
-    }, SMTP_SEND_TIMEOUT_MS);
-    const body = bodyOf(message, () => (phase = 'body'));
+    };
+    // In all, not since the last byte: a relay may answer byte by byte.
+    let tooLong = setTimeout(onTooLong, SMTP_COMMANDS_TIMEOUT_MS);
+    const waitAnew = (ms: number) => {
+      clearTimeout(tooLong);
+      tooLong = setTimeout(onTooLong, ms);
+    };
+    const body = bodyOf(message, {
+      onStart: () => {
+        phase = 'body';
+        waitAnew(SMTP_BODY_TIMEOUT_MS);
+      },
+      onEnd: () => waitAnew(answerTimeoutMs),
+    });
     // Without its first byte and without its end, the relay has nothing to take.
     body.once('error', () => {
       settle({ kind: 'not_started' });
@@ -94,7 +119,7 @@ const sendOver = (connection: SMTPConnection, message: WireMessage): Promise<Sen
     );
   });
 
-const toLink = (connection: SMTPConnection): Link => {
+const toLink = (connection: SMTPConnection, answerTimeoutMs: number): Link => {
   let isOpen = true;
   connection.on('error', () => (isOpen = false));
   connection.once('end', () => (isOpen = false));
@@ -103,7 +128,7 @@ const toLink = (connection: SMTPConnection): Link => {
       return isOpen;
     },
     send: async (message) => {
-      const outcome = await sendOver(connection, message);
+      const outcome = await sendOver(connection, message, answerTimeoutMs);
       // After a definite answer the relay waits for the next message; after anything else, who knows.
       if (outcome.kind !== 'accepted') {
         isOpen = false;
@@ -137,20 +162,28 @@ const open = async (
     throw error as SmtpError;
   });
   failed.catch(() => {});
+  const tooLong = setTimeout(
+    () => connection.emit('error', Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })),
+    SMTP_OPEN_TIMEOUT_MS,
+  );
   const connected = new Promise<void>((resolve) => connection.connect(() => resolve()));
-  await Promise.race([connected, failed]);
-  const loggedIn = new Promise<void>((resolve, reject) => {
-    connection.login({ user: username, pass: password }, (error: Error | null) =>
-      error ? reject(error) : resolve(),
-    );
-  });
-  await Promise.race([loggedIn, failed]);
+  try {
+    await Promise.race([connected, failed]);
+    const loggedIn = new Promise<void>((resolve, reject) => {
+      connection.login({ user: username, pass: password }, (error: Error | null) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+    await Promise.race([loggedIn, failed]);
+  } finally {
+    clearTimeout(tooLong);
+  }
 };
 
 /** Connects to the checked address, with the chosen TLS mode, and authenticates: always, or it fails. */
 export const connectSmtp = async (
   settings: SmtpSettings,
-  { allowNetworks, nameServers, ehloName }: Way,
+  { allowNetworks, nameServers, ehloName, answerTimeoutMs }: Way,
 ): Promise<SmtpConnected> => {
   const { smtp_host: host, smtp_port: port, smtp_secure: secure } = settings;
   const answer = await resolveEgress(host, allowNetworks, nameServers);
@@ -172,12 +205,12 @@ export const connectSmtp = async (
     tls: { minVersion: 'TLSv1.2', ...(isIP(host) === 0 ? { servername: host } : {}) },
     connectionTimeout: SMTP_CONNECT_TIMEOUT_MS,
     greetingTimeout: SMTP_CONNECT_TIMEOUT_MS,
-    socketTimeout: SMTP_ANSWER_TIMEOUT_MS,
+    socketTimeout: sendTimeoutMs(answerTimeoutMs),
     allowInternalNetworkInterfaces: true,
   });
   try {
     await open(connection, settings);
-    return { kind: 'connected', link: toLink(connection) };
+    return { kind: 'connected', link: toLink(connection, answerTimeoutMs) };
   } catch (error) {
     connection.close();
     return { kind: 'failed', error: error as SmtpError };

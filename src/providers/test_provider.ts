@@ -7,6 +7,7 @@ import { isExplained } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
 import { HOPELESS_REASONS } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
+import { noteSuccess } from './pace.ts';
 import { probeMessage } from './probe_message.ts';
 import { noteTest, parkProvider } from './queries.ts';
 import type { ProviderRow, TestNote } from './queries.ts';
@@ -119,6 +120,7 @@ export const testProvider = async (
     await noteTest(scope, row, note);
     if (note.failure !== null && HOPELESS_REASONS.includes(note.failure))
       await parkProvider(scope, row.provider_id, note.failure);
+    if (note.failure === null) await noteSuccess(scope, row.provider_id);
   });
   return toTested(note);
 };

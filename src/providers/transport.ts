@@ -35,6 +35,8 @@ export type Network = {
   ehloName: string | null;
   /** How long the HTTPS providers may take, where that is not as usual. */
   httpsTimeouts?: HttpsTimeouts;
+  /** How long an answer to a whole message is waited for. Past it the outcome is unknown. */
+  answerTimeoutMs: number;
 };
 
 /**

@@ -8,7 +8,8 @@ import type { Hint } from '../base/hints.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { SMTP_SEND_TIMEOUT_MS } from '../providers/providers.ts';
+import type { Config } from '../config.ts';
+import { sendTimeoutMs } from '../providers/providers.ts';
 import { listDeadWorkers } from './liveness.ts';
 import { dropSpentHints, findLostWork, listWork } from './work.ts';
 
@@ -16,8 +17,8 @@ export const SWEEP_EVERY_MS = 2_000;
 /** A hint that old was lost; younger work is still on its way by itself. */
 const OVERDUE_SECONDS = 2;
 /** The provider's time-out plus twice the hand-off deadline: after that nobody is still sending it. */
-export const SILENT_SECONDS =
-  SMTP_SEND_TIMEOUT_MS / 1_000 + 2 * (delivery.HAND_OFF_DEADLINE_MS / 1_000);
+export const silentSeconds = ({ answerTimeoutMs }: Pick<Config, 'answerTimeoutMs'>): number =>
+  (sendTimeoutMs(answerTimeoutMs) + 2 * delivery.HAND_OFF_DEADLINE_MS) / 1_000;
 
 const LEADER_LOCK = 'trunkline/sweeper';
 
@@ -50,15 +51,16 @@ const eachProject = async (
 /** Gives dead workers' jobs back and ends their hand-offs as unknown. */
 const releaseDead = async (deps: Deps, client: pg.Client, ownId: string): Promise<void> => {
   const dead = await listDeadWorkers(client, ownId);
-  const lost = await findLostWork(client, dead, SILENT_SECONDS);
+  const silentFor = silentSeconds(deps.config);
+  const lost = await findLostWork(client, dead, silentFor);
   await eachProject(deps, lost, async (scope) => {
-    const settled = await delivery.settleLost(scope, dead, SILENT_SECONDS);
+    const settled = await delivery.settleLost(scope, dead, silentFor);
     if (settled > 0)
       deps.log.warn({ project_id: scope.projectId, settled }, 'hand-offs ended as unknown');
   });
   if (dead.length === 0) return;
   // A dead worker is forgotten only when nothing of it is left: a send that somebody held was skipped.
-  if ((await findLostWork(client, dead, SILENT_SECONDS)).length > 0) return;
+  if ((await findLostWork(client, dead, silentFor)).length > 0) return;
   await client.query('select from queue.release_workers(worker_ids => $1)', [dead]);
   deps.log.warn({ workers: dead }, 'dead workers released');
 };

@@ -58,6 +58,55 @@ select project_id from (
   select project_id from next_again where retry_at <= now() and (select count(*) from again) >= $2 limit $2
 ) as hidden`;
 
+/**
+ * Asked of each provider, so that one with a great backlog hides nobody. One that is parked, or waits for its
+ * time, is left alone; what is queued for one that is gone has to end.
+ */
+const QUEUED_SENDS = `
+  with recursive next as (
+    (
+      select project_id, provider_id from delivery.sends
+      where status = 'queued' order by project_id, provider_id limit 1
+    )
+    union all
+    select found.project_id, found.provider_id from next
+    cross join lateral (
+      select send.project_id, send.provider_id from delivery.sends as send
+      where send.status = 'queued' and (send.project_id, send.provider_id) > (next.project_id, next.provider_id)
+      order by send.project_id, send.provider_id limit 1
+    ) as found
+  )
+  (
+    select provider.project_id, provider.provider_id
+    from providers.providers as provider
+    left join providers.paces as pace
+      on pace.project_id = provider.project_id and pace.provider_id = provider.provider_id
+    where provider.status = 'active' and (pace.wakes_at is null or pace.wakes_at <= now())
+    and (
+      exists (
+        select from delivery.sends as send
+        where send.project_id = provider.project_id and send.provider_id = provider.provider_id
+        and send.status = 'queued' and send.due_at < now() - make_interval(secs => $1)
+        and (send.lease_until is null or send.lease_until < now()) and send.expires_at > now()
+      )
+      or exists (
+        select from delivery.sends as send
+        where send.project_id = provider.project_id and send.provider_id = provider.provider_id
+        and send.status = 'unknown' and send.due_at <= now() and send.expires_at > now()
+      )
+    )
+    limit $2
+  )
+  union
+  (
+    select next.project_id, next.provider_id from next
+    where not exists (
+      select from providers.providers as provider
+      where provider.project_id = next.project_id and provider.provider_id = next.provider_id
+    )
+    limit $2
+  )`;
+
 /** Maintenance reads across projects: read-only, without locks, in columns that name nobody. */
 export const listWork = async (client: pg.Client, overdueSeconds: number): Promise<Work> => {
   const ask = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> =>
@@ -71,16 +120,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
       where status = 'active' and wake_at < now() - make_interval(secs => $1)
       order by wake_at limit $2
     ) as overdue`);
-  const queuedSends = await ask<{ project_id: string; provider_id: string }>(`
-    select distinct overdue.project_id, overdue.provider_id from (
-      select project_id, provider_id from delivery.sends
-      where status = 'queued' and due_at < now() - make_interval(secs => $1)
-      and (lease_until is null or lease_until < now()) order by due_at limit $2
-    ) as overdue
-    left join providers.providers as provider
-      on provider.project_id = overdue.project_id and provider.provider_id = overdue.provider_id
-    -- What is queued for a provider that is gone has to end.
-    where provider.status is distinct from 'parked'`);
+  const queuedSends = await ask<Work['queuedSends'][number]>(QUEUED_SENDS);
   const expired = await ask<ProjectRow>(`
     select distinct project_id from (
       select project_id from delivery.sends

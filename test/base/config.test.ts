@@ -28,6 +28,7 @@ test('two settings are enough; the rest has defaults', () => {
     cloudApiUrl: null,
     ehloName: null,
     snsUrl: null,
+    answerTimeoutMs: 600_000,
     workerConcurrency: 10,
     failpoint: null,
   });
@@ -59,6 +60,7 @@ test('every problem is named at once', () => {
     DNS_SERVERS: '192.0.2.53, there',
     RELAY_API_URL: 'here',
     CLOUD_API_URL: 'ftp://x',
+    ANSWER_TIMEOUT_SECONDS: '601',
     WORKER_CONCURRENCY: '0',
   };
   expect(() => readConfig(wrong)).toThrow('Cannot start');
@@ -100,6 +102,7 @@ describe('each setting has its bounds', () => {
     RATE_LIMIT_ADDRESS: ['0', '1', '1000000'],
     LOG_LEVEL: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     EGRESS_ALLOW_NETWORKS: ['', '10.0.0.0/8', ' 10.0.0.0/32 , fd00::/128,', '0.0.0.0/0,::/0'],
+    ANSWER_TIMEOUT_SECONDS: ['1', '600'],
     WORKER_CONCURRENCY: ['1', '100'],
   };
   const BAD_VALUES = {
@@ -122,6 +125,7 @@ describe('each setting has its bounds', () => {
       'a/8',
       '10.0.0.0/',
     ],
+    ANSWER_TIMEOUT_SECONDS: ['', '0', '601', '1.5'],
     WORKER_CONCURRENCY: ['0', '101', '1.5', 'many', ''],
   };
 
@@ -198,6 +202,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
     'CLOUD_API_URL',
     'EHLO_NAME',
     'SNS_URL',
+    'ANSWER_TIMEOUT_SECONDS',
     'WORKER_CONCURRENCY',
     'NODE_ENV',
     'TEST_FAILPOINT',

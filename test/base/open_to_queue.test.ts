@@ -55,7 +55,7 @@ test('opening twice is as once', async () => {
   expect((await queue.query('select due from projects.work')).rowCount).toBe(2);
 });
 
-test('only ids, times and states of five tables are open to the queue', async () => {
+test('only ids, times and states of six tables are open to the queue', async () => {
   await database.owner.query('drop table if exists projects.work');
   const { rows } = await database.owner.query(`
     select table_schema || '.' || table_name as name, array_agg(column_name::text order by column_name) as columns
@@ -86,6 +86,7 @@ test('only ids, times and states of five tables are open to the queue', async ()
       name: 'profiles.erasures',
       columns: ['erasure_id', 'project_id', 'requested_at', 'status'],
     },
+    { name: 'providers.paces', columns: ['project_id', 'provider_id', 'wakes_at'] },
     { name: 'providers.providers', columns: ['project_id', 'provider_id', 'status'] },
   ]);
 });

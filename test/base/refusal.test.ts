@@ -14,6 +14,8 @@ const PUBLISHED = {
   request_timeout: 408,
   identity_conflict: 409,
   being_erased: 409,
+  send_not_unknown: 409,
+  send_not_queued: 409,
   idempotency_key_in_use: 409,
   body_too_large: 413,
   unsupported_media_type: 415,

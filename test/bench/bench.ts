@@ -11,6 +11,7 @@ import { firstByte } from './first_byte.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { processing } from './process.ts';
+import { sending } from './sending.ts';
 import { soak } from './soak.ts';
 
 const scenarios: Record<string, () => Promise<Comparison[]>> = {
@@ -18,6 +19,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   bytes,
   processing,
   first_byte: firstByte,
+  sending,
   growth,
   erase,
   soak,

@@ -116,7 +116,8 @@ describe('a send that was handed over when its person was erased', () => {
     const { projectId, sends, send } = await handedOver();
     await database.owner.query(
       `select set_config('trunkline.project_id', $1, false),
-        delivery.settle_lost(project_id => $1::uuid, dead_owners => array[$2], silent_for => '1 hour')`,
+        delivery.settle_lost(project_id => $1::uuid, dead_owners => array[$2], silent_for => '1 hour',
+          resend_after => '10 minutes')`,
       [projectId, OWNER],
     );
     expect(await sends.read(send.sendId)).toMatchObject({ status: 'unknown' });

@@ -43,7 +43,7 @@ test(
     await until('its outcome waits for the row', async () => {
       const { rows } = await world.owner.query<{ cancelled: boolean }>(
         `select pg_cancel_backend(pid) as cancelled from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%record_outcome%'`,
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%step_hand_offs%'`,
       );
       return rows[0]?.cancelled === true;
     });

@@ -5,8 +5,10 @@ import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { recordFact } from '../../src/delivery/delivery.ts';
 import type { Fact } from '../../src/delivery/feedback_queries.ts';
-import { beginHandOff, claimSends, planSend, recordOutcome } from '../../src/delivery/queries.ts';
-import type { NewSend, OutcomeRow } from '../../src/delivery/queries.ts';
+import { recordOutcome, stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
+import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
+import { claimSends, planSend } from '../../src/delivery/queries.ts';
+import type { NewSend } from '../../src/delivery/queries.ts';
 import { insertProfiles } from '../../src/profiles/queries.ts';
 import { connectTo } from '../base/connections.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -34,6 +36,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     recipient,
     expiresAfterHours: 72,
     category: 'marketing',
+    onUnknown: 'hold',
     ...given,
   };
 };
@@ -68,15 +71,11 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
     within((scope) =>
       claimSends(scope, { providerId, owner: OWNER, sendsMax: 100, leaseSeconds: 60, ...claimed }),
     );
-  const begin = ({ sendId, addressKey }: NewSend, owner = OWNER, attempt = 1) => {
+  const begin = async ({ sendId, addressKey }: NewSend, owner = OWNER, attempt = 1) => {
     const messageId = `<${sendId}.${attempt}@example.com>`;
-    return beginHandOff(database.deps.db, projectId, {
-      sendId,
-      addressKey,
-      owner,
-      attempt,
-      messageId,
-    });
+    const begun = { sendId, addressKey, owner, attempt, messageId };
+    const decisions = await stepHandOffs(database.deps.db, projectId, [], [begun]);
+    return decisions.get(sendId) ?? 'none';
   };
   const end = (sendId: string, outcome: OutcomeRow['outcome'], given: Partial<OutcomeRow> = {}) =>
     recordOutcome(database.deps.db, projectId, {

@@ -30,3 +30,9 @@ test('the jitter is full: no wait at all is as likely as the longest', () => {
   expect(retryAfterSeconds(5, 0)).toBe(0);
   expect(retryAfterSeconds(5, 0.5)).toBe(retryAfterSeconds(5, 1) / 2);
 });
+
+test('nothing is tried before the provider’s own hint, however small the jitter, and no hint is for ever', () => {
+  expect(retryAfterSeconds(1, 0, 90)).toBe(90);
+  expect(retryAfterSeconds(5, 1, 90)).toBe(480);
+  expect(retryAfterSeconds(1, 0, 1e9)).toBe(RETRY_MAX_SECONDS);
+});

@@ -49,6 +49,23 @@ export const toShown = (
   return { method, path, call: { ...call, contentType: null } };
 };
 
+/** A send to Ann that waits, or whose outcome nobody knows. */
+export const planShownSend = async (
+  database: TestDatabase,
+  projectId: string,
+  isQueued: boolean,
+): Promise<void> => {
+  const send = newSend({ sendId: SHOWN_ID, recipient: 'ann@example.com' });
+  await sendsOf(database, projectId).plan(send);
+  if (isQueued) return;
+  await database.owner.query(
+    `update delivery.sends
+     set status = 'unknown', handed_off_at = now(), attempt_count = 1, subject = 'Welcome, Ann'
+     where project_id = $1`,
+    [projectId],
+  );
+};
+
 /** A provider that works where `shownRelay` is, and another sender than the one that is made as shown. */
 export const keepShownProvider = async (
   database: TestDatabase,
@@ -75,8 +92,15 @@ export const shownRelay = (database: TestDatabase): HttpsSink => {
   return sink;
 };
 
-/** Makes a project in which the examples of the documents find what they name, and makes it the api's. */
-export const makeShownProject = async (database: TestDatabase, api: TestApi): Promise<void> => {
+/**
+ * Makes a project in which the examples of the documents find what they name, as the endpoint that is
+ * asked needs it, and makes it the api's.
+ */
+export const makeShownProject = async (
+  database: TestDatabase,
+  api: TestApi,
+  one?: Endpoint,
+): Promise<void> => {
   api.project = await createProject(database.deps, 'shown');
   const { project_id, server_key: key } = api.project;
   const post = (path: string, body: object) => api.call('POST', path, { key, body });
@@ -95,7 +119,7 @@ export const makeShownProject = async (database: TestDatabase, api: TestApi): Pr
     project_id,
   ]);
   await keepShownProvider(database, project_id);
-  await sendsOf(database, project_id).plan(newSend({ sendId: SHOWN_ID }));
+  await planShownSend(database, project_id, !one?.path.endsWith('/resolve'));
   const list = { addresses: [{ email: SHOWN_EMAIL }] };
   await api.call('POST', '/v1/suppression-imports', { key, body: list });
   await database.owner.query(

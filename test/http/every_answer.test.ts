@@ -94,7 +94,7 @@ test('whatever an endpoint declares to refuse can be provoked', () => {
 });
 
 describe.each(named(endpoints))('%s', (_name, one) => {
-  beforeAll(() => makeShownProject(database, api));
+  beforeAll(() => makeShownProject(database, api, one));
 
   const [success = ''] = Object.keys(one.operation.responses ?? {});
   test(`${success}: does what its example shows`, async () => {
@@ -117,7 +117,7 @@ describe.each(named(endpoints))('%s', (_name, one) => {
 
 describe.each(named(endpoints.filter(isFound)))('%s', (_name, one) => {
   test('404 not_found: another project’s looks like nobody’s', async () => {
-    await makeShownProject(database, api);
+    await makeShownProject(database, api, one);
     const { method, path } = toShown(one, api.project);
     const random = path.replace(/external_id:ann|[\da-f-]{36}/, NOBODYS_ID);
     const other = toShown(one, await createProject(database.deps, 'other')).call;

@@ -57,9 +57,9 @@ const differences = (example: unknown, answer: unknown, at = ''): string[] => {
   );
 };
 
-beforeEach(() => makeShownProject(database, api));
-
 describe.each(named('POST'))('%s', (_name, endpoint) => {
+  beforeEach(() => makeShownProject(database, api, endpoint));
+
   test('answers its example with its example, but for ids and times', async () => {
     const { body } = await callAsShown(endpoint, api);
     expect(masked(body)).toEqual(masked(exampleOf(endpoint)));
@@ -67,6 +67,8 @@ describe.each(named('POST'))('%s', (_name, endpoint) => {
 });
 
 describe.each(named('GET'))('%s', (_name, endpoint) => {
+  beforeEach(() => makeShownProject(database, api, endpoint));
+
   test('answers its example with members of the same names and kinds', async () => {
     const { body } = await callAsShown(endpoint, api);
     expect(differences(exampleOf(endpoint), body)).toEqual([]);

@@ -9,7 +9,7 @@ import type { Answer, Call, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
-import type { Surroundings, Ways } from './provoke_base.ts';
+import type { Provoke, Surroundings, Ways } from './provoke_base.ts';
 import { waysOfProviders, waysOfSignatures } from './provoke_rooms.ts';
 import { ask, toWire } from './raw_http.ts';
 
@@ -63,7 +63,7 @@ const only = ([answer, ...more]: Answer[]): Answer => {
 
 /** What becomes of a request with an Idempotency-Key that came before, and how it stands with that one. */
 const again = async ({ database, api }: Surroundings, one: Endpoint, isRunning: boolean) => {
-  await makeShownProject(database, api);
+  await makeShownProject(database, api, one);
   const headers = { 'idempotency-key': randomUUID() };
   await callAsShown(one, api, headers);
   if (isRunning) {
@@ -134,6 +134,14 @@ const waysOfRequests = (around: Surroundings): Ways => {
 const waysOfSurroundings = (around: Surroundings): Ways => {
   const { database, api, elsewhere } = around;
   const shown = (one: Endpoint) => callAsShown(one, api);
+  const ofRejected: Provoke = async (one) => {
+    await makeShownProject(database, api, one);
+    await database.owner.query(
+      "update delivery.sends set status = 'rejected' where project_id = $1",
+      [api.project.project_id],
+    );
+    return shown(one);
+  };
   return {
     complaint_not_confirmed: async (one) => {
       await makeShownProject(database, api);
@@ -142,6 +150,8 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
       await api.call('POST', `/v1/webhooks/smtp/${project_id}`, { key: hook_token, body });
       return shown(one);
     },
+    send_not_unknown: ofRejected,
+    send_not_queued: ofRejected,
     idempotency_key_in_use: (one) => again(around, one, true),
     idempotency_key_reused: (one) => again(around, one, false),
     rate_limited: async (one) => {
@@ -174,7 +184,7 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
       );
     },
     internal_error: async (one) => {
-      await makeShownProject(database, api);
+      await makeShownProject(database, api, one);
       return withoutRooms(database, () => shown(one));
     },
     unavailable: (one) => asking(api, elsewhere.alone, () => shown(one)),

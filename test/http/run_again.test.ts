@@ -63,7 +63,7 @@ test('there are tables to look at, and endpoints that may be asked again', () =>
 
 describe.each(named(repeatable))('%s', (_name, one) => {
   test('run again after a crash, it answers the same and nothing more is written', async () => {
-    await makeShownProject(database, api);
+    await makeShownProject(database, api, one);
     const headers = { 'idempotency-key': 'once' };
     const before = await readProject();
     const first = await callAsShown(one, api, headers);
@@ -78,7 +78,7 @@ describe.each(named(repeatable))('%s', (_name, one) => {
   });
 
   test('asked again without a crash, it does not run: the kept answer is given', async () => {
-    await makeShownProject(database, api);
+    await makeShownProject(database, api, one);
     const headers = { 'idempotency-key': 'once' };
     const first = await callAsShown(one, api, headers);
     const after = await readProject();
@@ -91,7 +91,7 @@ describe.each(named(repeatable))('%s', (_name, one) => {
 
 describe.each(named(webhooks))('%s', (_name, one) => {
   test('takes an Idempotency-Key and needs none: the same request again writes nothing more', async () => {
-    await makeShownProject(database, api);
+    await makeShownProject(database, api, one);
     const first = await callAsShown(one, api, { 'idempotency-key': 'once' });
     const after = await readProject();
     for (const headers of [{ 'idempotency-key': 'once' }, { 'idempotency-key': 'a b' }, {}]) {

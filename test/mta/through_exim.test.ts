@@ -17,6 +17,7 @@ const network = {
   relayApiUrl: 'https://relay.invalid',
   cloudApiUrl: null,
   ehloName: null,
+  answerTimeoutMs: 60_000,
 };
 const SENDER = {
   from_email: 'hello@shop.test',

@@ -37,6 +37,7 @@ const network = (given: Partial<Network> = {}): Network => ({
   cloudApiUrl: sink.url,
   nameServers: new Resolver(),
   ehloName: null,
+  answerTimeoutMs: 60_000,
   ...given,
 });
 

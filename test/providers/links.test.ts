@@ -13,6 +13,7 @@ const networkOf = (allowNetworks: string[]) => ({
   relayApiUrl: 'https://relay.invalid',
   cloudApiUrl: null,
   ehloName: null,
+  answerTimeoutMs: 60_000,
 });
 const openLinks = (): Links => {
   const links = new Links(networkOf(['127.0.0.0/8']));

@@ -23,6 +23,7 @@ const network = (given: Partial<Network> = {}): Network => ({
   cloudApiUrl: null,
   nameServers: new Resolver(),
   ehloName: null,
+  answerTimeoutMs: 60_000,
   ...given,
 });
 const IMPATIENT = { ...HTTPS_TIMEOUTS, headersMs: 100, answerMs: 200 };

@@ -16,6 +16,7 @@ const LOCAL = {
   allowNetworks: ['127.0.0.0/8', '::1/128'],
   nameServers: new Resolver(),
   ehloName: null,
+  answerTimeoutMs: 60_000,
 };
 const sink = smtpSink();
 beforeEach(() => sink.reset());
@@ -308,7 +309,12 @@ describe('the sink', () => {
     const module = new URL('../../src/providers/smtp.ts', import.meta.url).href;
     const code = `
       const { preflightSmtp } = await import(${JSON.stringify(module)});
-      const network = { allowNetworks: ['127.0.0.0/8'], nameServers: null, ehloName: null };
+      const network = {
+        allowNetworks: ['127.0.0.0/8'],
+        nameServers: null,
+        ehloName: null,
+        answerTimeoutMs: 60_000,
+      };
       console.log(JSON.stringify(await preflightSmtp(${JSON.stringify(other.settings)}, network)));
     `;
     const run = async (env: Record<string, string>) => {

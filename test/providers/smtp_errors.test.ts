@@ -8,6 +8,7 @@ const LOCAL = {
   allowNetworks: ['127.0.0.0/8'],
   nameServers: new Resolver(),
   ehloName: null,
+  answerTimeoutMs: 60_000,
 };
 const FROM = 'hello@acme.test';
 const IN_REGION =

@@ -4,7 +4,9 @@ import { acceptEvents } from '../../src/ingest/queries.ts';
 import { listWork } from '../../src/worker/work.ts';
 import { connectAs, rowsRead } from '../base/connections.ts';
 import { newEvent } from '../ingest/some_events.ts';
+import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { testDatabase } from '../support/database.ts';
+import { keepProvider } from '../support/kept_provider.ts';
 
 const database = testDatabase();
 
@@ -86,4 +88,43 @@ test('a project with very many postponed flushes hides nobody else’s', async (
   const { pending } = await listWork(client, OVERDUE_SECONDS);
   expect(pending).toContain(busy);
   expect(pending).toContain(other);
+});
+
+/** Sends that wait for a minute already, of a provider that there is or not. */
+const withSends = async (status: string | null, count = 1) => {
+  const [project_id, provider_id] = [newId(), newId()];
+  if (status !== null) {
+    await keepProvider(database, project_id, provider_id);
+    await database.owner.query(
+      `update providers.providers
+       set status = $2, parked_reason = case $2 when 'parked' then 'invalid_key' end
+       where provider_id = $1`,
+      [provider_id, status],
+    );
+  }
+  const { plan } = sendsOf(database, project_id);
+  for (let at = 0; at < count; at += 1) await plan(newSend({ providerId: provider_id }));
+  await database.owner.query(
+    "update delivery.sends set due_at = now() - interval '1 minute' where provider_id = $1",
+    [provider_id],
+  );
+  return { project_id, provider_id };
+};
+
+test('sends that wait for too long are found by their providers, also those that are gone', async () => {
+  const [active, gone, parked] = [
+    await withSends('active', 2),
+    await withSends(null, 3),
+    await withSends('parked'),
+  ];
+  const asleep = await withSends('active');
+  await database.owner.query(
+    "insert into providers.paces (project_id, provider_id, wakes_at) values ($1, $2, now() + interval '1 hour')",
+    [asleep.project_id, asleep.provider_id],
+  );
+  const client = await connectAs(database, 'trunkline_queue');
+  const { queuedSends } = await listWork(client, OVERDUE_SECONDS);
+  expect(queuedSends).toHaveLength(2);
+  expect(queuedSends).toEqual(expect.arrayContaining([active, gone]));
+  expect(queuedSends).not.toContainEqual(parked);
 });

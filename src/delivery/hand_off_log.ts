@@ -1,0 +1,90 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Deps } from '../base/deps.ts';
+import { recordOutcome, stepHandOffs } from './hand_off_queries.ts';
+import type { Decision, HandOff, OutcomeRow } from './hand_off_queries.ts';
+
+/** What an attempt came to is known here only: writing it is tried until nobody would believe it any more. */
+const OUTCOME_TRIES_MS = [100, 500, 2_000, 5_000, 10_000, 15_000, 20_000, 30_000];
+
+type Begin = {
+  row: HandOff;
+  resolve: (decision: Decision) => void;
+  reject: (error: unknown) => void;
+};
+type End = { row: OutcomeRow; resolve: () => void; reject: (error: unknown) => void };
+
+/**
+ * The two commits of each hand-off of one project. What the lanes of a turn want written while a commit is
+ * under way is written together in the next: one commit for as many, and no waiting when there is only one.
+ */
+export class HandOffLog {
+  readonly #deps: Pick<Deps, 'db' | 'log'>;
+  readonly #projectId: string;
+  #begins: Begin[] = [];
+  #ends: End[] = [];
+  #isWriting = false;
+
+  constructor(deps: Pick<Deps, 'db' | 'log'>, projectId: string) {
+    this.#deps = deps;
+    this.#projectId = projectId;
+  }
+
+  /** Resolves once it is committed that the hand-off begins, or that it must not. */
+  begin(row: HandOff): Promise<Decision> {
+    return new Promise((resolve, reject) => {
+      this.#begins.push({ row, resolve, reject });
+      void this.#write();
+    });
+  }
+
+  /** Resolves once it is committed what became of an attempt. */
+  end(row: OutcomeRow): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#ends.push({ row, resolve, reject });
+      void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    // A lane that ends an attempt begins the next within the same turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#begins.length + this.#ends.length > 0) {
+      const [begins, ends] = [this.#begins, this.#ends];
+      [this.#begins, this.#ends] = [[], []];
+      await this.#writeTogether(begins, ends);
+    }
+    this.#isWriting = false;
+  }
+
+  async #writeTogether(begins: Begin[], ends: End[]): Promise<void> {
+    try {
+      const outcomes = ends.map(({ row }) => row);
+      const rows = begins.map(({ row }) => row);
+      const decisions = await stepHandOffs(this.#deps.db, this.#projectId, outcomes, rows);
+      for (const { resolve } of ends) resolve();
+      for (const { row, resolve } of begins) resolve(decisions.get(row.sendId) ?? 'lost');
+    } catch (error) {
+      // Whether it was committed is unknown. Outcomes are the same when they are written twice.
+      for (const { reject } of begins) reject(error);
+      for (const end of ends) void this.#keep(end, error);
+    }
+  }
+
+  /** Writes one outcome by itself, again and again. */
+  async #keep({ row, resolve, reject }: End, first: unknown): Promise<void> {
+    let error = first;
+    for (const waitMs of OUTCOME_TRIES_MS) {
+      this.#deps.log.warn({ err: error, send_id: row.sendId }, 'outcome not written; trying again');
+      await wait(waitMs);
+      try {
+        await recordOutcome(this.#deps.db, this.#projectId, row);
+        return resolve();
+      } catch (again) {
+        error = again;
+      }
+    }
+    return reject(error);
+  }
+}

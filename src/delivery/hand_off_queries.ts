@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Db } from '../base/db.ts';
+
+const DecisionRow = z.strictObject({
+  begun_id: z.uuid(),
+  decision: z.enum(['handing_off', 'cancelled', 'suppressed', 'expired', 'lost']),
+});
+export type Decision = z.output<typeof DecisionRow>['decision'];
+
+export type HandOff = {
+  sendId: string;
+  addressKey: Buffer;
+  owner: string;
+  attempt: number;
+  messageId: string;
+};
+
+/**
+ * Commits what became of some attempts, and that others are about to be given to the provider: or says
+ * of each of these why it must not be.
+ */
+export const stepHandOffs = async (
+  db: Db,
+  projectId: string,
+  outcomes: readonly OutcomeRow[],
+  begins: readonly HandOff[],
+): Promise<Map<string, Decision>> => {
+  const ended = outcomes.map((row) => ({
+    send_id: row.sendId,
+    attempt: row.attempt,
+    outcome: row.outcome,
+    reason: row.reason,
+    provider_message_id: row.providerMessageId,
+    retry_after_seconds: row.retryAfterSeconds,
+  }));
+  const begun = begins.map((row) => ({
+    send_id: row.sendId,
+    address_key: row.addressKey.toString('hex'),
+    owner: row.owner,
+    attempt: row.attempt,
+    message_id: row.messageId,
+  }));
+  const rows = await db.any(sql.type(DecisionRow)`
+    select begun_id, decision
+    from delivery.step_hand_offs(
+      project_id => ${projectId},
+      outcomes => ${JSON.stringify(ended)}::jsonb,
+      begins => ${JSON.stringify(begun)}::jsonb
+    )
+  `);
+  return new Map(rows.map(({ begun_id, decision }) => [begun_id, decision]));
+};
+
+export type OutcomeRow = {
+  sendId: string;
+  attempt: number;
+  outcome: 'accepted' | 'rejected' | 'deferred' | 'unknown' | 'not_started';
+  reason: string | null;
+  providerMessageId: string | null;
+  retryAfterSeconds: number | null;
+};
+
+export const recordOutcome = (db: Db, projectId: string, row: OutcomeRow) =>
+  db.query(sql.unsafe`
+    select from delivery.record_outcome(
+      project_id => ${projectId},
+      send_id => ${row.sendId},
+      attempt => ${row.attempt},
+      outcome => ${row.outcome},
+      reason => ${row.reason},
+      provider_message_id => ${row.providerMessageId},
+      retry_after => make_interval(secs => ${row.retryAfterSeconds})
+    )
+  `);

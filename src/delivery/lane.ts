@@ -1,0 +1,136 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { hint } from '../base/hints.ts';
+import * as providers from '../providers/providers.ts';
+import type { SendOutcome } from '../providers/providers.ts';
+import { handOff, hintOf } from './hand_off.ts';
+import type { HandOffContext, Prepared } from './hand_off.ts';
+import { postponeSend, releaseLeases } from './queries.ts';
+import { retryAfterSeconds } from './retry.ts';
+import { sendHint } from './send_hint.ts';
+import { makeAlarms } from './alarms.ts';
+import type { Turn } from './turns.ts';
+
+/** How long a provider that throttled is left alone when it does not say so itself. */
+const THROTTLED_PAUSE_SECONDS = 2;
+
+/** The provider wants less, or nothing for as long as it says: not its failure. */
+const PAUSE_REASONS: readonly string[] = ['throttled', 'quota_exhausted'];
+
+export type LaneContext = HandOffContext & {
+  projectId: string;
+  providerId: string;
+  /** Aborted when the worker stops: what was not begun is given back. */
+  signal: AbortSignal;
+  /** What this turn knows of the provider. */
+  health: { failures: number; acceptedCount: number; startedAt: number; isStopped: boolean };
+};
+
+export type ProviderTurn = Turn<Prepared, LaneContext>;
+
+const within = <T>({ deps, projectId }: LaneContext, work: (scope: Scope) => Promise<T>) =>
+  inProject(deps, projectId, work);
+
+/** Hints at the provider's sends once its time has come. */
+export const wakeAfter = (
+  { deps, projectId, providerId }: Pick<LaneContext, 'deps' | 'projectId' | 'providerId'>,
+  ms: number,
+): void => {
+  const alarms = deps.resources.of(makeAlarms, deps);
+  alarms.set(providerId, ms, () => void hint(deps, sendHint(projectId, providerId)));
+};
+
+/** Gives back what was leased and not begun, with its share of the day's ramp. */
+export const release = async (context: LaneContext, items: readonly Prepared[]): Promise<void> => {
+  if (items.length === 0) return;
+  const ids = items.map(({ send }) => send.send_id);
+  await within(context, (scope) => releaseLeases(scope, ids, context.owner));
+  await within(context, (scope) => providers.giveBack(scope, context.providerId, ids.length));
+};
+
+/** Puts a send back that could not be given to anybody: it waits for its next try. */
+const postpone = async (
+  context: LaneContext,
+  { send }: Prepared,
+  reason: string,
+): Promise<void> => {
+  const post = { reason, retryAfterSeconds: retryAfterSeconds(send.attempt) };
+  await within(context, (scope) => postponeSend(scope, send.send_id, context.owner, post));
+  await within(context, (scope) => providers.giveBack(scope, context.providerId, 1));
+};
+
+/** Nothing more of this turn goes to the provider: what waits is given back. */
+const stop = async (context: LaneContext, turn: ProviderTurn, wakeMs: number | null) => {
+  context.health.isStopped = true;
+  await release(context, turn.drain());
+  if (wakeMs !== null) wakeAfter(context, wakeMs);
+};
+
+/** Wrong credentials and certificates do not mend themselves: nobody tries again until the record is saved. */
+const park = async (context: LaneContext, reason: string): Promise<void> => {
+  const { deps, projectId: project_id, providerId: provider_id } = context;
+  await within(context, (scope) => providers.park(scope, provider_id, reason));
+  deps.log.error({ project_id, provider_id, reason }, 'provider parked');
+};
+
+const noteFailure = async (context: LaneContext, turn: ProviderTurn, reason: string) => {
+  const { health, providerId, deps, projectId } = context;
+  if (providers.HOPELESS_REASONS.includes(reason)) {
+    await park(context, reason);
+    return stop(context, turn, null);
+  }
+  health.failures += 1;
+  const openMs = await within(context, (scope) => providers.noteFailure(scope, providerId));
+  if (openMs === null) return undefined;
+  const told = { project_id: projectId, provider_id: providerId, reason, open_ms: openMs };
+  deps.log.warn(told, 'circuit of a provider opened');
+  return stop(context, turn, openMs);
+};
+
+const noteThrottled = async (context: LaneContext, turn: ProviderTurn, outcome: SendOutcome) => {
+  const { health, providerId } = context;
+  const pauseMs = (hintOf(outcome) ?? THROTTLED_PAUSE_SECONDS) * 1_000;
+  const observed =
+    health.acceptedCount / Math.max(1, (performance.now() - health.startedAt) / 1_000);
+  await within(context, (scope) => providers.noteThrottled(scope, providerId, observed, pauseMs));
+  return stop(context, turn, pauseMs);
+};
+
+const noteSuccess = async (context: LaneContext): Promise<void> => {
+  const { deps, health, projectId, providerId } = context;
+  if (health.failures === 0) return;
+  health.failures = 0;
+  await within(context, (scope) => providers.noteSuccess(scope, providerId));
+  await hint(deps, sendHint(projectId, providerId));
+};
+
+/** What an answer says of the provider, whatever it says of the message. */
+const noteOutcome = (context: LaneContext, turn: ProviderTurn, outcome: SendOutcome) => {
+  if (outcome.kind === 'accepted') context.health.acceptedCount += 1;
+  if (outcome.kind === 'unknown') return noteFailure(context, turn, 'outcome_unknown');
+  if (outcome.kind === 'not_started') return noteFailure(context, turn, 'too_slow');
+  if (outcome.kind === 'deferred') {
+    if (PAUSE_REASONS.includes(outcome.reason)) return noteThrottled(context, turn, outcome);
+    if (outcome.reason !== 'recipient_refused') return noteFailure(context, turn, outcome.reason);
+  }
+  return noteSuccess(context);
+};
+
+const reasonOf = (outcome: SendOutcome): string =>
+  'reason' in outcome ? outcome.reason : 'connection_failed';
+
+/** Hands over one send when its time has come, and passes on what that says of the provider. */
+export const handOverNext = async (item: Prepared, turn: ProviderTurn): Promise<void> => {
+  const { context } = turn;
+  const { signal, health } = context;
+  const earlyMs = item.startsAt - performance.now();
+  if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
+  if (signal.aborted || health.isStopped) return release(context, [item, ...turn.drain()]);
+  const handed = await handOff(context, item);
+  if (handed.kind === 'not_begun') return undefined;
+  // Written together with the next that begins.
+  if (handed.kind === 'ended') turn.track(handed.written);
+  else await postpone(context, item, reasonOf(handed.outcome));
+  return noteOutcome(context, turn, handed.outcome);
+};

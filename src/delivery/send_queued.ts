@@ -1,0 +1,160 @@
+import { inProject } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { hint } from '../base/hints.ts';
+import * as providers from '../providers/providers.ts';
+import type { Allowance, Ready } from '../providers/providers.ts';
+import { cancelIfGone } from './gone.ts';
+import type { Prepared } from './hand_off.ts';
+import { HandOffLog } from './hand_off_log.ts';
+import { handOverNext, release, wakeAfter } from './lane.ts';
+import type { LaneContext, ProviderTurn } from './lane.ts';
+import { prepareSends } from './prepare.ts';
+import { claimSends, releaseLeases } from './queries.ts';
+import type { Claimed } from './queries.ts';
+import { sendHint } from './send_hint.ts';
+import { Turn, Turns } from './turns.ts';
+import { RAMP_POSTPONED_MAX, resendUnknown, waitForRamp } from './wait_queries.ts';
+
+/** How many sends one claim takes. */
+export const CLAIM_SENDS_MAX = 100;
+/** More is claimed when only so many of a turn wait. */
+const WAITING_SENDS_LOW = 50;
+/** How many sends one turn of a provider takes before others have theirs: the quantum that keeps projects fair. */
+export const TURN_SENDS_MAX = 1_000;
+/** How long a turn keeps a job: a relay that is slow goes on without. */
+export const TURN_MS = 5_000;
+/** After that others may take what is not begun, also when its owner died: well within a minute. */
+const LEASE_SECONDS = 30;
+
+/** Whose turn it is, and which worker takes it until when. */
+export type Turning = { projectId: string; providerId: string; owner: string; signal: AbortSignal };
+
+type Taken = { ready: Ready; allowance: Allowance; claimed: readonly Claimed[]; isMore: boolean };
+
+/** Leases in a transaction of its own: whatever rendering may do, the lease is there to run out. */
+const takeSends = (deps: Deps, { projectId, providerId, owner }: Turning): Promise<Taken | null> =>
+  inProject(deps, projectId, async (scope) => {
+    const ready = await providers.findReady(scope, providerId);
+    if (!ready) {
+      await cancelIfGone(scope, providerId);
+      return null;
+    }
+    const allowance = await providers.allow(scope, providerId);
+    const { sends, limitedBy, wakesAt } = allowance;
+    let claimed: readonly Claimed[] = [];
+    let postponed = 0;
+    if (sends > 0) {
+      await resendUnknown(scope, providerId);
+      const sendsMax = Math.min(CLAIM_SENDS_MAX, sends);
+      const claim = { providerId, owner, sendsMax, leaseSeconds: LEASE_SECONDS };
+      claimed = await claimSends(scope, claim);
+    } else if (limitedBy === 'ramp' && wakesAt) {
+      postponed = await waitForRamp(scope, providerId, wakesAt);
+    }
+    await providers.spend(scope, providerId, allowance, claimed.length);
+    const isMore = claimed.length === CLAIM_SENDS_MAX || postponed === RAMP_POSTPONED_MAX;
+    return { ready, allowance, claimed, isMore: isMore || (sends > 0 && claimed.length === sends) };
+  });
+
+/** Each send with the moment from which the rate lets it start. */
+const prepare = async (deps: Deps, { projectId, owner }: Turning, taken: Taken) => {
+  const { allowance, claimed, ready } = taken;
+  const startsAt = performance.now() + allowance.startsInMs;
+  const built = await prepareSends(deps, { projectId, owner, ready, claimed });
+  return built.map((one, at): Prepared => ({
+    ...one,
+    ready,
+    startsAt: startsAt + at * allowance.everyMs,
+  }));
+};
+
+/** Claims once and adds what was claimed. Answers whether to claim again: at once, or only when hinted at. */
+const fillOnce = async (turning: Turning, turn: ProviderTurn): Promise<'more' | 'done'> => {
+  const { deps, health } = turn.context;
+  const taken = await takeSends(deps, turning);
+  if (!taken) return 'done';
+  const { allowance, claimed } = taken;
+  if (claimed.length > 0) {
+    health.isStopped = false;
+    health.failures = allowance.failures;
+    try {
+      turn.add(await prepare(deps, turning, taken));
+    } catch (error) {
+      const ids = claimed.map(({ send_id }) => send_id);
+      await inProject(deps, turning.projectId, (scope) => releaseLeases(scope, ids, turning.owner));
+      throw error;
+    }
+  }
+  const isLimited = claimed.length >= allowance.sends && allowance.limitedBy !== null;
+  if (isLimited && allowance.wakesInMs !== null && allowance.limitedBy !== 'ramp') {
+    wakeAfter(turn.context, allowance.wakesInMs);
+    return 'done';
+  }
+  return taken.isMore ? 'more' : 'done';
+};
+
+/** Claims and adds while there is more and lanes are not behind. Answers whether more may be due. */
+const fill = async (turning: Turning, turn: ProviderTurn): Promise<boolean> => {
+  const endsAt = performance.now() + TURN_MS;
+  const leftMs = () => endsAt - performance.now();
+  for (let sends = 0; sends < TURN_SENDS_MAX && leftMs() > 0; sends += CLAIM_SENDS_MAX) {
+    if (turning.signal.aborted) return false;
+    turn.isAskedAgain = false;
+    const found = await fillOnce(turning, turn);
+    const enough = found === 'more' ? WAITING_SENDS_LOW : 0;
+    const isLow = () =>
+      found === 'more' ? turn.waitingCount <= enough : turn.isIdle || turn.isAskedAgain;
+    if (!(await turn.when(isLow, leftMs()))) return false;
+    if (found === 'done' && !turn.isAskedAgain) return false;
+  }
+  await turn.when(() => turn.isIdle, leftMs());
+  return true;
+};
+
+const failIfAny = (errors: readonly unknown[]): void => {
+  if (errors.length > 0) throw new AggregateError(errors, 'some sends could not be handed over');
+};
+
+/** Half of a worker's jobs: relays that hang must not stop events from being processed. */
+const makeTurns = ({ config }: Pick<Deps, 'config'>) =>
+  new Turns<Prepared, LaneContext>({
+    fedMax: Math.max(1, Math.floor(config.workerConcurrency / 2)),
+    onLate: (turn) => {
+      const { deps, projectId, providerId } = turn.context;
+      for (const error of turn.takeErrors())
+        deps.log.error({ err: error, provider_id: providerId }, 'hand-off failed');
+      void hint(deps, sendHint(projectId, providerId));
+    },
+  });
+
+const openTurn = (deps: Deps, { projectId, providerId, owner, signal }: Turning): ProviderTurn => {
+  const health = { failures: 0, acceptedCount: 0, startedAt: performance.now(), isStopped: false };
+  const log = new HandOffLog(deps, projectId);
+  const context: LaneContext = { deps, projectId, providerId, owner, signal, log, health };
+  return new Turn(context, providers.LINKS_PER_PROVIDER_MAX, handOverNext);
+};
+
+/**
+ * A turn of a provider: lease what is due, render it, hand it over. Answers whether more may be due.
+ * Finds a turn that runs already, it adds to that and is done. With no place for another provider it
+ * does nothing: the sweeper reminds of what is left. Safe to run twice or at once: each hand-off is
+ * decided by a compare-and-set of its row.
+ */
+export const sendQueued = async (deps: Deps, turning: Turning): Promise<boolean> => {
+  const turns = deps.resources.of(makeTurns, deps);
+  const isMore = await turns.feed(turning.providerId, {
+    makeTurn: () => openTurn(deps, turning),
+    feed: async (turn) => {
+      try {
+        return await fill(turning, turn);
+      } finally {
+        if (turning.signal.aborted) {
+          await release(turn.context, turn.drain());
+          await turn.when(() => turn.isIdle, Infinity);
+        }
+        failIfAny(turn.takeErrors());
+      }
+    },
+  });
+  return isMore ?? false;
+};

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
+
+const Ended = z.strictObject({ status: z.string() });
+
+const isResent = sql.fragment`(
+  on_unknown = 'resend' and attempt_count < ${UNKNOWN_ATTEMPTS_MAX} and recipient is not null
+)`;
+
+/**
+ * Looks at what is unknown and has waited for feedback. Queues again what was planned to be sent again; the
+ * rest is held: due never, so that nobody looks again.
+ */
+export const resendUnknown = ({ tx, projectId }: Scope, providerId: string) =>
+  tx.query(sql.unsafe`
+    update delivery.sends
+    set status = case when ${isResent} then 'queued' else status end,
+      due_at = case when ${isResent} then due_at else 'infinity' end
+    where project_id = ${projectId} and send_id = any (array(
+      select send_id from delivery.sends
+      where project_id = ${projectId} and provider_id = ${providerId}
+      and status = 'unknown' and due_at <= statement_timestamp() and expires_at > statement_timestamp()
+      for update skip locked
+    ))
+  `);
+
+/** What one claim moves to the next day at most. */
+export const RAMP_POSTPONED_MAX = 1_000;
+
+/** Lets what is due and exceeds a day's ramp wait for the next day, `until`, and say so. Answers how many. */
+export const waitForRamp = async (
+  { tx, projectId }: Scope,
+  providerId: string,
+  until: Date,
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update delivery.sends
+    set status_reason = 'ramp', due_at = ${sql.timestamp(until)}
+    where project_id = ${projectId} and send_id = any (array(
+      select send_id from delivery.sends
+      where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
+      and due_at <= statement_timestamp() and (lease_until is null or lease_until < statement_timestamp())
+      order by due_at, send_id
+      limit ${RAMP_POSTPONED_MAX}
+      for update skip locked
+    ))
+  `);
+  return rowCount;
+};
+
+/** Says of an unknown send what somebody has found out. Answers the new status; null when it is not unknown. */
+export const resolveUnknown = (
+  { tx, projectId }: Scope,
+  sendId: string,
+  outcome: 'accepted' | 'not_sent',
+) =>
+  tx.maybeOne(sql.type(Ended)`
+    update delivery.sends
+    set status = ${outcome}, status_reason = 'resolved',
+      accepted_at = case when ${outcome} = 'accepted' then handed_off_at end
+    where project_id = ${projectId} and send_id = ${sendId} and status = 'unknown'
+    returning status
+  `);
+
+/** Ends a send that waits. Answers its status; null when it does not wait. */
+export const cancelQueued = ({ tx, projectId }: Scope, sendId: string) =>
+  tx.maybeOne(sql.type(Ended)`
+    update delivery.sends
+    set status = 'cancelled', status_reason = 'cancelled', lease_owner = null, lease_until = null
+    where project_id = ${projectId} and send_id = ${sendId} and status = 'queued'
+    returning status
+  `);

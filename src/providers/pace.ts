@@ -1,0 +1,223 @@
+import type { Scope } from '../base/db.ts';
+import { CIRCUIT_PROBE_MS, circuitAt, openForSeconds } from './circuit.ts';
+import type { CircuitState } from './circuit.ts';
+import {
+  findPace,
+  findPlan,
+  insertPace,
+  lockPace,
+  takePace,
+  updatePlan,
+  wakePace,
+  writePace,
+} from './pace_queries.ts';
+import type { Pace } from './pace_queries.ts';
+import { dayOf, nextDayAt, rampAllowance } from './ramp.ts';
+import type { Ramp } from './ramp.ts';
+import { grantRate, learnRate, rateAt } from './rate.ts';
+
+/** How fast a customer lets a provider be used. */
+export type Plan = { rate_per_second: number | null; ramp: Ramp | null };
+
+/** Sets how fast a provider may be used. */
+export const setPlan = async (
+  scope: Scope,
+  providerId: string,
+  { rate_per_second, ramp }: Plan,
+): Promise<void> => {
+  const [ramp_started_on, ramp_stages] = [ramp?.started_on ?? null, ramp ? [...ramp.stages] : null];
+  await updatePlan(scope, providerId, { rate_per_second, ramp_started_on, ramp_stages });
+  await wakePace(scope, providerId);
+};
+
+/** What a claim may take of a provider just now, and why not more. */
+export type Allowance = {
+  sends: number;
+  limitedBy: 'circuit' | 'rate' | 'ramp' | 'busy' | null;
+  /** Until the first send may start; each of the others starts `everyMs` after the one before. */
+  startsInMs: number;
+  everyMs: number;
+  /** When to look again, if this limit is reached; null: when something else happens. */
+  wakesInMs: number | null;
+  /** The same by the database's clock. */
+  wakesAt: Date | null;
+  /** Failures that are not forgotten yet: a success forgets them. */
+  failures: number;
+  /** What was looked at; null where no limit is in effect. */
+  held: { pace: Pace; rate: number | null; startsAt: number } | null;
+};
+
+const UNLIMITED: Allowance = {
+  sends: Infinity,
+  limitedBy: null,
+  startsInMs: 0,
+  everyMs: 0,
+  wakesInMs: null,
+  wakesAt: null,
+  failures: 0,
+  held: null,
+};
+const BUSY_MS = 100;
+
+const learnedOf = ({ learned_rate: rate, learned_at: at }: Pace) =>
+  rate === null || at === null ? null : { rate, at: at.getTime() };
+
+type Limit = Pick<Allowance, 'limitedBy' | 'sends'> & { startsAt?: number; wakesAt: number | null };
+
+const limitsOf = (pace: Pace, rate: number | null, ramp: Ramp | null): Limit[] => {
+  const now = pace.now.getTime();
+  const limits: Limit[] = [];
+  const circuit = circuitAt(pace.failure_count, pace.opened_until?.getTime() ?? null, now);
+  if (circuit === 'open')
+    limits.push({ limitedBy: 'circuit', sends: 0, wakesAt: pace.opened_until?.getTime() ?? now });
+  if (circuit === 'probing')
+    limits.push({ limitedBy: 'circuit', sends: 1, wakesAt: now + CIRCUIT_PROBE_MS });
+  const day = dayOf(now);
+  const allowance = ramp && rampAllowance(ramp, day);
+  if (allowance !== null) {
+    const used = pace.ramp_day === day ? pace.ramp_count : 0;
+    const left = Math.max(0, allowance - used);
+    limits.push({ limitedBy: 'ramp', sends: left, wakesAt: nextDayAt(day) });
+  }
+  if (rate !== null)
+    limits.push({ limitedBy: 'rate', ...grantRate(rate, pace.next_at?.getTime() ?? 0, now) });
+  return limits;
+};
+
+const toAllowance = (pace: Pace, rate: number | null, ramp: Ramp | null): Allowance => {
+  const now = pace.now.getTime();
+  const limits = limitsOf(pace, rate, ramp);
+  const startsAt = limits.find((limit) => limit.startsAt !== undefined)?.startsAt ?? now;
+  const [least] = limits.toSorted((a, b) => a.sends - b.sends);
+  return {
+    sends: least?.sends ?? Infinity,
+    limitedBy: least?.limitedBy ?? null,
+    startsInMs: startsAt - now,
+    everyMs: rate === null ? 0 : 1_000 / rate,
+    wakesInMs: least?.wakesAt ? Math.max(0, least.wakesAt - now) : null,
+    wakesAt: least?.wakesAt ? new Date(least.wakesAt) : null,
+    failures: pace.failure_count,
+    held: { pace, rate, startsAt },
+  };
+};
+
+/**
+ * The least of what circuit, ramp and rate leave, for this claim alone until its transaction ends:
+ * who claims meanwhile is told 'busy', not made to wait. Say with `spend` what was taken.
+ */
+export const allow = async (scope: Scope, providerId: string): Promise<Allowance> => {
+  const plan = await findPlan(scope, providerId);
+  if (!plan) return UNLIMITED;
+  const { rate_per_second, ramp_started_on: started_on, ramp_stages: stages } = plan;
+  const ramp = started_on && stages ? { started_on, stages } : null;
+  if (!plan.is_paced) {
+    if (rate_per_second === null && ramp === null) return UNLIMITED;
+    await insertPace(scope, providerId);
+  }
+  const pace = await takePace(scope, providerId);
+  if (!pace) return { ...UNLIMITED, sends: 0, limitedBy: 'busy', wakesInMs: BUSY_MS };
+  return toAllowance(pace, rateAt(rate_per_second, learnedOf(pace), pace.now.getTime()), ramp);
+};
+
+/** Writes what a claim took of what it was allowed, and whether somebody has to come back for more. */
+export const spend = async (
+  scope: Scope,
+  providerId: string,
+  { held, sends, limitedBy, wakesAt }: Allowance,
+  taken: number,
+): Promise<void> => {
+  if (!held) return;
+  const { pace, rate, startsAt } = held;
+  const day = dayOf(pace.now.getTime());
+  const isProbe = limitedBy === 'circuit' && taken > 0;
+  await writePace(scope, providerId, {
+    ...pace,
+    next_at:
+      rate === null || taken === 0 ? pace.next_at : new Date(startsAt + (taken * 1_000) / rate),
+    opened_until: isProbe ? new Date(pace.now.getTime() + CIRCUIT_PROBE_MS) : pace.opened_until,
+    ramp_day: day,
+    ramp_count: (pace.ramp_day === day ? pace.ramp_count : 0) + taken,
+    wakes_at: taken >= sends ? wakesAt : null,
+  });
+};
+
+const change = async (
+  scope: Scope,
+  providerId: string,
+  changed: (pace: Pace) => (Partial<Pace> & { wakes_at?: Date | null }) | null,
+): Promise<Pace | null> => {
+  const pace = await lockPace(scope, providerId);
+  const changes = pace && changed(pace);
+  if (!pace || !changes) return pace;
+  await writePace(scope, providerId, { wakes_at: null, ...pace, ...changes });
+  return { ...pace, ...changes };
+};
+
+/** Gives back what was taken of a day's ramp and not handed over. */
+export const giveBack = async (scope: Scope, providerId: string, sends: number): Promise<void> => {
+  await change(scope, providerId, (pace) =>
+    pace.ramp_day === dayOf(pace.now.getTime())
+      ? { ramp_count: Math.max(0, pace.ramp_count - sends) }
+      : null,
+  );
+};
+
+/** Counts a failure of the provider itself. Answers for how long its circuit is open; null: it is closed. */
+export const noteFailure = async (
+  scope: Scope,
+  providerId: string,
+  random = Math.random(),
+): Promise<number | null> => {
+  if (!(await findPlan(scope, providerId))) return null;
+  await insertPace(scope, providerId);
+  const pace = await change(scope, providerId, ({ failure_count, now }) => {
+    const failures = failure_count + 1;
+    const seconds = openForSeconds(failures, random);
+    const opened_until = seconds === null ? null : new Date(now.getTime() + seconds * 1_000);
+    return { failure_count: failures, opened_until, wakes_at: opened_until };
+  });
+  return pace?.opened_until ? pace.opened_until.getTime() - pace.now.getTime() : null;
+};
+
+/** The provider answers: whatever failures there were are forgotten, and its circuit is closed. */
+export const noteSuccess = async (scope: Scope, providerId: string): Promise<void> => {
+  await change(scope, providerId, ({ failure_count }) =>
+    failure_count === 0 ? null : { failure_count: 0, opened_until: null },
+  );
+};
+
+/** The provider wants less: from now on half of what it was given, `observed` a second, and nothing for a moment. */
+export const noteThrottled = async (
+  scope: Scope,
+  providerId: string,
+  observed: number,
+  pauseMs: number,
+): Promise<void> => {
+  const plan = await findPlan(scope, providerId);
+  if (!plan) return;
+  await insertPace(scope, providerId);
+  await change(scope, providerId, (pace) => {
+    const now = pace.now.getTime();
+    const learned = learnedOf(pace);
+    const rate = learnRate(rateAt(plan.rate_per_second, learned, now), observed, learned, now);
+    if (rate === null) return null;
+    const next_at = new Date(Math.max(now + pauseMs, pace.next_at?.getTime() ?? 0));
+    return { learned_rate: rate, learned_at: pace.now, next_at };
+  });
+};
+
+/** How a provider is used just now, for people. */
+export type PaceState = { circuit: CircuitState; openedUntil: Date | null; rate: number | null };
+
+export const findState = async (scope: Scope, providerId: string): Promise<PaceState | null> => {
+  const plan = await findPlan(scope, providerId);
+  if (!plan) return null;
+  const pace = await findPace(scope, providerId);
+  if (!pace) return { circuit: 'closed', openedUntil: null, rate: plan.rate_per_second };
+  const now = pace.now.getTime();
+  return {
+    circuit: circuitAt(pace.failure_count, pace.opened_until?.getTime() ?? null, now),
+    openedUntil: pace.opened_until,
+    rate: rateAt(plan.rate_per_second, learnedOf(pace), now),
+  };
+};

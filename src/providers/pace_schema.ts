@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { RAMP_STAGES_DEFAULT } from './ramp.ts';
+
+export const RATE_MIN = 0.01;
+export const RATE_MAX = 1_000;
+export const RAMP_STAGES_MAX = 14;
+const STAGE_MAX = 10_000_000;
+/** Whatever began before has ended. */
+const STARTED_MIN = '2000-01-01';
+
+const Rate = z.number().min(RATE_MIN).max(RATE_MAX);
+const Started = z.iso.date().refine((day) => day >= STARTED_MIN, `not before ${STARTED_MIN}`);
+const Stages = z.array(z.int().min(1).max(STAGE_MAX)).min(1).max(RAMP_STAGES_MAX);
+
+const RATE =
+  'Sends a second at most; kept to six digits. Without it, as many as the provider takes.';
+const RAMP = 'A warm-up over two weeks. What exceeds its day waits for the next one.';
+const STARTED_ON = 'Its first day, in UTC.';
+const STAGES =
+  'Sends a day, from its first day to its last, evenly spread; after that there is no limit.';
+
+/** How fast a provider may be used, as its record is given. */
+export const PLAN_INPUT = {
+  rate_per_second: Rate.nullish().meta({ description: RATE }),
+  ramp: z
+    .strictObject({
+      started_on: Started.meta({ description: STARTED_ON }),
+      stages: Stages.default([...RAMP_STAGES_DEFAULT]).meta({ description: STAGES }),
+    })
+    .nullish()
+    .meta({ description: RAMP }),
+};
+
+/** The same, as its record is shown. */
+export const PLAN_SHOWN = {
+  rate_per_second: z.number().nullable().meta({ description: RATE }),
+  ramp: z
+    .strictObject({
+      started_on: z.iso.date().meta({ description: STARTED_ON }),
+      stages: z.array(z.int()).meta({ description: STAGES }),
+    })
+    .nullable()
+    .meta({ description: RAMP }),
+};

@@ -1,0 +1,57 @@
+/** How far ahead of the clock a claim may take what a rate allows. */
+export const RATE_AHEAD_MS = 2_000;
+/** What a throttling provider taught is forgotten: the learned rate doubles each time this has passed. */
+export const RATE_RECOVERY_MS = 5 * 60_000;
+/** However often a provider throttles, it is asked this often: one in ten seconds. */
+export const LEARNED_RATE_MIN = 0.1;
+/** A burst of throttled sends teaches once. */
+export const LEARN_PAUSE_MS = 5_000;
+/** Doubled so often, nothing of what was learned is left. */
+const DOUBLINGS_MAX = 30;
+
+export type Learned = { rate: number; at: number };
+
+/** The rate a second that is in effect: what is configured, or less while a throttling is remembered. Null: none. */
+export const rateAt = (
+  configured: number | null,
+  learned: Learned | null,
+  now: number,
+): number | null => {
+  if (!learned) return configured;
+  const doublings = Math.max(0, now - learned.at) / RATE_RECOVERY_MS;
+  if (doublings > DOUBLINGS_MAX) return configured;
+  return Math.min(configured ?? Infinity, learned.rate * 2 ** doublings);
+};
+
+export type RateGrant = { sends: number; startsAt: number; wakesAt: number };
+
+/**
+ * What a rate gives to one claim: how many sends, when the first may start (the others follow one
+ * interval after the other), and when to come back for more. `nextAt`: up to there it is given away.
+ */
+export const grantRate = (rate: number, nextAt: number, now: number): RateGrant => {
+  const startsAt = Math.max(now, nextAt);
+  const isEarly = startsAt > now + RATE_AHEAD_MS / 2;
+  const sends = isEarly
+    ? 0
+    : Math.max(1, Math.floor(((now + RATE_AHEAD_MS - startsAt) * rate) / 1_000));
+  return { sends, startsAt, wakesAt: wakesAfter(rate, startsAt + (sends * 1_000) / rate) };
+};
+
+/** When half of what may be taken ahead is free again; with slow rates, when the next send may start. */
+const wakesAfter = (rate: number, nextAt: number): number =>
+  (rate * RATE_AHEAD_MS) / 1_000 >= 2 ? nextAt - RATE_AHEAD_MS / 2 : nextAt;
+
+/**
+ * What a throttling answer teaches: half of what was in effect, or of what had really gone out. Null while an
+ * answer of the same burst has taught already.
+ */
+export const learnRate = (
+  inEffect: number | null,
+  observed: number,
+  learned: Learned | null,
+  now: number,
+): number | null => {
+  if (learned && now - learned.at < LEARN_PAUSE_MS) return null;
+  return Math.max(LEARNED_RATE_MIN, Math.min(inEffect ?? Infinity, Math.max(observed, 1)) / 2);
+};

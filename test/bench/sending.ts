@@ -1,0 +1,204 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createTransport } from 'nodemailer';
+import { inProject } from '../../src/base/db.ts';
+import { hint } from '../../src/base/hints.ts';
+import { sendHint } from '../../src/delivery/delivery.ts';
+import { LINKS_PER_PROVIDER_MAX } from '../../src/providers/providers.ts';
+import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { EXAMPLE_EVENT, keepExample } from '../../src/runtime/example.ts';
+import { withClient } from '../../src/runtime/with_client.ts';
+import { checkpoint, openInstallation } from './installation.ts';
+import { askAtPace } from './load.ts';
+import { median, quantile } from './measure.ts';
+import type { Comparison } from './measure.ts';
+import { startRelay } from './relay_process.ts';
+
+const ROUNDS = 5;
+const SENDS = 3_000;
+const BACKLOG_SENDS = 100_000;
+const SMALL_BACKLOG_SENDS = 5_000;
+const HALF = 0.5;
+const PACED_MS = 10_000;
+const P99 = 0.99;
+const FIRST_BYTE_MS_MAX = 2_000;
+const KIBIBYTES_PER_MEBIBYTE = 1024;
+const MEMORY_SAMPLES = 10;
+const MEMORY_EVERY_MS = 1_000;
+
+/** What both sides send; one of them renders it. */
+const MESSAGE = {
+  subject: 'Welcome, {{ profile.first_name }}',
+  html: `<!doctype html>
+    <html lang="en"><body><h1>Welcome, {{ profile.first_name }}</h1>
+    <p>Thank you for signing up. This mail was handed to a real SMTP server.</p></body></html>`,
+  text: 'Welcome, {{ profile.first_name }}. Thank you for signing up.',
+};
+
+const openWorld = async () => {
+  const installation = await openInstallation();
+  const relay = await startRelay();
+  const project = await keepExample(installation.deps, null, {
+    display_name: 'Relay',
+    from_email: 'hello@shop.test',
+    from_name: 'Shop',
+    reply_to: null,
+    ...relay.settings,
+  });
+  const ask = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
+    withClient(installation.url, async (client) => (await client.query<Row>(text, values)).rows);
+  const templateId = await inProject(installation.deps, project.project_id, (scope) =>
+    saveTemplate(scope, { name: 'bench', ...MESSAGE }),
+  );
+  const [ids] = await ask<{ provider_id: string; template_id: string }>(
+    `select provider_id, template_id from providers.providers join rendering.templates as template using (project_id)
+    where template.template_id = $1`,
+    [templateId],
+  );
+  if (!ids) throw new Error('there is no example');
+  return { installation, relay, project, ask, ...ids };
+};
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** Queues sends to people of their own, as planned ones lie there. */
+const queueSends = async (world: World, count: number): Promise<void> => {
+  const { ask, project, provider_id, template_id } = world;
+  await ask(
+    `with person as (
+      insert into profiles.profiles (project_id, profile_id, email, traits, created_at, updated_at)
+      select $1, gen_random_uuid(), gen_random_uuid() || '@people.test', '{"first_name": "Ann"}', now(), now()
+      from generate_series(1, $2)
+      returning profile_id, email
+    ), address as (
+      insert into suppression.addresses (project_id, address_key, email)
+      select $1, sha256(email::bytea), email from person
+      returning address_key, email
+    )
+    insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, profile_id, provider_id,
+      template_id, template_version, address_key, recipient, status, due_at, queued_at, expires_at)
+    select $1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'welcome', profile_id, $3, $4, 1, address_key,
+      email, 'queued', now(), now(), now() + interval '1 day'
+    from person join address using (email)`,
+    [project.project_id, count, provider_id, template_id],
+  );
+  await ask('vacuum analyze delivery.sends');
+};
+
+/** Queues sends while no worker is there to see them, then measures how fast one hands them over. */
+const handOver = async (world: World): Promise<number> => {
+  await queueSends(world, SENDS);
+  await checkpoint(world.installation.url);
+  const rate = world.relay.rateOf(SENDS);
+  await hint(world.installation.deps, sendHint(world.project.project_id, world.provider_id));
+  return rate;
+};
+
+/** The mail library alone: as many connections, the same message, a recipient each. */
+const sendAlone = async ({ relay }: World): Promise<number> => {
+  const { smtp_host: host, smtp_port: port, username: user, password: pass } = relay.settings;
+  const transport = createTransport({
+    pool: true,
+    host,
+    port,
+    ignoreTLS: true,
+    auth: { user, pass },
+    maxConnections: LINKS_PER_PROVIDER_MAX,
+    maxMessages: Infinity,
+  });
+  const rate = relay.rateOf(SENDS);
+  await Promise.all(
+    Array.from({ length: SENDS }, (_, at) =>
+      transport.sendMail({
+        from: { name: 'Shop', address: 'hello@shop.test' },
+        to: `alone-${at}@people.test`,
+        ...MESSAGE,
+      }),
+    ),
+  );
+  transport.close();
+  return rate;
+};
+
+const residentMiB = (pid: number): number =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / KIBIBYTES_PER_MEBIBYTE;
+
+/** The most memory that a worker takes while a backlog is handed over. */
+const memoryWith = async (world: World, pid: number, count: number): Promise<number> => {
+  await queueSends(world, count);
+  await hint(world.installation.deps, sendHint(world.project.project_id, world.provider_id));
+  let most = 0;
+  for (let at = 0; at < MEMORY_SAMPLES; at += 1) {
+    await wait(MEMORY_EVERY_MS);
+    most = Math.max(most, residentMiB(pid));
+  }
+  return most;
+};
+
+/** Sign-ups at half of what can be sent: milliseconds from when each was due to the first byte of its mail. */
+const firstBytes = async (world: World, port: number, perSecond: number): Promise<number[]> => {
+  const load = { port, connections: 16, path: '/v1/events', token: world.project.server_key };
+  const postedAt = new Map<string, number>();
+  let next = 0;
+  const nextBody = (): string => {
+    const person = `paced-${(next += 1)}-${performance.now()}`;
+    postedAt.set(`${person}@people.test`, performance.timeOrigin + performance.now());
+    const properties = { email: `${person}@people.test`, first_name: 'Ann' };
+    return JSON.stringify({ event: EXAMPLE_EVENT, external_id: person, properties });
+  };
+  const all = world.relay.rateOf(Math.floor((perSecond * PACED_MS) / 1_000));
+  await askAtPace(load, nextBody, { perSecond, forMs: PACED_MS });
+  await all;
+  return [...postedAt].map(([to, at]) => (world.relay.firstByteAt.get(to) ?? Infinity) - at);
+};
+
+/** Sends handed over to a local relay, beside the mail library alone; first bytes at half load; memory. */
+export const sending = async (): Promise<Comparison[]> => {
+  const world = await openWorld();
+  const worker = await world.installation.start('worker');
+  const api = await world.installation.start('api');
+  await handOver(world);
+  await sendAlone(world);
+  const measured: number[] = [];
+  const comparison: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    measured.push(await handOver(world));
+    comparison.push(await sendAlone(world));
+  }
+  const paced: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // One machine does both: processing an event takes about what sending its mail takes.
+    const perSecond = median(measured) * HALF * HALF;
+    paced.push(quantile(await firstBytes(world, api.port, perSecond), P99));
+  }
+  const pid = worker.child.pid ?? 0;
+  const small = await memoryWith(world, pid, SMALL_BACKLOG_SENDS);
+  const large = await memoryWith(world, pid, BACKLOG_SENDS);
+  await world.installation.close();
+  world.relay.close();
+  return [
+    {
+      name: 'sends handed over to a local relay, by one worker',
+      unit: 'sends/s',
+      measured,
+      comparedWith: 'the mail library alone, the same connections and message',
+      comparison,
+      good: { atLeast: 0.6 },
+    },
+    {
+      name: 'event accepted → first byte of its mail, 99 of 100, under load',
+      unit: 'ms',
+      measured: paced,
+      comparedWith: 'what is promised',
+      comparison: paced.map(() => FIRST_BYTE_MS_MAX),
+      good: { atMost: 1 },
+    },
+    {
+      name: `memory of a worker with a backlog of ${BACKLOG_SENDS} sends`,
+      unit: 'MiB',
+      measured: [large],
+      comparedWith: `with ${SMALL_BACKLOG_SENDS}`,
+      comparison: [small],
+      good: { atMost: 1.2 },
+    },
+  ];
+};

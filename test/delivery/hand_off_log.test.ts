@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { HandOffLog } from '../../src/delivery/hand_off_log.ts';
+import { testDatabase } from '../support/database.ts';
+import { newSend, OWNER, sendsOf } from './one_send.ts';
+
+const database = testDatabase();
+
+const xidsOf = async (projectId: string) => {
+  const { rows } = await database.owner.query<{ commits: number }>(
+    'select count(distinct xmin::text)::int as commits from delivery.sends where project_id = $1',
+    [projectId],
+  );
+  return rows[0]?.commits;
+};
+
+test('what lanes want written at the same moment shares a commit', async () => {
+  const projectId = newId();
+  const sends = sendsOf(database, projectId);
+  const providerId = newId();
+  const all = Array.from({ length: 5 }, () => newSend({ providerId }));
+  for (const send of all) await sends.plan(send);
+  await sends.claim(providerId);
+  const log = new HandOffLog(database.deps, projectId);
+  const begun = await Promise.all(
+    all.map(({ sendId, addressKey }) =>
+      log.begin({ sendId, addressKey, owner: OWNER, attempt: 1, messageId: `<${sendId}.1@x>` }),
+    ),
+  );
+  expect(begun).toEqual(Array(5).fill('handing_off'));
+  expect(await xidsOf(projectId)).toBe(1);
+  const outcome = { reason: null, providerMessageId: null, retryAfterSeconds: null };
+  await Promise.all(
+    all.map(({ sendId }) => log.end({ sendId, attempt: 1, outcome: 'accepted', ...outcome })),
+  );
+  expect(await xidsOf(projectId)).toBe(1);
+});
+
+test('a hand-off that cannot be begun fails alone; outcomes that waited with it are written', async () => {
+  const projectId = newId();
+  const sends = sendsOf(database, projectId);
+  const ended = await sends.handingOff();
+  const wrong = newSend();
+  await sends.plan(wrong);
+  await sends.claim(wrong.providerId);
+  const log = new HandOffLog(database.deps, projectId);
+  const outcome = { reason: null, providerMessageId: null, retryAfterSeconds: null };
+  const ending = log.end({ sendId: ended.sendId, attempt: 1, outcome: 'accepted', ...outcome });
+  const beginning = log.begin({
+    sendId: wrong.sendId,
+    addressKey: wrong.addressKey,
+    owner: OWNER,
+    attempt: 1,
+    messageId: null as unknown as string,
+  });
+  await expect(beginning).rejects.toThrow();
+  await ending;
+  expect(await sends.read(ended.sendId)).toMatchObject({ status: 'accepted' });
+  expect(await sends.read(wrong.sendId)).toMatchObject({ status: 'queued' });
+});

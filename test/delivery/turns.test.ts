@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { Turn, Turns } from '../../src/delivery/turns.ts';
+
+const LANES = 2;
+const FOREVER_MS = 10_000;
+
+/** A turn whose items end when the test says so. */
+const heldTurn = () => {
+  const begun: { item: number; end: () => void }[] = [];
+  const turn = new Turn<number, null>(
+    null,
+    LANES,
+    (item) =>
+      new Promise((resolve) => {
+        begun.push({ item, end: resolve });
+      }),
+  );
+  return { begun, turn };
+};
+const ended = <T>(turn: Turn<T, null>) => turn.when(() => turn.isIdle, FOREVER_MS);
+
+describe('a turn', () => {
+  test('hands over so many at a time, the rest one after the other', async () => {
+    const { begun, turn } = heldTurn();
+    turn.add([1, 2, 3]);
+    expect(begun.map(({ item }) => item)).toEqual([1, 2]);
+    expect([turn.hasRoom, turn.waitingCount]).toEqual([false, 1]);
+    begun[0]?.end();
+    await turn.when(() => begun.length === 3, FOREVER_MS);
+    for (const { end } of begun) end();
+    expect(await ended(turn)).toBe(true);
+  });
+
+  test('gives back what was not begun', () => {
+    const { begun, turn } = heldTurn();
+    turn.add([1, 2, 3, 4]);
+    expect(turn.drain()).toEqual([3, 4]);
+    expect(begun).toHaveLength(2);
+  });
+
+  test('does not end before what it tracks, and holds no lane for it', async () => {
+    const { turn } = heldTurn();
+    const { promise, reject } = Promise.withResolvers<void>();
+    turn.track(promise);
+    expect([turn.isIdle, turn.hasRoom]).toEqual([false, true]);
+    reject(new Error('not written'));
+    await ended(turn);
+    expect(turn.takeErrors()).toEqual([new Error('not written')]);
+    expect(turn.takeErrors()).toEqual([]);
+  });
+
+  test('waits no longer than it is told', async () => {
+    const { turn } = heldTurn();
+    turn.add([1]);
+    expect(await turn.when(() => turn.isIdle, 1)).toBe(false);
+  });
+});
+
+describe('turns', () => {
+  const open = (fedMax = 1) => {
+    const late: unknown[] = [];
+    const turns = new Turns<number, null>({ fedMax, onLate: (turn) => late.push(turn) });
+    return { late, turns };
+  };
+
+  test('one feeds a turn at a time; whoever comes meanwhile makes it look again', async () => {
+    const { turns } = open(2);
+    const { turn } = heldTurn();
+    const makeTurn = () => turn;
+    const answer = await turns.feed('a', {
+      makeTurn,
+      feed: async () => {
+        expect(await turns.feed('a', { makeTurn, feed: () => Promise.resolve(1) })).toBe(null);
+        return turn.isAskedAgain;
+      },
+    });
+    expect(answer).toBe(true);
+  });
+
+  test('so many are fed at a time, and no more', async () => {
+    const { turns } = open();
+    const feed = () => Promise.resolve(true);
+    const inner = await turns.feed('a', {
+      makeTurn: () => heldTurn().turn,
+      feed: () => turns.feed('b', { makeTurn: () => heldTurn().turn, feed }),
+    });
+    expect(inner).toBe(null);
+    expect(await turns.feed('b', { makeTurn: () => heldTurn().turn, feed })).toBe(true);
+  });
+
+  test('a turn that hangs takes nobody’s place, and says when it has ended', async () => {
+    const { turns, late } = open();
+    const { begun, turn } = heldTurn();
+    const add = (one: Turn<number, null>) => {
+      one.add([1, 2]);
+      return Promise.resolve(true);
+    };
+    await turns.feed('hangs', { makeTurn: () => turn, feed: add });
+    expect(await turns.feed('hangs', { makeTurn: () => turn, feed: add })).toBe(null);
+    expect(
+      await turns.feed('other', {
+        makeTurn: () => heldTurn().turn,
+        feed: () => Promise.resolve('fed'),
+      }),
+    ).toBe('fed');
+    for (const { end } of begun) end();
+    await turns.close();
+    expect(late).toEqual([turn]);
+  });
+});

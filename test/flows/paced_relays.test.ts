@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { until } from '../support/until.ts';
+import { addressOf, testWorld } from '../support/world.ts';
+
+const TEST_TIMEOUT_MS = 120_000;
+
+type State = { failure_count: number; is_open: boolean; learned_rate: number | null };
+const worlds = () => {
+  const world = testWorld();
+  const people = (name: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `${name}-${at}`);
+  const pace = async (): Promise<State | undefined> =>
+    (
+      await world.owner.query<State>(
+        'select failure_count, coalesce(opened_until > now(), false) as is_open, learned_rate from providers.paces',
+      )
+    ).rows[0];
+  const counts = async (): Promise<Record<string, number>> => {
+    const { rows } = await world.owner.query<{ status: string; count: number }>(
+      'select status, count(*)::int from delivery.sends group by status',
+    );
+    return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+  };
+  return { world, people, pace, counts };
+};
+/** Lets time pass for the circuit, the retries and what was learned. */
+const later = `
+  update providers.paces set opened_until = now(), next_at = now(), wakes_at = null;
+  update delivery.sends set due_at = now() - interval '1 minute' where status = 'queued'`;
+
+describe('a relay that refuses connections', () => {
+  const { world, people, pace, counts } = worlds();
+
+  test(
+    'opens its circuit after a few tries; a probe closes it, and everybody is mailed',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      await world.start('worker');
+      world.sink.play('connect', 'drop');
+      const before = world.sink.connections;
+      await world.signUp(...people('waits', 60));
+      await until('the circuit is open', async () => (await pace())?.is_open === true);
+      await until('nothing is leased', async () => {
+        const { rowCount } = await world.owner.query(
+          `select from delivery.sends where lease_owner is not null`,
+        );
+        return rowCount === 0 && (await counts())['queued'] === 60;
+      });
+      // Each lane may be at it when the circuit opens.
+      expect(world.sink.connections - before).toBeLessThanOrEqual(10);
+
+      world.sink.reset();
+      await world.owner.query(later);
+      await until('everybody is mailed', async () => (await counts())['accepted'] === 60);
+      expect(await pace()).toMatchObject({ failure_count: 0, is_open: false });
+      expect(new Set(world.sink.mails.flatMap(({ to }) => to)).size).toBe(60);
+      expect(world.sink.mails).toHaveLength(60);
+    },
+  );
+});
+
+describe('a relay that throttles', () => {
+  const { world, people, pace, counts } = worlds();
+
+  test(
+    '454 teaches a rate, nothing is lost and nothing is sent twice',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      await world.start('worker');
+      world.sink.play('mail', { code: 454, text: 'Throttling failure' }, { times: 3 });
+      await world.signUp(...people('throttled', 20));
+      await until('a rate is learned', async () => ((await pace())?.learned_rate ?? 0) > 0);
+      await until('everybody is mailed', async () => {
+        await world.owner.query(
+          `update delivery.sends set due_at = now() - interval '1 minute'
+          where status = 'queued' and due_at > now()`,
+        );
+        return (await counts())['accepted'] === 20;
+      });
+      expect(world.sink.mails).toHaveLength(20);
+      const { rows } = await world.owner.query<{ reason: string }>(
+        `select distinct reason from delivery.attempts where outcome = 'deferred'`,
+      );
+      expect(rows).toEqual([{ reason: 'throttled' }]);
+    },
+  );
+});
+
+describe('a relay that never answers after the end of a message', () => {
+  const { world, people, counts, pace } = worlds();
+
+  test(
+    'leaves a few sends unknown after the wait, the circuit open and the rest queued',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      world.sink.play('end', 'hang');
+      await world.start('worker', { ANSWER_TIMEOUT_SECONDS: '2' });
+      await world.signUp(...people('hangs', 30));
+      await until('the circuit is open', async () => (await pace())?.is_open === true);
+      await until('nothing is being handed over', async () => !(await counts())['handing_off']);
+      const { unknown = 0, queued = 0 } = await counts();
+      expect(unknown + queued).toBe(30);
+      expect(unknown).toBeLessThanOrEqual(10);
+      expect(world.sink.mails).toHaveLength(unknown);
+    },
+  );
+});
+
+describe('a rate that is configured', () => {
+  const { world, people, counts } = worlds();
+
+  test(
+    'is kept by two workers together, and what waits goes by itself',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      await world.owner.query('update providers.providers set rate_per_second = 10');
+      await world.start('worker');
+      await world.start('worker');
+      await world.signUp(...people('paced', 60));
+      await until('everybody is mailed', async () => (await counts())['accepted'] === 60);
+      const times = world.sink.mails.map(({ receivedAt }) => receivedAt).toSorted((a, b) => a - b);
+      const tookMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
+      // 59 intervals of 100 ms; late starts only make it longer.
+      expect(tookMs).toBeGreaterThan(5_000);
+    },
+  );
+});
+
+describe('a ramp', () => {
+  const { world, people, counts } = worlds();
+
+  test(
+    'sends a day’s allowance; the rest waits for the next day and says so',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      await world.owner.query(
+        `update providers.providers set ramp_started_on = (now() at time zone 'UTC')::date, ramp_stages = '{5, 50}'`,
+      );
+      await world.start('worker');
+      await world.signUp(...people('warm', 12));
+      await until('the rest waits', async () => {
+        const { rowCount } = await world.owner.query(
+          `select from delivery.sends where status = 'queued' and status_reason = 'ramp'
+          and due_at = ((now() at time zone 'UTC')::date + 1)::timestamp at time zone 'UTC'`,
+        );
+        return rowCount === 7 && (await counts())['accepted'] === 5;
+      });
+      expect(world.sink.mails.every(({ to }) => to[0]?.startsWith('warm-'))).toBe(true);
+      expect(addressOf('warm-0')).toContain('warm-0');
+    },
+  );
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
+import { askToErase } from '../support/erase.ts';
+import { testDatabase } from '../support/database.ts';
+import { newPerson } from './people.ts';
+
+const database = testDatabase();
+const HOLD = 'select profiles.hold_living(project_id => $1, identity_ids => $2, profile_ids => $3)';
+
+const people = async (count: number) => {
+  const first = await newPerson(database);
+  const { projectId } = first;
+  const all = [first];
+  while (all.length < count) all.push(await newPerson(database, projectId));
+  return { projectId, all };
+};
+
+test('whoever erases one of many that are held waits until the transaction ends', async () => {
+  const { projectId, all } = await people(3);
+  const client = await connectTo(database, projectId);
+  await client.query('begin');
+  const identities = all.map(({ identityId }) => identityId);
+  await client.query(HOLD, [projectId, identities, all.map(({ profileId }) => profileId)]);
+  const asked = askToErase(database, projectId, all[1]?.profileId ?? '');
+  await untilWaiting(database);
+  expect(await isSettled(asked)).toBe(false);
+  await client.query('commit');
+  await asked;
+});
+
+test('a profile is held where nobody knows which identity it is about', async () => {
+  const { projectId, all } = await people(2);
+  const client = await connectTo(database, projectId);
+  await client.query('begin');
+  await client.query(HOLD, [projectId, [null, null], all.map(({ profileId }) => profileId)]);
+  const asked = askToErase(database, projectId, all[0]?.profileId ?? '');
+  await untilWaiting(database);
+  expect(await isSettled(asked)).toBe(false);
+  await client.query('commit');
+  await asked;
+});
+
+test('nobody to hold is nothing, and two may hold the same people in any order of theirs', async () => {
+  const { projectId, all } = await people(2);
+  const [one, other] = [
+    await connectTo(database, projectId),
+    await connectTo(database, projectId),
+  ] as const;
+  await one.query(HOLD, [projectId, null, null]);
+  const ids = [all.map(({ identityId }) => identityId), all.map(({ profileId }) => profileId)];
+  await one.query('begin');
+  await other.query('begin');
+  await one.query(HOLD, [projectId, ...ids]);
+  await other.query(HOLD, [projectId, ...ids.map((list) => list.toReversed())]);
+  await other.query('commit');
+  await one.query('commit');
+});

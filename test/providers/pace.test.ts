@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import type { Scope } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { CIRCUIT_FAILURES } from '../../src/providers/circuit.ts';
+import {
+  allow,
+  findState,
+  giveBack,
+  noteFailure,
+  noteSuccess,
+  noteThrottled,
+  setPlan,
+  spend,
+} from '../../src/providers/pace.ts';
+import type { Plan } from '../../src/providers/pace.ts';
+import { dayOf } from '../../src/providers/ramp.ts';
+import { connectTo } from '../base/connections.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+const today = dayOf(Date.now());
+
+/** A provider of a project of its own, at a pace. */
+const pacedProvider = async (plan: Partial<Plan> = {}) => {
+  const [projectId, providerId] = [newId(), newId()];
+  await database.owner.query(
+    `insert into providers.data_keys (project_id, key_version, master_version, wrapped_key, created_at)
+    values ($1, 1, 1, '', now())`,
+    [projectId],
+  );
+  await database.owner.query(
+    `insert into providers.providers (project_id, provider_id, provider, display_name, from_email, key_version,
+      secret, created_at, updated_at)
+    values ($1, $2::uuid, 'relay_api', 'x', $2::uuid || '@x.test', 1, '', now(), now())`,
+    [projectId, providerId],
+  );
+  const within = <T>(work: (scope: Scope) => Promise<T>) =>
+    inProject(database.deps, projectId, work);
+  await within((scope) =>
+    setPlan(scope, providerId, { rate_per_second: null, ramp: null, ...plan }),
+  );
+  /** A claim that finds so many sends. */
+  const claim = (found: number) =>
+    within(async (scope) => {
+      const allowance = await allow(scope, providerId);
+      const taken = Math.min(found, allowance.sends);
+      await spend(scope, providerId, allowance, taken);
+      return { ...allowance, taken };
+    });
+  const read = async () =>
+    (
+      await database.owner.query('select * from providers.paces where provider_id = $1', [
+        providerId,
+      ])
+    ).rows[0];
+  const update = (set: string) =>
+    database.owner.query(`update providers.paces set ${set} where provider_id = $1`, [providerId]);
+  return { projectId, providerId, within, claim, read, update };
+};
+
+test('without a limit a claim takes what there is, and nothing is written', async () => {
+  const { claim, read } = await pacedProvider();
+  expect(await claim(5_000)).toMatchObject({ taken: 5_000, limitedBy: null, everyMs: 0 });
+  expect(await read()).toBe(undefined);
+});
+
+describe('a rate', () => {
+  test('is shared by all claims: what one took, the next does not get', async () => {
+    const { claim } = await pacedProvider({ rate_per_second: 10 });
+    expect(await claim(100)).toMatchObject({ taken: 20, limitedBy: 'rate', everyMs: 100 });
+    const next = await claim(100);
+    expect(next).toMatchObject({ taken: 0, limitedBy: 'rate' });
+    expect(next.wakesInMs).toBeGreaterThan(0);
+    expect(next.wakesInMs).toBeLessThanOrEqual(1_000);
+  });
+
+  test('gives away no more than a claim found', async () => {
+    const { claim } = await pacedProvider({ rate_per_second: 10 });
+    expect(await claim(1)).toMatchObject({ taken: 1 });
+    expect((await claim(100)).taken).toBeGreaterThanOrEqual(18);
+  });
+
+  test('who claims at the same moment is told so at once, and waits for nobody', async () => {
+    const { claim, projectId, providerId } = await pacedProvider({ rate_per_second: 10 });
+    await claim(1);
+    const other = await connectTo(database, projectId);
+    await other.query('begin');
+    const hold =
+      'select from providers.paces where project_id = $1 and provider_id = $2 for update';
+    await other.query(hold, [projectId, providerId]);
+    expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'busy' });
+    await other.query('rollback');
+    expect((await claim(10)).taken).toBe(10);
+  });
+
+  test('is halved by throttled answers, once in a burst, with a pause, and recovers', async () => {
+    const { claim, within, providerId, update } = await pacedProvider({ rate_per_second: 100 });
+    for (let burst = 0; burst < 3; burst += 1)
+      await within((scope) => noteThrottled(scope, providerId, 40, 5_000));
+    expect(await within((scope) => findState(scope, providerId))).toMatchObject({
+      rate: expect.closeTo(20, 0),
+    });
+    expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'rate' });
+    await update("next_at = now(), learned_at = now() - interval '1 hour'");
+    expect((await within((scope) => findState(scope, providerId)))?.rate).toBe(100);
+    expect((await claim(1_000)).taken).toBeGreaterThan(100);
+  });
+});
+
+describe('a circuit', () => {
+  const opened = async () => {
+    const provider = await pacedProvider();
+    const { within, providerId } = provider;
+    const open: (number | null)[] = [];
+    for (let failure = 0; failure < CIRCUIT_FAILURES; failure += 1)
+      open.push(await within((scope) => noteFailure(scope, providerId, 1)));
+    return { ...provider, open };
+  };
+
+  test('opens after so many failures, and then nobody gets anything', async () => {
+    const { open, claim } = await opened();
+    expect(open.slice(0, -1).every((ms) => ms === null)).toBe(true);
+    expect(open.at(-1)).toBe(15_000);
+    expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'circuit' });
+  });
+
+  test('lets one probe through when its time has come, until it is known what became of that', async () => {
+    const { claim, update } = await opened();
+    await update('opened_until = now()');
+    expect(await claim(10)).toMatchObject({ taken: 1, limitedBy: 'circuit' });
+    expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'circuit' });
+  });
+
+  test('a probe that finds nothing to send leaves the next one free', async () => {
+    const { claim, update } = await opened();
+    await update('opened_until = now()');
+    expect(await claim(0)).toMatchObject({ taken: 0 });
+    expect(await claim(10)).toMatchObject({ taken: 1 });
+  });
+
+  test('closes with a success, and opens for longer with another failure', async () => {
+    const { within, providerId, claim, update } = await opened();
+    await update('opened_until = now()');
+    expect(await within((scope) => noteFailure(scope, providerId, 1))).toBe(30_000);
+    await within((scope) => noteSuccess(scope, providerId));
+    expect(await claim(10)).toMatchObject({ taken: 10, limitedBy: null });
+    expect(await within((scope) => findState(scope, providerId))).toMatchObject({
+      circuit: 'closed',
+    });
+  });
+
+  test('failures at once are all counted', async () => {
+    const { within, providerId, read } = await pacedProvider();
+    const fail = () => within((scope) => noteFailure(scope, providerId));
+    await Promise.all(Array.from({ length: 8 }, fail));
+    expect((await read()).failure_count).toBe(8);
+  });
+});
+
+describe('a ramp', () => {
+  const ramp = { started_on: today, stages: [50, 500] };
+
+  test('lets a day’s allowance through, then nothing until the next day', async () => {
+    const { claim } = await pacedProvider({ ramp });
+    expect(await claim(30)).toMatchObject({ taken: 30 });
+    expect(await claim(30)).toMatchObject({ taken: 20, limitedBy: 'ramp' });
+    const none = await claim(30);
+    expect(none).toMatchObject({ taken: 0, limitedBy: 'ramp' });
+    expect(none.wakesInMs).toBeLessThanOrEqual(24 * 3_600_000);
+  });
+
+  test('what was not handed over is given back', async () => {
+    const { claim, within, providerId } = await pacedProvider({ ramp });
+    await claim(50);
+    await within((scope) => giveBack(scope, providerId, 7));
+    expect(await claim(30)).toMatchObject({ taken: 7 });
+  });
+
+  test('a new day begins anew', async () => {
+    const { claim, update } = await pacedProvider({ ramp });
+    await claim(50);
+    await update('ramp_day = ramp_day - 1');
+    expect(await claim(100)).toMatchObject({ taken: 50 });
+  });
+});

@@ -1,0 +1,88 @@
+import { beforeEach, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { allow, findState, noteFailure } from '../../src/providers/providers.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { counterparts, fieldsOf, providersOf } from './counterparts.ts';
+
+const database = testDatabase();
+const sinks = counterparts(database);
+const api = testApi(database);
+const { create, read, change, test: send } = providersOf(api);
+beforeEach(async () => {
+  api.project = await createProject(database.deps, 'its own');
+});
+
+const createOne = async (given: object = {}) => {
+  const { status, body } = await create(fieldsOf(sinks, 'relay_api', given));
+  expect(status).toBe(201);
+  return body;
+};
+const state = (id: string) =>
+  inProject(database.deps, api.project.project_id, (scope) => findState(scope, id));
+const breakDown = async (id: string): Promise<void> => {
+  for (let failures = 0; failures < 5; failures += 1)
+    await inProject(database.deps, api.project.project_id, (scope) => noteFailure(scope, id));
+};
+
+test('POST 201: a rate and a ramp are kept, shown, and hold', async () => {
+  const ramp = { started_on: new Date().toISOString().slice(0, 10), stages: [7, 70] };
+  const made = await createOne({ rate_per_second: 2.55, ramp });
+  expect(made).toMatchObject({ rate_per_second: 2.55, ramp });
+  expect((await read(made.id)).body).toEqual(made);
+  expect((await state(made.id))?.rate).toBe(2.55);
+  const allowed = await inProject(database.deps, api.project.project_id, (scope) =>
+    allow(scope, made.id),
+  );
+  expect(allowed.sends).toBeLessThanOrEqual(7);
+});
+
+test('POST 201: a ramp that says only when it begins has the usual stages', async () => {
+  const { ramp } = await createOne({ ramp: { started_on: '2026-02-01' } });
+  expect(ramp).toEqual({ started_on: '2026-02-01', stages: [50, 500, 5_000] });
+});
+
+test('PATCH 200: what is left out stays, null takes it away, and the provider is not asked', async () => {
+  const ramp = { started_on: '2026-02-01', stages: [10, 100] };
+  const { id } = await createOne({ rate_per_second: 5, ramp });
+  sinks.relay.reset();
+  expect((await change(id, { rate_per_second: 9 })).body).toMatchObject({
+    rate_per_second: 9,
+    ramp,
+  });
+  expect((await change(id, { display_name: 'New' })).body).toMatchObject({
+    rate_per_second: 9,
+    ramp,
+  });
+  expect((await change(id, { rate_per_second: null, ramp: null })).body).toMatchObject({
+    rate_per_second: null,
+    ramp: null,
+  });
+  expect(sinks.relay.requests).toEqual([]);
+});
+
+test.each([
+  { rate_per_second: 0 },
+  { rate_per_second: 1_000.01 },
+  { rate_per_second: 0.001 },
+  { ramp: { started_on: '1999-12-31' } },
+  { ramp: { started_on: '2026-02-30' } },
+  { ramp: { started_on: '2026-02-01', stages: [] } },
+  { ramp: { started_on: '2026-02-01', stages: [0, 50] } },
+])('400 invalid_request: %j', async (given) => {
+  expect((await create(fieldsOf(sinks, 'relay_api', given))).status).toBe(400);
+});
+
+test('a provider that was proved just now, by a change or a test, is not left alone any more', async () => {
+  const { id } = await createOne();
+  await breakDown(id);
+  expect((await state(id))?.circuit).toBe('open');
+  await change(id, { display_name: 'New' });
+  expect((await state(id))?.circuit).toBe('open');
+  expect((await send(id)).status).toBe(200);
+  expect((await state(id))?.circuit).toBe('closed');
+  await breakDown(id);
+  await change(id, { from_email: 'other@shop.test' });
+  expect((await state(id))?.circuit).toBe('closed');
+});
