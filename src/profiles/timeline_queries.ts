@@ -34,16 +34,26 @@ export const findPerson = async (
           select profile_id from identity.identities
           where project_id = ${projectId} and kind = 'external' and value = ${value}
         )`;
+  // Each step is a look-up by key. Joined freely, the planner, who thinks that people are alike, may read everybody.
   const rows = await tx.any(sql.type(Known)`
     select known.kind, known.value, known.first_seen_at, known.last_seen_at, exists (
       select from ingest.pending where project_id = ${projectId} and retry_at is null
     ) as is_work_waiting
-    from profiles.profiles as named
-    join profiles.profiles as person on person.project_id = ${projectId}
-      and person.profile_id = coalesce(named.merged_into, named.profile_id) and person.erasure_id is null
-    left join identity.identities as known on known.project_id = ${projectId}
-      and known.profile_id = person.profile_id and known.erasure_id is null
-    where named.project_id = ${projectId} and named.profile_id = ${profileId} and named.erasure_id is null
+    from (
+      select coalesce(merged_into, profile_id) as profile_id from profiles.profiles
+      where project_id = ${projectId} and profile_id = ${profileId} and erasure_id is null
+      offset 0
+    ) as named
+    cross join lateral (
+      select profile_id from profiles.profiles
+      where project_id = ${projectId} and profile_id = named.profile_id and erasure_id is null
+      offset 0
+    ) as person
+    left join lateral (
+      select kind, value, first_seen_at, last_seen_at from identity.identities
+      where project_id = ${projectId} and profile_id = person.profile_id and erasure_id is null
+      offset 0
+    ) as known on true
     order by known.kind desc, known.value
   `);
   if (!rows[0]) return null;
