@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { firstIdAt } from '../base/ids.ts';
-
-/** Before every id. */
-const FIRST_ID = firstIdAt(new Date(0));
+import { FIRST_ID } from '../base/ids.ts';
 
 const SendOf = z.strictObject({
   owner_id: z.uuid(),

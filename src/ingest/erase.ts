@@ -13,7 +13,7 @@ import type { Batch } from './erase_queries.ts';
 /** How many events one transaction of an erase removes, whosever they are of its identities. */
 export const ERASE_EVENTS_MAX = 1_000;
 /** Before any event: retention is counted in months. */
-const BEGINNING = new Date(0);
+export const BEGINNING = new Date(0);
 
 /** Where a walk over identities goes on: the first of them from a moment on, then the others. */
 type Place = { identities: readonly KnownIdentity[]; since: Date };

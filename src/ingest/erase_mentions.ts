@@ -1,6 +1,6 @@
 import type { Scope } from '../base/db.ts';
 import type { InStep, Person } from '../base/whole_person.ts';
-import { ERASE_EVENTS_MAX } from './erase.ts';
+import { BEGINNING, ERASE_EVENTS_MAX } from './erase.ts';
 import {
   deletePairs,
   eraseMentionsAfter,
@@ -13,8 +13,6 @@ import {
 
 /** How many flushes that wait one transaction looks through: of some events each, at most some hundreds. */
 const FLUSHES_MAX = 20;
-/** Before any event: retention is counted in months. */
-const BEGINNING = new Date(0);
 
 const valuesOf = ({ identities }: Person, wanted: 'external' | 'anonymous'): string[] =>
   identities.filter(({ kind }) => kind === wanted).map(({ value }) => value);

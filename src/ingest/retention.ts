@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { inProject } from '../base/db.ts';
 import type { Db } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { FIRST_ID } from '../base/ids.ts';
 import { RETENTION_MONTHS } from './occurred_at.ts';
 import { findExpiry, forgetIdsAfter } from './retention_queries.ts';
 
@@ -11,8 +12,6 @@ const FORGET_IDS_MAX = 5_000;
 /** How often the timeline's lock is asked for, and the pause that others get in between. */
 const DROP_TRIES_MAX = 60;
 const DROP_PAUSE_MS = 1_000;
-/** Before any. */
-const FIRST_KEY = '00000000-0000-0000-0000-000000000000';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The end of the newest month that has expired and is still there; null when there is none. */
@@ -26,7 +25,7 @@ export const forgetMessageIds = async (
   before: Date,
   signal: AbortSignal,
 ): Promise<void> => {
-  for (let after: string | null = FIRST_KEY; after !== null;) {
+  for (let after: string | null = FIRST_ID; after !== null;) {
     signal.throwIfAborted();
     const from: string = after;
     after = await inProject(deps, projectId, (scope) =>

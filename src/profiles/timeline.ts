@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
+import { FIRST_ID } from '../base/ids.ts';
 import { readCursor, toCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import * as ingest from '../ingest/ingest.ts';
@@ -17,7 +18,6 @@ export const EFFORT = {
   eventsPerPageMax: 10_000,
 };
 const DAY_MS = 86_400_000;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 const PositionInCursor = z.tuple([z.iso.datetime(), z.uuid()]);
 

@@ -3,29 +3,19 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { record } from '../../src/feedback/feedback.ts';
 import { generic } from '../../src/feedback/generic.ts';
-import { meaning } from '../../src/feedback/notice.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
 import { addressKey, isOnList } from '../../src/suppression/suppression.ts';
 import { permutationsOf } from '../base/connections.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { newPerson, profileOf, tell } from '../profiles/people.ts';
 import { testDatabase } from '../support/database.ts';
+import { EMAIL, newNotice as noticeOf } from './project_told.ts';
 
 const database = testDatabase();
 
-const EMAIL = 'ann@example.com';
 const soon = () => new Date(Date.now() + 1_000);
-const newNotice = (given: Partial<Notice> = {}): Notice => ({
-  ...meaning(given.kind ?? 'delivered', given.bounceType),
-  email: EMAIL,
-  occurredAt: soon(),
-  sendId: null,
-  messageIds: [],
-  reason: null,
-  isTest: false,
-  dedupeKey: newId(),
-  ...given,
-});
+const newNotice = (given: Partial<Notice> = {}): Notice =>
+  noticeOf({ occurredAt: soon(), ...given });
 const hardBounce = (given: Partial<Notice> = {}) =>
   newNotice({ kind: 'bounced', bounceType: 'hard', ...given });
 

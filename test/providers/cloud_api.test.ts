@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cloudApi, SIMULATOR } from '../../src/providers/cloud_api.ts';
 import { endpointOf, REGION } from '../../src/providers/cloud_region.ts';
 import { HTTPS_TIMEOUTS } from '../../src/providers/https.ts';
-import type { Link, Network, WireMessage } from '../../src/providers/transport.ts';
+import type { Link, Network } from '../../src/providers/transport.ts';
 import {
   ACCESS_KEY_ID,
   cloudError,
@@ -17,6 +17,8 @@ import {
   readSent,
 } from '../support/cloud_sink.ts';
 import type { HttpAction } from '../support/https_sink.ts';
+import { holdsOverHttps } from './over_https.ts';
+import { toWire } from './wire.ts';
 
 const sink = cloudSink();
 const plain = cloudSink({ secure: false });
@@ -42,14 +44,7 @@ const network = (given: Partial<Network> = {}): Network => ({
 });
 
 const RAW = Buffer.from('From: hello@acme.test\r\nTo: ada@example.test\r\n\r\nHällo\r\n.\r\n');
-const message = (changes: Partial<WireMessage> = {}): WireMessage => ({
-  sendId: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
-  from: 'hello@acme.test',
-  to: 'ada@example.test',
-  raw: RAW,
-  mayStart: () => true,
-  ...changes,
-});
+const message = toWire('019a9f0c-6c00-7cc3-98c4-dc0c0c07398f', RAW);
 
 const links: Link[] = [];
 afterEach(() => {
@@ -128,30 +123,7 @@ describe('a message', () => {
     expect(Buffer.from(sent?.Content.Raw.Data ?? '', 'base64')).toEqual(RAW);
   });
 
-  test('accepted: several go over one connection', async () => {
-    const before = sink.connections;
-    const link = await open();
-    for (let i = 0; i < 3; i += 1) expect((await link.send(message())).kind).toBe('accepted');
-    expect([link.isOpen, sink.requests.length, sink.connections]).toEqual([true, 3, before + 1]);
-  });
-
-  test('not_started: a deadline that has passed lets no byte out', async () => {
-    const link = await open();
-    expect(await link.send(message({ mayStart: () => false }))).toEqual({ kind: 'not_started' });
-    expect([link.isOpen, sink.requests]).toEqual([false, []]);
-  });
-
-  test('deferred: over a connection that was closed meanwhile, nothing is written', async () => {
-    const link = await open();
-    // The sink has a connection a moment after us.
-    const dropped = () => {
-      sink.dropAll();
-      return link.isOpen;
-    };
-    await expect.poll(dropped).toBe(false);
-    expect(await link.send(message())).toEqual(deferred('connection_failed'));
-    expect(sink.requests).toEqual([]);
-  });
+  holdsOverHttps(sink, open, message);
 
   test.each<[HttpAction]>([['drop'], ['hang'], ['truncate'], ['endless'], ['drip']])(
     'unknown: %j once it is written, and nothing is repeated',

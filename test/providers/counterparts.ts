@@ -1,6 +1,12 @@
 import { beforeAll, beforeEach } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { sendQueued } from '../../src/delivery/delivery.ts';
+import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { newSend, OWNER, sendsOf } from '../delivery/one_send.ts';
 import type { TestApi } from '../support/api.ts';
 import { ACCESS_KEY_ID, cloudSink } from '../support/cloud_sink.ts';
+import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
 import { smtpSink } from '../support/smtp_sink.ts';
@@ -71,4 +77,17 @@ export const providersOf = (api: TestApi) => {
     test: (id: string, to = 'ada@example.test', headers?: Record<string, string>) =>
       ask('POST', `/v1/email-providers/${id}/test`, { to }, headers),
   };
+};
+
+/** One send through a provider, as a worker hands it over; answers what the send log says of it. */
+export const sendOneOf = (database: TestDatabase, api: TestApi) => async (providerId: string) => {
+  const { project_id: projectId, server_key: key } = api.project;
+  const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
+  const templateId = await inProject(database.deps, projectId, (scope) =>
+    saveTemplate(scope, template),
+  );
+  const planned = newSend({ providerId, templateId, recipient: `${newId()}@example.test` });
+  await sendsOf(database, projectId).plan(planned);
+  await sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER });
+  return (await api.call('GET', `/v1/sends/${planned.sendId}`, { key })).body;
 };

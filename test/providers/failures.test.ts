@@ -2,25 +2,21 @@
 // same class with what to do about it from saving, from a test message and from the send log. (The last
 // row, mail that goes to spam, is no answer of a provider: nobody tells.)
 import { beforeEach, describe, expect, test } from 'vitest';
-import { inProject } from '../../src/base/db.ts';
-import { newId } from '../../src/base/ids.ts';
-import { sendQueued } from '../../src/delivery/delivery.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { explanations } from '../../src/providers/failures.ts';
 import type { ExplainedFailure } from '../../src/providers/failures.ts';
-import { saveTemplate } from '../../src/rendering/rendering.ts';
-import { newSend, OWNER, sendsOf } from '../delivery/one_send.ts';
 import { testApi } from '../support/api.ts';
 import { cloudError } from '../support/cloud_sink.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { NO_SUCH_KEY, relayError } from '../support/relay_sink.ts';
-import { counterparts, fieldsOf, providersOf } from './counterparts.ts';
+import { counterparts, fieldsOf, providersOf, sendOneOf } from './counterparts.ts';
 import type { KINDS } from './counterparts.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
 const api = testApi(database);
 const { create, read, test: send } = providersOf(api);
+const sendOne = sendOneOf(database, api);
 beforeEach(async () => {
   api.project = await createProject(database.deps, 'its own');
 });
@@ -151,19 +147,6 @@ const rows: Row[] = [
       }),
   },
 ];
-
-/** One send through a provider, as a worker hands it over; answers what the send log says of it. */
-const sendOne = async (providerId: string) => {
-  const { project_id: projectId, server_key: key } = api.project;
-  const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
-  const templateId = await inProject(database.deps, projectId, (scope) =>
-    saveTemplate(scope, template),
-  );
-  const planned = newSend({ providerId, templateId, recipient: `${newId()}@example.test` });
-  await sendsOf(database, projectId).plan(planned);
-  await sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER });
-  return (await api.call('GET', `/v1/sends/${planned.sendId}`, { key })).body;
-};
 
 describe.each(rows)('$row', ({ kind, reason, status, breakIt, isSaved = false }) => {
   const told = { reason, ...explanations[reason] };

@@ -2,10 +2,12 @@ import { Resolver } from 'node:dns/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HTTPS_TIMEOUTS } from '../../src/providers/https.ts';
 import { classify, readPermissions, relayApi } from '../../src/providers/relay_api.ts';
-import type { Link, Network, WireMessage } from '../../src/providers/transport.ts';
+import type { Link, Network } from '../../src/providers/transport.ts';
 import { httpsSink } from '../support/https_sink.ts';
 import type { HttpAction } from '../support/https_sink.ts';
 import { API_KEY, mimeOf, NO_SUCH_KEY, relayError, relaySink } from '../support/relay_sink.ts';
+import { holdsOverHttps } from './over_https.ts';
+import { toWire } from './wire.ts';
 
 const sink = relaySink();
 const strangers = relaySink({ trusted: false });
@@ -29,14 +31,7 @@ const network = (given: Partial<Network> = {}): Network => ({
 const IMPATIENT = { ...HTTPS_TIMEOUTS, headersMs: 100, answerMs: 200 };
 
 const RAW = Buffer.from('From: hello@acme.test\r\nTo: ada@example.test\r\n\r\nHällo\r\n.\r\n');
-const message = (changes: Partial<WireMessage> = {}): WireMessage => ({
-  sendId: 'send-1',
-  from: 'hello@acme.test',
-  to: 'ada@example.test',
-  raw: RAW,
-  mayStart: () => true,
-  ...changes,
-});
+const message = toWire('send-1', RAW);
 
 const links: Link[] = [];
 afterEach(() => {
@@ -126,30 +121,7 @@ describe('a message', () => {
     expect(sent && mimeOf(sent)).toBe(RAW.toString());
   });
 
-  test('accepted: several go over one connection', async () => {
-    const before = sink.connections;
-    const link = await open();
-    for (let i = 0; i < 3; i += 1) expect((await link.send(message())).kind).toBe('accepted');
-    expect([link.isOpen, sink.requests.length, sink.connections]).toEqual([true, 3, before + 1]);
-  });
-
-  test('not_started: a deadline that has passed lets no byte out', async () => {
-    const link = await open();
-    expect(await link.send(message({ mayStart: () => false }))).toEqual({ kind: 'not_started' });
-    expect([link.isOpen, sink.requests]).toEqual([false, []]);
-  });
-
-  test('deferred: over a connection that the relay closed meanwhile, nothing is written', async () => {
-    const link = await open();
-    // The sink has a connection a moment after us.
-    const dropped = () => {
-      sink.dropAll();
-      return link.isOpen;
-    };
-    await expect.poll(dropped).toBe(false);
-    expect(await link.send(message())).toEqual(deferred('connection_failed'));
-    expect(sink.requests).toEqual([]);
-  });
+  holdsOverHttps(sink, open, message);
 
   test('a redirect is not followed', async () => {
     sink.play(SEND, { status: 307, headers: { location: `${elsewhere.url}/v3${SEND}` } });

@@ -4,15 +4,19 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { openLog } from '../../src/base/log.ts';
-import { sendQueued } from '../../src/delivery/delivery.ts';
 import { findProvider } from '../../src/providers/queries.ts';
 import { openSettings } from '../../src/providers/records.ts';
-import { saveTemplate } from '../../src/rendering/rendering.ts';
-import { newSend, OWNER, sendsOf } from '../delivery/one_send.ts';
 import { testApi } from '../support/api.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
-import { CLOUD_SECRET, counterparts, fieldsOf, KINDS, providersOf } from './counterparts.ts';
+import {
+  CLOUD_SECRET,
+  counterparts,
+  fieldsOf,
+  KINDS,
+  providersOf,
+  sendOneOf,
+} from './counterparts.ts';
 
 const database = testDatabase();
 const logged: string[] = [];
@@ -28,6 +32,7 @@ beforeAll(() => {
 const sinks = counterparts(database);
 const api = testApi(database);
 const { create, list, read, change, test: send } = providersOf(api);
+const sendOne = sendOneOf(database, api);
 
 const WRONG = {
   smtp: 'wrong-0-password',
@@ -56,18 +61,6 @@ const dump = async (): Promise<string> => {
     texts.push(...table.rows.map(({ row }) => row));
   }
   return texts.join('\n');
-};
-
-const sendOne = async (providerId: string): Promise<unknown> => {
-  const { project_id: projectId, server_key: key } = api.project;
-  const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
-  const templateId = await inProject(database.deps, projectId, (scope) =>
-    saveTemplate(scope, template),
-  );
-  const planned = newSend({ providerId, templateId, recipient: `${newId()}@example.test` });
-  await sendsOf(database, projectId).plan(planned);
-  await sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER });
-  return (await api.call('GET', `/v1/sends/${planned.sendId}`, { key })).body;
 };
 
 /** All that a record of a kind is used for, well and badly; answers everything that was answered. */

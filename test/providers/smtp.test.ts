@@ -11,6 +11,7 @@ import { classify } from '../../src/providers/smtp_errors.ts';
 import type { Link, WireMessage } from '../../src/providers/transport.ts';
 import { smtpSink, startSmtpSink } from '../support/smtp_sink.ts';
 import type { Action, SinkOptions, Stage } from '../support/smtp_script.ts';
+import { toWire } from './wire.ts';
 
 const LOCAL = {
   allowNetworks: ['127.0.0.0/8', '::1/128'],
@@ -35,14 +36,7 @@ const RAW = Buffer.from(
     '',
   ].join('\r\n'),
 );
-const message = (changes: Partial<WireMessage> = {}): WireMessage => ({
-  sendId: 'send-1',
-  from: 'hello@acme.test',
-  to: 'ada@example.test',
-  raw: RAW,
-  mayStart: () => true,
-  ...changes,
-});
+const message = toWire('send-1', RAW);
 
 const links: Link[] = [];
 afterEach(() => {
