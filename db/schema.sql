@@ -459,8 +459,8 @@ create table delivery.attempts (
   constraint attempts_project_id_send_id_fkey foreign key (project_id, send_id) references delivery.sends(project_id, send_id) on delete cascade,
   constraint attempts_outcome_is_known check ((outcome = any (array['accepted'::text, 'rejected'::text, 'deferred'::text, 'unknown'::text, 'not_started'::text])))
 ) with (fillfactor=80);
-create index attempts_by_message_id on delivery.attempts using btree (project_id, message_id);
-create index attempts_by_provider_message_id on delivery.attempts using btree (project_id, provider_message_id) where (provider_message_id is not null);
+create index attempts_by_message_id on delivery.attempts using btree (message_id, project_id);
+create index attempts_by_provider_message_id on delivery.attempts using btree (provider_message_id, project_id) where (provider_message_id is not null);
 alter table delivery.attempts enable row level security, force row level security;
 create policy one_project on delivery.attempts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on delivery.attempts to trunkline_runtime;
@@ -523,17 +523,17 @@ create table delivery.sends (
 -- keyed: cannot be read back: address_key
 -- of a person: recipient, subject, status_reason
 create index sends_bounced on delivery.sends using btree (project_id, send_id) where (bounced_at is not null);
-create index sends_by_address on delivery.sends using btree (project_id, address_key, send_id);
-create index sends_by_automation on delivery.sends using btree (project_id, automation_id, send_id);
+create index sends_by_address on delivery.sends using btree (address_key, project_id, send_id);
+create index sends_by_automation on delivery.sends using btree (automation_id, project_id, send_id);
 create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
 create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
-create index sends_by_identity on delivery.sends using btree (project_id, identity_id, send_id) where (identity_id is not null);
-create index sends_by_profile on delivery.sends using btree (project_id, profile_id, send_id);
+create index sends_by_identity on delivery.sends using btree (identity_id, project_id, send_id) where (identity_id is not null);
+create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
 create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
-create index sends_due on delivery.sends using btree (project_id, provider_id, due_at, send_id) where (status = 'queued'::text);
-create index sends_unknown_due on delivery.sends using btree (project_id, provider_id, due_at) where (status = 'unknown'::text);
+create index sends_due on delivery.sends using btree (provider_id, project_id, due_at, send_id) where (status = 'queued'::text);
+create index sends_unknown_due on delivery.sends using btree (provider_id, project_id, due_at) where (status = 'unknown'::text);
 alter table delivery.sends enable row level security, force row level security;
 create policy analysts_permissive on delivery.sends for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on delivery.sends as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -543,18 +543,19 @@ grant insert, select, update on delivery.sends to trunkline_runtime;
 grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at) on delivery.sends to trunkline_queue;
 grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at) on delivery.sends to trunkline_analyst;
 
-create function delivery.begin_hand_off(
+create function delivery.begin_hand_offs(
   project_id uuid,
-  send_id uuid,
-  address_key bytea,
-  owner text,
-  attempt integer,
-  message_id text
+  begins jsonb,
+  stopped text[]
 )
-returns text
+returns table (
+  begun_id uuid,
+  decision text
+)
 language plpgsql volatile
-set search_path = '';
-grant execute on function delivery.begin_hand_off to public;
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.begin_hand_offs to public;
 
 create function delivery.claim_sends(
   project_id uuid,
@@ -617,19 +618,18 @@ returns void
 language sql volatile;
 grant execute on function delivery.record_feedback to public;
 
-create function delivery.record_outcome(
+create function delivery.record_outcomes(
   project_id uuid,
-  send_id uuid,
-  attempt integer,
-  outcome text,
-  reason text,
-  provider_message_id text,
-  retry_after interval
+  outcomes jsonb
 )
-returns text
+returns table (
+  moved_id uuid,
+  moved_to text
+)
 language plpgsql volatile
-set search_path = '';
-grant execute on function delivery.record_outcome to public;
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.record_outcomes to public;
 
 create function delivery.settle_lost(
   project_id uuid,
@@ -652,8 +652,20 @@ returns table (
   decision text
 )
 language plpgsql volatile
-set search_path = '';
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.step_hand_offs to public;
+
+create function delivery.stop_hand_offs(
+  project_id uuid,
+  send_ids uuid[],
+  address_keys bytea[]
+)
+returns text[]
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.stop_hand_offs to public;
 
 -- feedback ----------------------------------------------------------------------------------------
 
@@ -1342,20 +1354,11 @@ create function profiles.hold_living(
   identity_ids uuid[],
   profile_ids uuid[]
 )
-returns void
+returns boolean[]
 language plpgsql volatile
-set search_path = '';
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
 grant execute on function profiles.hold_living to public;
-
-create function profiles.is_erased(
-  project_id uuid,
-  identity_id uuid,
-  profile_id uuid
-)
-returns boolean
-language plpgsql volatile
-set search_path = '';
-grant execute on function profiles.is_erased to public;
 
 create function profiles.make_profiles(
   project_id uuid,
@@ -1764,14 +1767,24 @@ returns table (
 language sql stable;
 grant execute on function suppression.standing_reasons to public;
 
+create function suppression.stop_mails(
+  project_id uuid,
+  address_keys bytea[],
+  categories text[]
+)
+returns text[]
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function suppression.stop_mails to public;
+
 create function suppression.stops_mail(
   project_id uuid,
   address_key bytea,
   category text
 )
 returns text
-language plpgsql volatile
-set search_path = '';
+language sql volatile;
 grant execute on function suppression.stops_mail to public;
 
 create function suppression.suppress_address(

@@ -5,14 +5,21 @@ import type { Link, Ready, SendOutcome } from '../providers/providers.ts';
 import type { HandOffLog } from './hand_off_log.ts';
 import { messageIdOf } from './message.ts';
 import type { OutcomeRow } from './hand_off_queries.ts';
+import type { Built } from './prepare.ts';
 import type { Claimed } from './queries.ts';
 import { RESEND_AFTER_SECONDS, retryAfterSeconds } from './retry.ts';
 
 /** How long after its commit a hand-off may put its first byte on the wire. */
 export const HAND_OFF_DEADLINE_MS = 5_000;
 
-/** A send ready to be handed over, and when it may begin by this process's monotonic clock. */
-export type Prepared = { send: Claimed; raw: Buffer; ready: Ready; startsAt: number };
+/** A send ready to be handed over. */
+export type Prepared = Built & {
+  ready: Ready;
+  /** When it may begin, by this process's monotonic clock. */
+  startsAt: number;
+  /** Whether it finds out if a provider that failed is well again. */
+  isProbe: boolean;
+};
 
 export type HandOffContext = {
   deps: Deps;
@@ -55,10 +62,11 @@ const toRow = ({ send_id, attempt }: Claimed, outcome: SendOutcome): OutcomeRow 
 });
 
 /** Commits that we begin. When that fails, whether it was committed is unknown, but not that nothing was sent. */
-const begin = async ({ log, owner }: HandOffContext, { send }: Prepared, messageId: string) => {
+const begin = async ({ log, owner }: HandOffContext, prepared: Prepared, messageId: string) => {
+  const { send, subject } = prepared;
   const { send_id: sendId, address_key: addressKey, attempt } = send;
   try {
-    return await log.begin({ sendId, addressKey, owner, attempt, messageId });
+    return await log.begin({ sendId, addressKey, owner, attempt, messageId, subject });
   } catch (error) {
     await log.end(toRow(send, { kind: 'not_started' }));
     throw error;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Deps } from '../base/deps.ts';
-import { recordOutcome, stepHandOffs } from './hand_off_queries.ts';
+import { stepHandOffs } from './hand_off_queries.ts';
 import type { Decision, HandOff, OutcomeRow } from './hand_off_queries.ts';
 
 /** What an attempt came to is known here only: writing it is tried until nobody would believe it any more. */
@@ -79,7 +79,7 @@ export class HandOffLog {
       this.#deps.log.warn({ err: error, send_id: row.sendId }, 'outcome not written; trying again');
       await wait(waitMs);
       try {
-        await recordOutcome(this.#deps.db, this.#projectId, row);
+        await stepHandOffs(this.#deps.db, this.#projectId, [row], []);
         return resolve();
       } catch (again) {
         error = again;

@@ -4,9 +4,10 @@ import type { Db } from '../base/db.ts';
 
 const DecisionRow = z.strictObject({
   begun_id: z.uuid(),
-  decision: z.enum(['handing_off', 'cancelled', 'suppressed', 'expired', 'lost']),
+  decision: z.enum(['handing_off', 'cancelled', 'suppressed', 'expired']),
 });
-export type Decision = z.output<typeof DecisionRow>['decision'];
+/** `lost` when the send is no longer the caller's to hand off. */
+export type Decision = z.output<typeof DecisionRow>['decision'] | 'lost';
 
 export type HandOff = {
   sendId: string;
@@ -14,6 +15,7 @@ export type HandOff = {
   owner: string;
   attempt: number;
   messageId: string;
+  subject: string;
 };
 
 /**
@@ -40,6 +42,7 @@ export const stepHandOffs = async (
     owner: row.owner,
     attempt: row.attempt,
     message_id: row.messageId,
+    subject: row.subject,
   }));
   const rows = await db.any(sql.type(DecisionRow)`
     select begun_id, decision
@@ -49,7 +52,8 @@ export const stepHandOffs = async (
       begins => ${JSON.stringify(begun)}::jsonb
     )
   `);
-  return new Map(rows.map(({ begun_id, decision }) => [begun_id, decision]));
+  const decided = new Map(rows.map(({ begun_id, decision }) => [begun_id, decision]));
+  return new Map(begins.map(({ sendId }) => [sendId, decided.get(sendId) ?? 'lost']));
 };
 
 export type OutcomeRow = {
@@ -60,16 +64,3 @@ export type OutcomeRow = {
   providerMessageId: string | null;
   retryAfterSeconds: number | null;
 };
-
-export const recordOutcome = (db: Db, projectId: string, row: OutcomeRow) =>
-  db.query(sql.unsafe`
-    select from delivery.record_outcome(
-      project_id => ${projectId},
-      send_id => ${row.sendId},
-      attempt => ${row.attempt},
-      outcome => ${row.outcome},
-      reason => ${row.reason},
-      provider_message_id => ${row.providerMessageId},
-      retry_after => make_interval(secs => ${row.retryAfterSeconds})
-    )
-  `);

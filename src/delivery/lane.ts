@@ -74,14 +74,21 @@ const park = async (context: LaneContext, reason: string): Promise<void> => {
   deps.log.error({ project_id, provider_id, reason }, 'provider parked');
 };
 
-const noteFailure = async (context: LaneContext, turn: ProviderTurn, reason: string) => {
+const noteFailure = async (
+  context: LaneContext,
+  turn: ProviderTurn,
+  reason: string,
+  isProbe: boolean,
+) => {
   const { health, providerId, deps, projectId } = context;
   if (providers.HOPELESS_REASONS.includes(reason)) {
     await park(context, reason);
     return stop(context, turn, null);
   }
   health.failures += 1;
-  const openMs = await within(context, (scope) => providers.noteFailure(scope, providerId));
+  const openMs = await within(context, (scope) =>
+    providers.noteFailure(scope, providerId, { isProbe }),
+  );
   if (openMs === null) return undefined;
   const told = { project_id: projectId, provider_id: providerId, reason, open_ms: openMs };
   deps.log.warn(told, 'circuit of a provider opened');
@@ -106,13 +113,18 @@ const noteSuccess = async (context: LaneContext): Promise<void> => {
 };
 
 /** What an answer says of the provider, whatever it says of the message. */
-const noteOutcome = (context: LaneContext, turn: ProviderTurn, outcome: SendOutcome) => {
+const noteOutcome = (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { outcome, isProbe }: { outcome: SendOutcome; isProbe: boolean },
+) => {
+  const fail = (reason: string) => noteFailure(context, turn, reason, isProbe);
   if (outcome.kind === 'accepted') context.health.acceptedCount += 1;
-  if (outcome.kind === 'unknown') return noteFailure(context, turn, 'outcome_unknown');
-  if (outcome.kind === 'not_started') return noteFailure(context, turn, 'too_slow');
+  if (outcome.kind === 'unknown') return fail('outcome_unknown');
+  if (outcome.kind === 'not_started') return fail('too_slow');
   if (outcome.kind === 'deferred') {
     if (PAUSE_REASONS.includes(outcome.reason)) return noteThrottled(context, turn, outcome);
-    if (outcome.reason !== 'recipient_refused') return noteFailure(context, turn, outcome.reason);
+    if (outcome.reason !== 'recipient_refused') return fail(outcome.reason);
   }
   return noteSuccess(context);
 };
@@ -132,5 +144,5 @@ export const handOverNext = async (item: Prepared, turn: ProviderTurn): Promise<
   // Written together with the next that begins.
   if (handed.kind === 'ended') turn.track(handed.written);
   else await postpone(context, item, reasonOf(handed.outcome));
-  return noteOutcome(context, turn, handed.outcome);
+  return noteOutcome(context, turn, { outcome: handed.outcome, isProbe: item.isProbe });
 };

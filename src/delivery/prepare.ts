@@ -118,8 +118,8 @@ const build = async (
   return { message, raw };
 };
 
-/** A leased send and its message. */
-export type Built = { send: Claimed; raw: Buffer };
+/** A leased send and its message, as it goes over the wire. */
+export type Built = { send: Claimed; subject: string; raw: Buffer };
 
 type Batched = {
   prepared: Built[];
@@ -132,7 +132,7 @@ const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Ba
   for (const send of batch.claimed) {
     try {
       const { message, raw } = await build(deps, batch, send, read);
-      built.prepared.push({ send, raw });
+      built.prepared.push({ send, subject: message.subject, raw });
       built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {
       if (!(error instanceof Unbuildable)) throw error;

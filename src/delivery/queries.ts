@@ -143,24 +143,18 @@ export const keepContents = async (
 ): Promise<void> => {
   const column = (read: (content: Content) => string, type: string) =>
     sql.array(contents.map(read), type);
-  const rows = sql.fragment`unnest(
-    ${column(({ sendId }) => sendId, 'uuid')}, ${column(({ subject }) => subject, 'text')},
-    ${column(({ html }) => html, 'text')}, ${column(({ text }) => text, 'text')}
-  )`;
-  const isOurs = sql.fragment`send.project_id = ${projectId} and send.send_id = content.send_id
-    and send.status = 'queued' and send.lease_owner = ${owner}`;
-  await tx.query(sql.unsafe`
-    update delivery.sends as send
-    set subject = content.subject
-    from ${rows} as content (send_id, subject, html, text)
-    where ${isOurs}
-  `);
   await tx.query(sql.unsafe`
     insert into delivery.contents (project_id, send_id, subject, html, text)
     select ${projectId}, content.send_id, content.subject, content.html, content.text
-    from ${rows} as content (send_id, subject, html, text)
-    join delivery.sends as send on ${isOurs}
-    where send.project_id = ${projectId}
+    from unnest(
+      ${column(({ sendId }) => sendId, 'uuid')}, ${column(({ subject }) => subject, 'text')},
+      ${column(({ html }) => html, 'text')}, ${column(({ text }) => text, 'text')}
+    ) as content (send_id, subject, html, text)
+    cross join lateral (
+      select from delivery.sends
+      where project_id = ${projectId} and send_id = content.send_id and status = 'queued' and lease_owner = ${owner}
+      limit 1
+    ) as ours
     order by content.send_id
     on conflict (project_id, send_id) do update
     set subject = excluded.subject, html = excluded.html, text = excluded.text

@@ -64,6 +64,7 @@ const prepare = async (deps: Deps, { projectId, owner }: Turning, taken: Taken) 
   return built.map((one, at): Prepared => ({
     ...one,
     ready,
+    isProbe: allowance.isProbe,
     startsAt: startsAt + at * allowance.everyMs,
   }));
 };

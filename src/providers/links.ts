@@ -3,7 +3,7 @@ import type { ConnectOutcome, Link, Network } from './transport.ts';
 import { connect } from './transports.ts';
 
 /** How many hand-offs to one provider a process makes at a time, each over a connection of its own. */
-export const LINKS_PER_PROVIDER_MAX = 5;
+export const LINKS_PER_PROVIDER_MAX = 10;
 /** Relays close idle connections after minutes; we are first. */
 const LINK_IDLE_MS = 30_000;
 

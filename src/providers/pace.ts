@@ -1,5 +1,5 @@
 import type { Scope } from '../base/db.ts';
-import { CIRCUIT_PROBE_MS, circuitAt, openForSeconds } from './circuit.ts';
+import { CIRCUIT_FAILURES, CIRCUIT_PROBE_MS, circuitAt, openForSeconds } from './circuit.ts';
 import type { CircuitState } from './circuit.ts';
 import {
   findPace,
@@ -43,6 +43,8 @@ export type Allowance = {
   wakesAt: Date | null;
   /** Failures that are not forgotten yet: a success forgets them. */
   failures: number;
+  /** Whether what is sent now finds out if the provider is well again. */
+  isProbe: boolean;
   /** What was looked at; null where no limit is in effect. */
   held: { pace: Pace; rate: number | null; startsAt: number } | null;
 };
@@ -55,6 +57,7 @@ const UNLIMITED: Allowance = {
   wakesInMs: null,
   wakesAt: null,
   failures: 0,
+  isProbe: false,
   held: null,
 };
 const BUSY_MS = 100;
@@ -97,6 +100,7 @@ const toAllowance = (pace: Pace, rate: number | null, ramp: Ramp | null): Allowa
     wakesInMs: least?.wakesAt ? Math.max(0, least.wakesAt - now) : null,
     wakesAt: least?.wakesAt ? new Date(least.wakesAt) : null,
     failures: pace.failure_count,
+    isProbe: pace.failure_count >= CIRCUIT_FAILURES,
     held: { pace, rate, startsAt },
   };
 };
@@ -123,18 +127,18 @@ export const allow = async (scope: Scope, providerId: string): Promise<Allowance
 export const spend = async (
   scope: Scope,
   providerId: string,
-  { held, sends, limitedBy, wakesAt }: Allowance,
+  { held, sends, isProbe, wakesAt }: Allowance,
   taken: number,
 ): Promise<void> => {
   if (!held) return;
   const { pace, rate, startsAt } = held;
   const day = dayOf(pace.now.getTime());
-  const isProbe = limitedBy === 'circuit' && taken > 0;
   await writePace(scope, providerId, {
     ...pace,
     next_at:
       rate === null || taken === 0 ? pace.next_at : new Date(startsAt + (taken * 1_000) / rate),
-    opened_until: isProbe ? new Date(pace.now.getTime() + CIRCUIT_PROBE_MS) : pace.opened_until,
+    opened_until:
+      isProbe && taken > 0 ? new Date(pace.now.getTime() + CIRCUIT_PROBE_MS) : pace.opened_until,
     ramp_day: day,
     ramp_count: (pace.ramp_day === day ? pace.ramp_count : 0) + taken,
     wakes_at: taken >= sends ? wakesAt : null,
@@ -162,15 +166,19 @@ export const giveBack = async (scope: Scope, providerId: string, sends: number):
   );
 };
 
-/** Counts a failure of the provider itself. Answers for how long its circuit is open; null: it is closed. */
+/**
+ * Counts a failure of the provider itself. Once its circuit is open only a probe tells anything new: what else fails
+ * then began before. Answers for how long the circuit is open; null: it is closed.
+ */
 export const noteFailure = async (
   scope: Scope,
   providerId: string,
-  random = Math.random(),
+  { isProbe, random = Math.random() }: { isProbe: boolean; random?: number },
 ): Promise<number | null> => {
   if (!(await findPlan(scope, providerId))) return null;
   await insertPace(scope, providerId);
   const pace = await change(scope, providerId, ({ failure_count, now }) => {
+    if (failure_count >= CIRCUIT_FAILURES && !isProbe) return null;
     const failures = failure_count + 1;
     const seconds = openForSeconds(failures, random);
     const opened_until = seconds === null ? null : new Date(now.getTime() + seconds * 1_000);

@@ -106,6 +106,8 @@ const launch = async (
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
+    // A new installation is filled at once: what its tables hold should be known before long.
+    autovacuum_naptime: '10s',
     ...options.settings,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

@@ -24,7 +24,14 @@ test('what lanes want written at the same moment shares a commit', async () => {
   const log = new HandOffLog(database.deps, projectId);
   const begun = await Promise.all(
     all.map(({ sendId, addressKey }) =>
-      log.begin({ sendId, addressKey, owner: OWNER, attempt: 1, messageId: `<${sendId}.1@x>` }),
+      log.begin({
+        sendId,
+        addressKey,
+        owner: OWNER,
+        attempt: 1,
+        messageId: `<${sendId}.1@x>`,
+        subject: 'Welcome',
+      }),
     ),
   );
   expect(begun).toEqual(Array(5).fill('handing_off'));
@@ -52,6 +59,7 @@ test('a hand-off that cannot be begun fails alone; outcomes that waited with it 
     owner: OWNER,
     attempt: 1,
     messageId: null as unknown as string,
+    subject: 'Welcome',
   });
   await expect(beginning).rejects.toThrow();
   await ending;

@@ -5,7 +5,7 @@ import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { recordFact } from '../../src/delivery/delivery.ts';
 import type { Fact } from '../../src/delivery/feedback_queries.ts';
-import { recordOutcome, stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
+import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
 import { claimSends, planSend } from '../../src/delivery/queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
@@ -53,6 +53,7 @@ export type SendRow = {
   complained_at: Date | null;
   taken_at: Date | null;
   provider_message_id: string | null;
+  subject: string | null;
 };
 
 /** The steps of a send of one project, as a worker takes them. */
@@ -73,20 +74,15 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
     );
   const begin = async ({ sendId, addressKey }: NewSend, owner = OWNER, attempt = 1) => {
     const messageId = `<${sendId}.${attempt}@example.com>`;
-    const begun = { sendId, addressKey, owner, attempt, messageId };
+    const begun = { sendId, addressKey, owner, attempt, messageId, subject: 'Welcome' };
     const decisions = await stepHandOffs(database.deps.db, projectId, [], [begun]);
-    return decisions.get(sendId) ?? 'none';
+    return decisions.get(sendId) ?? 'lost';
   };
-  const end = (sendId: string, outcome: OutcomeRow['outcome'], given: Partial<OutcomeRow> = {}) =>
-    recordOutcome(database.deps.db, projectId, {
-      sendId,
-      attempt: 1,
-      outcome,
-      reason: null,
-      providerMessageId: null,
-      retryAfterSeconds: null,
-      ...given,
-    });
+  const end = (sendId: string, outcome: OutcomeRow['outcome'], given: Partial<OutcomeRow> = {}) => {
+    const defaults = { attempt: 1, reason: null, providerMessageId: null, retryAfterSeconds: null };
+    const ended = { ...defaults, sendId, outcome, ...given };
+    return stepHandOffs(database.deps.db, projectId, [ended], []);
+  };
   const tell = (sendId: string, fact: Fact, at: Date) =>
     within((scope) => recordFact(scope, sendId, fact, at));
   const read = async (sendId: string): Promise<SendRow> => {
@@ -106,6 +102,22 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
     return send;
   };
   return { within, update, plan, claim, begin, end, tell, read, handingOff };
+};
+
+/** Begins a hand-off over a connection of its own, in whatever transaction that has. */
+export const beginOver = async (
+  client: Pick<pg.Client, 'query'>,
+  projectId: string,
+  { sendId, addressKey }: Pick<NewSend, 'sendId' | 'addressKey'>,
+): Promise<string | undefined> => {
+  const address_key = addressKey.toString('hex');
+  const message_id = `<${sendId}.1@example.com>`;
+  const begun = { send_id: sendId, address_key, owner: OWNER, attempt: 1, message_id, subject: '' };
+  const { rows } = await client.query<{ decision: string }>(
+    "select decision from delivery.step_hand_offs($1, '[]', $2::jsonb)",
+    [projectId, JSON.stringify([begun])],
+  );
+  return rows[0]?.decision;
 };
 
 /** A suppression of the send's address that is not committed yet, on a connection of its own. */

@@ -60,9 +60,7 @@ test('a leased send becomes a message, and what will be sent is kept', async () 
   expect(made.map(({ send }) => send.send_id)).toEqual(ids);
   expect(made[0]?.raw.toString()).toContain('Subject: Hello Ann');
   const { rows } = await database.owner.query(
-    `select content.subject, content.html, content.text, send.subject as shown
-    from delivery.contents as content join delivery.sends as send using (project_id, send_id)
-    where send_id = $1`,
+    'select subject, html, text from delivery.contents where send_id = $1',
     [ids[0]],
   );
   expect(rows).toEqual([
@@ -72,7 +70,6 @@ test('a leased send becomes a message, and what will be sent is kept', async () 
       text: expect.stringMatching(
         /^Ann ann@example.com\n\n--\nUnsubscribe: http:\/\/127\.0\.0\.1:0\/u\/[\w-]{130}\n$/,
       ),
-      shown: 'Hello Ann',
     },
   ]);
 });

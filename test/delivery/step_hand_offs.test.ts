@@ -3,9 +3,9 @@ import { newId } from '../../src/base/ids.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import type { HandOff, OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
-import { connectTo, untilWaiting } from '../base/connections.ts';
+import { connectTo, rowsRead, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
-import { newSend, OWNER, sendsOf, suppressUncommitted } from './one_send.ts';
+import { beginOver, newSend, OWNER, sendsOf, suppressUncommitted } from './one_send.ts';
 
 const database = testDatabase();
 
@@ -18,7 +18,8 @@ const leasedSends = async (count: number) => {
   for (const send of all) await sends.plan(send);
   await sends.claim(providerId);
   const begun = all.map(({ sendId, addressKey }): HandOff => {
-    return { sendId, addressKey, owner: OWNER, attempt: 1, messageId: `<${sendId}.1@x.test>` };
+    const messageId = `<${sendId}.1@x.test>`;
+    return { sendId, addressKey, owner: OWNER, attempt: 1, messageId, subject: 'Welcome' };
   });
   const step = (outcomes: OutcomeRow[], begins: HandOff[]) =>
     stepHandOffs(database.deps.db, projectId, outcomes, begins);
@@ -139,4 +140,34 @@ test('a step does not wait in a circle for whoever ends the same sends in their 
   await client.query('commit');
   expect([...(await stepping).values()]).toEqual(['lost', 'lost']);
   expect((await sends.read(first.sendId)).status).toBe('cancelled');
+});
+
+test('a step reads its own rows only, however many sends its project has had', async () => {
+  const { projectId, begun, step } = await leasedSends(6);
+  const others = 1_000;
+  await database.owner.query(
+    `insert into delivery.sends (project_id, send_id, run_id, step_id, profile_id, provider_id, template_id,
+      template_version, status, due_at, queued_at, expires_at)
+    select $1, gen_random_uuid(), gen_random_uuid(), 'other', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
+      1, 'cancelled', now(), now(), now() from generate_series(1, $2::int)`,
+    [projectId, others],
+  );
+  await database.owner.query(
+    `insert into delivery.attempts (project_id, send_id, attempt, message_id, lease_owner, started_at)
+    select project_id, send_id, 1, send_id::text, 'other', now() from delivery.sends
+    where project_id = $1 and step_id = 'other'`,
+    [projectId],
+  );
+  await database.owner.query('analyze delivery.sends, delivery.attempts');
+  const [first, ...rest] = begun as [HandOff, ...HandOff[]];
+  await step([], [first]);
+  const client = await connectTo(database, projectId);
+  await client.query('begin');
+  for (const send of rest) expect(await beginOver(client, projectId, send)).toBe('handing_off');
+  await client.query("select from delivery.step_hand_offs($1, $2::jsonb, '[]')", [
+    projectId,
+    JSON.stringify([{ send_id: first.sendId, attempt: 1, outcome: 'accepted' }]),
+  ]);
+  expect(await rowsRead(client, 'delivery.sends')).toBeLessThan(others / 10);
+  expect(await rowsRead(client, 'delivery.attempts')).toBeLessThan(others / 10);
 });

@@ -6,7 +6,7 @@ import { keepContents } from '../../src/delivery/queries.ts';
 import { exportPerson } from '../../src/profiles/export.ts';
 import { unlinkPeople } from '../../src/profiles/profiles.ts';
 import { journeysOf, mail, PROVIDER } from '../automations/journeys.ts';
-import { OWNER, sendsOf } from '../delivery/one_send.ts';
+import { beginOver, OWNER, sendsOf } from '../delivery/one_send.ts';
 import { openErasable } from '../profiles/erasable.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -69,13 +69,7 @@ test('what was sent for the device goes with it, what was sent for the person st
 test('no hand-off for the device begins from the moment its erase is asked for', async () => {
   const { projectId, ask, sends, ofAnn, ofDevice } = await opened();
   await ask('device', 'anonymous');
-  const begin = async (send: typeof ofAnn) => {
-    const { rows } = await database.owner.query<{ decision: string }>(
-      'select delivery.begin_hand_off($1, $2, $3, $4, 1, $5) as decision',
-      [projectId, send.sendId, send.addressKey, OWNER, `<${send.sendId}.1@x.org>`],
-    );
-    return rows[0]?.decision;
-  };
+  const begin = (send: typeof ofAnn) => beginOver(database.owner, projectId, send);
   expect(await begin(ofDevice)).toBe('cancelled');
   expect(await sends.read(ofDevice.sendId)).toMatchObject({ status_reason: 'erased' });
   expect(await begin(ofAnn)).toBe('handing_off');

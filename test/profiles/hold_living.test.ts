@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { askToErase } from '../support/erase.ts';
 import { testDatabase } from '../support/database.ts';
 import { newPerson } from './people.ts';
 
 const database = testDatabase();
-const HOLD = 'select profiles.hold_living(project_id => $1, identity_ids => $2, profile_ids => $3)';
+const HOLD =
+  'select profiles.hold_living(project_id => $1, identity_ids => $2, profile_ids => $3) as living';
+
+type Person = Awaited<ReturnType<typeof newPerson>>;
 
 const people = async (count: number) => {
   const first = await newPerson(database);
@@ -14,6 +18,51 @@ const people = async (count: number) => {
   while (all.length < count) all.push(await newPerson(database, projectId));
   return { projectId, all };
 };
+
+test('somebody is living until their erase is asked for, each for themselves and in the order asked', async () => {
+  const { projectId, all } = await people(3);
+  const [ann, bea, cem] = all as [Person, Person, Person];
+  const client = await connectTo(database, projectId);
+  const ask = async (...asked: [string | null, string][]) =>
+    (
+      await client.query(HOLD, [
+        projectId,
+        asked.map(([identityId]) => identityId),
+        asked.map(([, profileId]) => profileId),
+      ])
+    ).rows[0].living;
+  await askToErase(database, projectId, bea.profileId);
+  expect(
+    await ask(
+      [cem.identityId, cem.profileId],
+      [bea.identityId, bea.profileId],
+      [null, ann.profileId],
+      [null, bea.profileId],
+      [bea.identityId, ann.profileId],
+      [newId(), ann.profileId],
+      [null, newId()],
+      [cem.identityId, cem.profileId],
+    ),
+  ).toEqual([true, false, true, false, false, false, false, true]);
+});
+
+test('an identity that leaves its profile is waited for too, and may be seen meanwhile', async () => {
+  const { projectId, all } = await people(2);
+  const [ann, bea] = all as [Person, Person, ...Person[]];
+  const client = await connectTo(database, projectId);
+  await client.query('begin');
+  await client.query(HOLD, [projectId, [ann.identityId], [bea.profileId]]);
+  const { rowCount } = await database.owner.query(
+    'update identity.identities set last_seen_at = now() where identity_id = $1',
+    [ann.identityId],
+  );
+  expect(rowCount).toBe(1);
+  const asked = askToErase(database, projectId, ann.profileId);
+  await untilWaiting(database);
+  expect(await isSettled(asked)).toBe(false);
+  await client.query('commit');
+  await asked;
+});
 
 test('whoever erases one of many that are held waits until the transaction ends', async () => {
   const { projectId, all } = await people(3);

@@ -23,7 +23,9 @@ const state = (id: string) =>
   inProject(database.deps, api.project.project_id, (scope) => findState(scope, id));
 const breakDown = async (id: string): Promise<void> => {
   for (let failures = 0; failures < 5; failures += 1)
-    await inProject(database.deps, api.project.project_id, (scope) => noteFailure(scope, id));
+    await inProject(database.deps, api.project.project_id, (scope) =>
+      noteFailure(scope, id, { isProbe: false }),
+    );
 };
 
 test('POST 201: a rate and a ramp are kept, shown, and hold', async () => {

@@ -5,7 +5,14 @@ import type { NewSend } from '../../src/delivery/queries.ts';
 import { changeSubscription, suppressAddress } from '../../src/suppression/change_queries.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
-import { OWNER, addressKeyOf, newSend, sendsOf, suppressUncommitted } from './one_send.ts';
+import {
+  OWNER,
+  addressKeyOf,
+  beginOver,
+  newSend,
+  sendsOf,
+  suppressUncommitted,
+} from './one_send.ts';
 
 const database = testDatabase();
 
@@ -38,7 +45,11 @@ const attemptsOf = async (sendId: string) =>
 test('a leased send is handed off once, and the attempt is on record', async () => {
   const { sends, send } = await leased();
   expect(await sends.begin(send)).toBe('handing_off');
-  expect(await sends.read(send.sendId)).toMatchObject({ status: 'handing_off', attempt_count: 1 });
+  expect(await sends.read(send.sendId)).toMatchObject({
+    status: 'handing_off',
+    attempt_count: 1,
+    subject: 'Welcome',
+  });
   expect(await attemptsOf(send.sendId)).toEqual([
     { attempt: 1, message_id: `<${send.sendId}.1@example.com>`, lease_owner: OWNER, outcome: null },
   ]);
@@ -175,11 +186,7 @@ test('a suppression waits for a hand-off in flight', async () => {
   const { projectId, sends, send, suppress } = await leased();
   const handing = await connectTo(database, projectId);
   await handing.query('begin');
-  const { rows } = await handing.query(
-    'select delivery.begin_hand_off($1, $2, $3, $4, 1, $5) as decision',
-    [projectId, send.sendId, send.addressKey, OWNER, `<${send.sendId}.1@example.com>`],
-  );
-  expect(rows).toEqual([{ decision: 'handing_off' }]);
+  expect(await beginOver(handing, projectId, send)).toBe('handing_off');
   const suppressing = suppress();
   await untilWaiting(database);
   expect(await isSettled(suppressing)).toBe(false);
