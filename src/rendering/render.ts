@@ -108,17 +108,42 @@ export const checkSyntax = (
   });
 };
 
-/** Renders a template for one person. The text part is derived from the HTML when the template has none. */
-export const render = async (template: Template, variables: Variables): Promise<RenderOutcome> => {
+type Parsed = { subject: Parts; html: Parts; text: Parts | null; preheader: Parts };
+type Parts = ReturnType<typeof plain.parse>;
+
+/** What a template was parsed to, for as long as somebody has it: a batch of sends parses it once. */
+const parsed = new WeakMap<Template, Parsed>();
+
+const parse = (template: Template): Parsed => {
+  const known = parsed.get(template);
+  if (known) return known;
+  const parts = {
+    subject: plain.parse(template.subject),
+    html: html.parse(template.html),
+    text: template.text === null ? null : plain.parse(template.text),
+    preheader: plain.parse(template.preheader ?? ''),
+  };
+  parsed.set(template, parts);
+  return parts;
+};
+
+const toString = (engine: Liquid, parts: Parts, variables: Variables): string =>
+  String(engine.renderSync(parts, variables));
+
+const renderNow = (template: Template, variables: Variables): RenderOutcome => {
   try {
-    const body = bounded(await html.parseAndRender(template.html, variables));
-    const text =
-      template.text === null ? toText(body) : await plain.parseAndRender(template.text, variables);
-    const subject = toSubject(await plain.parseAndRender(template.subject, variables));
-    const preheader = await plain.parseAndRender(template.preheader ?? '', variables);
+    const parts = parse(template);
+    const body = bounded(toString(html, parts.html, variables));
+    const text = parts.text === null ? toText(body) : toString(plain, parts.text, variables);
+    const subject = toSubject(toString(plain, parts.subject, variables));
+    const preheader = toString(plain, parts.preheader, variables);
     const shown = bounded(withPreheader(body, preheader));
     return { kind: 'rendered', message: { subject, html: shown, text: bounded(text) } };
   } catch (error) {
     return { kind: 'failed', reason: toReason(error) };
   }
 };
+
+/** Renders a template for one person. The text part is derived from the HTML when the template has none. */
+export const render = (template: Template, variables: Variables): Promise<RenderOutcome> =>
+  Promise.resolve(renderNow(template, variables));
