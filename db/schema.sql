@@ -581,6 +581,18 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.claim_sends to public;
 
+create function delivery.observe_sends(
+  project_id uuid,
+  flush_id uuid,
+  send_ids uuid[],
+  event_ids uuid[]
+)
+returns integer
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.observe_sends to public;
+
 create function delivery.plan_send(
   project_id uuid,
   send_id uuid,
@@ -614,8 +626,9 @@ create function delivery.record_feedback(
   fact text,
   occurred_at timestamptz
 )
-returns void
-language sql volatile;
+returns boolean
+language plpgsql volatile
+set search_path = '';
 grant execute on function delivery.record_feedback to public;
 
 create function delivery.record_outcomes(
@@ -637,13 +650,14 @@ create function delivery.settle_lost(
   silent_for interval,
   resend_after interval
 )
-returns integer
+returns uuid[]
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.settle_lost to public;
 
 create function delivery.step_hand_offs(
   project_id uuid,
+  flush_id uuid,
   outcomes jsonb,
   begins jsonb
 )
@@ -1359,6 +1373,18 @@ language plpgsql volatile
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function profiles.hold_living to public;
+
+create function profiles.known_as(
+  project_id uuid,
+  identity_ids uuid[]
+)
+returns table (
+  identity_id uuid,
+  kind text,
+  value text
+)
+language sql stable;
+grant execute on function profiles.known_as to public;
 
 create function profiles.make_profiles(
   project_id uuid,

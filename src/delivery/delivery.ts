@@ -1,19 +1,22 @@
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { expireSends, planSend } from './queries.ts';
+import { addFact } from './feedback_queries.ts';
+import type { Fact } from './feedback_queries.ts';
+import { observeEnded } from './observe.ts';
+import { endExpired, planSend } from './queries.ts';
 import type { Category, NewSend, OnUnknown, Planned } from './queries.ts';
+import { endLost } from './sweep_queries.ts';
 
 export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
-export { findSentTo, recordFact } from './feedback_queries.ts';
-export type { Fact, Found as SentTo } from './feedback_queries.ts';
+export { findSentTo } from './feedback_queries.ts';
+export type { Fact };
+export type { Found as SentTo } from './feedback_queries.ts';
 export { countBetween } from './log_queries.ts';
-export { settleLost } from './sweep_queries.ts';
 export { readMessageId } from './message.ts';
 export { CATEGORIES, ON_UNKNOWN } from './queries.ts';
 export type { Category };
-export { expireSends };
 export { HAND_OFF_DEADLINE_MS } from './hand_off.ts';
 export { sendHint } from './send_hint.ts';
 export { sendQueued } from './send_queued.ts';
@@ -34,12 +37,51 @@ export type Intent = Omit<NewSend, Given> & {
  * Makes the one send of a run's step, or answers with the one that is there. An address on the
  * suppression list makes a send that has ended already, so that the refusal can be seen.
  */
-export const plan = (scope: Scope, intent: Intent): Promise<Planned> =>
-  planSend(scope, {
+export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
+  const sendId = newId();
+  const planned = await planSend(scope, {
     category: 'marketing',
     ...intent,
-    sendId: newId(),
+    sendId,
     addressKey: suppression.addressKey(scope, intent.recipient),
     expiresAfterHours: intent.expiresAfterHours ?? EXPIRES_AFTER_HOURS_DEFAULT,
     onUnknown: intent.onUnknown ?? 'hold',
   });
+  const isEnded = planned.planned_id === sendId && planned.planned_status !== 'queued';
+  if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);
+  return planned;
+};
+
+/** Adds what a provider told of a send; a send whose outcome nobody knew may turn out to be sent. */
+export const recordFact = async (
+  scope: Scope,
+  sendId: string,
+  fact: Fact,
+  at: Date,
+): Promise<void> => {
+  if (await addFact(scope, sendId, fact, at)) await observeEnded(scope, [{ send_id: sendId }]);
+};
+
+/** Ends hand-offs of dead or silent owners as unknown; answers how many. */
+export const settleLost = async (
+  scope: Scope,
+  deadOwners: string[],
+  silentSeconds: number,
+): Promise<number> => {
+  const lost = await endLost(scope, deadOwners, silentSeconds);
+  await observeEnded(
+    scope,
+    lost.map((send_id) => ({ send_id })),
+  );
+  return lost.length;
+};
+
+/** How many sends one sweep of a project ends; whoever is left is found by the next. Nobody hands them over anyway. */
+export const EXPIRE_SENDS_MAX = 5_000;
+
+/** Ends what waited too long, the longest first. Answers how many. */
+export const expireSends = async (scope: Scope, sendsMax = EXPIRE_SENDS_MAX): Promise<number> => {
+  const expired = await endExpired(scope, sendsMax);
+  await observeEnded(scope, expired);
+  return expired.length;
+};

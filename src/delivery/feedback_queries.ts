@@ -80,17 +80,22 @@ export const findSentTo = async (scope: Scope, trace: Trace): Promise<Found | nu
 /** `taken` is any sign of the provider's that it has the message. */
 export type Fact = 'delivered' | 'bounced' | 'complained' | 'taken';
 
-export const recordFact = (
+const Proved = z.strictObject({ record_feedback: z.boolean().nullable() });
+
+/** Adds a fact to a send. Answers whether it proved that the provider took it, which nobody knew. */
+export const addFact = async (
   { tx, projectId }: Scope,
   sendId: string,
   fact: Fact,
   occurredAt: Date,
-) =>
-  tx.query(sql.unsafe`
-    select from delivery.record_feedback(
+): Promise<boolean> => {
+  const { record_feedback } = await tx.one(sql.type(Proved)`
+    select record_feedback from delivery.record_feedback(
       project_id => ${projectId},
       send_id => ${sendId},
       fact => ${fact},
       occurred_at => ${sql.timestamp(occurredAt)}
     )
   `);
+  return record_feedback === true;
+};

@@ -1,21 +1,28 @@
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { EndedSend, observeEnded } from './observe.ts';
 import * as providers from '../providers/providers.ts';
+
+/** How many sends one turn of a provider that is gone ends; the sweeper reminds of the others. */
+export const CANCEL_SENDS_MAX = 1_000;
 
 /** Also those that a worker has leased: none of them has begun. */
 const cancelQueued = ({ tx, projectId }: Scope, providerId: string) =>
-  tx.query(sql.unsafe`
+  tx.any(sql.type(EndedSend)`
     update delivery.sends
     set status = 'cancelled', status_reason = 'provider_deleted', lease_owner = null, lease_until = null
     where project_id = ${projectId} and send_id = any (array(
       select send_id from delivery.sends
       where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
       order by send_id
+      limit ${CANCEL_SENDS_MAX}
       for update
     ))
+    returning send_id
   `);
 
 /** Ends what is queued for a provider that there is not any more. One that is parked keeps its queue. */
 export const cancelIfGone = async (scope: Scope, providerId: string): Promise<void> => {
-  if (!(await providers.exists(scope, providerId))) await cancelQueued(scope, providerId);
+  if (!(await providers.exists(scope, providerId)))
+    await observeEnded(scope, await cancelQueued(scope, providerId));
 };

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Deps } from '../base/deps.ts';
+import * as ingest from '../ingest/ingest.ts';
 import { stepHandOffs } from './hand_off_queries.ts';
 import type { Decision, HandOff, OutcomeRow } from './hand_off_queries.ts';
 
@@ -13,18 +14,20 @@ type Begin = {
 };
 type End = { row: OutcomeRow; resolve: () => void; reject: (error: unknown) => void };
 
+type LogDeps = Pick<Deps, 'db' | 'log' | 'resources'>;
+
 /**
  * The two commits of each hand-off of one project. What the lanes of a turn want written while a commit is
  * under way is written together in the next: one commit for as many, and no waiting when there is only one.
  */
 export class HandOffLog {
-  readonly #deps: Pick<Deps, 'db' | 'log'>;
+  readonly #deps: LogDeps;
   readonly #projectId: string;
   #begins: Begin[] = [];
   #ends: End[] = [];
   #isWriting = false;
 
-  constructor(deps: Pick<Deps, 'db' | 'log'>, projectId: string) {
+  constructor(deps: LogDeps, projectId: string) {
     this.#deps = deps;
     this.#projectId = projectId;
   }
@@ -64,6 +67,8 @@ export class HandOffLog {
       const rows = begins.map(({ row }) => row);
       const decisions = await stepHandOffs(this.#deps.db, this.#projectId, outcomes, rows);
       for (const { resolve } of ends) resolve();
+      // What ended is on its person's timeline now, to be processed like any event.
+      ingest.wake(this.#deps, this.#projectId);
       for (const { row, resolve } of begins) resolve(decisions.get(row.sendId) ?? 'lost');
     } catch (error) {
       // Whether it was committed is unknown. Outcomes are the same when they are written twice.

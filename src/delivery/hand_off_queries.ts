@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Db } from '../base/db.ts';
+import { newId } from '../base/ids.ts';
 
 const DecisionRow = z.strictObject({
   begun_id: z.uuid(),
@@ -30,6 +31,7 @@ export const stepHandOffs = async (
 ): Promise<Map<string, Decision>> => {
   const ended = outcomes.map((row) => ({
     send_id: row.sendId,
+    event_id: newId(),
     attempt: row.attempt,
     outcome: row.outcome,
     reason: row.reason,
@@ -38,6 +40,7 @@ export const stepHandOffs = async (
   }));
   const begun = begins.map((row) => ({
     send_id: row.sendId,
+    event_id: newId(),
     address_key: row.addressKey.toString('hex'),
     owner: row.owner,
     attempt: row.attempt,
@@ -48,6 +51,7 @@ export const stepHandOffs = async (
     select begun_id, decision
     from delivery.step_hand_offs(
       project_id => ${projectId},
+      flush_id => ${newId()},
       outcomes => ${JSON.stringify(ended)}::jsonb,
       begins => ${JSON.stringify(begun)}::jsonb
     )

@@ -9,6 +9,7 @@ import * as rendering from '../rendering/rendering.ts';
 import type { Rendered, Template, Variables } from '../rendering/rendering.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { buildMessage, Unbuildable } from './message.ts';
+import { observeEnded } from './observe.ts';
 import { failRender, keepContents } from './queries.ts';
 import type { Claimed, Content } from './queries.ts';
 
@@ -153,7 +154,8 @@ export const prepareSends = async (deps: PrepareDeps, batch: Batch): Promise<Bui
   const read = { ...known, project: { name: project?.name ?? '' } };
   const { prepared, contents, failed } = await buildAll(deps, batch, read);
   await inProject(deps, projectId, async (scope) => {
-    for (const { sendId, reason } of failed) await failRender(scope, sendId, owner, reason);
+    for (const { sendId, reason } of failed)
+      await observeEnded(scope, await failRender(scope, sendId, owner, reason));
     if (contents.length > 0) await keepContents(scope, owner, contents);
   });
   return prepared;

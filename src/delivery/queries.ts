@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { EndedSend } from './observe.ts';
 
 /** The states of a send; the drawing is in src/README.md. */
 export const SEND_STATUSES = [
@@ -127,10 +128,11 @@ export const failRender = (
   owner: string,
   reason: string,
 ) =>
-  tx.query(sql.unsafe`
+  tx.any(sql.type(EndedSend)`
     update delivery.sends
     set status = 'failed_render', status_reason = ${reason}, lease_owner = null, lease_until = null
     where project_id = ${projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
+    returning send_id
   `);
 
 export type Content = { sendId: string; subject: string; html: string; text: string };
@@ -170,12 +172,9 @@ export const releaseLeases = ({ tx, projectId }: Scope, sendIds: string[], owner
     and lease_owner = ${owner}
   `);
 
-/** How many sends one sweep of a project ends; whoever is left is found by the next. Nobody hands them over anyway. */
-export const EXPIRE_SENDS_MAX = 5_000;
-
 /** Ends what waited too long, the longest first. Chosen as an array: a subquery may run again, past its own locks. */
-export const expireSends = ({ tx, projectId }: Scope, sendsMax = EXPIRE_SENDS_MAX) =>
-  tx.query(sql.unsafe`
+export const endExpired = ({ tx, projectId }: Scope, sendsMax: number) =>
+  tx.any(sql.type(EndedSend)`
     update delivery.sends
     set status = 'expired', status_reason = 'expired', lease_owner = null, lease_until = null
     where project_id = ${projectId} and send_id = any (array(
@@ -186,4 +185,5 @@ export const expireSends = ({ tx, projectId }: Scope, sendsMax = EXPIRE_SENDS_MA
       limit ${sendsMax}
       for update skip locked
     ))
+    returning send_id
   `);

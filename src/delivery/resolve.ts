@@ -2,6 +2,7 @@ import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import { listSends } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
+import { observeEnded } from './observe.ts';
 import { cancelQueued, resolveUnknown } from './wait_queries.ts';
 
 /** What somebody may find out about a send whose outcome is unknown. */
@@ -24,6 +25,7 @@ export const resolve = async (
   outcome: Resolution,
 ): Promise<SendRow> => {
   const resolved = await resolveUnknown(scope, sendId, outcome);
+  if (resolved) await observeEnded(scope, [resolved]);
   const send = await getSend(scope, sendId);
   const isSo =
     outcome === 'accepted' ? send.accepted_at !== null : send.shown_status === 'not_sent';
@@ -34,6 +36,7 @@ export const resolve = async (
 /** Ends a send that waits. Answers it as it stands when it was cancelled before. */
 export const cancel = async (scope: Scope, sendId: string): Promise<SendRow> => {
   const cancelled = await cancelQueued(scope, sendId);
+  if (cancelled) await observeEnded(scope, [cancelled]);
   const send = await getSend(scope, sendId);
   if (!cancelled && send.shown_status !== 'cancelled') throw new Refusal('send_not_queued');
   return send;

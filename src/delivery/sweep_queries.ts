@@ -3,10 +3,10 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { RESEND_AFTER_SECONDS } from './retry.ts';
 
-const Settled = z.strictObject({ settle_lost: z.int() });
+const Settled = z.strictObject({ settle_lost: z.array(z.uuid()) });
 
-/** Ends hand-offs of dead or silent owners as unknown; answers how many. */
-export const settleLost = async (
+/** Ends hand-offs of dead or silent owners as unknown; answers which. */
+export const endLost = async (
   { tx, projectId }: Scope,
   deadOwners: string[],
   silentSeconds: number,

@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { EndedSend } from './observe.ts';
 import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
-
-const Ended = z.strictObject({ status: z.string() });
 
 const isResent = sql.fragment`(
   on_unknown = 'resend' and attempt_count < ${UNKNOWN_ATTEMPTS_MAX} and recipient is not null
@@ -50,25 +48,25 @@ export const waitForRamp = async (
   return rowCount;
 };
 
-/** Says of an unknown send what somebody has found out. Answers the new status; null when it is not unknown. */
+/** Says of an unknown send what somebody has found out. Null when it is not unknown. */
 export const resolveUnknown = (
   { tx, projectId }: Scope,
   sendId: string,
   outcome: 'accepted' | 'not_sent',
 ) =>
-  tx.maybeOne(sql.type(Ended)`
+  tx.maybeOne(sql.type(EndedSend)`
     update delivery.sends
     set status = ${outcome}, status_reason = 'resolved',
       accepted_at = case when ${outcome} = 'accepted' then handed_off_at end
     where project_id = ${projectId} and send_id = ${sendId} and status = 'unknown'
-    returning status
+    returning send_id
   `);
 
-/** Ends a send that waits. Answers its status; null when it does not wait. */
+/** Ends a send that waits. Null when it does not wait. */
 export const cancelQueued = ({ tx, projectId }: Scope, sendId: string) =>
-  tx.maybeOne(sql.type(Ended)`
+  tx.maybeOne(sql.type(EndedSend)`
     update delivery.sends
     set status = 'cancelled', status_reason = 'cancelled', lease_owner = null, lease_until = null
     where project_id = ${projectId} and send_id = ${sendId} and status = 'queued'
-    returning status
+    returning send_id
   `);

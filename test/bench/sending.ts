@@ -69,16 +69,21 @@ const queueSends = async (world: World, count: number): Promise<void> => {
       select $1, gen_random_uuid(), gen_random_uuid() || '@people.test', '{"first_name": "Ann"}', now(), now()
       from generate_series(1, $2)
       returning profile_id, email
+    ), identity as (
+      insert into identity.identities (project_id, identity_id, kind, value, profile_id, own_profile_id,
+        first_seen_at, last_seen_at)
+      select $1, gen_random_uuid(), 'external', email, profile_id, profile_id, now(), now() from person
+      returning identity_id, profile_id
     ), address as (
       insert into suppression.addresses (project_id, address_key, email)
       select $1, sha256(email::bytea), email from person
       returning address_key, email
     )
-    insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, profile_id, provider_id,
-      template_id, template_version, address_key, recipient, status, due_at, queued_at, expires_at)
-    select $1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'welcome', profile_id, $3, $4, 1, address_key,
-      email, 'queued', now(), now(), now() + interval '1 day'
-    from person join address using (email)`,
+    insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, identity_id, profile_id,
+      provider_id, template_id, template_version, address_key, recipient, status, due_at, queued_at, expires_at)
+    select $1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'welcome', identity_id, profile_id, $3, $4, 1,
+      address_key, email, 'queued', now(), now(), now() + interval '1 day'
+    from person join identity using (profile_id) join address using (email)`,
     [project.project_id, count, provider_id, template_id],
   );
   await ask('vacuum analyze delivery.sends');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { expireSends } from '../../src/delivery/queries.ts';
+import { expireSends } from '../../src/delivery/delivery.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, sendsOf } from './one_send.ts';

@@ -112,10 +112,18 @@ export const beginOver = async (
 ): Promise<string | undefined> => {
   const address_key = addressKey.toString('hex');
   const message_id = `<${sendId}.1@example.com>`;
-  const begun = { send_id: sendId, address_key, owner: OWNER, attempt: 1, message_id, subject: '' };
+  const begun = {
+    send_id: sendId,
+    event_id: newId(),
+    address_key,
+    owner: OWNER,
+    attempt: 1,
+    message_id,
+    subject: '',
+  };
   const { rows } = await client.query<{ decision: string }>(
-    "select decision from delivery.step_hand_offs($1, '[]', $2::jsonb)",
-    [projectId, JSON.stringify([begun])],
+    "select decision from delivery.step_hand_offs($1, $2, '[]', $3::jsonb)",
+    [projectId, newId(), JSON.stringify([begun])],
   );
   return rows[0]?.decision;
 };

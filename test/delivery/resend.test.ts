@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { RESEND_AFTER_SECONDS, UNKNOWN_ATTEMPTS_MAX } from '../../src/delivery/retry.ts';
-import { settleLost } from '../../src/delivery/sweep_queries.ts';
+import { settleLost } from '../../src/delivery/delivery.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
 import { testDatabase } from '../support/database.ts';
 import { OWNER, sendsOf } from './one_send.ts';

@@ -164,8 +164,9 @@ test('a step reads its own rows only, however many sends its project has had', a
   const client = await connectTo(database, projectId);
   await client.query('begin');
   for (const send of rest) expect(await beginOver(client, projectId, send)).toBe('handing_off');
-  await client.query("select from delivery.step_hand_offs($1, $2::jsonb, '[]')", [
+  await client.query("select from delivery.step_hand_offs($1, $2, $3::jsonb, '[]')", [
     projectId,
+    newId(),
     JSON.stringify([{ send_id: first.sendId, attempt: 1, outcome: 'accepted' }]),
   ]);
   expect(await rowsRead(client, 'delivery.sends')).toBeLessThan(others / 10);

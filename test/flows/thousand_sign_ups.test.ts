@@ -47,14 +47,17 @@ test(
       const { items } = (await profile.json()) as {
         items: { event: string; external_id: string }[];
       };
-      expect(items).toMatchObject([{ event: 'user_signed_up', external_id: person }]);
+      expect(items).toMatchObject(
+        ['email_sent', 'user_signed_up'].map((event) => ({ event, external_id: person })),
+      );
     }
-    const { rows } = await world.owner.query<{ people: number; events: number }>(
-      `select count(distinct identity.profile_id)::int as people, count(event.event_id)::int as events
+    const { rows } = await world.owner.query<{ people: number; events: number; sent: number }>(
+      `select count(distinct identity.profile_id)::int as people, count(event.event_id)::int as events,
+        count(*) filter (where event.name = 'email_sent')::int as sent
       from identity.identities as identity
       join ingest.events as event using (project_id)
       where event.external_id = identity.value`,
     );
-    expect(rows).toEqual([{ people: PEOPLE, events: PEOPLE }]);
+    expect(rows).toEqual([{ people: PEOPLE, events: 2 * PEOPLE, sent: PEOPLE }]);
   },
 );
