@@ -1,7 +1,7 @@
 import type { Deps } from '../base/deps.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
-import { getText } from './get_text.ts';
-import type { Got } from './get_text.ts';
+import { getText } from '../base/get_text.ts';
+import type { Got } from '../base/get_text.ts';
 import { hostOfTopic, isSignedBy, readCertificateUrl } from './sns.ts';
 import type { SnsMessage } from './sns.ts';
 

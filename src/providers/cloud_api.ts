@@ -1,8 +1,8 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2';
+import { openHttps } from '../base/https.ts';
+import type { Exchange, HttpsConnection } from '../base/https.ts';
 import { classify } from './cloud_errors.ts';
 import { endpointOf } from './cloud_region.ts';
-import { openHttps } from './https.ts';
-import type { Exchange, HttpsConnection } from './https.ts';
 import { deferred } from './outcome.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import { probeMessage } from './probe_message.ts';
@@ -119,7 +119,7 @@ const sendOver = async (
 
 const open = async (settings: CloudSettings, network: Network): Promise<ConnectOutcome> => {
   const url = network.cloudApiUrl ? new URL(network.cloudApiUrl) : endpointOf(settings.region);
-  const opened = await openHttps(url, network);
+  const opened = await openHttps(url, network, network.httpsTimeouts);
   if (opened.kind === 'failed') {
     // Amazon's host is made of the region: a name that nobody knows is a region that does not exist.
     const { reason } = opened;

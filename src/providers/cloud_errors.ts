@@ -1,5 +1,5 @@
 import { classifyStatus, retryAfterOf } from './http_answers.ts';
-import type { HttpsAnswer } from './https.ts';
+import type { HttpsAnswer } from '../base/https.ts';
 import { deferred, rejected } from './outcome.ts';
 import type { FailureReason, SendOutcome } from './outcome.ts';
 import { isAboutOther, readReason } from './reply_texts.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HttpsAnswer } from './https.ts';
+import type { HttpsAnswer, HttpsFailure } from '../base/https.ts';
 import { deferred, rejected } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
 
@@ -10,6 +10,10 @@ export const retryAfterOf = (headers: IncomingHttpHeaders): number | undefined =
   const text = headers['retry-after'] ?? '';
   return /^\d{1,9}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_SECONDS_MAX) : undefined;
 };
+
+/** A host whose name nobody knows cannot be connected to; where its name means something, the caller says so. */
+export const reasonOf = (failure: HttpsFailure) =>
+  failure === 'unresolvable' ? 'connection_failed' : failure;
 
 /** The JSON of an answer, or undefined where there is none to be read. */
 export const readJson = ({ headers, body }: Pick<HttpsAnswer, 'headers' | 'body'>): unknown => {

@@ -24,7 +24,7 @@ export {
   spend,
 } from './pace.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
-export { sendTimeoutMs } from './smtp.ts';
+export { sendTimeoutMs } from './smtp_timeouts.ts';
 export type { Link, NewProvider, Sender, SendOutcome, WireMessage };
 
 /** A provider ready to be used: its sender, and its settings with the secret in clear, in memory only. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { classifyStatus, readJson, retryAfterOf } from './http_answers.ts';
-import { openHttps, reasonOf } from './https.ts';
-import type { Exchange, HttpsAnswer, HttpsConnection } from './https.ts';
+import { openHttps } from '../base/https.ts';
+import type { Exchange, HttpsAnswer, HttpsConnection } from '../base/https.ts';
+import { classifyStatus, readJson, reasonOf, retryAfterOf } from './http_answers.ts';
 import { deferred, rejected } from './outcome.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import { readReason } from './reply_texts.ts';
@@ -121,8 +121,11 @@ const toLink = (connection: HttpsConnection, settings: RelaySettings, network: N
   close: () => connection.close(),
 });
 
+const open = (network: Network) =>
+  openHttps(new URL(network.relayApiUrl), network, network.httpsTimeouts);
+
 const connect = async (settings: RelaySettings, network: Network): Promise<ConnectOutcome> => {
-  const opened = await openHttps(new URL(network.relayApiUrl), network);
+  const opened = await open(network);
   if (opened.kind === 'connected')
     return { kind: 'connected', link: toLink(opened.connection, settings, network) };
   return { kind: 'failed', outcome: deferred(reasonOf(opened.reason)) };
@@ -138,7 +141,7 @@ export const readPermissions = (answer: HttpsAnswer): PreflightOutcome => {
 };
 
 const preflight = async (settings: RelaySettings, network: Network): Promise<PreflightOutcome> => {
-  const opened = await openHttps(new URL(network.relayApiUrl), network);
+  const opened = await open(network);
   if (opened.kind === 'failed') return failed(reasonOf(opened.reason));
   const call = { path: '/api_keys/permissions', apiKey: settings.api_key, body: {} };
   const exchange = await post(opened.connection, network, call, () => true);

@@ -9,22 +9,21 @@ import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
 import { classify, toOutcome } from './smtp_errors.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
+import { sendTimeoutMs, SMTP_TIMEOUTS } from './smtp_timeouts.ts';
+import type { SmtpTimeouts } from './smtp_timeouts.ts';
 import { failed } from './transport.ts';
 import type { Link, Network, Transport, WireMessage } from './transport.ts';
 
-export const SMTP_CONNECT_TIMEOUT_MS = 10_000;
-/** How long it may take in all until a connection is open and authenticated, however busy the relay looks. */
-export const SMTP_OPEN_TIMEOUT_MS = 30_000;
-/** How long the relay may take for the commands before a message, and then for taking the message in. */
-export const SMTP_COMMANDS_TIMEOUT_MS = 60_000;
-export const SMTP_BODY_TIMEOUT_MS = 120_000;
-
-/** How long one hand-off may take in all: its commands, its message, and the answer to it. */
-export const sendTimeoutMs = (answerTimeoutMs: number): number =>
-  SMTP_COMMANDS_TIMEOUT_MS + SMTP_BODY_TIMEOUT_MS + answerTimeoutMs;
+/** Replies are a few lines. */
+export const REPLY_BYTES_MAX = 64 * 1024;
 
 /** Where an SMTP connection may go. */
-type Way = Pick<Network, 'allowNetworks' | 'nameServers' | 'ehloName' | 'answerTimeoutMs'>;
+type Way = Pick<
+  Network,
+  'allowNetworks' | 'nameServers' | 'ehloName' | 'answerTimeoutMs' | 'smtpTimeouts'
+>;
+/** How long the steps of a hand-off may take. */
+type Patience = SmtpTimeouts & { answerMs: number };
 
 /** An open, authenticated connection, or why there is none. */
 export type SmtpConnected =
@@ -76,7 +75,7 @@ const toProviderMessageId = (info?: SMTPConnectionSendInfo): string | null => {
 const sendOver = (
   connection: SMTPConnection,
   message: WireMessage,
-  answerTimeoutMs: number,
+  { commandsMs, bodyMs, answerMs }: Patience,
 ): Promise<SendOutcome> =>
   new Promise((resolve) => {
     let phase: Phase = 'before_body';
@@ -90,8 +89,7 @@ const sendOver = (
       settle(toOutcome(Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' }), phase));
       connection.close();
     };
-    // In all, not since the last byte: a relay may answer byte by byte.
-    let tooLong = setTimeout(onTooLong, SMTP_COMMANDS_TIMEOUT_MS);
+    let tooLong = setTimeout(onTooLong, commandsMs);
     const waitAnew = (ms: number) => {
       clearTimeout(tooLong);
       tooLong = setTimeout(onTooLong, ms);
@@ -99,9 +97,9 @@ const sendOver = (
     const body = bodyOf(message, {
       onStart: () => {
         phase = 'body';
-        waitAnew(SMTP_BODY_TIMEOUT_MS);
+        waitAnew(bodyMs);
       },
-      onEnd: () => waitAnew(answerTimeoutMs),
+      onEnd: () => waitAnew(answerMs),
     });
     // Without its first byte and without its end, the relay has nothing to take.
     body.once('error', () => {
@@ -119,7 +117,7 @@ const sendOver = (
     );
   });
 
-const toLink = (connection: SMTPConnection, answerTimeoutMs: number): Link => {
+const toLink = (connection: SMTPConnection, patience: Patience): Link => {
   let isOpen = true;
   connection.on('error', () => (isOpen = false));
   connection.once('end', () => (isOpen = false));
@@ -128,7 +126,7 @@ const toLink = (connection: SMTPConnection, answerTimeoutMs: number): Link => {
       return isOpen;
     },
     send: async (message) => {
-      const outcome = await sendOver(connection, message, answerTimeoutMs);
+      const outcome = await sendOver(connection, message, patience);
       // After a definite answer the relay waits for the next message; after anything else, who knows.
       if (outcome.kind !== 'accepted') {
         isOpen = false;
@@ -139,6 +137,9 @@ const toLink = (connection: SMTPConnection, answerTimeoutMs: number): Link => {
     close: () => {
       isOpen = false;
       connection.quit();
+      // Who does not say farewell, or takes for ever to, holds no connection of ours.
+      const tooLong = setTimeout(() => connection.close(), patience.quitMs).unref();
+      connection.once('end', () => clearTimeout(tooLong));
     },
   };
 };
@@ -157,6 +158,7 @@ const customAuth = { 'CRAM-MD5': refuseMechanism, XOAUTH2: refuseMechanism };
 const open = async (
   connection: SMTPConnection,
   { username, password }: SmtpSettings,
+  { openMs }: SmtpTimeouts,
 ): Promise<void> => {
   const failed = once(connection, 'error').then(([error]) => {
     throw error as SmtpError;
@@ -164,7 +166,7 @@ const open = async (
   failed.catch(() => {});
   const tooLong = setTimeout(
     () => connection.emit('error', Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })),
-    SMTP_OPEN_TIMEOUT_MS,
+    openMs,
   );
   const connected = new Promise<void>((resolve) => connection.connect(() => resolve()));
   try {
@@ -183,7 +185,7 @@ const open = async (
 /** Connects to the checked address, with the chosen TLS mode, and authenticates: always, or it fails. */
 export const connectSmtp = async (
   settings: SmtpSettings,
-  { allowNetworks, nameServers, ehloName, answerTimeoutMs }: Way,
+  { allowNetworks, nameServers, ehloName, answerTimeoutMs, smtpTimeouts = SMTP_TIMEOUTS }: Way,
 ): Promise<SmtpConnected> => {
   const { smtp_host: host, smtp_port: port, smtp_secure: secure } = settings;
   const answer = await resolveEgress(host, allowNetworks, nameServers);
@@ -203,14 +205,16 @@ export const connectSmtp = async (
     customAuth,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     tls: { minVersion: 'TLSv1.2', ...(isIP(host) === 0 ? { servername: host } : {}) },
-    connectionTimeout: SMTP_CONNECT_TIMEOUT_MS,
-    greetingTimeout: SMTP_CONNECT_TIMEOUT_MS,
-    socketTimeout: sendTimeoutMs(answerTimeoutMs),
+    connectionTimeout: smtpTimeouts.connectMs,
+    greetingTimeout: smtpTimeouts.connectMs,
+    socketTimeout: sendTimeoutMs(answerTimeoutMs, smtpTimeouts),
+    maxResponseSize: REPLY_BYTES_MAX,
     allowInternalNetworkInterfaces: true,
   });
   try {
-    await open(connection, settings);
-    return { kind: 'connected', link: toLink(connection, answerTimeoutMs) };
+    await open(connection, settings, smtpTimeouts);
+    const patience = { ...smtpTimeouts, answerMs: answerTimeoutMs };
+    return { kind: 'connected', link: toLink(connection, patience) };
   } catch (error) {
     connection.close();
     return { kind: 'failed', error: error as SmtpError };

@@ -1,7 +1,7 @@
 import { deferred, rejected } from './outcome.ts';
 import type { FailureReason, SendOutcome } from './outcome.ts';
 import { isAboutOther, readReason } from './reply_texts.ts';
-import { isCertificateCode } from './tls_errors.ts';
+import { isCertificateCode } from '../base/tls_errors.ts';
 
 /** How far a hand-off had come when it failed. Decides whether the provider may have the message. */
 export type Phase = 'before_body' | 'body';

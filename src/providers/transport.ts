@@ -1,6 +1,7 @@
 import type { NameServers } from '../base/resolve_host.ts';
-import type { HttpsTimeouts } from './https.ts';
+import type { HttpsTimeouts } from '../base/https.ts';
 import type { FailureReason, PreflightOutcome, SendOutcome } from './outcome.ts';
+import type { SmtpTimeouts } from './smtp_timeouts.ts';
 
 /** A message ready for the wire. `mayStart` is asked once, immediately before its first byte. */
 export type WireMessage = {
@@ -33,8 +34,9 @@ export type Network = {
   cloudApiUrl: string | null;
   /** How mail connections introduce themselves; null for the machine's own name. */
   ehloName: string | null;
-  /** How long the HTTPS providers may take, where that is not as usual. */
+  /** How long providers may take, where that is not as usual. */
   httpsTimeouts?: HttpsTimeouts;
+  smtpTimeouts?: SmtpTimeouts;
   /** How long an answer to a whole message is waited for. Past it the outcome is unknown. */
   answerTimeoutMs: number;
 };

@@ -7,7 +7,7 @@ import { Resolver } from 'node:dns/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cloudApi, SIMULATOR } from '../../src/providers/cloud_api.ts';
 import { endpointOf, REGION } from '../../src/providers/cloud_region.ts';
-import { HTTPS_TIMEOUTS } from '../../src/providers/https.ts';
+import { HTTPS_TIMEOUTS } from '../../src/base/https.ts';
 import type { Link, Network } from '../../src/providers/transport.ts';
 import {
   ACCESS_KEY_ID,

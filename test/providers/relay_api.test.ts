@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { HTTPS_TIMEOUTS } from '../../src/providers/https.ts';
+import { HTTPS_TIMEOUTS } from '../../src/base/https.ts';
 import { classify, readPermissions, relayApi } from '../../src/providers/relay_api.ts';
 import type { Link, Network } from '../../src/providers/transport.ts';
 import { httpsSink } from '../support/https_sink.ts';

@@ -4,9 +4,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { resolveEgress } from '../base/egress.ts';
-import { failpoint } from '../base/failpoint.ts';
-import type { Network } from './transport.ts';
+import { resolveEgress } from './egress.ts';
+import { failpoint } from './failpoint.ts';
+import type { NameServers } from './resolve_host.ts';
 import { isCertificateCode } from './tls_errors.ts';
 
 export type HttpsTimeouts = { connectMs: number; headersMs: number; answerMs: number };
@@ -16,8 +16,11 @@ export const HTTPS_TIMEOUTS: HttpsTimeouts = {
   headersMs: 30_000,
   answerMs: 60_000,
 };
-/** Providers answer with a few hundred bytes. */
+/** Whoever is asked answers with a few hundred bytes. */
 export const ANSWER_BYTES_MAX = 64 * 1024;
+
+/** Where connections may go, and whom names are asked of. */
+export type Ways = { allowNetworks: readonly string[]; nameServers: NameServers };
 
 export type HttpsRequest = {
   method: string;
@@ -25,14 +28,17 @@ export type HttpsRequest = {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
+  /** Asked once, immediately before the first byte. */
   mayStart: () => boolean;
+  /** How long an answer may be, where that is not as usual. */
+  answerBytesMax?: number;
 };
 
 /** What came back: its body, or null when that was cut off or too long. The status counts all the same. */
 export type HttpsAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer | null };
 
 export type Exchange =
-  | ({ kind: 'answered' } & HttpsAnswer)
+  | ({ kind: 'answered'; isTooLong: boolean } & HttpsAnswer)
   /** Not a byte was written: we were too late. */
   | { kind: 'not_started' }
   /** Not a byte was written: the connection was gone. */
@@ -58,22 +64,22 @@ class OneSocketAgent extends Agent {
   }
 }
 
-const readBody = async (answer: IncomingMessage): Promise<Buffer | null> => {
+const readBody = async (answer: IncomingMessage, bytesMax: number) => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > ANSWER_BYTES_MAX) return null;
+      if (bytes > bytesMax) return { body: null, isTooLong: true };
       chunks.push(chunk);
     }
   } catch {
-    return null;
+    return { body: null, isTooLong: false };
   }
-  return Buffer.concat(chunks);
+  return { body: Buffer.concat(chunks), isTooLong: false };
 };
 
-/** One connection to a provider. Carries one request at a time, follows no redirect and repeats nothing. */
+/** One connection to a host. Carries one request at a time, follows no redirect and repeats nothing. */
 export class HttpsConnection {
   readonly #url: URL;
   readonly #socket: Socket;
@@ -109,13 +115,14 @@ export class HttpsConnection {
     }
   }
 
-  async #exchange({ method, path, headers, body, mayStart }: HttpsRequest): Promise<Exchange> {
+  async #exchange(given: HttpsRequest): Promise<Exchange> {
+    const { method, path, headers, body, mayStart, answerBytesMax = ANSWER_BYTES_MAX } = given;
     const request = makeRequest({
       agent: this.#agent,
       host: this.#url.hostname,
       method,
       path,
-      headers: { ...headers, Host: this.#url.host, 'Content-Length': String(body.length) },
+      headers: { Host: this.#url.host, ...headers, 'Content-Length': String(body.length) },
     });
     request.on('error', () => {});
     const answered = once(request, 'response') as Promise<[IncomingMessage]>;
@@ -134,7 +141,8 @@ export class HttpsConnection {
       request.end(body.subarray(middle));
       const [answer] = await this.#withinHeadersTime(answered);
       const { statusCode: status = 0, headers: answerHeaders } = answer;
-      return { kind: 'answered', status, headers: answerHeaders, body: await readBody(answer) };
+      const read = await readBody(answer, answerBytesMax);
+      return { kind: 'answered', status, headers: answerHeaders, ...read };
     } catch {
       request.destroy();
       return { kind: isWritten ? 'lost' : 'not_written' };
@@ -150,10 +158,6 @@ export class HttpsConnection {
     }
   }
 }
-
-/** A host whose name nobody knows cannot be connected to; where its name means something, the caller says so. */
-export const reasonOf = (failure: HttpsFailure) =>
-  failure === 'unresolvable' ? 'connection_failed' : failure;
 
 const dial = async (url: URL, address: string, timeoutMs: number): Promise<Socket> => {
   const { hostname, protocol } = url;
@@ -187,10 +191,13 @@ const failed = (reason: HttpsFailure): HttpsConnected => ({ kind: 'failed', reas
  * Connects to the checked address of a host, its certificate checked against the name. Without TLS
  * only within networks that the operator listed.
  */
-export const openHttps = async (url: URL, network: Network): Promise<HttpsConnected> => {
-  const timeouts = network.httpsTimeouts ?? HTTPS_TIMEOUTS;
+export const openHttps = async (
+  url: URL,
+  { allowNetworks, nameServers }: Ways,
+  timeouts: HttpsTimeouts = HTTPS_TIMEOUTS,
+): Promise<HttpsConnected> => {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const egress = await resolveEgress(host, network.allowNetworks, network.nameServers);
+  const egress = await resolveEgress(host, allowNetworks, nameServers);
   if (egress.kind === 'unresolvable') return failed('unresolvable');
   const isPlain = url.protocol !== 'https:';
   if (egress.kind === 'closed' || (isPlain && !egress.isInAllowedNetwork))
