@@ -19,6 +19,9 @@ export const HTTPS_TIMEOUTS: HttpsTimeouts = {
 /** Whoever is asked answers with a few hundred bytes. */
 export const ANSWER_BYTES_MAX = 64 * 1024;
 
+/** How many interim answers (1xx) are looked at before the one that counts. */
+const INTERIM_ANSWERS_MAX = 10;
+
 /** Where connections may go, and whom names are asked of. */
 export type Ways = { allowNetworks: readonly string[]; nameServers: NameServers };
 
@@ -124,7 +127,13 @@ export class HttpsConnection {
       path,
       headers: { Host: this.#url.host, ...headers, 'Content-Length': String(body.length) },
     });
-    request.on('error', () => {});
+    let interim = 0;
+    request
+      .on('error', () => {})
+      .on('information', () => {
+        interim += 1;
+        if (interim > INTERIM_ANSWERS_MAX) request.destroy();
+      });
     const answered = once(request, 'response') as Promise<[IncomingMessage]>;
     answered.catch(() => {});
     let isWritten = false;
