@@ -56,7 +56,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'Email providers',
     about: 'Through whom a project sends, each with a from-address of its own.',
-    routes: providerRoutes(suppression.isOnList),
+    routes: providerRoutes(suppression.mustBeLeftAlone),
     limits: providerLimits,
   },
   {

@@ -184,6 +184,20 @@ export type TestNote = {
   tookMs: number;
 };
 
+/** Notes that a test of these very settings is about to be sent: what becomes of it is unknown until it is noted. */
+export const noteTestBegun = (
+  { tx, projectId }: Scope,
+  { provider_id, revision }: Pick<ProviderRow, 'provider_id' | 'revision'>,
+  testId: string,
+) =>
+  tx.maybeOne(sql.type(Inserted)`
+    update providers.providers
+    set tested_at = now(), test_id = ${testId}, test_failure = 'outcome_unknown', test_message_id = null,
+      test_took_ms = 0
+    where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
+    returning provider_id
+  `);
+
 /** Notes what a test of these very settings came to. One that passed unparks. */
 export const noteTest = (
   { tx, projectId }: Scope,

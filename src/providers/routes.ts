@@ -16,7 +16,7 @@ import { Email, NAME_CHARS_MAX, Provider, ProviderChange, ProviderInput } from '
 import type { ProviderInput as Given } from './schema.ts';
 import { toProvider } from './shown.ts';
 import { testProvider } from './test_provider.ts';
-import type { IsSuppressed } from './test_provider.ts';
+import type { IsStopped } from './test_provider.ts';
 
 const ProjectParams = z.object({
   project_id: z.string().meta({
@@ -148,7 +148,7 @@ const recordRoutes = [
   }),
 ];
 
-const testRoute = (isSuppressed: IsSuppressed) =>
+const testRoute = (isStopped: IsStopped) =>
   route({
     method: 'POST',
     path: `${ONE}/test`,
@@ -173,7 +173,7 @@ const testRoute = (isSuppressed: IsSuppressed) =>
       }),
     find,
     handle: async ({ deps, caller, found, body, repetitionId = newId() }) => {
-      const test = { to: body.to, testId: repetitionId, isSuppressed };
+      const test = { to: body.to, testId: repetitionId, isStopped };
       const tested = await testProvider(deps, caller.projectId, found, test);
       if (found.status === 'parked')
         await hint(deps, queuedSendsHint(caller.projectId, found.provider_id));
@@ -182,9 +182,9 @@ const testRoute = (isSuppressed: IsSuppressed) =>
   });
 
 /** The endpoints of provider records. Whom to leave alone is another room's to say. */
-export const providerRoutes = (isSuppressed: IsSuppressed): readonly Route[] => [
+export const providerRoutes = (isStopped: IsStopped): readonly Route[] => [
   ...recordRoutes,
-  testRoute(isSuppressed),
+  testRoute(isStopped),
   ...domainRoutes,
 ];
 

@@ -9,20 +9,20 @@ import { HOPELESS_REASONS } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
 import { noteSuccess } from './pace.ts';
 import { probeMessage } from './probe_message.ts';
-import { noteTest, parkProvider } from './queries.ts';
+import { findProvider, noteTest, noteTestBegun, parkProvider } from './queries.ts';
 import type { ProviderRow, TestNote } from './queries.ts';
 import { openSettings } from './records.ts';
 import type { Link } from './transport.ts';
 import { connect } from './transports.ts';
 
-/** Between the look at the suppression list and the first byte: what every hand-off keeps to. */
+/** Between the decision to send and the first byte: what every hand-off keeps to. */
 const DEADLINE_MS = 5_000;
 
-/** Whether an address must be left alone. */
-export type IsSuppressed = (scope: Scope, email: string) => Promise<boolean>;
+/** Whether an address must be left alone. Locks it, so that the answer is true until the transaction ends. */
+export type IsStopped = (scope: Scope, email: string) => Promise<boolean>;
 
 /** One test message. `testId` is the same when the same request is tried again. */
-export type Test = { to: string; testId: string; isSuppressed: IsSuppressed };
+export type Test = { to: string; testId: string; isStopped: IsStopped };
 
 export type Tested = { providerMessageId: string | null; tookMs: number };
 
@@ -39,6 +39,17 @@ const failureOf = (outcome: SendOutcome): ExplainedFailure | null => {
   }
 };
 
+/**
+ * Commits that the message is about to be given to the provider, or refuses: as for every hand-off, under the
+ * lock that a suppression takes too. A test of which nothing more is known was perhaps taken.
+ */
+const begin = (deps: Deps, projectId: string, row: ProviderRow, test: Test): Promise<void> =>
+  inProject(deps, projectId, async (scope) => {
+    if (await test.isStopped(scope, test.to)) throw new Refusal('recipient_suppressed');
+    const isNoted = (await noteTestBegun(scope, row, test.testId)) !== null;
+    if (!isNoted && !(await findProvider(scope, row.provider_id))) throw new Refusal('not_found');
+  });
+
 const sendProbe = async (
   deps: Deps,
   projectId: string,
@@ -49,10 +60,7 @@ const sendProbe = async (
   const probe = { from, fromName, replyTo, to: test.to, probeId: test.testId };
   const message = await probeMessage(probe);
   const deadline = performance.now() + DEADLINE_MS;
-  const isSuppressed = await inProject(deps, projectId, (scope) =>
-    test.isSuppressed(scope, test.to),
-  );
-  if (isSuppressed) throw new Refusal('recipient_suppressed');
+  await begin(deps, projectId, row, test);
   return link.send({ ...message, mayStart: () => performance.now() < deadline });
 };
 

@@ -97,6 +97,26 @@ export const holdAddress = async (
   return hold_address;
 };
 
+const Stopped = z.strictObject({ stops_mail: z.string().nullable() });
+
+/**
+ * Why an address gets no mail of a category, or null: as `suppression.stops_mail` says it, of an address that may
+ * be new. What would stop it later waits until the transaction ends.
+ */
+export const findStop = async ({ tx, projectId }: Scope, addressKey: Buffer, category: string) => {
+  await tx.query(sql.unsafe`
+    insert into suppression.addresses (project_id, address_key) values (${projectId}, ${sql.binary(addressKey)})
+    on conflict do nothing
+  `);
+  const { stops_mail } = await tx.one(sql.type(Stopped)`
+    select stops_mail
+    from suppression.stops_mail(
+      project_id => ${projectId}, address_key => ${sql.binary(addressKey)}, category => ${category}
+    )
+  `);
+  return stops_mail;
+};
+
 /** Locks addresses until the transaction ends, in the order of all locks. */
 export const holdAddresses = ({ tx, projectId }: Scope, addressKeys: readonly Buffer[]) =>
   tx.query(sql.unsafe`

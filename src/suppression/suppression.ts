@@ -15,6 +15,7 @@ import {
   eraseAddresses,
   eraseNotes,
   findAddress,
+  findStop,
   findSuppressed,
   holdAddress,
   holdAddresses,
@@ -137,6 +138,13 @@ export const findByEmail = (scope: Scope, email: string): Promise<Known | null> 
 /** Whether the address is on the list now. A hand-off asks `suppression.stops_mail` instead, under a lock. */
 export const isOnList = async (scope: Scope, email: string): Promise<boolean> =>
   (await findSuppressed(scope, addressKey(scope, email))) !== null;
+
+/**
+ * Whether an address gets not even mail that was asked for. The answer holds until the transaction ends: a
+ * suppression that comes meanwhile is acknowledged after it.
+ */
+export const mustBeLeftAlone = async (scope: Scope, email: string): Promise<boolean> =>
+  (await findStop(scope, addressKey(scope, email), 'transactional')) !== null;
 
 /** Why an address is left alone, in a fixed order; nothing when it is not. */
 export const listReasons = async (
