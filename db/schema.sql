@@ -730,6 +730,20 @@ alter table feedback.posts enable row level security, force row level security;
 create policy one_project on feedback.posts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select on feedback.posts to trunkline_runtime;
 
+create table feedback.refusals (
+  project_id      uuid not null,
+  source          text not null,
+  refused_count   bigint not null,
+  last_reason     text not null,
+  last_refused_at timestamptz(3) not null,
+  constraint refusals_pkey primary key (project_id, source),
+  constraint refusals_are_of_something check ((refused_count > 0)),
+  constraint refusals_have_the_name_of_an_error check ((last_reason ~ '^[a-z_]{1,50}$'::text))
+);
+alter table feedback.refusals enable row level security, force row level security;
+create policy one_project on feedback.refusals for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on feedback.refusals to trunkline_runtime;
+
 create table feedback.settings (
   project_id       uuid not null,
   soft_bounces_max integer not null,

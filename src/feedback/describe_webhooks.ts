@@ -3,6 +3,7 @@ import { adapters, SOURCES } from './adapters.ts';
 import type { Source } from './adapters.ts';
 import { listArrived } from './queries.ts';
 import type { Arrived } from './queries.ts';
+import { findRefused } from './refused_queries.ts';
 import { findKeySetAt } from './signing_keys.ts';
 import { readSoftBouncesMax } from './soft_queries.ts';
 import { holdTopic, listChanges } from './topic_queries.ts';
@@ -57,6 +58,17 @@ const describeTopic = async (scope: Scope) => {
   };
 };
 
+const describeRefused = async (scope: Scope, source: Source) => {
+  const refused = await findRefused(scope, source);
+  return (
+    refused && {
+      count: refused.refused_count,
+      last_error: refused.last_reason,
+      last_at: refused.last_refused_at.toISOString(),
+    }
+  );
+};
+
 const describe = async (scope: Scope, source: Source) => {
   const { proof } = adapters[source];
   const keySetAt = proof === 'signing_key' ? await findKeySetAt(scope, source) : null;
@@ -66,6 +78,7 @@ const describe = async (scope: Scope, source: Source) => {
     verified_by: proof,
     signing_key_set_at: keySetAt?.toISOString() ?? null,
     ...(proof === 'topic' ? await describeTopic(scope) : { topic: null, topic_changes: [] }),
+    refused: await describeRefused(scope, source),
     last_notices: (await listArrived(scope, source, LAST_NOTICES_MAX)).map(toNotice),
   };
 };

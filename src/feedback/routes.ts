@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { Refusal } from '../base/refusal.ts';
+import { Refusal, refusals } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
 import type { Limit, RawInbound } from '../base/route.ts';
 import { adapters, SLUGS, sourceOf } from './adapters.ts';
@@ -9,6 +10,8 @@ import { EVENT_ID_CHARS_MAX, GenericBody, NOTICES_MAX } from './generic.ts';
 import { SIGNATURE_HOURS_MAX } from './mailgun.ts';
 import { NAME_CHARS_MAX } from './reading.ts';
 import { receive } from './receive.ts';
+import { RefusedPosts } from './refused_posts.ts';
+import { addRefused } from './refused_queries.ts';
 import type { Vault } from './signing_keys.ts';
 import { readHookToken } from './tokens.ts';
 
@@ -66,15 +69,40 @@ const findProjectId = async (
   return projectId;
 };
 
+const makeRefusedPosts = ({ deps, isProject }: Pick<Doors, 'isProject'> & { deps: Deps }) =>
+  new RefusedPosts({
+    write: async ({ projectId, source }, refused) => {
+      if (!(await isProject(deps, projectId))) return;
+      await inProject(deps, projectId, (scope) => addRefused(scope, source, refused));
+    },
+    onError: (error) => deps.log.warn({ err: error }, 'refused webhooks are not counted'),
+  });
+
+/** What a project sees of posts to its webhooks that were refused. What is nobody's is not counted. */
+const noteRefused = ({ isProject }: Doors, inbound: RawInbound, source: Source, error: unknown) => {
+  const projectId = inbound.params['project_id'] ?? '';
+  if (!(error instanceof Refusal) || !isId(projectId)) return;
+  const { status } = refusals[error.reason];
+  if (status < 400 || status >= 500 || status === 404) return;
+  const { deps } = inbound;
+  const refused = deps.resources.of(makeRefusedPosts, { deps, isProject });
+  refused.note({ projectId, source }, error.reason, new Date());
+};
+
 const receiveFrom =
   (doors: Doors, slugOf: (inbound: RawInbound) => string) => async (inbound: RawInbound) => {
     const source = sourceOf(slugOf(inbound));
     if (source === null) throw new Refusal('not_found');
-    const projectId = await findProjectId(doors, inbound, source);
-    const { deps, headers } = inbound;
-    const raw = await inbound.readRaw(adapters[source].mediaTypes);
-    const posted = { raw, contentType: headers['content-type'] ?? '', receivedAt: new Date() };
-    return receive({ deps, projectId, source, posted, headers }, doors.vault);
+    try {
+      const projectId = await findProjectId(doors, inbound, source);
+      const { deps, headers } = inbound;
+      const raw = await inbound.readRaw(adapters[source].mediaTypes);
+      const posted = { raw, contentType: headers['content-type'] ?? '', receivedAt: new Date() };
+      return await receive({ deps, projectId, source, posted, headers }, doors.vault);
+    } catch (error) {
+      noteRefused(doors, inbound, source, error);
+      throw error;
+    }
   };
 
 const described = {

@@ -4,6 +4,7 @@ import type { Addressed, Limit } from '../base/route.ts';
 import { route } from '../base/route.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
 import { KINDS } from './notice.ts';
+import { REFUSED_WRITTEN_EVERY_MS } from './refused_posts.ts';
 import { setSigningKey } from './signing_keys.ts';
 import type { Vault } from './signing_keys.ts';
 import { DECIDED_SHOWN, KEY_SET_SHOWN, TOPIC_RESET_SHOWN, WEBHOOKS_SHOWN } from './shown.ts';
@@ -40,6 +41,18 @@ const TopicChange = z.strictObject({
   changed_at: Timestamp,
 });
 
+const Refused = z
+  .strictObject({
+    count: z.int().positive(),
+    last_error: z.string().meta({ description: 'The `error` that the last of them was answered.' }),
+    last_at: Timestamp,
+  })
+  .meta({
+    description:
+      'Posts that were refused: a wrong token or signature, another topic, or nothing that could be read. Counted ' +
+      `within ${REFUSED_WRITTEN_EVERY_MS / 1_000} seconds.`,
+  });
+
 const Webhook = z
   .strictObject({
     slug: z.string(),
@@ -51,6 +64,7 @@ const Webhook = z
     signing_key_set_at: Timestamp.nullable(),
     topic: Topic.nullable(),
     topic_changes: z.array(TopicChange).meta({ description: 'The newest first.' }),
+    refused: Refused.nullable(),
     last_notices: z.array(LastNotice).meta({ description: 'The newest first.' }),
   })
   .meta({

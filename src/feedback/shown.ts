@@ -11,6 +11,7 @@ const webhook = <V extends 'token' | 'signing_key' | 'topic'>(slug: string, veri
   signing_key_set_at: null,
   topic: null,
   topic_changes: [],
+  refused: null,
   last_notices: [],
 });
 const change = <C extends 'confirmed' | 'reset'>(what: C) => ({
@@ -19,7 +20,10 @@ const change = <C extends 'confirmed' | 'reset'>(what: C) => ({
   changed_at: AT,
 });
 
-const SMTP = webhook('smtp', 'token');
+const SMTP = {
+  ...webhook('smtp', 'token'),
+  refused: { count: 12, last_error: 'invalid_token', last_at: AT },
+};
 const SMTP2GO = webhook('smtp2go', 'token');
 const MAILGUN = webhook('mailgun', 'signing_key');
 const AMAZON_SES = {

@@ -1,0 +1,76 @@
+import type { RefusalName } from '../base/refusal.ts';
+import type { Source } from './adapters.ts';
+import type { Refused } from './refused_queries.ts';
+
+/** How often one process writes down what it refused at one webhook: whoever posts cannot make it write more. */
+export const REFUSED_WRITTEN_EVERY_MS = 5_000;
+/** Of how many webhooks one process counts refusals at a time. Past it, the next are not counted. */
+export const REFUSED_WEBHOOKS_MAX = 1_000;
+
+export type RefusedAt = { projectId: string; source: Source };
+
+type Waiting = { at: RefusedAt; refused: Refused | null; timer: NodeJS.Timeout };
+
+type Options = {
+  write: (at: RefusedAt, refused: Refused) => Promise<void>;
+  onError: (error: unknown) => void;
+  everyMs?: number;
+  webhooksMax?: number;
+};
+
+/**
+ * Counts posts that were refused, in memory, and writes them down now and then: the first of a webhook at once,
+ * those after it together. What a crash takes with it was refused all the same.
+ */
+export class RefusedPosts {
+  readonly #options: Required<Options>;
+  readonly #waiting = new Map<string, Waiting>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = {
+      everyMs: REFUSED_WRITTEN_EVERY_MS,
+      webhooksMax: REFUSED_WEBHOOKS_MAX,
+      ...options,
+    };
+  }
+
+  note(at: RefusedAt, lastReason: RefusalName, lastAt: Date): void {
+    const key = `${at.projectId}/${at.source}`;
+    const known = this.#waiting.get(key);
+    if (!known && this.#waiting.size >= this.#options.webhooksMax) return;
+    const count = (known?.refused?.count ?? 0) + 1;
+    const refused = { count, lastReason, lastAt };
+    if (known) known.refused = refused;
+    else {
+      const timer = setInterval(() => this.#turn(key), this.#options.everyMs).unref();
+      this.#waiting.set(key, { at, refused, timer });
+      this.#turn(key);
+    }
+  }
+
+  /** Writes down what is left. */
+  async close(): Promise<void> {
+    for (const key of this.#waiting.keys()) {
+      this.#turn(key);
+      this.#forget(key);
+    }
+    await this.#writing;
+  }
+
+  /** Writes what has come since the last time, one webhook after the other; forgets one at which nothing has. */
+  #turn(key: string): void {
+    const waiting = this.#waiting.get(key);
+    if (!waiting) return;
+    const { at, refused } = waiting;
+    if (!refused) return this.#forget(key);
+    waiting.refused = null;
+    const { write, onError } = this.#options;
+    this.#writing = this.#writing.then(() => write(at, refused)).catch(onError);
+  }
+
+  #forget(key: string): void {
+    clearInterval(this.#waiting.get(key)?.timer);
+    this.#waiting.delete(key);
+  }
+}
