@@ -20,10 +20,7 @@ const change = <C extends 'confirmed' | 'reset'>(what: C) => ({
   changed_at: AT,
 });
 
-const SMTP = {
-  ...webhook('smtp', 'token'),
-  refused: { count: 12, last_error: 'invalid_token', last_at: AT },
-};
+const SMTP = webhook('smtp', 'token');
 const SMTP2GO = webhook('smtp2go', 'token');
 const MAILGUN = webhook('mailgun', 'signing_key');
 const AMAZON_SES = {

@@ -1,4 +1,5 @@
-// Relays that do their worst: every wait ends in bounded time, whatever keeps the connection busy, and in bounded memory.
+// Relays that do their worst: every wait ends in bounded time, whatever keeps the connection busy, and in bounded
+// memory.
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Resolver } from 'node:dns/promises';
