@@ -10,6 +10,7 @@ import { erase } from './erase.ts';
 import { firstByte } from './first_byte.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
+import { neighbour } from './neighbour.ts';
 import { processing } from './process.ts';
 import { sending } from './sending.ts';
 import { soak } from './soak.ts';
@@ -20,6 +21,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   processing,
   first_byte: firstByte,
   sending,
+  neighbour,
   growth,
   erase,
   soak,

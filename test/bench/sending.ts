@@ -26,7 +26,7 @@ const KIBIBYTES_PER_MEBIBYTE = 1024;
 const MEMORY_EVERY_MS = 500;
 
 /** What both sides send; one of them renders it. */
-const MESSAGE = {
+export const MESSAGE = {
   subject: 'Welcome, {{ profile.first_name }}',
   html: `<!doctype html>
     <html lang="en"><body><h1>Welcome, {{ profile.first_name }}</h1>
@@ -60,7 +60,10 @@ const openWorld = async () => {
 type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** Queues sends to people of their own, as planned ones lie there. */
-const queueSends = async (world: World, count: number): Promise<void> => {
+export const queueSends = async (
+  world: Pick<World, 'ask' | 'project' | 'provider_id' | 'template_id'>,
+  count: number,
+): Promise<void> => {
   const { ask, project, provider_id, template_id } = world;
   await ask(
     `with person as (
