@@ -19,6 +19,7 @@ const ROUNDS = 5;
 const SAMPLES_PER_ROUND = 20;
 const WARM_UP_SAMPLES = 20;
 const BACKLOG_SENDS = 5_000;
+const TARPITS = 20;
 const POLL_MS = 20;
 
 const now = (): number => performance.timeOrigin + performance.now();
@@ -29,7 +30,7 @@ const senderOf = (domain: string) => ({
   reply_to: null,
 });
 
-/** A quiet project with a relay that takes everything at once, and one whose relay is a tarpit. */
+/** A quiet project with a relay that takes everything at once, and one whose relays are tarpits. */
 const openWorld = async () => {
   const installation = await openInstallation();
   const { deps } = installation;
@@ -37,8 +38,11 @@ const openWorld = async () => {
   const quiet = await keepExample(deps, null, { ...senderOf('quiet.test'), ...relay.settings });
   const project = await createProject(deps, 'tarpit');
   const { project_id: projectId } = project;
-  const sender = { ...senderOf('tarpit.test'), ...tarpit.settings };
-  const provider_id = await saveProvider(deps, projectId, sender);
+  const provider_ids: string[] = [];
+  for (let at = 0; at < TARPITS; at += 1) {
+    const sender = { ...senderOf(`tarpit-${at}.test`), ...tarpit.settings };
+    provider_ids.push(await saveProvider(deps, projectId, sender));
+  }
   const template_id = await inProject(deps, projectId, (scope) =>
     saveTemplate(scope, { name: 'bench', ...MESSAGE }),
   );
@@ -46,7 +50,7 @@ const openWorld = async () => {
     withClient(installation.url, async (client) => (await client.query<Row>(text, values)).rows);
   const service = await installation.start('all');
   const base = `http://127.0.0.1:${service.port}`;
-  return { installation, relay, tarpit, quiet, project, provider_id, template_id, ask, base };
+  return { installation, relay, tarpit, quiet, project, provider_ids, template_id, ask, base };
 };
 type World = Awaited<ReturnType<typeof openWorld>>;
 
@@ -69,39 +73,42 @@ const untilSo = async (isSo: () => Promise<boolean> | boolean): Promise<void> =>
   while (!(await isSo())) await wait(POLL_MS);
 };
 
-/** Nothing is given to the tarpit any more, and what it held is known to be lost. */
-const leaveTarpit = async ({ ask, tarpit, provider_id }: World): Promise<void> => {
+/** Nothing is given to tarpits any more, and what they held is known to be lost. */
+const leaveTarpits = async ({ ask, tarpit, project }: World): Promise<void> => {
   await ask(
-    `update providers.providers set status = 'parked', parked_reason = 'account_blocked'
-    where provider_id = $1`,
-    [provider_id],
+    `update providers.providers set status = 'parked', parked_reason = 'account_blocked' where project_id = $1`,
+    [project.project_id],
   );
-  tarpit.dropAll();
   await untilSo(async () => {
+    // Lanes go on with what they have until the circuit opens.
+    tarpit.dropAll();
     const [left] = await ask(
-      `select from delivery.sends where provider_id = $1 and status in ('queued', 'handing_off') and lease_owner is not null limit 1`,
-      [provider_id],
+      `select from delivery.sends
+      where project_id = $1 and status in ('queued', 'handing_off') and lease_owner is not null limit 1`,
+      [project.project_id],
     );
     return left === undefined;
   });
 };
 
-/** The tarpit has a backlog, and holds all the lanes that it may have. */
-const enterTarpit = async (world: World, mood: Mood): Promise<void> => {
-  const { installation, project, provider_id, ask, tarpit } = world;
-  tarpit.mood = mood;
-  const [queued] = await ask<{ count: number }>(
-    `select count(*)::integer as count from delivery.sends where provider_id = $1 and status = 'queued'`,
-    [provider_id],
-  );
-  await queueSends(world, BACKLOG_SENDS - (queued?.count ?? 0));
-  await ask(
-    `update providers.providers set status = 'active', parked_reason = null where provider_id = $1`,
-    [provider_id],
-  );
-  await ask('delete from providers.paces where provider_id = $1', [provider_id]);
-  await hint(installation.deps, sendHint(project.project_id, provider_id));
-  await untilSo(() => tarpit.held() === LINKS_PER_PROVIDER_MAX);
+/** Some of the tarpits have a backlog, and hold the lanes of one at least. */
+const enterTarpits = async (world: World, count: number): Promise<void> => {
+  const { installation, project, ask, tarpit } = world;
+  for (const provider_id of world.provider_ids.slice(0, count)) {
+    const [queued] = await ask<{ count: number }>(
+      `select count(*)::integer as count from delivery.sends where provider_id = $1 and status = 'queued'`,
+      [provider_id],
+    );
+    const missing = BACKLOG_SENDS / count - (queued?.count ?? 0);
+    await queueSends({ ...world, provider_id }, Math.max(0, missing));
+    await ask('delete from providers.paces where provider_id = $1', [provider_id]);
+    await ask(
+      `update providers.providers set status = 'active', parked_reason = null where provider_id = $1`,
+      [provider_id],
+    );
+    await hint(installation.deps, sendHint(project.project_id, provider_id));
+  }
+  await untilSo(() => tarpit.held() >= LINKS_PER_PROVIDER_MAX);
 };
 
 let samples = 0;
@@ -115,17 +122,18 @@ const sampleRound = async (world: World): Promise<number> => {
   return median(latencies);
 };
 
-const beside = async (world: World, mood: Mood): Promise<Comparison> => {
+const beside = async (world: World, mood: Mood, count = 1): Promise<Comparison> => {
+  world.tarpit.mood = mood;
   const measured: number[] = [];
   const comparison: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    await leaveTarpit(world);
+    await leaveTarpits(world);
     comparison.push(await sampleRound(world));
-    await enterTarpit(world, mood);
+    await enterTarpits(world, count);
     measured.push(await sampleRound(world));
   }
   return {
-    name: `event accepted → first byte of its mail, beside ${BACKLOG_SENDS} sends to a relay that ${mood}s, median`,
+    name: `event accepted → first byte of its mail, beside ${BACKLOG_SENDS} sends to ${count} relays that ${mood}, median`,
     unit: 'ms',
     measured,
     comparedWith: 'the same project alone',
@@ -138,7 +146,12 @@ const beside = async (world: World, mood: Mood): Promise<Comparison> => {
 export const neighbour = async (): Promise<Comparison[]> => {
   const world = await openWorld();
   for (let at = 0; at < WARM_UP_SAMPLES; at += 1) await sampleEvent(world, `warm-${at}`);
-  const comparisons = [await beside(world, 'hang'), await beside(world, 'drip')];
+  const comparisons = [
+    await beside(world, 'hang'),
+    await beside(world, 'drip'),
+    await beside(world, 'hang', TARPITS),
+    await beside(world, 'drip', TARPITS),
+  ];
   world.tarpit.close();
   await world.installation.close();
   world.relay.close();

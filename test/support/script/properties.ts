@@ -85,7 +85,7 @@ export const stormKeepsOrder = (stage: Stage) =>
     ),
     async (ops) => {
       const { place, world } = await tell(stage, STORM, ops);
-      const links = await place.listLinks();
+      const links = await place.look((view) => view.listLinks());
       const active = links.filter(({ status }) => status === 'active');
       expect(active.map(nameLink).toSorted()).toEqual(world.links);
       const linked = active.map(({ anonymous_id }) => anonymous_id);

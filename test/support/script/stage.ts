@@ -3,17 +3,23 @@ import type { Link, Profile, TimelineEntry } from '../../../src/profiles/schema.
 import { seenAt, UNSEEN } from './ops.ts';
 import type { Cast, Op } from './ops.ts';
 
+/** What can be read of a place. */
+export type View = {
+  findProfile: (by: 'external' | 'anonymous', value: string) => Promise<Profile | undefined>;
+  /** A profile's whole timeline, newest first. */
+  listTimeline: (profileId: string) => Promise<TimelineEntry[]>;
+  /** The log of links. */
+  listLinks: () => Promise<Link[]>;
+};
+
 /** A project of its own in which a script is played. */
 export type Place = {
   /** Does one thing as a client would; fails on any answer that a good client need not expect. */
   perform: (op: Op) => Promise<void>;
   /** Resolves when everything accepted has been processed. */
   settle: () => Promise<void>;
-  findProfile: (by: 'external' | 'anonymous', value: string) => Promise<Profile | undefined>;
-  /** A profile's whole timeline, newest first. */
-  listTimeline: (profileId: string) => Promise<TimelineEntry[]>;
-  /** The log of links. */
-  listLinks: () => Promise<Link[]>;
+  /** Reads what is there, in as few steps as the stage can. */
+  look: <T>(read: (view: View) => Promise<T>) => Promise<T>;
 };
 
 /** Where scripts are played, and how many things happen there at a time. */
@@ -57,16 +63,16 @@ const withScriptTimes = (profile: Shown): Shown => ({
 });
 
 const readKnown = async (
-  place: Place,
+  view: View,
   by: 'external' | 'anonymous',
   value: string,
 ): Promise<Known> => {
   const of = `${by} ${value}`;
-  const found = await place.findProfile(by, value);
+  const found = await view.findProfile(by, value);
   if (!found) return { of, profile: null, timeline: [] };
   const { id, updated_at: _, ...shown } = found;
   const profile = withScriptTimes(shown);
-  const timeline = (await place.listTimeline(id)).map(
+  const timeline = (await view.listTimeline(id)).map(
     ({ id: _id, received_at: _at, ...entry }) => entry,
   );
   const times = timeline.map(({ occurred_at }) => occurred_at);
@@ -84,11 +90,13 @@ export const nameLink = ({ anonymous_id, external_id }: Link): string =>
 /** Reads a place once it is idle. */
 export const readWorld = async (place: Place, cast: Cast): Promise<World> => {
   await place.settle();
-  const people: Known[] = [];
-  for (const value of cast.people) people.push(await readKnown(place, 'external', value));
-  for (const value of cast.devices) people.push(await readKnown(place, 'anonymous', value));
-  const active = (await place.listLinks()).filter(({ status }) => status === 'active');
-  return { people, links: active.map(nameLink).toSorted() };
+  return place.look(async (view) => {
+    const people: Known[] = [];
+    for (const value of cast.people) people.push(await readKnown(view, 'external', value));
+    for (const value of cast.devices) people.push(await readKnown(view, 'anonymous', value));
+    const active = (await view.listLinks()).filter(({ status }) => status === 'active');
+    return { people, links: active.map(nameLink).toSorted() };
+  });
 };
 
 /** The same, byte for byte; what differs is shown member by member. */

@@ -8,7 +8,7 @@ import type { TestDatabase } from '../database.ts';
 import { until } from '../until.ts';
 import { timeOf } from './ops.ts';
 import type { KeyKind, Op } from './ops.ts';
-import type { Place, Stage } from './stage.ts';
+import type { Place, Stage, View } from './stage.ts';
 
 const LANES = 8;
 const PAGE_ITEMS = 200;
@@ -109,6 +109,13 @@ const perform = async (ask: Ask, op: Op): Promise<void> => {
 
 const place = (database: TestDatabase, doors: readonly Service[], project: NewProject): Place => {
   const ask = askOf(doors, project);
+  const view: View = {
+    findProfile: async (by, value) =>
+      (await get(ask, `/v1/profiles?${by}_id=${encodeURIComponent(value)}`, Profile))[0],
+    listTimeline: (profileId) =>
+      get(ask, `/v1/profiles/${profileId}/events?limit=${PAGE_ITEMS}`, TimelineEntry),
+    listLinks: () => listLinks(ask),
+  };
   return {
     perform: (op) => perform(ask, op),
     settle: async () => {
@@ -120,11 +127,7 @@ const place = (database: TestDatabase, doors: readonly Service[], project: NewPr
         return rowCount === 0;
       });
     },
-    findProfile: async (by, value) =>
-      (await get(ask, `/v1/profiles?${by}_id=${encodeURIComponent(value)}`, Profile))[0],
-    listTimeline: (profileId) =>
-      get(ask, `/v1/profiles/${profileId}/events?limit=${PAGE_ITEMS}`, TimelineEntry),
-    listLinks: () => listLinks(ask),
+    look: (read) => read(view),
   };
 };
 
