@@ -133,7 +133,7 @@ const beside = async (world: World, mood: Mood, count = 1): Promise<Comparison> 
     measured.push(await sampleRound(world));
   }
   return {
-    name: `event accepted → first byte of its mail, beside ${BACKLOG_SENDS} sends to ${count} relays that ${mood}, median`,
+    name: `event accepted → first byte, beside ${BACKLOG_SENDS} sends to ${count} relays that ${mood}, median`,
     unit: 'ms',
     measured,
     comparedWith: 'the same project alone',

@@ -72,15 +72,15 @@ const expectLifeGoesOn = async (world: World, round: number): Promise<void> => {
   });
 };
 
-describe.each<[string, Stage, Action]>([
-  ['never answers a message', 'end', 'hang'],
-  ['never answers a command', 'mail', 'hang'],
-  ['takes a message in byte by byte', 'body', { bytesPerSecond: 10 }],
-])('a relay that %s', (_what, stage, action) => {
+describe.each<[string, number[], Stage, Action]>([
+  ['never answers a message', [1, TARPITS], 'end', 'hang'],
+  ['never answers a command', [1], 'mail', 'hang'],
+  ['takes a message in byte by byte', [1], 'body', { bytesPerSecond: 10 }],
+])('a relay that %s', (_what, counts, stage, action) => {
   const world = testWorld();
 
-  test.each([1, TARPITS])(
-    'as %i tarpits: holds its own lanes, and nothing of a neighbour’s',
+  test.each(counts)(
+    'as each of %i: holds its own lanes, and nothing of a neighbour’s',
     { timeout: TEST_TIMEOUT_MS },
     async (count) => {
       const isOfTarpit = ({ from }: { from: string }) => from === 'hello@tarpit.test';

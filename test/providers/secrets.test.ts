@@ -180,7 +180,10 @@ describe('a secret', () => {
     const secrets = [
       ...KINDS.map((kind) => RIGHT[kind]()),
       ...Object.values(WRONG),
-      ...[SIGNING_KEY, hook_token, server_key, publishable_key],
+      SIGNING_KEY,
+      hook_token,
+      server_key,
+      publishable_key,
       ...masterKeys.filter((part) => part.length > BASE64_GROUP),
     ];
     for (const secret of secrets)
