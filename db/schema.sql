@@ -259,7 +259,7 @@ create view analytics.suppressions with (security_invoker=true) as
   where suppressed_at is not null;
 comment on view analytics.suppressions is 'Every address that must be left alone today, and why';
 comment on column analytics.suppressions.email is 'The address; null once its person was erased';
-comment on column analytics.suppressions.reason is 'hard_bounce, complaint or manual';
+comment on column analytics.suppressions.reason is 'The strongest: complaint, hard_bounce, provider_suppressed, soft_bounces or manual';
 comment on column analytics.suppressions.source is 'Who said so, such as a provider''s webhook';
 comment on column analytics.suppressions.suppressed_at is 'Since when';
 grant select on analytics.suppressions to trunkline_analyst;
@@ -291,6 +291,22 @@ comment on column analytics.timeline.anonymous_id is 'The id of the browser or d
 comment on column analytics.timeline.properties is 'What else the event says: properties ->> ''plan''';
 comment on column analytics.timeline.source is 'browser, server or system';
 grant select on analytics.timeline to trunkline_analyst;
+
+create view analytics.unsubscribes with (security_invoker=true) as
+ select nullif(email, ''::text) as email,
+    ( select nullif(said.source, ''::text) as "nullif"
+           from suppression.history said
+          where said.project_id = address.project_id and said.address_key = address.address_key and said.change = 'unsubscribed'::text
+          order by said.changed_at desc, said.history_id desc
+         limit 1) as source,
+    unsubscribed_at
+   from suppression.addresses address
+  where unsubscribed_at >= coalesce(resubscribed_at, '-infinity'::timestamptz);
+comment on view analytics.unsubscribes is 'Every address that gets no marketing mail today, as its owner wishes';
+comment on column analytics.unsubscribes.email is 'The address; null once its person was erased';
+comment on column analytics.unsubscribes.source is 'Who said so last: link (the link of a mail), a provider''s webhook, api, console or import';
+comment on column analytics.unsubscribes.unsubscribed_at is 'Since when';
+grant select on analytics.unsubscribes to trunkline_analyst;
 
 -- automations -------------------------------------------------------------------------------------
 
@@ -1647,7 +1663,7 @@ create policy analysts_permissive on suppression.addresses for select to trunkli
 create policy analysts_restrictive on suppression.addresses as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on suppression.addresses for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on suppression.addresses to trunkline_runtime;
-grant select (project_id, address_key, email, reason, source, suppressed_at) on suppression.addresses to trunkline_analyst;
+grant select (project_id, address_key, email, reason, source, suppressed_at, unsubscribed_at, resubscribed_at) on suppression.addresses to trunkline_analyst;
 
 create table suppression.history (
   project_id       uuid not null,
@@ -1670,8 +1686,11 @@ create table suppression.history (
 create index history_by_address on suppression.history using btree (project_id, address_key);
 create index history_by_import on suppression.history using btree (project_id, import_id, address_key) where (import_id is not null);
 alter table suppression.history enable row level security, force row level security;
+create policy analysts_permissive on suppression.history for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on suppression.history as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on suppression.history for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on suppression.history to trunkline_runtime;
+grant select (project_id, history_id, address_key, change, source, changed_at) on suppression.history to trunkline_analyst;
 grant update (note) on suppression.history to trunkline_runtime;
 
 create function suppression.change_subscription(

@@ -1,6 +1,9 @@
 import type { Scope } from '../base/db.ts';
+import * as delivery from '../delivery/delivery.ts';
+import * as ingest from '../ingest/ingest.ts';
 import type { Observed } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
+import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
 
 /** What a notice is called on a timeline; the other kinds are between the provider and us. */
@@ -18,8 +21,31 @@ const PEOPLE_MAX = 10;
 
 export type About = { sendId: string; profileId: string; automationId: string | null };
 
-const selectorOf = ({ email }: Notice, about: About | null): profiles.Selector =>
-  about ? { by: 'id', value: about.profileId } : { by: 'email', value: email };
+type Seen = Pick<Observed, 'name' | 'properties' | 'occurredAt'>;
+
+/** Something that was seen of mail to an address, for those whom the mail was for. */
+const tellPeople = async (
+  scope: Scope,
+  email: string | null,
+  about: About | null,
+  { properties, ...seen }: Seen,
+): Promise<Observed[]> => {
+  if (!about && email === null) return [];
+  const selector: profiles.Selector = about
+    ? { by: 'id', value: about.profileId }
+    : { by: 'email', value: email ?? '' };
+  const names = await profiles.listNames(scope, selector, PEOPLE_MAX);
+  return names.map(({ kind, value }) => ({
+    ...seen,
+    externalId: kind === 'external' ? value : null,
+    anonymousId: kind === 'anonymous' ? value : null,
+    properties: {
+      ...properties,
+      ...(about ? { send_id: about.sendId } : {}),
+      ...(about?.automationId ? { automation_id: about.automationId } : {}),
+    },
+  }));
+};
 
 /** What a notice puts on the timelines of those whom the mail was for. */
 export const observedOf = async (
@@ -30,18 +56,41 @@ export const observedOf = async (
 ): Promise<Observed[]> => {
   const name = NAMES[notice.kind];
   if (name === undefined || notice.isTest) return [];
-  const properties = {
-    webhook: source,
-    ...(about ? { send_id: about.sendId } : {}),
-    ...(about?.automationId ? { automation_id: about.automationId } : {}),
-    ...(notice.bounceType ? { bounce_type: notice.bounceType } : {}),
+  const { email, bounceType, occurredAt } = notice;
+  const properties = { webhook: source, ...(bounceType ? { bounce_type: bounceType } : {}) };
+  return tellPeople(scope, email, about, { name, properties, occurredAt });
+};
+
+/** An unsubscribe that no provider told of: by the link of a mail, or by somebody for the person. */
+export type Left = {
+  addressKey: Buffer;
+  /** How the address reads, where that is known. */
+  email: string | null;
+  by: string;
+  /** The mail whose link it was. */
+  sendId?: string;
+};
+
+const findMail = async (scope: Scope, { sendId, addressKey }: Left): Promise<About | null> => {
+  if (sendId === undefined) return null;
+  const send = await delivery.findSentTo(scope, {
+    sendId,
+    messageIds: [],
+    addressKey,
+    occurredAt: new Date(),
+  });
+  if (send?.send_id !== sendId) return null;
+  return { sendId, profileId: send.profile_id, automationId: send.automation_id };
+};
+
+/** Puts an unsubscribe on the timelines of those who have the address: once for each call. After the commit, wake. */
+export const observeUnsubscribed = async (scope: Scope, left: Left): Promise<void> => {
+  if (await suppression.holdAddress(scope, left.addressKey)) return;
+  const seen = {
+    name: 'email_unsubscribed',
+    properties: { by: left.by },
+    occurredAt: new Date(),
   };
-  const names = await profiles.listNames(scope, selectorOf(notice, about), PEOPLE_MAX);
-  return names.map(({ kind, value }) => ({
-    name,
-    externalId: kind === 'external' ? value : null,
-    anonymousId: kind === 'anonymous' ? value : null,
-    properties,
-    occurredAt: notice.occurredAt,
-  }));
+  const about = await findMail(scope, left);
+  await ingest.observe(scope, await tellPeople(scope, left.email, about, seen));
 };

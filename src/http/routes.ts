@@ -3,6 +3,7 @@ import type { Limit, Route } from '../base/route.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { deliveryRoutes } from '../delivery/routes.ts';
 import * as feedback from '../feedback/feedback.ts';
+import * as ingest from '../ingest/ingest.ts';
 import {
   feedbackLimits,
   feedbackRoutes,
@@ -31,6 +32,13 @@ const feedbackDoors: Parameters<typeof feedbackRoutes>[0] = {
   findCaller,
   isProject: async ({ db }, projectId) => (await findProject(db, projectId)) !== null,
   vault: { seal: sealCredential, open: openCredential },
+};
+
+/** The same for suppression. */
+const suppressionDoors: Parameters<typeof suppressionRoutes>[0] = {
+  changeAddresses: profiles.changeAddresses,
+  observeUnsubscribed: feedback.observeUnsubscribed,
+  wake: ingest.wake,
 };
 
 /** Every endpoint of the public API. What is not in this list does not exist. */
@@ -67,7 +75,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'Suppressions',
     about: 'Addresses that must be left alone, and why.',
-    routes: suppressionRoutes(profiles.changeAddresses),
+    routes: suppressionRoutes(suppressionDoors),
     limits: suppressionLimits,
   },
   {

@@ -3,6 +3,8 @@ import type { RouterContext } from '@koa/router';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import type { Limit } from '../base/route.ts';
+import * as feedback from '../feedback/feedback.ts';
+import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { findProject } from '../projects/projects.ts';
 import * as suppression from '../suppression/suppression.ts';
@@ -32,18 +34,26 @@ const findAsked = async (deps: Deps, token: string): Promise<Asked | null> => {
   return link && project ? { link, sender: project.name } : null;
 };
 
-/** Does what a link asks for, and tags whoever has its address. Those who are erased have no name here, only a key. */
-const change = (
+/**
+ * Does what a link asks for, tags whoever has its address, and puts an unsubscribe on their timeline: once,
+ * however often it is asked. Those who are erased have no name here, only a key.
+ */
+const change = async (
   deps: Deps,
-  link: UnsubscribeLink,
+  { projectId, addressKey, sendId }: UnsubscribeLink,
   to: 'unsubscribed' | 'resubscribed',
-): Promise<boolean> =>
-  inProject(deps, link.projectId, async (scope) => {
-    const email = await suppression.readAddress(scope, link.addressKey);
-    return profiles.changeAddresses(scope, email === null ? [] : [email], (inner) =>
-      suppression.changeByLink(inner, link, to),
-    );
+): Promise<void> => {
+  const isSeen = await inProject(deps, projectId, async (scope) => {
+    const email = await suppression.readAddress(scope, addressKey);
+    return profiles.changeAddresses(scope, email === null ? [] : [email], async (inner) => {
+      const isNew = await suppression.changeByLink(inner, { projectId, addressKey, sendId }, to);
+      if (!isNew || to === 'resubscribed') return false;
+      await feedback.observeUnsubscribed(inner, { addressKey, email, sendId, by: 'link' });
+      return true;
+    });
   });
+  if (isSeen) ingest.wake(deps, projectId);
+};
 
 /** Whether the page's own form asks to come back. Whatever else is posted unsubscribes: RFC 8058 knows two types. */
 const asksToComeBack = (ctx: RouterContext, body: Buffer): boolean =>

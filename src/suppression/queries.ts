@@ -73,6 +73,49 @@ export const listSuppressed = (
   `);
 };
 
+const Unsubscribed = z.strictObject({
+  email: z.string().nullable(),
+  source: z.string(),
+  unsubscribed_at: z.date(),
+  address_key: z.instanceof(Buffer),
+});
+export type Unsubscribed = z.output<typeof Unsubscribed>;
+
+export type UnsubscribePage = {
+  limit: number;
+  before: { unsubscribedAt: Date; addressKey: Buffer } | null;
+  /** Only this address. */
+  addressKey: Buffer | null;
+};
+
+/** Who gets no marketing mail now, with whoever said so last. */
+export const listUnsubscribed = (
+  { tx, projectId }: Scope,
+  { limit, before, addressKey }: UnsubscribePage,
+) => {
+  const earlier = before
+    ? sql.fragment`and (address.unsubscribed_at, address.address_key)
+        < (${sql.timestamp(before.unsubscribedAt)}, ${sql.binary(before.addressKey)})`
+    : sql.fragment``;
+  const same = addressKey
+    ? sql.fragment`and address.address_key = ${sql.binary(addressKey)}`
+    : sql.fragment``;
+  return tx.any(sql.type(Unsubscribed)`
+    select address.email, address.unsubscribed_at, address.address_key, (
+        select said.source from suppression.history as said
+        where said.project_id = ${projectId} and said.address_key = address.address_key
+        and said.change = 'unsubscribed'
+        order by said.changed_at desc, said.history_id desc
+        limit 1
+      ) as source
+    from suppression.addresses as address
+    where address.project_id = ${projectId} and address.unsubscribed_at is not null
+    and address.unsubscribed_at >= coalesce(address.resubscribed_at, '-infinity') ${earlier} ${same}
+    order by address.unsubscribed_at desc, address.address_key desc
+    limit ${limit}
+  `);
+};
+
 const Reason = z.strictObject({ reason: z.enum(SUPPRESSION_REASONS) });
 
 /** Everything that an address is suppressed for now. */

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
 import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
+import { changesOf } from './changes.ts';
+import type { Changes, Others } from './changes.ts';
 import { readImport } from './import_list.ts';
-import { pageSuppressions, readAddressState } from './listing.ts';
+import { pageSuppressions, pageUnsubscribes, readAddressState } from './listing.ts';
 import {
   AddressState,
   EmailParams,
-  IMPORT_ADDRESSES_MAX,
   IMPORT_BYTES_MAX,
   Imported,
   ImportUndone,
@@ -19,30 +19,15 @@ import {
   NewLift,
   NewSuppression,
   Suppression,
+  Unsubscribe,
 } from './schema.ts';
 import { LIFTED_SHOWN, RESUBSCRIBED_SHOWN, SUPPRESSED_SHOWN, UNSUBSCRIBED_SHOWN } from './shown.ts';
-import {
-  addImport,
-  findByEmail,
-  lift,
-  listImportedEmails,
-  resubscribe,
-  suppress,
-  takeImportBack,
-  unsubscribe,
-} from './suppression.ts';
+import { findByEmail, listImportedEmails } from './suppression.ts';
 
 export { suppressionLimits } from './schema.ts';
 
 /** Changes of addresses by people with a server key. */
 const source = 'api';
-
-/** Runs a change together with what follows for the people who have the addresses. */
-type ChangeAddresses = <T>(
-  scope: Scope,
-  emails: readonly string[],
-  change: (scope: Scope) => Promise<T>,
-) => Promise<T>;
 
 /** The address that the path names, or null when nobody ever mentioned it. */
 const findAddress = async ({ deps, caller, params }: Addressed): Promise<string | null> => {
@@ -64,6 +49,16 @@ const findImport = async ({ deps, caller, params }: Addressed): Promise<string |
   return count > 0 ? named.data.id : null;
 };
 
+const AddressQuery = z.strictObject({
+  ...pageQuery,
+  email: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(EMAIL_CHARS_MAX, `at most ${EMAIL_CHARS_MAX} characters`)
+    .optional()
+    .meta({ description: 'Only this address, in whatever case.' }),
+});
+
 const readRoutes = [
   route({
     method: 'GET',
@@ -73,15 +68,7 @@ const readRoutes = [
     description:
       'Asked with `email`, whether that address is: one item, or none. An address is found also after its person ' +
       'was erased.',
-    query: z.strictObject({
-      ...pageQuery,
-      email: z
-        .string()
-        .min(1, 'must not be empty')
-        .max(EMAIL_CHARS_MAX, `at most ${EMAIL_CHARS_MAX} characters`)
-        .optional()
-        .meta({ description: 'Only this address, in whatever case.' }),
-    }),
+    query: AddressQuery,
     status: 200,
     answer: pageOf(Suppression),
     handle: ({ deps, caller, query }) =>
@@ -99,9 +86,22 @@ const readRoutes = [
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, (scope) => readAddressState(scope, found)),
   }),
+  route({
+    method: 'GET',
+    path: '/v1/unsubscribes',
+    access: 'server',
+    summary: 'List addresses that are unsubscribed from marketing mail, the latest first.',
+    description:
+      'Asked with `email`, whether that address is: one item, or none. Suppressions are a list of their own.',
+    query: AddressQuery,
+    status: 200,
+    answer: pageOf(Unsubscribe),
+    handle: ({ deps, caller, query }) =>
+      inProject(deps, caller.projectId, (scope) => pageUnsubscribes(scope, query)),
+  }),
 ];
 
-const listRoutes = (changeAddresses: ChangeAddresses) => [
+const importRoutes = (changes: Changes) => [
   route({
     method: 'POST',
     path: '/v1/suppression-imports',
@@ -114,16 +114,11 @@ const listRoutes = (changeAddresses: ChangeAddresses) => [
     bodyBytesMax: IMPORT_BYTES_MAX,
     status: 201,
     answer: Imported,
-    handle: ({ deps, caller, body, repetitionId }) => {
+    handle: async ({ deps, caller, body, repetitionId }) => {
       const { items, errors } = readImport(body);
       const told = { importId: repetitionId ?? newId(), source: 'import', note: body.note ?? null };
-      const emails = items.map(({ email }) => email);
-      return inProject(deps, caller.projectId, (scope) =>
-        changeAddresses(scope, emails, async (inner) => {
-          await addImport(inner, told, items);
-          return { import_id: told.importId, addresses: items.length, errors };
-        }),
-      );
+      await changes.addImport({ deps, projectId: caller.projectId }, told, items);
+      return { import_id: told.importId, addresses: items.length, errors };
     },
   }),
   route({
@@ -136,39 +131,25 @@ const listRoutes = (changeAddresses: ChangeAddresses) => [
     status: 200,
     answer: ImportUndone,
     find: findImport,
-    handle: ({ deps, caller, found }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const { emails } = await listImportedEmails(scope, found, IMPORT_ADDRESSES_MAX);
-        const told = { importId: found, source: 'api' };
-        const released = await changeAddresses(scope, emails, (inner) =>
-          takeImportBack(inner, told, IMPORT_ADDRESSES_MAX),
-        );
-        return { import_id: found, released };
-      }),
+    handle: async ({ deps, caller, found }) => {
+      const where = { deps, projectId: caller.projectId };
+      const released = await changes.undoImport(where, { importId: found, source });
+      return { import_id: found, released };
+    },
   }),
 ];
-
-/** Changes one address and answers how it stands then. */
-const changeOne =
-  (changeAddresses: ChangeAddresses) =>
-  (
-    { deps, caller }: Pick<Addressed, 'deps' | 'caller'>,
-    email: string,
-    work: (scope: Scope) => Promise<unknown>,
-  ) =>
-    inProject(deps, caller.projectId, async (scope) => {
-      await changeAddresses(scope, [email], work);
-      return readAddressState(scope, email);
-    });
-type Change = ReturnType<typeof changeOne>;
 
 const described = { method: 'POST', access: 'server', answer: AddressState } as const;
 /** The same request again is the same change. */
 const idOf = (repetitionId: string | undefined) =>
   repetitionId === undefined ? {} : { changeId: repetitionId };
 const noteOf = (note: string | undefined) => (note === undefined ? {} : { note });
+const whereOf = ({ deps, caller: { projectId } }: Pick<Addressed, 'deps' | 'caller'>) => ({
+  deps,
+  projectId,
+});
 
-const suppressRoutes = (change: Change) => [
+const suppressRoutes = (changes: Changes) => [
   route({
     ...described,
     path: '/v1/suppressions',
@@ -179,7 +160,7 @@ const suppressRoutes = (change: Change) => [
     status: 201,
     handle: ({ body: { email, note }, repetitionId, ...inbound }) => {
       const said = { email, source, ...noteOf(note), ...idOf(repetitionId) };
-      return change(inbound, email, (scope) => suppress(scope, { ...said, reason: 'manual' }));
+      return changes.suppress(whereOf(inbound), said);
     },
   }),
   route({
@@ -197,12 +178,12 @@ const suppressRoutes = (change: Change) => [
     refusals: ['complaint_not_confirmed'],
     handle: ({ found, body: { reason: note, lift_complaint }, repetitionId, ...inbound }) => {
       const said = { email: found, source, note, liftsComplaints: lift_complaint };
-      return change(inbound, found, (scope) => lift(scope, { ...said, ...idOf(repetitionId) }));
+      return changes.lift(whereOf(inbound), { ...said, ...idOf(repetitionId) });
     },
   }),
 ];
 
-const subscriptionRoutes = (change: Change) => [
+const subscriptionRoutes = (changes: Changes) => [
   route({
     ...described,
     path: '/v1/unsubscribes',
@@ -214,7 +195,7 @@ const subscriptionRoutes = (change: Change) => [
     status: 201,
     handle: ({ body: { email, note }, repetitionId, ...inbound }) => {
       const said = { email, source, ...noteOf(note), ...idOf(repetitionId) };
-      return change(inbound, email, (scope) => unsubscribe(scope, said));
+      return changes.unsubscribe(whereOf(inbound), said);
     },
   }),
   route({
@@ -228,15 +209,18 @@ const subscriptionRoutes = (change: Change) => [
     status: 200,
     handle: ({ found, repetitionId, ...inbound }) => {
       const said = { email: found, source, ...idOf(repetitionId) };
-      return change(inbound, found, (scope) => resubscribe(scope, said));
+      return changes.resubscribe(whereOf(inbound), said);
     },
   }),
 ];
 
-/** `changeAddresses` is the profiles room's: this room does not ask it, its door does. */
-export const suppressionRoutes = (changeAddresses: ChangeAddresses) => [
-  ...readRoutes,
-  ...listRoutes(changeAddresses),
-  ...suppressRoutes(changeOne(changeAddresses)),
-  ...subscriptionRoutes(changeOne(changeAddresses)),
-];
+/** Each by what other rooms do about it: this room asks none of them, its door does. */
+export const suppressionRoutes = (others: Others) => {
+  const changes = changesOf(others);
+  return [
+    ...readRoutes,
+    ...importRoutes(changes),
+    ...suppressRoutes(changes),
+    ...subscriptionRoutes(changes),
+  ];
+};

@@ -52,6 +52,21 @@ export const Suppression = z
     examples: [{ email, reason: 'hard_bounce', source: 'webhook/smtp', created_at: NOW }],
   });
 
+export const Unsubscribe = z
+  .strictObject({
+    email: z
+      .string()
+      .nullable()
+      .meta({ description: 'The address; null once the person is erased.' }),
+    source: z.string().meta({ description: 'Who said so last: a link, a webhook, a person.' }),
+    unsubscribed_at: Timestamp,
+  })
+  .meta({
+    id: 'Unsubscribe',
+    description: 'An address that gets no marketing mail of this project any more.',
+    examples: [{ email, source: 'link', unsubscribed_at: NOW }],
+  });
+
 const AddressChange = z.strictObject({
   change: z.enum(CHANGES),
   reason: z.enum(SUPPRESSION_REASONS).nullable(),

@@ -22,8 +22,9 @@ import {
   listChanges,
   listSuppressed,
   listSuppressionReasons,
+  listUnsubscribed,
 } from './queries.ts';
-import type { Known, Listed, Suppressed, SuppressionReason } from './queries.ts';
+import type { Known, Listed, Suppressed, SuppressionReason, Unsubscribed } from './queries.ts';
 import { makeUnsubscribeToken, readUnsubscribeToken } from './unsubscribe_token.ts';
 import type { UnsubscribeLink } from './unsubscribe_token.ts';
 
@@ -35,11 +36,12 @@ export {
   holdAddresses,
   listChanges,
   listSuppressed,
+  listUnsubscribed,
   makeUnsubscribeToken,
   readUnsubscribeToken,
 };
 export { CHANGES } from './queries.ts';
-export type { Listed, Suppressed, SuppressionReason, UnsubscribeLink };
+export type { Listed, Suppressed, SuppressionReason, Unsubscribed, UnsubscribeLink };
 
 /** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */
 export const addressKey = (

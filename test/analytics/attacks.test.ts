@@ -19,6 +19,7 @@ const VIEWS = [
   'sends',
   'suppressions',
   'timeline',
+  'unsubscribes',
 ];
 
 let ours: Shop;
@@ -33,6 +34,7 @@ const fill = async (shop: Shop, secret: string): Promise<void> => {
   await shop.linked(`${secret}-browser`, secret);
   await shop.sent({ to: secret, acceptedAt: at(2) });
   const address_key = await shop.suppressed(`${secret}@example.com`, 'complaint', secret, at(1));
+  await shop.unsubscribed(`${secret}@example.com`, secret, at(1));
   const notice = { source: secret, dedupe_key: 'k', kind: 'bounced', reason: secret };
   const times = { occurred_at: at(1), received_at: at(1) };
   await shop.insert('feedback.notices', { ...notice, address_key, ...times });

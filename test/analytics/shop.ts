@@ -184,6 +184,13 @@ export class Shop {
     return address_key;
   }
 
+  async unsubscribed(email: string, source: string, at: Date, change = 'unsubscribed') {
+    await this.database.owner.query(
+      'select suppression.change_subscription($1, $2, $3, $4, $5, $6, $7)',
+      [this.projectId, await this.#addressKey(email), email, newId(), change, source, at],
+    );
+  }
+
   async #addressKey(email: string): Promise<Buffer> {
     const key = this.database.deps.keys.hash('address-hash', `${this.projectId} ${email}`);
     await this.database.owner.query('select from suppression.know_address($1, $2, $3)', [

@@ -98,6 +98,26 @@ test('suppression_reasons: why, by whom and since when', async () => {
   ]);
 });
 
+test('unsubscribes_by_mail: over whose mail people left, and who is still gone', async () => {
+  const shop = await openShop();
+  for (const who of ['ann', 'bob', 'cid']) await shop.told(who, { email: `${who}@example.com` });
+  const send_id = await shop.sent({ to: 'ann', acceptedAt: at(15) });
+  await shop.happened(
+    [at(9), 'ann', 'email_unsubscribed', { send_id }],
+    [at(8), 'bob', 'email_unsubscribed', { send_id }],
+    [at(7), 'bob', 'email_unsubscribed', { send_id }],
+    [at(6), 'cid', 'email_unsubscribed', { by: 'api' }],
+    [at(99), 'cid', 'email_unsubscribed', { by: 'api' }],
+  );
+  await shop.unsubscribed('ann@example.com', 'link', at(9));
+  await shop.unsubscribed('cid@example.com', 'api', at(6));
+  await shop.unsubscribed('cid@example.com', 'api', at(5), 'resubscribed');
+  expect(await ask(shop, 'unsubscribes_by_mail')).toEqual([
+    { automation: 'Welcome', unsubscribes: 3, people: 2, still: 1 },
+    { automation: null, unsubscribes: 1, people: 1, still: 0 },
+  ]);
+});
+
 test('silent_people: those with an address that is not suppressed, the most recent first', async () => {
   const shop = await openShop();
   for (const [who, days] of [
