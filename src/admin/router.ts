@@ -2,7 +2,10 @@ import { automationProcedures } from '../automations/admin.ts';
 import { router } from '../base/procedure.ts';
 import { sendProcedures } from '../delivery/admin.ts';
 import { eventProcedures } from '../ingest/admin.ts';
+import * as feedback from '../feedback/feedback.ts';
+import * as ingest from '../ingest/ingest.ts';
 import { profileProcedures } from '../profiles/admin.ts';
+import * as profiles from '../profiles/profiles.ts';
 import { projectProcedures } from '../projects/admin.ts';
 import { suppressionProcedures } from '../suppression/admin.ts';
 import { overviewProcedures } from './overview.ts';
@@ -16,7 +19,11 @@ export const appRouter = router({
   events: eventProcedures,
   sends: sendProcedures,
   profiles: profileProcedures,
-  suppressions: suppressionProcedures,
+  suppressions: suppressionProcedures({
+    changeAddresses: profiles.changeAddresses,
+    observeUnsubscribed: feedback.observeUnsubscribed,
+    wake: ingest.wake,
+  }),
   automations: automationProcedures,
 });
 

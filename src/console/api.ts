@@ -21,15 +21,26 @@ export type Entry = Outputs['events']['list']['items'][number];
 export type Send = Outputs['sends']['list']['items'][number];
 export type Profile = Outputs['profiles']['read'];
 export type Suppression = Outputs['suppressions']['list']['items'][number];
+export type Unsubscribe = Outputs['suppressions']['unsubscribes']['items'][number];
+export type AddressState = Outputs['suppressions']['read'];
+export type Imported = Outputs['suppressions']['import'];
+
+const saidOf = (error: unknown) =>
+  error instanceof TRPCClientError ? (error as TRPCClientError<AppRouter>).data : null;
+
+/** What the server said of single fields, by the last part of their path. */
+export const issuesOf = (error: unknown): Record<string, string> =>
+  Object.fromEntries(
+    (saidOf(error)?.issues ?? []).map(({ path, message }) => [path.split('/').at(-1), message]),
+  );
+
+/** Whether the server refused with this name of its catalogue. */
+export const isRefused = (error: unknown, name: string): boolean =>
+  error instanceof TRPCClientError && error.message === name;
 
 /** What the server said about a failure, in words; or that it could not be asked. */
-export const explain = (error: unknown): string => {
-  const said = error instanceof TRPCClientError ? (error as TRPCClientError<AppRouter>).data : null;
-  return said?.detail ?? 'The service cannot be reached. It is asked again when you reload.';
-};
+export const explain = (error: unknown): string =>
+  saidOf(error)?.detail ?? 'The service cannot be reached. It is asked again when you reload.';
 
-export const isSignedOut = (error: unknown): boolean =>
-  error instanceof TRPCClientError && error.message === 'not_signed_in';
-
-export const isNotFound = (error: unknown): boolean =>
-  error instanceof TRPCClientError && error.message === 'not_found';
+export const isSignedOut = (error: unknown): boolean => isRefused(error, 'not_signed_in');
+export const isNotFound = (error: unknown): boolean => isRefused(error, 'not_found');

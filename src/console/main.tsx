@@ -11,6 +11,8 @@ import { theme } from './theme.ts';
 
 /** The nonce that the content policy of this page allows styles with. */
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+// Dialogs keep what is behind them from scrolling with a style element of their own, which asks here.
+Reflect.set(globalThis, '__webpack_nonce__', nonce);
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no #root');
 

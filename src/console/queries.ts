@@ -84,10 +84,26 @@ export const timeline = (projectId: string, profileId: string) =>
     ...paged,
   });
 
-export const suppressions = (projectId: string) =>
+export type AddressFilter = { email?: string | undefined };
+
+export const suppressions = (projectId: string, filter: AddressFilter) =>
   infiniteQueryOptions({
-    queryKey: ['suppressions', projectId],
+    queryKey: ['addresses', projectId, 'suppressed', filter],
     queryFn: ({ pageParam, signal }) =>
-      api.suppressions.list.query({ projectId, cursor: pageParam }, { signal }),
+      api.suppressions.list.query({ projectId, ...filter, cursor: pageParam }, { signal }),
     ...paged,
+  });
+
+export const unsubscribes = (projectId: string, filter: AddressFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['addresses', projectId, 'unsubscribed', filter],
+    queryFn: ({ pageParam, signal }) =>
+      api.suppressions.unsubscribes.query({ projectId, ...filter, cursor: pageParam }, { signal }),
+    ...paged,
+  });
+
+export const address = (projectId: string, email: string) =>
+  queryOptions({
+    queryKey: ['addresses', projectId, 'one', email],
+    queryFn: ({ signal }) => api.suppressions.read.query({ projectId, email }, { signal }),
   });

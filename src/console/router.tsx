@@ -12,7 +12,7 @@ import { NoProject } from './pages/no_project.tsx';
 import { Shell } from './parts/shell.tsx';
 import { SignIn } from './pages/sign_in.tsx';
 import { projects, queryClient, session } from './queries.ts';
-import type { SendFilter } from './queries.ts';
+import type { AddressFilter, SendFilter } from './queries.ts';
 import { lastProject } from './last_project.ts';
 
 const root = createRootRoute({ notFoundComponent: Missing });
@@ -86,13 +86,23 @@ const profile = createRoute({
   component: lazyRouteComponent(() => import('./pages/profile.tsx'), 'ProfilePage'),
 });
 
-const suppressions = createRoute({
+export const suppressionsRoute = createRoute({
   getParentRoute: () => project,
   path: '/suppressions',
+  validateSearch: ({ list, email }): AddressFilter & { list?: 'unsubscribed' | undefined } => ({
+    list: list === 'unsubscribed' ? list : undefined,
+    email: text(email),
+  }),
   component: lazyRouteComponent(() => import('./pages/suppressions.tsx'), 'SuppressionsPage'),
 });
 
-const pages = [overview, sendsRoute, profilesRoute, profile, suppressions];
+const address = createRoute({
+  getParentRoute: () => project,
+  path: '/suppressions/$email',
+  component: lazyRouteComponent(() => import('./pages/address.tsx'), 'AddressPage'),
+});
+
+const pages = [overview, sendsRoute, profilesRoute, profile, suppressionsRoute, address];
 
 export const router = createRouter({
   routeTree: root.addChildren([

@@ -23,6 +23,11 @@ export const COME_BACK = { name: 'action', value: 'resubscribe' };
 const NOTE =
   'Should mail still come, take the link of the newest one: the end of this one may have got lost.';
 
+/** Strokes in a box of 24: an envelope, and a tick in a circle for what is done. */
+const ENVELOPE =
+  'M5 5h14a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V7a2 2 0 0 1 2-2Zm-1.5 2 8.5 6 8.5-6';
+const TICK = 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18Zm-4 9.2 2.8 2.8 5.2-5.6';
+
 const texts = {
   /** Nothing has changed yet. */
   ask: (from: string) => ({
@@ -32,6 +37,7 @@ const texts = {
     field: LEAVE,
     quiet: false,
     note: 'Nothing has changed so far.',
+    drawing: ENVELOPE,
   }),
   left: (from: string) => ({
     title: 'You are unsubscribed',
@@ -40,6 +46,7 @@ const texts = {
     field: COME_BACK,
     quiet: true,
     note: NOTE,
+    drawing: TICK,
   }),
   back: (from: string) => ({
     title: 'You are subscribed again',
@@ -48,6 +55,7 @@ const texts = {
     field: LEAVE,
     quiet: true,
     note: NOTE,
+    drawing: ENVELOPE,
   }),
 };
 

@@ -39,6 +39,14 @@ test('these are all the procedures', () => {
     'query profiles.read',
     'query profiles.timeline',
     'query suppressions.list',
+    'query suppressions.unsubscribes',
+    'query suppressions.read',
+    'mutation suppressions.suppress',
+    'mutation suppressions.lift',
+    'mutation suppressions.unsubscribe',
+    'mutation suppressions.resubscribe',
+    'mutation suppressions.import',
+    'mutation suppressions.undoImport',
     'query automations.list',
   ]);
 });

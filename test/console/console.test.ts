@@ -1,47 +1,22 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { suppress } from '../../src/suppression/suppression.ts';
 import { makeWelcome, OWNER, testAdmin, testWorker } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
-import { findBrowser, launch } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
+import { fillLogin, NO_BROWSER, overflows, shown, testBrowser } from './in_browser.ts';
 
 /** What the shell and the first page may weigh on the wire. */
 const FIRST_LOAD_BYTES_MAX = 300 * 1024;
-const TIMEOUT_MS = 15_000;
 
 const database = testDatabase();
 const api = testApi(database);
 testAdmin(database, api);
 testWorker(database);
 
-const found = await findBrowser();
-const NO_BROWSER = 'there is no Chromium: install one, or set CHROMIUM_PATH';
-
-let browser: Browser;
-
-/** A page of a browser that nobody used before, and everything it complained about. */
-const openPage = async (width = 1280): Promise<{ page: Page; complaints: string[] }> => {
-  const context = await browser.newContext({ viewport: { width, height: 800 } });
-  context.setDefaultTimeout(TIMEOUT_MS);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    // A refused sign-in is an answer of 401, which every browser writes down.
-    const isRefusal = /status of 401/.test(message.text());
-    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  return { page, complaints };
-};
-
-const fillLogin = async (page: Page, password: string): Promise<void> => {
-  await page.getByLabel('E-mail address').fill(OWNER.email);
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.keyboard.press('Enter');
-};
+const chromium = testBrowser();
+const { openPage } = chromium;
 
 const signUp = (name: string) =>
   api.call('POST', '/v1/events', {
@@ -53,25 +28,16 @@ const signUp = (name: string) =>
     },
   });
 
-/** Of what is there for wide and for narrow screens, the one that is shown. */
-const shown = (found: Locator): Locator => found.filter({ visible: true });
-
-/** Whether something reaches beyond the right edge, so that one would have to scroll sideways. */
-const overflows = (page: Page): Promise<boolean> =>
-  page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
-
 describe('the Console in a browser', () => {
-  beforeEach(({ skip }) => skip(found === null, NO_BROWSER));
+  beforeEach(({ skip }) => skip(!chromium.isThere, NO_BROWSER));
   beforeAll(async () => {
-    if (found === null) return;
+    if (!chromium.isThere) return;
     await keepConsole();
-    browser = await launch(found);
     await makeWelcome(database, api.project.project_id);
     await inProject(database.deps, api.project.project_id, (scope) =>
       suppress(scope, { email: 'bob@example.com', reason: 'hard_bounce', source: 'smtp' }),
     );
   }, 60_000);
-  afterAll(() => browser?.close());
 
   test('somebody signs in, sees an event arrive, its mail and its person, and signs out', async () => {
     const { page, complaints } = await openPage();
@@ -111,7 +77,7 @@ describe('the Console in a browser', () => {
     await page.getByRole('link', { name: 'Suppressions' }).click();
     await page.getByRole('heading', { name: 'Suppressions' }).waitFor();
     const suppressed = page.getByRole('row').filter({ hasText: 'bob@example.com' });
-    await suppressed.getByText('Hard bounce').waitFor();
+    await shown(suppressed.getByText('Hard bounce')).waitFor();
 
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

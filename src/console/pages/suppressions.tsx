@@ -1,86 +1,154 @@
-import { Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Stack, Tabs, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { Suppression } from '../api.ts';
+import type { SubmitEvent } from 'react';
+import { AddAddress } from '../parts/add_address.tsx';
+import { AddressList } from '../parts/address_list.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { fieldOf } from '../parts/form.ts';
+import { ImportList } from '../parts/import_list.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Paged } from '../parts/paged.tsx';
-import { Status } from '../parts/status.tsx';
-import { inWords } from '../parts/statuses.ts';
-import { When } from '../parts/when.tsx';
-import { suppressions } from '../queries.ts';
+import { suppressions, unsubscribes } from '../queries.ts';
+import type { AddressFilter } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/suppressions');
 
-const reasons: Record<Suppression['reason'], { word: string; color: string }> = {
-  hard_bounce: { word: 'Hard bounce', color: 'red' },
-  complaint: { word: 'Marked as spam', color: 'red' },
-  provider_suppressed: { word: "On the provider's list", color: 'red' },
-  soft_bounces: { word: 'Soft bounces in a row', color: 'orange' },
-  manual: { word: 'By hand', color: 'gray' },
+const Search = ({
+  email,
+  onSearch,
+}: {
+  email: string;
+  onSearch: (email: string | undefined) => void;
+}) => {
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const typed = fieldOf(event.currentTarget, 'email').trim();
+    onSearch(typed === '' ? undefined : typed);
+  };
+  return (
+    <form role="search" onSubmit={submit}>
+      <Group align="flex-end" gap="sm" wrap="nowrap">
+        <TextInput
+          key={email}
+          name="email"
+          type="search"
+          label="Address"
+          placeholder="ann@example.com"
+          defaultValue={email}
+          flex={1}
+        />
+        <Button type="submit" variant="default">
+          Search
+        </Button>
+      </Group>
+    </form>
+  );
 };
 
-const Row = ({ email, reason, source, created_at }: Suppression) => (
-  <Table.Tr>
-    <Table.Td>
-      <Text size="sm" fw={600} className="breaks">
-        {email ?? 'address erased'}
-      </Text>
-      <Text component="div" hiddenFrom="sm">
-        <When at={created_at} />
-      </Text>
-    </Table.Td>
-    <Table.Td>
-      <Status {...reasons[reason]} />
-      <Text size="sm" c="dimmed" mt={4} hiddenFrom="sm">
-        from {inWords(source)}
-      </Text>
-    </Table.Td>
-    <Table.Td visibleFrom="sm">{inWords(source)}</Table.Td>
-    <Table.Td visibleFrom="sm">
-      <When at={created_at} />
-    </Table.Td>
-  </Table.Tr>
+type ListProps = { projectId: string; filter: AddressFilter };
+
+const NotFound = () => (
+  <Empty title="This address is not on the list">
+    Addresses must be complete, in whatever case. An address is found also after its person was
+    erased.
+  </Empty>
 );
 
-const List = ({ items }: { items: Suppression[] }) => (
-  <Table verticalSpacing="sm" withTableBorder>
-    <Table.Thead>
-      <Table.Tr>
-        <Table.Th>Address</Table.Th>
-        <Table.Th>Reason</Table.Th>
-        <Table.Th visibleFrom="sm">Source</Table.Th>
-        <Table.Th visibleFrom="sm">Since</Table.Th>
-      </Table.Tr>
-    </Table.Thead>
-    <Table.Tbody>
-      {items.map((item) => (
-        <Row key={`${item.email}/${item.created_at}`} {...item} />
-      ))}
-    </Table.Tbody>
-  </Table>
-);
+const Suppressed = ({ projectId, filter }: ListProps) => {
+  const list = useInfiniteQuery(suppressions(projectId, filter));
+  const nobody = (
+    <Empty title="Nobody is suppressed">
+      Hard bounces and complaints that your provider reports to this project’s webhook put addresses
+      here by themselves.
+    </Empty>
+  );
+  return (
+    <Paged list={list} empty={filter.email === undefined ? nobody : <NotFound />}>
+      {(items) => (
+        <AddressList
+          projectId={projectId}
+          items={items.map(({ created_at, ...item }) => ({ ...item, since: created_at }))}
+        />
+      )}
+    </Paged>
+  );
+};
+
+const Unsubscribed = ({ projectId, filter }: ListProps) => {
+  const list = useInfiniteQuery(unsubscribes(projectId, filter));
+  const nobody = (
+    <Empty title="Nobody has unsubscribed">
+      Every marketing mail carries a link. Whoever presses it is listed here, and gets no more of
+      that mail.
+    </Empty>
+  );
+  return (
+    <Paged list={list} empty={filter.email === undefined ? nobody : <NotFound />}>
+      {(items) => (
+        <AddressList
+          projectId={projectId}
+          items={items.map(({ unsubscribed_at, ...item }) => ({ ...item, since: unsubscribed_at }))}
+        />
+      )}
+    </Paged>
+  );
+};
+
+const Tools = ({ projectId }: { projectId: string }) => {
+  const [isAdding, adding] = useDisclosure();
+  const [isImporting, importing] = useDisclosure();
+  return (
+    <Group gap="sm">
+      <Button onClick={adding.open}>Add address</Button>
+      <Button variant="default" onClick={importing.open}>
+        Import a list
+      </Button>
+      <AddAddress projectId={projectId} isOpen={isAdding} onClose={adding.close} />
+      <ImportList projectId={projectId} isOpen={isImporting} onClose={importing.close} />
+    </Group>
+  );
+};
 
 export const SuppressionsPage = () => {
   const { projectId } = route.useParams();
-  const list = useInfiniteQuery(suppressions(projectId));
+  const { list, email } = route.useSearch();
+  const navigate = route.useNavigate();
+  const filter = email === undefined ? {} : { email };
   return (
     <Stack>
-      <PageTitle
-        title="Suppressions"
-        note="Addresses that get no mail from this project, whatever happens."
+      <Group justify="space-between" align="flex-end">
+        <PageTitle
+          title="Suppressions"
+          note="Addresses that must be left alone: by every mail, or by marketing mail only."
+        />
+        <Tools projectId={projectId} />
+      </Group>
+      <Search
+        email={email ?? ''}
+        onSearch={(searched) => void navigate({ search: { list, email: searched } })}
       />
-      <Paged
-        list={list}
-        empty={
-          <Empty title="Nobody is suppressed">
-            Hard bounces and complaints that your provider reports to this project’s webhook put
-            addresses here by themselves.
-          </Empty>
+      <Tabs
+        value={list ?? 'suppressed'}
+        onChange={(chosen) =>
+          void navigate({
+            search: { list: chosen === 'unsubscribed' ? chosen : undefined, email },
+          })
         }
+        keepMounted={false}
       >
-        {(items) => <List items={items} />}
-      </Paged>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="suppressed">Suppressed</Tabs.Tab>
+          <Tabs.Tab value="unsubscribed">Unsubscribed</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="suppressed">
+          <Suppressed projectId={projectId} filter={filter} />
+        </Tabs.Panel>
+        <Tabs.Panel value="unsubscribed">
+          <Unsubscribed projectId={projectId} filter={filter} />
+        </Tabs.Panel>
+      </Tabs>
     </Stack>
   );
 };

@@ -1,0 +1,20 @@
+import { useMutation } from '@tanstack/react-query';
+import { isSignedOut } from './api.ts';
+import { queryClient, session } from './queries.ts';
+
+/** A change on the server. What was read under one of `names` of the project is read anew once it is done. */
+export const useChange = <Input, Output>(
+  projectId: string,
+  names: readonly string[],
+  change: (input: Input) => Promise<Output>,
+) =>
+  useMutation({
+    mutationFn: change,
+    onSuccess: () =>
+      Promise.all(
+        names.map((name) => queryClient.invalidateQueries({ queryKey: [name, projectId] })),
+      ),
+    onError: (error) => {
+      if (isSignedOut(error)) queryClient.setQueryData(session.queryKey, { person: null });
+    },
+  });

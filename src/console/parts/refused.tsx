@@ -1,0 +1,20 @@
+import { Alert } from '@mantine/core';
+import { explain, issuesOf } from '../api.ts';
+
+/** Why a change was not made, in the server's words, as far as no field beside it says so. */
+export const Refused = ({ error, fields = [] }: { error: unknown; fields?: readonly string[] }) => {
+  if (error === null || error === undefined) return null;
+  const issues = Object.entries(issuesOf(error)).filter(([name]) => !fields.includes(name));
+  const isSaid = Object.keys(issuesOf(error)).some((name) => fields.includes(name));
+  if (isSaid && issues.length === 0) return null;
+  return (
+    <Alert color="red" role="alert">
+      {explain(error)}
+      {issues.map(([name, message]) => (
+        <div key={name}>
+          {name}: {message}
+        </div>
+      ))}
+    </Alert>
+  );
+};

@@ -1,0 +1,68 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { OWNER } from '../support/admin.ts';
+import { findBrowser, launch } from '../support/browser.ts';
+
+const TIMEOUT_MS = 15_000;
+export const NO_BROWSER = 'there is no Chromium: install one, or set CHROMIUM_PATH';
+
+const found = await findBrowser();
+
+type Opened = { page: Page; complaints: string[] };
+
+export type TestBrowser = {
+  isThere: boolean;
+  /** A page of a browser that nobody used before, and everything it complained about. */
+  openPage: (width?: number, options?: BrowserContextOptions) => Promise<Opened>;
+};
+
+/** Chromium for a test file. */
+export const testBrowser = (): TestBrowser => {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (found !== null) browser = await launch(found);
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  return {
+    isThere: found !== null,
+    openPage: async (width = 1280, options = {}) => {
+      if (!browser) throw new Error(NO_BROWSER);
+      const context = await browser.newContext({ viewport: { width, height: 800 }, ...options });
+      context.setDefaultTimeout(TIMEOUT_MS);
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        // A refusal is an answer of 4xx, which every browser writes down.
+        const isRefusal = /status of 4\d\d/.test(message.text());
+        if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      return { page, complaints };
+    },
+  };
+};
+
+export const fillLogin = async (page: Page, password = OWNER.password): Promise<void> => {
+  await page.getByLabel('E-mail address').fill(OWNER.email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.keyboard.press('Enter');
+};
+
+/** Of what is there for wide and for narrow screens, the one that is shown. */
+export const shown = (several: Locator): Locator => several.filter({ visible: true });
+
+/** Whether something reaches beyond the right edge, so that one would have to scroll sideways. */
+export const overflows = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+
+/** Fails unless each control of the page has a name that a screen reader can say. */
+export const expectNames = async (page: Page): Promise<void> => {
+  const controls = await page.getByRole('main').locator('button, a[href], input:visible').all();
+  for (const control of controls) {
+    const said = await control.evaluate(
+      `(one) => [one.ariaLabel, one.textContent, one.title, one.labels?.[0]?.textContent].join('')`,
+    );
+    expect(String(said).trim(), await control.evaluate('(one) => one.outerHTML')).not.toBe('');
+  }
+};
