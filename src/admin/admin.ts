@@ -2,3 +2,4 @@
 export { CONSOLE_FOLDER, consoleDoor } from './console.ts';
 export { adminDoor } from './door.ts';
 export { keepAdministrator } from './people.ts';
+export { previewDoor } from './preview.ts';

@@ -38,7 +38,7 @@ const isFromOurPages = (ctx: Context, sessionToken: string | null): boolean => {
 };
 
 /** An administrator works in every project that exists; nobody else works anywhere yet. */
-const maySee = async (deps: Deps, person: Person, projectId: string): Promise<boolean> =>
+export const maySee = async (deps: Deps, person: Person, projectId: string): Promise<boolean> =>
   person.is_admin && (await findProject(deps.db, projectId)) !== null;
 
 const toContext = (deps: Deps, ctx: Context, answer: Headers): ProcedureContext => {

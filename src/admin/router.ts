@@ -2,12 +2,15 @@ import { automationProcedures } from '../automations/admin.ts';
 import { router } from '../base/procedure.ts';
 import { sendProcedures } from '../delivery/admin.ts';
 import { eventProcedures } from '../ingest/admin.ts';
+import { feedbackProcedures } from '../feedback/admin.ts';
 import * as feedback from '../feedback/feedback.ts';
 import * as ingest from '../ingest/ingest.ts';
 import { profileProcedures } from '../profiles/admin.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { projectProcedures } from '../projects/admin.ts';
+import { providerProcedures } from '../providers/admin.ts';
 import { suppressionProcedures } from '../suppression/admin.ts';
+import * as suppression from '../suppression/suppression.ts';
 import { overviewProcedures } from './overview.ts';
 import { sessionProcedures } from './session_procedures.ts';
 
@@ -18,6 +21,7 @@ export const appRouter = router({
   overview: overviewProcedures,
   events: eventProcedures,
   sends: sendProcedures,
+  feedback: feedbackProcedures,
   profiles: profileProcedures,
   suppressions: suppressionProcedures({
     changeAddresses: profiles.changeAddresses,
@@ -25,6 +29,7 @@ export const appRouter = router({
     wake: ingest.wake,
   }),
   automations: automationProcedures,
+  providers: providerProcedures(suppression.isOnList),
 });
 
 export type AppRouter = typeof appRouter;

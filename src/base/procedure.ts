@@ -75,6 +75,8 @@ const t = initTRPC.context<ProcedureContext>().create({
         detail: extras.detail ?? refusals[reason].detail,
         request_id: ctx?.requestId ?? null,
         issues: extras.issues ?? [],
+        /** Of a refusal with more to say: the class of a failure, its cause and its fix. */
+        members: extras.members ?? {},
       },
     };
   },

@@ -19,20 +19,34 @@ export type Project = Outputs['projects']['list']['items'][number];
 export type Overview = Outputs['overview']['read'];
 export type Entry = Outputs['events']['list']['items'][number];
 export type Send = Outputs['sends']['list']['items'][number];
+export type SendDetail = Outputs['sends']['read'];
 export type Profile = Outputs['profiles']['read'];
 export type Suppression = Outputs['suppressions']['list']['items'][number];
 export type Unsubscribe = Outputs['suppressions']['unsubscribes']['items'][number];
 export type AddressState = Outputs['suppressions']['read'];
+export type Provider = Outputs['providers']['read'];
+export type DomainHealth = Outputs['providers']['domainHealth'];
 export type Imported = Outputs['suppressions']['import'];
 
 const saidOf = (error: unknown) =>
   error instanceof TRPCClientError ? (error as TRPCClientError<AppRouter>).data : null;
 
-/** What the server said of single fields, by the last part of their path. */
+/** What the server said of single fields, by the last name in their path. */
 export const issuesOf = (error: unknown): Record<string, string> =>
   Object.fromEntries(
-    (saidOf(error)?.issues ?? []).map(({ path, message }) => [path.split('/').at(-1), message]),
+    (saidOf(error)?.issues ?? []).map(({ path, message }) => [
+      path.split('/').findLast((part) => !/^\d*$/.test(part)) ?? '',
+      message,
+    ]),
   );
+
+/** The class of a provider's failure, with its cause and what to do about it; null for any other. */
+export const failureOf = (
+  error: unknown,
+): { reason: string; cause: string; fix: string } | null => {
+  const { reason, cause, fix } = saidOf(error)?.members ?? {};
+  return reason && cause && fix ? { reason, cause, fix } : null;
+};
 
 /** Whether the server refused with this name of its catalogue. */
 export const isRefused = (error: unknown, name: string): boolean =>

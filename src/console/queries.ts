@@ -63,6 +63,18 @@ export const sends = (projectId: string, filter: SendFilter) =>
     ...paged,
   });
 
+export const send = (projectId: string, sendId: string) =>
+  queryOptions({
+    queryKey: ['sends', projectId, 'one', sendId],
+    queryFn: ({ signal }) => api.sends.read.query({ projectId, sendId }, { signal }),
+  });
+
+export const noticesOf = (projectId: string, sendId: string) =>
+  queryOptions({
+    queryKey: ['sends', projectId, 'notices', sendId],
+    queryFn: ({ signal }) => api.feedback.ofSend.query({ projectId, sendId }, { signal }),
+  });
+
 export const foundProfiles = (projectId: string, query: string) =>
   queryOptions({
     queryKey: ['found', projectId, query],
@@ -106,4 +118,31 @@ export const address = (projectId: string, email: string) =>
   queryOptions({
     queryKey: ['addresses', projectId, 'one', email],
     queryFn: ({ signal }) => api.suppressions.read.query({ projectId, email }, { signal }),
+  });
+
+export const providers = (projectId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['providers', projectId, 'all'],
+    queryFn: ({ pageParam, signal }) =>
+      api.providers.list.query({ projectId, cursor: pageParam }, { signal }),
+    ...paged,
+  });
+
+export const provider = (projectId: string, providerId: string) =>
+  queryOptions({
+    queryKey: ['providers', projectId, providerId],
+    queryFn: ({ signal }) => api.providers.read.query({ projectId, providerId }, { signal }),
+    refetchInterval: OVERVIEW_EVERY_MS,
+  });
+
+/** Asked anew each time somebody looks: records change elsewhere. */
+export const domainHealth = (projectId: string, providerId: string, dkimSelectors: string) =>
+  queryOptions({
+    queryKey: ['domain', projectId, providerId, dkimSelectors],
+    queryFn: ({ signal }) =>
+      api.providers.domainHealth.query(
+        { projectId, providerId, dkim_selectors: dkimSelectors },
+        { signal },
+      ),
+    retry: false,
   });

@@ -73,6 +73,12 @@ export const sendsRoute = createRoute({
   component: lazyRouteComponent(() => import('./pages/sends.tsx'), 'SendsPage'),
 });
 
+const send = createRoute({
+  getParentRoute: () => project,
+  path: '/sends/$sendId',
+  component: lazyRouteComponent(() => import('./pages/send.tsx'), 'SendPage'),
+});
+
 export const profilesRoute = createRoute({
   getParentRoute: () => project,
   path: '/profiles',
@@ -102,7 +108,36 @@ const address = createRoute({
   component: lazyRouteComponent(() => import('./pages/address.tsx'), 'AddressPage'),
 });
 
-const pages = [overview, sendsRoute, profilesRoute, profile, suppressionsRoute, address];
+const providers = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/providers',
+  component: lazyRouteComponent(() => import('./pages/providers.tsx'), 'ProvidersPage'),
+});
+
+const newProvider = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/providers/new',
+  component: lazyRouteComponent(() => import('./pages/new_provider.tsx'), 'NewProviderPage'),
+});
+
+const provider = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/providers/$providerId',
+  component: lazyRouteComponent(() => import('./pages/provider.tsx'), 'ProviderPage'),
+});
+
+const pages = [
+  overview,
+  sendsRoute,
+  send,
+  profilesRoute,
+  profile,
+  suppressionsRoute,
+  address,
+  providers,
+  newProvider,
+  provider,
+];
 
 export const router = createRouter({
   routeTree: root.addChildren([

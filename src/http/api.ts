@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { adminDoor, consoleDoor } from '../admin/admin.ts';
+import { adminDoor, consoleDoor, previewDoor } from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
 import { KEPT_HOURS } from '../base/idempotency.ts';
 import { PAGE_ITEMS_MAX } from '../base/page.ts';
@@ -99,7 +99,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(identify).use(answerErrors(deps.log)).use(requireHost);
-  if (withApi) app.use(leadToDocs).use(adminDoor(deps)).use(consoleDoor());
+  if (withApi) app.use(leadToDocs).use(adminDoor(deps)).use(previewDoor(deps)).use(consoleDoor());
   app.use((ctx, next) => {
     // Whoever keeps its connection must not find it reset after the answer.
     if (readiness.isDraining) ctx.set('Connection', 'close');

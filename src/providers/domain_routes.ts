@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
 import { route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import { DKIM_SELECTORS_MAX, includeOf, lookAtDomain } from './domain_health.ts';
 import { FINDINGS } from './domain_names.ts';
 import { findProvider } from './queries.ts';
+import type { ProviderRow } from './queries.ts';
 
 const Status = z.enum(FINDINGS).meta({
   description:
@@ -80,7 +82,8 @@ const DomainHealth = z
 /** A label, or several with dots, as they stand before `._domainkey` (RFC 6376 §3.1). */
 const SELECTOR = /^(?=.{1,63}$)[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?$/i;
 
-const DomainQuery = z.strictObject({
+/** Which selectors to look for. */
+export const DomainQuery = z.strictObject({
   dkim_selectors: z
     .string()
     .optional()
@@ -101,6 +104,17 @@ const DomainQuery = z.strictObject({
 
 const ProviderParams = z.object({ id: z.uuid().meta({ description: "The provider's id." }) });
 
+/** What receivers find out about a provider's sender just now. */
+export const readDomainHealth = async (
+  deps: Deps,
+  row: ProviderRow,
+  selectors: string[],
+): Promise<z.output<typeof DomainHealth>> => {
+  const look = { fromEmail: row.from_email, include: includeOf(row), selectors };
+  const health = await lookAtDomain(nameServersOf(deps), look);
+  return { ...health, checked_at: new Date().toISOString() };
+};
+
 export const domainRoutes = [
   route({
     method: 'GET',
@@ -119,15 +133,7 @@ export const domainRoutes = [
       if (!named.success) return Promise.resolve(null);
       return inProject(deps, caller.projectId, (scope) => findProvider(scope, named.data.id));
     },
-    handle: async ({ deps, found, query }) => {
-      const look = {
-        fromEmail: found.from_email,
-        include: includeOf(found),
-        selectors: query.dkim_selectors,
-      };
-      const health = await lookAtDomain(nameServersOf(deps), look);
-      return { ...health, checked_at: new Date().toISOString() };
-    },
+    handle: ({ deps, found, query }) => readDomainHealth(deps, found, query.dkim_selectors),
   }),
 ];
 

@@ -215,17 +215,35 @@ export const noteThrottled = async (
 };
 
 /** How a provider is used just now, for people. */
-export type PaceState = { circuit: CircuitState; openedUntil: Date | null; rate: number | null };
+export type PaceState = {
+  circuit: CircuitState;
+  openedUntil: Date | null;
+  rate: number | null;
+  /** Whether the provider taught the rate by throttling. */
+  isLearned: boolean;
+  /** What a warm-up allows today; null without one. */
+  rampToday: { allowed: number; used: number } | null;
+};
+
+const rampTodayOf = (ramp: Ramp | null, pace: Pace | null, now: number) => {
+  const day = dayOf(now);
+  const allowed = ramp && rampAllowance(ramp, day);
+  return allowed === null ? null : { allowed, used: pace?.ramp_day === day ? pace.ramp_count : 0 };
+};
 
 export const findState = async (scope: Scope, providerId: string): Promise<PaceState | null> => {
   const plan = await findPlan(scope, providerId);
   if (!plan) return null;
+  const { rate_per_second: given, ramp_started_on: started_on, ramp_stages: stages } = plan;
   const pace = await findPace(scope, providerId);
-  if (!pace) return { circuit: 'closed', openedUntil: null, rate: plan.rate_per_second };
-  const now = pace.now.getTime();
+  const now = pace?.now.getTime() ?? Date.now();
+  const rate = pace ? rateAt(given, learnedOf(pace), now) : given;
+  const openedUntil = pace?.opened_until ?? null;
   return {
-    circuit: circuitAt(pace.failure_count, pace.opened_until?.getTime() ?? null, now),
-    openedUntil: pace.opened_until,
-    rate: rateAt(plan.rate_per_second, learnedOf(pace), now),
+    circuit: circuitAt(pace?.failure_count ?? 0, openedUntil?.getTime() ?? null, now),
+    openedUntil,
+    rate,
+    isLearned: rate !== given,
+    rampToday: rampTodayOf(started_on && stages ? { started_on, stages } : null, pace, now),
   };
 };

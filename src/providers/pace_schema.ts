@@ -42,3 +42,33 @@ export const PLAN_SHOWN = {
     .nullable()
     .meta({ description: RAMP }),
 };
+
+/** How a provider is used just now. */
+export const PACE_SHOWN = z
+  .strictObject({
+    circuit: z.enum(['closed', 'open', 'probing']).meta({
+      description:
+        '`closed`: used as usual. `open`: it fails, and is left alone until `open_until`. `probing`: one send finds out.',
+    }),
+    open_until: z.iso.datetime().nullable(),
+    rate_per_second: z.number().nullable().meta({
+      description: 'What is in effect; null is as many as the provider takes.',
+    }),
+    is_rate_learned: z.boolean().meta({
+      description: 'The provider throttled: it is less than `rate_per_second` says, for a while.',
+    }),
+    ramp_today: z
+      .strictObject({ allowed: z.int(), used: z.int() })
+      .nullable()
+      .meta({ description: 'What the warm-up allows today, in UTC; null when it does not limit.' }),
+  })
+  .meta({ description: 'How it is used just now.' });
+
+/** The same of a provider that nothing holds up. */
+export const UNPACED: z.output<typeof PACE_SHOWN> = {
+  circuit: 'closed',
+  open_until: null,
+  rate_per_second: null,
+  is_rate_learned: false,
+  ramp_today: null,
+};

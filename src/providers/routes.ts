@@ -1,21 +1,16 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
-import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
-import { Refusal } from '../base/refusal.ts';
+import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Limit, Route } from '../base/route.ts';
+import { addProvider, editProvider, pageProviders, removeProvider, sendTest } from './acts.ts';
 import { CHECKS_PER_HOUR } from './checks.ts';
 import { domainLimits, domainRoutes } from './domain_routes.ts';
-import { deleteProvider, findProvider, listProviders } from './queries.ts';
+import { findProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
-import { changeProvider, createProvider } from './records.ts';
-import type { NewProvider } from './records.ts';
 import { Email, NAME_CHARS_MAX, Provider, ProviderChange, ProviderInput } from './schema.ts';
-import type { ProviderInput as Given } from './schema.ts';
-import { toProvider } from './shown.ts';
-import { testProvider } from './test_provider.ts';
+import { showProvider } from './shown.ts';
 import type { IsStopped } from './test_provider.ts';
 
 const ProjectParams = z.object({
@@ -44,14 +39,9 @@ const find = ({ deps, caller, params }: Addressed): Promise<ProviderRow | null> 
   return inProject(deps, caller.projectId, (scope) => findProvider(scope, named.data.id));
 };
 
-/** Every field of its kind is there: the schema says so. */
-const toNew = ({ from_name = null, reply_to = null, ...given }: Given): NewProvider =>
-  ({ ...given, from_name, reply_to }) as NewProvider;
-
-/** What becomes of sends that are queued for a provider is their own room's to say. */
-const queuedSendsHint = (projectId: string, providerId: string) => ({
-  task: 'delivery/send_queued',
-  payload: { project_id: projectId, provider_id: providerId },
+const whereOf = ({ deps, caller: { projectId } }: Pick<Addressed, 'deps' | 'caller'>) => ({
+  deps,
+  projectId,
 });
 
 const ONE = '/v1/email-providers/:id';
@@ -73,8 +63,8 @@ const recordRoutes = [
     status: 201,
     answer: Provider,
     find: findOwnProject,
-    handle: async ({ deps, caller, body, repetitionId = newId() }) =>
-      toProvider(await createProvider(deps, caller.projectId, repetitionId, toNew(body))),
+    handle: ({ body, repetitionId = newId(), ...inbound }) =>
+      addProvider(whereOf(inbound), repetitionId, body),
   }),
   route({
     method: 'GET',
@@ -86,16 +76,8 @@ const recordRoutes = [
     status: 200,
     answer: pageOf(Provider),
     find: findOwnProject,
-    handle: async ({ deps, caller, query }) => {
-      const beforeId = readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null;
-      const rows = await inProject(deps, caller.projectId, (scope) =>
-        listProviders(scope, { limit: query.limit + 1, beforeId }),
-      );
-      return toPage(rows, query.limit, {
-        item: toProvider,
-        position: ({ provider_id }) => [provider_id],
-      });
-    },
+    handle: ({ deps, caller, query }) =>
+      inProject(deps, caller.projectId, (scope) => pageProviders(scope, query)),
   }),
   route({
     method: 'GET',
@@ -106,7 +88,8 @@ const recordRoutes = [
     status: 200,
     answer: Provider,
     find,
-    handle: ({ found }) => Promise.resolve(toProvider(found)),
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, (scope) => showProvider(scope, found)),
   }),
   route({
     method: 'PATCH',
@@ -122,8 +105,7 @@ const recordRoutes = [
     status: 200,
     answer: Provider,
     find,
-    handle: async ({ deps, caller, found, body }) =>
-      toProvider(await changeProvider(deps, caller.projectId, found, body)),
+    handle: ({ found, body, ...inbound }) => editProvider(whereOf(inbound), found, body),
   }),
   route({
     method: 'DELETE',
@@ -137,14 +119,7 @@ const recordRoutes = [
     status: 200,
     answer: ProviderDeleted,
     find,
-    handle: async ({ deps, caller, found }) => {
-      const { projectId } = caller;
-      const { provider_id: id } = found;
-      const gone = await inProject(deps, projectId, (scope) => deleteProvider(scope, id));
-      if (!gone) throw new Refusal('not_found');
-      await hint(deps, queuedSendsHint(projectId, id));
-      return { id, deleted: true };
-    },
+    handle: ({ found, ...inbound }) => removeProvider(whereOf(inbound), found.provider_id),
   }),
 ];
 
@@ -172,13 +147,8 @@ const testRoute = (isStopped: IsStopped) =>
         examples: [{ ok: true, provider_message_id: '1x2y3z-FnQW0aaaaaa-AB12', took_ms: 184 }],
       }),
     find,
-    handle: async ({ deps, caller, found, body, repetitionId = newId() }) => {
-      const test = { to: body.to, testId: repetitionId, isStopped };
-      const tested = await testProvider(deps, caller.projectId, found, test);
-      if (found.status === 'parked')
-        await hint(deps, queuedSendsHint(caller.projectId, found.provider_id));
-      return { ok: true, provider_message_id: tested.providerMessageId, took_ms: tested.tookMs };
-    },
+    handle: ({ found, body, repetitionId = newId(), ...inbound }) =>
+      sendTest(whereOf(inbound), found, { to: body.to, testId: repetitionId, isStopped }),
   });
 
 /** The endpoints of provider records. Whom to leave alone is another room's to say. */

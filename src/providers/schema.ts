@@ -4,7 +4,7 @@ import type { Issue } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
 import { REGION } from './cloud_region.ts';
 import { FAILURE_REASONS } from './outcome.ts';
-import { PLAN_INPUT, PLAN_SHOWN } from './pace_schema.ts';
+import { PACE_SHOWN, PLAN_INPUT, PLAN_SHOWN, UNPACED } from './pace_schema.ts';
 import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
 import type { ProviderKind } from './settings.ts';
 
@@ -207,6 +207,7 @@ export const Provider = z
       .strictObject({ ...Failure, reason: z.enum(FAILURE_REASONS) })
       .nullable()
       .meta({ description: 'Why it is parked.' }),
+    pace: PACE_SHOWN,
     last_test: z
       .strictObject({ at: Timestamp, ok: z.boolean(), failure: z.strictObject(Failure).nullable() })
       .nullable(),
@@ -227,6 +228,7 @@ export const Provider = z
         ramp: null,
         status: 'active',
         parked: null,
+        pace: UNPACED,
         last_test: null,
         created_at: '2026-01-31T12:00:00.000Z',
         updated_at: '2026-01-31T12:00:00.000Z',

@@ -1,6 +1,11 @@
 import type { z } from 'zod';
+import type { Scope } from '../base/db.ts';
 import { toFailure } from './checks.ts';
 import { isExplained } from './failures.ts';
+import { findState } from './pace.ts';
+import type { PaceState } from './pace.ts';
+import { UNPACED } from './pace_schema.ts';
+import type { PACE_SHOWN } from './pace_schema.ts';
 import { planOf } from './records.ts';
 import type { ProviderRow } from './queries.ts';
 import { MASK } from './schema.ts';
@@ -26,8 +31,18 @@ const settingsOf = (row: ProviderRow) => {
   }
 };
 
-/** A provider as the API shows it: everything but its secret. */
-export const toProvider = (row: ProviderRow): z.output<typeof Provider> => {
+const toPace = (state: PaceState | null): z.output<typeof PACE_SHOWN> =>
+  state
+    ? {
+        circuit: state.circuit,
+        open_until: state.circuit === 'open' ? (state.openedUntil?.toISOString() ?? null) : null,
+        rate_per_second: state.rate,
+        is_rate_learned: state.isLearned,
+        ramp_today: state.rampToday,
+      }
+    : UNPACED;
+
+const toProvider = (row: ProviderRow, state: PaceState | null): z.output<typeof Provider> => {
   const shown = {
     id: row.provider_id,
     provider: row.provider,
@@ -39,9 +54,16 @@ export const toProvider = (row: ProviderRow): z.output<typeof Provider> => {
     ...planOf(row),
     status: row.status,
     parked: row.parked_reason && toFailure(row.parked_reason),
+    pace: toPace(state),
     last_test: lastTestOf(row),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
   return shown as z.output<typeof Provider>;
 };
+
+/** A provider as the API shows it: everything but its secret, and how it is used just now. */
+export const showProvider = async (
+  scope: Scope,
+  row: ProviderRow,
+): Promise<z.output<typeof Provider>> => toProvider(row, await findState(scope, row.provider_id));

@@ -35,6 +35,10 @@ test('these are all the procedures', () => {
     'query overview.read',
     'query events.list',
     'query sends.list',
+    'query sends.read',
+    'mutation sends.resolve',
+    'mutation sends.cancel',
+    'query feedback.ofSend',
     'query profiles.find',
     'query profiles.read',
     'query profiles.timeline',
@@ -48,6 +52,13 @@ test('these are all the procedures', () => {
     'mutation suppressions.import',
     'mutation suppressions.undoImport',
     'query automations.list',
+    'query providers.list',
+    'query providers.read',
+    'query providers.domainHealth',
+    'mutation providers.add',
+    'mutation providers.edit',
+    'mutation providers.remove',
+    'mutation providers.test',
   ]);
 });
 

@@ -56,13 +56,21 @@ export const shown = (several: Locator): Locator => several.filter({ visible: tr
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
 
+type Control = {
+  ariaLabel: string | null;
+  textContent: string | null;
+  outerHTML: string;
+  labels?: Iterable<{ textContent: string | null }> | null;
+};
+
+const nameOf = ({ ariaLabel, textContent, labels }: Control): string =>
+  [ariaLabel, textContent, ...[...(labels ?? [])].map((label) => label.textContent)].join('');
+
 /** Fails unless each control of the page has a name that a screen reader can say. */
 export const expectNames = async (page: Page): Promise<void> => {
   const controls = await page.getByRole('main').locator('button, a[href], input:visible').all();
   for (const control of controls) {
-    const said = await control.evaluate(
-      `(one) => [one.ariaLabel, one.textContent, one.title, one.labels?.[0]?.textContent].join('')`,
-    );
-    expect(String(said).trim(), await control.evaluate('(one) => one.outerHTML')).not.toBe('');
+    const html = await control.evaluate((one: Control) => one.outerHTML);
+    expect((await control.evaluate(nameOf)).trim(), html).not.toBe('');
   }
 };

@@ -1,7 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { allow, findState, noteFailure } from '../../src/providers/providers.ts';
+import {
+  allow,
+  findState,
+  noteFailure,
+  noteThrottled,
+  spend,
+} from '../../src/providers/providers.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { counterparts, fieldsOf, providersOf } from './counterparts.ts';
@@ -87,4 +93,42 @@ test('a provider that was proved just now, by a change or a test, is not left al
   await breakDown(id);
   await change(id, { from_email: 'other@shop.test' });
   expect((await state(id))?.circuit).toBe('closed');
+});
+
+test('GET 200: how a provider is used just now is shown, alone and in the list', async () => {
+  const ramp = { started_on: new Date().toISOString().slice(0, 10), stages: [7, 70] };
+  const { id, pace } = await createOne({ rate_per_second: 2.5, ramp });
+  const unhindered = {
+    circuit: 'closed',
+    open_until: null,
+    rate_per_second: 2.5,
+    is_rate_learned: false,
+    ramp_today: { allowed: 7, used: 0 },
+  };
+  expect(pace).toEqual(unhindered);
+  const within = <T>(work: Parameters<typeof inProject<T>>[2]) =>
+    inProject(database.deps, api.project.project_id, work);
+  await within(async (scope) => spend(scope, id, await allow(scope, id), 3));
+  await within((scope) => noteThrottled(scope, id, 2, 0));
+  await breakDown(id);
+  const { body } = await read(id);
+  expect(body.pace).toMatchObject({
+    circuit: 'open',
+    open_until: expect.any(String),
+    is_rate_learned: true,
+    ramp_today: { allowed: 7, used: 3 },
+  });
+  expect(body.pace.rate_per_second).toBeLessThan(2.5);
+  expect(Date.parse(body.pace.open_until)).toBeGreaterThan(Date.now());
+  const path = `/v1/projects/${api.project.project_id}/email-providers`;
+  const list = await api.call('GET', path, { key: api.project.server_key });
+  expect(list.body.items[0].pace).toMatchObject({ circuit: 'open', ramp_today: { used: 3 } });
+});
+
+test('GET 200: a warm-up that is over, and one that is still to come', async () => {
+  const { pace } = await createOne({ ramp: { started_on: '2020-01-01' } });
+  expect(pace.ramp_today).toBeNull();
+  const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+  const coming = await createOne({ from_email: 'b@example.com', ramp: { started_on: day } });
+  expect(coming.pace.ramp_today).toEqual({ allowed: 0, used: 0 });
 });

@@ -1,6 +1,6 @@
-import { Box, Button, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Anchor, Box, Button, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import type { Send } from '../api.ts';
 import { Empty } from '../parts/empty.tsx';
@@ -8,8 +8,8 @@ import { fieldOf } from '../parts/form.ts';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { FirstEvent } from '../parts/snippet.tsx';
-import { Status } from '../parts/status.tsx';
-import { inWords, SHOWN_STATUSES, statuses } from '../parts/statuses.ts';
+import { SendStatus } from '../parts/send_status.tsx';
+import { SHOWN_STATUSES, statuses } from '../parts/statuses.ts';
 import { When } from '../parts/when.tsx';
 import { sends } from '../queries.ts';
 import type { SendFilter } from '../queries.ts';
@@ -20,37 +20,33 @@ const FILTER_WIDTH_PX = 220;
 /** States in which a subject is still to come. */
 const AHEAD: Send['status'][] = ['queued', 'handing_off'];
 
-const Outcome = ({ send: { status, status_reason } }: { send: Send }) => {
-  const reason = inWords(status_reason ?? '');
-  const isNews = reason !== '' && reason !== statuses[status].word.toLowerCase();
-  return (
-    <Group gap={6}>
-      <Status {...statuses[status]} />
-      {isNews && (
-        <Text size="sm" c="dimmed" className="breaks">
-          {reason}
-        </Text>
-      )}
-    </Group>
-  );
-};
-
-const Row = ({ send }: { send: Send }) => (
+const Row = ({ send, projectId }: { send: Send; projectId: string }) => (
   <Table.Tr>
     <Table.Td>
-      <Text size="sm" fw={600} className="breaks">
+      <Anchor
+        size="sm"
+        fw={600}
+        className="breaks"
+        renderRoot={(props) => (
+          <Link
+            {...props}
+            to="/p/$projectId/sends/$sendId"
+            params={{ projectId, sendId: send.id }}
+          />
+        )}
+      >
         {send.to ?? 'address erased'}
-      </Text>
+      </Anchor>
       <Text size="sm" c={send.subject === null ? 'dimmed' : 'bright'} className="breaks">
         {send.subject ?? (AHEAD.includes(send.status) ? 'not rendered yet' : 'never rendered')}
       </Text>
       <Group hiddenFrom="sm" mt={6} gap="xs">
-        <Outcome send={send} />
+        <SendStatus send={send} />
         <When at={send.queued_at} />
       </Group>
     </Table.Td>
     <Table.Td visibleFrom="sm">
-      <Outcome send={send} />
+      <SendStatus send={send} />
     </Table.Td>
     <Table.Td visibleFrom="sm" className="number">
       {send.attempts}
@@ -61,7 +57,7 @@ const Row = ({ send }: { send: Send }) => (
   </Table.Tr>
 );
 
-const Log = ({ items }: { items: Send[] }) => (
+const Log = ({ items, projectId }: { items: Send[]; projectId: string }) => (
   <Table verticalSpacing="sm" withTableBorder highlightOnHover>
     <Table.Thead>
       <Table.Tr>
@@ -73,7 +69,7 @@ const Log = ({ items }: { items: Send[] }) => (
     </Table.Thead>
     <Table.Tbody>
       {items.map((send) => (
-        <Row key={send.id} send={send} />
+        <Row key={send.id} send={send} projectId={projectId} />
       ))}
     </Table.Tbody>
   </Table>
@@ -142,7 +138,7 @@ export const SendsPage = () => {
       <PageTitle title="Send log" />
       <Filter filter={filter} onFilter={(search) => void navigate({ search, replace: true })} />
       <Paged list={list} empty={empty}>
-        {(items) => <Log items={items} />}
+        {(items) => <Log items={items} projectId={projectId} />}
       </Paged>
     </Stack>
   );

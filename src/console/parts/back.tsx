@@ -2,7 +2,11 @@ import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 
 type Props = {
-  to: '/p/$projectId/suppressions' | '/p/$projectId/profiles' | '/p/$projectId/sends';
+  to:
+    | '/p/$projectId/suppressions'
+    | '/p/$projectId/profiles'
+    | '/p/$projectId/sends'
+    | '/p/$projectId/settings/providers';
   projectId: string;
   label: string;
 };

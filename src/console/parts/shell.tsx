@@ -15,6 +15,7 @@ import {
   IconLogout,
   IconMailForward,
   IconMailOff,
+  IconServer,
   IconUsers,
 } from '@tabler/icons-react';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
@@ -35,6 +36,12 @@ const places = [
   { to: '/p/$projectId/sends', label: 'Send log', Icon: IconMailForward, exact: false },
   { to: '/p/$projectId/profiles', label: 'Profiles', Icon: IconUsers, exact: false },
   { to: '/p/$projectId/suppressions', label: 'Suppressions', Icon: IconMailOff, exact: false },
+  {
+    to: '/p/$projectId/settings/providers',
+    label: 'Email providers',
+    Icon: IconServer,
+    exact: false,
+  },
 ] as const;
 
 const ProjectPicker = ({ projectId }: { projectId: string }) => {

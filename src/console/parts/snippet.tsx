@@ -1,5 +1,5 @@
-import { ActionIcon, Code, CopyButton, Group, Stack, Text, Tooltip } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Code, Group, Stack, Text } from '@mantine/core';
+import { Copy } from './copy.tsx';
 
 const curl = (origin: string): string =>
   [
@@ -8,18 +8,6 @@ const curl = (origin: string): string =>
     `  -H "Content-Type: application/json" \\`,
     `  -d '{"event":"user_signed_up","external_id":"ann","properties":{"email":"ann@example.test"}}'`,
   ].join('\n');
-
-const Copy = ({ value }: { value: string }) => (
-  <CopyButton value={value}>
-    {({ copied, copy }) => (
-      <Tooltip label={copied ? 'Copied' : 'Copy'}>
-        <ActionIcon variant="subtle" onClick={copy} aria-label="Copy the command">
-          {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-        </ActionIcon>
-      </Tooltip>
-    )}
-  </CopyButton>
-);
 
 /** How to send a first event. Keys are stored as hashes, so this page cannot show them. */
 export const FirstEvent = () => {
@@ -35,7 +23,7 @@ export const FirstEvent = () => {
         <Code block className="snippet" flex={1}>
           {command}
         </Code>
-        <Copy value={command} />
+        <Copy value={command} what="the command" />
       </Group>
     </Stack>
   );

@@ -1,0 +1,188 @@
+import { Alert, Anchor, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { isNotFound } from '../api.ts';
+import type { SendDetail } from '../api.ts';
+import { Back } from '../parts/back.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Failed } from '../parts/failed.tsx';
+import { HandOffs } from '../parts/hand_offs.tsx';
+import { Loading } from '../parts/paged.tsx';
+import { PageTitle } from '../parts/page_title.tsx';
+import { SendActions } from '../parts/send_actions.tsx';
+import { SendStatus } from '../parts/send_status.tsx';
+import { inWords } from '../parts/statuses.ts';
+import { When } from '../parts/when.tsx';
+import { noticesOf, send } from '../queries.ts';
+
+const PREVIEW_HEIGHT_PX = 480;
+const route = getRouteApi('/signed-in/p/$projectId/sends/$sendId');
+
+const Card = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Paper withBorder p="md" component="section">
+    <Title order={2} size="h5" mb="sm">
+      {title}
+    </Title>
+    {children}
+  </Paper>
+);
+
+const Line = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Table.Tr>
+    <Table.Th scope="row" fw={400} c="dimmed">
+      {name}
+    </Table.Th>
+    <Table.Td className="breaks">{children}</Table.Td>
+  </Table.Tr>
+);
+
+const policies: Record<string, string> = {
+  hold: 'wait until somebody has looked',
+  resend: 'send it again, which may double it',
+};
+
+const Decisions = ({ projectId, send: known }: { projectId: string; send: SendDetail }) => (
+  <Table>
+    <Table.Tbody>
+      <Line name="For">
+        <Anchor
+          size="sm"
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/p/$projectId/profiles/$profileId"
+              params={{ projectId, profileId: known.profile_id }}
+            />
+          )}
+        >
+          this profile
+        </Anchor>
+      </Line>
+      <Line name="Planned">
+        <When at={known.queued_at} />
+      </Line>
+      {known.event_occurred_at !== null && (
+        <Line name="Because of an event of">
+          <When at={known.event_occurred_at} />
+        </Line>
+      )}
+      <Line name="Through">
+        <Anchor
+          size="sm"
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/p/$projectId/settings/providers/$providerId"
+              params={{ projectId, providerId: known.provider_id }}
+            />
+          )}
+        >
+          this provider
+        </Anchor>
+      </Line>
+      <Line name="Category">{known.category}</Line>
+      {known.status === 'queued' && known.due_at !== null && (
+        <Line name="Tried next">
+          <When at={known.due_at} />
+        </Line>
+      )}
+      <Line name="Not after">
+        <When at={known.expires_at} />
+      </Line>
+      <Line name="If nobody knows its outcome">
+        {policies[known.on_unknown] ?? known.on_unknown}
+      </Line>
+    </Table.Tbody>
+  </Table>
+);
+
+const Feedback = ({ projectId, sendId }: { projectId: string; sendId: string }) => {
+  const { data, isPending, error } = useQuery(noticesOf(projectId, sendId));
+  if (isPending) return <Loading />;
+  if (!data) return <Failed error={error} />;
+  if (data.items.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        The provider has told nothing of it.
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      {data.items.map((notice, at) => (
+        <Group key={at} gap="xs" align="baseline">
+          <Text size="sm" fw={600}>
+            {inWords(notice.kind)}
+            {notice.bounce_type !== null && ` (${notice.bounce_type})`}
+          </Text>
+          <Text size="sm" c="dimmed">
+            by {notice.source}
+          </Text>
+          <When at={notice.occurred_at} />
+          {notice.reason !== null && (
+            <Text size="sm" className="breaks">
+              {notice.reason}
+            </Text>
+          )}
+        </Group>
+      ))}
+    </Stack>
+  );
+};
+
+/** As its recipient got it, in a frame where nothing runs and nothing is loaded. */
+const Preview = ({ projectId, sendId }: { projectId: string; sendId: string }) => (
+  <iframe
+    title="The message"
+    sandbox=""
+    src={`/admin/preview/${projectId}/${sendId}`}
+    style={{ width: '100%', height: PREVIEW_HEIGHT_PX, border: 0, background: '#ffffff' }}
+  />
+);
+
+const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string }) => (
+  <Stack>
+    <PageTitle
+      title={known.subject ?? 'A send without a subject yet'}
+      note={`To ${known.to ?? 'an address that was erased'}`}
+    />
+    <SendStatus send={known} />
+    {known.status_fix !== null && <Alert color="yellow">{known.status_fix}</Alert>}
+    <SendActions send={known} projectId={projectId} />
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Card title="Hand-offs">
+        <HandOffs handOffs={known.hand_offs} />
+      </Card>
+      <Card title="Feedback">
+        <Feedback projectId={projectId} sendId={known.id} />
+      </Card>
+    </SimpleGrid>
+    <Card title="What was decided">
+      <Decisions projectId={projectId} send={known} />
+    </Card>
+    <Card title="Message">
+      {known.has_content ? (
+        <Preview projectId={projectId} sendId={known.id} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          There is nothing to see: it was not rendered yet, or its person was erased.
+        </Text>
+      )}
+    </Card>
+  </Stack>
+);
+
+export const SendPage = () => {
+  const { projectId, sendId } = route.useParams();
+  const { data, isPending, error } = useQuery(send(projectId, sendId));
+  return (
+    <Stack>
+      <Back to="/p/$projectId/sends" projectId={projectId} label="Send log" />
+      {isPending && <Loading />}
+      {isNotFound(error) && <Empty title="There is no such send">Look in the send log.</Empty>}
+      {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
+      {data && <Known send={data} projectId={projectId} />}
+    </Stack>
+  );
+};

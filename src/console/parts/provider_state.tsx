@@ -1,0 +1,65 @@
+import { Alert, Group, Progress, Stack, Text } from '@mantine/core';
+import type { Provider } from '../api.ts';
+import { Status } from './status.tsx';
+import { When } from './when.tsx';
+
+const circuits = {
+  closed: { word: 'In use', color: 'green' },
+  open: { word: 'Paused after failures', color: 'orange' },
+  probing: { word: 'Being tried again', color: 'orange' },
+} as const;
+
+/** How a provider stands, in a word. */
+export const ProviderStatus = ({ provider }: { provider: Provider }) => (
+  <Status
+    {...(provider.status === 'parked'
+      ? { word: 'Parked', color: 'red' }
+      : circuits[provider.pace.circuit])}
+  />
+);
+
+const Ramp = ({ today }: { today: { allowed: number; used: number } }) => (
+  <Stack gap={4}>
+    <Text size="sm">
+      Warm-up: {today.used.toLocaleString()} of {today.allowed.toLocaleString()} sends of today
+      (UTC)
+    </Text>
+    <Progress
+      value={today.allowed === 0 ? 100 : (100 * today.used) / today.allowed}
+      aria-label="Sends of today's warm-up"
+    />
+    {today.used >= today.allowed && (
+      <Text size="sm" c="dimmed">
+        What is left waits for tomorrow, or expires.
+      </Text>
+    )}
+  </Stack>
+);
+
+/** Why a provider sends less than it could, or nothing, and what to do about it. */
+export const ProviderState = ({ provider }: { provider: Provider }) => {
+  const { parked, pace } = provider;
+  return (
+    <Stack gap="sm">
+      {parked && (
+        <Alert color="red" title={`Parked: ${parked.cause}`}>
+          {parked.fix} Then save the record again, or send a test message.
+        </Alert>
+      )}
+      {pace.open_until !== null && (
+        <Alert color="orange" title="Paused: it failed several times in a row">
+          <Group gap={6}>
+            It is tried again by itself at <When at={pace.open_until} />
+          </Group>
+        </Alert>
+      )}
+      {pace.is_rate_learned && pace.rate_per_second !== null && (
+        <Alert color="yellow" title="It throttles">
+          It gets {pace.rate_per_second.toFixed(1)} sends a second at most for now. That doubles
+          every five minutes.
+        </Alert>
+      )}
+      {pace.ramp_today && <Ramp today={pace.ramp_today} />}
+    </Stack>
+  );
+};

@@ -1,0 +1,65 @@
+import { Alert, Button, Group, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { api } from '../api.ts';
+import type { SendDetail } from '../api.ts';
+import { useChange } from '../changes.ts';
+import { Refused } from './refused.tsx';
+
+type Props = { projectId: string; send: SendDetail };
+
+const Unknown = ({ projectId, send: { id, on_unknown } }: Props) => {
+  const resolve = useChange(projectId, ['sends'], (outcome: 'accepted' | 'not_sent') =>
+    api.sends.resolve.mutate({ projectId, sendId: id, outcome }),
+  );
+  return (
+    <Alert color="orange" title="Nobody knows whether the provider took this message">
+      <Stack gap="sm" align="flex-start">
+        <span>
+          The connection ended after the message and before the answer. Look it up at the provider,
+          then say here what you found. Feedback that arrives says it by itself.
+          {on_unknown === 'resend' && ' Its automation wants it to be sent again by itself.'}
+        </span>
+        <Group gap="sm">
+          <Button size="xs" loading={resolve.isPending} onClick={() => resolve.mutate('accepted')}>
+            It was sent
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            loading={resolve.isPending}
+            onClick={() => resolve.mutate('not_sent')}
+          >
+            It was not sent
+          </Button>
+        </Group>
+        <Refused error={resolve.error} />
+      </Stack>
+    </Alert>
+  );
+};
+
+const Queued = ({ projectId, send: { id } }: Props) => {
+  const [isSure, setIsSure] = useState(false);
+  const cancel = useChange(projectId, ['sends'], () =>
+    api.sends.cancel.mutate({ projectId, sendId: id }),
+  );
+  return (
+    <Stack gap="sm" align="flex-start">
+      <Button
+        variant={isSure ? 'filled' : 'default'}
+        color={isSure ? 'red' : 'gray'}
+        loading={cancel.isPending}
+        onClick={() => (isSure ? cancel.mutate(undefined) : setIsSure(true))}
+      >
+        {isSure ? 'Yes, cancel this send' : 'Cancel this send'}
+      </Button>
+      <Refused error={cancel.error} />
+    </Stack>
+  );
+};
+
+/** What somebody can do about a send as it stands. */
+export const SendActions = (props: Props) => {
+  if (props.send.status === 'unknown') return <Unknown {...props} />;
+  return props.send.status === 'queued' ? <Queued {...props} /> : null;
+};

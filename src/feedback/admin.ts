@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { projectProcedure, router } from '../base/procedure.ts';
+import * as delivery from '../delivery/delivery.ts';
+import { listNoticesOf } from './notice_queries.ts';
+
+const OfSend = z.object({ sendId: z.uuid() });
+
+/** Everything that its provider told of a send, the newest first. Of an erased one nobody knows what was told. */
+const readNotices = async (scope: Scope, sendId: string) => {
+  const trace = { sendId, messageIds: [], addressKey: Buffer.alloc(0), occurredAt: new Date() };
+  const send = await delivery.findSentTo(scope, trace);
+  if (!send?.isById || send.address_key === null) return [];
+  const notices = await listNoticesOf(scope, send.address_key, sendId);
+  return notices.map(({ occurred_at, received_at, ...notice }) => ({
+    ...notice,
+    occurred_at: occurred_at.toISOString(),
+    received_at: received_at.toISOString(),
+  }));
+};
+
+export const feedbackProcedures = router({
+  ofSend: projectProcedure.input(OfSend).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) => ({
+      items: await readNotices(scope, input.sendId),
+    })),
+  ),
+});

@@ -1,0 +1,142 @@
+// Settings → Email providers: connected, tried, mended, tested, paced and forgotten in the Console.
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { keepConsole } from '../../src/runtime/console_build.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { allow, noteFailure, park, spend } from '../../src/providers/providers.ts';
+import { counterparts, fieldsOf } from '../providers/counterparts.ts';
+import { testAdmin } from '../support/admin.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { API_KEY } from '../support/relay_sink.ts';
+import { expectNames, fillLogin, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+
+const database = testDatabase();
+const sinks = counterparts(database);
+const api = testApi(database);
+testAdmin(database, api);
+const chromium = testBrowser();
+
+const pathOf = (rest = ''): string =>
+  `${api.url}/console/p/${api.project.project_id}/settings/providers${rest}`;
+const within = <T>(work: Parameters<typeof inProject<T>>[2]): Promise<T> =>
+  inProject(database.deps, api.project.project_id, work);
+
+const openPage = async (rest = '', width = 1280) => {
+  const { page, complaints } = await chromium.openPage(width);
+  await page.goto(pathOf(rest));
+  await fillLogin(page);
+  await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
+  return { page, complaints };
+};
+const save = (page: Page) => page.getByRole('button', { name: 'Try and save' }).click();
+/** A provider that works, made by the API. */
+const made = async (): Promise<string> => {
+  const key = api.project.server_key;
+  const path = `/v1/projects/${api.project.project_id}/email-providers`;
+  const { body } = await api.call('POST', path, { key, body: fieldsOf(sinks, 'relay_api', {}) });
+  return body.id;
+};
+
+describe('e-mail providers in a browser', () => {
+  beforeEach(({ skip }) => skip(!chromium.isThere, NO_BROWSER));
+  beforeAll(async () => {
+    if (chromium.isThere) await keepConsole();
+  }, 60_000);
+  beforeEach(async () => {
+    api.project = await createProject(database.deps, 'of its own');
+  });
+
+  test('from nothing to a provider: what is missing and refused is said at its field, and nothing is lost', async () => {
+    const { page, complaints } = await openPage();
+    await page.getByText('No provider is connected yet').waitFor();
+    await page.getByRole('link', { name: 'Add provider' }).click();
+    await page.getByRole('radio', { name: 'SMTP2GO' }).click();
+    await save(page);
+    expect(await page.getByText('is required').count()).toBe(3);
+    expect(await page.locator(':focus').getAttribute('name')).toBe('display_name');
+    await page.getByLabel('Name', { exact: true }).fill('Onboarding');
+    await page.getByLabel('From address').fill('hello@example.com');
+    await page.getByLabel('API key').fill('api-wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('what you typed is still here').waitFor();
+    const key = page.getByLabel('API key');
+    expect(await key.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByLabel('From address').inputValue()).toBe('hello@example.com');
+    // Another kind is looked at meanwhile.
+    await page.getByRole('radio', { name: 'Amazon SES' }).click();
+    await page.getByLabel('Secret access key').waitFor();
+    await page.getByRole('radio', { name: 'SMTP2GO' }).click();
+    expect(await key.inputValue()).toBe('api-wrong');
+    await key.fill(API_KEY);
+    await save(page);
+    await page.getByRole('heading', { name: 'Onboarding' }).waitFor();
+    await page.getByText('In use').waitFor();
+    expect(await page.content()).not.toContain(API_KEY);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('a record is changed without its secret, given a warm-up, and deleted by who says so twice', async () => {
+    const id = await made();
+    const { page, complaints } = await openPage(`/${id}`);
+    await page.getByLabel('Name', { exact: true }).fill('Renamed');
+    await page.getByLabel('Warm-up from').fill(new Date().toISOString().slice(0, 10));
+    await page.getByLabel('Sends a day').fill('7, x');
+    await save(page);
+    await page.getByText(/^must be a (?:whole )?number$/).waitFor();
+    await page.getByLabel('Sends a day').fill('7, 70');
+    await save(page);
+    await page.getByText('Tried, and saved.').waitFor();
+    await page.getByText('Warm-up: 0 of 7 sends of today').waitFor();
+    await page.getByRole('heading', { name: 'Renamed' }).waitFor();
+    await page.getByRole('button', { name: 'Delete this provider' }).click();
+    await page.getByRole('button', { name: 'Yes, delete Renamed' }).click();
+    await page.getByText('No provider is connected yet').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('a test message is sent, and one to a suppressed address is not', async () => {
+    const id = await made();
+    const { page } = await openPage(`/${id}`);
+    await page.getByRole('tab', { name: 'Test message' }).click();
+    const to = page.getByLabel('Send one test message to');
+    await to.fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('must be one e-mail address').waitFor();
+    await to.fill('me@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByText('The provider took it').waitFor();
+    const key = api.project.server_key;
+    await api.call('POST', '/v1/suppressions', { key, body: { email: 'me@example.com' } });
+    await page.keyboard.press('Enter');
+    await page.getByText('This address is on the suppression list').waitFor();
+  }, 60_000);
+
+  test('a list says what is parked, what is paused, how much of a warm-up is used, and what to do', async () => {
+    const id = await made();
+    await within(async (scope) => {
+      for (let failures = 0; failures < 5; failures += 1) await noteFailure(scope, id);
+    });
+    const { page } = await openPage();
+    await page.getByText('Paused after failures').waitFor();
+    await page.getByText('It is tried again by itself').waitFor();
+    await within((scope) => park(scope, id, 'invalid_key'));
+    await page.reload();
+    await page.getByText('Parked', { exact: true }).waitFor();
+    await page.getByText('Then save the record again').waitFor();
+    await within(async (scope) => spend(scope, id, await allow(scope, id), 0));
+  }, 60_000);
+
+  test('every page fits a telephone of 360 px, and every control has a name', async () => {
+    const id = await made();
+    const { page, complaints } = await openPage('', 360);
+    for (const rest of ['', '/new', `/${id}`]) {
+      await page.goto(pathOf(rest));
+      await page.waitForLoadState('networkidle');
+      expect(await overflows(page), rest).toBe(false);
+      await expectNames(page);
+    }
+    expect(complaints).toEqual([]);
+  }, 60_000);
+});

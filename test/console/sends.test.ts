@@ -1,0 +1,120 @@
+// A send's page in the Console: what was decided, each hand-off, what came back, and the message itself.
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { record } from '../../src/feedback/feedback.ts';
+import { newId } from '../../src/base/ids.ts';
+import { keepConsole } from '../../src/runtime/console_build.ts';
+import { addressKey } from '../../src/suppression/suppression.ts';
+import { sendsOf } from '../delivery/one_send.ts';
+import { newNotice } from '../feedback/project_told.ts';
+import { testAdmin } from '../support/admin.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { expectNames, fillLogin, NO_BROWSER, overflows, shown, testBrowser } from './in_browser.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+testAdmin(database, api);
+const chromium = testBrowser();
+
+const HOSTILE = `<h1 style="color: red">Hello Ann</h1><script>document.body.textContent = 'ran'</script>
+  <img src="/console/assets/picture-of-the-mail.png" alt="a picture"><form action="/u/x"><button>Win</button></form>`;
+
+const open = async (sendId: string, width = 1280) => {
+  const { page, complaints } = await chromium.openPage(width);
+  await page.goto(`${api.url}/console/p/${api.project.project_id}/sends/${sendId}`);
+  await fillLogin(page);
+  await page.getByRole('heading', { name: 'Hand-offs' }).waitFor();
+  return { page, complaints };
+};
+
+/** A send that is being handed over, and what was rendered for it. */
+const handingOff = async () => {
+  const { project_id: projectId } = api.project;
+  const sends = sendsOf(database, projectId);
+  const email = `${newId()}@example.com`;
+  const key = addressKey({ keys: database.deps.keys, projectId }, email);
+  const send = await sends.handingOff({ recipient: email, addressKey: key });
+  await database.owner.query(
+    `insert into delivery.contents (project_id, send_id, subject, html, text)
+     values ($1, $2, 'Welcome', $3, 'Hello')`,
+    [projectId, send.sendId, HOSTILE],
+  );
+  await sends.update(send.sendId, `subject = 'Welcome'`);
+  return { send, sends, email };
+};
+
+describe('a send in a browser', () => {
+  beforeEach(({ skip }) => skip(!chromium.isThere, NO_BROWSER));
+  beforeAll(async () => {
+    if (chromium.isThere) await keepConsole();
+  }, 60_000);
+
+  test('the log leads to its page: hand-offs, feedback and the message, in which nothing runs or loads', async () => {
+    const { send, sends, email } = await handingOff();
+    await sends.end(send.sendId, 'accepted', { providerMessageId: 'abc-1' });
+    await inProject(database.deps, api.project.project_id, (scope) =>
+      record(scope, 'smtp', [
+        newNotice({ kind: 'bounced', bounceType: 'hard', email, sendId: send.sendId }),
+      ]),
+    );
+    const { page, complaints } = await open(send.sendId);
+    const loaded: string[] = [];
+    page.on('response', (response) => loaded.push(new URL(response.url()).pathname));
+    await page.getByRole('link', { name: '← Send log' }).click();
+    await shown(page.getByRole('link', { name: email }))
+      .first()
+      .click();
+    await page.getByRole('heading', { name: 'Welcome' }).waitFor();
+    await page.getByText('The provider took it').waitFor();
+    await page.getByText('abc-1').waitFor();
+    await page.getByText('bounced (hard)').waitFor();
+    const mail = page.frameLocator('iframe[title="The message"]');
+    await mail.getByRole('heading', { name: 'Hello Ann' }).waitFor();
+    expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
+    expect(loaded.filter((path) => path.includes('picture-of-the-mail'))).toEqual([]);
+    // What the mail tries is refused aloud; the page itself has nothing to complain of.
+    expect(
+      complaints.filter((said) => !/Blocked script|violates the following/.test(said)),
+    ).toEqual([]);
+  }, 60_000);
+
+  test.each([
+    ['It was sent', 'Accepted', 'accepted'],
+    ['It was not sent', 'Not sent', 'not_sent'],
+  ])(
+    'an unknown outcome is resolved: %s',
+    async (button, word, status) => {
+      const { send, sends } = await handingOff();
+      await sends.end(send.sendId, 'unknown');
+      const { page } = await open(send.sendId);
+      await page.getByText('Nobody knows whether the provider took this message').waitFor();
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await page.getByText(word, { exact: true }).waitFor();
+      expect(await sends.read(send.sendId)).toMatchObject({ status, status_reason: 'resolved' });
+    },
+    60_000,
+  );
+
+  test('what waits is cancelled by who says so twice', async () => {
+    const { send, sends } = await handingOff();
+    await sends.update(send.sendId, `status = 'queued', lease_owner = null, lease_until = null`);
+    const { page } = await open(send.sendId);
+    await page.getByRole('button', { name: 'Cancel this send' }).click();
+    await page.getByRole('button', { name: 'Yes, cancel this send' }).click();
+    await page.getByText('Cancelled', { exact: true }).waitFor();
+    expect(await sends.read(send.sendId)).toMatchObject({ status: 'cancelled' });
+  }, 60_000);
+
+  test('it fits a telephone of 360 px, and every control has a name', async () => {
+    const { send, sends } = await handingOff();
+    await sends.end(send.sendId, 'unknown');
+    const { page, complaints } = await open(send.sendId, 360);
+    await page.waitForLoadState('networkidle');
+    expect(await overflows(page)).toBe(false);
+    await expectNames(page);
+    expect(
+      complaints.filter((said) => !/Blocked script|violates the following/.test(said)),
+    ).toEqual([]);
+  }, 60_000);
+});
