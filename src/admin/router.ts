@@ -2,13 +2,14 @@ import { automationProcedures } from '../automations/admin.ts';
 import { router } from '../base/procedure.ts';
 import { sendProcedures } from '../delivery/admin.ts';
 import { eventProcedures } from '../ingest/admin.ts';
-import { feedbackProcedures } from '../feedback/admin.ts';
+import { feedbackProcedures, webhookProcedures } from '../feedback/admin.ts';
 import * as feedback from '../feedback/feedback.ts';
 import * as ingest from '../ingest/ingest.ts';
 import { profileProcedures } from '../profiles/admin.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { projectProcedures } from '../projects/admin.ts';
+import { projectProcedures, webhookTokenProcedures } from '../projects/admin.ts';
 import { providerProcedures } from '../providers/admin.ts';
+import { openCredential, sealCredential } from '../providers/providers.ts';
 import { suppressionProcedures } from '../suppression/admin.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { overviewProcedures } from './overview.ts';
@@ -30,6 +31,8 @@ export const appRouter = router({
   }),
   automations: automationProcedures,
   providers: providerProcedures(suppression.isOnList),
+  webhooks: webhookProcedures({ seal: sealCredential, open: openCredential }),
+  webhookTokens: webhookTokenProcedures,
 });
 
 export type AppRouter = typeof appRouter;

@@ -25,6 +25,7 @@ export type Suppression = Outputs['suppressions']['list']['items'][number];
 export type Unsubscribe = Outputs['suppressions']['unsubscribes']['items'][number];
 export type AddressState = Outputs['suppressions']['read'];
 export type Provider = Outputs['providers']['read'];
+export type Webhook = Outputs['webhooks']['read']['items'][number];
 export type DomainHealth = Outputs['providers']['domainHealth'];
 export type Imported = Outputs['suppressions']['import'];
 

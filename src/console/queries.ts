@@ -146,3 +146,15 @@ export const domainHealth = (projectId: string, providerId: string, dkimSelector
       ),
     retry: false,
   });
+
+export const webhooks = (projectId: string) =>
+  queryOptions({
+    queryKey: ['webhooks', projectId],
+    queryFn: ({ signal }) => api.webhooks.read.query({ projectId }, { signal }),
+  });
+
+export const webhookTokens = (projectId: string) =>
+  queryOptions({
+    queryKey: ['webhook_tokens', projectId],
+    queryFn: ({ signal }) => api.webhookTokens.list.query({ projectId }, { signal }),
+  });

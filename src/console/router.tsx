@@ -126,6 +126,12 @@ const provider = createRoute({
   component: lazyRouteComponent(() => import('./pages/provider.tsx'), 'ProviderPage'),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/webhooks',
+  component: lazyRouteComponent(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+});
+
 const pages = [
   overview,
   sendsRoute,
@@ -137,6 +143,7 @@ const pages = [
   providers,
   newProvider,
   provider,
+  webhooks,
 ];
 
 export const router = createRouter({

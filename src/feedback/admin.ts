@@ -3,7 +3,13 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { projectProcedure, router } from '../base/procedure.ts';
 import * as delivery from '../delivery/delivery.ts';
+import { describeWebhooks } from './describe_webhooks.ts';
 import { listNoticesOf } from './notice_queries.ts';
+import { SigningKey, SoftBounces } from './setting_routes.ts';
+import { setSigningKey } from './signing_keys.ts';
+import type { Vault } from './signing_keys.ts';
+import { writeSoftBouncesMax } from './soft_queries.ts';
+import { resetTopic } from './topics.ts';
 
 const OfSend = z.object({ sendId: z.uuid() });
 
@@ -27,3 +33,33 @@ export const feedbackProcedures = router({
     })),
   ),
 });
+
+/** What a project decides about its webhooks. Where secrets are kept, the door hands in. */
+export const webhookProcedures = (vault: Vault) =>
+  router({
+    read: projectProcedure.query(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, describeWebhooks),
+    ),
+
+    /** Decides after how many soft bounces in a row an address is suppressed. */
+    decide: projectProcedure.input(z.object(SoftBounces.shape)).mutation(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, async (scope) => {
+        await writeSoftBouncesMax(scope, input.soft_bounces_max);
+        return describeWebhooks(scope);
+      }),
+    ),
+
+    setSigningKey: projectProcedure.input(z.object(SigningKey.shape)).mutation(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, async (scope) => {
+        await setSigningKey(scope, vault, { source: 'mailgun', key: input.signing_key });
+        return describeWebhooks(scope);
+      }),
+    ),
+
+    resetTopic: projectProcedure.mutation(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, async (scope) => {
+        await resetTopic(scope);
+        return describeWebhooks(scope);
+      }),
+    ),
+  });

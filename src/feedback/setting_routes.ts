@@ -98,6 +98,20 @@ const shared = {
   answer: Webhooks,
 } as const;
 
+/** What a project decides about soft bounces. */
+export const SoftBounces = z.strictObject({
+  soft_bounces_max: z.int().min(1).max(SOFT_BOUNCES_MAX),
+});
+
+/** The key that Mailgun signs with. */
+export const SigningKey = z.strictObject({
+  signing_key: z
+    .string()
+    .min(1)
+    .max(SIGNING_KEY_CHARS_MAX)
+    .regex(/^[\x21-\x7e]*$/, 'visible ASCII characters without blanks'),
+});
+
 const projectRoutes = [
   route({
     ...shared,
@@ -114,9 +128,7 @@ const projectRoutes = [
     summary: 'Decide after how many soft bounces in a row an address is suppressed.',
     description:
       'A delivery begins a new row. Counts for an address from its next notice on, with all that is known of it.',
-    body: z
-      .strictObject({ soft_bounces_max: z.int().min(1).max(SOFT_BOUNCES_MAX) })
-      .meta({ examples: [{ soft_bounces_max: 3 }] }),
+    body: SoftBounces.meta({ examples: [{ soft_bounces_max: 3 }] }),
     handle: ({ deps, caller, body }) =>
       inProject(deps, caller.projectId, async (scope) => {
         await writeSoftBouncesMax(scope, body.soft_bounces_max);
@@ -135,15 +147,7 @@ const proofRoutes = (vault: Vault) => [
     summary: "Set the key that Mailgun signs with: your account's HTTP webhook signing key.",
     description:
       'It is kept sealed and never answered. Posts that it does not verify are refused with 401.',
-    body: z
-      .strictObject({
-        signing_key: z
-          .string()
-          .min(1)
-          .max(SIGNING_KEY_CHARS_MAX)
-          .regex(/^[\x21-\x7e]*$/, 'visible ASCII characters without blanks'),
-      })
-      .meta({ examples: [{ signing_key: '0123456789abcdef0123456789abcdef' }] }),
+    body: SigningKey.meta({ examples: [{ signing_key: '0123456789abcdef0123456789abcdef' }] }),
     handle: ({ deps, caller, body }) =>
       inProject(deps, caller.projectId, async (scope) => {
         await setSigningKey(scope, vault, { source: 'mailgun', key: body.signing_key });

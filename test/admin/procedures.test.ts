@@ -59,6 +59,13 @@ test('these are all the procedures', () => {
     'mutation providers.edit',
     'mutation providers.remove',
     'mutation providers.test',
+    'query webhooks.read',
+    'mutation webhooks.decide',
+    'mutation webhooks.setSigningKey',
+    'mutation webhooks.resetTopic',
+    'query webhookTokens.list',
+    'mutation webhookTokens.issue',
+    'mutation webhookTokens.revoke',
   ]);
 });
 

@@ -17,6 +17,7 @@ import {
   IconMailOff,
   IconServer,
   IconUsers,
+  IconWebhook,
 } from '@tabler/icons-react';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
@@ -42,6 +43,7 @@ const places = [
     Icon: IconServer,
     exact: false,
   },
+  { to: '/p/$projectId/settings/webhooks', label: 'Webhooks', Icon: IconWebhook, exact: false },
 ] as const;
 
 const ProjectPicker = ({ projectId }: { projectId: string }) => {

@@ -1,0 +1,185 @@
+import {
+  Alert,
+  Button,
+  Code,
+  Group,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { SubmitEvent } from 'react';
+import { api, issuesOf } from '../api.ts';
+import type { Webhook } from '../api.ts';
+import { useChange } from '../changes.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Failed } from '../parts/failed.tsx';
+import { fieldOf } from '../parts/form.ts';
+import { Loading } from '../parts/paged.tsx';
+import { PageTitle } from '../parts/page_title.tsx';
+import { Refused } from '../parts/refused.tsx';
+import { inWords } from '../parts/statuses.ts';
+import { WebhookTokens } from '../parts/webhook_token.tsx';
+import { When } from '../parts/when.tsx';
+import { webhooks } from '../queries.ts';
+
+const route = getRouteApi('/signed-in/p/$projectId/settings/webhooks');
+
+const names: Record<string, string> = {
+  smtp: 'Any other relay (generic)',
+  smtp2go: 'SMTP2GO',
+  mailgun: 'Mailgun',
+  'amazon-ses': 'Amazon SES, through an SNS topic',
+};
+
+type Props = { projectId: string; webhook: Webhook };
+
+const SigningKey = ({ projectId, webhook: { signing_key_set_at } }: Props) => {
+  const set = useChange(projectId, ['webhooks'], (signing_key: string) =>
+    api.webhooks.setSigningKey.mutate({ projectId, signing_key }),
+  );
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    set.mutate(fieldOf(form, 'signing_key').trim(), { onSuccess: () => form.reset() });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="xs">
+        {signing_key_set_at === null ? (
+          <Alert color="orange">No signing key is set: every post is refused.</Alert>
+        ) : (
+          <Group gap={6}>
+            <Text size="sm">A signing key is set, since</Text>
+            <When at={signing_key_set_at} />
+          </Group>
+        )}
+        <Group align="flex-end" gap="sm">
+          <PasswordInput
+            name="signing_key"
+            label="HTTP webhook signing key"
+            autoComplete="off"
+            error={issuesOf(set.error)['signing_key']}
+            flex={1}
+            miw={200}
+          />
+          <Button type="submit" variant="default" loading={set.isPending}>
+            Set
+          </Button>
+        </Group>
+        <Refused error={set.error} fields={['signing_key']} />
+      </Stack>
+    </form>
+  );
+};
+
+const Topic = ({ projectId, webhook: { topic } }: Props) => {
+  const [isSure, setIsSure] = useState(false);
+  const reset = useChange(projectId, ['webhooks'], () =>
+    api.webhooks.resetTopic.mutate({ projectId }),
+  );
+  if (!topic) {
+    return (
+      <Text size="sm">
+        No topic yet. Subscribe the address above to your SNS topic over HTTPS, without raw
+        delivery: it is confirmed by itself, and from then on only this topic counts.
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Text size="sm" className="breaks">
+        Only notices of <Code>{topic.arn}</Code> count.
+      </Text>
+      {topic.unsubscribed_at !== null && (
+        <Alert color="orange">It was unsubscribed. Subscribe it again at Amazon SNS.</Alert>
+      )}
+      <Button
+        size="xs"
+        variant={isSure ? 'filled' : 'default'}
+        color={isSure ? 'red' : 'gray'}
+        loading={reset.isPending}
+        onClick={() => (isSure ? reset.mutate(undefined) : setIsSure(true))}
+      >
+        {isSure ? 'Yes, let the next topic that asks count' : 'Reset the topic'}
+      </Button>
+      <Refused error={reset.error} />
+    </Stack>
+  );
+};
+
+const proofs: Record<Webhook['verified_by'], string> = {
+  token: 'Verified by the token above.',
+  signing_key: 'Verified by the signature of your account.',
+  topic: 'Verified by Amazon’s signature and the topic.',
+};
+
+const LastNotice = ({ webhook: { last_notices } }: Pick<Props, 'webhook'>) => {
+  const [last] = last_notices;
+  if (!last) {
+    return (
+      <Text size="sm" c="dimmed">
+        Nothing has arrived yet.
+      </Text>
+    );
+  }
+  return (
+    <Group gap={6}>
+      <Text size="sm" c="dimmed">
+        Last told: {inWords(last.kind)} ({last.outcome}),
+      </Text>
+      <When at={last.received_at} />
+    </Group>
+  );
+};
+
+const Card = ({ webhook, projectId }: Props) => {
+  const url = `${location.origin}${webhook.path}`;
+  const name = names[webhook.slug] ?? webhook.slug;
+  return (
+    <Paper withBorder p="md" component="section" aria-label={name}>
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          {name}
+        </Title>
+        <Group wrap="nowrap" gap="xs" align="flex-start">
+          <Code block className="snippet" flex={1}>
+            {url}
+          </Code>
+          <Copy value={url} what={`the address for ${name}`} />
+        </Group>
+        <Text size="sm" c="dimmed">
+          {proofs[webhook.verified_by]}
+        </Text>
+        {webhook.verified_by === 'signing_key' && (
+          <SigningKey webhook={webhook} projectId={projectId} />
+        )}
+        {webhook.verified_by === 'topic' && <Topic webhook={webhook} projectId={projectId} />}
+        <LastNotice webhook={webhook} />
+      </Stack>
+    </Paper>
+  );
+};
+
+export const WebhooksPage = () => {
+  const { projectId } = route.useParams();
+  const { data, isPending, error } = useQuery(webhooks(projectId));
+  return (
+    <Stack maw={900}>
+      <PageTitle
+        title="Webhooks"
+        note="Where your provider reports bounces, complaints and deliveries."
+      />
+      <WebhookTokens projectId={projectId} />
+      {isPending && <Loading />}
+      {error !== null && !data && <Failed error={error} />}
+      {data?.items.map((webhook) => (
+        <Card key={webhook.slug} webhook={webhook} projectId={projectId} />
+      ))}
+    </Stack>
+  );
+};

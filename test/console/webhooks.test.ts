@@ -1,0 +1,83 @@
+// Settings → Webhooks: addresses to copy, a token that is replaced without a gap, the signing key and the topic.
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keepConsole } from '../../src/runtime/console_build.ts';
+import { ARN_SHOWN } from '../../src/feedback/shown.ts';
+import { testAdmin } from '../support/admin.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { expectNames, fillLogin, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+testAdmin(database, api);
+const chromium = testBrowser();
+
+const open = async (width = 1280) => {
+  const { page, complaints } = await chromium.openPage(width);
+  await page.goto(`${api.url}/console/p/${api.project.project_id}/settings/webhooks`);
+  await fillLogin(page);
+  await page.getByRole('heading', { name: 'Mailgun' }).waitFor();
+  return { page, complaints };
+};
+const post = async (token: string) => {
+  const path = `/v1/webhooks/smtp/${api.project.project_id}`;
+  const body = { event: 'delivered', email: 'ann@example.com' };
+  return (await api.call('POST', path, { key: token, body })).status;
+};
+
+describe('webhooks in a browser', () => {
+  beforeEach(({ skip }) => skip(!chromium.isThere, NO_BROWSER));
+  beforeAll(async () => {
+    if (chromium.isThere) await keepConsole();
+  }, 60_000);
+
+  test('a token is shown once and works at once; the old one works until it is revoked', async () => {
+    const { page, complaints } = await open();
+    const old = api.project.hook_token;
+    await page.getByText(`${api.url}/v1/webhooks/smtp2go/${api.project.project_id}`).waitFor();
+    await page.getByRole('button', { name: 'Make a new token' }).click();
+    const fresh = (await page.getByRole('status').locator('pre').textContent()) ?? '';
+    expect(await post(fresh)).toBe(200);
+    expect(await post(old)).toBe(200);
+    await page.getByRole('button', { name: `ends in ${old.slice(-4)}` }).click();
+    await page.getByRole('button', { name: 'Yes, revoke' }).click();
+    await page.getByText(`…${old.slice(-4)}`).waitFor({ state: 'detached' });
+    expect(await post(old)).toBe(401);
+    expect(await post(fresh)).toBe(200);
+    await page.reload();
+    await page.getByText(`…${fresh.slice(-4)}`).waitFor();
+    expect(await page.content()).not.toContain(fresh);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('the signing key is set and never shown; the topic is reset by who says so twice', async () => {
+    await database.owner.query(
+      `insert into feedback.topics (project_id, topic_arn, subscription_arn, confirmed_at)
+       values ($1, $2, 'arn', now())`,
+      [api.project.project_id, ARN_SHOWN],
+    );
+    const { page, complaints } = await open();
+    await page.getByText('No signing key is set').waitFor();
+    const key = page.getByLabel('HTTP webhook signing key');
+    await key.fill('with a blank');
+    await page.keyboard.press('Enter');
+    await page.getByText('visible ASCII characters without blanks').waitFor();
+    await key.fill('a-signing-key');
+    await page.keyboard.press('Enter');
+    await page.getByText('A signing key is set, since').waitFor();
+    expect(await key.inputValue()).toBe('');
+    await page.getByText(ARN_SHOWN).waitFor();
+    await page.getByRole('button', { name: 'Reset the topic' }).click();
+    await page.getByRole('button', { name: 'Yes, let the next topic that asks count' }).click();
+    await page.getByText('No topic yet.').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('it fits a telephone of 360 px, and every control has a name', async () => {
+    const { page, complaints } = await open(360);
+    await page.waitForLoadState('networkidle');
+    expect(await overflows(page)).toBe(false);
+    await expectNames(page);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+});
