@@ -116,7 +116,8 @@ describe('e-mail providers in a browser', () => {
   test('a list says what is parked, what is paused, how much of a warm-up is used, and what to do', async () => {
     const id = await made();
     await within(async (scope) => {
-      for (let failures = 0; failures < 5; failures += 1) await noteFailure(scope, id);
+      for (let failures = 0; failures < 5; failures += 1)
+        await noteFailure(scope, id, { isProbe: false });
     });
     const { page } = await openPage();
     await page.getByText('Paused after failures').waitFor();
