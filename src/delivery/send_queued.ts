@@ -23,6 +23,8 @@ const WAITING_SENDS_LOW = 50;
 export const TURN_SENDS_MAX = 1_000;
 /** How long a turn keeps a job: a relay that is slow goes on without. */
 export const TURN_MS = 5_000;
+/** When no hand-off of a turn has ended for so long, others may have its job: its lanes go on without. */
+const STALL_MS = 250;
 /** After that others may take what is not begun, also when its owner died: well within a minute. */
 const LEASE_SECONDS = 30;
 
@@ -105,10 +107,10 @@ const fill = async (turning: Turning, turn: ProviderTurn): Promise<boolean> => {
     const enough = found === 'more' ? WAITING_SENDS_LOW : 0;
     const isLow = () =>
       found === 'more' ? turn.waitingCount <= enough : turn.isIdle || turn.isAskedAgain;
-    if (!(await turn.when(isLow, leftMs()))) return false;
+    if (!(await turn.whileItGoesOn(isLow, leftMs(), STALL_MS))) return false;
     if (found === 'done' && !turn.isAskedAgain) return false;
   }
-  await turn.when(() => turn.isIdle, leftMs());
+  await turn.whileItGoesOn(() => turn.isIdle, leftMs(), STALL_MS);
   return true;
 };
 
@@ -138,13 +140,14 @@ const openTurn = (deps: Deps, { projectId, providerId, owner, signal }: Turning)
 /**
  * A turn of a provider: lease what is due, render it, hand it over. Answers whether more may be due.
  * Finds a turn that runs already, it adds to that and is done. With no place for another provider it
- * does nothing: the sweeper reminds of what is left. Safe to run twice or at once: each hand-off is
+ * does nothing, and is hinted at once there is one. Safe to run twice or at once: each hand-off is
  * decided by a compare-and-set of its row.
  */
 export const sendQueued = async (deps: Deps, turning: Turning): Promise<boolean> => {
   const turns = deps.resources.of(makeTurns, deps);
   const isMore = await turns.feed(turning.providerId, {
     makeTurn: () => openTurn(deps, turning),
+    remind: () => void hint(deps, sendHint(turning.projectId, turning.providerId)),
     feed: async (turn) => {
       try {
         return await fill(turning, turn);

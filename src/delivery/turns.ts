@@ -14,9 +14,9 @@ export class Turn<Item, Context> {
   readonly #errors: unknown[] = [];
   readonly #watchers = new Set<() => void>();
   #busy = 0;
+  #ended = 0;
   #tracked = 0;
-  /** Whether somebody adds to it just now. */
-  isFed = false;
+  #isFed = false;
   /** Whether more was hinted at since somebody last looked. */
   isAskedAgain = false;
 
@@ -37,6 +37,16 @@ export class Turn<Item, Context> {
   /** Whether more could be begun at once. */
   get hasRoom(): boolean {
     return this.#waiting.length === 0 && this.#busy < this.#lanesMax;
+  }
+
+  /** Whether somebody adds to it just now. */
+  get isFed(): boolean {
+    return this.#isFed;
+  }
+
+  set isFed(isFed: boolean) {
+    this.#isFed = isFed;
+    this.#notify();
   }
 
   get isIdle(): boolean {
@@ -66,6 +76,7 @@ export class Turn<Item, Context> {
       .catch((error: unknown) => this.#errors.push(error))
       .then(() => {
         this.#tracked -= 1;
+        this.#ended += 1;
         this.#begin();
       });
   }
@@ -90,6 +101,16 @@ export class Turn<Item, Context> {
     return isSo();
   }
 
+  /** The same, for as long as anything ends: not when nothing has for so long. */
+  async whileItGoesOn(isSo: () => boolean, withinMs: number, stallMs: number): Promise<boolean> {
+    const endsAt = performance.now() + withinMs;
+    for (;;) {
+      const [before, leftMs] = [this.#ended, endsAt - performance.now()];
+      if (await this.when(isSo, Math.min(stallMs, leftMs))) return true;
+      if (this.#ended === before || leftMs <= stallMs) return false;
+    }
+  }
+
   #begin(): void {
     while (this.#busy < this.#lanesMax && this.#waiting.length > 0) void this.#run();
     this.#notify();
@@ -105,6 +126,7 @@ export class Turn<Item, Context> {
     this.#busy += 1;
     await this.#work(item, this).catch((error: unknown) => this.#errors.push(error));
     this.#busy -= 1;
+    this.#ended += 1;
     this.#begin();
   }
 }
@@ -115,12 +137,14 @@ export const TURNS_MAX = 200;
 type TurnsOptions<Item, Context> = {
   /** How many turns are fed at a time. */
   fedMax: number;
-  /** Called when a turn that nobody fed any more has come to its end. */
+  /** Called when a turn that nobody feeds has done what waited, and when it has come to its end. */
   onLate: (turn: Turn<Item, Context>) => void;
 };
 type Feeding<Item, Context, T> = {
   makeTurn: () => Turn<Item, Context>;
   feed: (turn: Turn<Item, Context>) => Promise<T>;
+  /** Called once there is a place again, where there was none. */
+  remind: () => void;
 };
 
 /**
@@ -130,6 +154,8 @@ type Feeding<Item, Context, T> = {
 export class Turns<Item, Context> {
   readonly #options: TurnsOptions<Item, Context>;
   readonly #running = new Map<string, Turn<Item, Context>>();
+  /** Who found no place, in the order in which they came. */
+  readonly #turnedAway = new Map<string, () => void>();
   #fed = 0;
 
   constructor(options: TurnsOptions<Item, Context>) {
@@ -138,21 +164,24 @@ export class Turns<Item, Context> {
 
   /**
    * Lets one caller at a time feed a provider's turn. Answers null when there is no room for it: what is
-   * there already will look for more, or the sweeper reminds.
+   * there already will look for more, or it is reminded.
    */
   async feed<T>(
     providerId: string,
-    { makeTurn, feed }: Feeding<Item, Context, T>,
+    { makeTurn, feed, remind }: Feeding<Item, Context, T>,
   ): Promise<T | null> {
     const running = this.#running.get(providerId);
     if (running && (running.isFed || !running.hasRoom)) {
       running.ask();
       return null;
     }
-    if (this.#fed >= this.#options.fedMax) return null;
-    if (!running && this.#running.size >= TURNS_MAX) return null;
+    if (this.#fed >= this.#options.fedMax || (!running && this.#running.size >= TURNS_MAX)) {
+      if (this.#turnedAway.size < TURNS_MAX) this.#turnedAway.set(providerId, remind);
+      return null;
+    }
     const turn = running ?? makeTurn();
     this.#running.set(providerId, turn);
+    this.#turnedAway.delete(providerId);
     turn.isFed = true;
     this.#fed += 1;
     try {
@@ -161,12 +190,14 @@ export class Turns<Item, Context> {
       turn.isFed = false;
       this.#fed -= 1;
       if (turn.isIdle) this.#running.delete(providerId);
-      else if (!running) void this.#watch(providerId, turn);
+      else void this.#watch(providerId, turn);
+      this.#remind();
     }
   }
 
   /** Waits for the hand-offs that have begun. */
   async close(): Promise<void> {
+    this.#turnedAway.clear();
     await Promise.all(
       [...this.#running.values()].map((turn) => {
         turn.drain();
@@ -175,11 +206,24 @@ export class Turns<Item, Context> {
     );
   }
 
-  /** Somebody may feed it again meanwhile, and then sees to its end. */
+  /** Lets whoever has waited longest for a place come again. */
+  #remind(): void {
+    const [next] = this.#turnedAway;
+    if (!next) return;
+    this.#turnedAway.delete(next[0]);
+    next[1]();
+  }
+
+  /** Until somebody feeds it again, who then sees to its end. */
   async #watch(providerId: string, turn: Turn<Item, Context>): Promise<void> {
-    await turn.when(() => turn.isIdle, NEVER_MS);
-    if (this.#running.get(providerId) !== turn || turn.isFed) return;
+    if (turn.waitingCount > 0) {
+      await turn.when(() => turn.hasRoom || turn.isFed, NEVER_MS);
+      if (!turn.isFed && !turn.isIdle) this.#options.onLate(turn);
+    }
+    await turn.when(() => turn.isIdle || turn.isFed, NEVER_MS);
+    if (turn.isFed) return;
     this.#running.delete(providerId);
     this.#options.onLate(turn);
+    this.#remind();
   }
 }

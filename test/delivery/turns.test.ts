@@ -17,6 +17,7 @@ const heldTurn = () => {
   );
   return { begun, turn };
 };
+const remind = (): void => {};
 const ended = <T>(turn: Turn<T, null>) => turn.when(() => turn.isIdle, FOREVER_MS);
 
 describe('a turn', () => {
@@ -56,6 +57,34 @@ describe('a turn', () => {
   });
 });
 
+describe('whoever feeds a turn', () => {
+  const STALL_MS = 50;
+
+  test('stays for as long as anything ends, however long that is', async () => {
+    const { begun, turn } = heldTurn();
+    turn.add([1, 2, 3, 4, 5]);
+    const ending = setInterval(() => begun.shift()?.end(), STALL_MS / 5);
+    const isDone = await turn.whileItGoesOn(() => turn.isIdle, FOREVER_MS, STALL_MS);
+    clearInterval(ending);
+    expect(isDone).toBe(true);
+  });
+
+  test('leaves when nothing has ended for a while', async () => {
+    const { turn } = heldTurn();
+    turn.add([1, 2, 3]);
+    expect(await turn.whileItGoesOn(() => turn.isIdle, FOREVER_MS, STALL_MS)).toBe(false);
+    expect(turn.waitingCount).toBe(1);
+  });
+
+  test('leaves when its time is over, whatever ends', async () => {
+    const { begun, turn } = heldTurn();
+    turn.add(Array.from({ length: 1_000 }, (_, at) => at));
+    const ending = setInterval(() => begun.shift()?.end(), 1);
+    expect(await turn.whileItGoesOn(() => turn.isIdle, STALL_MS, STALL_MS)).toBe(false);
+    clearInterval(ending);
+  });
+});
+
 describe('turns', () => {
   const open = (fedMax = 1) => {
     const late: unknown[] = [];
@@ -69,8 +98,11 @@ describe('turns', () => {
     const makeTurn = () => turn;
     const answer = await turns.feed('a', {
       makeTurn,
+      remind,
       feed: async () => {
-        expect(await turns.feed('a', { makeTurn, feed: () => Promise.resolve(1) })).toBe(null);
+        expect(await turns.feed('a', { makeTurn, remind, feed: () => Promise.resolve(1) })).toBe(
+          null,
+        );
         return turn.isAskedAgain;
       },
     });
@@ -82,10 +114,11 @@ describe('turns', () => {
     const feed = () => Promise.resolve(true);
     const inner = await turns.feed('a', {
       makeTurn: () => heldTurn().turn,
-      feed: () => turns.feed('b', { makeTurn: () => heldTurn().turn, feed }),
+      remind,
+      feed: () => turns.feed('b', { makeTurn: () => heldTurn().turn, remind, feed }),
     });
     expect(inner).toBe(null);
-    expect(await turns.feed('b', { makeTurn: () => heldTurn().turn, feed })).toBe(true);
+    expect(await turns.feed('b', { makeTurn: () => heldTurn().turn, remind, feed })).toBe(true);
   });
 
   test('a turn that hangs takes nobody’s place, and says when it has ended', async () => {
@@ -95,16 +128,60 @@ describe('turns', () => {
       one.add([1, 2]);
       return Promise.resolve(true);
     };
-    await turns.feed('hangs', { makeTurn: () => turn, feed: add });
-    expect(await turns.feed('hangs', { makeTurn: () => turn, feed: add })).toBe(null);
+    await turns.feed('hangs', { makeTurn: () => turn, remind, feed: add });
+    expect(await turns.feed('hangs', { makeTurn: () => turn, remind, feed: add })).toBe(null);
     expect(
       await turns.feed('other', {
         makeTurn: () => heldTurn().turn,
+        remind,
         feed: () => Promise.resolve('fed'),
       }),
     ).toBe('fed');
     for (const { end } of begun) end();
     await turns.close();
     expect(late).toEqual([turn]);
+  });
+
+  test('a turn that was left with work says when it could do more, and when it has ended', async () => {
+    const { turns, late } = open();
+    const { begun, turn } = heldTurn();
+    const feed = (one: Turn<number, null>) => {
+      one.add([1, 2, 3]);
+      return Promise.resolve(true);
+    };
+    await turns.feed('slow', { makeTurn: () => turn, remind, feed });
+    begun[0]?.end();
+    await turn.when(() => begun.length === 3, FOREVER_MS);
+    expect(late).toEqual([]);
+    begun[1]?.end();
+    await turn.when(() => turn.hasRoom, FOREVER_MS);
+    await expect.poll(() => late).toEqual([turn]);
+    begun[2]?.end();
+    await expect.poll(() => late).toEqual([turn, turn]);
+  });
+
+  test('who found no place is reminded when there is one, the first first and each once', async () => {
+    const { turns } = open();
+    const reminded: string[] = [];
+    const makeTurn = () => heldTurn().turn;
+    const come = (name: string) =>
+      turns.feed(name, {
+        makeTurn,
+        remind: () => reminded.push(name),
+        feed: () => Promise.resolve(true),
+      });
+    await turns.feed('a', {
+      makeTurn,
+      remind,
+      feed: async () => {
+        for (const name of ['b', 'c', 'b']) expect(await come(name)).toBe(null);
+        return true;
+      },
+    });
+    expect(reminded).toEqual(['b']);
+    await come('b');
+    expect(reminded).toEqual(['b', 'c']);
+    await come('c');
+    expect(reminded).toEqual(['b', 'c']);
   });
 });
