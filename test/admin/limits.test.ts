@@ -152,6 +152,7 @@ test('500 internal_error: a bug says nothing of itself but the id to ask for', a
         detail: expect.stringContaining('request_id'),
         request_id: expect.stringMatching(/^req_/),
         issues: [],
+        members: {},
       },
     },
   });

@@ -206,7 +206,10 @@ test(
     expect(fresh).toMatchObject({ tags: ['hard_bounced', 'unsubscribed'], suppressed: true });
     expect(fresh.traits).toEqual({ email: ann.w.email, first_name: ann.w.name });
     const { body: timeline } = await call('GET', `/v1/profiles/${fresh.id}/events`);
-    expect(timeline.items).toHaveLength(1);
+    expect(timeline.items.map(({ event }: { event: string }) => event)).toEqual([
+      'email_skipped',
+      'user_signed_up',
+    ]);
   },
 );
 
