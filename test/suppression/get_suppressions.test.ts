@@ -16,14 +16,16 @@ const get = (query = '') =>
 type Suppression = { email: string; created_at: string };
 
 beforeAll(async () => {
-  // Ten to a transaction, which share their moment: what paging by time alone gets wrong.
+  // Ten share their moment: what paging by time alone gets wrong.
   for (let from = 0; from < ADDRESSES; from += 10)
     await inProject(database.deps, api.project.project_id, async (scope) => {
+      const moment = new Date();
       for (let at = from; at < from + 10; at += 1)
         await suppress(scope, {
           email: `person-${at}@example.net`,
           reason: at % 2 === 0 ? 'hard_bounce' : 'complaint',
           source: 'webhook/smtp',
+          at: moment,
         });
     });
 });
