@@ -1,5 +1,5 @@
 --! Previous: sha1:bdebec00985a7b84c79a933acb42b23c4ed13dae
---! Hash: sha1:3df1be52054fa0f51d3340b4ad11df4df291c60b
+--! Hash: sha1:9be31d18dc982bce7ebbcea8e8dd9baf76cf051d
 --! Message: ends_of_sends_are_on_the_timeline
 
 drop function if exists delivery.step_hand_offs;
@@ -218,6 +218,7 @@ as $$
 declare
   v_now  timestamptz := clock_timestamp();
   v_lost delivery.sends[];
+  v_ids  uuid[];
 begin
   select array_agg(lost)
   into v_lost
@@ -246,7 +247,8 @@ begin
   where tried.project_id = settle_lost.project_id
   and (tried.send_id, tried.attempt) in (select lost.send_id, lost.attempt_count from unnest(v_lost) as lost);
 
-  return array(select lost.send_id from unnest(v_lost) as lost);
+  select array(select lost.send_id from unnest(v_lost) as lost) into v_ids;
+  return v_ids;
 end;
 $$;
 --! EndIncluded delivery/settle_lost.sql

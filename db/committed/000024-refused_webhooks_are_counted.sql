@@ -1,5 +1,5 @@
---! Previous: sha1:3df1be52054fa0f51d3340b4ad11df4df291c60b
---! Hash: sha1:cb81f154f58bf0f2295d120c245d5a2c33371a3c
+--! Previous: sha1:9be31d18dc982bce7ebbcea8e8dd9baf76cf051d
+--! Hash: sha1:37cc109130dfad11be28766ad2b697bc01c3d1b5
 --! Message: refused_webhooks_are_counted
 
 -- How often posts to a webhook were refused, and why the last one was. Nothing of what they said is kept, and no

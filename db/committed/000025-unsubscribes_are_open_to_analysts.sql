@@ -1,5 +1,5 @@
---! Previous: sha1:cb81f154f58bf0f2295d120c245d5a2c33371a3c
---! Hash: sha1:db8bd93d489af93f7f14880a60c566a8c2d1612b
+--! Previous: sha1:37cc109130dfad11be28766ad2b697bc01c3d1b5
+--! Hash: sha1:0e3af6d9a5daa522141ea583ec884d11c75a1f65
 --! Message: unsubscribes_are_open_to_analysts
 
 -- Analysts see who is unsubscribed, and every reason of a suppression by its name.

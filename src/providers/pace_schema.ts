@@ -48,7 +48,7 @@ export const PACE_SHOWN = z
   .strictObject({
     circuit: z.enum(['closed', 'open', 'probing']).meta({
       description:
-        '`closed`: used as usual. `open`: it fails, and is left alone until `open_until`. `probing`: one send finds out.',
+        '`closed`: used as usual. `open`: it fails, and is left alone until `open_until`. `probing`: one finds out.',
     }),
     open_until: z.iso.datetime().nullable(),
     rate_per_second: z.number().nullable().meta({

@@ -48,7 +48,7 @@ describe('e-mail providers in a browser', () => {
     api.project = await createProject(database.deps, 'of its own');
   });
 
-  test('from nothing to a provider: what is missing and refused is said at its field, and nothing is lost', async () => {
+  test('from nothing to a provider: what is missing or refused is said at its field, nothing is lost', async () => {
     const { page, complaints } = await openPage();
     await page.getByText('No provider is connected yet').waitFor();
     await page.getByRole('link', { name: 'Add provider' }).click();

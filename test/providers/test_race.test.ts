@@ -54,7 +54,10 @@ describe('P5: a suppression and a test message at the same moment', () => {
     // The decision notes the test in the record, and waits for whoever holds that.
     const holding = await connectTo(database, projectId);
     await holding.query('begin');
-    await holding.query('select from providers.providers where provider_id = $1 for update', [id]);
+    await holding.query(
+      'select from providers.providers where project_id = $1 and provider_id = $2 for update',
+      [projectId, id],
+    );
     const testing = send(id, to);
     await untilWaiting(database);
     const told = { email: to, reason: 'complaint' as const, source: 'test' };

@@ -61,7 +61,7 @@ export const NewProviderPage = () => {
       <Back to="/p/$projectId/settings/providers" projectId={projectId} label="Email providers" />
       <PageTitle
         title="Add provider"
-        note="It is connected to and tried before anything is kept. Amazon SES gets a real message to its own simulator."
+        note="It is connected to and tried before anything is kept. Amazon SES gets a real mail to its own simulator."
       />
       <KindChoice
         kind={kind}
