@@ -194,6 +194,66 @@ comment on column analytics.runs.started_at is 'When it was started';
 comment on column analytics.runs.ended_at is 'When it ended';
 grant select on analytics.runs to trunkline_analyst;
 
+create view analytics.segment_history with (security_invoker=true) as
+ select history.entry,
+    history.segment_id,
+    nullif(segment.name, ''::text) as segment,
+    history.version,
+    history.profile_id,
+    history.change,
+    history.cause,
+    history.changed_at
+   from segments.history history
+     join segments.segments segment on segment.project_id = history.project_id and segment.segment_id = history.segment_id
+  where segment.status <> 'deleting'::text;
+comment on view analytics.segment_history is 'Who entered and left which segment, and why';
+comment on column analytics.segment_history.entry is 'Counts up in the order in which it happened';
+comment on column analytics.segment_history.segment_id is 'The segment';
+comment on column analytics.segment_history.segment is 'Its name today';
+comment on column analytics.segment_history.version is 'The version of its definition';
+comment on column analytics.segment_history.profile_id is 'Who';
+comment on column analytics.segment_history.change is 'entered or left';
+comment on column analytics.segment_history.cause is 'change: of the person, of what they did, or of a list with them; time: it passed; fill: a new definition';
+comment on column analytics.segment_history.changed_at is 'When';
+grant select on analytics.segment_history to trunkline_analyst;
+
+create view analytics.segment_members with (security_invoker=true) as
+ select member.segment_id,
+    nullif(segment.name, ''::text) as segment,
+    member.profile_id,
+    member.entered_at
+   from segments.members member
+     join segments.segments segment on segment.project_id = member.project_id and segment.segment_id = member.segment_id
+  where segment.status <> 'deleting'::text;
+comment on view analytics.segment_members is 'Who is in which segment now';
+comment on column analytics.segment_members.segment_id is 'The segment';
+comment on column analytics.segment_members.segment is 'Its name today';
+comment on column analytics.segment_members.profile_id is 'The member';
+comment on column analytics.segment_members.entered_at is 'Since when';
+grant select on analytics.segment_members to trunkline_analyst;
+
+create view analytics.segments with (security_invoker=true) as
+ select segment_id,
+    nullif(name, ''::text) as segment,
+    kind,
+    status,
+    version,
+    filled_at,
+    created_at,
+    updated_at
+   from segments.segments segment
+  where status <> 'deleting'::text;
+comment on view analytics.segments is 'Every segment, as it stands';
+comment on column analytics.segments.segment_id is 'Id';
+comment on column analytics.segments.segment is 'Its name today';
+comment on column analytics.segments.kind is 'dynamic: members follow from its definition; static: they were imported';
+comment on column analytics.segments.status is 'counting, filling or ready';
+comment on column analytics.segments.version is 'The newest version of its definition';
+comment on column analytics.segments.filled_at is 'When everybody was last looked at for it; null when never';
+comment on column analytics.segments.created_at is 'When it was made';
+comment on column analytics.segments.updated_at is 'When somebody changed it last';
+grant select on analytics.segments to trunkline_analyst;
+
 create view analytics.sends with (security_invoker=true) as
  select send.send_id,
     send.automation_id,
@@ -1265,6 +1325,19 @@ create schema profiles authorization current_user;
 grant usage on schema profiles to trunkline_queue;
 grant usage on schema profiles to trunkline_runtime;
 
+create table profiles.changes (
+  project_id uuid not null,
+  noted_at   timestamptz not null,
+  change_id  uuid not null,
+  profile_id uuid not null,
+  constraint changes_pkey primary key (project_id, noted_at, change_id)
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000);
+alter table profiles.changes enable row level security, force row level security;
+create policy one_project on profiles.changes for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on profiles.changes for select to trunkline_queue using (true);
+grant delete, insert, select, update on profiles.changes to trunkline_runtime;
+grant select (project_id, noted_at, change_id) on profiles.changes to trunkline_queue;
+
 create table profiles.erase_counts (
   project_id uuid not null,
   erased     integer not null,
@@ -1363,6 +1436,15 @@ alter table profiles.traits enable row level security, force row level security;
 create policy one_project on profiles.traits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on profiles.traits to trunkline_runtime;
 
+create table profiles.watches (
+  project_id uuid not null,
+  is_watched boolean not null,
+  constraint watches_pkey primary key (project_id)
+);
+alter table profiles.watches enable row level security, force row level security;
+create policy one_project on profiles.watches for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on profiles.watches to trunkline_runtime;
+
 create function profiles.change_traits(
   project_id uuid,
   identity_id uuid,
@@ -1426,6 +1508,15 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.make_profiles to public;
 
+create function profiles.note_changes(
+  project_id uuid,
+  profile_ids uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function profiles.note_changes to public;
+
 create function profiles.see_events(
   project_id uuid,
   flush_ids uuid[]
@@ -1450,6 +1541,15 @@ create function profiles.set_traits(
 returns void
 language sql volatile;
 grant execute on function profiles.set_traits to public;
+
+create function profiles.take_changes(
+  project_id uuid,
+  changes_max integer
+)
+returns setof uuid
+language plpgsql volatile
+set search_path = '';
+grant execute on function profiles.take_changes to public;
 
 -- projects ----------------------------------------------------------------------------------------
 
@@ -1630,6 +1730,248 @@ create policy analysts_restrictive on rendering.templates as restrictive for sel
 create policy one_project on rendering.templates for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on rendering.templates to trunkline_runtime;
 grant select (project_id, template_id, version, name) on rendering.templates to trunkline_analyst;
+
+-- segments ----------------------------------------------------------------------------------------
+
+create schema segments authorization current_user;
+grant usage on schema segments to trunkline_queue;
+grant usage on schema segments to trunkline_runtime;
+
+create table segments.conditions (
+  project_id   uuid not null,
+  condition_id uuid not null,
+  event_name   text not null,
+  filters      jsonb not null,
+  is_daily     boolean not null,
+  status       text not null,
+  filled_to    uuid not null,
+  created_at   timestamptz(3) not null,
+  constraint conditions_pkey primary key (project_id, condition_id),
+  constraint conditions_status_is_known check ((status = any (array['new'::text, 'filling'::text, 'ready'::text, 'unused'::text])))
+) with (fillfactor=50);
+create index conditions_by_event on segments.conditions using btree (project_id, event_name);
+alter table segments.conditions enable row level security, force row level security;
+create policy one_project on segments.conditions for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on segments.conditions to trunkline_runtime;
+
+create table segments.counters (
+  project_id   uuid not null,
+  identity_id  uuid not null,
+  condition_id uuid not null,
+  day          date not null,
+  count        bigint not null,
+  first_at     timestamptz(3) not null,
+  last_at      timestamptz(3) not null,
+  constraint counters_pkey primary key (project_id, identity_id, condition_id, day),
+  constraint counters_project_id_identity_id_fkey foreign key (project_id, identity_id) references identity.identities(project_id, identity_id) on delete cascade
+) with (fillfactor=85);
+create index counters_by_condition on segments.counters using btree (project_id, condition_id, identity_id);
+alter table segments.counters enable row level security, force row level security;
+create policy one_project on segments.counters for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on segments.counters to trunkline_runtime;
+
+create table segments.history (
+  project_id uuid not null,
+  entry      bigint not null,
+  segment_id uuid not null,
+  version    integer not null,
+  profile_id uuid not null,
+  change     text not null,
+  cause      text not null,
+  changed_at timestamptz(3) not null,
+  constraint history_pkey primary key (project_id, entry),
+  constraint history_project_id_profile_id_fkey foreign key (project_id, profile_id) references profiles.profiles(project_id, profile_id) on delete cascade,
+  constraint history_project_id_segment_id_fkey foreign key (project_id, segment_id) references segments.segments(project_id, segment_id),
+  constraint history_cause_is_known check ((cause = any (array['change'::text, 'time'::text, 'fill'::text]))),
+  constraint history_change_is_known check ((change = any (array['entered'::text, 'left'::text])))
+);
+create index history_by_profile on segments.history using btree (project_id, profile_id, entry);
+create index history_by_segment on segments.history using btree (project_id, segment_id, entry);
+alter table segments.history enable row level security, force row level security;
+create policy analysts_permissive on segments.history for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on segments.history as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy one_project on segments.history for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on segments.history to trunkline_runtime;
+grant select (project_id, entry, segment_id, version, profile_id, change, cause, changed_at) on segments.history to trunkline_analyst;
+
+create table segments.imported (
+  project_id  uuid not null,
+  segment_id  uuid not null,
+  identity_id uuid not null,
+  import_id   uuid not null,
+  constraint imported_pkey primary key (project_id, segment_id, identity_id, import_id),
+  constraint imported_project_id_identity_id_fkey foreign key (project_id, identity_id) references identity.identities(project_id, identity_id) on delete cascade,
+  constraint imported_project_id_import_id_fkey foreign key (project_id, import_id) references segments.imports(project_id, import_id) on delete cascade
+);
+create index imported_by_identity on segments.imported using btree (project_id, identity_id, segment_id);
+create index imported_by_import on segments.imported using btree (project_id, import_id);
+alter table segments.imported enable row level security, force row level security;
+create policy one_project on segments.imported for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on segments.imported to trunkline_runtime;
+
+create table segments.imports (
+  project_id  uuid not null,
+  segment_id  uuid not null,
+  import_id   uuid not null,
+  people      integer not null,
+  imported_at timestamptz(3) not null,
+  undone_at   timestamptz(3),
+  constraint imports_pkey primary key (project_id, import_id),
+  constraint imports_project_id_segment_id_fkey foreign key (project_id, segment_id) references segments.segments(project_id, segment_id) on delete cascade
+);
+create index imports_by_segment on segments.imports using btree (project_id, segment_id);
+alter table segments.imports enable row level security, force row level security;
+create policy one_project on segments.imports for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on segments.imports to trunkline_runtime;
+
+create table segments.members (
+  project_id uuid not null,
+  segment_id uuid not null,
+  profile_id uuid not null,
+  entered_at timestamptz(3) not null,
+  constraint members_pkey primary key (project_id, segment_id, profile_id),
+  constraint members_project_id_profile_id_fkey foreign key (project_id, profile_id) references profiles.profiles(project_id, profile_id) on delete cascade,
+  constraint members_project_id_segment_id_fkey foreign key (project_id, segment_id) references segments.segments(project_id, segment_id)
+);
+create index members_by_profile on segments.members using btree (project_id, profile_id, segment_id);
+alter table segments.members enable row level security, force row level security;
+create policy analysts_permissive on segments.members for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on segments.members as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy one_project on segments.members for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on segments.members to trunkline_runtime;
+grant select (project_id, segment_id, profile_id, entered_at) on segments.members to trunkline_analyst;
+
+create table segments.projects (
+  project_id uuid not null,
+  last_entry bigint not null default 0,
+  due_at     timestamptz(3),
+  constraint projects_pkey primary key (project_id)
+) with (fillfactor=50);
+alter table segments.projects enable row level security, force row level security;
+create policy one_project on segments.projects for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on segments.projects for select to trunkline_queue using (true);
+grant insert, select, update on segments.projects to trunkline_runtime;
+grant select (project_id, due_at) on segments.projects to trunkline_queue;
+
+create table segments.segments (
+  project_id     uuid not null,
+  segment_id     uuid not null,
+  name           text not null,
+  kind           text not null,
+  status         text not null,
+  version        integer not null,
+  active_version integer,
+  filled_to      uuid,
+  examined_count bigint not null default 0,
+  filled_at      timestamptz(3),
+  created_at     timestamptz(3) not null,
+  updated_at     timestamptz(3) not null,
+  constraint segments_pkey primary key (project_id, segment_id),
+  constraint segments_filling_says_how_far check (((status = 'filling'::text) = (filled_to is not null))),
+  constraint segments_kind_is_known check ((kind = any (array['dynamic'::text, 'static'::text]))),
+  constraint segments_name_is_short check (((length(name) >= 1) and (length(name) <= 255))),
+  constraint segments_status_is_known check ((status = any (array['counting'::text, 'filling'::text, 'ready'::text, 'deleting'::text])))
+);
+alter table segments.segments enable row level security, force row level security;
+create policy analysts_permissive on segments.segments for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy analysts_restrictive on segments.segments as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
+create policy one_project on segments.segments for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on segments.segments to trunkline_runtime;
+grant select (project_id, segment_id, name, kind, status, version, filled_at, created_at, updated_at) on segments.segments to trunkline_analyst;
+
+create table segments.versions (
+  project_id uuid not null,
+  segment_id uuid not null,
+  version    integer not null,
+  definition jsonb not null,
+  created_at timestamptz(3) not null,
+  constraint versions_pkey primary key (project_id, segment_id, version),
+  constraint versions_project_id_segment_id_fkey foreign key (project_id, segment_id) references segments.segments(project_id, segment_id) on delete cascade
+);
+alter table segments.versions enable row level security, force row level security;
+create policy one_project on segments.versions for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select on segments.versions to trunkline_runtime;
+
+create table segments.wakeups (
+  project_id uuid not null,
+  profile_id uuid not null,
+  wake_at    timestamptz(3) not null,
+  constraint wakeups_pkey primary key (project_id, profile_id),
+  constraint wakeups_project_id_profile_id_fkey foreign key (project_id, profile_id) references profiles.profiles(project_id, profile_id) on delete cascade
+) with (fillfactor=85);
+create index wakeups_due on segments.wakeups using btree (project_id, wake_at, profile_id);
+alter table segments.wakeups enable row level security, force row level security;
+create policy one_project on segments.wakeups for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on segments.wakeups for select to trunkline_queue using (true);
+grant delete, insert, select, update on segments.wakeups to trunkline_runtime;
+grant select (project_id, wake_at) on segments.wakeups to trunkline_queue;
+
+create function segments.add_counters(
+  project_id uuid,
+  kinds text[],
+  identifiers text[],
+  condition_ids uuid[],
+  days date[],
+  counts bigint[],
+  firsts timestamptz[],
+  lasts timestamptz[]
+)
+returns uuid[]
+language plpgsql volatile
+set search_path = '';
+grant execute on function segments.add_counters to public;
+
+create function segments.count_events(
+  project_id uuid,
+  flush_ids uuid[]
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function segments.count_events to public;
+
+create function segments.fill_counters(
+  project_id uuid,
+  events_max integer
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function segments.fill_counters to public;
+
+create function segments.holds(
+  value jsonb,
+  test jsonb,
+  today date
+)
+returns boolean
+language sql immutable;
+grant execute on function segments.holds to public;
+
+create function segments.next_day(
+  day date,
+  days integer,
+  today date
+)
+returns date
+language sql immutable;
+grant execute on function segments.next_day to public;
+
+create function segments.passes(
+  properties jsonb,
+  filters jsonb
+)
+returns boolean
+language sql immutable;
+grant execute on function segments.passes to public;
+
+create function segments.read_moment(
+  value jsonb
+)
+returns timestamptz
+language plpgsql immutable
+set search_path = '';
+grant execute on function segments.read_moment to public;
 
 -- suppression -------------------------------------------------------------------------------------
 

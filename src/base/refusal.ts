@@ -69,6 +69,22 @@ export const refusals = {
     status: 409,
     detail: 'The same request with this Idempotency-Key is still running. Retry after Retry-After.',
   },
+  segment_changed: {
+    status: 409,
+    detail: 'Somebody changed this segment since that version. Read it again, then change it.',
+  },
+  segment_in_use: {
+    status: 409,
+    detail: 'Another segment or an automation asks about this segment. Change that one first.',
+  },
+  segment_not_static: {
+    status: 409,
+    detail: 'The members of this segment follow from its definition. Import into a static one.',
+  },
+  too_many_segments: {
+    status: 409,
+    detail: 'This project has as many segments as it may. Delete one first.',
+  },
   send_not_unknown: {
     status: 409,
     detail: 'The outcome of this send is known, or it was not handed over yet: nothing to resolve.',

@@ -16,6 +16,8 @@ import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.t
 import { findCaller, findProject } from '../projects/projects.ts';
 import { openCredential, sealCredential } from '../providers/providers.ts';
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
+import * as segments from '../segments/segments.ts';
+import { segmentLimits, segmentRoutes } from '../segments/routes.ts';
 import { suppressionLimits, suppressionRoutes } from '../suppression/routes.ts';
 import * as suppression from '../suppression/suppression.ts';
 
@@ -55,11 +57,23 @@ export const sections: readonly Section[] = [
     routes: [
       ...profileRoutes,
       ...personRoutes({
-        sections: [automations.runSection, delivery.sendSection, feedback.noticeSection],
+        sections: [
+          segments.memberSection,
+          segments.historySection,
+          automations.runSection,
+          delivery.sendSection,
+          feedback.noticeSection,
+        ],
         erasers: [delivery.eraser],
       }),
     ],
     limits: profileLimits,
+  },
+  {
+    tag: 'Segments',
+    about: 'Who is alike: people by what is known of them and what they did, kept up to date.',
+    routes: segmentRoutes(() => Promise.resolve(false)),
+    limits: segmentLimits,
   },
   {
     tag: 'Email providers',

@@ -18,7 +18,7 @@ import type { Stored } from './store.ts';
 
 export { ERASE_EVENTS_MAX, eraseEvents, eraseLatecomers } from './erase.ts';
 export { eraseMentions, eraseWaiting } from './erase_mentions.ts';
-export { listPending } from './erase_queries.ts';
+export { holdFlushes, listPending } from './erase_queries.ts';
 export { toEntry } from './entry.ts';
 export { messageKey };
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';

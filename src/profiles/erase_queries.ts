@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { noteChanges } from './queries.ts';
 
 export const ERASURE_STATUSES = ['pending', 'done'] as const;
 /** Who asked: a server key, or the ledger after a backup was restored. */
@@ -94,6 +95,7 @@ export const markProfiles = async (
     where project_id = ${scope.projectId} and profile_id = any (${sql.array(profileIds, 'uuid')})
     and erasure_id is null
   `);
+  await noteChanges(scope, profileIds);
 };
 
 const Held = Erasure.pick({

@@ -2,7 +2,7 @@ import type { Scope } from '../base/db.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
 import { refold } from './people.ts';
-import { setMergedInto } from './queries.ts';
+import { noteChanges, setMergedInto } from './queries.ts';
 import type { Link } from './schema.ts';
 
 /** A link as the API shows it. */
@@ -22,7 +22,10 @@ export const toLink = (row: LinkRow): Link => ({
 
 /** Profiles are locked in the order of their ids, so that two links cannot deadlock. */
 const refoldBoth = async (scope: Scope, link: LinkRow): Promise<void> => {
-  for (const id of [link.profile_id, link.anonymous_profile_id].toSorted()) await refold(scope, id);
+  const ids = [link.profile_id, link.anonymous_profile_id].toSorted();
+  for (const id of ids) await refold(scope, id);
+  // Also when their traits stay: what they did is somebody else's now.
+  await noteChanges(scope, ids);
 };
 
 /**

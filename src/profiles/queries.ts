@@ -107,6 +107,14 @@ export const foldProfile = ({ tx, projectId }: Scope, profileId: string) =>
     from profiles.fold_profile(project_id => ${projectId}, profile_id => ${profileId}, at => now())
   `);
 
+/** Tells whoever watches that people changed, whom nothing else tells of: after the change, under its locks. */
+export const noteChanges = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
+  tx.query(sql.unsafe`
+    select from profiles.note_changes(
+      project_id => ${projectId}, profile_ids => ${sql.array([...profileIds], 'uuid')}
+    )
+  `);
+
 /** Says where a profile went when its only identity was linked; null takes it back. */
 export const setMergedInto = ({ tx, projectId }: Scope, profileId: string, into: string | null) =>
   tx.query(sql.unsafe`
@@ -114,12 +122,14 @@ export const setMergedInto = ({ tx, projectId }: Scope, profileId: string, into:
     where project_id = ${projectId} and profile_id = ${profileId}
   `);
 
-export const setTags = ({ tx, projectId }: Scope, profileId: string, tags: string[]) =>
-  tx.query(sql.unsafe`
+export const setTags = async (scope: Scope, profileId: string, tags: string[]): Promise<void> => {
+  const { rowCount } = await scope.tx.query(sql.unsafe`
     update profiles.profiles set tags = ${sql.array(tags, 'text')}, updated_at = now()
-    where project_id = ${projectId} and profile_id = ${profileId}
+    where project_id = ${scope.projectId} and profile_id = ${profileId}
     and tags is distinct from ${sql.array(tags, 'text')}
   `);
+  if (rowCount > 0) await noteChanges(scope, [profileId]);
+};
 
 const Holder = z.strictObject({ profile_id: z.uuid(), email: z.string().nullable() });
 

@@ -1,3 +1,4 @@
+import { readCsv } from '../base/csv.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
@@ -6,32 +7,10 @@ import { SUPPRESSION_REASONS } from './queries.ts';
 import { IMPORT_ADDRESSES_MAX, ImportItem } from './schema.ts';
 import type { NewImport } from './schema.ts';
 
-/** A field as RFC 4180 writes it, or what else stands there, and what ends it. */
-const FIELD = /(?:[ \t]*"((?:[^"]|"")*)"[ \t]*|([^,\r\n]*))(,|\r\n|\n|\r|$)/y;
-
-type Line = { line: number; values: string[] };
-
-/** The lines of a CSV text, blank ones left out. A stray quote is part of its field. */
-export const readCsv = (text: string, linesMax: number): Line[] => {
-  const lines: Line[] = [];
-  const field = new RegExp(FIELD);
-  let values: string[] = [];
-  for (let line = 1; field.lastIndex < text.length;) {
-    const [, quoted, plain = '', end = ''] = field.exec(text) ?? [];
-    values.push((quoted?.replaceAll('""', '"') ?? plain).trim());
-    if (end === ',' && field.lastIndex < text.length) continue;
-    if (values.some((value) => value !== '')) lines.push({ line, values });
-    if (lines.length > linesMax) break;
-    values = [];
-    line += 1;
-  }
-  return lines;
-};
-
 type Read = { items: ImportItem[]; errors: { line: number; message: string }[] };
 
 const readRows = (csv: string): Read => {
-  const lines = readCsv(csv.replace(/^\uFEFF/, ''), IMPORT_ADDRESSES_MAX + 1);
+  const lines = readCsv(csv, IMPORT_ADDRESSES_MAX + 1);
   const names = (lines[0]?.values ?? []).map((name) => name.toLowerCase());
   const isHead = names.includes('email');
   const rows = isHead ? lines.slice(1) : lines;

@@ -8,6 +8,7 @@ import type { Hint } from '../base/hints.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
+import * as segments from '../segments/segments.ts';
 import type { Config } from '../config.ts';
 import { sendTimeoutMs } from '../providers/providers.ts';
 import { listDeadWorkers } from './liveness.ts';
@@ -72,6 +73,7 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
   const hints: Hint[] = [
     ...work.pending.map(ingest.processHint),
     ...work.dueRuns.map(automations.advanceHint),
+    ...work.segments.map(segments.refreshHint),
     ...work.queuedSends.map(({ project_id, provider_id }) =>
       delivery.sendHint(project_id, provider_id),
     ),

@@ -6,6 +6,8 @@ export type Work = {
   dueRuns: string[];
   queuedSends: { project_id: string; provider_id: string }[];
   erasures: { project_id: string; erasure_id: string }[];
+  /** Projects whose segments are behind. */
+  segments: string[];
   /** Projects with sends that nobody may hand over any more. */
   expired: string[];
 };
@@ -107,6 +109,20 @@ const QUEUED_SENDS = `
     limit $2
   )`;
 
+/** One look at each project that has segments: at its own row, its oldest change, its first wake-up. */
+const SEGMENTS = `
+  select known.project_id from segments.projects as known
+  where known.due_at is not null
+  or exists (
+    select from profiles.changes as change
+    where change.project_id = known.project_id and change.noted_at < now() - make_interval(secs => $1)
+  )
+  or exists (
+    select from segments.wakeups as wakeup
+    where wakeup.project_id = known.project_id and wakeup.wake_at <= now()
+  )
+  limit $2`;
+
 /** Maintenance reads across projects: read-only, without locks, in columns that name nobody. */
 export const listWork = async (client: pg.Client, overdueSeconds: number): Promise<Work> => {
   const ask = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> =>
@@ -127,6 +143,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
       where status = 'queued' and expires_at < now() - make_interval(secs => $1)
       order by expires_at limit $2
     ) as overdue`);
+  const segments = await ask<ProjectRow>(SEGMENTS);
   const erasures = await ask<{ project_id: string; erasure_id: string }>(`
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)
@@ -135,6 +152,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     pending: toIds(pending),
     dueRuns: toIds(dueRuns),
     queuedSends,
+    segments: toIds(segments),
     erasures,
     expired: toIds(expired),
   };

@@ -5,6 +5,7 @@ import { giveHints } from '../../src/base/hints.ts';
 import { task } from '../../src/base/task.ts';
 import * as ingest from '../../src/ingest/ingest.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
+import * as segments from '../../src/segments/segments.ts';
 
 /** What happens to events after we answered 202. Safe to run twice: it takes what is noted and deletes the note. */
 export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_id }, deps) => {
@@ -12,19 +13,18 @@ export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_i
     const erasedBefore = await profiles.countErased(scope);
     const taken = await ingest.takeFlushes(scope, async (inner, flushIds) => {
       await profiles.seeEvents(inner, flushIds, erasedBefore);
-      return automations.startRuns(inner, flushIds);
+      const started = await automations.startRuns(inner, flushIds);
+      return { started, hints: await segments.countEvents(inner, flushIds) };
     });
-    const isStarted = taken.done.some((started) => started > 0);
-    const advance = () => attempt(scope, automations.advance, { mayTimeOut: true });
-    return { taken, advanced: isStarted ? await advance() : null };
+    if (!taken.done.some(({ started }) => started > 0)) return { taken, advanced: null };
+    return { taken, advanced: await attempt(scope, automations.advance, { mayTimeOut: true }) };
   });
   ingest.logFailed(deps, project_id, taken.failed);
-  const { hints, isMore } =
-    advanced?.kind === 'done' ? advanced.value : { hints: [], isMore: advanced !== null };
+  const own = advanced?.kind === 'done' ? advanced.value : { hints: [], isMore: advanced !== null };
   await giveHints(deps, [
-    ...hints,
+    ...own.hints.concat(taken.done.flatMap(({ hints }) => hints)),
     // Also when runs could not be advanced: what was started stays, and that job says why.
-    ...(isMore ? [automations.advanceHint(project_id)] : []),
+    ...(own.isMore ? [automations.advanceHint(project_id)] : []),
     ...(taken.isMore ? [ingest.processHint(project_id)] : []),
   ]);
 });

@@ -4,6 +4,7 @@ import { task } from '../../src/base/task.ts';
 import * as delivery from '../../src/delivery/delivery.ts';
 import * as feedback from '../../src/feedback/feedback.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
+import * as segments from '../../src/segments/segments.ts';
 
 const Payload = z.strictObject({ project_id: z.uuid(), erasure_id: z.uuid() });
 
@@ -12,7 +13,7 @@ export default task(Payload, ({ project_id, erasure_id }, deps) =>
   profiles.erase(deps, {
     projectId: project_id,
     erasureId: erasure_id,
-    erasers: [automations.eraser, delivery.eraser, feedback.eraser],
+    erasers: [segments.eraser, automations.eraser, delivery.eraser, feedback.eraser],
     signal: deps.signal,
   }),
 );

@@ -13,6 +13,7 @@ import { ingest } from './ingest.ts';
 import { neighbour } from './neighbour.ts';
 import { processing } from './process.ts';
 import { sending } from './sending.ts';
+import { segments } from './segments.ts';
 import { soak } from './soak.ts';
 
 const scenarios: Record<string, () => Promise<Comparison[]>> = {
@@ -24,6 +25,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   neighbour,
   growth,
   erase,
+  segments,
   soak,
 };
 /** Takes ten minutes, so it runs when asked for. */

@@ -4,10 +4,16 @@ import { newId } from '../../src/base/ids.ts';
 import { ARN_SHOWN } from '../../src/feedback/shown.ts';
 import { toCurl } from '../../src/http/docs_curl.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { inProject } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { createProvider } from '../../src/providers/records.ts';
+import { importPeople } from '../../src/segments/import_people.ts';
+import { Definition } from '../../src/segments/schema.ts';
+import { createSegment, refreshProject } from '../../src/segments/segments.ts';
+import { DEFINITION_SHOWN } from '../../src/segments/shown.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
+import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import type { HttpsSink } from '../support/https_sink.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
@@ -82,6 +88,23 @@ export const keepShownProvider = async (
   await createProvider(database.deps, projectId, SHOWN_ID, provider);
 };
 
+/** A segment that Ann is in, and a list of one that she was imported into. */
+const makeShownSegment = async (
+  { deps }: TestDatabase,
+  projectId: string,
+  isStatic = false,
+): Promise<void> => {
+  const definition = isStatic ? null : Definition.parse(DEFINITION_SHOWN);
+  const shown = { segmentId: SHOWN_ID, name: 'New on Pro', definition };
+  const list = { segmentId: newId(), importId: SHOWN_ID };
+  await inProject(deps, projectId, async (scope) => {
+    await createSegment(scope, shown);
+    await createSegment(scope, { segmentId: list.segmentId, name: 'Guests', definition: null });
+    await importPeople(scope, list, { people: [{ external_id: 'ann' }] });
+  });
+  await refreshProject(deps, projectId, { signal: NEVER });
+};
+
 /** The provider that the examples of the documents are connected to, in place of the real one. */
 export const shownRelay = (database: TestDatabase): HttpsSink => {
   const sink = relaySink();
@@ -114,6 +137,7 @@ export const makeShownProject = async (
   await post('/v1/identify', { ...ann, traits });
   await api.processEvents();
   await post('/v1/identify/alias', { ...ann, anonymous_id: 'device-7' });
+  await makeShownSegment(database, project_id, one?.path.endsWith('/imports'));
   await database.owner.query('update identity.links set link_id = $1 where project_id = $2', [
     SHOWN_ID,
     project_id,

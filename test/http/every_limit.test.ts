@@ -14,6 +14,7 @@ import * as occurredAt from '../../src/ingest/occurred_at.ts';
 import * as properties from '../../src/ingest/properties.ts';
 import * as events from '../../src/ingest/schema.ts';
 import * as traits from '../../src/profiles/traits.ts';
+import * as segments from '../../src/segments/schema.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
@@ -22,6 +23,7 @@ import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { shownRelay } from './as_shown.ts';
+import { limitsOfSegments } from './limits_of_segments.ts';
 import { ask, toWire } from './raw_http.ts';
 
 const database = testDatabase();
@@ -37,8 +39,7 @@ const RATES = {
   rateLimitAddress: 1,
   trustedProxies: 1,
 };
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 /** What a request may take until the server looks at its clock. */
 const MARGIN_MS = 60_000;
 
@@ -75,6 +76,9 @@ const addressOf = (count: number): string => {
   const [local, end] = ['a'.repeat(64), '.example'];
   const host = times(count - local.length - 1 - end.length, (at) => (at % 50 === 49 ? '.' : 'h'));
   return `${local}@${host.join('')}${end}`;
+};
+const startAfresh = async (): Promise<void> => {
+  api.project = await createProject(database.deps, 'fresh');
 };
 const identified = (traits: unknown) => post('/v1/identify', { external_id: 'ann', traits });
 const alias = (anonymous_id: string, external_id: string) =>
@@ -241,15 +245,14 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     (count) => postHook({ event: 'open', email: 'a@example.com', to: chars(count) }),
   ]),
   'Name of a provider, and of its sender': async (value) => {
-    // What is connected to is counted by project.
-    api.project = await createProject(database.deps, 'names');
+    await startAfresh();
     await bound([
       (count) => connect({ display_name: chars(count) }),
       (count) => connect({ from_name: chars(count) }),
     ])(value);
   },
   'Connections to providers that a project asks for, per process': async (perHour) => {
-    api.project = await createProject(database.deps, 'asks for many');
+    await startAfresh();
     for (let asked = 0; asked < perHour; asked += 1) expect((await connect()).status).toBe(201);
     expectRefusal(await connect(), 'rate_limited');
   },
@@ -290,11 +293,18 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       (path) => (count) => post(path, { email: 'a@example.com', note: chars(count) }),
     ),
   ),
+  ...limitsOfSegments({ post, startAfresh, bound }),
   'Requests with a server key': rate('server_key', () => '192.0.2.1'),
   'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
   'The same from one address': rate('publishable_key', () => '203.0.113.1'),
   'Items on a page': bound(
-    ['/v1/sends', '/v1/suppressions', '/v1/identity-links', '/v1/profiles?email=a'].map(list),
+    [
+      '/v1/sends',
+      '/v1/suppressions',
+      '/v1/identity-links',
+      '/v1/segments',
+      '/v1/profiles?email=a',
+    ].map(list),
   ),
   'Any other JSON body': bound(
     [
@@ -374,7 +384,7 @@ test('every limit in the documents is tried here, and no other', () => {
 });
 
 test('every bound of what callers send is in the documents', () => {
-  const edges = [email, page, problems, occurredAt, properties, events, traits];
+  const edges = [email, page, problems, occurredAt, properties, events, traits, segments];
   const bounds = edges.flatMap((edge) =>
     Object.entries(edge as Record<string, unknown>).filter(([name]) => BOUND.test(name)),
   );

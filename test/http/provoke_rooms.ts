@@ -1,12 +1,13 @@
 // How the refusals of providers and of signed webhooks are provoked.
 import { inProject } from '../../src/base/db.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { SEGMENTS_MAX } from '../../src/segments/records.ts';
 import { suppress } from '../../src/suppression/suppression.ts';
 import { notificationOf, signMessage } from '../feedback/sns_service.ts';
 import { signAs } from '../feedback/told.ts';
 import type { Call } from '../support/api.ts';
 import { API_KEY } from '../support/relay_sink.ts';
-import { callAsShown, makeShownProject } from './as_shown.ts';
+import { callAsShown, makeShownProject, SHOWN_ID } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import type { Surroundings, Ways } from './provoke_base.ts';
 
@@ -40,6 +41,39 @@ export const waysOfProviders = (around: Surroundings): Ways => {
       const { project_id } = api.project;
       const told = { email: 'ann@example.com', reason: 'manual' as const, source: 'test' };
       await inProject(database.deps, project_id, (scope) => suppress(scope, told));
+      return callAsShown(one, api);
+    },
+  };
+};
+
+/** Those of segments: what somebody else changed, needs, or leaves no room for. */
+export const waysOfSegments = ({ database, api }: Surroundings): Ways => {
+  const path = '/v1/segments';
+  const of = (segment_id: string) => ({ where: { kind: 'segment', segment_id } });
+  return {
+    segment_changed: async (one) => {
+      await makeShownProject(database, api);
+      const { server_key: key } = api.project;
+      return api.call(one.method, pathOf(one, api), { key, body: { version: 2, name: 'late' } });
+    },
+    segment_in_use: async (one) => {
+      await makeShownProject(database, api);
+      const { server_key: key } = api.project;
+      await api.call('POST', path, { key, body: { name: 'a', definition: of(SHOWN_ID) } });
+      return api.call(one.method, pathOf(one, api), { key });
+    },
+    segment_not_static: async (one) => {
+      await makeShownProject(database, api);
+      return callAsShown(one, api);
+    },
+    too_many_segments: async (one) => {
+      await database.owner.query(
+        `insert into segments.segments
+           (project_id, segment_id, name, kind, status, version, created_at, updated_at)
+         select $1, gen_random_uuid(), 'a', 'static', 'ready', 1, now(), now()
+         from generate_series(1, $2)`,
+        [api.project.project_id, SEGMENTS_MAX],
+      );
       return callAsShown(one, api);
     },
   };

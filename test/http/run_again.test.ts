@@ -24,6 +24,9 @@ const webhooks = posts.filter((one) => !isRepeatable(one));
 const named = (those: readonly Endpoint[]) =>
   those.map((one) => [`${one.method} ${one.path}`, one] as const);
 
+/** Answers, and keeps nothing. */
+const READING = ['/v1/segments/preview'];
+
 /** Says of an answer what was done, and not whether this try did it. */
 const toEffect: Record<string, (body: { event_ids: string[] }) => unknown> = {
   '/v1/events': ({ event_ids }) => event_ids,
@@ -68,7 +71,8 @@ describe.each(named(repeatable))('%s', (_name, one) => {
     const before = await readProject();
     const first = await callAsShown(one, api, headers);
     const after = await readProject();
-    expect(after).not.toEqual(before);
+    if (READING.includes(one.path)) expect(after).toEqual(before);
+    else expect(after).not.toEqual(before);
     await crash();
     const again = await callAsShown(one, api, headers);
     expect(again.headers.has('idempotency-replayed')).toBe(false);

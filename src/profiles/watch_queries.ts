@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+/**
+ * From the commit on, everybody who changes is noted, save by those who change people just now and found that
+ * nobody watched: whoever looks at people waits for them first, with `awaitUnwatched`.
+ */
+export const watch = ({ tx, projectId }: Scope) =>
+  tx.query(sql.unsafe`
+    insert into profiles.watches as watch (project_id, is_watched) values (${projectId}, true)
+    on conflict (project_id) do update set is_watched = true
+  `);
+
+/** Waits for those who changed people without noting it, once `watch` is committed. */
+export const awaitUnwatched = ({ tx, projectId }: Scope) =>
+  tx.query(sql.unsafe`
+    select from profiles.watches where project_id = ${projectId} for update
+  `);
+
+/** Nobody is noted any more. */
+export const unwatch = ({ tx, projectId }: Scope) =>
+  tx.query(sql.unsafe`
+    update profiles.watches set is_watched = false where project_id = ${projectId}
+  `);
+
+const Changed = z.strictObject({ profile_id: z.uuid() });
+
+/** Takes the oldest notes of changed people, so many at most; answers who they are, each once. */
+export const takeChanges = async (
+  { tx, projectId }: Scope,
+  changesMax: number,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(Changed)`
+    select changed as profile_id
+    from profiles.take_changes(project_id => ${projectId}, changes_max => ${changesMax}) as changed
+  `);
+  return rows.map(({ profile_id }) => profile_id);
+};

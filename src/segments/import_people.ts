@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { readCsv } from '../base/csv.ts';
+import type { Scope } from '../base/db.ts';
+import { EMAIL_CHARS_MAX, normaliseEmail } from '../base/email_address.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
+import { Refusal } from '../base/refusal.ts';
+import { isStorable } from '../base/text.ts';
+import * as profiles from '../profiles/profiles.ts';
+import {
+  deleteImport,
+  findByAddress,
+  findImport,
+  insertImport,
+  insertImported,
+  setImport,
+  setUndone,
+} from './import_queries.ts';
+
+export const IMPORT_PEOPLE_MAX = 1_000;
+export const IMPORT_PEOPLE_BYTES_MAX = 512 * 1024;
+const IDENTIFIER_CHARS_MAX = 255;
+
+const text = (charsMax: number) =>
+  z
+    .string()
+    .min(1, 'must not be empty')
+    .max(charsMax, `at most ${charsMax} characters`)
+    .refine(isStorable, 'must be well-formed Unicode without U+0000');
+const ById = z.strictObject({ external_id: text(IDENTIFIER_CHARS_MAX) });
+const ByEmail = z.strictObject({ email: text(EMAIL_CHARS_MAX) });
+
+export const PeopleImport = z
+  .union([
+    z.strictObject({
+      people: z
+        .array(z.union([ById, ByEmail]))
+        .min(1, 'at least 1')
+        .max(IMPORT_PEOPLE_MAX, `at most ${IMPORT_PEOPLE_MAX} people`),
+    }),
+    z.strictObject({
+      csv: z.string().min(1, 'must not be empty').meta({
+        description: 'With a head, in which a column is called `external_id` or `email`.',
+      }),
+    }),
+  ])
+  .meta({ id: 'PeopleImport', examples: [{ people: [{ external_id: 'ann' }] }] });
+type PeopleImport = z.output<typeof PeopleImport>;
+
+type Named = { externalIds: string[]; emails: string[]; unread: number[] };
+
+const refuseCsv = (message: string): never => {
+  throw new Refusal('invalid_request', { issues: [{ path: '/csv', message }] });
+};
+
+const readRows = (csv: string): Named => {
+  const [head, ...rows] = readCsv(csv, IMPORT_PEOPLE_MAX + 1);
+  if (rows.length > IMPORT_PEOPLE_MAX) refuseCsv(`at most ${IMPORT_PEOPLE_MAX} people`);
+  const names = (head?.values ?? []).map((name) => name.toLowerCase());
+  const [idAt, emailAt] = [names.indexOf('external_id'), names.indexOf('email')];
+  if (Math.max(idAt, emailAt) < 0) refuseCsv('has no column external_id or email');
+  const named: Named = { externalIds: [], emails: [], unread: [] };
+  for (const { line, values } of rows) {
+    const id = ById.safeParse({ external_id: values[idAt] });
+    const email = ByEmail.safeParse({ email: values[emailAt] });
+    if (id.success) named.externalIds.push(id.data.external_id);
+    else if (email.success) named.emails.push(email.data.email);
+    else named.unread.push(line);
+  }
+  return named;
+};
+
+const read = (given: PeopleImport): Named =>
+  'csv' in given
+    ? readRows(given.csv)
+    : {
+        externalIds: given.people.flatMap((one) => ('external_id' in one ? one.external_id : [])),
+        emails: given.people.flatMap((one) => ('email' in one ? one.email : [])),
+        unread: [],
+      };
+
+export type Imported = {
+  import_id: string;
+  people: number;
+  unknown: number;
+  errors: { line: number; message: string }[];
+};
+
+/**
+ * Puts people whom we know on the list of a static segment. Whoever is suppressed or unsubscribed is on the
+ * list and not in the segment: a list frees nobody. The same import again changes nothing.
+ */
+export const importPeople = async (
+  scope: Scope,
+  told: { segmentId: string; importId: string },
+  given: PeopleImport,
+): Promise<Imported> => {
+  const { externalIds, emails, unread } = read(given);
+  const wanted = [...new Set(externalIds)].map((value) => ({ kind: 'external' as const, value }));
+  const addresses = [...new Set(emails.map(normaliseEmail))];
+  const byId = await profiles.listIdentities(scope, wanted);
+  const byAddress = await findByAddress(scope, addresses);
+  const found = new Map(
+    [...byId, ...byAddress].map(({ identity_id, profile_id }) => [identity_id, profile_id]),
+  );
+  const known = new Set(byAddress.map(({ at }) => at)).size + byId.length;
+  const isNew = (await insertImport(scope, told.segmentId, told.importId)) !== null;
+  if (isNew) {
+    await insertImported(scope, told, [...found.keys()]);
+    await setImport(scope, told.importId, found.size);
+    await profiles.noteChanges(scope, [...new Set(found.values())]);
+  }
+  return {
+    import_id: told.importId,
+    people: found.size,
+    unknown: wanted.length + addresses.length - known,
+    errors: unread.slice(0, ISSUES_MAX).map((line) => ({ line, message: 'names nobody' })),
+  };
+};
+
+/** Takes an import back: whoever came by another one too stays. Done twice it changes nothing more. */
+export const undoImport = async (scope: Scope, importId: string): Promise<void> => {
+  const ids = await deleteImport(scope, importId);
+  await setUndone(scope, importId);
+  await profiles.noteChanges(scope, ids);
+};
+
+export { findImport };

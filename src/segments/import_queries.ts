@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+const Found = z.strictObject({ identity_id: z.uuid(), profile_id: z.uuid(), at: z.int() });
+
+/** One identity of each profile that has one of some addresses; with the place of the address, from 0. */
+export const findByAddress = ({ tx, projectId }: Scope, addresses: readonly string[]) =>
+  tx.any(sql.type(Found)`
+    select known.identity_id, profile.profile_id, (told.ordinal - 1)::integer as at
+    from unnest(${sql.array([...addresses], 'text')}) with ordinality as told (address, ordinal)
+    cross join lateral (
+      select profile_id from profiles.profiles
+      where project_id = ${projectId} and address = told.address and erasure_id is null
+    ) as profile
+    cross join lateral (
+      select identity_id from identity.identities
+      where project_id = ${projectId} and profile_id = profile.profile_id and erasure_id is null
+      order by kind desc, value
+      limit 1
+    ) as known
+  `);
+
+/** Keeps who was imported; who is gone by now, or is being erased, is left out. */
+export const insertImported = async (
+  { tx, projectId }: Scope,
+  told: { segmentId: string; importId: string },
+  identityIds: readonly string[],
+): Promise<void> => {
+  await tx.query(sql.unsafe`
+    insert into segments.imported (project_id, segment_id, identity_id, import_id)
+    select ${projectId}, ${told.segmentId}::uuid, held.identity_id, ${told.importId}::uuid
+    from (
+      select identity_id from identity.identities
+      where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
+      and erasure_id is null
+      order by kind, value
+      for key share
+    ) as held
+    on conflict do nothing
+  `);
+};
+
+const ProfileId = z.strictObject({ profile_id: z.uuid() });
+
+/** Takes an import back; answers whom it was about, as they are today. */
+export const deleteImport = async (
+  { tx, projectId }: Scope,
+  importId: string,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(ProfileId)`
+    select distinct known.profile_id
+    from segments.imported as imported
+    join identity.identities as known
+      on known.project_id = imported.project_id and known.identity_id = imported.identity_id
+    where imported.project_id = ${projectId} and known.project_id = ${projectId}
+    and imported.import_id = ${importId}
+  `);
+  await tx.query(sql.unsafe`
+    delete from segments.imported
+    where project_id = ${projectId} and import_id = ${importId}
+  `);
+  return rows.map(({ profile_id }) => profile_id);
+};
+
+const Import = z.strictObject({ people: z.int(), undone_at: z.date().nullable() });
+
+/** Remembers an import; null when it is known already. */
+export const insertImport = ({ tx, projectId }: Scope, segmentId: string, importId: string) =>
+  tx.maybeOne(sql.type(Import)`
+    insert into segments.imports (project_id, segment_id, import_id, people, imported_at)
+    values (${projectId}, ${segmentId}, ${importId}, 0, now())
+    on conflict do nothing
+    returning people, undone_at
+  `);
+
+export const findImport = ({ tx, projectId }: Scope, importId: string) =>
+  tx.maybeOne(sql.type(Import)`
+    select people, undone_at from segments.imports
+    where project_id = ${projectId} and import_id = ${importId}
+  `);
+
+export const setImport = ({ tx, projectId }: Scope, importId: string, people: number) =>
+  tx.query(sql.unsafe`
+    update segments.imports set people = ${people}
+    where project_id = ${projectId} and import_id = ${importId}
+  `);
+
+export const setUndone = ({ tx, projectId }: Scope, importId: string) =>
+  tx.query(sql.unsafe`
+    update segments.imports set undone_at = coalesce(undone_at, now())
+    where project_id = ${projectId} and import_id = ${importId}
+  `);
+
+const SegmentId = z.strictObject({ segment_id: z.uuid() });
+
+/** The static segments that a profile was imported into, by any of its identities. */
+export const listImportedInto = async (
+  { tx, projectId }: Scope,
+  profileId: string,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(SegmentId)`
+    select distinct imported.segment_id
+    from identity.identities as known
+    join segments.imported as imported
+      on imported.project_id = known.project_id and imported.identity_id = known.identity_id
+    where known.project_id = ${projectId} and imported.project_id = ${projectId}
+    and known.profile_id = ${profileId} and known.erasure_id is null
+  `);
+  return rows.map(({ segment_id }) => segment_id);
+};
+
+/** Takes identities out of every list; answers how many lines there were. */
+export const deleteImportedOf = async (
+  { tx, projectId }: Scope,
+  identityIds: readonly string[],
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from segments.imported
+    where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
+  `);
+  return rowCount;
+};

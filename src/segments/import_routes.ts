@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import { hint } from '../base/hints.ts';
+import { newId } from '../base/ids.ts';
+import { Refusal } from '../base/refusal.ts';
+import { route } from '../base/route.ts';
+import type { Addressed } from '../base/route.ts';
+import {
+  findImport,
+  IMPORT_PEOPLE_BYTES_MAX,
+  importPeople,
+  PeopleImport,
+  undoImport,
+} from './import_people.ts';
+import type { SegmentRow } from './record_queries.ts';
+import { refreshHint } from './segments.ts';
+import { SHOWN_ID } from './shown.ts';
+
+const Imported = z
+  .strictObject({
+    import_id: z.uuid(),
+    people: z.int().meta({ description: 'How many were found, and are on the list.' }),
+    unknown: z.int().meta({ description: 'How many identifiers and addresses are nobody’s.' }),
+    errors: z.array(z.strictObject({ line: z.int(), message: z.string() })).meta({
+      description: 'Lines of a CSV that name nobody. The others are taken.',
+    }),
+  })
+  .meta({
+    id: 'PeopleImported',
+    examples: [{ import_id: SHOWN_ID, people: 1, unknown: 0, errors: [] }],
+  });
+
+const ImportParams = z.object({ id: z.uuid().meta({ description: "The import's id." }) });
+const Undone = z
+  .strictObject({ import_id: z.uuid(), undone: z.literal(true) })
+  .meta({ id: 'PeopleImportUndone', examples: [{ import_id: SHOWN_ID, undone: true }] });
+
+const findOwn = ({ deps, caller, params }: Addressed): Promise<string | null> => {
+  const named = ImportParams.safeParse(params);
+  if (!named.success) return Promise.resolve(null);
+  const { id } = named.data;
+  return inProject(deps, caller.projectId, async (scope) => (await findImport(scope, id)) && id);
+};
+
+/** The endpoints that put people into static segments. */
+export const importRoutes = (
+  params: z.ZodObject,
+  find: (addressed: Addressed) => Promise<SegmentRow | null>,
+) => [
+  route({
+    method: 'POST',
+    path: '/v1/segments/:id/imports',
+    access: 'server',
+    summary: 'Import people into a static segment.',
+    description:
+      'People whom you sent events or traits of, by your ids of them or their addresses. They are members within ' +
+      'seconds, save those who are suppressed or unsubscribed: a list frees nobody. What it added can be taken ' +
+      'back as a whole, by its `import_id`.',
+    params,
+    body: PeopleImport,
+    bodyBytesMax: IMPORT_PEOPLE_BYTES_MAX,
+    status: 201,
+    answer: Imported,
+    refusals: ['segment_not_static'],
+    find,
+    handle: async ({ deps, caller: { projectId }, found, body, repetitionId = newId() }) => {
+      if (found.kind !== 'static') throw new Refusal('segment_not_static');
+      const told = { segmentId: found.segment_id, importId: repetitionId };
+      const imported = await inProject(deps, projectId, (scope) => importPeople(scope, told, body));
+      await hint(deps, refreshHint(projectId));
+      return imported;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/segment-imports/:id/undo',
+    access: 'server',
+    summary: 'Take an import of people back.',
+    description: 'Whoever is on another list of the segment too stays.',
+    params: ImportParams,
+    status: 200,
+    answer: Undone,
+    find: findOwn,
+    handle: async ({ deps, caller: { projectId }, found }) => {
+      await inProject(deps, projectId, (scope) => undoImport(scope, found));
+      await hint(deps, refreshHint(projectId));
+      return { import_id: found, undone: true };
+    },
+  }),
+];

@@ -1,0 +1,138 @@
+import type { Scope } from '../base/db.ts';
+import { Refusal } from '../base/refusal.ts';
+import * as profiles from '../profiles/profiles.ts';
+import { listUsed } from './conditions.ts';
+import {
+  findSegment,
+  holdProject,
+  insertProject,
+  insertSegment,
+  insertVersion,
+  listLatest,
+  listStands,
+  setDeleting,
+  setDue,
+  setName,
+  setVersion,
+} from './record_queries.ts';
+import type { Defined, SegmentRow } from './record_queries.ts';
+import { definitionOfStatic } from './static.ts';
+import type { Definition } from './schema.ts';
+
+/** Each costs whatever happens to a person its share. */
+export const SEGMENTS_MAX = 100;
+
+const refuseDefinition = (message: string): never => {
+  throw new Refusal('invalid_request', { issues: [{ path: '/definition/where', message }] });
+};
+
+/** Everything that a definition asks about, through whatever that asks about. */
+const reach = (definition: Definition, latest: ReadonlyMap<string, Defined>): Set<string> => {
+  const reached = new Set<string>();
+  const pending = listUsed(definition);
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    const used = latest.get(id);
+    if (used) pending.push(...listUsed(used.definition));
+  }
+  return reached;
+};
+
+/** Refuses a definition that asks about segments that are not there, or about itself. */
+const checkUsed = async (
+  scope: Scope,
+  segmentId: string | null,
+  definition: Definition,
+): Promise<void> => {
+  const used = listUsed(definition);
+  if (used.length === 0) return;
+  const stands = await listStands(scope);
+  const there = new Set(
+    stands.flatMap(({ segment_id, status }) => (status === 'deleting' ? [] : segment_id)),
+  );
+  const missing = used.find((id) => !there.has(id));
+  if (missing !== undefined) refuseDefinition(`there is no segment ${missing}`);
+  if (segmentId === null) return;
+  const latest = new Map((await listLatest(scope)).map((one) => [one.segment_id, one]));
+  if (reach(definition, latest).has(segmentId))
+    refuseDefinition('asks about the segment itself, by way of another');
+};
+
+/** Holds the project's segments: whoever changes definitions does so one after the other. */
+const hold = async (scope: Scope): Promise<void> => {
+  await profiles.watch(scope);
+  await insertProject(scope);
+  await holdProject(scope);
+  await setDue(scope, true);
+};
+
+const getSegment = async (scope: Scope, segmentId: string): Promise<SegmentRow> => {
+  const row = await findSegment(scope, segmentId);
+  if (!row) throw new Refusal('not_found');
+  return row;
+};
+
+export type NewSegment = { segmentId: string; name: string; definition: Definition | null };
+
+/** Makes a segment; its members are found soon. Static without a definition. The same id again changes nothing. */
+export const createSegment = async (
+  scope: Scope,
+  { segmentId, name, definition }: NewSegment,
+): Promise<SegmentRow> => {
+  const known = await findSegment(scope, segmentId);
+  if (known) return known;
+  await hold(scope);
+  const stands = await listStands(scope);
+  if (stands.length >= SEGMENTS_MAX) throw new Refusal('too_many_segments');
+  const kind = definition === null ? 'static' : 'dynamic';
+  await insertSegment(scope, { segment_id: segmentId, name, kind });
+  if (definition !== null) await checkUsed(scope, null, definition);
+  await insertVersion(scope, segmentId, 1, definition ?? definitionOfStatic(segmentId));
+  return getSegment(scope, segmentId);
+};
+
+export type SegmentChange = {
+  /** The version that the change was made from. */
+  version: number;
+  name?: string | undefined;
+  definition?: Definition | undefined;
+};
+
+/** Changes a segment that nobody changed since; a definition becomes its next version. */
+export const changeSegment = async (
+  scope: Scope,
+  segmentId: string,
+  { version, name, definition }: SegmentChange,
+): Promise<SegmentRow> => {
+  await hold(scope);
+  const row = await getSegment(scope, segmentId);
+  if (row.version !== version) throw new Refusal('segment_changed');
+  if (name !== undefined) await setName(scope, segmentId, name);
+  if (definition !== undefined) {
+    if (row.kind === 'static') refuseDefinition('the members of a static segment are imported');
+    await checkUsed(scope, segmentId, definition);
+    await insertVersion(scope, segmentId, version + 1, definition);
+    await setVersion(scope, segmentId, version + 1);
+  }
+  return getSegment(scope, segmentId);
+};
+
+/** Whether anybody else needs a segment; asked by its id. */
+export type IsUsed = (scope: Scope, segmentId: string) => Promise<boolean>;
+
+/** Deletes a segment with its members and history, unless somebody asks about it. */
+export const deleteSegment = async (
+  scope: Scope,
+  segmentId: string,
+  isUsedElsewhere: IsUsed,
+): Promise<void> => {
+  await hold(scope);
+  await getSegment(scope, segmentId);
+  const latest = await listLatest(scope);
+  const isUsed = latest.some(
+    (one) => one.segment_id !== segmentId && listUsed(one.definition).includes(segmentId),
+  );
+  if (isUsed || (await isUsedElsewhere(scope, segmentId))) throw new Refusal('segment_in_use');
+  await setDeleting(scope, segmentId);
+};

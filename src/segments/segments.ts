@@ -1,0 +1,48 @@
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import type { Hint } from '../base/hints.ts';
+import { todayAt } from './compile.ts';
+import { countFlushes } from './condition_queries.ts';
+import { takeTurn } from './turn.ts';
+
+export { Definition } from './schema.ts';
+export type { NewDefinition } from './schema.ts';
+export { changeSegment, createSegment, deleteSegment } from './records.ts';
+export { eraser } from './erase.ts';
+export { historySection, memberSection } from './export.ts';
+export { listHistoryAfter } from './read_queries.ts';
+export type { Told } from './read_queries.ts';
+export { findSegment } from './record_queries.ts';
+
+/** Wakes a worker for the segments of a project. */
+export const refreshHint = (projectId: string): Hint => ({
+  task: 'segments/refresh',
+  payload: { project_id: projectId },
+});
+
+/**
+ * Counts the events of some flushes for the segments that ask for them, in the transaction that processes
+ * them. Answers whom to wake after the commit.
+ */
+export const countEvents = async (scope: Scope, flushIds: readonly string[]): Promise<Hint[]> =>
+  (await countFlushes(scope, flushIds)) ? [refreshHint(scope.projectId)] : [];
+
+/** How long one job goes on; then it makes room for others. */
+const REFRESH_MS = 5_000;
+
+/**
+ * Brings the segments of a project up to date, piece by piece: so long, or until nothing is left or the worker
+ * stops. Answers whether there is more to do.
+ */
+export const refreshProject = async (
+  deps: Pick<Deps, 'db' | 'keys'>,
+  projectId: string,
+  { signal, now = () => new Date() }: { signal: AbortSignal; now?: () => Date },
+): Promise<boolean> => {
+  const until = Date.now() + REFRESH_MS;
+  while (!signal.aborted) {
+    if (!(await takeTurn(deps, projectId, todayAt(now())))) return false;
+    if (Date.now() > until) return true;
+  }
+  return false;
+};

@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import { dayOf, readMoment } from './moments.ts';
+import type { ValueTest } from './schema.ts';
+
+type Json = z.core.util.JSONType;
+
+const contains = (value: Json, wanted: string | number | boolean): boolean => {
+  if (Array.isArray(value)) return value.includes(wanted);
+  return typeof value === 'string' && typeof wanted === 'string' && value.includes(wanted);
+};
+
+const compareMoments = (value: Json, other: string): number => {
+  const [left, right] = [readMoment(value), readMoment(other)];
+  return left === null || right === null ? Number.NaN : left - right;
+};
+
+/**
+ * Whether a value passes a test; undefined is one that is missing. The same rule as `segments.holds`:
+ *
+ * | | |
+ * |---|---|
+ * | missing | passes `not_equals` and nothing else; a trait that was removed (null) is missing |
+ * | types | are never turned into each other: 5 and "5" differ, and a text is no number |
+ * | `equals` | for texts, numbers and booleans; a list or an object equals none of them |
+ * | `not_equals` | whatever does not pass `equals`, so also what is missing |
+ * | `contains` | a text has the text somewhere in it, case counts; a list has the value as an item of its own |
+ * | `greater`, `less` … | numbers only; whole ones beyond 2^53 − 1 are not taken in, so none is rounded |
+ * | `before`, `after` | texts that are RFC 3339 timestamps or dates, to the millisecond; others pass neither |
+ * | `within_last` | the same, by whole days in UTC: `days: 1` is today. What is in the future has not been yet |
+ */
+export const holds = (value: Json | undefined, test: ValueTest, today: number): boolean => {
+  if (value === undefined) return test.is === 'not_equals';
+  switch (test.is) {
+    case 'exists':
+      return true;
+    case 'equals':
+      return value === test.value;
+    case 'not_equals':
+      return value !== test.value;
+    case 'one_of':
+      return test.values.some((one) => one === value);
+    case 'contains':
+      return contains(value, test.value);
+    case 'starts_with':
+      return typeof value === 'string' && value.startsWith(test.value);
+    case 'greater':
+      return typeof value === 'number' && value > test.value;
+    case 'at_least':
+      return typeof value === 'number' && value >= test.value;
+    case 'less':
+      return typeof value === 'number' && value < test.value;
+    case 'at_most':
+      return typeof value === 'number' && value <= test.value;
+    case 'before':
+      return compareMoments(value, test.value) < 0;
+    case 'after':
+      return compareMoments(value, test.value) > 0;
+    case 'within_last': {
+      const moment = readMoment(value);
+      if (moment === null) return false;
+      const age = today - dayOf(moment);
+      return age >= 0 && age < test.days;
+    }
+  }
+};

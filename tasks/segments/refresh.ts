@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { hint } from '../../src/base/hints.ts';
+import { task } from '../../src/base/task.ts';
+import * as segments from '../../src/segments/segments.ts';
+
+/** Brings a project's segments up to date. Safe to run twice: what there is to do is in rows, taken under a lock. */
+export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_id }, deps) => {
+  const { signal } = deps;
+  const isMore = await segments.refreshProject(deps, project_id, { signal });
+  if (isMore) await hint(deps, segments.refreshHint(project_id));
+});

@@ -1,0 +1,97 @@
+import { beforeAll, expect, test } from 'vitest';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { refreshOn } from './recount.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+const NOW = Date.now();
+const ago = (hours: number) => new Date(NOW - hours * 3_600_000).toISOString();
+
+const onPro = { kind: 'trait', trait: 'plan', test: { is: 'equals', value: 'pro' } };
+const ordered = {
+  kind: 'event',
+  event: 'order_completed',
+  where: [{ property: 'total', test: { is: 'at_least', value: 10 } }],
+  count: { is: 'at_least', value: 2 },
+  within_days: 30,
+};
+let id = '';
+let path = '';
+const post = (where: string, body: unknown) =>
+  api.call('POST', where, { key: api.project.server_key, body });
+const explain = (who: string) =>
+  api.call('GET', `${path}?profile=external_id:${who}`, { key: api.project.server_key });
+
+beforeAll(async () => {
+  for (const who of ['ann', 'bob'])
+    await post('/v1/identify', {
+      external_id: who,
+      traits: { plan: 'pro', email: `${who}@example.com` },
+    });
+  const order = (external_id: string, total: number, hours: number) =>
+    post('/v1/events', {
+      event: 'order_completed',
+      external_id,
+      properties: { total },
+      occurred_at: ago(hours),
+    });
+  for (const hours of [1, 2, 3]) await order('ann', 20, hours);
+  await order('bob', 20, 1);
+  await order('bob', 5, 2);
+  await api.processEvents();
+  const where = { kind: 'all', of: [onPro, ordered] };
+  const made = await post('/v1/segments', { name: 'a', definition: { where } });
+  id = made.body.id as string;
+  path = `/v1/segments/${id}/explain`;
+  await refreshOn(database, api.project.project_id);
+});
+
+test('200: each condition says its value, and the events behind a count, newest first', async () => {
+  const { body } = await explain('ann');
+  expect(body).toMatchObject({ is_member: true, is_excluded: false, is_counted: true });
+  expect(body.where).toMatchObject({
+    kind: 'all',
+    holds: true,
+    of: [
+      { kind: 'trait', holds: true, condition: onPro, value: 'pro' },
+      { kind: 'event', holds: true, condition: ordered, value: 3 },
+    ],
+  });
+  const events = body.where.of[1].events as { occurred_at: string }[];
+  expect(events.map(({ occurred_at }) => occurred_at)).toEqual([1, 2, 3].map(ago));
+});
+
+test('200: also why somebody is not in it', async () => {
+  const { body } = await explain('bob');
+  expect(body).toMatchObject({ is_member: false, is_counted: true });
+  expect(body.where.of).toMatchObject([{ holds: true }, { holds: false, value: 1 }]);
+  expect(body.where.of[1].events).toHaveLength(1);
+});
+
+test('200: that an address is suppressed is said apart', async () => {
+  await post('/v1/suppressions', { email: 'ann@example.com' });
+  const { body } = await explain('ann');
+  expect(body).toMatchObject({ is_member: false, is_excluded: true, where: { holds: true } });
+  await refreshOn(database, api.project.project_id);
+  const members = await api.call('GET', `/v1/segments/${id}/members`, {
+    key: api.project.server_key,
+  });
+  expect(members.body.items).toEqual([]);
+  const history = await api.call('GET', `/v1/segments/${id}/history`, {
+    key: api.project.server_key,
+  });
+  expect(history.body.items).toMatchObject([
+    { change: 'left', cause: 'change' },
+    { change: 'entered', cause: 'fill' },
+  ]);
+});
+
+test('200: a preview finds the same before anything is counted, and says of how many', async () => {
+  const once = { ...ordered, within_days: 60 };
+  const { body } = await post('/v1/segments/preview', {
+    definition: { where: once, include_suppressed: true },
+  });
+  expect(body).toMatchObject({ examined: 2, is_everybody: true, members: 1 });
+  expect(body.sample).toHaveLength(1);
+});

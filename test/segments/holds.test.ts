@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { dayOf, toDate } from '../../src/segments/moments.ts';
+import { ValueTest } from '../../src/segments/schema.ts';
+import { holds } from '../../src/segments/value_tests.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+const TODAY = dayOf(Date.parse('2026-05-20T00:00:00Z'));
+const MISSING = undefined;
+
+type Value = Parameters<typeof holds>[0];
+const askBoth = async (value: Value, given: ValueTest): Promise<boolean> => {
+  const asked = ValueTest.parse(given);
+  const { rows } = await database.owner.query<{ holds: boolean }>(
+    'select segments.holds(value => $1, test => $2, today => $3) as holds',
+    [value === undefined ? null : JSON.stringify(value), JSON.stringify(asked), toDate(TODAY)],
+  );
+  const inTypeScript = holds(value, asked, TODAY);
+  expect(rows[0]?.holds).toBe(inTypeScript);
+  return inTypeScript;
+};
+
+const decided: [string, Value, ValueTest, boolean][] = [
+  ['a number and a text of it differ', '5', { is: 'equals', value: 5 }, false],
+  ['5 and 5.0 are one number', 5.0, { is: 'equals', value: 5 }, true],
+  ['case counts', 'Pro', { is: 'equals', value: 'pro' }, false],
+  ['what is missing equals nothing', MISSING, { is: 'equals', value: 'pro' }, false],
+  ['what is missing is not equal to anything', MISSING, { is: 'not_equals', value: 'pro' }, true],
+  ['a list of a value is not the value', ['pro'], { is: 'equals', value: 'pro' }, false],
+  ['a list of a value is not one of them', ['pro'], { is: 'one_of', values: ['pro'] }, false],
+  ['a list contains its items', ['pro', 5], { is: 'contains', value: 5 }, true],
+  ['but no part of an item', ['prof'], { is: 'contains', value: 'pro' }, false],
+  ['nor an item of an item', [['pro']], { is: 'contains', value: 'pro' }, false],
+  ['a text contains texts', 'a pro b', { is: 'contains', value: 'pro' }, true],
+  ['a text contains no number', 'a5', { is: 'contains', value: 5 }, false],
+  ['% stands for itself', 'abc', { is: 'starts_with', value: '%' }, false],
+  ['a text is no number', '7', { is: 'greater', value: 5 }, false],
+  ['an empty text is there', '', { is: 'exists' }, true],
+  ['a removed trait is not', MISSING, { is: 'exists' }, false],
+  [
+    'whole numbers are exact up to 2^53 − 1',
+    9_007_199_254_740_990,
+    { is: 'less', value: 9_007_199_254_740_991 },
+    true,
+  ],
+  [
+    'a date is its midnight',
+    '2026-05-20',
+    { is: 'before', value: '2026-05-20T00:00:00.001Z' },
+    true,
+  ],
+  [
+    'offsets count',
+    '2026-05-20T01:00:00+02:00',
+    { is: 'before', value: '2026-05-20T00:00:00Z' },
+    true,
+  ],
+  [
+    'a time without offset is none',
+    '2026-05-20T01:00:00',
+    { is: 'before', value: '2099-01-01T00:00:00Z' },
+    false,
+  ],
+  [
+    'nor is a day that no month has',
+    '2026-02-30',
+    { is: 'before', value: '2099-01-01T00:00:00Z' },
+    false,
+  ],
+  ['nor a number', 1_700_000_000, { is: 'before', value: '2099-01-01T00:00:00Z' }, false],
+  ['one day is today', '2026-05-20T23:59:59.999Z', { is: 'within_last', days: 1 }, true],
+  ['and not yesterday', '2026-05-19T23:59:59.999Z', { is: 'within_last', days: 1 }, false],
+  ['what is in the future has not been', '2026-05-21', { is: 'within_last', days: 7 }, false],
+  ['so many days and no more', '2026-05-14', { is: 'within_last', days: 7 }, true],
+  ['a day earlier is out', '2026-05-13', { is: 'within_last', days: 7 }, false],
+];
+
+test.each(decided)('%s', async (_name, value, given, isHeld) => {
+  expect(await askBoth(value, given)).toBe(isHeld);
+});
