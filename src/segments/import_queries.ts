@@ -88,8 +88,8 @@ export const setImport = ({ tx, projectId }: Scope, importId: string, people: nu
 
 export const setUndone = ({ tx, projectId }: Scope, importId: string) =>
   tx.query(sql.unsafe`
-    update segments.imports set undone_at = coalesce(undone_at, now())
-    where project_id = ${projectId} and import_id = ${importId}
+    update segments.imports set undone_at = now()
+    where project_id = ${projectId} and import_id = ${importId} and undone_at is null
   `);
 
 const SegmentId = z.strictObject({ segment_id: z.uuid() });

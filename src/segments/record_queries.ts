@@ -172,16 +172,22 @@ export const startFill = ({ tx, projectId }: Scope, segmentId: string) =>
     where project_id = ${projectId} and segment_id = ${segmentId} and status = 'counting'
   `);
 
+/** How far a fill has come. */
 export const moveFill = (
   { tx, projectId }: Scope,
   segmentId: string,
-  { filledTo, examined }: { filledTo: string | null; examined: number },
+  { filledTo, examined }: { filledTo: string; examined: number },
 ) =>
   tx.query(sql.unsafe`
     update segments.segments
-    set filled_to = ${filledTo}, examined_count = examined_count + ${examined},
-      status = case when ${filledTo}::uuid is null then 'ready' else 'filling' end,
-      filled_at = case when ${filledTo}::uuid is null then transaction_timestamp() else filled_at end
+    set filled_to = ${filledTo}, examined_count = examined_count + ${examined}
+    where project_id = ${projectId} and segment_id = ${segmentId} and status = 'filling'
+  `);
+
+export const endFill = ({ tx, projectId }: Scope, segmentId: string, examined: number) =>
+  tx.query(sql.unsafe`
+    update segments.segments
+    set status = 'ready', filled_to = null, filled_at = now(), examined_count = examined_count + ${examined}
     where project_id = ${projectId} and segment_id = ${segmentId} and status = 'filling'
   `);
 

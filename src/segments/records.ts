@@ -61,9 +61,9 @@ const checkUsed = async (
 
 /** Holds the project's segments: whoever changes definitions does so one after the other. */
 const hold = async (scope: Scope): Promise<void> => {
-  await profiles.watch(scope);
   await insertProject(scope);
   await holdProject(scope);
+  await profiles.watch(scope);
   await setDue(scope, true);
 };
 

@@ -17,6 +17,7 @@ import { listCounted, listUsed } from './conditions.ts';
 import { deleteOfSegment, deleteSegment, listDueWakes } from './member_queries.ts';
 import { toDate } from './moments.ts';
 import {
+  endFill,
   holdProject,
   listActive,
   listLatest,
@@ -152,8 +153,10 @@ const fillNext = async (
     const changed = await refresh(scope, ids, [defined], { today, cause: 'fill', isAll: false });
     await tellUsers(scope, defined, all, changed);
   }
-  const filledTo = ids.length === FILL_PROFILES_MAX ? (ids.at(-1) ?? null) : null;
-  await moveFill(scope, filling.segment_id, { filledTo, examined: ids.length });
+  const filledTo = ids.at(-1);
+  if (filledTo !== undefined && ids.length === FILL_PROFILES_MAX)
+    await moveFill(scope, filling.segment_id, { filledTo, examined: ids.length });
+  else await endFill(scope, filling.segment_id, ids.length);
   return true;
 };
 
