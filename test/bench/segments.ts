@@ -76,7 +76,7 @@ const nextBatch = (): string => {
 };
 
 /** Accepting and processing for a project with fifty segments, beside one with none. */
-const throughput = async (): Promise<Comparison> => {
+export const throughput = async (): Promise<Comparison> => {
   const installation = await openInstallation();
   const { url, deps } = installation;
   const service = await installation.start('api');
