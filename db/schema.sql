@@ -175,7 +175,9 @@ create view analytics.runs with (security_invoker=true) as
     nullif(run.step_id, ''::text) as step_id,
     run.wake_at,
     run.started_at,
-    run.ended_at
+    run.ended_at,
+    nullif(run.outcome, ''::text) as outcome,
+    run.is_test
    from automations.runs run
      left join automations.automations automation on automation.project_id = run.project_id and automation.automation_id = run.automation_id
      left join identity.identities identity on identity.project_id = run.project_id and identity.identity_id = run.identity_id;
@@ -185,13 +187,15 @@ comment on column analytics.runs.automation_id is 'The automation';
 comment on column analytics.runs.automation is 'Its name today';
 comment on column analytics.runs.version is 'The version of it that the run follows to its end';
 comment on column analytics.runs.profile_id is 'Whose run it is: their profile today';
-comment on column analytics.runs.trigger_event_id is 'The event that started it';
+comment on column analytics.runs.trigger_event_id is 'The event that started it; null when somebody did by hand';
 comment on column analytics.runs.trigger_event_at is 'When that event occurred';
-comment on column analytics.runs.status is 'active or ended';
+comment on column analytics.runs.status is 'active, paused, ended or failed';
 comment on column analytics.runs.step_id is 'The step it is at; null when it has ended';
 comment on column analytics.runs.wake_at is 'When it goes on, if it waits';
 comment on column analytics.runs.started_at is 'When it was started';
 comment on column analytics.runs.ended_at is 'When it ended';
+comment on column analytics.runs.outcome is 'How it ended: completed, converted, exited, unsubscribed, held_out, expired, archived, …';
+comment on column analytics.runs.is_test is 'Whether somebody only tried the automation';
 grant select on analytics.runs to trunkline_analyst;
 
 create view analytics.segment_history with (security_invoker=true) as
@@ -393,6 +397,23 @@ create policy one_project on automations.automations for all to public using ((p
 grant insert, select, update on automations.automations to trunkline_runtime;
 grant select (project_id, automation_id, name) on automations.automations to trunkline_analyst;
 
+create table automations.refusals (
+  project_id    uuid not null,
+  automation_id uuid not null,
+  identity_id   uuid not null,
+  reason        text not null,
+  event_id      uuid not null,
+  event_at      timestamptz(3) not null,
+  refused_at    timestamptz(3) not null,
+  constraint refusals_pkey primary key (project_id, automation_id, identity_id, reason),
+  constraint refusals_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
+  constraint refusals_have_a_known_reason check ((reason = any (array['late'::text, 're_entry'::text])))
+);
+create index refusals_by_identity on automations.refusals using btree (project_id, identity_id);
+alter table automations.refusals enable row level security, force row level security;
+create policy one_project on automations.refusals for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on automations.refusals to trunkline_runtime;
+
 create table automations.run_log (
   project_id uuid not null,
   run_id     uuid not null,
@@ -415,8 +436,8 @@ create table automations.runs (
   automation_id    uuid not null,
   version          integer not null,
   identity_id      uuid not null,
-  trigger_event_id uuid not null,
-  trigger_event_at timestamptz(3) not null,
+  trigger_event_id uuid,
+  trigger_event_at timestamptz(3),
   entry_key        text not null,
   status           text not null,
   step_id          text,
@@ -424,11 +445,17 @@ create table automations.runs (
   started_at       timestamptz(3) not null,
   ended_at         timestamptz(3),
   failure_count    integer not null default 0,
+  waits_until      timestamptz(3),
+  outcome          text,
+  is_test          boolean not null default false,
+  test_recipient   text,
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
-  constraint runs_status_is_known check ((status = any (array['active'::text, 'ended'::text, 'failed'::text])))
+  constraint runs_status_is_known check ((status = any (array['active'::text, 'paused'::text, 'ended'::text, 'failed'::text])))
 );
+-- of a person: test_recipient
+create index runs_by_automation on automations.runs using btree (project_id, automation_id, run_id);
 create index runs_by_identity on automations.runs using btree (project_id, identity_id, run_id);
 create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
 create index runs_due on automations.runs using btree (project_id, wake_at) where (status = 'active'::text);
@@ -438,7 +465,7 @@ create policy analysts_restrictive on automations.runs as restrictive for select
 create policy one_project on automations.runs for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on automations.runs for select to trunkline_queue using (true);
 grant insert, select, update on automations.runs to trunkline_runtime;
-grant select (project_id, run_id, automation_id, version, identity_id, trigger_event_id, trigger_event_at, status, step_id, wake_at, started_at, ended_at) on automations.runs to trunkline_analyst;
+grant select (project_id, run_id, automation_id, version, identity_id, trigger_event_id, trigger_event_at, status, step_id, wake_at, started_at, ended_at, outcome, is_test) on automations.runs to trunkline_analyst;
 grant select (project_id, status, wake_at) on automations.runs to trunkline_queue;
 
 create table automations.triggers (
@@ -465,6 +492,22 @@ create table automations.versions (
 alter table automations.versions enable row level security, force row level security;
 create policy one_project on automations.versions for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on automations.versions to trunkline_runtime;
+
+create table automations.waits (
+  project_id  uuid not null,
+  run_id      uuid not null,
+  for_what    text not null,
+  event_name  text not null,
+  identity_id uuid not null,
+  constraint waits_pkey primary key (project_id, run_id, for_what),
+  constraint waits_project_id_run_id_fkey foreign key (project_id, run_id) references automations.runs(project_id, run_id) on delete cascade,
+  constraint waits_are_for_something_known check ((for_what = any (array['step'::text, 'goal'::text])))
+);
+create index waits_by_event on automations.waits using btree (project_id, event_name, identity_id);
+create index waits_by_identity on automations.waits using btree (project_id, identity_id);
+alter table automations.waits enable row level security, force row level security;
+create policy one_project on automations.waits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on automations.waits to trunkline_runtime;
 
 -- base --------------------------------------------------------------------------------------------
 

@@ -1,6 +1,12 @@
 import type { Eraser } from '../base/whole_person.ts';
 import { walkPages } from '../base/pages.ts';
-import { cancelRuns, deleteLogs, listRunIds } from './erase_queries.ts';
+import {
+  cancelRuns,
+  deleteLogs,
+  deleteRefusals,
+  deleteWaits,
+  listRunIds,
+} from './erase_queries.ts';
 import type { RunId } from './erase_queries.ts';
 
 /** How many runs one transaction of an erase looks at. */
@@ -8,12 +14,17 @@ const ERASE_RUNS_MAX = 500;
 
 /** Ends a person's runs and removes what was decided in them; the runs stay, as counts of an automation. */
 export const eraser: Eraser = {
-  erase: ({ identities }, inStep) => {
+  erase: async ({ identities }, inStep) => {
     const identityIds = identities.map(({ identity_id }) => identity_id);
-    return walkPages<RunId>(ERASE_RUNS_MAX, (last) =>
+    await inStep(async (scope) => {
+      await deleteRefusals(scope, identityIds);
+      return { rows: {}, value: null };
+    });
+    await walkPages<RunId>(ERASE_RUNS_MAX, (last) =>
       inStep(async (scope) => {
         const runs = await listRunIds(scope, identityIds, { last, limit: ERASE_RUNS_MAX });
         const ids = runs.map(({ run_id }) => run_id);
+        await deleteWaits(scope, ids);
         const rows = {
           'automations.runs': await cancelRuns(scope, ids),
           'automations.run_log': await deleteLogs(scope, ids),

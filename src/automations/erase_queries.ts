@@ -3,13 +3,18 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { FIRST_ID } from '../base/ids.ts';
 
+/** `paused`: frozen where it is, because its automation is paused. */
+export const RUN_STATUSES = ['active', 'paused', 'ended', 'failed'] as const;
+
 const Run = z.strictObject({
   run_id: z.uuid(),
   automation_id: z.uuid(),
   version: z.int(),
-  trigger_event_id: z.uuid(),
-  trigger_event_at: z.date(),
-  status: z.enum(['active', 'ended', 'failed']),
+  trigger_event_id: z.uuid().nullable(),
+  trigger_event_at: z.date().nullable(),
+  status: z.enum(RUN_STATUSES),
+  outcome: z.string().nullable(),
+  is_test: z.boolean(),
   step_id: z.string().nullable(),
   started_at: z.date(),
   ended_at: z.date().nullable(),
@@ -24,7 +29,8 @@ export const listRunsOf = (
 ) => {
   const later = after === null ? sql.fragment`` : sql.fragment`and run_id > ${after}`;
   return tx.any(sql.type(Run)`
-    select run_id, automation_id, version, trigger_event_id, trigger_event_at, status, step_id, started_at, ended_at
+    select run_id, automation_id, version, trigger_event_id, trigger_event_at, status, outcome, is_test, step_id,
+      started_at, ended_at
     from automations.runs
     where project_id = ${projectId} and identity_id = ${identityId} ${later}
     order by run_id
@@ -62,11 +68,27 @@ export const listRunIds = (
 export const cancelRuns = async ({ tx, projectId }: Scope, runIds: string[]): Promise<number> => {
   const { rowCount } = await tx.query(sql.unsafe`
     update automations.runs
-    set status = 'ended', step_id = null, wake_at = null, ended_at = now()
-    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')}) and status = 'active'
+    set status = 'ended', outcome = 'erased', step_id = null, wake_at = null, waits_until = null,
+      test_recipient = null, ended_at = now()
+    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
+    and status in ('active', 'paused')
   `);
   return rowCount;
 };
+
+/** Forgets what runs waited for. */
+export const deleteWaits = ({ tx, projectId }: Scope, runIds: string[]) =>
+  tx.query(sql.unsafe`
+    delete from automations.waits
+    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
+  `);
+
+/** Forgets by which events identities were not taken. */
+export const deleteRefusals = ({ tx, projectId }: Scope, identityIds: string[]) =>
+  tx.query(sql.unsafe`
+    delete from automations.refusals
+    where project_id = ${projectId} and identity_id = any (${sql.array(identityIds, 'uuid')})
+  `);
 
 export const deleteLogs = async ({ tx, projectId }: Scope, runIds: string[]): Promise<number> => {
   const { rowCount } = await tx.query(sql.unsafe`

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pagesOf } from '../base/pages.ts';
 import type { ExportSection } from '../base/whole_person.ts';
-import { listLogs, listRunsOf } from './erase_queries.ts';
+import { listLogs, listRunsOf, RUN_STATUSES } from './erase_queries.ts';
 import type { Logged, Run } from './erase_queries.ts';
 
 const EXPORT_RUNS_MAX = 200;
@@ -11,9 +11,11 @@ const ExportedRun = z.strictObject({
   id: z.uuid(),
   automation_id: z.uuid(),
   version: z.int(),
-  trigger_event_id: z.uuid(),
-  trigger_event_at: Timestamp,
-  status: z.enum(['active', 'ended', 'failed']),
+  trigger_event_id: z.uuid().nullable(),
+  trigger_event_at: Timestamp.nullable(),
+  status: z.enum(RUN_STATUSES),
+  outcome: z.string().nullable(),
+  is_test: z.boolean(),
   step_id: z.string().nullable(),
   started_at: Timestamp,
   ended_at: Timestamp.nullable(),
@@ -34,6 +36,8 @@ const EXAMPLE: z.input<typeof ExportedRun> = {
   trigger_event_id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
   trigger_event_at: '2026-01-31T12:00:00.000Z',
   status: 'ended',
+  outcome: 'completed',
+  is_test: false,
   step_id: null,
   started_at: '2026-01-31T12:00:00.200Z',
   ended_at: '2026-01-31T12:00:00.300Z',
@@ -52,8 +56,10 @@ const toExported = (run: Run, log: readonly Logged[]): z.input<typeof ExportedRu
   automation_id: run.automation_id,
   version: run.version,
   trigger_event_id: run.trigger_event_id,
-  trigger_event_at: run.trigger_event_at.toISOString(),
+  trigger_event_at: run.trigger_event_at?.toISOString() ?? null,
   status: run.status,
+  outcome: run.outcome,
+  is_test: run.is_test,
   step_id: run.step_id,
   started_at: run.started_at.toISOString(),
   ended_at: run.ended_at?.toISOString() ?? null,

@@ -1,89 +1,107 @@
 import { z } from 'zod';
 import { jsonObject } from '../base/json_object.ts';
 import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
+import { findFaults } from './check.ts';
+import { Filters, Name } from './comparison.ts';
+import { Duration, EventMatch, EventName, Step, StepId, TimeOfDay, Zone } from './step_schema.ts';
+import { upgrade } from './upgrade.ts';
+
+export { FILTERS_MAX } from './comparison.ts';
+export { Step };
+export type { StepOf } from './step_schema.ts';
 
 export const STEPS_MAX = 100;
-export const FILTERS_MAX = 20;
-const STEP_ID = /^[a-z][a-z0-9_]{0,49}$/;
+/** How the JSON of a definition is to be read. */
+export const FORMAT = 2;
+export const SENDS_MAX = 1_000;
 
-const StepId = z.string().regex(STEP_ID, 'lower case letters, digits and _, at most 50');
-const Next = StepId.nullable();
-const Scalar = z.union([z.string(), z.number(), z.boolean()]);
-
-const EventTrigger = z.strictObject({
-  kind: z.literal('event'),
-  event: z.string(),
-  /** The event's property equals the value; all of them must. */
-  filters: z
-    .array(z.strictObject({ property: z.string(), equals: Scalar }))
-    .max(FILTERS_MAX)
-    .default([]),
-});
-export type EventTrigger = z.output<typeof EventTrigger>;
-
-const NAME_CHARS_MAX = 255;
-const isName = (name: unknown): boolean =>
-  typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX;
-
-/** Trait name → name of the event's property. */
-const TraitsFromEvent = jsonObject<string>().refine(
-  (names) => Object.entries(names).flat().every(isName),
-  `names have 1 to ${NAME_CHARS_MAX} characters`,
+/** Segments entered and left come with segments: they are refused until then, and say so. */
+const Trigger = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({
+      kind: z.literal('event'),
+      event: EventName,
+      /** All of them must hold. */
+      filters: Filters,
+    }),
+    z.strictObject({ kind: z.literal('manual') }),
+  ],
+  'kind must be event or manual; segment_entered and segment_left come with segments',
 );
-
-/** Copies properties of the trigger event onto the profile as traits, where the event has them. */
-const UpdateProfile = z.strictObject({
-  kind: z.literal('update_profile'),
-  traits_from_event: TraitsFromEvent,
-  next: Next,
-});
-
-const SendEmail = z.strictObject({
-  kind: z.literal('send_email'),
-  provider_id: z.uuid(),
-  template_id: z.uuid(),
-  template_version: z.int().min(1),
-  next: Next,
-});
-
-export const Step = z.discriminatedUnion('kind', [UpdateProfile, SendEmail]);
-export type Step = z.output<typeof Step>;
-export type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+export type Trigger = z.output<typeof Trigger>;
 
 const PROTO = '__proto__';
 
 /** By their ids. A zod record would leave one behind without a word. */
 const Steps = jsonObject()
-  .refine((steps) => !Object.hasOwn(steps, PROTO), `no step is called ${PROTO}`)
+  .refine((steps) => !Object.hasOwn(steps, PROTO), {
+    message: `no step is called ${PROTO}`,
+    abort: true,
+  })
+  .transform((steps): Record<string, z.input<typeof Step>> => steps as never)
   .pipe(
     z
       .record(StepId, Step)
       .refine((steps) => Object.keys(steps).length <= STEPS_MAX, `at most ${STEPS_MAX} steps`),
   );
 
-export const RE_ENTRY = ['once', 'every_time'] as const;
+/** How often a person may go through: a word, once per duration, or once per value of a property of the trigger event. */
+export const ReEntry = z.union([
+  z.enum(['once', 'every_time']),
+  z.strictObject({ once_per: Duration }),
+  z.strictObject({ by_property: Name }),
+]);
+export type ReEntry = z.output<typeof ReEntry>;
 
-/** What an automation does: a trigger, and steps that name the one after them. */
-export const Definition = z
-  .strictObject({
-    trigger: EventTrigger,
-    settings: z.strictObject({
-      re_entry: z.enum(RE_ENTRY).default('once'),
-      category: z.enum(CATEGORIES).default('marketing'),
-      /** What becomes of a send whose outcome stays unknown; sent again, it may arrive twice. */
-      on_unknown: z.enum(ON_UNKNOWN).default('hold'),
-    }),
-    entry: StepId,
-    steps: Steps,
-  })
-  .superRefine(({ entry, steps }, context) => {
-    const named = [entry, ...Object.values(steps).map(({ next }) => next)];
-    for (const id of named) {
-      if (id !== null && !Object.hasOwn(steps, id)) {
-        context.addIssue({ code: 'custom', path: ['steps'], message: `there is no step "${id}"` });
-      }
-    }
-  });
+export const FrequencyCap = z.strictObject({
+  /** So many mails to a person, by all automations of the project or by this one, within the duration. */
+  sends: z.int().min(1).max(SENDS_MAX, `at most ${SENDS_MAX}`),
+  per: Duration,
+  of: z.enum(['automation', 'project']).default('project'),
+  over: z.enum(['defer', 'skip']).default('defer'),
+});
+
+export const Settings = z.strictObject({
+  re_entry: ReEntry.default('once'),
+  /** Whoever does this leaves, and is counted as converted. */
+  goal: EventMatch.nullable().default(null),
+  exit_on_unsubscribe: z.boolean().default(true),
+  /** An event that is older when it is received starts nothing. */
+  late_events: z.union([z.literal('accept'), Duration]).default('PT24H'),
+  quiet_hours: z
+    .strictObject({ from: TimeOfDay, to: TimeOfDay })
+    .refine(({ from, to }) => from !== to, 'from and to must differ')
+    .nullable()
+    .default(null),
+  frequency_cap: FrequencyCap.nullable().default(null),
+  category: z.enum(CATEGORIES).default('marketing'),
+  /** What becomes of a send whose outcome stays unknown; sent again, it may arrive twice. */
+  on_unknown: z.enum(ON_UNKNOWN).default('hold'),
+  /** What is older than this is not done any more: a step that is overdue, a message that was not handed over. */
+  expires_after: Duration.default('PT72H'),
+  /** Of people who have none of their own, as the trait `timezone`. */
+  timezone: Zone.default('UTC'),
+});
+export type Settings = z.output<typeof Settings>;
+
+const Shape = z.strictObject({
+  format: z.literal(FORMAT).default(FORMAT),
+  trigger: Trigger,
+  settings: Settings.prefault({}),
+  entry: StepId,
+  steps: Steps,
+});
+
+/** What an automation does: a trigger, and steps that name the ones after them. */
+export const Definition = Shape.superRefine((definition, context) => {
+  for (const { path, message } of findFaults(definition)) {
+    context.addIssue({ code: 'custom', path, message });
+  }
+});
 export type Definition = z.output<typeof Definition>;
 /** A definition as its author gives it: what has a default may be left out. */
 export type NewDefinition = z.input<typeof Definition>;
+
+/** A definition as it was kept, whenever that was: its faults, if it has any, do not stop those who are inside. */
+export const KeptDefinition = z.preprocess(upgrade, Shape);

@@ -14,6 +14,7 @@ import type { Profile } from './schema.ts';
 export { erase, eraseHint } from './erase.ts';
 export { countErased } from './erase_queries.ts';
 export { linkPeople, unlinkPeople } from './link.ts';
+export { listMembers } from './members.ts';
 export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
 export { noteChanges } from './queries.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';

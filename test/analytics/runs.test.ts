@@ -23,6 +23,8 @@ test('a run is shown with its automation’s name and its person’s profile of 
       trigger_event_at: at(2),
       started_at: at(2),
       ...waiting,
+      outcome: null,
+      is_test: false,
     },
   ]);
 });

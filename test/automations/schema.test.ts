@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../src/base/parse.ts';
 import { Refusal } from '../../src/base/refusal.ts';
-import { Definition, FILTERS_MAX, STEPS_MAX } from '../../src/automations/schema.ts';
+import {
+  Definition,
+  FILTERS_MAX,
+  KeptDefinition,
+  STEPS_MAX,
+} from '../../src/automations/schema.ts';
+import type { NewDefinition } from '../../src/automations/schema.ts';
 import { newId } from '../../src/base/ids.ts';
 import { copy, definition, mail } from './journeys.ts';
 
@@ -39,10 +45,10 @@ test('the least that a definition says, with what is assumed', () => {
 
 test('every step that is named exists', () => {
   expect(issuesOf(definition({ entry: 'nowhere' }))).toEqual([
-    { path: '/steps', message: 'there is no step "nowhere"' },
+    { path: '/entry', message: 'there is no step "nowhere": add it, or name another' },
   ]);
   expect(issuesOf(definition({ steps: { address: copy({}, 'gone') } }))).toEqual([
-    { path: '/steps', message: 'there is no step "gone"' },
+    { path: '/steps/address/next', message: 'there is no step "gone": add it, or name another' },
   ]);
   expect(isGood(definition({ steps: {} }))).toBe(false);
   for (const entry of ['constructor', 'toString', '__proto__'])
@@ -56,7 +62,7 @@ test('there are at most 100 steps', () => {
 
 test('a trigger has at most 20 filters, each on a plain value', () => {
   const filters = (count: number) =>
-    Array.from({ length: count }, (_, at) => ({ property: `p${at}`, equals: at }));
+    Array.from({ length: count }, (_, at) => ({ property: `p${at}`, is: 'equals', value: at }));
   const withFilters = (list: unknown) => ({
     ...definition(),
     trigger: { kind: 'event', event: 'x', filters: list },
@@ -64,9 +70,9 @@ test('a trigger has at most 20 filters, each on a plain value', () => {
   expect(isGood(withFilters(filters(FILTERS_MAX)))).toBe(true);
   expect(isGood(withFilters(filters(FILTERS_MAX + 1)))).toBe(false);
   for (const equals of ['x', 1, true])
-    expect(isGood(withFilters([{ property: 'p', equals }]))).toBe(true);
+    expect(isGood(withFilters([{ property: 'p', is: 'equals', value: equals }]))).toBe(true);
   for (const equals of [null, [], {}, undefined])
-    expect(isGood(withFilters([{ property: 'p', equals }]))).toBe(false);
+    expect(isGood(withFilters([{ property: 'p', is: 'equals', value: equals }]))).toBe(false);
 });
 
 test('a step is called in lower case, at most 50 characters', () => {
@@ -129,4 +135,105 @@ test('a definition knows what it knows', () => {
   expect(isGood({ ...definition(), trigger: { kind: 'segment', segment_id: newId() } })).toBe(
     false,
   );
+});
+
+describe('what was kept before there was a format', () => {
+  test('is read as it was meant', () => {
+    const filters = [{ property: 'plan', equals: 'pro' }];
+    const kept = {
+      trigger: { kind: 'event', event: 'user_signed_up', filters },
+      settings: { re_entry: 'every_time' },
+      entry: 'address',
+      steps: { address: copy({ email: 'email' }, 'mail'), mail: mail() },
+    };
+    expect(KeptDefinition.parse(kept)).toMatchObject({
+      format: 2,
+      trigger: { filters: [{ property: 'plan', is: 'equals', value: 'pro' }] },
+      settings: { re_entry: 'every_time', expires_after: 'PT72H', goal: null },
+      steps: { address: { traits_from_event: { email: 'email' }, traits: {} } },
+    });
+  });
+
+  test('is nothing that is still taken in', () => {
+    const filters = [{ property: 'plan', equals: 'pro' }];
+    expect(isGood({ ...definition(), trigger: { kind: 'event', event: 'x', filters } })).toBe(
+      false,
+    );
+  });
+});
+
+describe('the way that steps lead', () => {
+  const wait = (next: string | null) => ({ kind: 'delay' as const, duration: 'P1D', next });
+  const given = (steps: NewDefinition['steps'], more: Partial<NewDefinition> = {}) =>
+    definition({ entry: 'a', steps, ...more });
+
+  test('reaches each of them: one that nothing leads to is named', () => {
+    expect(issuesOf(given({ a: mail(), lost: mail() }))).toEqual([
+      {
+        path: '/steps/lost',
+        message: 'no way leads to the step "lost": name it as the next of another, or remove it',
+      },
+    ]);
+  });
+
+  test('goes round in a circle only where there is a delay in it', () => {
+    expect(isGood(given({ a: mail('b'), b: wait('a') }))).toBe(true);
+    const message = (id: string) =>
+      `the step "${id}" leads back to itself without a delay: put a delay between`;
+    expect(issuesOf(given({ a: mail('b'), b: mail('a') }))).toEqual([
+      { path: '/steps/a', message: message('a') },
+      { path: '/steps/b', message: message('b') },
+    ]);
+    const waits = {
+      kind: 'wait_for_event' as const,
+      event: 'x',
+      timeout: 'P1D',
+      next: 'a',
+      on_timeout: null,
+    };
+    // What occurred since the run began has occurred each time.
+    expect(issuesOf(given({ a: waits }))).toEqual([{ path: '/steps/a', message: message('a') }]);
+  });
+
+  test('asks only what there is to be asked', () => {
+    const branch = (when: object) =>
+      ({ kind: 'branch', branches: [{ when: [when], next: null }], otherwise: 'm' }) as const;
+    const ask = (when: object, more: Partial<NewDefinition> = {}) =>
+      issuesOf(given({ a: branch(when) as never, m: mail() }, more));
+    expect(ask({ on: 'send', step: 'm', became: 'delivered' })).toEqual([]);
+    expect(ask({ on: 'send', step: 'a', became: 'delivered' })).toEqual([
+      {
+        path: '/steps/a/branches/0/when/0/step',
+        message: 'the step "a" sends nothing: name a step of kind send_email',
+      },
+    ]);
+    const trigger = { on: 'trigger', filters: [{ property: 'p', is: 'exists' }] };
+    expect(ask(trigger)).toEqual([]);
+    const manual = { trigger: { kind: 'manual' as const } };
+    expect(ask(trigger, manual)[0]?.message).toBe(
+      'the step "a" asks the trigger event: there is none',
+    );
+  });
+});
+
+test('triggers of segments are not taken before there are segments, and that is said', () => {
+  for (const kind of ['segment_entered', 'segment_left']) {
+    const trigger = { kind, segment_id: newId() };
+    expect(issuesOf({ ...definition(), trigger })).toEqual([
+      {
+        path: '/trigger/kind',
+        message:
+          'kind must be event or manual; segment_entered and segment_left come with segments',
+      },
+    ]);
+  }
+});
+
+test('a duration is ISO 8601, longer than nothing and at most a year', () => {
+  const delayed = (duration: string) =>
+    isGood(definition({ entry: 'a', steps: { a: { kind: 'delay', duration, next: null } } }));
+  for (const duration of ['PT1S', 'PT2H', 'P3D', 'P2W', 'P1M', 'P1Y', 'P12M', 'P366D', 'P1DT2H'])
+    expect([duration, delayed(duration)]).toEqual([duration, true]);
+  for (const duration of ['', 'P', 'PT0S', '-P1D', '3 days', 'P367D', 'P13M', 'P1Y1D', 'P1X', '1D'])
+    expect([duration, delayed(duration)]).toEqual([duration, false]);
 });

@@ -1,0 +1,156 @@
+import { attempt } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Hint } from '../base/hints.ts';
+import * as delivery from '../delivery/delivery.ts';
+import * as profiles from '../profiles/profiles.ts';
+import { openLive } from './live.ts';
+import {
+  claimDueRuns,
+  endRuns,
+  freezeRuns,
+  insertLog,
+  keepWaiting,
+  postponeRun,
+  readClock,
+} from './run_queries.ts';
+import type { DueRun, LogEntry } from './run_queries.ts';
+import { walk } from './walk.ts';
+import type { Walked } from './walk.ts';
+import { deleteStepWaits, insertWaits } from './wait_queries.ts';
+import type { NewWait } from './wait_queries.ts';
+
+/** How many due runs one transaction walks. */
+export const CLAIM_RUNS_MAX = 500;
+
+/** How often a run that cannot be walked is tried before it is given up. */
+export const RUN_FAILURES_MAX = 10;
+
+/** How long any wait of a test is. */
+export const TEST_WAIT_SECONDS = 5;
+const SECOND_MS = 1_000;
+
+export type Advanced = { hints: Hint[]; isMore: boolean };
+
+/** Wakes a worker for the runs of a project that are due. */
+export const advanceHint = (projectId: string): Hint => ({
+  task: 'automations/advance_runs',
+  payload: { project_id: projectId },
+});
+
+type Stood = { run: DueRun; walked: Walked };
+type Done = { queuedFor: Set<string>; isMore: boolean };
+
+const ARCHIVED: Walked = { log: [], stand: { kind: 'ended', outcome: 'archived' } };
+const ERASED: Walked = { log: [], stand: { kind: 'ended', outcome: 'erased' } };
+
+/** A test waits for seconds wherever others wait for days. */
+const compressed = (run: DueRun, until: Date, now: Date): Date => {
+  const soon = new Date(now.getTime() + TEST_WAIT_SECONDS * SECOND_MS);
+  return run.is_test && until > soon ? soon : until;
+};
+
+const toLog = ({ run, walked }: Stood): LogEntry[] =>
+  walked.log.map(({ stepId, decision, detail }, at) => ({
+    runId: run.run_id,
+    entry: run.entries + at,
+    stepId,
+    decision,
+    detail,
+  }));
+
+/** What may wake a run before its time. */
+const waitsOf = ({ run, walked }: Stood): NewWait[] => {
+  if (walked.stand.kind === 'ended') return [];
+  const { run_id: runId, identity_id: identityId } = run;
+  const { goal } = run.definition.settings;
+  const own = walked.stand.for;
+  return [
+    ...(own ? [{ runId, identityId, forWhat: 'step' as const, event: own.event }] : []),
+    ...(goal ? [{ runId, identityId, forWhat: 'goal' as const, event: goal.event }] : []),
+  ];
+};
+
+/**
+ * Keeps where runs are. One that begins to wait for an event looks once more after the commit: an event that was
+ * processed before it has not woken the run, and one that was stored after we looked was not seen by us.
+ */
+const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<boolean> => {
+  await insertLog(scope, stood.flatMap(toLog));
+  await endRuns(
+    scope,
+    stood.flatMap(({ run, walked: { stand } }) =>
+      stand.kind === 'ended' ? [{ runId: run.run_id, outcome: stand.outcome }] : [],
+    ),
+  );
+  await deleteStepWaits(
+    scope,
+    stood.flatMap(({ run, walked: { stand } }) =>
+      stand.kind === 'waiting' && stand.stepId !== run.step_id ? [run.run_id] : [],
+    ),
+  );
+  const isNew = await insertWaits(scope, stood.flatMap(waitsOf));
+  await keepWaiting(
+    scope,
+    stood.flatMap(({ run, walked: { stand } }) => {
+      if (stand.kind === 'ended') return [];
+      const until = compressed(run, stand.until, now);
+      const wakeAt = isNew.has(run.run_id) ? now : until;
+      return [{ runId: run.run_id, stepId: stand.stepId, until, wakeAt }];
+    }),
+  );
+  return isNew.size > 0;
+};
+
+const walkAll = async (scope: Scope, runs: readonly DueRun[]): Promise<Done> => {
+  const now = await readClock(scope);
+  const queuedFor = new Set<string>();
+  const stood: Stood[] = [];
+  const profileOf = await profiles.holdProfiles(
+    scope,
+    runs.map(({ identity_id }) => identity_id),
+  );
+  for (const run of runs) {
+    const profileId = profileOf.get(run.identity_id);
+    if (run.automation_status === 'archived') stood.push({ run, walked: ARCHIVED });
+    else if (profileId === undefined) stood.push({ run, walked: ERASED });
+    else {
+      const live = openLive({ scope, run, profileId, now, queuedFor });
+      stood.push({ run, walked: await walk(run, { now, dueAt: run.wake_at, ...live }) });
+    }
+  }
+  return { queuedFor, isMore: await keep(scope, stood, now) };
+};
+
+/** Walks runs together; when one of them cannot be walked, each alone, and that one later. */
+const walkWhatGoes = async (scope: Scope, runs: readonly DueRun[]): Promise<Done[]> => {
+  const together = await attempt(scope, (inner) => walkAll(inner, runs));
+  if (together.kind === 'done') return [together.value];
+  const done: Done[] = [];
+  for (const run of runs) {
+    const alone = await attempt(scope, (inner) => walkAll(inner, [run]));
+    if (alone.kind === 'done') done.push(alone.value);
+    else await postponeRun(scope, run, RUN_FAILURES_MAX);
+  }
+  return done;
+};
+
+const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
+  automation_status === 'paused' && !is_test;
+
+/**
+ * Takes due runs of the project and walks each until it waits or ends; those of an automation that is paused
+ * are frozen where they are. Answers what to wake after the commit. A run that cannot be walked waits longer each
+ * time and is given up in the end; it stops nobody else.
+ */
+export const advance = async (scope: Scope): Promise<Advanced> => {
+  const claimed = await claimDueRuns(scope, CLAIM_RUNS_MAX);
+  const frozen = claimed.filter(isFrozen).map(({ run_id }) => run_id);
+  await freezeRuns(scope, frozen);
+  const runs = claimed.filter((run) => !isFrozen(run));
+  const done = runs.length > 0 ? await walkWhatGoes(scope, runs) : [];
+  const providerIds = new Set(done.flatMap(({ queuedFor }) => [...queuedFor]));
+  return {
+    hints: [...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
+    isMore: claimed.length === CLAIM_RUNS_MAX || done.some(({ isMore }) => isMore),
+  };
+};

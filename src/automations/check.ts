@@ -1,0 +1,123 @@
+import { namedBy } from './step_schema.ts';
+import type { Condition, Step } from './step_schema.ts';
+
+export type Fault = { path: (string | number)[]; message: string };
+
+type Graph = {
+  trigger: { kind: string };
+  settings: { re_entry: unknown };
+  entry: string;
+  steps: Record<string, Step>;
+};
+
+/** Waits at least for a moment each time that a run comes by. */
+const WAITING: Step['kind'][] = ['delay', 'delay_until'];
+
+const findMissing = ({ entry, steps }: Graph): Fault[] => {
+  const named = Object.entries(steps).flatMap(([id, step]) =>
+    namedBy(step).map(({ path, next }) => ({ path: ['steps', id, ...path], next })),
+  );
+  return [{ path: ['entry'], next: entry as string | null }, ...named].flatMap(({ path, next }) =>
+    next === null || Object.hasOwn(steps, next)
+      ? []
+      : [{ path, message: `there is no step "${next}": add it, or name another` }],
+  );
+};
+
+const listReached = ({ entry, steps }: Graph): Set<string> => {
+  const reached = new Set<string>();
+  const open = [entry];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    const step = Object.hasOwn(steps, id) ? steps[id] : undefined;
+    if (!step || reached.has(id)) continue;
+    reached.add(id);
+    open.push(...namedBy(step).flatMap(({ next }) => next ?? []));
+  }
+  return reached;
+};
+
+const findUnreachable = (graph: Graph): Fault[] => {
+  const reached = listReached(graph);
+  return Object.keys(graph.steps)
+    .filter((id) => !reached.has(id))
+    .map((id) => ({
+      path: ['steps', id],
+      message: `no way leads to the step "${id}": name it as the next of another, or remove it`,
+    }));
+};
+
+/** Steps that lead back to themselves without any delay between. */
+const findCircles = ({ steps }: Graph): Fault[] => {
+  const after = (id: string): string[] => {
+    const step = Object.hasOwn(steps, id) ? steps[id] : undefined;
+    if (!step || WAITING.includes(step.kind)) return [];
+    return namedBy(step).flatMap(({ next }) => next ?? []);
+  };
+  return Object.keys(steps).flatMap((id) => {
+    const seen = new Set<string>();
+    const open = after(id);
+    for (let one = open.pop(); one !== undefined; one = open.pop()) {
+      if (seen.has(one)) continue;
+      seen.add(one);
+      open.push(...after(one));
+    }
+    return seen.has(id)
+      ? [
+          {
+            path: ['steps', id],
+            message: `the step "${id}" leads back to itself without a delay: put a delay between`,
+          },
+        ]
+      : [];
+  });
+};
+
+type Where = { step: string; path: (string | number)[] };
+
+const listConditions = (steps: Graph['steps']): (Where & { condition: Condition })[] =>
+  Object.entries(steps).flatMap(([step, { ...given }]) =>
+    given.kind === 'branch'
+      ? given.branches.flatMap(({ when }, at) =>
+          when.map((condition, place) => ({
+            step,
+            condition,
+            path: ['steps', step, 'branches', at, 'when', place],
+          })),
+        )
+      : [],
+  );
+
+const findStrangeConditions = ({ trigger, settings, steps }: Graph): Fault[] => [
+  ...listConditions(steps).flatMap(({ condition, path, step }): Fault[] => {
+    if (condition.on === 'trigger' && trigger.kind !== 'event')
+      return [{ path, message: `the step "${step}" asks the trigger event: there is none` }];
+    if (condition.on !== 'send') return [];
+    const sends = Object.hasOwn(steps, condition.step) ? steps[condition.step] : undefined;
+    return sends?.kind === 'send_email'
+      ? []
+      : [
+          {
+            path: [...path, 'step'],
+            message: `the step "${condition.step}" sends nothing: name a step of kind send_email`,
+          },
+        ];
+  }),
+  ...(trigger.kind !== 'event' &&
+  typeof settings.re_entry === 'object' &&
+  settings.re_entry !== null &&
+  'by_property' in settings.re_entry
+    ? [
+        {
+          path: ['settings', 're_entry'],
+          message: 'there is no trigger event that could have a property: choose another re_entry',
+        },
+      ]
+    : []),
+];
+
+/** Whatever is wrong with the way that the steps lead, each with the step and what to do. */
+export const findFaults = (graph: Graph): Fault[] => {
+  const missing = findMissing(graph);
+  if (missing.length > 0) return missing;
+  return [...findUnreachable(graph), ...findCircles(graph), ...findStrangeConditions(graph)];
+};

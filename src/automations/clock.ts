@@ -1,0 +1,156 @@
+/// <reference lib="esnext.temporal" />
+
+export const WEEKDAYS = [
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
+
+const DAYS_PER_WEEK = 7;
+/** The longest year there is. */
+const YEAR_DAYS_MAX = 366;
+const SOME_LEAP_YEAR = '2024-01-01';
+
+const toZoned = (at: Date, zone: string): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(zone);
+const toDate = (at: Temporal.ZonedDateTime): Date => new Date(at.epochMilliseconds);
+
+const readDuration = (text: string): Temporal.Duration | null => {
+  try {
+    return Temporal.Duration.from(text);
+  } catch {
+    return null;
+  }
+};
+
+/** Whether a text is an ISO 8601 duration of either sign that is no longer than a year. */
+export const isSignedDuration = (text: string): boolean => {
+  const duration = readDuration(text);
+  if (duration === null) return false;
+  try {
+    const days = duration.abs().total({ unit: 'days', relativeTo: SOME_LEAP_YEAR });
+    return days <= YEAR_DAYS_MAX;
+  } catch {
+    return false;
+  }
+};
+
+/** The same, and longer than nothing: `PT2H`, `P3D`, `P1M`. */
+export const isDuration = (text: string): boolean =>
+  isSignedDuration(text) && readDuration(text)?.sign === 1;
+
+/** Whether this machine knows the time zone: an IANA name. */
+export const isZone = (name: unknown): name is string => {
+  if (typeof name !== 'string' || /^[+-]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The first of these that is a time zone. */
+export const firstZone = (...names: unknown[]): string => names.find(isZone) ?? 'UTC';
+
+/**
+ * A duration later. Hours are hours; days, weeks and months are those of a calendar on the wall of a zone: three
+ * days later it is the same time of day, also when the clocks were changed, and a month after 31 January is the
+ * last of February.
+ */
+export const later = (at: Date, duration: string, zone: string): Date =>
+  toDate(toZoned(at, zone).add(Temporal.Duration.from(duration)));
+
+/** As long before. */
+export const earlier = (at: Date, duration: string, zone: string): Date =>
+  toDate(toZoned(at, zone).subtract(Temporal.Duration.from(duration)));
+
+/** A year holds all weekdays on all dates that matter; a date that no zone has is passed over. */
+const DAYS_LOOKED_AHEAD = DAYS_PER_WEEK + 1;
+
+/**
+ * The next moment, from now on, at which a clock on the wall of the zone shows the time, on one of the weekdays.
+ * A time that is left out when clocks go forward is the moment they do; one that comes twice is the first.
+ */
+export const nextTimeOfDay = (
+  from: Date,
+  { time, weekdays = WEEKDAYS }: { time: string; weekdays?: readonly Weekday[] | undefined },
+  zone: string,
+): Date => {
+  const today = toZoned(from, zone).toPlainDate();
+  for (let ahead = 0; ahead <= DAYS_LOOKED_AHEAD; ahead += 1) {
+    const day = today.add({ days: ahead });
+    const weekday = WEEKDAYS[day.dayOfWeek - 1];
+    const at = toDate(day.toZonedDateTime({ timeZone: zone, plainTime: time }));
+    if (weekday !== undefined && weekdays.includes(weekday) && at >= from) return at;
+  }
+  throw new RangeError(`no ${time} on ${weekdays.join(', ')} in ${zone}`);
+};
+
+/** A day of a calendar, at midnight in the zone; or a moment. Null for whatever is neither. */
+const readMoment = (value: unknown, zone: string): Temporal.ZonedDateTime | null => {
+  if (typeof value !== 'string') return null;
+  try {
+    return /^\d{4}-\d{2}-\d{2}$/.test(value)
+      ? Temporal.PlainDate.from(value).toZonedDateTime(zone)
+      : Temporal.Instant.from(value).toZonedDateTimeISO(zone);
+  } catch {
+    return null;
+  }
+};
+
+export type DateRule = {
+  /** So long after the date; before it with a minus. */
+  offset?: string | undefined;
+  /** The time of day in the zone. */
+  time?: string | undefined;
+  repeats?: 'yearly' | undefined;
+};
+
+const atTime = (
+  day: Temporal.ZonedDateTime,
+  { offset, time }: DateRule,
+  zone: string,
+): Temporal.ZonedDateTime => {
+  const moved = offset === undefined ? day : day.add(Temporal.Duration.from(offset));
+  return time === undefined
+    ? moved
+    : moved.toPlainDate().toZonedDateTime({ timeZone: zone, plainTime: time });
+};
+
+/**
+ * When something that is relative to a date is due: null when the value is no date, or the moment has passed.
+ * Yearly it is the next one; 29 February is 28 February in years without.
+ */
+export const onDate = (value: unknown, rule: DateRule, now: Date, zone: string): Date | null => {
+  const given = readMoment(value, zone);
+  if (given === null) return null;
+  if (rule.repeats !== 'yearly') {
+    const at = toDate(atTime(given, rule, zone));
+    return at >= now ? at : null;
+  }
+  const { year } = toZoned(now, zone);
+  for (const ahead of [-1, 0, 1, 2]) {
+    const at = toDate(atTime(given.add({ years: year + ahead - given.year }), rule, zone));
+    if (at >= now) return at;
+  }
+  return null;
+};
+
+/** When quiet hours that hold now end, or null when none do. They may reach over midnight; `from` is in them. */
+export const quietUntil = (
+  now: Date,
+  { from, to }: { from: string; to: string },
+  zone: string,
+): Date | null => {
+  const time = toZoned(now, zone).toPlainTime();
+  const isPast = (text: string) =>
+    Temporal.PlainTime.compare(time, Temporal.PlainTime.from(text)) >= 0;
+  const isQuiet = from < to ? isPast(from) && !isPast(to) : isPast(from) || !isPast(to);
+  return isQuiet ? nextTimeOfDay(now, { time: to }, zone) : null;
+};

@@ -1,0 +1,124 @@
+import type { Scope } from '../base/db.ts';
+import * as delivery from '../delivery/delivery.ts';
+import * as ingest from '../ingest/ingest.ts';
+import * as profiles from '../profiles/profiles.ts';
+import { later } from './clock.ts';
+import { beginningOf, findFirstEvent } from './past.ts';
+import { listOwnSends, listSentTo } from './past_queries.ts';
+import type { OwnSendRow } from './past_queries.ts';
+import type { DueRun } from './run_queries.ts';
+import type { Effects, OwnSend, PersonView, Reader } from './world.ts';
+
+/** A run that is walked in earnest, in the transaction of `scope`. */
+export type Live = {
+  scope: Scope;
+  run: DueRun;
+  profileId: string;
+  now: Date;
+  /** Providers that mail was planned for. */
+  queuedFor: Set<string>;
+};
+
+const STOPPED = ['suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent'];
+
+/** Every fact about a send. */
+const toOwnSend = ({ step_id, status, ...at }: OwnSendRow): OwnSend => ({
+  step_id,
+  facts: [
+    'queued',
+    ...(status === 'accepted' ? ['accepted'] : []),
+    ...(STOPPED.includes(status) ? ['stopped'] : []),
+    ...(at.delivered_at ? ['delivered'] : []),
+    ...(at.bounced_at ? ['bounced'] : []),
+    ...(at.complained_at ? ['complained'] : []),
+  ],
+});
+
+/** Asks once and remembers the answer, until it is told to ask again. */
+const remembered = <T>(ask: () => Promise<T>) => {
+  let answer: Promise<T> | null = null;
+  return {
+    get: (): Promise<T> => (answer ??= ask()),
+    forget: () => {
+      answer = null;
+    },
+  };
+};
+
+const findPerson = async ({ scope, profileId }: Live): Promise<PersonView | null> => {
+  const row = await profiles.findRow(scope, profileId);
+  return row && { profileId, email: row.email, traits: row.traits, tags: row.tags };
+};
+
+const findTrigger = async ({ scope, run }: Live): Promise<ingest.Event | null> => {
+  const { trigger_event_id: eventId, trigger_event_at: occurredAt } = run;
+  if (eventId === null || occurredAt === null) return null;
+  return (await ingest.listEvents(scope, [{ eventId, occurredAt }]))[0] ?? null;
+};
+
+const HOUR_MS = 3_600_000;
+
+/** In whole hours, which is how delivery counts them. */
+const expiresAfterHours = ({ run, now }: Live): number => {
+  const { expires_after: duration, timezone } = run.definition.settings;
+  const expiresAt = later(now, duration, timezone);
+  return Math.max(1, Math.ceil((expiresAt.getTime() - now.getTime()) / HOUR_MS));
+};
+
+type Message = Parameters<Effects['send']>[0];
+
+const plan = async (live: Live, { stepId, step, to }: Message) => {
+  const { scope, run, profileId, queuedFor } = live;
+  const { settings } = run.definition;
+  const { planned_id: sendId, planned_status: status } = await delivery.plan(scope, {
+    automationId: run.automation_id,
+    runId: run.run_id,
+    stepId,
+    identityId: run.identity_id,
+    profileId,
+    providerId: step.provider_id,
+    templateId: step.template_id,
+    templateVersion: step.template_version,
+    // A run that nobody's event started is named in its place: there is no such event to be shown.
+    eventId: run.trigger_event_id ?? run.run_id,
+    eventOccurredAt: run.trigger_event_at ?? run.started_at,
+    recipient: run.test_recipient ?? to,
+    category: settings.category,
+    onUnknown: settings.on_unknown,
+    expiresAfterHours: expiresAfterHours(live),
+  });
+  if (status === 'queued') queuedFor.add(step.provider_id);
+  return { sendId, status };
+};
+
+/** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
+export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
+  const { scope, run, profileId } = live;
+  const person = remembered(() => findPerson(live));
+  const trigger = remembered(() => findTrigger(live));
+  const members = remembered(() => profiles.listMembers(scope, [profileId]));
+  const reader: Reader = {
+    person: person.get,
+    triggerEvent: trigger.get,
+    firstEvent: async (match, until) =>
+      findFirstEvent(scope, await members.get(), match, { since: beginningOf(run), until }),
+    sends: async () => (await listOwnSends(scope, run.run_id)).map(toOwnSend),
+    sentSince: async (since, of) => {
+      const identityIds = (await members.get()).map(({ identity_id }) => identity_id);
+      const automationId = of === 'automation' ? run.automation_id : null;
+      const rows = await listSentTo(scope, identityIds, { since, automationId });
+      return rows.map(({ queued_at }) => queued_at);
+    },
+  };
+  const effects: Effects = {
+    send: (message) => plan(live, message),
+    changeTraits: async ({ traits, setAt, authority }) => {
+      const { identity_id: identityId, is_test } = run;
+      // A test tells nobody's profile anything.
+      if (is_test) return;
+      await profiles.changeTraits(scope, { identityId, traits, setAt, authority });
+      person.forget();
+    },
+  };
+  return { reader, effects };
+};

@@ -1,0 +1,61 @@
+import type { Scope } from '../base/db.ts';
+import { hold } from './comparison.ts';
+import { listEventsOf } from './past_queries.ts';
+import type { Identifier, PastEvent } from './past_queries.ts';
+import type { EventMatch } from './step_schema.ts';
+import type { Run } from './world.ts';
+
+/** How many events one statement reads. */
+const PAGE_EVENTS_MAX = 200;
+
+/** Since when events count for a run: after its trigger event, or since somebody started it. */
+export type Beginning = { at: Date; eventId: string | null };
+
+export const beginningOf = ({
+  trigger_event_at,
+  trigger_event_id,
+  started_at,
+}: Run): Beginning => ({
+  at: trigger_event_at ?? started_at,
+  eventId: trigger_event_id,
+});
+
+const isAfter = ({ occurred_at, event_id }: PastEvent, { at, eventId }: Beginning): boolean =>
+  occurred_at > at || eventId === null || event_id > eventId;
+
+/** The first event by one identifier that matches. */
+const findOf = async (
+  scope: Scope,
+  identifier: Identifier,
+  { event: name, filters }: EventMatch,
+  { since, until }: { since: Beginning; until: Date },
+): Promise<PastEvent | null> => {
+  let from = since.at;
+  for (;;) {
+    const page = { name, from, until, limit: PAGE_EVENTS_MAX };
+    const events = await listEventsOf(scope, identifier, page);
+    const found = events.find((one) => isAfter(one, since) && hold(filters, one.properties));
+    if (found) return found;
+    const last = events.at(-1);
+    if (!last || events.length < PAGE_EVENTS_MAX) return null;
+    from = new Date(last.occurred_at.getTime() + 1);
+  }
+};
+
+const compare = (a: PastEvent, b: PastEvent): number =>
+  a.occurred_at.getTime() - b.occurred_at.getTime() || (a.event_id < b.event_id ? -1 : 1);
+
+/** The first event of a person's that matches, after a beginning and not after a moment. */
+export const findFirstEvent = async (
+  scope: Scope,
+  identifiers: readonly Identifier[],
+  match: EventMatch,
+  range: { since: Beginning; until: Date },
+): Promise<PastEvent | null> => {
+  const found: PastEvent[] = [];
+  for (const identifier of identifiers) {
+    const first = await findOf(scope, identifier, match, range);
+    if (first) found.push(first);
+  }
+  return found.toSorted(compare)[0] ?? null;
+};

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { jsonObject } from '../base/json_object.ts';
+import { firstIdAt } from '../base/ids.ts';
+
+const PastEvent = z.strictObject({
+  event_id: z.uuid(),
+  name: z.string(),
+  properties: jsonObject<string | number | boolean>(),
+  occurred_at: z.date(),
+  source: z.enum(['browser', 'server', 'system']),
+});
+export type PastEvent = z.output<typeof PastEvent>;
+
+export type Identifier = { kind: 'external' | 'anonymous'; value: string };
+
+/** An event belongs to its external id, and to its anonymous id where it has none. */
+const belongsTo = ({ kind, value }: Identifier) =>
+  kind === 'external'
+    ? sql.fragment`external_id = ${value}`
+    : sql.fragment`external_id is null and anonymous_id = ${value}`;
+
+/**
+ * Somebody's events of one name within a time, oldest first, and all of the moment of the last: one walk down
+ * one index per month.
+ */
+export const listEventsOf = (
+  { tx, projectId }: Scope,
+  identifier: Identifier,
+  { name, from, until, limit }: { name: string; from: Date; until: Date; limit: number },
+) =>
+  tx.any(sql.type(PastEvent)`
+    select event_id, name, properties, occurred_at, source from ingest.events
+    where project_id = ${projectId} and ${belongsTo(identifier)} and name = ${name}
+    and occurred_at >= ${sql.timestamp(from)} and occurred_at <= ${sql.timestamp(until)}
+    order by occurred_at
+    fetch first (${limit}) rows with ties
+  `);
+
+const OwnSend = z.strictObject({
+  step_id: z.string(),
+  status: z.string(),
+  delivered_at: z.date().nullable(),
+  bounced_at: z.date().nullable(),
+  complained_at: z.date().nullable(),
+});
+export type OwnSendRow = z.output<typeof OwnSend>;
+
+/** What a run has sent. */
+export const listOwnSends = ({ tx, projectId }: Scope, runId: string) =>
+  tx.any(sql.type(OwnSend)`
+    select step_id, status, delivered_at, bounced_at, complained_at from delivery.sends
+    where project_id = ${projectId} and run_id = ${runId} and step_id is not null
+  `);
+
+const SentAt = z.strictObject({ queued_at: z.date() });
+
+/** When somebody was to be sent mails after a moment, oldest first; not those that were stopped. */
+export const listSentTo = (
+  { tx, projectId }: Scope,
+  identityIds: readonly string[],
+  { since, automationId }: { since: Date; automationId: string | null },
+) =>
+  tx.any(sql.type(SentAt)`
+    select queued_at from delivery.sends
+    where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
+    and send_id >= ${firstIdAt(since)}::uuid and queued_at > ${sql.timestamp(since)}
+    and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
+    and (${automationId}::uuid is null or automation_id = ${automationId}::uuid)
+    order by queued_at
+  `);

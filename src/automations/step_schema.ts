@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { jsonObject } from '../base/json_object.ts';
+import { isDuration, isSignedDuration, isZone, WEEKDAYS } from './clock.ts';
+import { Filters, FILTERS_MAX, Name, NAME_CHARS_MAX } from './comparison.ts';
+
+export const BRANCHES_MAX = 20;
+export const WAYS_MAX = 10;
+export const WEIGHT_MAX = 1_000;
+export const TRAITS_MAX = 50;
+const STEP_ID = /^[a-z][a-z0-9_]{0,49}$/;
+
+export const StepId = z.string().regex(STEP_ID, 'lower case letters, digits and _, at most 50');
+/** The step after this one; null ends the run. */
+const Next = StepId.nullable();
+
+export const Duration = z
+  .string()
+  .refine(isDuration, 'must be an ISO 8601 duration such as PT2H, P3D or P1M, at most a year');
+export const Zone = z
+  .string()
+  .refine(isZone, 'must be a time zone of the IANA database, such as Europe/Berlin');
+export const TimeOfDay = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 09:00');
+export const EventName = z
+  .string()
+  .max(100, 'at most 100 characters')
+  .regex(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/, 'must be the name of an event, in snake_case');
+
+/** An event of the person's, since the run began. */
+export const EventMatch = z.strictObject({ event: EventName, filters: Filters });
+export type EventMatch = z.output<typeof EventMatch>;
+
+const isName = (name: unknown): boolean =>
+  typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX;
+/** Trait name → name of the event's property. */
+const TraitsFromEvent = jsonObject<string>().refine(
+  (names) => Object.entries(names).flat().every(isName),
+  `names have 1 to ${NAME_CHARS_MAX} characters`,
+);
+const SetTraits = jsonObject<z.core.util.JSONType>()
+  .refine(
+    (traits) => Object.keys(traits).every(isName),
+    `names have 1 to ${NAME_CHARS_MAX} characters`,
+  )
+  .refine(
+    (traits) => Object.values(traits).every((value) => value === null || typeof value !== 'object'),
+    'values are texts, numbers, true, false, or null to remove a trait',
+  );
+
+const SendEmail = z.strictObject({
+  kind: z.literal('send_email'),
+  provider_id: z.uuid(),
+  template_id: z.uuid(),
+  template_version: z.int().min(1),
+  next: Next,
+});
+
+const Delay = z.strictObject({ kind: z.literal('delay'), duration: Duration, next: Next });
+
+const DelayUntil = z.strictObject({
+  kind: z.literal('delay_until'),
+  until: z.union([
+    z.strictObject({
+      time: TimeOfDay,
+      weekdays: z.array(z.enum(WEEKDAYS)).min(1, 'at least one weekday').optional(),
+    }),
+    z.strictObject({
+      trait: Name,
+      offset: z
+        .string()
+        .refine(isSignedDuration, 'must be an ISO 8601 duration such as -P3D, at most a year')
+        .optional(),
+      time: TimeOfDay.optional(),
+      repeats: z.literal('yearly').optional(),
+    }),
+  ]),
+  /** Instead of the person's own. */
+  timezone: Zone.optional(),
+  /** Where a person goes on who has no such date, or for whom it has passed. */
+  otherwise: Next.default(null),
+  next: Next,
+});
+
+const WaitForEvent = z.strictObject({
+  kind: z.literal('wait_for_event'),
+  ...EventMatch.shape,
+  timeout: Duration,
+  next: Next,
+  on_timeout: Next,
+});
+
+export const SEND_FACTS = [
+  'queued',
+  'accepted',
+  'delivered',
+  'bounced',
+  'complained',
+  'stopped',
+] as const;
+export const Condition = z.discriminatedUnion('on', [
+  z.strictObject({ on: z.literal('profile'), filters: Filters }),
+  z.strictObject({ on: z.literal('trigger'), filters: Filters }),
+  z.strictObject({ on: z.literal('event'), ...EventMatch.shape }),
+  z.strictObject({ on: z.literal('send'), step: StepId, became: z.enum(SEND_FACTS) }),
+]);
+export type Condition = z.output<typeof Condition>;
+
+const Branch = z.strictObject({
+  kind: z.literal('branch'),
+  branches: z
+    .array(
+      z.strictObject({
+        when: z.array(Condition).min(1, 'at least one condition').max(FILTERS_MAX),
+        next: Next,
+      }),
+    )
+    .min(1, 'at least one branch')
+    .max(BRANCHES_MAX, `at most ${BRANCHES_MAX} branches`),
+  otherwise: Next,
+});
+
+const Split = z.strictObject({
+  kind: z.literal('split'),
+  ways: z
+    .array(
+      z.strictObject({
+        name: StepId,
+        weight: z.int().min(1).max(WEIGHT_MAX, `at most ${WEIGHT_MAX}`),
+        next: Next,
+        /** Whoever goes this way leaves, and is counted beside those who stay. */
+        is_holdout: z.boolean().default(false),
+      }),
+    )
+    .min(2, 'at least two ways')
+    .max(WAYS_MAX, `at most ${WAYS_MAX} ways`)
+    .refine(
+      (ways) => new Set(ways.map(({ name }) => name)).size === ways.length,
+      'each way has a name of its own',
+    ),
+});
+
+const UpdateProfile = z
+  .strictObject({
+    kind: z.literal('update_profile'),
+    /** Copies properties of the trigger event onto the profile as traits, where the event has them. */
+    traits_from_event: TraitsFromEvent.default({}),
+    traits: SetTraits.default({}),
+    next: Next,
+  })
+  .refine(
+    ({ traits, traits_from_event }) =>
+      Object.keys(traits).length + Object.keys(traits_from_event).length <= TRAITS_MAX,
+    `at most ${TRAITS_MAX} traits`,
+  );
+
+const Exit = z.strictObject({
+  kind: z.literal('exit'),
+  /** Why, for whoever reads the log. */
+  reason: StepId.optional(),
+});
+
+export const Step = z.discriminatedUnion('kind', [
+  SendEmail,
+  Delay,
+  DelayUntil,
+  WaitForEvent,
+  Branch,
+  Split,
+  UpdateProfile,
+  Exit,
+]);
+export type Step = z.output<typeof Step>;
+export type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
+
+/** The steps that a step names, each with where it does. */
+export const namedBy = (step: Step): { path: (string | number)[]; next: string | null }[] => {
+  switch (step.kind) {
+    case 'exit':
+      return [];
+    case 'branch':
+      return [
+        ...step.branches.map(({ next }, at) => ({ path: ['branches', at, 'next'], next })),
+        { path: ['otherwise'], next: step.otherwise },
+      ];
+    case 'split':
+      return step.ways.map(({ next }, at) => ({ path: ['ways', at, 'next'], next }));
+    case 'wait_for_event':
+      return [
+        { path: ['next'], next: step.next },
+        { path: ['on_timeout'], next: step.on_timeout },
+      ];
+    case 'delay_until':
+      return [
+        { path: ['next'], next: step.next },
+        { path: ['otherwise'], next: step.otherwise },
+      ];
+    default:
+      return [{ path: ['next'], next: step.next }];
+  }
+};

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { jsonObject } from '../base/json_object.ts';
+import { KeptDefinition } from './schema.ts';
+
+const Triggered = z.strictObject({
+  automation_id: z.uuid(),
+  version: z.int(),
+  definition: KeptDefinition,
+  event_id: z.uuid(),
+  occurred_at: z.date(),
+  received_at: z.date(),
+  external_id: z.string().nullable(),
+  anonymous_id: z.string().nullable(),
+  properties: jsonObject<string | number | boolean>(),
+});
+export type Triggered = z.output<typeof Triggered>;
+
+/** The events of some flushes that an active automation waits for, oldest first. Most events match none. */
+export const listTriggered = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
+  tx.any(sql.type(Triggered)`
+    select trigger.automation_id, trigger.version, version.definition, event.event_id, event.occurred_at,
+      event.received_at, event.external_id, event.anonymous_id, event.properties
+    from ingest.pending_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')}) as event
+    join automations.triggers as trigger
+      on trigger.project_id = event.project_id and trigger.event_name = event.name
+    join automations.versions as version
+      on version.project_id = trigger.project_id
+      and version.automation_id = trigger.automation_id
+      and version.version = trigger.version
+    where trigger.project_id = ${projectId} and version.project_id = ${projectId}
+    order by event.occurred_at, event.event_id
+  `);
+
+const Entered = z.strictObject({
+  automation_id: z.uuid(),
+  identity_id: z.uuid(),
+  run_id: z.uuid(),
+  started_at: z.date(),
+  trigger_event_id: z.uuid().nullable(),
+});
+export type Entered = z.output<typeof Entered>;
+
+/** The last run of each of some identities in each of some automations, tests apart. */
+export const listLatestRuns = (
+  { tx, projectId }: Scope,
+  identityIds: readonly string[],
+  automationIds: readonly string[],
+) =>
+  tx.any(sql.type(Entered)`
+    select latest.automation_id, latest.identity_id, latest.run_id, latest.started_at, latest.trigger_event_id
+    from unnest(${sql.array([...identityIds], 'uuid')}) as known (identity_id)
+    cross join unnest(${sql.array([...automationIds], 'uuid')}) as asked (automation_id)
+    cross join lateral (
+      select automation_id, identity_id, run_id, started_at, trigger_event_id from automations.runs
+      where project_id = ${projectId} and identity_id = known.identity_id
+      and automation_id = asked.automation_id and not is_test
+      order by run_id desc
+      limit 1
+    ) as latest
+  `);
+
+export type NewRefusal = {
+  automation_id: string;
+  identity_id: string;
+  reason: 'late' | 're_entry';
+  event_id: string;
+  event_at: Date;
+};
+
+/** The last one counts for each reason, so that a page that is viewed a thousand times is one row. */
+const lastOfEach = (refusals: readonly NewRefusal[]): NewRefusal[] => [
+  ...new Map(
+    refusals.map((one) => [`${one.automation_id}/${one.identity_id}/${one.reason}`, one]),
+  ).values(),
+];
+
+/** Notes whom an automation did not take, and by which event they came last. */
+export const insertRefusals = async (
+  { tx, projectId }: Scope,
+  refusals: readonly NewRefusal[],
+): Promise<void> => {
+  const last = lastOfEach(refusals).toSorted((a, b) =>
+    `${a.automation_id}${a.identity_id}${a.reason}` <
+    `${b.automation_id}${b.identity_id}${b.reason}`
+      ? -1
+      : 1,
+  );
+  if (last.length === 0) return;
+  const column = (read: (one: NewRefusal) => string, type: string) =>
+    sql.array(last.map(read), type);
+  await tx.query(sql.unsafe`
+    insert into automations.refusals (project_id, automation_id, identity_id, reason, event_id, event_at, refused_at)
+    select ${projectId}, told.automation_id, told.identity_id, told.reason, told.event_id, told.event_at,
+      statement_timestamp()
+    from unnest(
+      ${column((one) => one.automation_id, 'uuid')}, ${column((one) => one.identity_id, 'uuid')},
+      ${column((one) => one.reason, 'text')}, ${column((one) => one.event_id, 'uuid')},
+      ${column((one) => one.event_at.toISOString(), 'timestamptz')}
+    ) as told (automation_id, identity_id, reason, event_id, event_at)
+    on conflict (project_id, automation_id, identity_id, reason) do update
+    set event_id = excluded.event_id, event_at = excluded.event_at, refused_at = excluded.refused_at
+  `);
+};

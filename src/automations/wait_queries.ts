@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+export type NewWait = {
+  runId: string;
+  forWhat: 'step' | 'goal';
+  event: string;
+  identityId: string;
+};
+
+const RunId = z.strictObject({ run_id: z.uuid() });
+
+/**
+ * Says that an event wakes a run. Answers the runs of which that was not known: what was processed before the
+ * commit has not woken them, so they have to look once more after it.
+ */
+export const insertWaits = async (
+  { tx, projectId }: Scope,
+  waits: readonly NewWait[],
+): Promise<Set<string>> => {
+  if (waits.length === 0) return new Set();
+  const column = (read: (wait: NewWait) => string, type: string) =>
+    sql.array(waits.map(read), type);
+  const rows = await tx.any(sql.type(RunId)`
+    insert into automations.waits (project_id, run_id, for_what, event_name, identity_id)
+    select ${projectId}, told.run_id, told.for_what, told.event_name, told.identity_id
+    from unnest(
+      ${column(({ runId }) => runId, 'uuid')}, ${column(({ forWhat }) => forWhat, 'text')},
+      ${column(({ event }) => event, 'text')}, ${column(({ identityId }) => identityId, 'uuid')}
+    ) as told (run_id, for_what, event_name, identity_id)
+    on conflict do nothing
+    returning run_id
+  `);
+  return new Set(rows.map(({ run_id }) => run_id));
+};
+
+/** Forgets for which events runs waited that have gone on from where they did. */
+export const deleteStepWaits = async (
+  { tx, projectId }: Scope,
+  runIds: readonly string[],
+): Promise<void> => {
+  if (runIds.length === 0) return;
+  await tx.query(sql.unsafe`
+    delete from automations.waits
+    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')}) and for_what = 'step'
+  `);
+};
+
+const Awaited = z.strictObject({
+  name: z.string(),
+  external_id: z.string().nullable(),
+  anonymous_id: z.string().nullable(),
+});
+
+/** Whose events of some flushes have a name that some run waits for. Most events have none. */
+export const listAwaited = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
+  tx.any(sql.type(Awaited)`
+    select distinct event.name, event.external_id, event.anonymous_id
+    from ingest.pending_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')}) as event
+    where exists (
+      select from automations.waits as awaited
+      where awaited.project_id = ${projectId} and awaited.event_name = event.name
+    )
+  `);
+
+/** Wakes the runs of some people that wait for an event of a name; answers how many. */
+export const wakeRuns = async (
+  { tx, projectId }: Scope,
+  names: readonly string[],
+  identityIds: readonly string[],
+): Promise<number> => {
+  const held = await tx.any(sql.type(RunId)`
+    select run.run_id from automations.runs as run
+    where run.project_id = ${projectId} and run.status = 'active' and run.run_id in (
+      select awaited.run_id from automations.waits as awaited
+      where awaited.project_id = ${projectId}
+      and awaited.event_name = any (${sql.array([...names], 'text')})
+      and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})
+    )
+    order by run.run_id
+    for no key update
+  `);
+  if (held.length === 0) return 0;
+  const { rowCount } = await tx.query(sql.unsafe`
+    update automations.runs set wake_at = statement_timestamp()
+    where project_id = ${projectId} and run_id = any (${sql.array(
+      held.map(({ run_id }) => run_id),
+      'uuid',
+    )})
+  `);
+  return rowCount;
+};

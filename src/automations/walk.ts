@@ -1,0 +1,100 @@
+import { earlier, firstZone } from './clock.ts';
+import { STEPS_MAX } from './schema.ts';
+import { takeStep } from './steps.ts';
+import type { EventMatch } from './step_schema.ts';
+import type { Detail, Effects, Outcome, PersonView, Reader, Run, Taken, Walk } from './world.ts';
+
+export type Logged = { stepId: string; decision: string; detail: Detail };
+
+/** Where a run is after a walk: it has ended, or it waits at a step, and for which event. */
+export type Stand =
+  | { kind: 'ended'; outcome: Outcome }
+  | { kind: 'waiting'; stepId: string; until: Date; for: EventMatch | null };
+export type Walked = { log: Logged[]; stand: Stand };
+
+/** How much is decided in one run, however long it lives: a circle with delays ends, too. */
+export const RUN_DECISIONS_MAX = 1_000;
+
+export type Surroundings = {
+  now: Date;
+  /** When it was to be walked: what is done too late is not done. */
+  dueAt: Date;
+  reader: Reader;
+  effects: Effects;
+};
+
+/** The zone of the person's own clock, or the one that the automation takes for people without. */
+const zoneOf = ({ definition }: Run, person: PersonView): string =>
+  firstZone(person.traits['timezone'], definition.settings.timezone);
+
+const left = (outcome: Outcome, decision: string, detail?: Detail): Taken => ({
+  kind: 'leaves',
+  outcome,
+  decision,
+  ...(detail ? { detail } : {}),
+});
+
+/** Why the person leaves before whatever comes next, if they do. */
+const findLeaving = async (walk: Walk, dueAt: Date): Promise<Taken | null> => {
+  const { run, now, zone, person, reader } = walk;
+  const { goal, exit_on_unsubscribe, category, expires_after } = run.definition.settings;
+  if (goal !== null) {
+    const reached = await reader.firstEvent(goal, now);
+    if (reached !== null) {
+      const detail = { event: goal.event, event_id: reached.event_id };
+      return left('converted', 'goal_reached', detail);
+    }
+  }
+  if (exit_on_unsubscribe && category === 'marketing' && person.tags.includes('unsubscribed'))
+    return left('unsubscribed', 'unsubscribed');
+  if (dueAt < earlier(now, expires_after, zone))
+    return left('expired', 'step_expired', { due_at: dueAt.toISOString() });
+  return null;
+};
+
+const goOn = async (walk: Walk): Promise<Taken> => {
+  const { steps } = walk.run.definition;
+  const step = Object.hasOwn(steps, walk.stepId) ? steps[walk.stepId] : undefined;
+  return step ? takeStep(walk, step) : left('step_missing', 'step_missing');
+};
+
+const toLogged = (stepId: string, taken: Taken): Logged[] =>
+  taken.decision === undefined
+    ? []
+    : [{ stepId, decision: taken.decision, detail: taken.detail ?? {} }];
+
+/**
+ * Walks a run until it waits or ends. A function of the run, the clock and what may be asked and done: so the
+ * same code walks the past of a simulation.
+ */
+export const walk = async (run: Run, around: Surroundings): Promise<Walked> => {
+  const { now, reader, effects, dueAt } = around;
+  const log: Logged[] = [];
+  let stand: Run = run;
+  const ended = (outcome: Outcome): Walked => ({ log, stand: { kind: 'ended', outcome } });
+  for (;;) {
+    const person = await reader.person();
+    if (person === null) return ended('erased');
+    const at: Walk = {
+      run: stand,
+      stepId: stand.step_id,
+      now,
+      person,
+      zone: zoneOf(run, person),
+      reader,
+      effects,
+    };
+    const leaving = log.length === 0 ? await findLeaving(at, dueAt) : null;
+    const taken = leaving ?? (await goOn(at));
+    log.push(...toLogged(stand.step_id, taken));
+    if (taken.kind === 'leaves') return ended(taken.outcome);
+    if (taken.kind === 'waits') {
+      const { until, for: match = null } = taken;
+      return { log, stand: { kind: 'waiting', stepId: stand.step_id, until, for: match } };
+    }
+    if (taken.next === null) return ended('completed');
+    if (log.length > STEPS_MAX || run.entries + log.length >= RUN_DECISIONS_MAX)
+      return ended('went_in_circles');
+    stand = { ...stand, step_id: taken.next, until: null };
+  }
+};

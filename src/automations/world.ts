@@ -1,0 +1,103 @@
+import type { z } from 'zod';
+import type { Definition } from './schema.ts';
+import type { EventMatch, Step, StepOf } from './step_schema.ts';
+
+/** One person's way through an automation, as it stands. */
+export type Run = {
+  run_id: string;
+  automation_id: string;
+  version: number;
+  identity_id: string;
+  definition: Definition;
+  step_id: string;
+  /** Until when it waits at its step; null when it has just come there. */
+  until: Date | null;
+  /** Null of a run that somebody started by hand. */
+  trigger_event_id: string | null;
+  trigger_event_at: Date | null;
+  started_at: Date;
+  /** How much was decided in it before. */
+  entries: number;
+};
+
+export type EventView = {
+  event_id: string;
+  name: string;
+  properties: Readonly<Record<string, string | number | boolean>>;
+  occurred_at: Date;
+  source: 'browser' | 'server' | 'system';
+};
+export type PersonView = {
+  profileId: string;
+  email: string | null;
+  traits: Readonly<Record<string, z.core.util.JSONType>>;
+  tags: readonly string[];
+};
+export type OwnSend = { step_id: string; facts: readonly string[] };
+
+/** What steps may ask. All answers are as of the clock's time. */
+export type Reader = {
+  /** Null when there is nobody any more. */
+  person: () => Promise<PersonView | null>;
+  triggerEvent: () => Promise<EventView | null>;
+  /** The first event of the person's that matches, after the run began and not after `until`. */
+  firstEvent: (match: EventMatch, until: Date) => Promise<EventView | null>;
+  /** What this run has sent, and what became of it. */
+  sends: () => Promise<readonly OwnSend[]>;
+  /** When the person was sent mails after a moment, by this automation or by all, oldest first. */
+  sentSince: (since: Date, of: 'automation' | 'project') => Promise<readonly Date[]>;
+};
+
+export type Traits = Readonly<Record<string, z.core.util.JSONType>>;
+export type Change = { traits: Traits; setAt: Date; authority: 'publishable' | 'server' };
+export type Sent = { sendId: string; status: string };
+
+/** What steps may do. */
+export type Effects = {
+  send: (message: { stepId: string; step: StepOf<'send_email'>; to: string }) => Promise<Sent>;
+  changeTraits: (change: Change) => Promise<void>;
+};
+
+/** Everything that a step is a function of. */
+export type Walk = {
+  run: Run;
+  stepId: string;
+  now: Date;
+  person: PersonView;
+  /** On whose wall the person's clock hangs. */
+  zone: string;
+  reader: Reader;
+  effects: Effects;
+};
+
+/** Why a run ended. */
+export const OUTCOMES = [
+  'completed',
+  'exited',
+  'converted',
+  'unsubscribed',
+  'held_out',
+  'expired',
+  'erased',
+  'archived',
+  'went_in_circles',
+  'step_missing',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** What a step decided, for the run's log. */
+export type Detail = Record<string, string>;
+type Said = { decision: string; detail?: Detail };
+
+/** What comes of a step: the next one, a wait at this one, or the end. */
+export type Taken =
+  | (Said & { kind: 'goes_on'; next: string | null })
+  /** Without a decision: it waits on, and that is no news. */
+  | (Partial<Said> & { kind: 'waits'; until: Date; for?: EventMatch })
+  | (Said & { kind: 'leaves'; outcome: Outcome });
+
+/** What one kind of step does. */
+export type Take<Kind extends Step['kind']> = (
+  walk: Walk,
+  step: StepOf<Kind>,
+) => Promise<Taken> | Taken;

@@ -1,0 +1,96 @@
+// A world that a run walks in without a database: somebody's past, a clock, and what was done.
+import { hold } from '../../src/automations/comparison.ts';
+import type { NewDefinition } from '../../src/automations/schema.ts';
+import { Definition } from '../../src/automations/schema.ts';
+import { walk } from '../../src/automations/walk.ts';
+import type { Change, EventView, PersonView, Run } from '../../src/automations/world.ts';
+import { newId } from '../../src/base/ids.ts';
+
+export const BEGAN = new Date('2026-06-01T12:00:00Z');
+
+export const happened = (
+  name: string,
+  at: string | Date = BEGAN,
+  properties: EventView['properties'] = {},
+): EventView => ({
+  event_id: newId(),
+  name,
+  properties,
+  occurred_at: new Date(at),
+  source: 'server',
+});
+
+type Given = {
+  person?: Partial<PersonView> | null;
+  trigger?: EventView | null;
+  events?: EventView[];
+  sends?: { step_id: string; facts: string[] }[];
+  sentAt?: string[];
+};
+
+const ANN: PersonView = { profileId: newId(), email: 'ann@example.com', traits: {}, tags: [] };
+
+/** One run of a definition, walked as often as a test likes. */
+export const runOf = (definition: NewDefinition, given: Given = {}) => {
+  const parsed = Definition.parse(definition);
+  const trigger = given.trigger ?? happened('user_signed_up');
+  const done = { sent: [] as string[], changes: [] as Change[] };
+  const person = given.person === null ? null : { ...ANN, ...given.person };
+  let run: Run = {
+    run_id: newId(),
+    automation_id: newId(),
+    version: 1,
+    identity_id: newId(),
+    definition: parsed,
+    step_id: parsed.entry,
+    until: null,
+    trigger_event_id: trigger.event_id,
+    trigger_event_at: trigger.occurred_at,
+    started_at: BEGAN,
+    entries: 0,
+  };
+  const decisions: string[] = [];
+  /** Walks on at a moment; answers where the run stands then. */
+  const walkAt = async (text: string | Date, dueAt: string | Date = text) => {
+    const now = new Date(text);
+    const { log, stand } = await walk(run, {
+      now,
+      dueAt: new Date(dueAt),
+      reader: {
+        person: () => Promise.resolve(person),
+        triggerEvent: () => Promise.resolve(trigger),
+        firstEvent: (match, until) =>
+          Promise.resolve(
+            (given.events ?? []).find(
+              (event) =>
+                event.name === match.event &&
+                event.occurred_at > trigger.occurred_at &&
+                event.occurred_at <= until &&
+                hold(match.filters, event.properties),
+            ) ?? null,
+          ),
+        sends: () => Promise.resolve(given.sends ?? []),
+        sentSince: (since) =>
+          Promise.resolve(
+            (given.sentAt ?? []).map((at) => new Date(at)).filter((at) => at > since),
+          ),
+      },
+      effects: {
+        send: ({ stepId }) => {
+          done.sent.push(stepId);
+          return Promise.resolve({ sendId: newId(), status: 'queued' });
+        },
+        changeTraits: (change) => {
+          done.changes.push(change);
+          return Promise.resolve();
+        },
+      },
+    });
+    decisions.push(...log.map(({ decision }) => decision));
+    run = { ...run, entries: run.entries + log.length };
+    if (stand.kind === 'ended') return stand.outcome;
+    run = { ...run, step_id: stand.stepId, until: stand.until };
+    return stand.until.toISOString().replace('.000Z', 'Z');
+  };
+  return { walkAt, decisions, done, person, automationId: run.automation_id };
+};
