@@ -12,6 +12,7 @@ export const insertAutomation = async (
   await tx.query(sql.unsafe`
     insert into automations.automations (project_id, automation_id, name, status, created_at, updated_at)
     values (${projectId}, ${automationId}, ${name}, 'draft', now(), now())
+    on conflict do nothing
   `);
 };
 
@@ -24,6 +25,7 @@ export const insertVersion = (
   tx.query(sql.unsafe`
     insert into automations.versions (project_id, automation_id, version, definition, created_at)
     values (${projectId}, ${automationId}, ${version}, ${JSON.stringify(definition)}::jsonb, now())
+    on conflict do nothing
   `);
 
 /** Makes a version the one that new runs take. */
@@ -90,6 +92,13 @@ export const findAutomation = ({ tx, projectId }: Scope, automationId: string) =
     select ${keptColumns(projectId)} from automations.automations as automation
     where automation.project_id = ${projectId} and automation.automation_id = ${automationId}
   `);
+
+/** The same of one that is there. */
+export const getAutomation = async (scope: Scope, automationId: string): Promise<Kept> => {
+  const kept = await findAutomation(scope, automationId);
+  if (kept === null) throw new Error(`there is no automation ${automationId}`);
+  return kept;
+};
 
 /** The same, and nobody else changes it until the transaction ends. */
 export const holdAutomation = async (scope: Scope, automationId: string): Promise<Kept | null> => {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { jsonObject } from '../base/json_object.ts';
 import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
 import { findFaults } from './check.ts';
 import { Filters, Name } from './comparison.ts';
@@ -33,18 +32,16 @@ export type Trigger = z.output<typeof Trigger>;
 
 const PROTO = '__proto__';
 
-/** By their ids. A zod record would leave one behind without a word. */
-const Steps = jsonObject()
-  .refine((steps) => !Object.hasOwn(steps, PROTO), {
-    message: `no step is called ${PROTO}`,
-    abort: true,
-  })
-  .transform((steps): Record<string, z.input<typeof Step>> => steps as never)
-  .pipe(
-    z
-      .record(StepId, Step)
-      .refine((steps) => Object.keys(steps).length <= STEPS_MAX, `at most ${STEPS_MAX} steps`),
-  );
+const StepsById = z
+  .record(StepId, Step)
+  .refine((steps) => Object.keys(steps).length <= STEPS_MAX, `at most ${STEPS_MAX} steps`);
+
+/** By their ids. A zod record alone would leave one that is called like this behind without a word. */
+const Steps = z.preprocess((steps, context) => {
+  if (typeof steps !== 'object' || steps === null || !Object.hasOwn(steps, PROTO)) return steps;
+  context.addIssue({ code: 'custom', message: `no step is called ${PROTO}` });
+  return z.NEVER;
+}, StepsById) as unknown as typeof StepsById;
 
 /** How often a person may go through: a word, once per duration, or once per value of a property of the trigger event. */
 export const ReEntry = z.union([

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { jsonObject } from '../base/json_object.ts';
 import { isDuration, isSignedDuration, isZone, WEEKDAYS } from './clock.ts';
 import { Filters, FILTERS_MAX, Name, NAME_CHARS_MAX } from './comparison.ts';
 
@@ -33,20 +32,31 @@ export type EventMatch = z.output<typeof EventMatch>;
 
 const isName = (name: unknown): boolean =>
   typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX;
-/** Trait name → name of the event's property. */
-const TraitsFromEvent = jsonObject<string>().refine(
-  (names) => Object.entries(names).flat().every(isName),
-  `names have 1 to ${NAME_CHARS_MAX} characters`,
-);
-const SetTraits = jsonObject<z.core.util.JSONType>()
-  .refine(
-    (traits) => Object.keys(traits).every(isName),
-    `names have 1 to ${NAME_CHARS_MAX} characters`,
-  )
-  .refine(
-    (traits) => Object.values(traits).every((value) => value === null || typeof value !== 'object'),
-    'values are texts, numbers, true, false, or null to remove a trait',
+
+/** Members by name. A zod record would leave one behind that is called __proto__, without a word. */
+const named = <Value>(isGood: (value: unknown) => boolean, message: string) =>
+  z.custom<Record<string, Value>>(
+    (given) =>
+      typeof given === 'object' &&
+      given !== null &&
+      !Array.isArray(given) &&
+      Object.keys(given).every(isName) &&
+      Object.values(given).every(isGood),
+    `names have 1 to ${NAME_CHARS_MAX} characters; ${message}`,
   );
+const TraitsFromEvent = named<string>(isName, 'values are names of properties').meta({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'Name of the trait → name of the trigger event’s property.',
+});
+const SetTraits = named<string | number | boolean | null>(
+  (value) => value === null || ['string', 'number', 'boolean'].includes(typeof value),
+  'values are texts, numbers, true, false, or null to remove a trait',
+).meta({
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  description: 'Name of the trait → its value; null removes it.',
+});
 
 const SendEmail = z.strictObject({
   kind: z.literal('send_email'),

@@ -43,7 +43,7 @@ export const isKeptOut = (reEntry: ReEntry, latest: Entered | null, now: Date): 
 };
 
 /** Whom an event is about: its external id where it has one. */
-const subjectOf = ({
+export const subjectOf = ({
   external_id,
   anonymous_id,
 }: Pick<Triggered, 'external_id' | 'anonymous_id'>) =>

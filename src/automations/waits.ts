@@ -1,6 +1,6 @@
 import type { Scope } from '../base/db.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { findPeople } from './triggers.ts';
+import { findPeople, subjectOf } from './triggers.ts';
 import { listAwaited, wakeRuns } from './wait_queries.ts';
 
 /**
@@ -10,12 +10,7 @@ import { listAwaited, wakeRuns } from './wait_queries.ts';
 export const wakeAwaited = async (scope: Scope, flushIds: readonly string[]): Promise<number> => {
   const awaited = await listAwaited(scope, flushIds);
   if (awaited.length === 0) return 0;
-  const subjects = awaited.map(({ external_id, anonymous_id }) =>
-    external_id === null
-      ? ({ kind: 'anonymous', value: anonymous_id ?? '' } as const)
-      : ({ kind: 'external', value: external_id } as const),
-  );
-  const people = await findPeople(scope, subjects);
+  const people = await findPeople(scope, awaited.map(subjectOf));
   const members = await profiles.listMembers(
     scope,
     [...people.values()].map(({ profileId }) => profileId),

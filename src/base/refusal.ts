@@ -60,6 +60,15 @@ export const refusals = {
     status: 409,
     detail: 'The recipient complained. Lift it only if they ask for mail, and say lift_complaint.',
   },
+  automation_changed: {
+    status: 409,
+    detail:
+      'The automation has a newer version than the one you say. Read it, then decide what your change is.',
+  },
+  automation_state: {
+    status: 409,
+    detail: 'This cannot be done to the automation as it stands. Read its status first.',
+  },
   from_email_taken: {
     status: 409,
     detail: 'Another e-mail provider of this project has this from_email. Change that one.',

@@ -1,4 +1,5 @@
 import * as automations from '../automations/automations.ts';
+import { automationLimits, automationRoutes } from '../automations/routes.ts';
 import type { Limit, Route } from '../base/route.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { deliveryRoutes } from '../delivery/routes.ts';
@@ -14,10 +15,11 @@ import { ingestLimits, ingestRoutes } from '../ingest/routes.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.ts';
 import { findCaller, findProject } from '../projects/projects.ts';
-import { openCredential, sealCredential } from '../providers/providers.ts';
+import { exists, findReady, openCredential, sealCredential } from '../providers/providers.ts';
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
 import * as segments from '../segments/segments.ts';
 import { segmentLimits, segmentRoutes } from '../segments/routes.ts';
+import { findTemplate } from '../rendering/rendering.ts';
 import { suppressionLimits, suppressionRoutes } from '../suppression/routes.ts';
 import * as suppression from '../suppression/suppression.ts';
 
@@ -41,6 +43,14 @@ const suppressionDoors: Parameters<typeof suppressionRoutes>[0] = {
   changeAddresses: profiles.changeAddresses,
   observeUnsubscribed: feedback.observeUnsubscribed,
   wake: ingest.wake,
+};
+
+/** What automations are handed of rooms that they do not ask. */
+const automationDoors: Parameters<typeof automationRoutes>[0] = {
+  hasProvider: exists,
+  isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
+  hasTemplate: async (scope, templateId, version) =>
+    (await findTemplate(scope, templateId, version)) !== null,
 };
 
 /** Every endpoint of the public API. What is not in this list does not exist. */
@@ -74,6 +84,13 @@ export const sections: readonly Section[] = [
     about: 'Who is alike: people by what is known of them and what they did, kept up to date.',
     routes: segmentRoutes(() => Promise.resolve(false)),
     limits: segmentLimits,
+  },
+  {
+    tag: 'Automations',
+    about:
+      'What should follow when something happens: triggers, steps, and people on their way through them.',
+    routes: automationRoutes(automationDoors),
+    limits: automationLimits,
   },
   {
     tag: 'Email providers',

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll } from 'vitest';
+import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
 import { newId } from '../../src/base/ids.ts';
 import { ARN_SHOWN } from '../../src/feedback/shown.ts';
 import { toCurl } from '../../src/http/docs_curl.ts';
@@ -10,7 +11,7 @@ import { createProvider } from '../../src/providers/records.ts';
 import { importPeople } from '../../src/segments/import_people.ts';
 import { Definition } from '../../src/segments/schema.ts';
 import { createSegment, refreshProject } from '../../src/segments/segments.ts';
-import { DEFINITION_SHOWN } from '../../src/segments/shown.ts';
+import { DEFINITION_SHOWN as SEGMENT_SHOWN } from '../../src/segments/shown.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import { NEVER } from '../support/database.ts';
@@ -94,7 +95,7 @@ const makeShownSegment = async (
   projectId: string,
   isStatic = false,
 ): Promise<void> => {
-  const definition = isStatic ? null : Definition.parse(DEFINITION_SHOWN);
+  const definition = isStatic ? null : Definition.parse(SEGMENT_SHOWN);
   const shown = { segmentId: SHOWN_ID, name: 'New on Pro', definition };
   const list = { segmentId: newId(), importId: SHOWN_ID };
   await inProject(deps, projectId, async (scope) => {
@@ -103,6 +104,51 @@ const makeShownSegment = async (
     await importPeople(scope, list, { people: [{ external_id: 'ann' }] });
   });
   await refreshProject(deps, projectId, { signal: NEVER });
+};
+
+/** How the automation of the examples stands where an endpoint is asked what its example shows. */
+const STANDS: Record<string, string> = {
+  pause: 'active',
+  move: 'active',
+  runs: 'active',
+  resume: 'paused',
+};
+
+/** The automation of the examples, and the template that it sends. */
+const keepShownAutomation = async (
+  { owner }: TestDatabase,
+  projectId: string,
+  one?: Endpoint,
+): Promise<void> => {
+  const [, , , , verb = ''] = one?.path.split('/') ?? [];
+  const status = one?.path.startsWith('/v1/automations') ? (STANDS[verb] ?? 'draft') : 'draft';
+  const trigger = verb === 'runs' ? { kind: 'manual' } : DEFINITION_SHOWN.trigger;
+  const definition = JSON.stringify({ ...DEFINITION_SHOWN, trigger });
+  const version = `insert into automations.versions values ($1, $2, $3, $4, now())`;
+  await owner.query(
+    `insert into rendering.templates (project_id, template_id, version, name, subject, html, created_at)
+     values ($1, $2, 1, 'Welcome', 'Welcome', 'Welcome', now())`,
+    [projectId, SHOWN_ID],
+  );
+  await owner.query(
+    `insert into automations.automations values ($1, $2, 'Welcome', 'draft', null, now(), now())`,
+    [projectId, SHOWN_ID],
+  );
+  await owner.query(version, [projectId, SHOWN_ID, 1, definition]);
+  if (verb === 'move') {
+    await owner.query(version, [projectId, SHOWN_ID, 2, definition]);
+    await owner.query(
+      `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status,
+        step_id, wake_at, started_at)
+       values ($1, $2, $2, 1, $2, 'x', 'active', 'welcome', now() + interval '1 day', now())`,
+      [projectId, SHOWN_ID],
+    );
+  }
+  await owner.query(
+    `update automations.automations set status = $2, active_version = case when $2 = 'draft' then null else $3::int end
+     where project_id = $1`,
+    [projectId, status, verb === 'move' ? 2 : 1],
+  );
 };
 
 /** The provider that the examples of the documents are connected to, in place of the real one. */
@@ -143,6 +189,7 @@ export const makeShownProject = async (
     project_id,
   ]);
   await keepShownProvider(database, project_id);
+  await keepShownAutomation(database, project_id, one);
   await planShownSend(database, project_id, !one?.path.endsWith('/resolve'));
   const list = { addresses: [{ email: SHOWN_EMAIL }] };
   await api.call('POST', '/v1/suppression-imports', { key, body: list });

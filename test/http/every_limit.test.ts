@@ -24,6 +24,7 @@ import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { shownRelay } from './as_shown.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
+import { automationsOf } from './automation_limits.ts';
 import { ask, toWire } from './raw_http.ts';
 
 const database = testDatabase();
@@ -157,7 +158,15 @@ const rate =
     expect(statuses.indexOf(429)).toBe(perSecond * WINDOW_SECONDS);
   };
 
+const make = automationsOf(post);
+
 const trials: Record<string, (value: number) => Promise<void>> = {
+  'Steps of an automation': bound([make.steps]),
+  'Filters of a trigger or a wait': bound([make.triggerFilters, make.waitFilters]),
+  'Ways of a branch': bound([make.branches]),
+  'Ways of a split': bound([make.ways]),
+  'Name of an automation': bound([make.name]),
+  'Body of an automation': bound([make.body], 'body_too_large'),
   'Events in a batch': bound([
     (count) => post('/v1/events/batch', { events: times(count, () => event()) }),
   ]),

@@ -10,7 +10,12 @@ import type { TestDatabase } from '../support/database.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import type { Provoke, Surroundings, Ways } from './provoke_base.ts';
-import { waysOfProviders, waysOfSegments, waysOfSignatures } from './provoke_rooms.ts';
+import {
+  waysOfAutomations,
+  waysOfProviders,
+  waysOfSegments,
+  waysOfSignatures,
+} from './provoke_rooms.ts';
 import { ask, toWire } from './raw_http.ts';
 
 const TOO_LARGE = `"${'a'.repeat(2 * 1024 * 1024)}"`;
@@ -195,6 +200,7 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
 /** Every way to be refused that is known here. */
 export const waysToProvoke = (around: Surroundings): Ways => ({
   ...waysOfRequests(around),
+  ...waysOfAutomations(around),
   ...waysOfProviders(around),
   ...waysOfSegments(around),
   ...waysOfSurroundings(around),

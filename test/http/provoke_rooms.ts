@@ -1,4 +1,5 @@
 // How the refusals of providers and of signed webhooks are provoked.
+import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { SEGMENTS_MAX } from '../../src/segments/records.ts';
@@ -78,6 +79,24 @@ export const waysOfSegments = ({ database, api }: Surroundings): Ways => {
     },
   };
 };
+
+/** Those of automations that do not stand as the request takes for granted. */
+export const waysOfAutomations = ({ database, api }: Surroundings): Ways => ({
+  automation_changed: async (one) => {
+    await makeShownProject(database, api, one);
+    await callAsShown(one, api);
+    const body = { after_version: 1, definition: DEFINITION_SHOWN };
+    return api.call(one.method, pathOf(one, api), { key: keyOf(one, api.project), body });
+  },
+  automation_state: async (one) => {
+    await makeShownProject(database, api, one);
+    await database.owner.query(
+      `update automations.automations set status = 'archived', active_version = null where project_id = $1`,
+      [api.project.project_id],
+    );
+    return callAsShown(one, api);
+  },
+});
 
 const KEY = 'a-signing-key';
 const ELSEWHERE = { TopicArn: 'arn:aws:sns:eu-west-1:123456789012:of-somebody-else' };

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+const Refused = z.strictObject({
+  reason: z.enum(['late', 're_entry']),
+  event_id: z.uuid(),
+  event_at: z.date(),
+  refused_at: z.date(),
+});
+
+/** By which events somebody was not taken, under any of their identities, the last first. */
+export const listRefusals = (
+  { tx, projectId }: Scope,
+  automationId: string,
+  identityIds: readonly string[],
+) =>
+  tx.any(sql.type(Refused)`
+    select reason, event_id, event_at, refused_at from automations.refusals
+    where project_id = ${projectId} and automation_id = ${automationId}
+    and identity_id = any (${sql.array([...identityIds], 'uuid')})
+    order by refused_at desc
+  `);
+
+const Sent = z.strictObject({
+  send_id: z.uuid(),
+  provider_id: z.uuid(),
+  status: z.string(),
+  status_reason: z.string().nullable(),
+  delivered_at: z.date().nullable(),
+  bounced_at: z.date().nullable(),
+  complained_at: z.date().nullable(),
+});
+export type SentRow = z.output<typeof Sent>;
+
+/** What became of the sends of some runs. */
+export const listSendsOf = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
+  tx.any(sql.type(Sent)`
+    select send_id, provider_id, status, status_reason, delivered_at, bounced_at, complained_at from delivery.sends
+    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
+  `);
+
+const Newest = z.strictObject({
+  event_id: z.uuid(),
+  properties: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  occurred_at: z.date(),
+  received_at: z.date(),
+});
+
+/** The newest event of a name of somebody's since a moment: one walk down an index per identifier. */
+export const findNewestEvent = (
+  { tx, projectId }: Scope,
+  { kind, value }: { kind: 'external' | 'anonymous'; value: string },
+  { name, since }: { name: string; since: Date },
+) => {
+  const belongsTo =
+    kind === 'external'
+      ? sql.fragment`external_id = ${value}`
+      : sql.fragment`external_id is null and anonymous_id = ${value}`;
+  return tx.maybeOne(sql.type(Newest)`
+    select event_id, properties, occurred_at, received_at from ingest.events
+    where project_id = ${projectId} and ${belongsTo} and name = ${name}
+    and occurred_at >= ${sql.timestamp(since)}
+    order by occurred_at desc
+    limit 1
+  `);
+};

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+
+const Timestamp = z.iso.datetime();
+const ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
+
+/** What can be decided about somebody, and what it means. Those that stop what follows are told apart. */
+export const DECISIONS = {
+  automation_draft: {
+    stops: true,
+    says: 'The automation was never activated: activate a version.',
+  },
+  automation_paused: {
+    stops: true,
+    says: 'The automation is paused: nobody enters until it is resumed.',
+  },
+  automation_archived: { stops: true, says: 'The automation is archived.' },
+  not_triggered: { stops: true, says: 'The trigger event is not on the timeline of this person.' },
+  not_started: {
+    stops: true,
+    says: 'The automation is started by hand, and was not for this person.',
+  },
+  filter: { stops: true, says: 'The trigger event came, but a filter did not hold.' },
+  late: {
+    stops: true,
+    says: 'The trigger event was received too long after it occurred (late_events).',
+  },
+  re_entry: {
+    stops: true,
+    says: 'The person had been in before, and re_entry does not let them in again.',
+  },
+  not_active_then: {
+    stops: true,
+    says: 'The event came while no version was active that it would have started, or is not processed yet.',
+  },
+  entered: { stops: false, says: 'A run began.' },
+  profile_updated: { stops: false, says: 'The profile was told something.' },
+  nothing_to_update: { stops: false, says: 'There was nothing to tell the profile.' },
+  delayed: { stops: false, says: 'The run waits, or waited, until then.' },
+  delay_over: { stops: false, says: 'The delay was over.' },
+  no_date_ahead: {
+    stops: false,
+    says: 'The profile has no such date, or it has passed: the other way.',
+  },
+  waits_for_event: { stops: false, says: 'The run waits, or waited, for an event.' },
+  event_came: { stops: false, says: 'The event came in time.' },
+  wait_timed_out: { stops: false, says: 'The event did not come in time.' },
+  branched: { stops: false, says: 'The first branch whose conditions all hold was taken.' },
+  split: { stops: false, says: 'The person belongs to this share.' },
+  held_out: {
+    stops: true,
+    says: 'The person belongs to the share that is left alone, to compare with.',
+  },
+  quiet_hours: {
+    stops: false,
+    says: 'Quiet hours where the person is: the mail waits until they end.',
+  },
+  frequency_cap: {
+    stops: false,
+    says: 'The person has had as many mails as they may: the mail waits.',
+  },
+  frequency_cap_skipped: {
+    stops: true,
+    says: 'The person has had as many mails as they may: this one is left out.',
+  },
+  sent_before: { stops: false, says: 'This step had sent its mail in this run already.' },
+  no_address: { stops: true, says: 'The profile has no e-mail address.' },
+  send_queued: { stops: false, says: 'The mail was handed to delivery.' },
+  send_handing_off: { stops: false, says: 'The mail is with the provider just now.' },
+  send_accepted: { stops: false, says: 'The provider took the mail.' },
+  send_delivered: { stops: false, says: 'The mail was delivered.' },
+  send_suppressed: { stops: true, says: 'The address is on the suppression list.' },
+  send_unsubscribed: { stops: true, says: 'The person has unsubscribed from marketing mail.' },
+  send_failed_render: { stops: true, says: 'The template failed for this person.' },
+  send_expired: { stops: true, says: 'The mail could not be handed over before it expired.' },
+  send_cancelled: { stops: true, says: 'The mail was cancelled.' },
+  send_rejected: { stops: true, says: 'The provider refused the mail.' },
+  send_not_sent: { stops: true, says: 'The mail did not go out.' },
+  send_unknown: {
+    stops: true,
+    says: 'Nobody knows whether the provider took the mail: resolve it.',
+  },
+  send_bounced: { stops: true, says: 'The mail bounced.' },
+  send_complained: { stops: true, says: 'The person complained about the mail.' },
+  provider_parked: {
+    stops: true,
+    says: 'The provider is parked or gone: mend what its record says.',
+  },
+  goal_reached: { stops: true, says: 'The person reached the goal and left: converted.' },
+  unsubscribed: { stops: true, says: 'The person had unsubscribed, and left.' },
+  exited: { stops: true, says: 'The run came to an exit.' },
+  step_expired: { stops: true, says: 'The step was overdue for longer than expires_after.' },
+  step_missing: { stops: true, says: 'The version has no such step.' },
+  run_failed: { stops: true, says: 'The run failed too often on our side and was given up.' },
+  run_frozen: { stops: true, says: 'The run is frozen, because the automation is paused.' },
+  archived: { stops: true, says: 'The automation was archived while the person was inside.' },
+  erased: { stops: true, says: 'The person was erased.' },
+  went_in_circles: { stops: true, says: 'The run had taken as many decisions as a run may.' },
+} as const;
+export type Decided = keyof typeof DECISIONS;
+
+export const isDecided = (name: string): name is Decided => Object.hasOwn(DECISIONS, name);
+
+const NAMES = Object.keys(DECISIONS) as [Decided, ...Decided[]];
+
+const Entry = z.strictObject({
+  decision: z.enum(NAMES),
+  says: z.string(),
+  at: Timestamp.nullable().meta({ description: 'When it was decided; null of what is so now.' }),
+  run_id: z.uuid().nullable(),
+  step_id: z.string().nullable(),
+  detail: z.record(z.string(), z.string()),
+});
+export type Entry = z.output<typeof Entry>;
+
+const DRAFT_SHOWN: Entry = {
+  decision: 'automation_draft',
+  says: DECISIONS.automation_draft.says,
+  at: null,
+  run_id: null,
+  step_id: null,
+  detail: {},
+};
+
+/** Every decision about somebody in an automation, in order. */
+export const Explanation = z
+  .strictObject({
+    automation_id: z.uuid(),
+    profile_id: z.uuid(),
+    decisions: z.array(Entry),
+    stopped_by: Entry.nullable().meta({
+      description: 'The first that stopped what would have followed; null when nothing did.',
+    }),
+  })
+  .meta({
+    id: 'Explanation',
+    examples: [
+      {
+        automation_id: ID,
+        profile_id: ID,
+        decisions: [DRAFT_SHOWN],
+        stopped_by: DRAFT_SHOWN,
+      },
+    ],
+  });
+
+type Given = { at?: Date | null; runId?: string; stepId?: string; detail?: Record<string, string> };
+
+/** One line of an explanation. */
+export const toEntry = (decision: Decided, { at, runId, stepId, detail }: Given = {}): Entry => ({
+  decision,
+  says: DECISIONS[decision].says,
+  at: at?.toISOString() ?? null,
+  run_id: runId ?? null,
+  step_id: stepId ?? null,
+  detail: detail ?? {},
+});
+
+export const stops = ({ decision }: Entry): boolean => DECISIONS[decision].stops;

@@ -1,0 +1,187 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Scope } from '../base/db.ts';
+import { Refusal } from '../base/refusal.ts';
+import type { Issue } from '../base/refusal.ts';
+import { countInside, endAllRuns, moveRuns, thawRuns } from './life_queries.ts';
+import {
+  activateVersion,
+  deleteTrigger,
+  findVersion,
+  getAutomation,
+  holdAutomation,
+  insertAutomation,
+  insertVersion,
+  setStatus,
+} from './queries.ts';
+import type { Kept } from './queries.ts';
+import type { Definition } from './schema.ts';
+
+/** What a definition may name of other rooms, asked by whoever may ask them. */
+export type Doors = {
+  hasProvider: (scope: Scope, providerId: string) => Promise<boolean>;
+  /** Whether mail is handed to it now: it is there, and not parked. */
+  isProviderReady: (scope: Scope, providerId: string) => Promise<boolean>;
+  hasTemplate: (scope: Scope, templateId: string, version: number) => Promise<boolean>;
+};
+
+/** What a definition names that the project does not have, each with the step and what to do. */
+const findUnknown = async (scope: Scope, { steps }: Definition, doors: Doors): Promise<Issue[]> => {
+  const issues: Issue[] = [];
+  for (const [id, step] of Object.entries(steps)) {
+    if (step.kind !== 'send_email') continue;
+    const path = `/definition/steps/${id}`;
+    if (!(await doors.hasProvider(scope, step.provider_id)))
+      issues.push({
+        path: `${path}/provider_id`,
+        message: `the step "${id}" names a provider that is not connected: connect it, or name another`,
+      });
+    if (!(await doors.hasTemplate(scope, step.template_id, step.template_version)))
+      issues.push({
+        path: `${path}/template_id`,
+        message: `the step "${id}" names a template, or a version of one, that is not there: save it, or name another`,
+      });
+  }
+  return issues;
+};
+
+const refuseUnknown = async (scope: Scope, definition: Definition, doors: Doors): Promise<void> => {
+  const issues = await findUnknown(scope, definition, doors);
+  if (issues.length > 0) throw new Refusal('invalid_request', { issues });
+};
+
+export type NewAutomation = { automationId: string; name: string; definition: Definition };
+
+/** Keeps an automation as a draft with its version 1. The same again, with the same id, changes nothing. */
+export const create = async (
+  scope: Scope,
+  { automationId, name, definition }: NewAutomation,
+  doors: Doors,
+): Promise<Kept> => {
+  await refuseUnknown(scope, definition, doors);
+  await insertAutomation(scope, automationId, name);
+  await insertVersion(scope, automationId, 1, definition);
+  return getAutomation(scope, automationId);
+};
+
+const hold = async (scope: Scope, automationId: string): Promise<Kept> => {
+  const held = await holdAutomation(scope, automationId);
+  if (held === null) throw new Refusal('not_found');
+  return held;
+};
+
+const refuseState = (detail: string): Refusal => new Refusal('automation_state', { detail });
+
+/**
+ * Keeps the next version, which nobody follows until it is activated. Whoever did not see the latest is refused;
+ * the same version again is the one that is there.
+ */
+export const addVersion = async (
+  scope: Scope,
+  automationId: string,
+  { definition, after }: { definition: Definition; after: number },
+  doors: Doors,
+): Promise<Kept> => {
+  const held = await hold(scope, automationId);
+  if (held.status === 'archived') throw refuseState('An archived automation gets no new versions.');
+  const { latest_version: latest } = held;
+  if (
+    latest === after + 1 &&
+    isDeepStrictEqual(await findVersion(scope, automationId, latest), definition)
+  )
+    return held;
+  if (latest !== after) throw new Refusal('automation_changed');
+  await refuseUnknown(scope, definition, doors);
+  await insertVersion(scope, automationId, latest + 1, definition);
+  return getAutomation(scope, automationId);
+};
+
+const switchOn = async (scope: Scope, automationId: string, version: number): Promise<void> => {
+  const definition = await findVersion(scope, automationId, version);
+  if (definition === null)
+    throw new Refusal('invalid_request', {
+      issues: [{ path: '/version', message: 'there is no such version' }],
+    });
+  const { trigger } = definition;
+  const event = trigger.kind === 'event' ? trigger.event : null;
+  await activateVersion(scope, automationId, version, event);
+};
+
+/** Has whoever comes from now on follow a version, the latest where none is said. Who is inside stays on theirs. */
+export const activate = async (
+  scope: Scope,
+  automationId: string,
+  version: number | null,
+  doors: Doors,
+): Promise<Kept> => {
+  const held = await hold(scope, automationId);
+  if (held.status === 'archived') throw refuseState('An archived automation stays archived.');
+  const chosen = version ?? held.latest_version;
+  const definition = await findVersion(scope, automationId, chosen);
+  if (definition) await refuseUnknown(scope, definition, doors);
+  if (held.status !== 'active' || held.active_version !== chosen)
+    await switchOn(scope, automationId, chosen);
+  await thawRuns(scope, automationId);
+  return getAutomation(scope, automationId);
+};
+
+/** Starts nothing and freezes everybody inside where they are. Pausing what is paused changes nothing. */
+export const pause = async (scope: Scope, automationId: string): Promise<Kept> => {
+  const held = await hold(scope, automationId);
+  if (held.status === 'paused') return held;
+  if (held.status !== 'active')
+    throw refuseState('Only an automation that is active can be paused.');
+  await setStatus(scope, automationId, 'paused');
+  await deleteTrigger(scope, automationId);
+  return getAutomation(scope, automationId);
+};
+
+/** Goes on where it was: overdue steps run, unless they are older than `expires_after`. */
+export const resume = async (scope: Scope, automationId: string): Promise<Kept> => {
+  const held = await hold(scope, automationId);
+  if (held.status === 'active') return held;
+  if (held.status !== 'paused' || held.active_version === null)
+    throw refuseState('Only an automation that is paused can be resumed; a draft is activated.');
+  await switchOn(scope, automationId, held.active_version);
+  await thawRuns(scope, automationId);
+  return getAutomation(scope, automationId);
+};
+
+/** Ends it for good, with everybody inside. Its runs and their log stay. */
+export const archive = async (scope: Scope, automationId: string): Promise<Kept> => {
+  const held = await hold(scope, automationId);
+  if (held.status === 'archived') return held;
+  await setStatus(scope, automationId, 'archived');
+  await deleteTrigger(scope, automationId);
+  await endAllRuns(scope, automationId);
+  return getAutomation(scope, automationId);
+};
+
+/** The steps that two versions have in common: of one name and one kind. */
+const commonSteps = (from: Definition, to: Definition): string[] =>
+  Object.entries(from.steps).flatMap(([id, { kind }]) =>
+    Object.hasOwn(to.steps, id) && to.steps[id]?.kind === kind ? [id] : [],
+  );
+
+/** How many people are on the active version then, and how many are not. */
+export type Moved = { on_it: number; stayed: number };
+
+/**
+ * Moves whoever is inside to the active version, at the step where they are. Who is at a step that it does not
+ * have stays on their own version.
+ */
+export const moveInside = async (scope: Scope, automationId: string): Promise<Moved> => {
+  const { active_version: to } = await hold(scope, automationId);
+  if (to === null) throw refuseState('A draft has no active version to move anybody to.');
+  const target = await findVersion(scope, automationId, to);
+  const inside = await countInside(scope, automationId);
+  const froms = new Set(inside.map(({ version }) => version).filter((version) => version !== to));
+  for (const from of froms) {
+    const origin = await findVersion(scope, automationId, from);
+    const stepIds = origin && target ? commonSteps(origin, target) : [];
+    await moveRuns(scope, automationId, { from, to, stepIds });
+  }
+  const moved: Moved = { on_it: 0, stayed: 0 };
+  for (const { version, people } of await countInside(scope, automationId))
+    moved[version === to ? 'on_it' : 'stayed'] += people;
+  return moved;
+};

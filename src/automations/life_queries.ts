@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+
+/** Lets runs that were frozen go on; answers how many. */
+export const thawRuns = async ({ tx, projectId }: Scope, automationId: string): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update automations.runs set status = 'active'
+    where project_id = ${projectId} and automation_id = ${automationId} and status = 'paused'
+  `);
+  return rowCount;
+};
+
+/** Ends whoever is inside; answers how many. */
+export const endAllRuns = async (
+  { tx, projectId }: Scope,
+  automationId: string,
+): Promise<number> => {
+  await tx.query(sql.unsafe`
+    delete from automations.waits where project_id = ${projectId} and run_id in (
+      select run.run_id from automations.runs as run
+      where run.project_id = ${projectId} and run.automation_id = ${automationId}
+      and run.status in ('active', 'paused')
+    )
+  `);
+  const { rowCount } = await tx.query(sql.unsafe`
+    update automations.runs
+    set status = 'ended', outcome = 'archived', step_id = null, wake_at = null, waits_until = null,
+      test_recipient = null, ended_at = now()
+    where project_id = ${projectId} and automation_id = ${automationId} and status in ('active', 'paused')
+  `);
+  return rowCount;
+};
+
+const Inside = z.strictObject({ version: z.int(), step_id: z.string(), people: z.int() });
+
+/** How many are at which step of which version. */
+export const countInside = ({ tx, projectId }: Scope, automationId: string) =>
+  tx.any(sql.type(Inside)`
+    select version, step_id, count(*) as people from automations.runs
+    where project_id = ${projectId} and automation_id = ${automationId} and status in ('active', 'paused')
+    and step_id is not null and not is_test
+    group by version, step_id
+    order by version, step_id
+  `);
+
+/** Moves whoever is at some steps of a version to another version, where they are; answers how many. */
+export const moveRuns = async (
+  { tx, projectId }: Scope,
+  automationId: string,
+  { from, to, stepIds }: { from: number; to: number; stepIds: readonly string[] },
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update automations.runs set version = ${to}
+    where project_id = ${projectId} and automation_id = ${automationId} and version = ${from}
+    and status in ('active', 'paused') and not is_test
+    and step_id = any (${sql.array([...stepIds], 'text')})
+  `);
+  return rowCount;
+};

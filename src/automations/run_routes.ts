@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { hint } from '../base/hints.ts';
+import { newId } from '../base/ids.ts';
+import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { route } from '../base/route.ts';
+import type { Addressed } from '../base/route.ts';
+import { Refusal } from '../base/refusal.ts';
+import * as profiles from '../profiles/profiles.ts';
+import { advanceHint } from './advance.ts';
+import { explain } from './explain.ts';
+import { Explanation } from './explanation.ts';
+import type { Doors } from './life.ts';
+import { findPersonId, PersonRef } from './person_ref.ts';
+import { findAutomation } from './queries.ts';
+import type { Kept } from './queries.ts';
+import { AutomationParams, Run, RUN_SHOWN, StartRun, TestRun, toRun } from './shown.ts';
+import { listRunsFor, listRunsIn } from './shown_queries.ts';
+import { Simulation, SIMULATION_DAYS_MAX } from './simulation.ts';
+import { simulate } from './simulate.ts';
+import { startByHand, startTest } from './start.ts';
+
+const find = ({ deps, caller, params }: Addressed): Promise<Kept | null> => {
+  const named = AutomationParams.safeParse(params);
+  if (!named.success) return Promise.resolve(null);
+  return inProject(deps, caller.projectId, (scope) => findAutomation(scope, named.data.id));
+};
+
+const named = { access: 'server', params: AutomationParams, find } as const;
+
+const beforeId = (cursor: string | undefined): string | null =>
+  readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
+
+const wholeNumber = (most: number) =>
+  z.preprocess(
+    (text) => (typeof text === 'string' && /^[1-9]\d{0,3}$/.test(text) ? Number(text) : text),
+    z.int('must be a whole number, in digits').min(1, 'at least 1').max(most, `at most ${most}`),
+  );
+
+/** Nobody is 404, as where a path names them. */
+const getPersonId = async (scope: Scope, ref: string): Promise<string> => {
+  const profileId = await findPersonId(scope, ref);
+  if (profileId === null) throw new Refusal('not_found');
+  return profileId;
+};
+
+const listIdentityIds = async (scope: Scope, ref: string): Promise<string[]> => {
+  const profileId = await findPersonId(scope, ref);
+  const members = profileId === null ? [] : await profiles.listMembers(scope, [profileId]);
+  return members.map(({ identity_id }) => identity_id);
+};
+
+const listRoutes = [
+  route({
+    ...named,
+    method: 'GET',
+    path: '/v1/automations/:id/runs',
+    summary: 'The runs of an automation, newest first.',
+    query: z.strictObject({
+      ...pageQuery,
+      profile_id: PersonRef.optional().meta({
+        description: 'Only those of one person: the profile’s id, or `external_id:<your id>`.',
+      }),
+    }),
+    status: 200,
+    answer: pageOf(Run),
+    handle: ({ deps, caller, found, query }) =>
+      inProject(deps, caller.projectId, async (scope) => {
+        const page = { limit: query.limit + 1, beforeId: beforeId(query.cursor) };
+        const { automation_id: automationId } = found;
+        const rows =
+          query.profile_id === undefined
+            ? await listRunsIn(scope, automationId, page)
+            : await listRunsFor(scope, await listIdentityIds(scope, query.profile_id), {
+                ...page,
+                automationId,
+              });
+        return toPage(rows, query.limit, { item: toRun, position: ({ run_id }) => [run_id] });
+      }),
+  }),
+];
+
+const startRoutes = [
+  route({
+    ...named,
+    method: 'POST',
+    path: '/v1/automations/:id/runs',
+    summary: 'Start a run for one person by hand.',
+    description: 'For active automations whose trigger is `manual`, as often as `re_entry` allows.',
+    body: StartRun,
+    status: 201,
+    answer: Run,
+    refusals: ['automation_state'],
+    handle: async ({ deps, caller, found, body, repetitionId }) => {
+      const runId = repetitionId ?? newId();
+      const run = await inProject(deps, caller.projectId, async (scope) => {
+        const profileId = await getPersonId(scope, body.profile_id);
+        return startByHand(scope, found, { runId, profileId });
+      });
+      await hint(deps, advanceHint(caller.projectId));
+      return toRun(run);
+    },
+  }),
+  route({
+    ...named,
+    method: 'POST',
+    path: '/v1/automations/:id/test',
+    example: { ...RUN_SHOWN, is_test: true },
+    summary: 'Try the latest version now, for one profile, to an address of your own.',
+    description:
+      'Every wait takes five seconds, all mail goes to `to`, and the profile is told nothing. Follow it as a run.',
+    body: TestRun,
+    status: 201,
+    answer: Run,
+    handle: async ({ deps, caller, found, body, repetitionId }) => {
+      const runId = repetitionId ?? newId();
+      const run = await inProject(deps, caller.projectId, async (scope) => {
+        const profileId = await getPersonId(scope, body.profile_id);
+        return startTest(scope, found, { runId, profileId, to: body.to });
+      });
+      await hint(deps, advanceHint(caller.projectId));
+      return toRun(run);
+    },
+  }),
+];
+
+const lookRoutes = (doors: Doors) => [
+  route({
+    ...named,
+    method: 'GET',
+    path: '/v1/automations/:id/explain',
+    summary: 'Why somebody was, or was not, sent what the automation sends.',
+    description: 'Every decision in order, and the first that stopped it.',
+    query: z.strictObject({ profile_id: PersonRef }),
+    status: 200,
+    answer: Explanation,
+    handle: ({ deps, caller, found, query }) =>
+      inProject(deps, caller.projectId, (scope) =>
+        getPersonId(scope, query.profile_id).then((id) => explain(scope, found, id, doors)),
+      ),
+  }),
+  route({
+    ...named,
+    method: 'GET',
+    path: '/v1/automations/:id/simulation',
+    summary: 'What a version would have done with the last days of this project.',
+    description:
+      'Runs the steps themselves over the timeline, with its time instead of the clock, in a snapshot that nothing ' +
+      'can be written to. Nobody is mailed. Profiles are taken as they are today.',
+    query: z.strictObject({
+      days: wholeNumber(SIMULATION_DAYS_MAX)
+        .default(30)
+        .meta({ description: 'How many days back it begins.', default: 30 }),
+      version: wholeNumber(9_999)
+        .optional()
+        .meta({ description: 'The latest, if it is left out.' }),
+    }),
+    status: 200,
+    answer: Simulation,
+    handle: ({ deps, caller, found, query }) =>
+      simulate(deps, caller.projectId, found, {
+        days: query.days,
+        version: query.version ?? found.latest_version,
+      }),
+  }),
+];
+
+/** What has to do with people on their way through automations. */
+export const runRoutes = (doors: Doors) => [...listRoutes, ...startRoutes, ...lookRoutes(doors)];

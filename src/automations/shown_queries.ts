@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { RUN_STATUSES } from './erase_queries.ts';
+
+const Shown = z.strictObject({
+  run_id: z.uuid(),
+  automation_id: z.uuid(),
+  version: z.int(),
+  identity_id: z.uuid(),
+  trigger_event_id: z.uuid().nullable(),
+  status: z.enum(RUN_STATUSES),
+  outcome: z.string().nullable(),
+  is_test: z.boolean(),
+  step_id: z.string().nullable(),
+  wake_at: z.date().nullable(),
+  started_at: z.date(),
+  ended_at: z.date().nullable(),
+});
+export type ShownRun = z.output<typeof Shown>;
+
+const columns = sql.fragment`run_id, automation_id, version, identity_id, trigger_event_id, status, outcome, is_test,
+  step_id, wake_at, started_at, ended_at`;
+
+export const findRunById = ({ tx, projectId }: Scope, runId: string) =>
+  tx.maybeOne(sql.type(Shown)`
+    select ${columns} from automations.runs where project_id = ${projectId} and run_id = ${runId}
+  `);
+
+type Page = { limit: number; beforeId: string | null };
+
+/** The runs of an automation, the newest first. */
+export const listRunsIn = (
+  { tx, projectId }: Scope,
+  automationId: string,
+  { limit, beforeId }: Page,
+) => {
+  const earlier = beforeId === null ? sql.fragment`` : sql.fragment`and run_id < ${beforeId}::uuid`;
+  return tx.any(sql.type(Shown)`
+    select ${columns} from automations.runs
+    where project_id = ${projectId} and automation_id = ${automationId} ${earlier}
+    order by run_id desc
+    limit ${limit}
+  `);
+};
+
+/** The runs of a person, under any of their identities, the newest first. */
+export const listRunsFor = (
+  { tx, projectId }: Scope,
+  identityIds: readonly string[],
+  { limit, beforeId, automationId }: Page & { automationId: string | null },
+) => {
+  const earlier = beforeId === null ? sql.fragment`` : sql.fragment`and run_id < ${beforeId}::uuid`;
+  const of =
+    automationId === null
+      ? sql.fragment``
+      : sql.fragment`and automation_id = ${automationId}::uuid`;
+  return tx.any(sql.type(Shown)`
+    select ${columns} from automations.runs
+    where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')}) ${of} ${earlier}
+    order by run_id desc
+    limit ${limit}
+  `);
+};

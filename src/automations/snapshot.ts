@@ -1,0 +1,26 @@
+import type { DatabaseTransactionConnection } from 'slonik';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+
+/**
+ * Reads one project as of one moment, in a transaction that nothing can be written in: so Postgres itself
+ * promises that whoever only looks changes nothing.
+ */
+export const inSnapshot = <T>(
+  { db, keys }: Pick<Deps, 'db' | 'keys'>,
+  projectId: string,
+  work: (scope: Scope) => Promise<T>,
+): Promise<T> =>
+  db.connect(async (connection) => {
+    await connection.query(sql.unsafe`begin isolation level repeatable read read only`);
+    try {
+      await connection.query(
+        sql.unsafe`select set_config('trunkline.project_id', ${projectId}, true)`,
+      );
+      const tx = connection as unknown as DatabaseTransactionConnection;
+      return await work({ projectId, keys, tx });
+    } finally {
+      await connection.query(sql.unsafe`rollback`);
+    }
+  });

@@ -1,0 +1,116 @@
+import type { Scope } from '../base/db.ts';
+import { Refusal } from '../base/refusal.ts';
+import * as profiles from '../profiles/profiles.ts';
+import { findVersion } from './queries.ts';
+import type { Kept } from './queries.ts';
+import { insertRuns, readClock } from './run_queries.ts';
+import { findRunById } from './shown_queries.ts';
+import type { ShownRun } from './shown_queries.ts';
+import { listLatestRuns } from './trigger_queries.ts';
+import { entryKey, isKeptOut } from './triggers.ts';
+import type { Definition } from './schema.ts';
+
+/** For whom a run is started: the profile's first identity, which is the external one where it has one. */
+const findSubject = async (scope: Scope, profileId: string) => {
+  const members = await profiles.listMembers(scope, [profileId]);
+  const first = members[0];
+  if (!first) throw new Refusal('not_found');
+  const living = await profiles.holdProfiles(scope, [first.identity_id]);
+  if (!living.has(first.identity_id)) throw new Refusal('not_found');
+  return {
+    identityId: first.identity_id,
+    memberIds: members.map(({ identity_id }) => identity_id),
+  };
+};
+
+const getStarted = async (scope: Scope, runId: string): Promise<ShownRun> => {
+  const run = await findRunById(scope, runId);
+  if (run === null) throw new Error(`run ${runId} is not there after its start`);
+  return run;
+};
+
+type Start = { runId: string; profileId: string };
+
+const getVersion = async (
+  scope: Scope,
+  kept: Kept,
+  version: number | null,
+): Promise<Definition> => {
+  const definition =
+    version === null ? null : await findVersion(scope, kept.automation_id, version);
+  if (definition === null) throw new Refusal('automation_state');
+  return definition;
+};
+
+/** Starts a run by hand, as often as the settings allow. The same again, with the same id, is the same run. */
+export const startByHand = async (
+  scope: Scope,
+  kept: Kept,
+  { runId, profileId }: Start,
+): Promise<ShownRun> => {
+  const known = await findRunById(scope, runId);
+  if (known) return known;
+  const definition = await getVersion(scope, kept, kept.active_version);
+  if (kept.status !== 'active' || definition.trigger.kind !== 'manual')
+    throw new Refusal('automation_state', {
+      detail: 'Only an active automation whose trigger is manual can be started by hand.',
+    });
+  const { identityId, memberIds } = await findSubject(scope, profileId);
+  const latest = await listLatestRuns(scope, memberIds, [kept.automation_id]);
+  const before =
+    latest.toSorted((a, b) => b.started_at.getTime() - a.started_at.getTime())[0] ?? null;
+  const { re_entry: reEntry } = definition.settings;
+  const entry = { identityId, eventId: runId, properties: {} };
+  const isStarted =
+    !isKeptOut(reEntry, before, await readClock(scope)) &&
+    (
+      await insertRuns(scope, [
+        {
+          run_id: runId,
+          automation_id: kept.automation_id,
+          version: kept.active_version ?? 1,
+          identity_id: identityId,
+          trigger_event_id: null,
+          trigger_event_at: null,
+          entry_key: entryKey(reEntry, entry, before),
+          step_id: definition.entry,
+          test_recipient: null,
+        },
+      ])
+    ).has(runId);
+  if (!isStarted)
+    throw new Refusal('automation_state', {
+      detail:
+        'This person was in the automation before, and its re_entry does not let them in again.',
+    });
+  return getStarted(scope, runId);
+};
+
+/**
+ * Runs the latest version for one profile now: every wait takes seconds, all mail goes to a chosen address, and
+ * the profile is told nothing. A test counts for no re-entry.
+ */
+export const startTest = async (
+  scope: Scope,
+  kept: Kept,
+  { runId, profileId, to }: Start & { to: string },
+): Promise<ShownRun> => {
+  const known = await findRunById(scope, runId);
+  if (known) return known;
+  const definition = await getVersion(scope, kept, kept.latest_version);
+  const { identityId } = await findSubject(scope, profileId);
+  await insertRuns(scope, [
+    {
+      run_id: runId,
+      automation_id: kept.automation_id,
+      version: kept.latest_version,
+      identity_id: identityId,
+      trigger_event_id: null,
+      trigger_event_at: null,
+      entry_key: `test/${runId}`,
+      step_id: definition.entry,
+      test_recipient: to,
+    },
+  ]);
+  return getStarted(scope, runId);
+};

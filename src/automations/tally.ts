@@ -1,0 +1,76 @@
+import type { Definition } from './schema.ts';
+import { SAMPLE_PEOPLE_MAX } from './simulation.ts';
+import type { Simulation } from './simulation.ts';
+import type { Virtual } from './virtual.ts';
+import type { PersonView } from './world.ts';
+
+/** Mail that a step did not send, by what it decided. */
+const SKIPPED = ['no_address', 'send_suppressed', 'send_unsubscribed', 'frequency_cap_skipped'];
+
+const addOne = (counts: Record<string, number>, name: string): void => {
+  counts[name] = (counts[name] ?? 0) + 1;
+};
+
+/** Counts what came of the runs of a simulation. */
+export class Tally {
+  isPartial = false;
+  readonly #mails: string[];
+  #triggered = 0;
+  #entered = 0;
+  readonly #keptOut = { late: 0, re_entry: 0 };
+  readonly #reached: Record<string, number> = {};
+  readonly #sent: Record<string, number> = {};
+  readonly #skipped: Record<string, number> = {};
+  readonly #outcomes: Record<string, number> = {};
+  readonly #convertedBefore: Record<string, number> = {};
+  readonly #sample: Simulation['sample'] = [];
+
+  constructor({ steps }: Definition) {
+    this.#mails = Object.keys(steps).filter((id) => steps[id]?.kind === 'send_email');
+  }
+
+  keepOut(reason: 'late' | 're_entry'): void {
+    this.#triggered += 1;
+    this.#keptOut[reason] += 1;
+  }
+
+  add(event: { occurred_at: Date }, { profileId }: PersonView, run: Virtual): void {
+    this.#triggered += 1;
+    this.#entered += 1;
+    addOne(this.#outcomes, run.outcome);
+    for (const stepId of run.reached) addOne(this.#reached, stepId);
+    for (const { stepId, decision } of run.log) {
+      if (decision === 'send_queued') addOne(this.#sent, stepId);
+      if (SKIPPED.includes(decision)) addOne(this.#skipped, decision);
+    }
+    if (run.outcome === 'converted')
+      for (const mail of this.#mails)
+        if (!run.reached.has(mail)) addOne(this.#convertedBefore, mail);
+    if (this.#sample.length < SAMPLE_PEOPLE_MAX)
+      this.#sample.push({
+        profile_id: profileId,
+        entered_at: event.occurred_at.toISOString(),
+        outcome: run.outcome,
+        decisions: run.log.map(({ at, stepId: step_id, decision }) => ({
+          at: at.toISOString(),
+          step_id,
+          decision,
+        })),
+      });
+  }
+
+  told(): Omit<Simulation, 'automation_id' | 'version' | 'from' | 'to'> {
+    return {
+      is_partial: this.isPartial,
+      triggered: this.#triggered,
+      entered: this.#entered,
+      kept_out: this.#keptOut,
+      reached: this.#reached,
+      sent: this.#sent,
+      skipped: this.#skipped,
+      outcomes: this.#outcomes,
+      converted_before: this.#convertedBefore,
+      sample: this.#sample,
+    };
+  }
+}

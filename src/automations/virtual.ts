@@ -1,0 +1,115 @@
+import type { Scope } from '../base/db.ts';
+import { newId } from '../base/ids.ts';
+import { beginningOf, findFirstEvent } from './past.ts';
+import type { Identifier } from './past_queries.ts';
+import type { EventMatch } from './step_schema.ts';
+import { walk } from './walk.ts';
+import type { Logged } from './walk.ts';
+import type { Effects, EventView, Outcome, PersonView, Reader, Run } from './world.ts';
+
+/** Somebody as a simulation knows them. */
+export type Somebody = {
+  person: PersonView;
+  identifiers: readonly Identifier[];
+  /** When they would have been sent mails, by all their runs so far. */
+  sentAt: Date[];
+};
+
+export type Virtual = {
+  log: (Logged & { at: Date })[];
+  outcome: Outcome | 'inside';
+  reached: Set<string>;
+};
+
+/** What stops mail to an address, as the profile's tags tell it. */
+const STOPPING = [
+  'hard_bounced',
+  'complained',
+  'suppressed',
+  'provider_suppressed',
+  'soft_bounced',
+];
+
+const statusFor = ({ tags }: PersonView, category: string): string => {
+  if (tags.some((tag) => STOPPING.includes(tag))) return 'suppressed';
+  return category === 'marketing' && tags.includes('unsubscribed') ? 'unsubscribed' : 'queued';
+};
+
+type Past = {
+  scope: Scope;
+  run: Run;
+  somebody: Somebody;
+  trigger: EventView;
+  clock: { now: Date };
+};
+
+/** The person's past instead of today's tables, and notes instead of deeds. */
+const openVirtual = ({ scope, run, somebody, trigger, clock }: Past) => {
+  const sent: { step_id: string; facts: string[] }[] = [];
+  const { identifiers, sentAt } = somebody;
+  let { person } = somebody;
+  const reader: Reader = {
+    person: () => Promise.resolve(person),
+    triggerEvent: () => Promise.resolve(trigger),
+    firstEvent: (match, until) =>
+      findFirstEvent(scope, identifiers, match, { since: beginningOf(run), until }),
+    sends: () => Promise.resolve(sent),
+    sentSince: (since) => Promise.resolve(sentAt.filter((at) => at > since)),
+  };
+  const effects: Effects = {
+    send: ({ stepId }) => {
+      const status = statusFor(person, run.definition.settings.category);
+      sent.push({
+        step_id: stepId,
+        facts: status === 'queued' ? ['queued', 'accepted', 'delivered'] : ['queued', 'stopped'],
+      });
+      if (status === 'queued') sentAt.push(clock.now);
+      return Promise.resolve({ sendId: newId(), status });
+    },
+    changeTraits: ({ traits }) => {
+      const email = typeof traits['email'] === 'string' ? traits['email'] : person.email;
+      person = { ...person, email, traits: { ...person.traits, ...traits } };
+      return Promise.resolve();
+    },
+  };
+  return { reader, effects };
+};
+
+/** When the run would go on: at its time, or with the first event that wakes it before. */
+const findWake = async (
+  { reader }: { reader: Reader },
+  matches: readonly (EventMatch | null)[],
+  until: Date,
+): Promise<Date> => {
+  let wake = until;
+  for (const match of matches) {
+    const event = match && (await reader.firstEvent(match, until));
+    if (event && event.occurred_at < wake) wake = event.occurred_at;
+  }
+  return wake;
+};
+
+/** Walks a run through the past, from its trigger event on until it ends or would still be inside now. */
+export const walkPast = async (
+  scope: Scope,
+  { run, somebody, trigger, now }: Omit<Past, 'clock' | 'scope'> & { now: Date },
+): Promise<Virtual> => {
+  const clock = { now: trigger.occurred_at };
+  const around = openVirtual({ scope, run, somebody, trigger, clock });
+  const virtual: Virtual = { log: [], outcome: 'inside', reached: new Set([run.step_id]) };
+  let stand = run;
+  while (clock.now <= now) {
+    const at = clock.now;
+    const walked = await walk(stand, { now: at, dueAt: at, ...around });
+    virtual.log.push(...walked.log.map((one) => ({ ...one, at })));
+    for (const { stepId } of walked.log) virtual.reached.add(stepId);
+    if (walked.stand.kind === 'ended') return { ...virtual, outcome: walked.stand.outcome };
+    const { stepId, until, for: match } = walked.stand;
+    virtual.reached.add(stepId);
+    stand = { ...stand, step_id: stepId, until, entries: stand.entries + walked.log.length };
+    const { goal } = run.definition.settings;
+    const wake = await findWake(around, [match, goal], until);
+    clock.now = wake > at ? wake : until;
+  }
+  return virtual;
+};

@@ -1,0 +1,66 @@
+// How the limits of automations are tried.
+import type { Answer } from '../support/api.ts';
+
+type Post = (path: string, body: unknown) => Promise<Answer>;
+
+const told = (next: string | null) => ({
+  kind: 'update_profile',
+  traits: { stage: 'a' },
+  next,
+});
+const chain = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [
+      `s${at}`,
+      told(at + 1 < count ? `s${at + 1}` : null),
+    ]),
+  );
+const definition = (given: object = {}) => ({
+  trigger: { kind: 'event', event: 'made' },
+  entry: 's0',
+  steps: chain(1),
+  ...given,
+});
+const filters = (count: number) =>
+  Array.from({ length: count }, () => ({ property: 'a', is: 'exists' }));
+const waits = (count: number) => ({
+  kind: 'wait_for_event',
+  event: 'made',
+  filters: filters(count),
+  timeout: 'P1D',
+  next: null,
+  on_timeout: null,
+});
+const branch = (count: number) => ({
+  kind: 'branch',
+  branches: Array.from({ length: count }, () => ({
+    when: [{ on: 'profile', filters: [] }],
+    next: null,
+  })),
+  otherwise: null,
+});
+const split = (count: number) => ({
+  kind: 'split',
+  ways: Array.from({ length: count }, (_, at) => ({ name: `w${at}`, weight: 1, next: null })),
+});
+
+/** Makes an automation of so much, one after another. */
+export const automationsOf = (post: Post) => {
+  const make = (given: object, name = 'a') =>
+    post('/v1/automations', { name, definition: definition(given) });
+  const one = (step: object) => make({ steps: { s0: step } });
+  return {
+    steps: (count: number) => make({ steps: chain(count) }),
+    triggerFilters: (count: number) =>
+      make({ trigger: { kind: 'event', event: 'made', filters: filters(count) } }),
+    waitFilters: (count: number) => one(waits(count)),
+    branches: (count: number) => one(branch(count)),
+    ways: (count: number) => one(split(count)),
+    name: (count: number) => make({}, 'x'.repeat(count)),
+    body: (count: number) =>
+      post(
+        '/v1/automations',
+        JSON.stringify({ name: 'a', definition: definition() }).padEnd(count),
+      ),
+  };
+};
