@@ -6,6 +6,7 @@ import { newId } from '../../src/base/ids.ts';
 import type { EventRow } from '../../src/ingest/events.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
+import { newEvent } from '../ingest/some_events.ts';
 import type { TestDatabase } from '../support/database.ts';
 
 export const PROVIDER = newId();
@@ -62,5 +63,49 @@ export const journeysOf = (database: TestDatabase, projectId = newId()) => {
         [projectId],
       )
     ).rows;
-  return { projectId, within, activate, flush, start, advance, select, decisions };
+  /** Lets time go by for whoever waits: as much as if it were that much later for them. */
+  const pass = async (interval: string) => {
+    await database.owner.query(
+      `update automations.runs set wake_at = wake_at - $2::interval, waits_until = waits_until - $2::interval,
+        started_at = started_at - $2::interval
+      where project_id = $1`,
+      [projectId, interval],
+    );
+  };
+  /** Walks whatever is due until nothing is. */
+  const settle = async () => {
+    for (let more = true; more;) more = (await advance()).isMore;
+  };
+  /** Takes events in, starts what they start and walks it. */
+  const tell = async (...events: EventRow[]) => {
+    const started = await start(await flush(...events));
+    await settle();
+    return started;
+  };
+  /** Links a device to the person whom events are about. */
+  const link = (anonymous_id: string) =>
+    within((scope) =>
+      profiles.linkPeople(scope, {
+        anonymous_id,
+        external_id: newEvent().external_id ?? '',
+        source: 'alias',
+        key_type: 'server',
+      }),
+    );
+  const names = async () => (await decisions()).map(({ decision }) => decision as string);
+  return {
+    projectId,
+    within,
+    activate,
+    flush,
+    start,
+    advance,
+    select,
+    decisions,
+    pass,
+    settle,
+    tell,
+    names,
+    link,
+  };
 };
