@@ -1,0 +1,199 @@
+// Why somebody did not get it: each cause that the product promises to name.
+import { describe, expect, test } from 'vitest';
+import { DECISIONS } from '../../src/automations/explanation.ts';
+import type { NewDefinition } from '../../src/automations/schema.ts';
+import { testDatabase } from '../support/database.ts';
+import { automationsThroughApi, mailShown } from './through_api.ts';
+
+const database = testDatabase();
+const { ask, get, post, work, happen, make, live, pass, set } = automationsThroughApi(database);
+
+const EVENT = 'trial_started';
+const mailing = (given: Partial<NewDefinition> = {}): NewDefinition => ({
+  trigger: { kind: 'event', event: EVENT },
+  settings: {},
+  entry: 'mail',
+  steps: { mail: mailShown() },
+  ...given,
+});
+const explain = (id: string, who = 'external_id:ann') => get(`/${id}/explain?profile_id=${who}`);
+const stoppedBy = async (id: string, who?: string): Promise<string | null> => {
+  const { stopped_by } = await explain(id, who);
+  if (stopped_by !== null) expect(stopped_by.says).toMatch(/^[A-Z].*\.$/);
+  return stopped_by?.decision ?? null;
+};
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+
+test('nothing stopped what was sent: the decisions in order, with the send', async () => {
+  const id = await live(mailing());
+  await happen(EVENT);
+  const { decisions, stopped_by } = await explain(id);
+  expect(decisions.map(({ decision }: { decision: string }) => decision)).toEqual([
+    'entered',
+    'send_queued',
+  ]);
+  expect(decisions[1]).toMatchObject({ step_id: 'mail', detail: { send_id: expect.any(String) } });
+  expect(stopped_by).toBeNull();
+});
+
+describe('nobody entered because', () => {
+  test('the automation is a draft, paused, or archived', async () => {
+    const id = await make(mailing());
+    expect(await stoppedBy(id)).toBe('automation_draft');
+    await post(`/${id}/activate`);
+    await post(`/${id}/pause`);
+    expect(await stoppedBy(id)).toBe('automation_paused');
+    await post(`/${id}/archive`);
+    expect(await stoppedBy(id)).toBe('automation_archived');
+  });
+
+  test('not triggered: the event is not on their timeline', async () => {
+    const id = await live(mailing());
+    expect((await explain(id)).stopped_by).toMatchObject({
+      decision: 'not_triggered',
+      detail: { event: EVENT },
+    });
+  });
+
+  test('filter: which property it was', async () => {
+    const filters = [{ property: 'plan', is: 'equals' as const, value: 'pro' }];
+    const id = await live(mailing({ trigger: { kind: 'event', event: EVENT, filters } }));
+    await happen(EVENT, { plan: 'free' });
+    expect((await explain(id)).stopped_by).toMatchObject({
+      decision: 'filter',
+      detail: { property: 'plan', is: 'equals' },
+    });
+  });
+
+  test('late: the event was received too long after it occurred', async () => {
+    const id = await live(mailing());
+    const event = { event: EVENT, external_id: 'ann', occurred_at: hoursAgo(30) };
+    await ask('POST', '/v1/events', event);
+    await work();
+    expect(await stoppedBy(id)).toBe('late');
+  });
+
+  test('the event came before a version was active', async () => {
+    await happen(EVENT);
+    const id = await live(mailing());
+    expect(await stoppedBy(id)).toBe('not_active_then');
+  });
+
+  test('nobody started them by hand', async () => {
+    const id = await live(mailing({ trigger: { kind: 'manual' } }));
+    expect(await stoppedBy(id)).toBe('not_started');
+  });
+
+  test('re-entry: they had been in before', async () => {
+    const id = await live(mailing({ settings: { re_entry: 'once' } }));
+    await happen(EVENT);
+    await happen(EVENT);
+    expect(await stoppedBy(id)).toBe('re_entry');
+  });
+});
+
+describe('nothing was sent because', () => {
+  const after = async (given: Partial<NewDefinition> = {}, who = 'ann') => {
+    const id = await live(mailing(given));
+    await happen(EVENT, {}, who);
+    return id;
+  };
+
+  test('no address', async () => {
+    expect(await stoppedBy(await after({}, 'ben'), 'external_id:ben')).toBe('no_address');
+  });
+
+  test('suppressed, with the reason', async () => {
+    await ask('POST', '/v1/suppressions', { email: 'ann@example.com' });
+    expect((await explain(await after())).stopped_by).toMatchObject({
+      decision: 'send_suppressed',
+      detail: { reason: 'suppressed' },
+    });
+  });
+
+  test('unsubscribed: before the run, and during it', async () => {
+    await ask('POST', '/v1/unsubscribes', { email: 'ann@example.com' });
+    expect(await stoppedBy(await after())).toBe('unsubscribed');
+    const stays = { settings: { exit_on_unsubscribe: false } };
+    expect(await stoppedBy(await after(stays))).toBe('send_unsubscribed');
+  });
+
+  test('cap', async () => {
+    const frequency_cap = { sends: 1, per: 'P7D', over: 'skip' as const };
+    const id = await after({ settings: { re_entry: 'every_time', frequency_cap } });
+    await happen(EVENT);
+    expect(await stoppedBy(id)).toBe('frequency_cap_skipped');
+  });
+
+  test('quiet hours: the decision says until when', async () => {
+    const hour = (at: number) =>
+      `${String((new Date().getUTCHours() + at + 24) % 24).padStart(2, '0')}:00`;
+    const quiet_hours = { from: hour(-1), to: hour(3) };
+    const { decisions } = await explain(await after({ settings: { quiet_hours } }));
+    expect(decisions.at(-1)).toMatchObject({
+      decision: 'quiet_hours',
+      detail: { until: expect.any(String) },
+    });
+  });
+
+  test('template failed', async () => {
+    const id = await after();
+    await set(
+      `update delivery.sends set status = 'failed_render', status_reason = 'no such variable'`,
+    );
+    expect((await explain(id)).stopped_by).toMatchObject({
+      decision: 'send_failed_render',
+      detail: { reason: 'no such variable' },
+    });
+  });
+
+  test('provider parked', async () => {
+    const id = await after();
+    await set(
+      `update providers.providers set status = 'parked', parked_reason = 'authentication_failed'`,
+    );
+    expect(await stoppedBy(id)).toBe('provider_parked');
+  });
+
+  test.each([
+    ['expired', 'send_expired'],
+    ['cancelled', 'send_cancelled'],
+    ['rejected', 'send_rejected'],
+    ['unknown', 'send_unknown'],
+  ])('the send is %s', async (status, decision) => {
+    const id = await after();
+    await set(`update delivery.sends set status = '${status}'`);
+    expect(await stoppedBy(id)).toBe(decision);
+  });
+
+  test('held out, an exit, the goal, an overdue step, or a frozen run', async () => {
+    const ways = [
+      { name: 'a', weight: 1, next: null, is_holdout: true },
+      { name: 'b', weight: 1, next: null, is_holdout: true },
+    ];
+    const split = { entry: 's', steps: { s: { kind: 'split' as const, ways } } };
+    expect(await stoppedBy(await after(split))).toBe('held_out');
+    const exit = { entry: 's', steps: { s: { kind: 'exit' as const } } };
+    expect(await stoppedBy(await after(exit))).toBe('exited');
+    const delay = { kind: 'delay' as const, duration: 'P1D', next: 'mail' };
+    const delayed = { entry: 'd', steps: { d: delay, mail: mailShown() } };
+    const converts = await after({ ...delayed, settings: { goal: { event: 'paid' } } });
+    await happen('paid');
+    expect(await stoppedBy(converts)).toBe('goal_reached');
+    const expires = await after({ ...delayed, settings: { expires_after: 'PT1H' } });
+    await pass('26 hours');
+    expect(await stoppedBy(expires)).toBe('step_expired');
+    const freezes = await after(delayed);
+    await post(`/${freezes}/pause`);
+    await pass('1 day');
+    expect(await stoppedBy(freezes)).toBe('run_frozen');
+  });
+});
+
+test('every decision that a run logs is one that explain knows', async () => {
+  const { rows } = await database.owner.query<{ decision: string }>(
+    'select distinct decision from automations.run_log',
+  );
+  expect(rows.length).toBeGreaterThan(8);
+  expect(rows.filter(({ decision }) => !Object.hasOwn(DECISIONS, decision))).toEqual([]);
+});
