@@ -83,6 +83,18 @@ erasures-replay: $(INSTALLED) ## Erase again, after a backup was restored, whom 
 rotate-master-key: $(INSTALLED) ## Wrap the keys of all credentials with a new MASTER_KEY; says what to do at each step
 	@exec node src/runtime/rotate_master_key.ts
 
+.PHONY: automations-export
+automations-export: $(INSTALLED) ## Print automations as JSON files: make automations-export project=<uuid> [name="…"]
+	@exec node src/runtime/automation.ts "$(project)" export "$(name)"
+
+.PHONY: automations-apply
+automations-apply: $(INSTALLED) ## Say what a file changes, and do it with go=yes: project=<uuid> file=<path> [provider=<from_email>]
+	@exec node src/runtime/automation.ts "$(project)" apply "$(file)" "$(provider)" "$(go)"
+
+.PHONY: automation-ready
+automation-ready: $(INSTALLED) ## Switch a ready one on: project=<uuid> ready=welcome_series [provider=<from_email>]; see src/runtime/ready
+	@exec node src/runtime/automation.ts "$(project)" ready "$(ready)" "$(provider)"
+
 .PHONY: analyst
 analyst: $(INSTALLED) ## Print a login that reads one project's analytics views: make analyst project=<uuid> [name=…]
 	@exec node src/runtime/analyst.ts keep "$(project)" "$(name)"

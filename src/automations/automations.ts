@@ -16,6 +16,9 @@ export { advance, advanceHint, CLAIM_RUNS_MAX, RUN_FAILURES_MAX } from './advanc
 export type { Advanced } from './advance.ts';
 export { eraser } from './erase.ts';
 export { runSection } from './export.ts';
+export { activate, addVersion, create } from './life.ts';
+export { findAutomation, findVersion } from './queries.ts';
+export { Definition };
 export { findAutomationByName, listAutomations };
 
 /** Makes an automation and switches it on, with its version 1 frozen. */

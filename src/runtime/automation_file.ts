@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import * as automations from '../automations/automations.ts';
+import type { Definition } from '../automations/automations.ts';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { newId } from '../base/ids.ts';
+import * as providers from '../providers/providers.ts';
+import * as rendering from '../rendering/rendering.ts';
+import { listChanges } from './list_changes.ts';
+
+const Key = z.string().regex(/^[a-z][a-z0-9_]{0,49}$/);
+const FileTemplate = z.strictObject({
+  subject: z.string(),
+  preheader: z.string().nullable().default(null),
+  html: z.string(),
+  text: z.string().nullable().default(null),
+});
+type FileTemplate = z.output<typeof FileTemplate>;
+
+/** A step of a file; one that sends names a template of the file, and the sender's address. */
+const FileStep = z.looseObject({
+  kind: z.string(),
+  template: Key.optional(),
+  provider: z.string().optional(),
+});
+
+/** An automation as a file: nothing in it is an id of one project. */
+export const AutomationFile = z.strictObject({
+  name: z.string().min(1),
+  /** The version that the file was exported as: a newer one refuses the file. */
+  version: z.int().optional(),
+  templates: z.record(Key, FileTemplate),
+  definition: z.looseObject({ steps: z.record(z.string(), FileStep) }),
+});
+export type AutomationFile = z.output<typeof AutomationFile>;
+
+const Sender = z.strictObject({ provider_id: z.uuid(), from_email: z.string() });
+
+const listSenders = ({ tx, projectId }: Scope) =>
+  tx.any(sql.type(Sender)`
+    select provider_id, from_email from providers.providers where project_id = ${projectId} order by from_email
+  `);
+
+/** What automations are handed of rooms that they do not ask. */
+const doors: Parameters<typeof automations.create>[2] = {
+  hasProvider: providers.exists,
+  isProviderReady: async (scope, providerId) =>
+    (await providers.findReady(scope, providerId)) !== null,
+  hasTemplate: async (scope, templateId, version) =>
+    (await rendering.findTemplate(scope, templateId, version)) !== null,
+};
+
+type Mails = Map<string, { templateId: string; version: number }>;
+
+/** Which template of the project each step sends now. */
+const mailsOf = (definition: Definition | null): Mails =>
+  new Map(
+    Object.entries(definition?.steps ?? {}).flatMap(([id, step]) =>
+      step.kind === 'send_email'
+        ? [[id, { templateId: step.template_id, version: step.template_version }]]
+        : [],
+    ),
+  );
+
+const stepsWith = ({ definition }: AutomationFile, key: string): string[] =>
+  Object.entries(definition.steps).flatMap(([id, step]) => (step.template === key ? [id] : []));
+
+const toFileTemplate = ({ subject, preheader, html, text }: rendering.Template): FileTemplate => ({
+  subject,
+  preheader,
+  html,
+  text,
+});
+
+/** Keeps the templates of a file: as new versions of what the steps send now, where that says something else. */
+const keepTemplates = async (scope: Scope, file: AutomationFile, known: Mails): Promise<Mails> => {
+  const kept: Mails = new Map();
+  for (const [key, template] of Object.entries(file.templates)) {
+    const now = stepsWith(file, key).flatMap((id) => known.get(id) ?? [])[0];
+    const text = { name: `${file.name}: ${key}`, ...template };
+    const there = now && (await rendering.findTemplate(scope, now.templateId, now.version));
+    if (now && there && listChanges(toFileTemplate(there), template).length === 0)
+      kept.set(key, now);
+    else if (now)
+      kept.set(key, {
+        templateId: now.templateId,
+        version: await rendering.saveVersion(scope, now.templateId, text),
+      });
+    else kept.set(key, { templateId: await rendering.saveTemplate(scope, text), version: 1 });
+  }
+  return kept;
+};
+
+const chooseSender = async (scope: Scope, wanted: string | undefined): Promise<string> => {
+  const senders = await listSenders(scope);
+  const [only, ...more] = wanted ? senders.filter((one) => one.from_email === wanted) : senders;
+  if (only && more.length === 0) return only.provider_id;
+  const there = senders.map(({ from_email }) => from_email).join(', ') || 'none';
+  throw new Error(
+    `Say which provider sends, by its from_email: provider=<address>. There are: ${there}`,
+  );
+};
+
+const toDefinition = async (
+  scope: Scope,
+  file: AutomationFile,
+  mails: Mails,
+  sender: string | undefined,
+): Promise<Definition> => {
+  const steps: Record<string, unknown> = {};
+  for (const [id, { template, provider, ...step }] of Object.entries(file.definition.steps)) {
+    const mail = template === undefined ? undefined : mails.get(template);
+    steps[id] = mail
+      ? {
+          ...step,
+          provider_id: await chooseSender(scope, provider ?? sender),
+          template_id: mail.templateId,
+          template_version: mail.version,
+        }
+      : step;
+  }
+  return automations.Definition.parse({ ...file.definition, steps });
+};
+
+/** An automation of the project as a file. */
+export const exportFile = async (
+  scope: Scope,
+  automationId: string,
+): Promise<z.input<typeof AutomationFile> | null> => {
+  const kept = await automations.findAutomation(scope, automationId);
+  const definition =
+    kept && (await automations.findVersion(scope, automationId, kept.latest_version));
+  if (!kept || !definition) return null;
+  const senders = new Map(
+    (await listSenders(scope)).map((one) => [one.provider_id, one.from_email]),
+  );
+  const file = {
+    templates: {} as Record<string, FileTemplate>,
+    steps: {} as Record<string, unknown>,
+  };
+  for (const [id, step] of Object.entries(definition.steps)) {
+    if (step.kind !== 'send_email') {
+      file.steps[id] = step;
+      continue;
+    }
+    const { provider_id, template_id, template_version, ...rest } = step;
+    const template = await rendering.findTemplate(scope, template_id, template_version);
+    if (template) file.templates[id] = toFileTemplate(template);
+    file.steps[id] = { ...rest, template: id, provider: senders.get(provider_id) };
+  }
+  const { name, latest_version: version } = kept;
+  const steps = file.steps as AutomationFile['definition']['steps'];
+  return { name, version, templates: file.templates, definition: { ...definition, steps } };
+};
+
+export type Applied = { automationId: string; version: number; changes: string[] };
+
+/**
+ * Makes the project's automation of that name what the file says: a new one, or the next version of the one that
+ * is there. The same file again changes nothing; a file of an older version is refused.
+ */
+export const applyFile = async (
+  scope: Scope,
+  file: AutomationFile,
+  sender?: string,
+): Promise<Applied> => {
+  const named = await automations.findAutomationByName(scope, file.name);
+  const kept = named && (await automations.findAutomation(scope, named.automation_id));
+  const known = kept
+    ? await automations.findVersion(scope, kept.automation_id, kept.latest_version)
+    : null;
+  if (kept && file.version !== undefined && file.version !== kept.latest_version)
+    throw new Error(
+      `The file is of version ${file.version}, and there is version ${kept.latest_version}: export it again.`,
+    );
+  const mails = await keepTemplates(scope, file, mailsOf(known));
+  const definition = await toDefinition(scope, file, mails, sender);
+  const changes = listChanges(known ?? {}, definition);
+  if (!kept) {
+    const made = { automationId: newId(), name: file.name, definition };
+    const { automation_id: automationId } = await automations.create(scope, made, doors);
+    return { automationId, version: 1, changes };
+  }
+  const { automation_id: automationId, latest_version: version } = kept;
+  if (changes.length === 0) return { automationId, version, changes };
+  const next = { definition, after: version };
+  const after = await automations.addVersion(scope, automationId, next, doors);
+  return { automationId, version: after.latest_version, changes };
+};
+
+/** Has whoever comes from now on follow what was applied. */
+export const activateApplied = (scope: Scope, { automationId, version }: Applied) =>
+  automations.activate(scope, automationId, version, doors);
