@@ -97,7 +97,7 @@ const explainRun = async (
   for (const { run_id, step_id: stepId, decision, detail, decided_at: at } of logs) {
     if (run_id !== runId || !isDecided(decision)) continue;
     const told = Object.fromEntries(
-      Object.entries(detail).map(([name, value]) => [name, String(value)]),
+      Object.entries(detail).filter((one): one is [string, string] => typeof one[1] === 'string'),
     );
     const sent = sends.get(told['send_id'] ?? '');
     const now = sent ? await standOf(scope, sent, doors) : decision;

@@ -14,6 +14,7 @@ import {
   setStatus,
 } from './queries.ts';
 import type { Kept } from './queries.ts';
+import { readClock } from './run_queries.ts';
 import type { Definition } from './schema.ts';
 
 /** What a definition may name of other rooms, asked by whoever may ask them. */
@@ -175,10 +176,11 @@ export const moveInside = async (scope: Scope, automationId: string): Promise<Mo
   const target = await findVersion(scope, automationId, to);
   const inside = await countInside(scope, automationId);
   const froms = new Set(inside.map(({ version }) => version).filter((version) => version !== to));
+  const now = await readClock(scope);
   for (const from of froms) {
     const origin = await findVersion(scope, automationId, from);
     const stepIds = origin && target ? commonSteps(origin, target) : [];
-    await moveRuns(scope, automationId, { from, to, stepIds });
+    await moveRuns(scope, automationId, { from, to, stepIds, now });
   }
   const moved: Moved = { on_it: 0, stayed: 0 };
   for (const { version, people } of await countInside(scope, automationId))

@@ -32,6 +32,7 @@ export const endAllRuns = async (
   return rowCount;
 };
 
+const RunId = z.strictObject({ run_id: z.uuid() });
 const Inside = z.strictObject({ version: z.int(), step_id: z.string(), people: z.int() });
 
 /** How many are at which step of which version. */
@@ -44,17 +45,27 @@ export const countInside = ({ tx, projectId }: Scope, automationId: string) =>
     order by version, step_id
   `);
 
-/** Moves whoever is at some steps of a version to another version, where they are; answers how many. */
+/**
+ * Moves whoever is at some steps of a version to another version, where they are. What they waited for is
+ * forgotten, and they look at once what the other version waits for.
+ */
 export const moveRuns = async (
   { tx, projectId }: Scope,
   automationId: string,
-  { from, to, stepIds }: { from: number; to: number; stepIds: readonly string[] },
-): Promise<number> => {
-  const { rowCount } = await tx.query(sql.unsafe`
-    update automations.runs set version = ${to}
+  { from, to, stepIds, now }: { from: number; to: number; stepIds: readonly string[]; now: Date },
+): Promise<void> => {
+  const moved = await tx.any(sql.type(RunId)`
+    update automations.runs set version = ${to}, wake_at = case when wake_at > ${sql.timestamp(now)} then ${sql.timestamp(now)} else wake_at end
     where project_id = ${projectId} and automation_id = ${automationId} and version = ${from}
     and status in ('active', 'paused') and not is_test
     and step_id = any (${sql.array([...stepIds], 'text')})
+    returning run_id
   `);
-  return rowCount;
+  await tx.query(sql.unsafe`
+    delete from automations.waits
+    where project_id = ${projectId} and run_id = any (${sql.array(
+      moved.map(({ run_id }) => run_id),
+      'uuid',
+    )})
+  `);
 };

@@ -183,14 +183,17 @@ const lifeRoutes = [
     isBodyOptional: true,
     answer: Moved,
     refusals: ['automation_state'],
-    handle: ({ deps, caller, found }) =>
-      inProject(deps, caller.projectId, async (scope) => {
+    handle: async ({ deps, caller, found }) => {
+      const shown = await inProject(deps, caller.projectId, async (scope) => {
         const moved = await moveInside(scope, found.automation_id);
         return {
           ...moved,
           version: (await getAutomation(scope, found.automation_id)).active_version,
         };
-      }),
+      });
+      await hint(deps, advanceHint(caller.projectId));
+      return shown;
+    },
   }),
 ];
 

@@ -220,4 +220,11 @@ export const postponeRun = async (
     from automations.runs as run
     where run.project_id = ${projectId} and run.run_id = ${runId} and run.status = 'failed'
   `);
+  await tx.query(sql.unsafe`
+    delete from automations.waits
+    where project_id = ${projectId} and run_id in (
+      select run.run_id from automations.runs as run
+      where run.project_id = ${projectId} and run.run_id = ${runId} and run.status = 'failed'
+    )
+  `);
 };

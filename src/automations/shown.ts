@@ -190,9 +190,15 @@ export const Run = z
     description: "One person's way through an automation.",
     examples: [RUN_SHOWN],
   });
-export const toRun = ({ run_id, identity_id: _, ...row }: ShownRun) => ({
-  id: run_id,
-  ...row,
+export const toRun = (row: ShownRun) => ({
+  id: row.run_id,
+  automation_id: row.automation_id,
+  version: row.version,
+  trigger_event_id: row.trigger_event_id,
+  status: row.status,
+  outcome: row.outcome,
+  is_test: row.is_test,
+  step_id: row.step_id,
   wake_at: row.wake_at?.toISOString() ?? null,
   started_at: row.started_at.toISOString(),
   ended_at: row.ended_at?.toISOString() ?? null,

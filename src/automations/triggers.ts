@@ -78,17 +78,24 @@ export const findPeople = async (scope: Scope, subjects: readonly Subject[]) => 
 };
 
 type Known = { identityId: string; profileId: string };
+type Asking = Triggered & Known;
 type Decided = { runs: NewRun[]; refusals: NewRefusal[] };
 
+/** Whether it matters if the person was in before. */
+const asksBefore = ({ definition }: Asking): boolean =>
+  definition.settings.re_entry !== 'every_time';
+
 /** The last run of each person in each automation, whichever of their identities it was for. */
-const readLatest = async (scope: Scope, people: readonly Known[], automationIds: string[]) => {
-  const profileIds = [...new Set(people.map(({ profileId }) => profileId))];
+const readLatest = async (scope: Scope, asking: readonly Asking[]) => {
+  const latest = new Map<string, Entered>();
+  if (asking.length === 0) return latest;
+  const profileIds = [...new Set(asking.map(({ profileId }) => profileId))];
+  const automationIds = [...new Set(asking.map(({ automation_id }) => automation_id))];
   const members = await profiles.listMembers(scope, profileIds);
   const profileOf = new Map(
     members.map(({ identity_id, profile_id }) => [identity_id, profile_id]),
   );
   const rows = await listLatestRuns(scope, [...profileOf.keys()], automationIds);
-  const latest = new Map<string, Entered>();
   for (const row of rows) {
     const key = `${row.automation_id}/${profileOf.get(row.identity_id)}`;
     const known = latest.get(key);
@@ -96,8 +103,6 @@ const readLatest = async (scope: Scope, people: readonly Known[], automationIds:
   }
   return latest;
 };
-
-type Asking = Triggered & Known;
 
 const toRefusal = (event: Asking, reason: NewRefusal['reason']): NewRefusal => ({
   automation_id: event.automation_id,
@@ -169,8 +174,7 @@ export const startTriggered = async (
     const person = people.get(`${kind}/${value}`);
     return person ? [{ ...event, ...person }] : [];
   });
-  const automationIds = [...new Set(known.map(({ automation_id }) => automation_id))];
-  const latest = await readLatest(scope, known, automationIds);
+  const latest = await readLatest(scope, known.filter(asksBefore));
   const { runs, refusals } = decide(known, latest, await readClock(scope));
   const started = await insertRuns(scope, runs);
   // An event that is processed again starts nothing again, which is no news.

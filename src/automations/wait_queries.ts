@@ -53,12 +53,14 @@ const Awaited = z.strictObject({
   anonymous_id: z.string().nullable(),
 });
 
-/** Whose events of some flushes have a name that some run waits for. Most events have none. */
+/** Whose events of some flushes have a name that some run waits for. Most events have none; where nobody
+ * waits at all, no event is looked at. */
 export const listAwaited = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
   tx.any(sql.type(Awaited)`
     select distinct event.name, event.external_id, event.anonymous_id
     from ingest.pending_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')}) as event
-    where exists (
+    where exists (select from automations.waits as waiting where waiting.project_id = ${projectId})
+    and exists (
       select from automations.waits as awaited
       where awaited.project_id = ${projectId} and awaited.event_name = event.name
     )

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync } f
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const OLDEST_NODE_MAJOR = 24;
+const OLDEST_NODE_MAJOR = 26;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const platform = `${process.platform}-${process.arch}`;

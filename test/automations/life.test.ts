@@ -44,6 +44,26 @@ describe('versions', () => {
     expect(rows).toEqual([{ step_id: 'again' }, { step_id: 'mail' }]);
   });
 
+  test('who is moved waits for what the active version waits for', async () => {
+    const waits = (event: string): NewDefinition => ({
+      ...delayed(),
+      steps: {
+        wait: { kind: 'wait_for_event', event, timeout: 'P7D', next: 'mail', on_timeout: null },
+        mail: mailShown(),
+      },
+    });
+    const id = await live(waits('paid'));
+    await happen('trial_started');
+    await post(`/${id}/versions`, { after_version: 1, definition: waits('project_created') });
+    await post(`/${id}/activate`);
+    await post(`/${id}/move`);
+    await pass('0');
+    await happen('paid');
+    expect(await runsOf(id)).toMatchObject([{ status: 'active', version: 2 }]);
+    await happen('project_created');
+    expect(await runsOf(id)).toMatchObject([{ status: 'ended', outcome: 'completed' }]);
+  });
+
   test('who is at a step that the active version does not have stays on theirs', async () => {
     const id = await live(delayed());
     await happen('trial_started');

@@ -26,6 +26,7 @@ type Given = {
   events?: EventView[];
   sends?: { step_id: string; facts: string[] }[];
   sentAt?: string[];
+  entries?: number;
 };
 
 const ANN: PersonView = { profileId: newId(), email: 'ann@example.com', traits: {}, tags: [] };
@@ -47,7 +48,7 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
     trigger_event_id: trigger.event_id,
     trigger_event_at: trigger.occurred_at,
     started_at: BEGAN,
-    entries: 0,
+    entries: given.entries ?? 0,
   };
   const decisions: string[] = [];
   /** Walks on at a moment; answers where the run stands then. */

@@ -278,7 +278,10 @@ describe('send_email', () => {
   });
 
   test('that was taken before sends nothing again', async () => {
-    const run = runOf(sending({}), { sends: [{ step_id: 'a', facts: ['queued'] }] });
+    const run = runOf(sending({}), {
+      sends: [{ step_id: 'a', facts: ['queued'] }],
+      entries: 2,
+    });
     expect(await run.walkAt(BEGAN)).toBe('completed');
     expect([run.decisions, run.done.sent]).toEqual([['sent_before'], []]);
   });

@@ -32,31 +32,31 @@ const daysAhead = (days: number) => new Date(Date.now() + days * 86_400_000).toI
 /** What somebody goes through in each ready automation, and which mails that makes. */
 const STORIES: Record<
   string,
-  { begin: [string, object?]; then: (string | [string])[]; mails: string[] }
+  { begin: [string, object?]; after: (string | [string])[]; mails: string[] }
 > = {
   welcome_series: {
     begin: ['user_signed_up'],
-    then: ['2 days', '1 day', '5 days', '1 day'],
+    after: ['2 days', '1 day', '5 days', '1 day'],
     mails: ['welcome', 'tips', 'check_in'],
   },
   trial_ending: {
     begin: ['trial_started', { trial_ends_at: daysAhead(14) }],
-    then: ['12 days', '14 days'],
+    after: ['12 days', '14 days'],
     mails: ['three_days', 'last_day'],
   },
   abandoned_checkout: {
     begin: ['checkout_started'],
-    then: ['1 hour', '1 day'],
+    after: ['1 hour', '1 day'],
     mails: ['reminder', 'last_call'],
   },
   win_back: {
     begin: ['order_placed'],
-    then: ['60 days', '14 days'],
+    after: ['60 days', '14 days'],
     mails: ['we_miss_you', 'offer'],
   },
   onboarding_nudge: {
     begin: ['user_signed_up'],
-    then: ['3 days', ['project_created']],
+    after: ['3 days', ['project_created']],
     mails: ['nudge', 'well_done'],
   },
 };
@@ -76,7 +76,7 @@ test('every ready automation has a story here', () => {
   expect(names.toSorted()).toEqual(Object.keys(STORIES).toSorted());
 });
 
-describe.each(Object.entries(STORIES))('%s', (name, { begin, then, mails }) => {
+describe.each(Object.entries(STORIES))('%s', (name, { begin, after, mails }) => {
   test('is switched on with one command, and mails what it says', async () => {
     const id = await switchOn(name);
     // Whoever has the night now would wait for the morning.
@@ -85,7 +85,7 @@ describe.each(Object.entries(STORIES))('%s', (name, { begin, then, mails }) => {
     );
     const [event, properties = {}] = begin;
     await happen(event, { email: 'ann@example.com', first_name: 'Ann', ...properties });
-    for (const step of then) await (typeof step === 'string' ? pass(step) : happen(step[0]));
+    for (const step of after) await (typeof step === 'string' ? pass(step) : happen(step[0]));
     expect(await mailsOf(id)).toEqual(mails);
   });
 });

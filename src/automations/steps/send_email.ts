@@ -37,7 +37,8 @@ export const sendEmail: Take<'send_email'> = async (walk, step) => {
   const { run, now, person, reader, effects } = walk;
   const { next } = step;
   if (run.until !== null && now < run.until) return { kind: 'waits', until: run.until };
-  if ((await reader.sends()).some(({ step_id }) => step_id === walk.stepId))
+  // Who comes here again has waited before: only then is there anything to ask.
+  if (run.entries > 0 && (await reader.sends()).some(({ step_id }) => step_id === walk.stepId))
     return { kind: 'goes_on', next, decision: 'sent_before' };
   if (person.email === null) return { kind: 'goes_on', next, decision: 'no_address' };
   const obstacle = await findObstacle(walk, step);
