@@ -55,7 +55,9 @@ export const moveRuns = async (
   { from, to, stepIds, now }: { from: number; to: number; stepIds: readonly string[]; now: Date },
 ): Promise<void> => {
   const moved = await tx.any(sql.type(RunId)`
-    update automations.runs set version = ${to}, wake_at = case when wake_at > ${sql.timestamp(now)} then ${sql.timestamp(now)} else wake_at end
+    update automations.runs
+    set version = ${to},
+      wake_at = case when wake_at > ${sql.timestamp(now)} then ${sql.timestamp(now)} else wake_at end
     where project_id = ${projectId} and automation_id = ${automationId} and version = ${from}
     and status in ('active', 'paused') and not is_test
     and step_id = any (${sql.array([...stepIds], 'text')})

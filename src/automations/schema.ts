@@ -43,7 +43,7 @@ const Steps = z.preprocess((steps, context) => {
   return z.NEVER;
 }, StepsById) as unknown as typeof StepsById;
 
-/** How often a person may go through: a word, once per duration, or once per value of a property of the trigger event. */
+/** How often a person may go through: a word, once per duration, or once per value of the trigger event's property. */
 export const ReEntry = z.union([
   z.enum(['once', 'every_time']),
   z.strictObject({ once_per: Duration }),

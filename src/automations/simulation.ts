@@ -19,7 +19,9 @@ export const Simulation = z
     from: z.iso.datetime(),
     to: z.iso.datetime(),
     is_partial: z.boolean().meta({
-      description: `Whether there was more than was followed: ${SIMULATED_RUNS_MAX} entries or ${SIMULATION_TIME_MAX_MS / 1_000} seconds.`,
+      description:
+        `Whether there was more than was followed: ${SIMULATED_RUNS_MAX} entries ` +
+        `or ${SIMULATION_TIME_MAX_MS / 1_000} seconds.`,
     }),
     triggered: Count.meta({ description: 'Events that the trigger and its filters let through.' }),
     entered: Count,
