@@ -10,6 +10,7 @@ import {
   freezeRuns,
   insertLog,
   keepWaiting,
+  listDueRuns,
   postponeRun,
   readClock,
 } from './run_queries.ts';
@@ -101,14 +102,12 @@ const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<b
   return isNew.size > 0;
 };
 
-const walkAll = async (scope: Scope, runs: readonly DueRun[]): Promise<Done> => {
+type Held = ReadonlyMap<string, string>;
+
+const walkAll = async (scope: Scope, runs: readonly DueRun[], profileOf: Held): Promise<Done> => {
   const now = await readClock(scope);
   const queuedFor = new Set<string>();
   const stood: Stood[] = [];
-  const profileOf = await profiles.holdProfiles(
-    scope,
-    runs.map(({ identity_id }) => identity_id),
-  );
   for (const run of runs) {
     const profileId = profileOf.get(run.identity_id);
     if (run.automation_status === 'archived') stood.push({ run, walked: ARCHIVED });
@@ -122,12 +121,16 @@ const walkAll = async (scope: Scope, runs: readonly DueRun[]): Promise<Done> => 
 };
 
 /** Walks runs together; when one of them cannot be walked, each alone, and that one later. */
-const walkWhatGoes = async (scope: Scope, runs: readonly DueRun[]): Promise<Done[]> => {
-  const together = await attempt(scope, (inner) => walkAll(inner, runs));
+const walkWhatGoes = async (
+  scope: Scope,
+  runs: readonly DueRun[],
+  profileOf: Held,
+): Promise<Done[]> => {
+  const together = await attempt(scope, (inner) => walkAll(inner, runs, profileOf));
   if (together.kind === 'done') return [together.value];
   const done: Done[] = [];
   for (const run of runs) {
-    const alone = await attempt(scope, (inner) => walkAll(inner, [run]));
+    const alone = await attempt(scope, (inner) => walkAll(inner, [run], profileOf));
     if (alone.kind === 'done') done.push(alone.value);
     else await postponeRun(scope, run, RUN_FAILURES_MAX);
   }
@@ -143,11 +146,21 @@ const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
  * time and is given up in the end; it stops nobody else.
  */
 export const advance = async (scope: Scope): Promise<Advanced> => {
-  const claimed = await claimDueRuns(scope, CLAIM_RUNS_MAX);
+  const due = await listDueRuns(scope, CLAIM_RUNS_MAX);
+  if (due.length === 0) return { hints: [], isMore: false };
+  // People first: whoever processes their events has locked them before it wakes their runs.
+  const profileOf = await profiles.holdProfiles(
+    scope,
+    due.map(({ identity_id }) => identity_id),
+  );
+  const claimed = await claimDueRuns(
+    scope,
+    due.map(({ run_id }) => run_id),
+  );
   const frozen = claimed.filter(isFrozen).map(({ run_id }) => run_id);
   await freezeRuns(scope, frozen);
   const runs = claimed.filter((run) => !isFrozen(run));
-  const done = runs.length > 0 ? await walkWhatGoes(scope, runs) : [];
+  const done = runs.length > 0 ? await walkWhatGoes(scope, runs, profileOf) : [];
   const providerIds = new Set(done.flatMap(({ queuedFor }) => [...queuedFor]));
   return {
     hints: [...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),

@@ -65,11 +65,22 @@ const DueRun = z.strictObject({
 });
 export type DueRun = z.output<typeof DueRun>;
 
+const Due = z.strictObject({ run_id: z.uuid(), identity_id: z.uuid() });
+
+/** Runs that are due, the longest first, and for whom: people are locked before their runs. */
+export const listDueRuns = ({ tx, projectId }: Scope, runsMax: number) =>
+  tx.any(sql.type(Due)`
+    select run_id, identity_id from automations.runs
+    where project_id = ${projectId} and status = 'active' and wake_at <= statement_timestamp()
+    order by wake_at
+    limit ${runsMax}
+  `);
+
 /**
- * Takes runs that are due and that nobody else is walking, until the transaction ends. Locked no more than it
- * takes: what refers to a run may still be written.
+ * Takes those of some runs that are still due and that nobody else is walking, until the transaction ends. Locked
+ * no more than it takes: what refers to a run may still be written.
  */
-export const claimDueRuns = ({ tx, projectId }: Scope, runsMax: number) =>
+export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
   tx.any(sql.type(DueRun)`
     select run.run_id, run.automation_id, run.version, run.identity_id, run.step_id, run.waits_until as until,
       run.wake_at, run.trigger_event_id, run.trigger_event_at, run.started_at, run.test_recipient, run.is_test,
@@ -87,9 +98,9 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runsMax: number) =>
       on automation.project_id = run.project_id and automation.automation_id = run.automation_id
     where run.project_id = ${projectId} and version.project_id = ${projectId}
     and automation.project_id = ${projectId}
+    and run.run_id = any (${sql.array([...runIds], 'uuid')})
     and run.status = 'active' and run.wake_at <= statement_timestamp()
     order by run.wake_at
-    limit ${runsMax}
     for no key update of run skip locked
   `);
 

@@ -251,3 +251,27 @@ test('a definition that is wrong is not kept at all', async () => {
   await expect(journeys.activate({ entry: 'nowhere' })).rejects.toThrow();
   expect(await journeys.select('name', 'automations.automations')).toEqual([]);
 });
+
+test('an automation that was saved before there was a format goes on as it was meant', async () => {
+  const journeys = journeysOf(database);
+  await journeys.activate({ settings: { re_entry: 'every_time' } });
+  const saved = {
+    trigger: {
+      kind: 'event',
+      event: 'user_signed_up',
+      filters: [{ property: 'plan', equals: 'pro' }],
+    },
+    settings: { re_entry: 'every_time' },
+    entry: 'a',
+    steps: { a: { kind: 'update_profile', traits_from_event: { plan: 'plan' }, next: null } },
+  };
+  await database.owner.query(
+    'update automations.versions set definition = $2 where project_id = $1',
+    [journeys.projectId, JSON.stringify(saved)],
+  );
+  expect(await journeys.tell(signUp({ plan: 'free' }), signUp({ plan: 'pro' }))).toBe(1);
+  expect(await journeys.decisions()).toMatchObject([{ decision: 'profile_updated' }]);
+  expect(await journeys.select('status, outcome', 'automations.runs')).toEqual([
+    { status: 'ended', outcome: 'completed' },
+  ]);
+});

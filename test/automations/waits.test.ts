@@ -169,3 +169,23 @@ describe('a goal', () => {
     expect(await start(flushId)).toBe(0);
   });
 });
+
+test('whoever processes somebody’s events and whoever walks their run do not lock each other out', async () => {
+  const { flush, start, advance, pass, settle, stepsSent, names } = await begun();
+  await pass('3 days');
+  // Both want the person and the run at once, again and again; a deadlock would cost a second and an error.
+  const { rows: before } = await database.owner.query<{ deadlocks: number }>(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  );
+  const flushes = await Promise.all(
+    Array.from({ length: 8 }, (_, at) => flush(paid(1, { occurred_at: secondsAgo(-at) }))),
+  );
+  await Promise.all(flushes.flatMap((flushId) => [start(flushId), advance()]));
+  await settle();
+  const { rows: after } = await database.owner.query<{ deadlocks: number }>(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  );
+  expect(after).toEqual(before);
+  expect(await stepsSent()).toEqual(['nudge']);
+  expect((await names()).filter((name) => name === 'wait_timed_out')).toHaveLength(1);
+});
