@@ -56,18 +56,21 @@ export const moveRuns = async (
 ): Promise<void> => {
   const moved = await tx.any(sql.type(RunId)`
     update automations.runs
-    set version = ${to},
-      wake_at = case when wake_at > ${sql.timestamp(now)} then ${sql.timestamp(now)} else wake_at end
+    set version = ${to}
     where project_id = ${projectId} and automation_id = ${automationId} and version = ${from}
     and status in ('active', 'paused') and not is_test
     and step_id = any (${sql.array([...stepIds], 'text')})
     returning run_id
   `);
+  const runIds = sql.array(
+    moved.map(({ run_id }) => run_id),
+    'uuid',
+  );
   await tx.query(sql.unsafe`
-    delete from automations.waits
-    where project_id = ${projectId} and run_id = any (${sql.array(
-      moved.map(({ run_id }) => run_id),
-      'uuid',
-    )})
+    update automations.runs set wake_at = ${sql.timestamp(now)}
+    where project_id = ${projectId} and run_id = any (${runIds}) and wake_at > ${sql.timestamp(now)}
+  `);
+  await tx.query(sql.unsafe`
+    delete from automations.waits where project_id = ${projectId} and run_id = any (${runIds})
   `);
 };

@@ -45,7 +45,14 @@ const findLeaving = async (walk: Walk, dueAt: Date): Promise<Taken | null> => {
       return left('converted', 'goal_reached', detail);
     }
   }
-  if (exit_on_unsubscribe && category === 'marketing' && person.tags.includes('unsubscribed'))
+  // Who enters may be about to bring another address: of a new run delivery decides, by the address.
+  const isInside = run.entries > 0;
+  if (
+    isInside &&
+    exit_on_unsubscribe &&
+    category === 'marketing' &&
+    person.tags.includes('unsubscribed')
+  )
     return left('unsubscribed', 'unsubscribed');
   if (dueAt < earlier(now, expires_after, zone))
     return left('expired', 'step_expired', { due_at: dueAt.toISOString() });

@@ -113,9 +113,11 @@ describe('nothing was sent because', () => {
 
   test('unsubscribed: before the run, and during it', async () => {
     await ask('POST', '/v1/unsubscribes', { email: 'ann@example.com' });
-    expect(await stoppedBy(await after())).toBe('unsubscribed');
-    const stays = { settings: { exit_on_unsubscribe: false } };
-    expect(await stoppedBy(await after(stays))).toBe('send_unsubscribed');
+    expect(await stoppedBy(await after())).toBe('send_unsubscribed');
+    const delay = { kind: 'delay' as const, duration: 'P1D', next: 'mail' };
+    const id = await after({ entry: 'd', steps: { d: delay, mail: mailShown() } });
+    await pass('1 day');
+    expect(await stoppedBy(id)).toBe('unsubscribed');
   });
 
   test('cap', async () => {

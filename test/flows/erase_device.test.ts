@@ -19,7 +19,11 @@ const opened = async () => {
   const journeys = journeysOf(database, projectId);
   const sends = sendsOf(database, projectId);
   const email = `${newId()}@x.org`;
-  await journeys.activate({ entry: 'mail', steps: { mail: mail() } });
+  await journeys.activate({
+    settings: { re_entry: 'every_time' },
+    entry: 'mail',
+    steps: { mail: mail() },
+  });
   await tell('ann', { email });
   await track({ anonymous_id: 'device' });
   await work();
