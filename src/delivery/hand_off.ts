@@ -1,5 +1,6 @@
 import type { Deps } from '../base/deps.ts';
 import { failpoint } from '../base/failpoint.ts';
+import { toStorable } from '../base/text.ts';
 import { withLink } from '../providers/providers.ts';
 import type { Link, Ready, SendOutcome } from '../providers/providers.ts';
 import type { HandOffLog } from './hand_off_log.ts';
@@ -52,12 +53,15 @@ const waitOf = (attempt: number, outcome: SendOutcome): number | null => {
   return retryAfterSeconds(attempt, Math.random(), hintOf(outcome));
 };
 
+/** An id that cannot be stored as it is must not keep what it is the outcome of from being written. */
+const toKept = (id: string | null): string | null => id && toStorable(id);
+
 const toRow = ({ send_id, attempt }: Claimed, outcome: SendOutcome): OutcomeRow => ({
   sendId: send_id,
   attempt,
   outcome: outcome.kind,
   reason: reasonOf(outcome),
-  providerMessageId: outcome.kind === 'accepted' ? outcome.providerMessageId : null,
+  providerMessageId: toKept(outcome.kind === 'accepted' ? outcome.providerMessageId : null),
   retryAfterSeconds: waitOf(attempt, outcome),
 });
 

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDatabaseDown } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import * as ingest from '../ingest/ingest.ts';
 import { stepHandOffs } from './hand_off_queries.ts';
@@ -24,6 +25,8 @@ export class HandOffLog {
   readonly #deps: LogDeps;
   readonly #projectId: string;
   #begins: Begin[] = [];
+  /** What is in the commit that is under way. */
+  #writing: readonly Begin[] = [];
   #ends: End[] = [];
   #isWriting = false;
 
@@ -34,6 +37,9 @@ export class HandOffLog {
 
   /** Resolves once it is committed that the hand-off begins, or that it must not. */
   begin(row: HandOff): Promise<Decision> {
+    const isTwice = ({ row: other }: Begin) => other.sendId === row.sendId;
+    // A lease that ran out while a lane connected may have been claimed for another lane of ours.
+    if (this.#begins.some(isTwice) || this.#writing.some(isTwice)) return Promise.resolve('lost');
     return new Promise((resolve, reject) => {
       this.#begins.push({ row, resolve, reject });
       void this.#write();
@@ -55,10 +61,11 @@ export class HandOffLog {
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#begins.length + this.#ends.length > 0) {
       const [begins, ends] = [this.#begins, this.#ends];
-      [this.#begins, this.#ends] = [[], []];
+      [this.#begins, this.#ends, this.#writing] = [[], [], begins];
       await this.#writeTogether(begins, ends);
     }
     this.#isWriting = false;
+    this.#writing = [];
   }
 
   async #writeTogether(begins: Begin[], ends: End[]): Promise<void> {
@@ -68,12 +75,16 @@ export class HandOffLog {
       const decisions = await stepHandOffs(this.#deps.db, this.#projectId, outcomes, rows);
       for (const { resolve } of ends) resolve();
       // What ended is on its person's timeline now, to be processed like any event.
-      ingest.wake(this.#deps, this.#projectId);
+      if (ends.length > 0 || [...decisions.values()].some((decision) => decision !== 'handing_off'))
+        ingest.wake(this.#deps, this.#projectId);
       for (const { row, resolve } of begins) resolve(decisions.get(row.sendId) ?? 'lost');
     } catch (error) {
-      // Whether it was committed is unknown. Outcomes are the same when they are written twice.
-      for (const { reject } of begins) reject(error);
+      // Outcomes are the same when they are written twice.
       for (const end of ends) void this.#keep(end, error);
+      if (begins.length > 1 && !isDatabaseDown(error))
+        for (const begin of begins) await this.#writeTogether([begin], []);
+      // Whether it was committed is unknown.
+      else for (const { reject } of begins) reject(error);
     }
   }
 

@@ -9,6 +9,7 @@ import type { HandOffContext, Prepared } from './hand_off.ts';
 import { postponeSend, releaseLeases } from './queries.ts';
 import { retryAfterSeconds } from './retry.ts';
 import { sendHint } from './send_hint.ts';
+import { releaseRamped } from './wait_queries.ts';
 import { makeAlarms } from './alarms.ts';
 import type { Turn } from './turns.ts';
 
@@ -24,7 +25,16 @@ export type LaneContext = HandOffContext & {
   /** Aborted when the worker stops: what was not begun is given back. */
   signal: AbortSignal;
   /** What this turn knows of the provider. */
-  health: { failures: number; acceptedCount: number; startedAt: number; isStopped: boolean };
+  health: {
+    failures: number;
+    acceptedCount: number;
+    startedAt: number;
+    isStopped: boolean;
+    /** Whether a rate says when each may start. */
+    isPaced: boolean;
+    /** How many the next claim takes. */
+    claimMax: number;
+  };
 };
 
 export type ProviderTurn = Turn<Prepared, LaneContext>;
@@ -41,12 +51,26 @@ export const wakeAfter = (
   alarms.set(providerId, ms, () => void hint(deps, sendHint(projectId, providerId)));
 };
 
-/** Gives back what was leased and not begun, with its share of the day's ramp. */
-export const release = async (context: LaneContext, items: readonly Prepared[]): Promise<void> => {
+/** Gives back what the provider allowed for sends that were not handed over; a probe is somebody else's at once. */
+const giveBack = async (context: LaneContext, sends: number, isProbe: boolean): Promise<void> => {
+  const { providerId } = context;
+  const isRoomMade = await within(context, async (scope) => {
+    const hasRoom = await providers.giveBack(scope, providerId, { sends, isProbe });
+    return hasRoom && (await releaseRamped(scope, providerId, sends)) > 0;
+  });
+  if (isProbe || isRoomMade) wakeAfter(context, 0);
+};
+
+/** Gives back what was leased and not begun. */
+export const release = async (
+  context: LaneContext,
+  items: readonly Pick<Prepared, 'send' | 'isProbe'>[],
+): Promise<void> => {
   if (items.length === 0) return;
   const ids = items.map(({ send }) => send.send_id);
   await within(context, (scope) => releaseLeases(scope, ids, context.owner));
-  await within(context, (scope) => providers.giveBack(scope, context.providerId, ids.length));
+  const isProbe = items.some((item) => item.isProbe);
+  await giveBack(context, ids.length, isProbe);
 };
 
 /** Puts a send back that could not be given to anybody: it waits for its next try. */
@@ -57,7 +81,8 @@ const postpone = async (
 ): Promise<void> => {
   const post = { reason, retryAfterSeconds: retryAfterSeconds(send.attempt) };
   await within(context, (scope) => postponeSend(scope, send.send_id, context.owner, post));
-  await within(context, (scope) => providers.giveBack(scope, context.providerId, 1));
+  // What it found out of the provider counts as the probe's answer.
+  await giveBack(context, 1, false);
 };
 
 /** Nothing more of this turn goes to the provider: what waits is given back. */
@@ -140,7 +165,7 @@ export const handOverNext = async (item: Prepared, turn: ProviderTurn): Promise<
   if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
   if (signal.aborted || health.isStopped) return release(context, [item, ...turn.drain()]);
   const handed = await handOff(context, item);
-  if (handed.kind === 'not_begun') return undefined;
+  if (handed.kind === 'not_begun') return giveBack(context, 1, item.isProbe);
   // Written together with the next that begins.
   if (handed.kind === 'ended') turn.track(handed.written);
   else await postpone(context, item, reasonOf(handed.outcome));

@@ -10,6 +10,7 @@ import type { Rendered, Template, Variables } from '../rendering/rendering.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { buildMessage, Unbuildable } from './message.ts';
 import { observeEnded } from './observe.ts';
+import type { EndedSend } from './observe.ts';
 import { failRender, keepContents } from './queries.ts';
 import type { Claimed, Content } from './queries.ts';
 
@@ -125,38 +126,56 @@ export type Built = { send: Claimed; subject: string; raw: Buffer };
 type Batched = {
   prepared: Built[];
   contents: Content[];
-  failed: { sendId: string; reason: string }[];
+  failed: { send: Claimed; reason: string }[];
+  /** What was not come to. */
+  left: Claimed[];
 };
 
+/** What is built at once: leases must not run out meanwhile, nor must it fill the memory. */
+const BUILD_MS_MAX = 5_000;
+const BUILD_BYTES_MAX = 16 * 1024 * 1024;
+
 const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Batched> => {
-  const built: Batched = { prepared: [], contents: [], failed: [] };
+  const built: Batched = { prepared: [], contents: [], failed: [], left: [] };
+  const endsAt = performance.now() + BUILD_MS_MAX;
+  let bytes = 0;
   for (const send of batch.claimed) {
+    if (performance.now() >= endsAt || bytes >= BUILD_BYTES_MAX) {
+      built.left.push(send);
+      continue;
+    }
     try {
       const { message, raw } = await build(deps, batch, send, read);
+      bytes += raw.length;
       built.prepared.push({ send, subject: message.subject, raw });
       built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {
       if (!(error instanceof Unbuildable)) throw error;
-      built.failed.push({ sendId: send.send_id, reason: error.message });
+      built.failed.push({ send, reason: error.message });
     }
   }
   return built;
 };
 
+/** What came of a batch: messages, sends that cannot become one and have ended, and those not come to. */
+export type Prepared = { built: Built[]; ended: Claimed[]; left: Claimed[] };
+
 /**
  * Renders leased sends and keeps what will be sent. What cannot be rendered ends as failed_render
- * and stops nobody else. No transaction is open while templates run.
+ * and stops nobody else; what takes too long in all is left. No transaction is open while templates run.
  */
-export const prepareSends = async (deps: PrepareDeps, batch: Batch): Promise<Built[]> => {
+export const prepareSends = async (deps: PrepareDeps, batch: Batch): Promise<Prepared> => {
   const { projectId, owner, claimed } = batch;
   const project = await projects.findProject(deps.db, projectId);
   const known = await inProject(deps, projectId, (scope) => readBatch(scope, claimed));
   const read = { ...known, project: { name: project?.name ?? '' } };
-  const { prepared, contents, failed } = await buildAll(deps, batch, read);
+  const { prepared, contents, failed, left } = await buildAll(deps, batch, read);
   await inProject(deps, projectId, async (scope) => {
-    for (const { sendId, reason } of failed)
-      await observeEnded(scope, await failRender(scope, sendId, owner, reason));
+    const ended: EndedSend[] = [];
+    for (const { send, reason } of failed)
+      ended.push(...(await failRender(scope, send.send_id, owner, reason)));
+    await observeEnded(scope, ended);
     if (contents.length > 0) await keepContents(scope, owner, contents);
   });
-  return prepared;
+  return { built: prepared, ended: failed.map(({ send }) => send), left };
 };

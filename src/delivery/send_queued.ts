@@ -9,7 +9,7 @@ import { HandOffLog } from './hand_off_log.ts';
 import { handOverNext, release, wakeAfter } from './lane.ts';
 import type { LaneContext, ProviderTurn } from './lane.ts';
 import { prepareSends } from './prepare.ts';
-import { claimSends, releaseLeases } from './queries.ts';
+import { claimSends } from './queries.ts';
 import type { Claimed } from './queries.ts';
 import { sendHint } from './send_hint.ts';
 import { Turn, Turns } from './turns.ts';
@@ -33,8 +33,15 @@ export type Turning = { projectId: string; providerId: string; owner: string; si
 
 type Taken = { ready: Ready; allowance: Allowance; claimed: readonly Claimed[]; isMore: boolean };
 
+/** A turn begins with little, and takes more as long as the provider keeps up. */
+const CLAIM_SENDS_FIRST = 20;
+
 /** Leases in a transaction of its own: whatever rendering may do, the lease is there to run out. */
-const takeSends = (deps: Deps, { projectId, providerId, owner }: Turning): Promise<Taken | null> =>
+const takeSends = (
+  deps: Deps,
+  { projectId, providerId, owner }: Turning,
+  claimMax: number,
+): Promise<Taken | null> =>
   inProject(deps, projectId, async (scope) => {
     const ready = await providers.findReady(scope, providerId);
     if (!ready) {
@@ -47,46 +54,53 @@ const takeSends = (deps: Deps, { projectId, providerId, owner }: Turning): Promi
     let postponed = 0;
     if (sends > 0) {
       await resendUnknown(scope, providerId);
-      const sendsMax = Math.min(CLAIM_SENDS_MAX, sends);
+      const sendsMax = Math.min(claimMax, sends);
       const claim = { providerId, owner, sendsMax, leaseSeconds: LEASE_SECONDS };
       claimed = await claimSends(scope, claim);
     } else if (limitedBy === 'ramp' && wakesAt) {
       postponed = await waitForRamp(scope, providerId, wakesAt);
     }
     await providers.spend(scope, providerId, allowance, claimed.length);
-    const isMore = claimed.length === CLAIM_SENDS_MAX || postponed === RAMP_POSTPONED_MAX;
+    const isMore = claimed.length === claimMax || postponed === RAMP_POSTPONED_MAX;
     return { ready, allowance, claimed, isMore: isMore || (sends > 0 && claimed.length === sends) };
   });
 
-/** Each send with the moment from which the rate lets it start. */
-const prepare = async (deps: Deps, { projectId, owner }: Turning, taken: Taken) => {
+/** Adds each send with the moment from which the rate lets it start; gives back what does not become a message. */
+const addAll = async (turning: Turning, turn: ProviderTurn, taken: Taken): Promise<void> => {
+  const { context } = turn;
   const { allowance, claimed, ready } = taken;
+  const { isProbe } = allowance;
+  const back = (sends: readonly Claimed[]) => sends.map((send) => ({ send, isProbe }));
   const startsAt = performance.now() + allowance.startsInMs;
-  const built = await prepareSends(deps, { projectId, owner, ready, claimed });
-  return built.map((one, at): Prepared => ({
-    ...one,
-    ready,
-    isProbe: allowance.isProbe,
-    startsAt: startsAt + at * allowance.everyMs,
-  }));
+  try {
+    const batch = { projectId: turning.projectId, owner: turning.owner, ready, claimed };
+    const { built, ended, left } = await prepareSends(context.deps, batch);
+    turn.add(
+      built.map((one, at): Prepared => ({
+        ...one,
+        ready,
+        isProbe,
+        startsAt: startsAt + at * allowance.everyMs,
+      })),
+    );
+    await release(context, back([...ended, ...left]));
+  } catch (error) {
+    await release(context, back(claimed));
+    throw error;
+  }
 };
 
 /** Claims once and adds what was claimed. Answers whether to claim again: at once, or only when hinted at. */
 const fillOnce = async (turning: Turning, turn: ProviderTurn): Promise<'more' | 'done'> => {
   const { deps, health } = turn.context;
-  const taken = await takeSends(deps, turning);
+  const taken = await takeSends(deps, turning, health.claimMax);
   if (!taken) return 'done';
   const { allowance, claimed } = taken;
   if (claimed.length > 0) {
     health.isStopped = false;
     health.failures = allowance.failures;
-    try {
-      turn.add(await prepare(deps, turning, taken));
-    } catch (error) {
-      const ids = claimed.map(({ send_id }) => send_id);
-      await inProject(deps, turning.projectId, (scope) => releaseLeases(scope, ids, turning.owner));
-      throw error;
-    }
+    health.isPaced = allowance.everyMs > 0;
+    await addAll(turning, turn, taken);
   }
   const isLimited = claimed.length >= allowance.sends && allowance.limitedBy !== null;
   if (isLimited && allowance.wakesInMs !== null && allowance.limitedBy !== 'ramp') {
@@ -96,8 +110,21 @@ const fillOnce = async (turning: Turning, turn: ProviderTurn): Promise<'more' | 
   return taken.isMore ? 'more' : 'done';
 };
 
+/**
+ * Leaves a turn whose provider does not keep up. What waits for a lane is given back, and claimed again when one is
+ * free: messages of a relay that hangs would only fill the memory. Under a rate waiting is as it should be.
+ */
+const leave = async (turn: ProviderTurn): Promise<boolean> => {
+  const { context } = turn;
+  turn.isLeft = turn.waitingCount > 0;
+  context.health.claimMax = providers.LINKS_PER_PROVIDER_MAX;
+  if (!context.health.isPaced) await release(context, turn.drain());
+  return false;
+};
+
 /** Claims and adds while there is more and lanes are not behind. Answers whether more may be due. */
 const fill = async (turning: Turning, turn: ProviderTurn): Promise<boolean> => {
+  const { health } = turn.context;
   const endsAt = performance.now() + TURN_MS;
   const leftMs = () => endsAt - performance.now();
   for (let sends = 0; sends < TURN_SENDS_MAX && leftMs() > 0; sends += CLAIM_SENDS_MAX) {
@@ -107,10 +134,11 @@ const fill = async (turning: Turning, turn: ProviderTurn): Promise<boolean> => {
     const enough = found === 'more' ? WAITING_SENDS_LOW : 0;
     const isLow = () =>
       found === 'more' ? turn.waitingCount <= enough : turn.isIdle || turn.isAskedAgain;
-    if (!(await turn.whileItGoesOn(isLow, leftMs(), STALL_MS))) return false;
+    if (!(await turn.whileItGoesOn(isLow, leftMs(), STALL_MS))) return leave(turn);
+    health.claimMax = Math.min(CLAIM_SENDS_MAX, 2 * health.claimMax);
     if (found === 'done' && !turn.isAskedAgain) return false;
   }
-  await turn.whileItGoesOn(() => turn.isIdle, leftMs(), STALL_MS);
+  if (!(await turn.whileItGoesOn(() => turn.isIdle, leftMs(), STALL_MS))) await leave(turn);
   return true;
 };
 
@@ -131,7 +159,14 @@ const makeTurns = ({ config }: Pick<Deps, 'config'>) =>
   });
 
 const openTurn = (deps: Deps, { projectId, providerId, owner, signal }: Turning): ProviderTurn => {
-  const health = { failures: 0, acceptedCount: 0, startedAt: performance.now(), isStopped: false };
+  const health = {
+    failures: 0,
+    acceptedCount: 0,
+    startedAt: performance.now(),
+    isStopped: false,
+    isPaced: false,
+    claimMax: CLAIM_SENDS_FIRST,
+  };
   const log = new HandOffLog(deps, projectId);
   const context: LaneContext = { deps, projectId, providerId, owner, signal, log, health };
   return new Turn(context, providers.LINKS_PER_PROVIDER_MAX, handOverNext);

@@ -17,6 +17,8 @@ export class Turn<Item, Context> {
   #ended = 0;
   #tracked = 0;
   #isFed = false;
+  /** Whether whoever fed it last left something behind for it. */
+  isLeft = false;
   /** Whether more was hinted at since somebody last looked. */
   isAskedAgain = false;
 
@@ -183,6 +185,7 @@ export class Turns<Item, Context> {
     this.#running.set(providerId, turn);
     this.#turnedAway.delete(providerId);
     turn.isFed = true;
+    turn.isLeft = false;
     this.#fed += 1;
     try {
       return await feed(turn);
@@ -216,12 +219,12 @@ export class Turns<Item, Context> {
 
   /** Until somebody feeds it again, who then sees to its end. */
   async #watch(providerId: string, turn: Turn<Item, Context>): Promise<void> {
-    if (turn.waitingCount > 0) {
-      await turn.when(() => turn.hasRoom || turn.isFed, NEVER_MS);
-      if (!turn.isFed && !turn.isIdle) this.#options.onLate(turn);
-    }
+    const isLeft = turn.isLeft || turn.waitingCount > 0;
+    const mayDoMore = () => turn.hasRoom && (isLeft || turn.isAskedAgain);
+    await turn.when(() => turn.isFed || turn.isIdle || mayDoMore(), NEVER_MS);
+    if (!turn.isFed && !turn.isIdle) this.#options.onLate(turn);
     await turn.when(() => turn.isIdle || turn.isFed, NEVER_MS);
-    if (turn.isFed) return;
+    if (turn.isFed || !turn.isIdle) return;
     this.#running.delete(providerId);
     this.#options.onLate(turn);
     this.#remind();

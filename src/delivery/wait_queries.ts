@@ -7,6 +7,9 @@ const isResent = sql.fragment`(
   on_unknown = 'resend' and attempt_count < ${UNKNOWN_ATTEMPTS_MAX} and recipient is not null
 )`;
 
+/** How many unknown sends one claim looks at. */
+const UNKNOWN_LOOKED_AT_MAX = 1_000;
+
 /**
  * Looks at what is unknown and has waited for feedback. Queues again what was planned to be sent again; the
  * rest is held: due never, so that nobody looks again.
@@ -20,6 +23,8 @@ export const resendUnknown = ({ tx, projectId }: Scope, providerId: string) =>
       select send_id from delivery.sends
       where project_id = ${projectId} and provider_id = ${providerId}
       and status = 'unknown' and due_at <= statement_timestamp() and expires_at > statement_timestamp()
+      order by due_at
+      limit ${UNKNOWN_LOOKED_AT_MAX}
       for update skip locked
     ))
   `);
@@ -42,6 +47,26 @@ export const waitForRamp = async (
       and due_at <= statement_timestamp() and (lease_until is null or lease_until < statement_timestamp())
       order by due_at, send_id
       limit ${RAMP_POSTPONED_MAX}
+      for update skip locked
+    ))
+  `);
+  return rowCount;
+};
+
+/** Makes sends due that wait for another day of a ramp, the longest first. Answers how many. */
+export const releaseRamped = async (
+  { tx, projectId }: Scope,
+  providerId: string,
+  sendsMax: number,
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update delivery.sends
+    set status_reason = null, due_at = queued_at
+    where project_id = ${projectId} and send_id = any (array(
+      select send_id from delivery.sends
+      where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued' and status_reason = 'ramp'
+      order by due_at, send_id
+      limit ${sendsMax}
       for update skip locked
     ))
   `);

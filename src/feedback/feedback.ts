@@ -107,17 +107,11 @@ const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<
   return { outcome: 'accepted', observed: await observedOf(scope, source, notice, about) };
 };
 
-/** The same under the locks of the people with the address where it may concern them: people before addresses. */
-const recordHeld = (scope: Scope, source: string, notice: Notice): Promise<Outcome> =>
-  concernsAddress(notice)
-    ? profiles.changeAddresses(scope, [notice.email], (inner) => recordOne(inner, source, notice))
-    : recordOne(scope, source, notice);
-
 const lockKey = ({ email, dedupeKey }: Notice): string => `${email.toLowerCase()} ${dedupeKey}`;
 
 /**
- * Keeps notices and does what they call for, in the transaction of `scope`: both or neither.
- * Taken in the order of their addresses and keys, so that two webhooks cannot deadlock.
+ * Keeps notices and does what they call for, in the transaction of `scope`: both or neither. All people whom they
+ * may concern are locked first, then all addresses, each kind in its own order: so does whoever hands over mail.
  */
 export const record = async (
   scope: Scope,
@@ -127,11 +121,16 @@ export const record = async (
   const recorded: Recorded = { accepted: 0, duplicates: 0, ignored: 0 };
   const inLockOrder = notices.toSorted((a, b) => (lockKey(a) < lockKey(b) ? -1 : 1));
   const observed: Observed[] = [];
-  for (const notice of inLockOrder) {
-    const one = await recordHeld(scope, source, notice);
-    recorded[one.outcome] += 1;
-    observed.push(...one.observed);
-  }
+  const concerned = inLockOrder.filter(concernsAddress).map(({ email }) => email);
+  await profiles.changeAddresses(scope, [...new Set(concerned)], async (inner) => {
+    const keys = inLockOrder.map(({ email }) => suppression.addressKey(inner, email));
+    await suppression.holdAddresses(inner, keys);
+    for (const notice of inLockOrder) {
+      const one = await recordOne(inner, source, notice);
+      recorded[one.outcome] += 1;
+      observed.push(...one.observed);
+    }
+  });
   await ingest.observe(scope, observed);
   return recorded;
 };

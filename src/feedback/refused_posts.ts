@@ -9,10 +9,18 @@ export const REFUSED_WEBHOOKS_MAX = 1_000;
 
 export type RefusedAt = { projectId: string; source: Source };
 
-type Waiting = { at: RefusedAt; refused: Refused | null; timer: NodeJS.Timeout };
+type Waiting = {
+  at: RefusedAt;
+  refused: Refused | null;
+  timer: NodeJS.Timeout;
+  /** Whether it is known to be a project's: what strangers make up gives way. */
+  isKnown: boolean;
+  isDropped: boolean;
+};
 
 type Options = {
-  write: (at: RefusedAt, refused: Refused) => Promise<void>;
+  /** Answers whether there is such a project. */
+  write: (at: RefusedAt, refused: Refused) => Promise<boolean>;
   onError: (error: unknown) => void;
   everyMs?: number;
   webhooksMax?: number;
@@ -38,13 +46,13 @@ export class RefusedPosts {
   note(at: RefusedAt, lastReason: RefusalName, lastAt: Date): void {
     const key = `${at.projectId}/${at.source}`;
     const known = this.#waiting.get(key);
-    if (!known && this.#waiting.size >= this.#options.webhooksMax) return;
+    if (!known && this.#waiting.size >= this.#options.webhooksMax && !this.#makeRoom()) return;
     const count = (known?.refused?.count ?? 0) + 1;
     const refused = { count, lastReason, lastAt };
     if (known) known.refused = refused;
     else {
       const timer = setInterval(() => this.#turn(key), this.#options.everyMs).unref();
-      this.#waiting.set(key, { at, refused, timer });
+      this.#waiting.set(key, { at, refused, timer, isKnown: false, isDropped: false });
       this.#turn(key);
     }
   }
@@ -66,7 +74,24 @@ export class RefusedPosts {
     if (!refused) return this.#forget(key);
     waiting.refused = null;
     const { write, onError } = this.#options;
-    this.#writing = this.#writing.then(() => write(at, refused)).catch(onError);
+    this.#writing = this.#writing
+      .then(async () => {
+        if (waiting.isDropped) return;
+        waiting.isKnown = await write(at, refused);
+        if (!waiting.isKnown) this.#forget(key);
+      })
+      .catch(onError);
+  }
+
+  /** Forgets who has waited longest of those who may be nobody. Answers whether there was one. */
+  #makeRoom(): boolean {
+    for (const [key, waiting] of this.#waiting) {
+      if (waiting.isKnown) continue;
+      waiting.isDropped = true;
+      this.#forget(key);
+      return true;
+    }
+    return false;
   }
 
   #forget(key: string): void {

@@ -72,8 +72,9 @@ const findProjectId = async (
 const makeRefusedPosts = ({ deps, isProject }: Pick<Doors, 'isProject'> & { deps: Deps }) =>
   new RefusedPosts({
     write: async ({ projectId, source }, refused) => {
-      if (!(await isProject(deps, projectId))) return;
+      if (!(await isProject(deps, projectId))) return false;
       await inProject(deps, projectId, (scope) => addRefused(scope, source, refused));
+      return true;
     },
     onError: (error) => deps.log.warn({ err: error }, 'refused webhooks are not counted'),
   });

@@ -13,16 +13,8 @@ import type { Link, WireMessage } from './transport.ts';
 export { HOPELESS_REASONS, LINKS_PER_PROVIDER_MAX, saveProvider };
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { fixOf } from './failures.ts';
-export {
-  allow,
-  findState,
-  giveBack,
-  noteFailure,
-  noteSuccess,
-  noteThrottled,
-  setPlan,
-  spend,
-} from './pace.ts';
+export { allow, findState, setPlan, spend } from './pace.ts';
+export { giveBack, noteFailure, noteSuccess, noteThrottled } from './pace_notes.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
 export type { Link, NewProvider, Sender, SendOutcome, WireMessage };

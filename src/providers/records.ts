@@ -14,8 +14,9 @@ import {
   updateProvider,
 } from './queries.ts';
 import type { NewProviderRow, ProviderRow } from './queries.ts';
-import { noteSuccess, setPlan } from './pace.ts';
+import { setPlan } from './pace.ts';
 import type { Plan } from './pace.ts';
+import { noteSuccess } from './pace_notes.ts';
 import { findStrangers, KIND_FIELDS } from './schema.ts';
 import type { ProviderChange } from './schema.ts';
 import { secretOf, SECRET_FIELDS } from './settings.ts';

@@ -7,7 +7,7 @@ import { isExplained } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
 import { HOPELESS_REASONS } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
-import { noteSuccess } from './pace.ts';
+import { noteSuccess } from './pace_notes.ts';
 import { probeMessage } from './probe_message.ts';
 import { findProvider, noteTest, noteTestBegun, parkProvider } from './queries.ts';
 import type { ProviderRow, TestNote } from './queries.ts';

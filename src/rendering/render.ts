@@ -46,19 +46,19 @@ const plain = new Liquid(limits);
 /** Characters that would end a header line, in every notation that mail software knows. */
 const LINE_BREAK = /[\r\n\0\u0085\u2028\u2029]/;
 
-const toSubject = (text: string): string => {
-  const subject = text.trim();
-  if (subject === '' || subject.length > SUBJECT_CHARS_MAX || LINE_BREAK.test(subject)) {
-    throw new Error(`the subject must be one line of 1 to ${SUBJECT_CHARS_MAX} characters`);
-  }
-  return subject;
-};
-
 const bounded = (text: string): string => {
   if (!isStorable(text)) throw new Error('the output must be well-formed Unicode without U+0000');
   if (text.length > RENDERED_CHARS_MAX)
     throw new Error(`more than ${RENDERED_CHARS_MAX} characters of output`);
   return text;
+};
+
+const toSubject = (text: string): string => {
+  const subject = bounded(text.trim());
+  if (subject === '' || subject.length > SUBJECT_CHARS_MAX || LINE_BREAK.test(subject)) {
+    throw new Error(`the subject must be one line of 1 to ${SUBJECT_CHARS_MAX} characters`);
+  }
+  return subject;
 };
 
 /** Headings keep the letters that they have. */

@@ -92,6 +92,8 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
       stopping.abort();
       await sweeper.stop();
       await runner.stop();
+      // Signed on until what has begun has ended: whoever is killed before that must be found dead.
+      await deps.resources.close();
       await liveness.close();
       await pool.end();
     },

@@ -66,3 +66,34 @@ test('a hand-off that cannot be begun fails alone; outcomes that waited with it 
   expect(await sends.read(ended.sendId)).toMatchObject({ status: 'accepted' });
   expect(await sends.read(wrong.sendId)).toMatchObject({ status: 'queued' });
 });
+
+/** Sends that are leased, each as a lane begins it. */
+const leased = async (count: number) => {
+  const projectId = newId();
+  const sends = sendsOf(database, projectId);
+  const providerId = newId();
+  const all = Array.from({ length: count }, () => newSend({ providerId }));
+  for (const send of all) await sends.plan(send);
+  await sends.claim(providerId);
+  const begun = all.map(({ sendId, addressKey }) => {
+    const messageId = `<${sendId}.1@x>`;
+    return { sendId, addressKey, owner: OWNER, attempt: 1, messageId, subject: 'Welcome' };
+  });
+  return { begun, log: new HandOffLog(database.deps, projectId) };
+};
+
+test('one beginning that cannot be kept does not hold up who begins at the same moment', async () => {
+  const { begun, log } = await leased(3);
+  const rows = begun.map((row, at) => (at === 1 ? { ...row, subject: 'cut\ud83d' } : row));
+  const [first, cut, last] = await Promise.allSettled(rows.map((row) => log.begin(row)));
+  expect(cut?.status).toBe('rejected');
+  for (const one of [first, last])
+    expect(one).toEqual({ status: 'fulfilled', value: 'handing_off' });
+});
+
+test('a send that two lanes begin at the same moment is begun once, and disturbs nobody', async () => {
+  const { begun, log } = await leased(2);
+  const [first, second] = begun as [(typeof begun)[number], (typeof begun)[number]];
+  const decisions = await Promise.all([first, first, second].map((row) => log.begin(row)));
+  expect(decisions).toEqual(['handing_off', 'lost', 'handing_off']);
+});

@@ -51,7 +51,12 @@ const prepared = async (first: string | Pick<NewSend, 'category'>, ...others: st
     ids.push(send.sendId);
   }
   const claimed = await sends.claim(providerId);
-  const made = await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
+  const { built: made } = await prepareSends(database.deps, {
+    projectId,
+    owner: OWNER,
+    ready,
+    claimed,
+  });
   return { projectId, sends, ids, made };
 };
 
@@ -123,9 +128,8 @@ test('a template that is gone ends its send', async () => {
   const send = newSend();
   await sends.plan(send);
   const claimed = await sends.claim(send.providerId);
-  expect(await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed })).toEqual(
-    [],
-  );
+  const made = await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
+  expect(made).toEqual({ built: [], ended: claimed, left: [] });
   expect(await sends.read(send.sendId)).toMatchObject({ status: 'failed_render' });
 });
 

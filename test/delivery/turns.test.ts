@@ -184,4 +184,34 @@ describe('turns', () => {
     await come('c');
     expect(reminded).toEqual(['b', 'c']);
   });
+
+  test('a hint that found all lanes busy is remembered until one is free', async () => {
+    const { turns, late } = open();
+    const { begun, turn } = heldTurn();
+    const feed = (one: Turn<number, null>) => {
+      one.add([1, 2]);
+      return Promise.resolve(true);
+    };
+    await turns.feed('busy', { makeTurn: () => turn, remind, feed });
+    expect(await turns.feed('busy', { makeTurn: () => turn, remind, feed })).toBe(null);
+    begun[0]?.end();
+    await expect.poll(() => late).toEqual([turn]);
+  });
+
+  test('a turn that hangs is its provider’s only one, however quickly somebody feeds it', async () => {
+    const { turns } = open();
+    const { turn } = heldTurn();
+    let made = 0;
+    const makeTurn = () => {
+      made += 1;
+      return turn;
+    };
+    const feed = (one: Turn<number, null>) => {
+      if (one.isIdle) one.add([1]);
+      return Promise.resolve(true);
+    };
+    for (let times = 0; times < 3; times += 1)
+      await turns.feed('hangs', { makeTurn, remind, feed });
+    expect(made).toBe(1);
+  });
 });

@@ -1,3 +1,4 @@
+import { newId } from '../../src/base/ids.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import type { RefusalName } from '../../src/base/refusal.ts';
@@ -102,6 +103,7 @@ describe('counting', () => {
     const posts = new RefusedPosts({
       write: async ({ projectId }, { count, lastReason }) => {
         writes.push({ projectId, count, lastReason });
+        return true;
       },
       onError: (error) => errors.push(error),
       ...given,
@@ -128,9 +130,11 @@ describe('counting', () => {
 
   test('of so many webhooks at a time and no more', async () => {
     const { posts, writes } = counting();
-    for (let project = 0; project <= REFUSED_WEBHOOKS_MAX; project += 1)
-      posts.note(at(`p-${project}`), 'invalid_token', new Date());
-    posts.note(at('p-0'), 'invalid_token', new Date());
+    const note = (project: number) => posts.note(at(`p-${project}`), 'invalid_token', new Date());
+    for (let project = 0; project < REFUSED_WEBHOOKS_MAX; project += 1) note(project);
+    await expect.poll(() => writes.length).toBe(REFUSED_WEBHOOKS_MAX);
+    note(REFUSED_WEBHOOKS_MAX);
+    note(0);
     await posts.close();
     expect(writes).toHaveLength(REFUSED_WEBHOOKS_MAX + 1);
     expect(writes.at(-1)).toMatchObject({ projectId: 'p-0' });
@@ -145,5 +149,24 @@ describe('counting', () => {
     posts.note(at('b'), 'invalid_token', new Date());
     await posts.close();
     expect(errors).toHaveLength(2);
+  });
+
+  test('posts to projects that there are not hide nobody else’s', async () => {
+    const ours = newId();
+    const seen: string[] = [];
+    const { posts } = counting({
+      webhooksMax: 3,
+      write: ({ projectId }: RefusedAt) => {
+        if (projectId === ours) seen.push(projectId);
+        return Promise.resolve(projectId === ours);
+      },
+    });
+    for (let made = 0; made < 10; made += 1) posts.note(at(newId()), 'invalid_token', new Date());
+    posts.note(at(ours), 'invalid_token', new Date());
+    await expect.poll(() => seen).toEqual([ours]);
+    for (let made = 0; made < 10; made += 1) posts.note(at(newId()), 'invalid_token', new Date());
+    posts.note(at(ours), 'invalid_token', new Date());
+    await posts.close();
+    expect(seen).toEqual([ours, ours]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
+import { connectTo, isSettled, rowsRead, untilWaiting } from '../base/connections.ts';
 import { askToErase } from '../support/erase.ts';
 import { testDatabase } from '../support/database.ts';
 import { newPerson } from './people.ts';
@@ -103,4 +103,21 @@ test('nobody to hold is nothing, and two may hold the same people in any order o
   await other.query(HOLD, [projectId, ...ids.map((list) => list.toReversed())]);
   await other.query('commit');
   await one.query('commit');
+});
+
+test('who is held is looked up by key, also before the tables were ever analyzed', async () => {
+  const { projectId, all } = await people(10);
+  await database.owner.query(
+    `insert into identity.identities (project_id, identity_id, kind, value, profile_id, own_profile_id)
+    select $1, gen_random_uuid(), 'external', 'other' || n, gen_random_uuid(), gen_random_uuid()
+    from generate_series(1, 2000) as n`,
+    [projectId],
+  );
+  const client = await connectTo(database, projectId);
+  await client.query('begin');
+  const ids = [all.map(({ identityId }) => identityId), all.map(({ profileId }) => profileId)];
+  await client.query(HOLD, [projectId, ...ids]);
+  expect(await rowsRead(client, 'identity.identities')).toBeLessThan(100);
+  expect(await rowsRead(client, 'profiles.profiles')).toBeLessThan(100);
+  await client.query('rollback');
 });

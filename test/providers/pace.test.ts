@@ -3,17 +3,14 @@ import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { CIRCUIT_FAILURES } from '../../src/providers/circuit.ts';
+import { allow, findState, setPlan, spend } from '../../src/providers/pace.ts';
+import type { Plan } from '../../src/providers/pace.ts';
 import {
-  allow,
-  findState,
   giveBack,
   noteFailure,
   noteSuccess,
   noteThrottled,
-  setPlan,
-  spend,
-} from '../../src/providers/pace.ts';
-import type { Plan } from '../../src/providers/pace.ts';
+} from '../../src/providers/pace_notes.ts';
 import { dayOf } from '../../src/providers/ramp.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
@@ -136,6 +133,14 @@ describe('a circuit', () => {
     expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'circuit' });
   });
 
+  test('a probe that was not made is the next one’s', async () => {
+    const { within, providerId, claim, update } = await opened();
+    await update('opened_until = now()');
+    expect(await claim(1)).toMatchObject({ taken: 1 });
+    await within((scope) => giveBack(scope, providerId, { sends: 1, isProbe: true }));
+    expect(await claim(10)).toMatchObject({ taken: 1, limitedBy: 'circuit', isProbe: true });
+  });
+
   test('a probe that finds nothing to send leaves the next one free', async () => {
     const { claim, update } = await opened();
     await update('opened_until = now()');
@@ -177,7 +182,7 @@ describe('a ramp', () => {
   test('what was not handed over is given back', async () => {
     const { claim, within, providerId } = await pacedProvider({ ramp });
     await claim(50);
-    await within((scope) => giveBack(scope, providerId, 7));
+    await within((scope) => giveBack(scope, providerId, { sends: 7, isProbe: false }));
     expect(await claim(30)).toMatchObject({ taken: 7 });
   });
 

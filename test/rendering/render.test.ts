@@ -256,6 +256,8 @@ test('whatever is rendered can be stored: U+0000 from a filter fails the templat
     const texts = outcome.kind === 'rendered' ? Object.values(outcome.message) : [outcome.reason];
     for (const text of texts) expect([part, isStorable(text)]).toEqual([part, true]);
   }
+  const cut = await outcomeOf({ subject: '{{ "😀lice" | split: "" | first }}' });
+  expect(cut.kind).toBe('failed');
   const outcome = await outcomeOf({ html: '{% assign x = "%00" | url_decode %}{% render x %}' });
   expect(outcome.kind === 'failed' && isStorable(outcome.reason)).toBe(true);
 });
