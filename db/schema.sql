@@ -276,7 +276,10 @@ create view analytics.sends with (security_invoker=true) as
             when send.delivered_at is not null then 'delivered'::text
             else send.status
         end as status,
-    nullif(send.status_reason, ''::text) as status_reason,
+        case
+            when send.status = 'unknown'::text or send.status_reason <> 'outcome_unknown'::text then nullif(send.status_reason, ''::text)
+            else null::text
+        end as status_reason,
     send.event_id,
     send.event_occurred_at,
     send.queued_at,

@@ -91,6 +91,21 @@ const plan = async (live: Live, { stepId, step, to }: Message) => {
   return { sendId, status };
 };
 
+type Known = Awaited<ReturnType<typeof profiles.listMembers>>[number];
+
+/** On the timeline as delivery tells of mail that it skips. */
+const toSkipped = (
+  { run, now }: Live,
+  { kind, value }: Known,
+  { stepId, reason }: { stepId: string; reason: string },
+): ingest.Observed => ({
+  name: 'email_skipped',
+  externalId: kind === 'external' ? value : null,
+  anonymousId: kind === 'anonymous' ? value : null,
+  properties: { automation_id: run.automation_id, step_id: stepId, reason },
+  occurredAt: now,
+});
+
 /** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
 export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
   const { scope, run, profileId } = live;
@@ -112,6 +127,13 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
   };
   const effects: Effects = {
     send: (message) => plan(live, message),
+    skip: async (stepId, reason) => {
+      const known = (await members.get()).find(
+        ({ identity_id }) => identity_id === run.identity_id,
+      );
+      if (known && !run.is_test)
+        await ingest.observe(scope, [toSkipped(live, known, { stepId, reason })]);
+    },
     changeTraits: async ({ traits, setAt, authority }) => {
       const { identity_id: identityId, is_test } = run;
       // A test tells nobody's profile anything.

@@ -149,7 +149,7 @@ export const endRuns = async ({ tx, projectId }: Scope, ended: readonly Ended[])
   await tx.query(sql.unsafe`
     update automations.runs as run
     set status = 'ended', outcome = ended.outcome, step_id = null, wake_at = null, waits_until = null,
-      test_recipient = null, ended_at = now()
+      test_recipient = null, ended_at = statement_timestamp()
     from unnest(
       ${sql.array(
         ended.map(({ runId }) => runId),

@@ -66,6 +66,7 @@ const openVirtual = ({ scope, run, somebody, trigger, clock }: Past) => {
       if (status === 'queued') sentAt.push(clock.now);
       return Promise.resolve({ sendId: newId(), status });
     },
+    skip: () => Promise.resolve(),
     changeTraits: ({ traits }) => {
       const email = typeof traits['email'] === 'string' ? traits['email'] : person.email;
       person = { ...person, email, traits: { ...person.traits, ...traits } };

@@ -56,6 +56,8 @@ export type Sent = { sendId: string; status: string };
 export type Effects = {
   send: (message: { stepId: string; step: StepOf<'send_email'>; to: string }) => Promise<Sent>;
   changeTraits: (change: Change) => Promise<void>;
+  /** Tells the person's timeline why a mail was not even planned. */
+  skip: (stepId: string, reason: string) => Promise<void>;
 };
 
 /** Everything that a step is a function of. */

@@ -76,6 +76,10 @@ const feedbackOf = ({ delivered_at, bounced_at, complained_at }: SendRow) =>
     complained: complained_at,
   }).flatMap(([kind, at]) => (at === null ? [] : [{ kind, occurred_at: at.toISOString() }]));
 
+/** What nobody knew is no warning any more once feedback or somebody has said it. */
+const reasonOf = ({ status_reason, shown_status }: SendRow): string | null =>
+  status_reason === 'outcome_unknown' && shown_status !== 'unknown' ? null : status_reason;
+
 export const toSend = (row: SendRow) => ({
   id: row.send_id,
   automation_id: row.automation_id,
@@ -86,8 +90,8 @@ export const toSend = (row: SendRow) => ({
   to: row.recipient,
   subject: row.subject,
   status: row.shown_status,
-  status_reason: row.status_reason,
-  status_fix: fixOf(row.status_reason),
+  status_reason: reasonOf(row),
+  status_fix: fixOf(reasonOf(row)),
   attempts: row.attempt_count,
   queued_at: row.queued_at.toISOString(),
   accepted_at: toText(row.accepted_at),

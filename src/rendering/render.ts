@@ -54,11 +54,11 @@ const bounded = (text: string): string => {
 };
 
 const toSubject = (text: string): string => {
-  const subject = bounded(text.trim());
+  const subject = text.trim();
   if (subject === '' || subject.length > SUBJECT_CHARS_MAX || LINE_BREAK.test(subject)) {
     throw new Error(`the subject must be one line of 1 to ${SUBJECT_CHARS_MAX} characters`);
   }
-  return subject;
+  return bounded(subject);
 };
 
 /** Headings keep the letters that they have. */

@@ -188,6 +188,13 @@ describe('the way of a run', () => {
     ]);
     expect(await select('send_id', 'delivery.sends')).toEqual([]);
     expect(advanced.hints).toEqual([]);
+    const told = await select('name, source, properties', 'ingest.events');
+    expect(told.filter(({ source }) => source === 'system')).toEqual([
+      expect.objectContaining({
+        name: 'email_skipped',
+        properties: expect.objectContaining({ reason: 'no_address' }),
+      }),
+    ]);
   });
 
   test('to a suppressed address says so, and wakes nobody', async () => {

@@ -35,7 +35,11 @@ const ANN: PersonView = { profileId: newId(), email: 'ann@example.com', traits: 
 export const runOf = (definition: NewDefinition, given: Given = {}) => {
   const parsed = Definition.parse(definition);
   const trigger = given.trigger ?? happened('user_signed_up');
-  const done = { sent: [] as string[], changes: [] as Change[] };
+  const done = {
+    sent: [] as string[],
+    changes: [] as Change[],
+    skipped: [] as { stepId: string; reason: string }[],
+  };
   const person = given.person === null ? null : { ...ANN, ...given.person };
   let run: Run = {
     run_id: newId(),
@@ -80,6 +84,10 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
         send: ({ stepId }) => {
           done.sent.push(stepId);
           return Promise.resolve({ sendId: newId(), status: 'queued' });
+        },
+        skip: (stepId, reason) => {
+          done.skipped.push({ stepId, reason });
+          return Promise.resolve();
         },
         changeTraits: (change) => {
           done.changes.push(change);

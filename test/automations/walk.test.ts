@@ -273,6 +273,7 @@ describe('send_email', () => {
     const skips = runOf(sending({ frequency_cap: { ...cap, over: 'skip' } }), { sentAt });
     expect(await skips.walkAt(BEGAN)).toBe('completed');
     expect([skips.decisions, skips.done.sent]).toEqual([['frequency_cap_skipped'], []]);
+    expect(skips.done.skipped).toMatchObject([{ reason: 'frequency_cap' }]);
     const below = runOf(sending({ frequency_cap: { ...cap, sends: 3 } }), { sentAt });
     expect(await below.walkAt(BEGAN)).toBe('completed');
     expect(below.done.sent).toEqual(['a']);

@@ -9,6 +9,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import { addressKey } from '../../src/suppression/suppression.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { sendsOf } from './one_send.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -218,5 +219,20 @@ describe('GET /v1/sends/{id}', () => {
     expectRefusal(await get(`/${logged[0]}`, other.server_key), 'not_found');
     for (const id of [newId(), 'x', `${logged[0]}x`])
       expectRefusal(await get(`/${id}`), 'not_found');
+  });
+});
+
+test('200: once feedback has told what nobody knew, that is no warning any more', async () => {
+  const { project_id: projectId, server_key: key } = api.project;
+  const sends = sendsOf(database, projectId);
+  const { sendId } = await sends.handingOff();
+  await sends.end(sendId, 'unknown', { reason: 'outcome_unknown' });
+  const read = async () => (await api.call('GET', `/v1/sends/${sendId}`, { key })).body;
+  expect(await read()).toMatchObject({ status: 'unknown', status_reason: 'outcome_unknown' });
+  await sends.tell(sendId, 'delivered', new Date());
+  expect(await read()).toMatchObject({
+    status: 'delivered',
+    status_reason: null,
+    status_fix: null,
   });
 });

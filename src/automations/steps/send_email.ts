@@ -17,6 +17,12 @@ const findCapped = async ({ run, now, zone, reader }: Walk): Promise<Date | null
   return oldest === undefined ? null : later(oldest, cap.per, zone);
 };
 
+/** Past a cap that says so, the mail is not sent at all. */
+const skipped = async (walk: Walk, step: StepOf<'send_email'>): Promise<Taken> => {
+  await walk.effects.skip(walk.stepId, 'frequency_cap');
+  return { kind: 'goes_on', next: step.next, decision: 'frequency_cap_skipped' };
+};
+
 /** What keeps the mail from being planned now, if anything does. */
 const findObstacle = async (walk: Walk, step: StepOf<'send_email'>): Promise<Taken | null> => {
   const quiet = findQuiet(walk);
@@ -26,8 +32,7 @@ const findObstacle = async (walk: Walk, step: StepOf<'send_email'>): Promise<Tak
   }
   const capped = await findCapped(walk);
   if (capped === null) return null;
-  if (walk.run.definition.settings.frequency_cap?.over === 'skip')
-    return { kind: 'goes_on', next: step.next, decision: 'frequency_cap_skipped' };
+  if (walk.run.definition.settings.frequency_cap?.over === 'skip') return skipped(walk, step);
   const detail = { until: capped.toISOString() };
   return { kind: 'waits', until: capped, decision: 'frequency_cap', detail };
 };
@@ -40,7 +45,10 @@ export const sendEmail: Take<'send_email'> = async (walk, step) => {
   // Who comes here again has waited before: only then is there anything to ask.
   if (run.entries > 0 && (await reader.sends()).some(({ step_id }) => step_id === walk.stepId))
     return { kind: 'goes_on', next, decision: 'sent_before' };
-  if (person.email === null) return { kind: 'goes_on', next, decision: 'no_address' };
+  if (person.email === null) {
+    await effects.skip(walk.stepId, 'no_address');
+    return { kind: 'goes_on', next, decision: 'no_address' };
+  }
   const obstacle = await findObstacle(walk, step);
   if (obstacle !== null) return obstacle;
   const { sendId, status } = await effects.send({ stepId: walk.stepId, step, to: person.email });
