@@ -55,13 +55,13 @@ test('opening twice is as once', async () => {
   expect((await queue.query('select due from projects.work')).rowCount).toBe(2);
 });
 
-test('only ids, times and states of six tables are open to the queue', async () => {
+test('only ids, times and states of these tables are open to the queue', async () => {
   await database.owner.query('drop table if exists projects.work');
   const { rows } = await database.owner.query(`
     select table_schema || '.' || table_name as name, array_agg(column_name::text order by column_name) as columns
     from information_schema.column_privileges
     where grantee = 'trunkline_queue' and table_schema in
-      ('ingest', 'delivery', 'automations', 'projects', 'profiles', 'providers')
+      ('ingest', 'delivery', 'automations', 'projects', 'profiles', 'providers', 'segments')
     group by name order by name`);
   expect(rows).toEqual([
     { name: 'automations.runs', columns: ['project_id', 'status', 'wake_at'] },
@@ -82,11 +82,14 @@ test('only ids, times and states of six tables are open to the queue', async () 
       name: 'ingest.pending',
       columns: ['flush_id', 'project_id', 'received_at', 'retry_at'],
     },
+    { name: 'profiles.changes', columns: ['change_id', 'noted_at', 'project_id'] },
     {
       name: 'profiles.erasures',
       columns: ['erasure_id', 'project_id', 'requested_at', 'status'],
     },
     { name: 'providers.paces', columns: ['project_id', 'provider_id', 'wakes_at'] },
     { name: 'providers.providers', columns: ['project_id', 'provider_id', 'status'] },
+    { name: 'segments.projects', columns: ['due_at', 'project_id'] },
+    { name: 'segments.wakeups', columns: ['project_id', 'wake_at'] },
   ]);
 });

@@ -26,6 +26,7 @@ test('a task’s name is its path', async () => {
     'ingest/keep_partitions',
     'ingest/process_events',
     'profiles/erase_person',
+    'segments/refresh',
   ]);
 });
 
