@@ -8,6 +8,7 @@ import type { TestApi } from '../support/api.ts';
 import { ACCESS_KEY_ID, cloudSink } from '../support/cloud_sink.ts';
 import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
 import { smtpSink } from '../support/smtp_sink.ts';
 
@@ -89,5 +90,10 @@ export const sendOneOf = (database: TestDatabase, api: TestApi) => async (provid
   const planned = newSend({ providerId, templateId, recipient: `${newId()}@example.test` });
   await sendsOf(database, projectId).plan(planned);
   await sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER });
+  // A provider that takes its time is left to its lanes.
+  await until(
+    'the hand-off has ended',
+    async () => (await sendsOf(database, projectId).read(planned.sendId)).lease_owner === null,
+  );
   return (await api.call('GET', `/v1/sends/${planned.sendId}`, { key })).body;
 };
