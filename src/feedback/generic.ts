@@ -1,70 +1,38 @@
 import { z } from 'zod';
 import { parseJson } from '../base/json.ts';
+import { pointer } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
-import { bounceTypeOf } from './bounce_type.ts';
+import { bounceTypeOf, readBounceType, readCodes, toWord } from './bounce_type.ts';
+import { NOTICES_MAX } from './generic_schema.ts';
 import { hashOf, meaning } from './notice.ts';
 import type { Adapter, Meaning, Notice, Posted, ReadResult } from './notice.ts';
 import {
   first,
-  NAME_CHARS_MAX,
+  readObject,
   readReason,
   readRecipient,
   readSendId,
+  readText,
   readTime,
-  toText,
 } from './reading.ts';
 
-export const NOTICES_MAX = 500;
+export { GenericBody, NOTICES_MAX } from './generic_schema.ts';
+
+/** An id that is longer is none: the event is told from others by what else it says. */
 export const EVENT_ID_CHARS_MAX = 128;
 
 /** What one dialect takes that has no other. */
 export const JSON_ONLY = /^application\/(?:[\w.+-]{1,60}\+)?json\s*(?:;|$)/i;
 
-const Text = z.string().transform(toText).nullish();
-const Name = z.string().max(NAME_CHARS_MAX).transform(toText).nullish();
-const Address = z.string().max(NAME_CHARS_MAX).nullish();
-const Id = z.string().max(EVENT_ID_CHARS_MAX).transform(toText).nullish();
-const Time = z.union([z.string().transform(toText), z.number()]).nullish();
-const Code = z.coerce.number().int().min(100).max(599).nullish();
+type Fields = Record<string, unknown>;
 
-/** The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays use. */
-const GenericEvent = z
-  .looseObject({
-    event: Name,
-    type: Name,
-    recipient: Address,
-    email: Address,
-    rcpt: Address,
-    to: Address,
-    bounce_type: Name,
-    severity: Name,
-    occurred_at: Time,
-    timestamp: Time,
-    time: Time,
-    message_id: Name,
-    'Message-ID': Name,
-    send_id: Name,
-    metadata: z.looseObject({ send_id: Name }).nullish(),
-    code: Code,
-    smtp_code: Code,
-    enhanced_code: Name,
-    status: Name,
-    reason: Text,
-    diagnostic: Text,
-    response: Text,
-    description: Text,
-    event_id: Id,
-    id: Id,
-    uuid: Id,
-  })
-  .meta({
-    id: 'Notice',
-    description:
-      'What a relay tells about one message. It has to say what happened (`event` or `type`) and to whom ' +
-      '(`recipient`, `email`, `rcpt` or `to`). The other names are what relays call the rest. Of several names ' +
-      'for one thing the first that is there counts; unknown names are ignored.',
-  });
-type GenericEvent = z.output<typeof GenericEvent>;
+/** What an event cannot do without, and where it is missing or wrong. */
+type Unread = { path: string; message: string };
+
+const EVENT_NAMES = ['event', 'type'];
+const RECIPIENT_NAMES = ['recipient', 'email', 'rcpt', 'to'];
+const REASON_NAMES = ['reason', 'diagnostic', 'response', 'description'];
+const CODE_NAMES = ['enhanced_code', 'code', 'smtp_code', 'status'];
 
 const meanings: Record<string, Meaning> = Object.assign(Object.create(null), {
   ...named(['delivered', 'delivery', 'sent_ok'], 'delivered', null),
@@ -88,80 +56,95 @@ function named(
   kind: Notice['kind'],
   bounceType: Notice['bounceType'],
 ): Record<string, Meaning> {
-  return Object.fromEntries(names.map((name) => [name, meaning(kind, bounceType)]));
+  return Object.fromEntries(names.map((name) => [toWord(name), meaning(kind, bounceType)]));
 }
 
-const toName = (name: string): string =>
-  name
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s.-]+/g, '_')
-    .replace(/^(?:email|message)_/, '');
+const readName = (value: unknown): string | null =>
+  typeof value === 'string' ? readText(value) : null;
 
-const reasonOf = (event: GenericEvent): string | null =>
-  readReason(event.reason, event.diagnostic, event.response, event.description);
+const valuesOf = (fields: Fields, names: readonly string[]): unknown[] =>
+  names.map((name) => fields[name]);
 
-/** Hard, soft or blocked: as the relay calls it, else by its codes. */
-const bounceTypeOfEvent = (event: GenericEvent): Notice['bounceType'] => {
-  const told = first(event.bounce_type, event.severity)?.toLowerCase();
-  if (told === 'hard' || told === 'permanent') return 'hard';
-  if (told !== undefined) return told === 'block' ? 'block' : 'soft';
-  return bounceTypeOf({
-    code: first(event.code, event.smtp_code),
-    enhanced: first(event.enhanced_code, event.status),
-    reason: reasonOf(event),
-  });
+/** The first of several names for one thing that can be read. */
+const readFirst = (fields: Fields, names: readonly string[], charsMax?: number): string | null =>
+  first(...valuesOf(fields, names).map((value) => readText(value, charsMax)));
+
+/** An id that was written as a number too large for one has been rounded: it may be another's. */
+const readId = (value: unknown): string | null =>
+  typeof value === 'number' && !Number.isSafeInteger(value)
+    ? null
+    : readText(value, EVENT_ID_CHARS_MAX);
+
+/** How hard the relay says that it is, in a word of its own; the name of the event is not asked. */
+const toldBounceType = ({ bounce_type, severity, event, type }: Fields): Notice['bounceType'] => {
+  const beside = readName(event) === null ? null : type;
+  return first(...[bounce_type, severity, beside].map(readName).map(readBounceType));
 };
 
-const meaningOf = (name: string, event: GenericEvent): Meaning => {
-  if (name === 'bounce' || name === 'bounced') return meaning('bounced', bounceTypeOfEvent(event));
+const bounceTypeByCodes = (fields: Fields): Notice['bounceType'] =>
+  bounceTypeOf(
+    readCodes(
+      valuesOf(fields, CODE_NAMES).map((value) => readText(value)),
+      valuesOf(fields, REASON_NAMES).map((value) => readReason(value)),
+    ),
+  );
+
+const meaningOf = (name: string, fields: Fields): Meaning => {
+  const told = toldBounceType(fields);
+  if (name === 'bounce' || name === 'bounced')
+    return meaning('bounced', told ?? bounceTypeByCodes(fields));
   const byName = meanings[name] ?? meaning('unknown');
-  const isHardByName = byName.kind === 'bounced';
-  const isToldOtherwise = isHardByName && first(event.bounce_type, event.severity) !== null;
-  return isToldOtherwise ? meaning('bounced', bounceTypeOfEvent(event)) : byName;
+  return byName.kind === 'bounced' && told !== null ? meaning('bounced', told) : byName;
 };
 
-const toNotice = (event: GenericEvent, receivedAt: Date): Notice | string => {
-  const name = first(event.event, event.type);
-  if (name === null) return 'event is required: what happened, such as "bounce"';
-  const email = readRecipient(event.recipient || event.email || event.rcpt || event.to);
-  if (email === null) return 'recipient is required: one e-mail address';
+const isThere = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 
-  const told = first(event.occurred_at, event.timestamp, event.time);
-  const messageId = first(event.message_id, event['Message-ID']);
-  const sendId = first(event.send_id, event.metadata?.send_id);
-  const given = first(event.event_id, event.id, event.uuid);
+/** Where a reader of the refusal should look: at the first of the names that is there, else at the one to add. */
+const unread = (fields: Fields, names: readonly string[], message: string): Unread => ({
+  path: pointer([names.find((name) => isThere(fields[name])) ?? names[0] ?? '']),
+  message,
+});
+
+/** The first name that has a text decides: an address beside one that is wrong may be another's. */
+const recipientOf = (fields: Fields): string | null =>
+  readRecipient(
+    valuesOf(fields, RECIPIENT_NAMES).find(
+      (value) => typeof value === 'string' && value.trim() !== '',
+    ),
+  );
+
+/** Nothing but what happened, and to whom, has to be there; what cannot be read of the rest is not there. */
+const toNotice = (event: unknown, receivedAt: Date): Notice | Unread => {
+  if (typeof event !== 'object' || event === null || Array.isArray(event))
+    return { path: '', message: 'must be an object' };
+  const fields = readObject(event);
+  const name = first(...valuesOf(fields, EVENT_NAMES).map(readName));
+  if (name === null)
+    return unread(fields, EVENT_NAMES, 'event is required: what happened, such as "bounce"');
+  const email = recipientOf(fields);
+  if (email === null)
+    return unread(fields, RECIPIENT_NAMES, 'recipient is required: one e-mail address');
+
+  const says = meaningOf(toWord(name), fields);
+  const told = readFirst(fields, ['occurred_at', 'timestamp', 'time']);
+  const messageId = readFirst(fields, ['message_id', 'Message-ID']);
+  const sendIds = [fields['send_id'], readObject(fields['metadata'])['send_id']].map(readName);
+  const id = first(...valuesOf(fields, ['event_id', 'id', 'uuid']).map(readId));
+  // Ids name a message as often as an event: what happened to whom is part of which notice it is.
+  const which = [says.kind, says.bounceType, email];
   return {
-    ...meaningOf(toName(name), event),
+    ...says,
     email,
     occurredAt: readTime(told, receivedAt),
     messageIds: messageId === null ? [] : [messageId],
-    sendId: readSendId(sendId),
-    reason: reasonOf(event),
+    sendId: readSendId(...sendIds),
+    reason: readReason(...valuesOf(fields, REASON_NAMES)),
     isTest: false,
-    dedupeKey:
-      given ?? hashOf([name, email, messageId, sendId, told === null ? null : String(told)]),
+    dedupeKey: hashOf(
+      id === null ? [...which, name, messageId, first(...sendIds), told] : [...which, id],
+    ),
   };
 };
-
-/** What `read` takes without a complaint: for the documents. */
-export const GenericBody = z
-  .union([
-    GenericEvent,
-    z.array(GenericEvent).min(1).max(NOTICES_MAX),
-    z.looseObject({ events: z.array(GenericEvent).min(1).max(NOTICES_MAX) }),
-  ])
-  .meta({
-    examples: [
-      {
-        event: 'bounce',
-        bounce_type: 'hard',
-        recipient: 'bob@example.com',
-        reason: '550 5.1.1 user unknown',
-        event_id: 'relay-4711',
-      },
-    ],
-  });
 
 const Envelope = z.union([z.array(z.unknown()), z.looseObject({ events: z.array(z.unknown()) })]);
 
@@ -177,20 +160,23 @@ const toEvents = (body: unknown): Placed[] => {
 };
 
 const read = ({ raw, receivedAt }: Posted): ReadResult => {
-  const events = toEvents(parseJson(raw));
+  const body = parseJson(raw);
+  const events = toEvents(body);
   if (events.length === 0 || events.length > NOTICES_MAX) {
     throw new Refusal('invalid_request', {
-      issues: [{ path: '', message: `between 1 and ${NOTICES_MAX} events` }],
+      issues: [
+        {
+          path: Array.isArray(body) ? '' : '/events',
+          message: `between 1 and ${NOTICES_MAX} events`,
+        },
+      ],
     });
   }
   const result: ReadResult = { notices: [], errors: [] };
   for (const [index, { event, path }] of events.entries()) {
-    const parsed = GenericEvent.safeParse(event);
-    const notice = parsed.success
-      ? toNotice(parsed.data, receivedAt)
-      : parsed.error.issues[0]?.message;
-    if (typeof notice === 'object') result.notices.push(notice);
-    else result.errors.push({ index, path, message: notice ?? 'not an event' });
+    const read = toNotice(event, receivedAt);
+    if ('email' in read) result.notices.push(read);
+    else result.errors.push({ index, path: `${path}${read.path}`, message: read.message });
   }
   return result;
 };

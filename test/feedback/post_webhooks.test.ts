@@ -113,6 +113,16 @@ describe('200', () => {
     expect(rows).toHaveLength(1);
   });
 
+  test('an id that names a message hides no complaint, and nobody else of whom it is told', async () => {
+    const [ann, bob] = [someone(), someone()];
+    const tell = (event: string, recipient: string) => post({ event, recipient, id: 'm1' });
+    await tell('delivered', ann);
+    expect((await tell('complaint', ann)).body).toMatchObject({ accepted: 1, duplicates: 0 });
+    expect((await tell('complaint', bob)).body).toMatchObject({ accepted: 1, duplicates: 0 });
+    expect((await tell('complaint', bob)).body).toMatchObject({ accepted: 0, duplicates: 1 });
+    expect(await suppressed()).toMatchObject({ [ann]: 'complaint', [bob]: 'complaint' });
+  });
+
   test('the same notice at the same time, ten times over, has one effect', async () => {
     const notice = { ...hardBounce(someone()), event_id: 'evt-race' };
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(notice)));
@@ -219,7 +229,12 @@ describe('refusals', () => {
       ]),
       'invalid_request',
     );
-    expect(issues.map(({ path }) => path)).toEqual(['/0', '/1', '/2', '/3']);
+    expect(issues.map(({ path }) => path)).toEqual([
+      '/0/recipient',
+      '/1/event',
+      '/2/recipient',
+      '/3',
+    ]);
   });
 
   test('400 invalid_request: an issue points into the body as it was sent', async () => {
@@ -227,9 +242,9 @@ describe('refusals', () => {
       await post({ events: [{ event: 'bounce' }] }),
       'invalid_request',
     );
-    expect(inEnvelope.map(({ path }) => path)).toEqual(['/events/0']);
+    expect(inEnvelope.map(({ path }) => path)).toEqual(['/events/0/recipient']);
     const alone = expectRefusal(await post({ event: 'bounce' }), 'invalid_request');
-    expect(alone.map(({ path }) => path)).toEqual(['']);
+    expect(alone.map(({ path }) => path)).toEqual(['/recipient']);
   });
 
   test('400 invalid_request: none, or one more than a list holds', async () => {

@@ -21,8 +21,12 @@ test.each([
   ]);
 });
 
-test('200: a webhook is read all the same: a provider writes as it likes', async () => {
+test('200: a webhook is read all the same, by the last of the two: a provider writes as it likes', async () => {
   const path = `/v1/webhooks/smtp/${api.project.project_id}`;
-  const body = '{"event":"open","event":"open","email":"ann@example.com"}';
+  const body = '{"event":"open","email":"bob@example.com","event":"complaint","id":1,"id":2}';
   expect((await post(path, body, api.project.hook_token)).status).toBe(200);
+  const { body: address } = await api.call('GET', '/v1/suppressions/bob@example.com', {
+    key: api.project.server_key,
+  });
+  expect(address.suppressed).toMatchObject({ reason: 'complaint' });
 });
