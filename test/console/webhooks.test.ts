@@ -1,7 +1,9 @@
 // Settings → Webhooks: addresses to copy, a token that is replaced without a gap, the signing key and the topic.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { ARN_SHOWN } from '../../src/feedback/shown.ts';
+import { issueKey } from '../../src/projects/projects.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -71,6 +73,45 @@ describe('webhooks in a browser', () => {
     await page.getByRole('button', { name: 'Yes, let the next topic that asks count' }).click();
     await page.getByText('No topic yet.').waitFor();
     expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('refused posts and topics are shown, with what to do; after one that is taken only in passing', async () => {
+    const projectId = api.project.project_id;
+    const path = `/v1/webhooks/smtp2go/${projectId}`;
+    expect((await api.call('POST', path, { key: 'hook_wrong', body: {} })).status).toBe(401);
+    const written = () =>
+      database.owner.query("select from feedback.refusals where source = 'smtp2go'");
+    await expect.poll(async () => (await written()).rowCount, { timeout: 10_000 }).toBe(1);
+    for (const [change, arn] of [
+      ['refused', `${ARN_SHOWN}-of-old`],
+      ['reset', ARN_SHOWN],
+      ['refused', `${ARN_SHOWN}-of-another-account-with-a-long-name`],
+      ['refused', `${ARN_SHOWN}-of-another-account-with-a-long-name`],
+    ])
+      await database.owner.query(
+        `insert into feedback.topic_changes (project_id, change_id, topic_arn, change, changed_at)
+         values ($1, $2, $3, $4, now())`,
+        [projectId, newId(), arn, change],
+      );
+    for (const width of [360, 1280]) {
+      const { page, complaints } = await open(width);
+      const ofRelay = page.getByRole('region', { name: 'SMTP2GO' });
+      await ofRelay.getByText('Posts refused: 1').waitFor();
+      await ofRelay.getByText('Make a new token above').waitFor();
+      const amazon = page.getByRole('region', { name: 'Amazon SES' });
+      expect(await amazon.getByText('-of-another-account-with-a-long-name').count()).toBe(1);
+      expect(await amazon.getByText('-of-old').count()).toBe(0);
+      await amazon.getByText('reset the topic, then let Amazon SNS ask').waitFor();
+      expect(await overflows(page)).toBe(false);
+      expect(complaints).toEqual([]);
+    }
+    const body = { event: 'delivered', rcpt: 'ann@example.com' };
+    const key = await issueKey(database.deps, projectId, 'hook');
+    expect((await api.call('POST', path, { key, body })).status).toBe(200);
+    const { page } = await open();
+    await page.getByText('Refused before: 1').waitFor();
+    const ofRelay = page.getByRole('region', { name: 'SMTP2GO' });
+    expect(await ofRelay.getByText('Posts refused').count()).toBe(0);
   }, 60_000);
 
   test('it fits a telephone of 360 px, and every control has a name', async () => {

@@ -22,6 +22,7 @@ import { fieldOf } from '../parts/form.ts';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Refused } from '../parts/refused.tsx';
+import { RefusedPosts, RefusedTopics } from '../parts/refused_posts.tsx';
 import { inWords } from '../parts/statuses.ts';
 import { WebhookTokens } from '../parts/webhook_token.tsx';
 import { When } from '../parts/when.tsx';
@@ -159,6 +160,8 @@ const Card = ({ webhook, projectId }: Props) => {
           <SigningKey webhook={webhook} projectId={projectId} />
         )}
         {webhook.verified_by === 'topic' && <Topic webhook={webhook} projectId={projectId} />}
+        <RefusedTopics webhook={webhook} />
+        <RefusedPosts webhook={webhook} />
         <LastNotice webhook={webhook} />
       </Stack>
     </Paper>
