@@ -1,13 +1,13 @@
 import { readCsv } from '../base/csv.ts';
 import { normaliseEmail } from '../base/email_address.ts';
-import { ISSUES_MAX } from '../base/parse.ts';
+import { ISSUES_MAX, toIssues } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { z } from 'zod';
 import { SUPPRESSION_REASONS } from './queries.ts';
-import { IMPORT_ADDRESSES_MAX, ImportItem } from './schema.ts';
-import type { NewImport } from './schema.ts';
+import { IMPORT_ADDRESSES_MAX, ImportItem, ListedAddress } from './schema.ts';
+import type { NewImport, Unread } from './schema.ts';
 
-type Read = { items: ImportItem[]; errors: { line: number; message: string }[] };
+type Read = { items: ImportItem[]; errors: Unread[] };
 
 const readRows = (csv: string): Read => {
   const lines = readCsv(csv, IMPORT_ADDRESSES_MAX + 1);
@@ -26,22 +26,34 @@ const readRows = (csv: string): Read => {
     if (item.success) read.items.push(item.data);
     else read.errors.push({ line, message: item.error.issues[0]?.message ?? 'cannot be read' });
   }
-  return { ...read, errors: read.errors.slice(0, ISSUES_MAX) };
+  return read;
+};
+
+const readAddresses = (addresses: readonly unknown[]): Read => {
+  const read: Read = { items: [], errors: [] };
+  for (const [at, given] of addresses.entries()) {
+    const item = ListedAddress.safeParse(given);
+    if (item.success) read.items.push(item.data);
+    else {
+      const [{ path, message } = { path: '', message: 'cannot be read' }] = toIssues(item.error);
+      read.errors.push({ path: `/addresses/${at}${path}`, message });
+    }
+  }
+  return read;
 };
 
 /** How strong a reason is: what a list says twice of an address is taken at its strongest. */
 const strengthOf = ({ reason }: ImportItem): number =>
   reason === 'unsubscribed' ? -1 : SUPPRESSION_REASONS.indexOf(reason);
 
-/** The addresses of an import, each once, and what of a CSV cannot be read: it does not hold up its neighbours. */
+/** The addresses of an import, each once, and what of it cannot be read: it does not hold up its neighbours. */
 export const readImport = (given: z.output<typeof NewImport>): Read => {
-  const { items, errors } =
-    'csv' in given ? readRows(given.csv) : { items: given.addresses, errors: [] };
+  const { items, errors } = 'csv' in given ? readRows(given.csv) : readAddresses(given.addresses);
   const byEmail = new Map<string, ImportItem>();
   for (const item of items) {
     const key = normaliseEmail(item.email);
     const known = byEmail.get(key);
     if (!known || strengthOf(item) > strengthOf(known)) byEmail.set(key, item);
   }
-  return { items: [...byEmail.values()], errors };
+  return { items: [...byEmail.values()], errors: errors.slice(0, ISSUES_MAX) };
 };

@@ -141,23 +141,35 @@ export type ImportItem = z.output<typeof ImportItem>;
 
 const aboutList = { description: 'Where the list comes from.' };
 
+/** One address of a list in JSON: what programs write. */
+export const ListedAddress = z.strictObject({ email: Email, reason: Reason });
+
+/** What cannot be read of a list holds up nobody, so anything may stand in it. */
+const Listed = z.union([
+  ListedAddress,
+  z.unknown().meta({ description: 'Anything else is named in `errors`; the others are taken.' }),
+]);
+
 export const NewImport = z
-  .union([
-    z.strictObject({
-      addresses: z
-        .array(z.strictObject({ email: Email, reason: Reason }))
-        .min(1)
-        .max(IMPORT_ADDRESSES_MAX, `at most ${IMPORT_ADDRESSES_MAX} addresses`),
-      note: Note.optional().meta(aboutList),
-    }),
-    z.strictObject({
-      csv: z.string().meta({
-        description:
-          'CSV (RFC 4180): the address in the column `email`, or the first; if you like, the reason in `reason`.',
+  .union(
+    [
+      z.strictObject({
+        addresses: z
+          .array(Listed)
+          .min(1)
+          .max(IMPORT_ADDRESSES_MAX, `at most ${IMPORT_ADDRESSES_MAX} addresses`),
+        note: Note.optional().meta(aboutList),
       }),
-      note: Note.optional().meta(aboutList),
-    }),
-  ])
+      z.strictObject({
+        csv: z.string().meta({
+          description:
+            'CSV (RFC 4180): the address in the column `email`, or the first; if you like, the reason in `reason`.',
+        }),
+        note: Note.optional().meta(aboutList),
+      }),
+    ],
+    'must have either `addresses`, a list, or `csv`, a text; and no more than a `note` beside it',
+  )
   .meta({
     examples: [
       {
@@ -169,13 +181,20 @@ export const NewImport = z
 
 const Count = z.int().nonnegative();
 
+const Unread = z.strictObject({
+  line: Count.optional().meta({ description: 'The line of the CSV.' }),
+  path: z.string().optional().meta({ description: 'The place in the JSON, as a JSON Pointer.' }),
+  message: z.string(),
+});
+export type Unread = z.output<typeof Unread>;
+
 export const Imported = z
   .strictObject({
     import_id: z.uuid().meta({ description: 'Takes the import back, if it was a mistake.' }),
     addresses: Count.meta({ description: 'Addresses of the list, each counted once.' }),
     errors: z
-      .array(z.strictObject({ line: Count, message: z.string() }))
-      .meta({ description: `Lines of CSV that cannot be read, the first ${ISSUES_MAX}.` }),
+      .array(Unread)
+      .meta({ description: `What of the list cannot be read, the first ${ISSUES_MAX}.` }),
   })
   .meta({
     examples: [{ import_id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f', addresses: 1, errors: [] }],

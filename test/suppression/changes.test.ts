@@ -1,6 +1,7 @@
 // What a server key may do about addresses: suppress, lift, unsubscribe, resubscribe, import, look.
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
+import { ISSUES_MAX } from '../../src/base/parse.ts';
 import { IMPORT_ADDRESSES_MAX, NOTE_CHARS_MAX } from '../../src/suppression/schema.ts';
 import { suppress } from '../../src/suppression/suppression.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
@@ -84,6 +85,19 @@ test('201 and 200: who unsubscribes is tagged until they come back, and stays su
   expect(await tags()).toEqual(['complained']);
 });
 
+test('200: whoever is subscribed stays so, and their history too, however often they are subscribed', async () => {
+  const email = someEmail();
+  const resubscribe = async () =>
+    (await call('POST', `/v1/unsubscribes/${email}/resubscribe`)).body.history.map(
+      ({ change }: { change: string }) => change,
+    );
+  await call('POST', '/v1/suppressions', { email });
+  expect(await resubscribe()).toEqual(['suppressed']);
+  await call('POST', '/v1/unsubscribes', { email });
+  const history = ['resubscribed', 'unsubscribed', 'suppressed'];
+  expect([await resubscribe(), await resubscribe()]).toEqual([history, history]);
+});
+
 test('a person who brings an address that left brings its tags with it', async () => {
   const email = someEmail();
   await call('POST', '/v1/unsubscribes', { email });
@@ -154,6 +168,52 @@ test('201: lines of CSV that cannot be read are named, and hold up nobody', asyn
   expect([status, body.addresses]).toEqual([201, 1]);
   expect(body.errors.map(({ line }: { line: number }) => line)).toEqual([4, 5, 6, 7]);
   expect((await stateOf(a)).suppressed).not.toBeNull();
+});
+
+test('201: entries of JSON that cannot be read are named by their place, and hold up nobody', async () => {
+  const [a, b] = [someEmail(), someEmail()];
+  const addresses = [
+    { email: a },
+    { email: 'nobody' },
+    { email: b, reason: 'dislike' },
+    { email: b, why: 'x' },
+    b,
+    null,
+    { reason: 'manual' },
+    { email: b },
+  ];
+  const { status, body } = await call('POST', '/v1/suppression-imports', { addresses });
+  expect([status, body.addresses]).toEqual([201, 2]);
+  expect(body.errors.map(({ path }: { path: string }) => path)).toEqual([
+    '/addresses/1/email',
+    '/addresses/2/reason',
+    '/addresses/3/why',
+    '/addresses/4',
+    '/addresses/5',
+    '/addresses/6/email',
+  ]);
+  expect(body.errors[0].message).toMatch(/^must be one e-mail address/);
+  expect([(await stateOf(a)).suppressed, (await stateOf(b)).suppressed]).not.toContain(null);
+});
+
+test('201: of what cannot be read the first are named, in either form', async () => {
+  const many = ISSUES_MAX + 1;
+  for (const list of [
+    { csv: `email\n${'x\n'.repeat(many)}` },
+    { addresses: Array(many).fill(1) },
+  ]) {
+    const { body } = await call('POST', '/v1/suppression-imports', list);
+    expect([body.addresses, body.errors.length]).toEqual([0, ISSUES_MAX]);
+  }
+});
+
+test('400 invalid_request: what is no list, and what it has to be', async () => {
+  for (const addresses of ['a@example.com', { email: 'a@example.com' }, null, 1]) {
+    const answer = await call('POST', '/v1/suppression-imports', { addresses });
+    expect(expectRefusal(answer, 'invalid_request')).toMatchObject([
+      { path: '', message: expect.stringContaining('`addresses`, a list') as string },
+    ]);
+  }
 });
 
 test('201: CSV without a first line of names has its addresses in the first column', async () => {

@@ -36,11 +36,11 @@ const Report = ({
       {report.added.toLocaleString()}.
     </Alert>
     {report.errors.length > 0 && (
-      <Alert color="yellow" title="Some lines could not be read">
+      <Alert color="yellow" title="Some of it could not be read">
         <List size="sm">
-          {report.errors.slice(0, ERRORS_SHOWN).map(({ line, message }) => (
-            <List.Item key={line}>
-              Line {line}: {message}
+          {report.errors.slice(0, ERRORS_SHOWN).map(({ line, path, message }) => (
+            <List.Item key={line ?? path} className="breaks">
+              {line === undefined ? path : `Line ${line}`}: {message}
             </List.Item>
           ))}
         </List>
