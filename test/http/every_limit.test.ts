@@ -24,6 +24,7 @@ import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { shownRelay } from './as_shown.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
+import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
 import { ask, toWire } from './raw_http.ts';
 
@@ -240,23 +241,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       return api.call('GET', path, { key: api.project.server_key });
     },
   ]),
-  'Events in a webhook': bound([
-    (count) => postHook(times(count, (at) => ({ event: 'open', email: `a${at}@example.com` }))),
-  ]),
-  'Id of an event in a webhook': async (count) => {
-    // One that is longer is none: the same event at another time is another one then.
-    for (const name of ['event_id', 'id', 'uuid']) {
-      const email = `${name}@example.com`;
-      const events = [count, count + 1].flatMap((long) =>
-        times(2, (time) => ({ event: 'open', email, time: time + 1, [name]: chars(long) })),
-      );
-      expect((await postHook(events)).body).toMatchObject({ accepted: 3, duplicates: 1 });
-    }
-  },
-  'Any name or address in a webhook': bound([
-    (count) => postHook({ event: chars(count), email: 'a@example.com' }),
-    (count) => postHook({ event: 'open', to: `${chars(count - 15)}<a@example.com>` }),
-  ]),
+  ...limitsOfWebhooks({ postHook, bound }),
   'Name of a provider, and of its sender': async (value) => {
     await startAfresh();
     await bound([
@@ -288,10 +273,6 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   'Soft bounces in a row': bound([
     (count) => postSetting('/settings', { soft_bounces_max: count }),
   ]),
-  'Body of a webhook': bound(
-    [(count) => postHook(padded({ event: 'open', email: 'a@example.com' }, count))],
-    'body_too_large',
-  ),
   'Addresses in an import': bound([
     (count) => importList({ addresses: times(count, (at) => ({ email: `a${at}@example.com` })) }),
     (count) =>
