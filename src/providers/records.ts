@@ -19,6 +19,7 @@ import type { Plan } from './pace.ts';
 import { noteSuccess } from './pace_notes.ts';
 import { findStrangers, KIND_FIELDS } from './schema.ts';
 import type { ProviderChange } from './schema.ts';
+import { refuseElsewhere } from './secret_again.ts';
 import { secretOf, SECRET_FIELDS } from './settings.ts';
 import type { ProviderKind, Settings } from './settings.ts';
 
@@ -197,6 +198,7 @@ const tryChange = async (
   change: ProviderChange,
 ): Promise<ProviderRow | null> => {
   const { provider_id: providerId, revision } = row;
+  refuseElsewhere(row, change);
   const changed = await inProject(deps, projectId, async (scope) => {
     if (change.from_email !== undefined) await refuseTaken(scope, change.from_email, providerId);
     return merge(row, await openSettings(scope, row), change);

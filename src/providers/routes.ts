@@ -98,7 +98,9 @@ const recordRoutes = [
     summary: 'Change an e-mail provider.',
     description:
       'What is left out stays, a secret too; `null` takes `from_name` or `reply_to` away. A connection field ' +
-      'that is sent, or `from_email`, is proved as when the record was made; a parked provider is used again then.',
+      'that is sent, or `from_email`, is proved as when the record was made; a parked provider is used again then. ' +
+      'Another `smtp_host`, `smtp_port` or `smtp_secure` needs the `password` again: the one that is kept is given ' +
+      'to nobody else. Without it the answer is 400 with an issue at `/password`.',
     params: ProviderParams,
     refusals: ['from_email_taken', 'provider_preflight_failed'],
     body: ProviderChange,

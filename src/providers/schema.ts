@@ -158,10 +158,18 @@ export const ProviderChange = z
   .strictObject({ ...z.object(common).partial().shape, ...z.object(settings).partial().shape })
   .meta({
     id: 'ProviderChange',
-    description: 'What is to be changed. What is left out stays, a secret too.',
+    description:
+      'What is to be changed. What is left out stays, a secret too; only a password is needed again for another ' +
+      'host, port or encryption.',
     examples: [
       { display_name: 'Welcome mail', api_key: 'api-0123456789ABCDEF0123456789ABCDEF' },
-      { smtp_host: 'smtp.example.com', smtp_port: 465, smtp_secure: 'ssl', username: 'acme' },
+      {
+        smtp_host: 'smtp.example.com',
+        smtp_port: 465,
+        smtp_secure: 'ssl',
+        username: 'acme',
+        password: 'a long password',
+      },
       { password: 'another password' },
       { rate_per_second: 2.5, ramp: { started_on: '2026-02-01', stages: [50, 500, 5_000] } },
       { region: 'eu-central-1', access_key_id: 'AKIAIOSFODNN7EXAMPLE' },

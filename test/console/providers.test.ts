@@ -6,6 +6,7 @@ import { keepConsole } from '../../src/runtime/console_build.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { allow, noteFailure, park, spend } from '../../src/providers/providers.ts';
 import { counterparts, fieldsOf } from '../providers/counterparts.ts';
+import type { KINDS } from '../providers/counterparts.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -32,10 +33,10 @@ const openPage = async (rest = '', width = 1280) => {
 };
 const save = (page: Page) => page.getByRole('button', { name: 'Try and save' }).click();
 /** A provider that works, made by the API. */
-const made = async (): Promise<string> => {
+const made = async (kind: (typeof KINDS)[number] = 'relay_api'): Promise<string> => {
   const key = api.project.server_key;
   const path = `/v1/projects/${api.project.project_id}/email-providers`;
-  const { body } = await api.call('POST', path, { key, body: fieldsOf(sinks, 'relay_api', {}) });
+  const { body } = await api.call('POST', path, { key, body: fieldsOf(sinks, kind, {}) });
   return body.id;
 };
 
@@ -94,6 +95,20 @@ describe('e-mail providers in a browser', () => {
     await page.getByRole('button', { name: 'Yes, delete Renamed' }).click();
     await page.getByText('No provider is connected yet').waitFor();
     expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('another host needs the password again, which is said at its field before anybody is asked', async () => {
+    const id = await made('smtp');
+    const { page } = await openPage(`/${id}`);
+    const before = sinks.smtp.connections;
+    await page.getByLabel('Host').fill('localhost');
+    await save(page);
+    await page.getByText('is needed again for another host, port or encryption').waitFor();
+    expect(await page.locator(':focus').getAttribute('name')).toBe('password');
+    expect(sinks.smtp.connections).toBe(before);
+    await page.getByLabel('Password', { exact: true }).fill(sinks.smtp.settings.password);
+    await save(page);
+    await page.getByText('Tried, and saved.').waitFor();
   }, 60_000);
 
   test('a test message is sent, and one to a suppressed address is not', async () => {

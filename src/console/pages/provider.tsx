@@ -46,7 +46,7 @@ const Edit = ({ projectId, provider: known }: Props) => {
         onType={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
         onSubmit={() => edit.mutate(undefined)}
         label="Try and save"
-        isKept
+        kept={toTyped(known)}
         isPending={edit.isPending}
         error={edit.error}
       />

@@ -92,6 +92,13 @@ export const suspectOf = (kind: Kind, reason: string): string | null =>
 /** What was typed, by field; every kind's own fields are kept while another is looked at. */
 export type Typed = Partial<Record<string, string>>;
 
+const SECURED_BY = ['smtp_host', 'smtp_port', 'smtp_secure'];
+
+/** Whether the secret that is kept may be used: it is given only to whom it was given for. */
+export const isSecretKept = (typed: Typed, kept: Typed | null): boolean =>
+  kept !== null &&
+  SECURED_BY.every((name) => (typed[name] ?? '').trim() === (kept[name] ?? '').trim());
+
 /** A number where one was typed; else the text, so that the server says what is wrong with it. */
 const toNumber = (text: string): number | string =>
   /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;

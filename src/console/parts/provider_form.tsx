@@ -12,7 +12,14 @@ import {
 import { useEffect, useRef, useState } from 'react';
 import type { SubmitEvent } from 'react';
 import { failureOf, issuesOf } from '../api.ts';
-import { commonFields, kindFields, kinds, SECURE, suspectOf } from './provider_fields.ts';
+import {
+  commonFields,
+  isSecretKept,
+  kindFields,
+  kinds,
+  SECURE,
+  suspectOf,
+} from './provider_fields.ts';
 import type { Field, Kind, Typed } from './provider_fields.ts';
 import { Refused } from './refused.tsx';
 
@@ -110,12 +117,20 @@ const errorsOf = (kind: Kind, error: unknown): Errors => {
 };
 
 /** Every field that is needed and empty, at once: the server would name them one kind after the other. */
-const missingOf = (kind: Kind, typed: Typed, isKept: boolean): Errors =>
+const missingOf = (kind: Kind, typed: Typed, kept: Typed | null): Errors =>
   Object.fromEntries(
     [...commonFields, ...kindFields[kind]]
-      .filter(({ isOptional, type }) => !isOptional && !(isKept && type === 'password'))
+      .filter(
+        ({ isOptional, type }) =>
+          !isOptional && !(type === 'password' && isSecretKept(typed, kept)),
+      )
       .filter(({ name }) => (typed[name] ?? '').trim() === '')
-      .map(({ name }) => [name, 'is required']),
+      .map(({ name, type }) => [
+        name,
+        kept && type === 'password'
+          ? 'is needed again for another host, port or encryption'
+          : 'is required',
+      ]),
   );
 
 const Failure = ({ error, fields }: { error: unknown; fields: string[] }) => {
@@ -134,15 +149,16 @@ type Props = {
   onType: FieldsProps['onType'];
   onSubmit: () => void;
   label: string;
-  /** Of a record that is there: its secret stays, if none is typed. */
-  isKept?: boolean;
+  /** A record that is there: its secret stays, if none is typed and it goes where it went before. */
+  kept?: Typed | null;
   isPending: boolean;
   error: unknown;
 };
 
 /** Everything that a provider record is made of. What was typed is never lost to a refusal. */
-export const ProviderForm = ({ kind, isKept = false, isPending, error, ...props }: Props) => {
+export const ProviderForm = ({ kind, kept = null, isPending, error, ...props }: Props) => {
   const { typed, onType, onSubmit, label } = props;
+  const isKept = isSecretKept(typed, kept);
   const form = useRef<HTMLFormElement>(null);
   const [missing, setMissing] = useState<Errors>({});
   const errors = { ...errorsOf(kind, error), ...missing };
@@ -154,7 +170,7 @@ export const ProviderForm = ({ kind, isKept = false, isPending, error, ...props 
   }, [error, missing]);
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const empty = missingOf(kind, typed, isKept);
+    const empty = missingOf(kind, typed, kept);
     setMissing(empty);
     if (Object.keys(empty).length === 0) onSubmit();
   };
