@@ -1,6 +1,7 @@
 import { automationProcedures } from '../automations/admin.ts';
 import { router } from '../base/procedure.ts';
 import { sendProcedures } from '../delivery/admin.ts';
+import * as delivery from '../delivery/delivery.ts';
 import { eventProcedures } from '../ingest/admin.ts';
 import { feedbackProcedures, webhookProcedures } from '../feedback/admin.ts';
 import * as feedback from '../feedback/feedback.ts';
@@ -30,7 +31,10 @@ export const appRouter = router({
     wake: ingest.wake,
   }),
   automations: automationProcedures,
-  providers: providerProcedures(suppression.isOnList),
+  providers: providerProcedures({
+    isStopped: suppression.isOnList,
+    releaseRamped: delivery.releaseRamped,
+  }),
   webhooks: webhookProcedures({ seal: sealCredential, open: openCredential }),
   webhookTokens: webhookTokenProcedures,
 });

@@ -15,6 +15,7 @@ export type { Fact };
 export type { Found as SentTo } from './feedback_queries.ts';
 export { countBetween } from './log_queries.ts';
 export { readMessageId } from './message.ts';
+export { releaseRamped } from './release_ramped.ts';
 export { CATEGORIES, ON_UNKNOWN } from './queries.ts';
 export type { Category };
 export { HAND_OFF_DEADLINE_MS } from './hand_off.ts';

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { EndedSend } from './observe.ts';
@@ -72,6 +73,35 @@ export const releaseRamped = async (
   `);
   return rowCount;
 };
+
+const Ramped = z.strictObject({ send_id: z.uuid(), due_at: z.date() });
+export type Ramped = z.output<typeof Ramped>;
+
+/** How much of what waits for a ramp is made due in one transaction. */
+const RAMP_RELEASED_MAX = 1_000;
+
+/** The next of what waits for another day of a ramp, in the order in which it is due. */
+export const holdRamped = ({ tx, projectId }: Scope, providerId: string, after: Ramped | null) => {
+  const isNext = after
+    ? sql.fragment`(due_at, send_id) > (${sql.timestamp(after.due_at)}, ${after.send_id}::uuid)`
+    : sql.fragment`due_at > statement_timestamp()`;
+  return tx.any(sql.type(Ramped)`
+    select send_id, due_at from delivery.sends
+    where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
+    and status_reason = 'ramp' and due_at > statement_timestamp() and ${isNext}
+    order by due_at, send_id
+    limit ${RAMP_RELEASED_MAX}
+    for update
+  `);
+};
+
+/** Makes them due as they were when they were planned, so that nothing newer goes before them. */
+export const releaseHeld = ({ tx, projectId }: Scope, sendIds: string[]) =>
+  tx.query(sql.unsafe`
+    update delivery.sends
+    set status_reason = null, due_at = queued_at
+    where project_id = ${projectId} and send_id = any (${sql.array(sendIds, 'uuid')}) and status = 'queued'
+  `);
 
 /** Says of an unknown send what somebody has found out. Null when it is not unknown. */
 export const resolveUnknown = (

@@ -95,7 +95,10 @@ export const sections: readonly Section[] = [
   {
     tag: 'Email providers',
     about: 'Through whom a project sends, each with a from-address of its own.',
-    routes: providerRoutes(suppression.mustBeLeftAlone),
+    routes: providerRoutes({
+      isStopped: suppression.mustBeLeftAlone,
+      releaseRamped: delivery.releaseRamped,
+    }),
     limits: providerLimits,
   },
   {

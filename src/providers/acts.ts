@@ -26,6 +26,9 @@ const wakeSends = ({ deps, projectId }: Where, providerId: string): Promise<void
     payload: { project_id: projectId, provider_id: providerId },
   });
 
+/** Makes due what waits for a ramp that is no more: the sends' own room's to do. */
+export type ReleaseRamped = (deps: Deps, projectId: string, providerId: string) => Promise<void>;
+
 const show = ({ deps, projectId }: Where, row: ProviderRow) =>
   inProject(deps, projectId, (scope) => showProvider(scope, row));
 
@@ -49,8 +52,18 @@ export const pageProviders = async (scope: Scope, query: PageQuery) => {
 export const addProvider = async (where: Where, providerId: string, given: ProviderInput) =>
   show(where, await createProvider(where.deps, where.projectId, providerId, toNew(given)));
 
-export const editProvider = async (where: Where, row: ProviderRow, change: ProviderChange) =>
-  show(where, await changeProvider(where.deps, where.projectId, row, change));
+/** A change of a record; whatever waits for the provider as it was is looked at anew. */
+export const editProvider = async (
+  where: Where,
+  row: ProviderRow,
+  change: ProviderChange,
+  releaseRamped: ReleaseRamped,
+) => {
+  const changed = await changeProvider(where.deps, where.projectId, row, change);
+  if (change.ramp !== undefined) await releaseRamped(where.deps, where.projectId, row.provider_id);
+  await wakeSends(where, row.provider_id);
+  return show(where, changed);
+};
 
 export const removeProvider = async (where: Where, id: string) => {
   const gone = await inProject(where.deps, where.projectId, (scope) => deleteProvider(scope, id));

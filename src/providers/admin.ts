@@ -9,9 +9,9 @@ import { addProvider, editProvider, pageProviders, removeProvider, sendTest } fr
 import { DomainQuery, readDomainHealth } from './domain_routes.ts';
 import { findProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
+import type { ProviderDoors } from './routes.ts';
 import { Email, ProviderChange, ProviderInput } from './schema.ts';
 import { showProvider } from './shown.ts';
-import type { IsStopped } from './test_provider.ts';
 
 const OfProvider = z.object({ providerId: z.uuid() });
 
@@ -21,8 +21,7 @@ const get = async (scope: Scope, providerId: string): Promise<ProviderRow> => {
   return row;
 };
 
-/** Whom to leave alone is another room's to say. */
-export const providerProcedures = (isStopped: IsStopped) =>
+export const providerProcedures = ({ isStopped, releaseRamped }: ProviderDoors) =>
   router({
     /** The project's providers, the newest first. */
     list: projectProcedure
@@ -60,7 +59,7 @@ export const providerProcedures = (isStopped: IsStopped) =>
       .input(OfProvider.extend({ change: ProviderChange }))
       .mutation(async ({ ctx: { deps }, input: { projectId, providerId, change } }) => {
         const row = await inProject(deps, projectId, (scope) => get(scope, providerId));
-        return editProvider({ deps, projectId }, row, change);
+        return editProvider({ deps, projectId }, row, change, releaseRamped);
       }),
 
     remove: projectProcedure

@@ -5,6 +5,7 @@ import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Limit, Route } from '../base/route.ts';
 import { addProvider, editProvider, pageProviders, removeProvider, sendTest } from './acts.ts';
+import type { ReleaseRamped } from './acts.ts';
 import { CHECKS_PER_HOUR } from './checks.ts';
 import { domainLimits, domainRoutes } from './domain_routes.ts';
 import { findProvider } from './queries.ts';
@@ -92,6 +93,23 @@ const recordRoutes = [
       inProject(deps, caller.projectId, (scope) => showProvider(scope, found)),
   }),
   route({
+    method: 'DELETE',
+    path: ONE,
+    access: 'server',
+    summary: 'Forget an e-mail provider and its credentials.',
+    description:
+      'What is queued for it ends as `cancelled`, `provider_deleted`, within seconds, and so does what automations ' +
+      'send through it later. What is being handed over just now is not called back.',
+    params: ProviderParams,
+    status: 200,
+    answer: ProviderDeleted,
+    find,
+    handle: ({ found, ...inbound }) => removeProvider(whereOf(inbound), found.provider_id),
+  }),
+];
+
+const changeRoute = (releaseRamped: ReleaseRamped) =>
+  route({
     method: 'PATCH',
     path: ONE,
     access: 'server',
@@ -107,23 +125,9 @@ const recordRoutes = [
     status: 200,
     answer: Provider,
     find,
-    handle: ({ found, body, ...inbound }) => editProvider(whereOf(inbound), found, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: ONE,
-    access: 'server',
-    summary: 'Forget an e-mail provider and its credentials.',
-    description:
-      'What is queued for it ends as `cancelled`, `provider_deleted`, within seconds, and so does what automations ' +
-      'send through it later. What is being handed over just now is not called back.',
-    params: ProviderParams,
-    status: 200,
-    answer: ProviderDeleted,
-    find,
-    handle: ({ found, ...inbound }) => removeProvider(whereOf(inbound), found.provider_id),
-  }),
-];
+    handle: ({ found, body, ...inbound }) =>
+      editProvider(whereOf(inbound), found, body, releaseRamped),
+  });
 
 const testRoute = (isStopped: IsStopped) =>
   route({
@@ -153,10 +157,14 @@ const testRoute = (isStopped: IsStopped) =>
       sendTest(whereOf(inbound), found, { to: body.to, testId: repetitionId, isStopped }),
   });
 
-/** The endpoints of provider records. Whom to leave alone is another room's to say. */
-export const providerRoutes = (isStopped: IsStopped): readonly Route[] => [
+/** Whom to leave alone, and what becomes of sends that wait, is for other rooms to say. */
+export type ProviderDoors = { isStopped: IsStopped; releaseRamped: ReleaseRamped };
+
+/** The endpoints of provider records. */
+export const providerRoutes = (doors: ProviderDoors): readonly Route[] => [
   ...recordRoutes,
-  testRoute(isStopped),
+  changeRoute(doors.releaseRamped),
+  testRoute(doors.isStopped),
   ...domainRoutes,
 ];
 

@@ -1,0 +1,26 @@
+import { inProject } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { holdRamped, releaseHeld } from './wait_queries.ts';
+import type { Ramped } from './wait_queries.ts';
+
+/**
+ * Makes due again what waits for the next day of a provider's ramp: the ramp is another one now, or gone. Goes
+ * through them once, a bounded number in each transaction: what the new ramp has no room for is put off again meanwhile.
+ */
+export const releaseRamped = async (
+  deps: Deps,
+  projectId: string,
+  providerId: string,
+): Promise<void> => {
+  let after: Ramped | null = null;
+  do {
+    after = await inProject(deps, projectId, async (scope): Promise<Ramped | null> => {
+      const held = await holdRamped(scope, providerId, after);
+      await releaseHeld(
+        scope,
+        held.map(({ send_id }) => send_id),
+      );
+      return held.at(-1) ?? null;
+    });
+  } while (after !== null);
+};

@@ -1,0 +1,95 @@
+import { beforeEach, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { sendQueued } from '../../src/delivery/delivery.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
+import { testApi } from '../support/api.ts';
+import { NEVER, testDatabase } from '../support/database.ts';
+import { newSend, OWNER, sendsOf } from './one_send.ts';
+
+const database = testDatabase();
+const sinks = counterparts(database);
+const api = testApi(database);
+const { create, change } = providersOf(api);
+beforeEach(async () => {
+  api.project = await createProject(database.deps, 'its own');
+});
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+/** A provider with a ramp of one a day, and how its sends stand. */
+const warmingUp = async () => {
+  const { project_id: projectId } = api.project;
+  const given = { ramp: { started_on: today(), stages: [1, 1] } };
+  const { id: providerId } = (await create(fieldsOf(sinks, 'smtp', given))).body;
+  const templateId = await inProject(database.deps, projectId, (scope) =>
+    saveTemplate(scope, { name: 'W', subject: 'W', html: '<p>W</p>', text: null }),
+  );
+  const plan = async (recipient: string): Promise<string> => {
+    const send = newSend({ providerId, templateId, recipient: `${recipient}@example.test` });
+    await sendsOf(database, projectId).plan(send);
+    return send.sendId;
+  };
+  const work = () =>
+    sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER });
+  const stand = async () =>
+    (
+      await database.owner.query<{ status: string; status_reason: string | null; is_due: boolean }>(
+        `select status, status_reason, due_at <= now() as is_due from delivery.sends
+         where project_id = $1 order by send_id`,
+        [projectId],
+      )
+    ).rows.map(({ status, status_reason, is_due }) =>
+      status === 'queued' ? `${status_reason ?? 'queued'}${is_due ? ', due' : ''}` : status,
+    );
+  for (const recipient of ['a', 'b', 'c', 'd']) await plan(recipient);
+  await work();
+  await work();
+  await expect.poll(stand).toEqual(['accepted', 'ramp', 'ramp', 'ramp']);
+  return { providerId, plan, work, stand };
+};
+
+test('PATCH 200: without the ramp, what it held is due at once, before what is newer', async () => {
+  const { providerId, plan, work, stand } = await warmingUp();
+  await plan('newer');
+  expect((await change(providerId, { ramp: null, rate_per_second: 10 })).status).toBe(200);
+  expect((await stand()).slice(1)).toEqual(Array.from({ length: 4 }, () => 'queued, due'));
+  await work();
+  const mails = await sinks.smtp.waitFor(5);
+  expect(mails.map(({ to }) => to[0]?.split('@')[0]).at(-1)).toBe('newer');
+  await expect.poll(stand).toEqual(Array.from({ length: 5 }, () => 'accepted'));
+});
+
+test('PATCH 200: with a higher ramp, as many as it has room for go, and the rest waits again', async () => {
+  const { providerId, work, stand } = await warmingUp();
+  await change(providerId, { ramp: { started_on: today(), stages: [3, 3] } });
+  await work();
+  await work();
+  await expect.poll(stand).toEqual(['accepted', 'accepted', 'accepted', 'ramp']);
+});
+
+test('PATCH 200: more than a transaction takes is let go, and what waits for a retry is not', async () => {
+  const { providerId, plan, stand } = await warmingUp();
+  const { project_id: projectId } = api.project;
+  const retried = await plan('retried');
+  await database.owner.query(
+    `update delivery.sends set status_reason = 'throttled', due_at = now() + interval '1 hour' where send_id = $1`,
+    [retried],
+  );
+  await database.owner.query(
+    `insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, profile_id, provider_id,
+       template_id, template_version, address_key, recipient, status, status_reason, due_at, queued_at,
+       expires_at)
+     select project_id, gen_random_uuid(), automation_id, gen_random_uuid(), step_id, profile_id, provider_id,
+       template_id, template_version, address_key, recipient, status, status_reason, due_at, queued_at,
+       expires_at
+     from delivery.sends, generate_series(1, 999) where project_id = $1 and status_reason = 'ramp'`,
+    [projectId],
+  );
+  await change(providerId, { ramp: null });
+  const counts = Object.groupBy(await stand(), (one) => one);
+  expect(counts['ramp']).toBeUndefined();
+  expect(counts['queued, due']).toHaveLength(3_000);
+  expect(counts['throttled']).toHaveLength(1);
+});
