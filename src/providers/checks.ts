@@ -2,8 +2,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
-import { explanations } from './failures.ts';
-import type { ExplainedFailure } from './failures.ts';
+import { toFailure } from './failures.ts';
 import type { Settings } from './settings.ts';
 import type { Network } from './transport.ts';
 import { preflight } from './transports.ts';
@@ -39,9 +38,6 @@ export const countCheck = async ({ resources }: Deps, projectId: string): Promis
     });
   }
 };
-
-/** A failure as an answer tells it: its class, cause and fix. Nothing of what the other side said. */
-export const toFailure = (reason: ExplainedFailure) => ({ reason, ...explanations[reason] });
 
 /** Refuses settings that do not work, with the class of the failure and what to do about it. */
 export const prove = async (

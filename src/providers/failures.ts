@@ -4,10 +4,26 @@ export type Explanation = { cause: string; fix: string };
 /** What is known about each class of failure. The first lines are the API's own table of failures. */
 export const explanations = {
   connection_failed: {
-    cause: 'Wrong host or port, an egress firewall, or another TLS mode than the port speaks.',
+    cause:
+      'Wrong host or port, an egress firewall, another TLS mode than the port speaks, or a private address.',
     fix:
       'Check host, port and smtp_secure. Where 25, 587 and 465 are blocked, try port 2525 with STARTTLS; ' +
-      'a relay that says nothing on its port may want "ssl".',
+      'a relay that says nothing on its port may want "ssl". A private address is connected to only where the ' +
+      'operator of this installation lists its network in EGRESS_ALLOW_NETWORKS.',
+  },
+  tls_required: {
+    cause:
+      'Without TLS the password could be read on its way, so smtp_secure "none" is not for public hosts.',
+    fix:
+      'Set smtp_secure to "starttls" (usual for port 587) or "ssl" (port 465). For a relay in your own network ' +
+      'the operator of this installation lists that network in EGRESS_ALLOW_NETWORKS.',
+  },
+  auth_not_offered: {
+    cause:
+      'The relay offers no login (AUTH PLAIN or LOGIN) on this port, or not with this TLS mode.',
+    fix:
+      'Use the port for submission, 587 with "starttls" or 465 with "ssl", and switch authentication on at the ' +
+      'relay. The credentials are not the reason.',
   },
   authentication_failed: {
     cause:
@@ -63,6 +79,11 @@ export const explanations = {
     cause: 'The provider refused the recipient.',
     fix: 'Check the address.',
   },
+  blocked_by_policy: {
+    cause:
+      'The relay does not pass mail on from this login or sender to this recipient: its policy, not the address.',
+    fix: 'Let the login relay to addresses elsewhere, and from from_email, or ask whoever runs the relay.',
+  },
   message_refused: {
     cause: 'The provider refused the message.',
     fix: 'Check its size and content, and the rules of the provider.',
@@ -79,6 +100,23 @@ export const explanations = {
 } as const satisfies Record<string, Explanation>;
 
 export type ExplainedFailure = keyof typeof explanations;
+
+/** Where somebody has saved or tested a record nothing is repeated by itself: they try again. */
+const fixesByHand: Partial<Record<ExplainedFailure, string>> = {
+  throttled:
+    'Wait a minute, then try again yourself: this is not repeated. Raise the quota at the provider if it stays so.',
+  quota_exhausted:
+    'Raise the quota at the provider, or wait until it begins anew; then try again yourself.',
+  provider_unavailable:
+    'Wait some minutes, then try again yourself: this is not repeated. See what the provider says of its state.',
+};
+
+/** A failure as an answer to a person tells it: its class, cause and fix. Nothing of what the other side said. */
+export const toFailure = (reason: ExplainedFailure) => ({
+  reason,
+  cause: explanations[reason].cause,
+  fix: fixesByHand[reason] ?? explanations[reason].fix,
+});
 
 export const isExplained = (reason: string): reason is ExplainedFailure =>
   Object.hasOwn(explanations, reason);

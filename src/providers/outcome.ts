@@ -3,7 +3,9 @@ import type { ExplainedFailure } from './failures.ts';
 /** Why a provider did not take what it was given. */
 export const FAILURE_REASONS = [
   'connection_failed',
+  'tls_required',
   'authentication_failed',
+  'auth_not_offered',
   'starttls_not_offered',
   'certificate_invalid',
   'sender_not_verified',
@@ -16,6 +18,7 @@ export const FAILURE_REASONS = [
   'quota_exhausted',
   'provider_unavailable',
   'recipient_refused',
+  'blocked_by_policy',
   'message_refused',
 ] as const satisfies ExplainedFailure[];
 export type FailureReason = (typeof FAILURE_REASONS)[number];
@@ -38,6 +41,7 @@ export type PreflightOutcome = { kind: 'passed' } | { kind: 'failed'; reason: Fa
 /** Failures of the account, not of a message: a person has to mend them, and trying on would only lock it. */
 export const HOPELESS_REASONS: readonly string[] = [
   'authentication_failed',
+  'auth_not_offered',
   'certificate_invalid',
   'invalid_key',
   'permission_denied',

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { Scope } from '../base/db.ts';
-import { toFailure } from './checks.ts';
-import { isExplained } from './failures.ts';
+import { isExplained, toFailure } from './failures.ts';
 import { findState } from './pace.ts';
 import type { PaceState } from './pace.ts';
 import { UNPACED } from './pace_schema.ts';

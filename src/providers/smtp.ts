@@ -7,7 +7,7 @@ import { resolveEgress } from '../base/egress.ts';
 import { failpoint } from '../base/failpoint.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
-import { classify, toOutcome } from './smtp_errors.ts';
+import { classify, NO_MECHANISM, TLS_REQUIRED, toOutcome } from './smtp_errors.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
 import { sendTimeoutMs, SMTP_TIMEOUTS } from './smtp_timeouts.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
@@ -152,7 +152,7 @@ const tlsOptions = {
 
 /** PLAIN and LOGIN only: whoever offers nothing else is not answered in another way. */
 const refuseMechanism = ({ reject }: { reject: (error: Error) => void }): void =>
-  reject(new Error('neither PLAIN nor LOGIN is offered'));
+  reject(new Error(`${NO_MECHANISM}: neither PLAIN nor LOGIN is offered`));
 const customAuth = { 'CRAM-MD5': refuseMechanism, XOAUTH2: refuseMechanism };
 
 const open = async (
@@ -182,6 +182,11 @@ const open = async (
   }
 };
 
+const refused = (code: string): SmtpConnected => ({
+  kind: 'failed',
+  error: Object.assign(new Error('not connected to'), { code }),
+});
+
 /** Connects to the checked address, with the chosen TLS mode, and authenticates: always, or it fails. */
 export const connectSmtp = async (
   settings: SmtpSettings,
@@ -189,13 +194,9 @@ export const connectSmtp = async (
 ): Promise<SmtpConnected> => {
   const { smtp_host: host, smtp_port: port, smtp_secure: secure } = settings;
   const answer = await resolveEgress(host, allowNetworks, nameServers);
-  const isPlainInPublic = answer.kind === 'open' && secure === 'none' && !answer.isInAllowedNetwork;
-  if (answer.kind !== 'open' || isPlainInPublic) {
-    return {
-      kind: 'failed',
-      error: Object.assign(new Error('not a reachable relay'), { code: 'EDNS' }),
-    };
-  }
+  // A name that nobody knows and a private address look alike: names inside are nobody's to find out.
+  if (answer.kind !== 'open') return refused('EDNS');
+  if (secure === 'none' && !answer.isInAllowedNetwork) return refused(TLS_REQUIRED);
   const connection = new SMTPConnection({
     host: answer.address,
     port,

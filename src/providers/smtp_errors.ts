@@ -21,6 +21,20 @@ const isPermanent = ({ responseCode = 0 }: SmtpError): boolean =>
 /** Bad sender address or domain (RFC 3463), and what receivers say about a sender who proves nothing. */
 const ABOUT_SENDER = /\b5\.(?:1\.[78]|7\.(?:2[367]|30|515))\b/;
 
+/** Said by us, before anybody is connected to: no password goes over a public network in clear. */
+export const TLS_REQUIRED = 'ETLSREQUIRED';
+
+/** No mechanism of ours is offered: what stands for that in our own errors, and replies to an AUTH unasked for. */
+export const NO_MECHANISM = 'ENOMECHANISM';
+const NO_AUTH_REPLIES: readonly number[] = [500, 502, 503, 504, 538];
+
+const isWithoutAuth = ({ code, responseCode = 0, message }: SmtpError): boolean =>
+  code === 'EAUTH' && (NO_AUTH_REPLIES.includes(responseCode) || message.includes(NO_MECHANISM));
+
+/** Security and policy (RFC 3463), and relays that say so in words only. */
+const ABOUT_POLICY =
+  /\b5\.7\.\d{1,3}\b|\brelay(?:ing)?(?: access)? (?:denied|not (?:permitted|allowed))|not permitted to relay/i;
+
 /** What a relay's own words say beyond its code; they are only believed where a reply was due. */
 const readTexts = ({ response = '', command }: SmtpError, from: string): FailureReason | null => {
   if (command === 'CONN' || command === 'STARTTLS' || command?.startsWith('AUTH')) return null;
@@ -34,17 +48,22 @@ const readTexts = ({ response = '', command }: SmtpError, from: string): Failure
  * sender that is not verified.
  */
 export const classify = (error: SmtpError, from = ''): FailureReason => {
+  if (error.code === TLS_REQUIRED) return 'tls_required';
   if (isCertificateCode(`${error.code ?? ''} ${error.originalCode ?? ''}`))
     return 'certificate_invalid';
   if (error.code === 'ETLS' && error.command === 'STARTTLS' && error.responseCode !== 454)
     return 'starttls_not_offered';
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH') {
+    if (isWithoutAuth(error)) return 'auth_not_offered';
     // A 4xx is about the relay's own state: the same password may pass in a minute.
     return (error.responseCode ?? 500) < 500 ? 'throttled' : 'authentication_failed';
   }
   const told = readTexts(error, from);
   if (told !== null) return told;
-  if (error.command === 'RCPT TO') return 'recipient_refused';
+  if (error.command === 'RCPT TO') {
+    const isPolicy = isPermanent(error) && ABOUT_POLICY.test(error.response ?? '');
+    return isPolicy ? 'blocked_by_policy' : 'recipient_refused';
+  }
   if (isPermanent(error) && error.command === 'MAIL FROM') return 'sender_not_verified';
   if (error.responseCode && error.responseCode < 500) return 'throttled';
   if (error.responseCode && error.command !== 'CONN') return 'message_refused';
@@ -54,6 +73,7 @@ export const classify = (error: SmtpError, from = ''): FailureReason => {
 /** Failures that no later attempt of the same message can mend. */
 const FINAL_REASONS: readonly FailureReason[] = [
   'recipient_refused',
+  'blocked_by_policy',
   'message_refused',
   'sender_not_verified',
   'region_mismatch',

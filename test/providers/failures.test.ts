@@ -3,7 +3,7 @@
 // row, mail that goes to spam, is no answer of a provider: nobody tells.)
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createProject } from '../../src/projects/projects.ts';
-import { explanations } from '../../src/providers/failures.ts';
+import { explanations, toFailure } from '../../src/providers/failures.ts';
 import type { ExplainedFailure } from '../../src/providers/failures.ts';
 import { testApi } from '../support/api.ts';
 import { cloudError } from '../support/cloud_sink.ts';
@@ -149,7 +149,7 @@ const rows: Row[] = [
 ];
 
 describe.each(rows)('$row', ({ kind, reason, status, breakIt, isSaved = false }) => {
-  const told = { reason, ...explanations[reason] };
+  const told = toFailure(reason);
 
   test(`${reason}: when it is saved`, async () => {
     breakIt();
@@ -174,4 +174,17 @@ describe.each(rows)('$row', ({ kind, reason, status, breakIt, isSaved = false })
       status_fix: explanations[reason].fix,
     });
   });
+});
+
+describe.each(['throttled', 'quota_exhausted', 'provider_unavailable'] as const)('%s', (reason) => {
+  test('is repeated for sends, and by hand where somebody saves or tests', () => {
+    expect(explanations[reason].fix).toMatch(/[Ss]ends are repeated/);
+    expect(toFailure(reason).fix).not.toMatch(/are repeated/);
+    expect(toFailure(reason).fix).toMatch(/try again yourself/);
+  });
+});
+
+test('connection_failed names the setting that opens private networks', () => {
+  for (const reason of ['connection_failed', 'tls_required'] as const)
+    expect(toFailure(reason).fix).toContain('EGRESS_ALLOW_NETWORKS');
 });

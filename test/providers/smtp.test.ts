@@ -96,10 +96,24 @@ describe('a connection', () => {
     },
   );
 
-  test('authentication_failed: a wrong password, and AUTH not offered at all', async () => {
+  test('authentication_failed: a wrong password', async () => {
     expect(await preflight({ password: 'wrong' })).toEqual(failed('authentication_failed'));
     expect(await preflight({ username: 'nobody' })).toEqual(failed('authentication_failed'));
-    expect(await preflightOf({ offersAuth: false })).toEqual(failed('authentication_failed'));
+  });
+
+  test('auth_not_offered: a relay without AUTH, whatever it says of one that comes all the same', async () => {
+    expect(await preflightOf({ offersAuth: false })).toEqual(failed('auth_not_offered'));
+    for (const code of [500, 502, 503, 504, 538]) {
+      sink.play('auth', { code }, { times: 1 });
+      expect(await preflight()).toEqual(failed('auth_not_offered'));
+    }
+  });
+
+  test('tls_required: no password goes over a public network in clear, and nobody is connected to', async () => {
+    const inPublic = { ...sink.settings, smtp_host: '192.31.196.1', smtp_secure: 'none' as const };
+    expect(await preflightSmtp(inPublic, LOCAL)).toEqual(failed('tls_required'));
+    const nobody = { ...inPublic, smtp_host: '10.0.0.1' };
+    expect(await preflightSmtp(nobody, LOCAL)).toEqual(failed('connection_failed'));
   });
 
   test('starttls_not_offered: a relay without it gets no password', async () => {

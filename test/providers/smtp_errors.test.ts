@@ -40,6 +40,10 @@ describe('what a relay says in words', () => {
     ['RCPT TO', 550, '5.1.8 Bad sender domain', 'sender_not_verified'],
     ['DATA', 550, '5.7.26 Unauthenticated email is not accepted', 'sender_not_verified'],
     ['RCPT TO', 550, '5.1.1 no such user', 'recipient_refused'],
+    ['RCPT TO', 550, '5.7.1 relaying denied', 'blocked_by_policy'],
+    ['RCPT TO', 554, '5.7.0 blocked', 'blocked_by_policy'],
+    ['RCPT TO', 550, 'relay not permitted', 'blocked_by_policy'],
+    ['RCPT TO', 450, '4.7.1 greylisted', 'recipient_refused'],
     ['DATA', 552, '5.3.4 too big', 'message_refused'],
     ['DATA', 421, 'closing', 'throttled'],
   ])('%s: %i %s is %s', (command, code, text, reason) => {
@@ -58,6 +62,11 @@ describe('what a relay says in words', () => {
       toOutcome(reply('DATA', code, text), 'body', FROM);
     expect(outcome(554, 'not authorized to perform ses:SendRawEmail').kind).toBe('deferred');
     expect(outcome(554, `${IN_REGION} EU-WEST-1: ann@example.test`).kind).toBe('rejected');
+    const relaying = reply('RCPT TO', 550, '5.7.1 relaying denied');
+    expect(toOutcome(relaying, 'before_body', FROM)).toEqual({
+      kind: 'rejected',
+      reason: 'blocked_by_policy',
+    });
     expect(outcome(454, 'Daily message quota exceeded')).toEqual({
       kind: 'deferred',
       reason: 'quota_exhausted',
@@ -76,7 +85,7 @@ describe('logging in', () => {
     const relay = await startRelay('user', 'pass', { authMethods: ['CRAM-MD5'] });
     expect(await preflightSmtp(relay.settings, LOCAL)).toEqual({
       kind: 'failed',
-      reason: 'authentication_failed',
+      reason: 'auth_not_offered',
     });
     expect(relay.greetedAs()).toBeNull();
   });

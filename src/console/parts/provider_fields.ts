@@ -74,6 +74,8 @@ export const SECURE = [
 const suspects: Record<string, Partial<Record<Kind, string>>> = {
   connection_failed: { smtp: 'smtp_host' },
   starttls_not_offered: { smtp: 'smtp_secure' },
+  tls_required: { smtp: 'smtp_secure' },
+  auth_not_offered: { smtp: 'smtp_port' },
   certificate_invalid: { smtp: 'smtp_host' },
   authentication_failed: {
     smtp: 'password',
