@@ -1,5 +1,6 @@
 import type { Settings } from './settings.ts';
-import type { ConnectOutcome, Link, Network } from './transport.ts';
+import type { SendOutcome } from './outcome.ts';
+import type { ConnectOutcome, Link, Network, WireMessage } from './transport.ts';
 import { connect } from './transports.ts';
 
 /** How many hand-offs to one provider a process makes at a time, each over a connection of its own. */
@@ -8,6 +9,44 @@ export const LINKS_PER_PROVIDER_MAX = 10;
 const LINK_IDLE_MS = 30_000;
 
 type Idle = { link: Link; since: number };
+
+/** From a connection that was open: it was gone before the first byte of the message. */
+const isUntouched = (outcome: SendOutcome): boolean =>
+  outcome.kind === 'deferred' && outcome.reason === 'connection_failed';
+
+/**
+ * A connection that may be kept. Providers close those that are idle, also at the moment of use: then nothing of
+ * the message was given to anybody, and a new connection carries it, once. One that was never kept is not renewed.
+ */
+class KeptLink implements Link {
+  #link: Link;
+  readonly #open: () => Promise<ConnectOutcome>;
+  isKept = false;
+
+  constructor(link: Link, open: () => Promise<ConnectOutcome>) {
+    this.#link = link;
+    this.#open = open;
+  }
+
+  get isOpen(): boolean {
+    return this.#link.isOpen;
+  }
+
+  async send(message: WireMessage): Promise<SendOutcome> {
+    const outcome = await this.#link.send(message);
+    if (!this.isKept || !isUntouched(outcome) || !message.mayStart()) return outcome;
+    this.isKept = false;
+    if (this.isOpen) this.close();
+    const renewed = await this.#open();
+    if (renewed.kind === 'failed') return renewed.outcome;
+    this.#link = renewed.link;
+    return this.#link.send(message);
+  }
+
+  close(): void {
+    this.#link.close();
+  }
+}
 
 /** Open connections to providers, kept between sends. One belongs to one hand-off at a time. */
 export class Links {
@@ -29,7 +68,11 @@ export class Links {
     for (let kept = idle.pop(); kept; kept = idle.pop()) {
       if (kept.link.isOpen) return { kind: 'connected', link: kept.link };
     }
-    return connect(settings, this.#network);
+    const open = () => connect(settings, this.#network);
+    const opened = await open();
+    return opened.kind === 'failed'
+      ? opened
+      : { kind: 'connected', link: new KeptLink(opened.link, open) };
   }
 
   /** Gives a connection back for the next hand-off. */
@@ -40,6 +83,7 @@ export class Links {
       link.close();
       return;
     }
+    if (link instanceof KeptLink) link.isKept = true;
     idle.push({ link, since: Date.now() });
     this.#idle.set(key, idle);
   }

@@ -3,7 +3,7 @@ import type { HttpsTimeouts } from '../base/https.ts';
 import type { FailureReason, PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
 
-/** A message ready for the wire. `mayStart` is asked once, immediately before its first byte. */
+/** A message ready for the wire. `mayStart` is asked immediately before its first byte. */
 export type WireMessage = {
   /** Comes back in the provider's feedback, where the provider echoes something of ours. */
   sendId: string;
