@@ -7,7 +7,7 @@ import { projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { findDetail, listAttempts } from './detail_queries.ts';
 import { cancel, findSend, RESOLUTIONS, resolve } from './resolve.ts';
-import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
+import { pageSends, SHOWN_STATUSES, toSend, toSendNow } from './send_log.ts';
 
 export { findHtml } from './detail_queries.ts';
 
@@ -26,7 +26,7 @@ const readSend = async (scope: Scope, sendId: string) => {
   if (!send || !detail) throw new Refusal('not_found', { detail: 'There is no such send.' });
   const attempts = await listAttempts(scope, sendId);
   return {
-    ...toSend(send),
+    ...(await toSendNow(scope, send)),
     category: detail.category,
     on_unknown: detail.on_unknown,
     due_at: toText(detail.due_at),

@@ -7,7 +7,7 @@ import type { Addressed } from '../base/route.ts';
 import type { SendRow } from './log_queries.ts';
 import { cancel, findSend, RESOLUTIONS, resolve } from './resolve.ts';
 import { CANCELLED_SHOWN, RESOLVED_SHOWN } from './shown.ts';
-import { pageSends, Send, SHOWN_STATUSES, toSend } from './send_log.ts';
+import { pageSends, Send, SendNow, SHOWN_STATUSES, toSend, toSendNow } from './send_log.ts';
 
 const SendParams = z.object({ id: z.uuid().meta({ description: "The send's id." }) });
 const SendQuery = z.strictObject({
@@ -50,11 +50,14 @@ export const deliveryRoutes = [
     path: '/v1/sends/:id',
     access: 'server',
     summary: 'Read one send.',
+    description:
+      'With what a queued one waits for just now: its provider is parked, left alone, or paced.',
     params: SendParams,
     status: 200,
-    answer: Send,
+    answer: SendNow,
     find: findNamed,
-    handle: ({ found }) => Promise.resolve(toSend(found)),
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, (scope) => toSendNow(scope, found)),
   }),
   route({
     method: 'POST',

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
-import { fixOf } from '../providers/providers.ts';
+import { findHold, fixOf, HOLDS } from '../providers/providers.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { listSends, SHOWN_STATUSES } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
+import { DELIVERED_SHOWN, WAITING_SHOWN } from './shown.ts';
 
 export { SHOWN_STATUSES };
 
@@ -44,27 +45,30 @@ export const Send = z
   .meta({
     id: 'Send',
     description: 'The intent to send one message to one person, and what became of it.',
-    examples: [
-      {
-        id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
-        automation_id: '019a9f0c-6c01-7f1e-a9a0-5c1d6a1a2b01',
-        run_id: '019a9f0c-6c02-7d4b-8c55-0b6f5a1a2b02',
-        step_id: 'welcome',
-        profile_id: '019a9f0c-6c03-7a3c-9d17-3e2f4a1a2b03',
-        provider_id: '019a9f0c-6c04-7b2d-8e28-7d1e3a1a2b04',
-        to: 'ann@example.com',
-        subject: 'Welcome, Ann',
-        status: 'delivered',
-        status_reason: null,
-        status_fix: null,
-        attempts: 1,
-        queued_at: '2026-01-31T12:00:00.300Z',
-        accepted_at: '2026-01-31T12:00:00.900Z',
-        delivered_at: '2026-01-31T12:00:04.000Z',
-        provider_message_id: '<019a9f0c-6c00-7cc3-98c4-dc0c0c07398f.1@example.com>',
-        feedback: [{ kind: 'delivered', occurred_at: '2026-01-31T12:00:04.000Z' }],
-      },
-    ],
+    examples: [DELIVERED_SHOWN],
+  });
+
+/** A send as it stands this moment. */
+export const SendNow = z
+  .strictObject({
+    ...Send.shape,
+    waits_for: z
+      .strictObject({
+        because: z.enum(HOLDS),
+        reason: z
+          .string()
+          .nullable()
+          .meta({ description: 'The class of the failure for which its provider is parked.' }),
+        until: Timestamp.nullable(),
+        fix: z.string().meta({ description: 'What to do about it.' }),
+      })
+      .nullable()
+      .meta({ description: 'What of its provider makes a queued send wait just now.' }),
+  })
+  .meta({
+    id: 'SendNow',
+    description: 'A send, and what it waits for just now.',
+    examples: [WAITING_SHOWN],
   });
 
 const toText = (at: Date | null): string | null => at?.toISOString() ?? null;
@@ -99,6 +103,19 @@ export const toSend = (row: SendRow) => ({
   provider_message_id: row.provider_message_id,
   feedback: feedbackOf(row),
 });
+
+/**
+ * A send with what it waits for, looked up when it is read. One that waits for its own next try is told
+ * of its provider's rate no more than of others': that is not what it waits for.
+ */
+export const toSendNow = async (scope: Scope, row: SendRow) => {
+  const hold = row.shown_status === 'queued' ? await findHold(scope, row.provider_id) : null;
+  const isOurs = hold !== null && !(hold.because === 'rate' && row.status_reason !== null);
+  return {
+    ...toSend(row),
+    waits_for: isOurs ? { ...hold, until: toText(hold.until) } : null,
+  };
+};
 
 type SendQuery = PageQuery & {
   profile_id?: string | undefined;

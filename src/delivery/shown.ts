@@ -1,4 +1,4 @@
-// What the documents' examples of ending a send tell of: two that stand beside the delivered one.
+// What the documents' examples of sends tell of: a delivered one, one that waits, and two that are ended.
 
 const SHOWN = {
   id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
@@ -13,6 +13,34 @@ const SHOWN = {
   delivered_at: null,
   provider_message_id: null,
   feedback: [],
+};
+
+export const DELIVERED_SHOWN = {
+  ...SHOWN,
+  subject: 'Welcome, Ann',
+  status: 'delivered' as const,
+  status_reason: null,
+  attempts: 1,
+  accepted_at: '2026-01-31T12:00:00.900Z',
+  delivered_at: '2026-01-31T12:00:04.000Z',
+  provider_message_id: '<019a9f0c-6c00-7cc3-98c4-dc0c0c07398f.1@example.com>',
+  feedback: [{ kind: 'delivered', occurred_at: '2026-01-31T12:00:04.000Z' }],
+};
+
+/** Nothing of it was rendered yet: its provider is left alone. */
+export const WAITING_SHOWN = {
+  ...SHOWN,
+  subject: null,
+  status: 'queued' as const,
+  status_reason: null,
+  attempts: 0,
+  accepted_at: null,
+  waits_for: {
+    because: 'circuit_open' as const,
+    reason: null,
+    until: '2026-01-31T12:00:15.000Z',
+    fix: 'The provider failed several times in a row. It is tried again by itself; a test message finds out at once.',
+  },
 };
 
 export const RESOLVED_SHOWN = {

@@ -15,6 +15,8 @@ export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts
 export { fixOf } from './failures.ts';
 export { allow, findState, setPlan, spend } from './pace.ts';
 export { giveBack, noteFailure, noteSuccess, noteThrottled } from './pace_notes.ts';
+export { findHold, HOLDS } from './holds.ts';
+export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
 export type { Link, NewProvider, Sender, SendOutcome, WireMessage };

@@ -141,6 +141,31 @@ const Preview = ({ projectId, sendId }: { projectId: string; sendId: string }) =
   />
 );
 
+const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
+  provider_parked: 'It waits: its provider is parked',
+  circuit_open: 'It waits: its provider is left alone after failures',
+  ramp: 'It waits: the warm-up of its provider has no room today',
+  rate: 'It waits for its turn',
+};
+
+const Waiting = ({ waitsFor }: { waitsFor: NonNullable<SendDetail['waits_for']> }) => (
+  <Alert
+    color={waitsFor.because === 'provider_parked' ? 'red' : 'yellow'}
+    title={holds[waitsFor.because]}
+  >
+    <Stack gap={4}>
+      {waitsFor.reason !== null && <Text size="sm">{inWords(waitsFor.reason)}</Text>}
+      <Text size="sm">{waitsFor.fix}</Text>
+      {waitsFor.until !== null && (
+        <Group gap={6}>
+          <Text size="sm">Until</Text>
+          <When at={waitsFor.until} />
+        </Group>
+      )}
+    </Stack>
+  </Alert>
+);
+
 const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string }) => (
   <Stack>
     <PageTitle
@@ -149,6 +174,7 @@ const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string
     />
     <SendStatus send={known} />
     {known.status_fix !== null && <Alert color="yellow">{known.status_fix}</Alert>}
+    {known.waits_for !== null && <Waiting waitsFor={known.waits_for} />}
     <SendActions send={known} projectId={projectId} />
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Card title="Hand-offs">

@@ -1,0 +1,50 @@
+import type { Scope } from '../base/db.ts';
+import { toFailure } from './failures.ts';
+import { findState } from './pace.ts';
+import type { PaceState } from './pace.ts';
+import { findProvider } from './queries.ts';
+import { dayOf, nextDayAt } from './ramp.ts';
+
+/** What of a provider makes its sends wait. */
+export const HOLDS = ['provider_parked', 'circuit_open', 'ramp', 'rate'] as const;
+
+export type Hold = {
+  because: (typeof HOLDS)[number];
+  /** The class of the failure for which it is parked. */
+  reason: string | null;
+  until: Date | null;
+  fix: string;
+};
+
+const parkedFor = (reason: Parameters<typeof toFailure>[0]): Hold => ({
+  because: 'provider_parked',
+  reason,
+  until: null,
+  fix: `${toFailure(reason).fix} Then save the provider again, or send a test message.`,
+});
+
+const pacedBy = ({ circuit, openedUntil, rampToday, rate }: PaceState): Hold | null => {
+  if (circuit !== 'closed') {
+    const until = circuit === 'open' ? openedUntil : null;
+    const fix =
+      'The provider failed several times in a row. It is tried again by itself; a test message finds out at once.';
+    return { because: 'circuit_open', reason: null, until, fix };
+  }
+  if (rampToday && rampToday.used >= rampToday.allowed) {
+    const until = new Date(nextDayAt(dayOf(Date.now())));
+    const fix = 'The warm-up allows no more today (UTC). Raise or end the ramp of the provider.';
+    return { because: 'ramp', reason: null, until, fix };
+  }
+  if (rate === null) return null;
+  const fix = `The provider is given ${rate.toLocaleString('en')} sends a second at most; it has its turn by itself.`;
+  return { because: 'rate', reason: null, until: null, fix };
+};
+
+/** What makes sends of a provider wait just now, whatever they wait for themselves; null where nothing does. */
+export const findHold = async (scope: Scope, providerId: string): Promise<Hold | null> => {
+  const row = await findProvider(scope, providerId);
+  if (!row) return null;
+  if (row.parked_reason !== null) return parkedFor(row.parked_reason);
+  const state = await findState(scope, providerId);
+  return state && pacedBy(state);
+};
