@@ -5,7 +5,7 @@ import type { Ramped } from './wait_queries.ts';
 
 /**
  * Makes due again what waits for the next day of a provider's ramp: the ramp is another one now, or gone. Goes
- * through them once, a bounded number in each transaction: what the new ramp has no room for is put off again meanwhile.
+ * through them once, a bounded number in each transaction; what the new ramp has no room for is put off again.
  */
 export const releaseRamped = async (
   deps: Deps,
