@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+import { constants, gzipSync } from 'node:zlib';
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Limit } from '../base/route.ts';
@@ -29,7 +29,7 @@ type Asset = { etag: string; plain: Buffer; zipped: Buffer };
 const toAsset = (text: string): Asset => ({
   etag: digest(text),
   plain: Buffer.from(text),
-  zipped: gzipSync(text),
+  zipped: gzipSync(text, { level: constants.Z_BEST_COMPRESSION }),
 });
 
 /** Sends an asset, or 304 to those who have it. */

@@ -3,7 +3,17 @@ import { follow } from './openapi_read.ts';
 import type { Schema } from './openapi_read.ts';
 
 /** A line of a table: a member of a body or a parameter, or several of which the same is to be said. */
-export type Member = { names: string[]; type: string; isRequired: boolean; notes: string };
+export type Member = {
+  names: string[];
+  type: string;
+  isRequired: boolean;
+  notes: string;
+  /** The endpoint at which the members of its type are listed, if not here. */
+  listedAt?: string;
+};
+
+/** Where the members of what is named are listed: at the first endpoint that has it, and nowhere else. */
+export type Listed = Map<string, string>;
 
 const isReference = (schema: Schema): schema is oas31.ReferenceObject =>
   typeof schema.$ref === 'string';
@@ -64,19 +74,40 @@ const firstOf = (document: oas31.OpenAPIObject, given: Schema): oas31.SchemaObje
 export const shapeOf = (document: oas31.OpenAPIObject, given: Schema): string =>
   notesOf(firstOf(document, given));
 
+/** What a page lists members of, and the endpoint at which it does. */
+export type Place = { document: oas31.OpenAPIObject; listed: Listed; endpoint: string };
+
+const referenceIn = (schema: Schema): string | undefined =>
+  isReference(schema) ? schema.$ref : schema.items && referenceIn(schema.items);
+
+/** The endpoint at which the members of this were listed before; from now on this one, if nowhere. */
+export const findListed = (
+  { document, listed, endpoint }: Place,
+  given: Schema,
+): string | undefined => {
+  const name = referenceIn(given);
+  if (name === undefined || !firstOf(document, { $ref: name }).properties) return undefined;
+  const before = listed.get(name);
+  listed.set(name, before ?? endpoint);
+  return before;
+};
+
 /** The members of a body, those of nested objects under their path: `items[].id`. */
-const membersOf = (document: oas31.OpenAPIObject, given: Schema, prefix = ''): Member[] => {
+const membersOf = (place: Place, given: Schema, prefix = ''): Member[] => {
+  const { document } = place;
   const schema = firstOf(document, given);
-  if (schema.items) return membersOf(document, schema.items, `${prefix}[]`);
+  if (schema.items) return membersOf(place, schema.items, `${prefix}[]`);
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const path = prefix === '' ? name : `${prefix}.${name}`;
+    const listedAt = findListed(place, member);
     const line = {
       names: [path],
       type: typeOf(member),
       isRequired: schema.required?.includes(name) ?? false,
       notes: notesOf(follow<oas31.SchemaObject>(document, member)),
+      ...(listedAt === undefined ? {} : { listedAt }),
     };
-    return [line, ...membersOf(document, member, path)];
+    return [line, ...(listedAt === undefined ? membersOf(place, member, path) : [])];
   });
 };
 
@@ -84,9 +115,9 @@ const isAlike = (a: Member, b: Member): boolean =>
   a.type === b.type && a.isRequired === b.isRequired && a.notes === b.notes;
 
 /** The lines of a body's table: neighbours of which the same is to be said share one. */
-export const linesOf = (document: oas31.OpenAPIObject, given: Schema): Member[] => {
+export const linesOf = (place: Place, given: Schema): Member[] => {
   const lines: Member[] = [];
-  for (const member of membersOf(document, given)) {
+  for (const member of membersOf(place, given)) {
     const last = lines.at(-1);
     if (last && isAlike(last, member)) last.names.push(...member.names);
     else lines.push(member);

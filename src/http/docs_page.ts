@@ -4,8 +4,8 @@ import { refusals } from '../base/refusal.ts';
 import type { RefusalName } from '../base/refusal.ts';
 import type { Limit } from '../base/route.ts';
 import { toCurl } from './docs_curl.ts';
-import { linesOf, notesOf, shapeOf, typeOf } from './docs_members.ts';
-import type { Member } from './docs_members.ts';
+import { findListed, linesOf, notesOf, shapeOf, typeOf } from './docs_members.ts';
+import type { Listed, Member, Place } from './docs_members.ts';
 import { toHtml } from './docs_prose.ts';
 import { errorsOf, follow, listEndpoints } from './openapi_read.ts';
 import type { Endpoint } from './openapi_read.ts';
@@ -13,6 +13,9 @@ import { inOrder } from './openapi_refusals.ts';
 import { toAmount } from './openapi_text.ts';
 
 type Document = oas31.OpenAPIObject;
+
+/** A page that is being made, and what need not be said in it again. */
+type Page = { document: Document; listed: Listed; common: ReadonlySet<RefusalName> };
 
 const parametersOf = ({ parameters = [] }: oas31.OperationObject): oas31.ParameterObject[] =>
   parameters.filter((parameter) => 'name' in parameter);
@@ -29,13 +32,44 @@ const toMember = (document: Document, parameter: oas31.ParameterObject): Member 
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-const toEndpoint = (document: Document, endpoint: Endpoint) => {
+const toAnswer = (place: Place, { schema = {}, example }: oas31.MediaTypeObject) => {
+  const listedAt = findListed(place, schema);
+  return {
+    name: typeOf(schema),
+    example: json(example),
+    ...(listedAt === undefined ? { members: linesOf(place, schema) } : { listedAt }),
+  };
+};
+
+const isKeyed = ({ operation }: Endpoint): boolean => (operation.security ?? []).length > 0;
+
+/** What whoever bears a key may be answered anywhere: said once, and not at every endpoint. */
+const findCommon = (document: Document): Set<RefusalName> => {
+  const answered = listEndpoints(document)
+    .filter(isKeyed)
+    .map(({ operation }) => errorsOf(document, operation).flatMap(({ names }) => names));
+  const [first = [], ...others] = answered;
+  return new Set(first.filter((name) => others.every((names) => names.includes(name))));
+};
+
+/** The errors that are an endpoint's own. */
+const ownErrors = ({ document, common }: Page, endpoint: Endpoint) => {
+  const errors = errorsOf(document, endpoint.operation);
+  if (!isKeyed(endpoint)) return errors;
+  return errors
+    .map(({ status, names }) => ({ status, names: names.filter((name) => !common.has(name)) }))
+    .filter(({ names }) => names.length > 0);
+};
+
+const toEndpoint = (page: Page, endpoint: Endpoint) => {
+  const { document, listed } = page;
   const { method, path, operation } = endpoint;
   const { requestBody, responses = {} } = operation;
   const body = requestBody && follow<oas31.RequestBodyObject>(document, requestBody);
   const [[status, success] = []] = Object.entries(responses) as [string, oas31.ResponseObject][];
   const sent = body?.content['application/json'];
   const answer = success?.content?.['application/json'];
+  const place = { document, listed, endpoint: operation.operationId ?? '' };
   return {
     id: operation.operationId,
     method,
@@ -47,14 +81,12 @@ const toEndpoint = (document: Document, endpoint: Endpoint) => {
     body: body && {
       notes: body.description ?? '',
       shape: sent?.schema ? shapeOf(document, sent.schema) : '',
-      members: sent?.schema ? linesOf(document, sent.schema) : [],
+      members: sent?.schema ? linesOf(place, sent.schema) : [],
     },
     status,
-    answer: answer && {
-      members: answer.schema ? linesOf(document, answer.schema) : [],
-      example: json(answer.example),
-    },
-    errors: errorsOf(document, operation),
+    answer: answer && toAnswer(place, answer),
+    errors: ownErrors(page, endpoint),
+    isKeyed: isKeyed(endpoint),
     curl: toCurl(endpoint),
   };
 };
@@ -78,14 +110,14 @@ const toParts = (text: string) => {
   return { lead, sections };
 };
 
-const toTag = (document: Document, { name, description }: oas31.TagObject) => ({
+const toTag = (page: Page, { name, description }: oas31.TagObject) => ({
   id: name.toLowerCase(),
   name,
   about: description ?? '',
-  endpoints: listEndpoints(document)
+  endpoints: listEndpoints(page.document)
     // What browsers ask by themselves is nothing to read about.
     .filter(({ method, operation }) => method !== 'OPTIONS' && operation.tags?.includes(name))
-    .map((endpoint) => toEndpoint(document, endpoint)),
+    .map((endpoint) => toEndpoint(page, endpoint)),
 });
 
 const toScheme = ([id, scheme]: [string, oas31.SecuritySchemeObject]) => ({
@@ -114,7 +146,8 @@ liquid.registerFilter('prose', { handler: toHtml, raw: true });
 /** The page that says what a document says. `style` is put into it as it is. */
 export const renderPage = (document: Document, limits: readonly Limit[], style: string): string => {
   const { components = {}, info, tags = [] } = document;
-  return liquid.renderFileSync('docs', {
+  const page: Page = { document, listed: new Map(), common: findCommon(document) };
+  const html = liquid.renderFileSync('docs', {
     title: info.title,
     about: toParts(info.description ?? ''),
     schemes: Object.entries(components.securitySchemes ?? {}).map((entry) =>
@@ -123,9 +156,12 @@ export const renderPage = (document: Document, limits: readonly Limit[], style: 
     headers: Object.values(components.parameters ?? {}).map((parameter) =>
       toMember(document, parameter as oas31.ParameterObject),
     ),
-    tags: tags.map((tag) => toTag(document, tag)),
+    tags: tags.map((tag) => toTag(page, tag)),
     errors: toErrors(document),
+    common: [...page.common],
     limits: limits.map((limit) => ({ ...limit, amount: toAmount(limit) })),
     style,
   }) as string;
+  // Nobody sees how it is indented, and everybody would load it. Texts hold no `<`.
+  return html.replaceAll(/\n\s+</g, '\n<');
 };

@@ -127,7 +127,7 @@ const listRoutes = [
   }),
   route({
     method: 'POST',
-    path: `${ALL}/preview`,
+    path: '/v1/segment-previews',
     access: 'server',
     summary: 'Ask who would be in a segment, without keeping it.',
     description:

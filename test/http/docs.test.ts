@@ -22,7 +22,8 @@ const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ method }) => method !== 'OPTIONS');
 const found = await findBrowser();
 const NO_BROWSER = 'there is no Chromium: install one, or set CHROMIUM_PATH';
-const PAGE_BYTES_MAX = 32 * 1024;
+/** What one more endpoint may cost whoever loads the page. */
+const BYTES_PER_ENDPOINT_MAX = 512;
 
 const load = (headers: Record<string, string> = {}) => fetch(`${api.url}/docs`, { headers });
 
@@ -67,7 +68,9 @@ describe('GET /docs', () => {
 
   test('200: small on the wire', async () => {
     const { headers } = await load({ 'accept-encoding': 'gzip' });
-    expect(Number(headers.get('content-length'))).toBeLessThan(PAGE_BYTES_MAX);
+    expect(Number(headers.get('content-length'))).toBeLessThan(
+      endpoints.length * BYTES_PER_ENDPOINT_MAX,
+    );
   });
 
   test('200: the examples call the service where the reader found it', async () => {
@@ -127,6 +130,30 @@ describe('what the page says', () => {
     expect(new Set(ids).size).toBe(ids.length);
     const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
     expect(links.filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  test('the members of what is named are listed once, and linked to from elsewhere', async () => {
+    const page = await text();
+    const links = [...page.matchAll(/Its members are those of <a href="#(\w+)">(\w+)</g)];
+    expect(links.map(([, , name]) => name)).toEqual(expect.arrayContaining(['Segment', 'Send']));
+    for (const [, id] of links) {
+      const [article = ''] = new RegExp(`<article id="${id}">.*?</article>`, 's').exec(page) ?? [];
+      expect(article).toContain('<dl class="members"');
+    }
+    expect(page.split('progress.counted_until</code>')).toHaveLength(2);
+  });
+
+  test('what any call may be answered is said once, and what is an endpoint’s own there', async () => {
+    const page = await text();
+    const [anywhere = ''] = /Every call that bears a key may be answered with.*/.exec(page) ?? [];
+    for (const { operation } of endpoints.filter((one) => one.operation.security?.length)) {
+      const id = operation.operationId;
+      const [article = ''] = new RegExp(`<article id="${id}">.*?</article>`, 's').exec(page) ?? [];
+      const names = errorsOf(document, operation).flatMap((one) => one.names);
+      const said = (name: string) =>
+        [anywhere, article].filter((part) => part.includes(`<a href="#${name}">`)).length;
+      expect(names.filter((name) => said(name) !== 1)).toEqual([]);
+    }
   });
 
   test('every error that an endpoint may answer is in the table, as the catalogue has it', async () => {

@@ -26,6 +26,7 @@ import { shownRelay } from './as_shown.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
+import { addressOf, bytes, chars, keys, nested, padded, times } from './of_size.ts';
 import { ask, toWire } from './raw_http.ts';
 
 const database = testDatabase();
@@ -53,15 +54,6 @@ const importList = (body: unknown) => post('/v1/suppression-imports', body);
 const postSetting = (path: string, body: unknown) =>
   post(`/v1/projects/${api.project.project_id}/webhooks${path}`, body);
 const event = (given: object = {}) => ({ event: 'made', external_id: 'ann', ...given });
-const times = <T>(count: number, make: (at: number) => T): T[] =>
-  Array.from({ length: count }, (_, at) => make(at));
-const keys = (count: number) => Object.fromEntries(times(count, (at) => [`key_${at}`, at]));
-const chars = (count: number) => 'x'.repeat(count);
-/** A text of so many bytes that has fewer characters. */
-const bytes = (count: number) => 'ü'.repeat(Math.floor(count / 2)) + chars(count % 2);
-/** JSON of so many bytes. */
-const padded = (body: unknown, count: number) => JSON.stringify(body).padEnd(count);
-const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 
 const eventOfBytes = (count: number) => {
@@ -73,11 +65,6 @@ const eventOfBytes = (count: number) => {
     rest -= here;
   }
   return event({ properties: parts });
-};
-const addressOf = (count: number): string => {
-  const [local, end] = ['a'.repeat(64), '.example'];
-  const host = times(count - local.length - 1 - end.length, (at) => (at % 50 === 49 ? '.' : 'h'));
-  return `${local}@${host.join('')}${end}`;
 };
 const startAfresh = async (): Promise<void> => {
   api.project = await createProject(database.deps, 'fresh');

@@ -25,7 +25,7 @@ const named = (those: readonly Endpoint[]) =>
   those.map((one) => [`${one.method} ${one.path}`, one] as const);
 
 /** Answers, and keeps nothing. */
-const READING = ['/v1/segments/preview'];
+const READING = ['/v1/segment-previews'];
 
 /** Says of an answer what was done, and not whether this try did it. */
 const toEffect: Record<string, (body: { event_ids: string[] }) => unknown> = {

@@ -89,7 +89,7 @@ test('200: that an address is suppressed is said apart', async () => {
 
 test('200: a preview finds the same before anything is counted, and says of how many', async () => {
   const once = { ...ordered, within_days: 60 };
-  const { body } = await post('/v1/segments/preview', {
+  const { body } = await post('/v1/segment-previews', {
     definition: { where: once, include_suppressed: true },
   });
   expect(body).toMatchObject({ examined: 2, is_everybody: true, members: 1 });
