@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
+import { readEmail } from '../base/email_address.ts';
 import type { Limit } from '../base/route.ts';
 import { isStorable } from '../base/text.ts';
 import { FILTERS_MAX } from './comparison.ts';
@@ -213,9 +213,11 @@ export const TestRun = z
     profile_id: PersonRef,
     to: z
       .string()
-      .max(EMAIL_CHARS_MAX, `at most ${EMAIL_CHARS_MAX} characters`)
-      .refine((text) => readEmail(text) !== null, 'must be one e-mail address')
-      .meta({ description: 'Where all its mail goes.' }),
+      .refine(
+        (text) => readEmail(text) !== null,
+        'must be one e-mail address, such as me@example.com',
+      )
+      .meta({ description: 'Where all its mail goes.', examples: ['me@example.com'] }),
   })
   .meta({ examples: [{ profile_id: 'external_id:ann', to: 'me@example.com' }] });
 

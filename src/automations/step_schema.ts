@@ -14,10 +14,12 @@ const Next = StepId.nullable();
 
 export const Duration = z
   .string()
-  .refine(isDuration, 'must be an ISO 8601 duration such as PT2H, P3D or P1M, at most a year');
+  .refine(isDuration, 'must be an ISO 8601 duration such as PT2H, P3D or P1M, at most a year')
+  .meta({ examples: ['PT2H', 'P3D', 'P1M'] });
 export const Zone = z
   .string()
-  .refine(isZone, 'must be a time zone of the IANA database, such as Europe/Berlin');
+  .refine(isZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
+  .meta({ examples: ['Europe/Berlin', 'UTC'] });
 export const TimeOfDay = z
   .string()
   .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 09:00');
@@ -44,9 +46,11 @@ const named = <Value>(isGood: (value: unknown) => boolean, message: string) =>
       Object.values(given).every(isGood),
     `names have 1 to ${NAME_CHARS_MAX} characters; ${message}`,
   );
+const NAMES_SHOWN = { type: 'string', minLength: 1, maxLength: NAME_CHARS_MAX } as const;
 const TraitsFromEvent = named<string>(isName, 'values are names of properties').meta({
   type: 'object',
-  additionalProperties: { type: 'string' },
+  propertyNames: NAMES_SHOWN,
+  additionalProperties: NAMES_SHOWN,
   description: 'Name of the trait → name of the trigger event’s property.',
 });
 const SetTraits = named<string | number | boolean | null>(
@@ -54,6 +58,7 @@ const SetTraits = named<string | number | boolean | null>(
   'values are texts, numbers, true, false, or null to remove a trait',
 ).meta({
   type: 'object',
+  propertyNames: NAMES_SHOWN,
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
   description: 'Name of the trait → its value; null removes it.',
 });
@@ -80,6 +85,7 @@ const DelayUntil = z.strictObject({
       offset: z
         .string()
         .refine(isSignedDuration, 'must be an ISO 8601 duration such as -P3D, at most a year')
+        .meta({ examples: ['-P3D', 'PT2H'] })
         .optional(),
       time: TimeOfDay.optional(),
       repeats: z.literal('yearly').optional(),

@@ -3,7 +3,8 @@ import type { oas31, ZodOpenApiOverride } from 'zod-openapi';
 
 /**
  * Leaves out what a reader of a schema should not have to see: patterns that a format says already,
- * bounds that every integer has. Puts back examples and defaults, which get lost where a schema transforms.
+ * bounds that every integer has. Puts back what gets lost where a schema transforms: examples, defaults, and
+ * that a member must be there.
  * Answers are left open, because clients have to ignore what they do not know.
  */
 export const tidySchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) => {
@@ -13,9 +14,23 @@ export const tidySchema: ZodOpenApiOverride = ({ jsonSchema, zodSchema, io }) =>
   if (isAnyName(jsonSchema.propertyNames)) delete jsonSchema.propertyNames;
   if (io === 'output' && jsonSchema.additionalProperties === false)
     delete jsonSchema.additionalProperties;
+  const { def } = zodSchema._zod;
+  if (io === 'input' && def.type === 'object') {
+    const { shape } = def as z.core.$ZodObjectDef;
+    const needed = Object.keys(shape).filter((name) => isNeeded(shape[name] as z.core.$ZodType));
+    if (needed.length > 0) jsonSchema.required = needed;
+  }
   const told = z.globalRegistry.get(zodSchema as unknown as z.ZodType) ?? {};
   if (told.examples) jsonSchema.examples = told.examples as unknown[];
   if (told['default'] !== undefined) jsonSchema.default = told['default'];
+};
+
+type Definition = { type: string; in?: z.core.$ZodType; out?: z.core.$ZodType };
+
+/** Whether a member must be there. One that is prepared first must, where what it is prepared for must. */
+const isNeeded = ({ _zod: { def, optin } }: z.core.$ZodType): boolean => {
+  const { in: first, out } = def as Definition;
+  return first?._zod.def.type === 'transform' && out ? isNeeded(out) : optin === undefined;
 };
 
 const isAnyName = (names: unknown): boolean => JSON.stringify(names) === '{"type":"string"}';

@@ -11,10 +11,12 @@ import { validatorOf } from '../support/contract.ts';
 import { testDatabase } from '../support/database.ts';
 import { boundsOf, valuesOf } from '../support/from_schema.ts';
 import { keepShownProvider, planShownSend, SHOWN_ID, shownRelay } from './as_shown.ts';
+import { madeUpFor } from './made_up.ts';
 
 const database = testDatabase();
 shownRelay(database);
 const api = testApi(database);
+const madeUp = madeUpFor(database, api);
 const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ operation }) => operation.security?.length);
 const named = (those: readonly Endpoint[]) =>
@@ -44,6 +46,7 @@ beforeAll(async () => {
   const { project_id } = api.project;
   await keepShownProvider(database, project_id);
   await planShownSend(database, project_id, false);
+  await madeUp.keep();
   // What is made up here must not be connected to.
   for (let checks = 0; checks < CHECKS_PER_HOUR; checks += 1)
     await countCheck(database.deps, project_id).catch(() => {});
@@ -138,8 +141,9 @@ const pathWith = (endpoint: Endpoint, values: Record<string, unknown>): string =
     const text = toText(values[name]);
     return encodeURIComponent(/^\.{0,2}$/.test(text) ? 'x' : text);
   });
-const goodPath = ({ path }: Endpoint): string =>
-  path
+const goodPath = (endpoint: Endpoint): string =>
+  madeUp
+    .pathOf(endpoint)
     .replace('{slug}', 'smtp')
     .replace('{project_id}', api.project.project_id)
     .replace('/identity-links/{id}', `/identity-links/${linkId}`)
@@ -147,7 +151,7 @@ const goodPath = ({ path }: Endpoint): string =>
     .replace('email-providers/{id}', `email-providers/${SHOWN_ID}`)
     .replace('sends/{id}', `sends/${SHOWN_ID}`)
     // Whoever is erased is shown to nobody any more.
-    .replace('{id}', path.endsWith('/erase') ? 'external_id:eve' : 'external_id:ann');
+    .replace('{id}', endpoint.path.endsWith('/erase') ? 'external_id:eve' : 'external_id:ann');
 
 const paramsOf = (endpoint: Endpoint, place: string) =>
   fc.record(
@@ -162,11 +166,12 @@ const paramsOf = (endpoint: Endpoint, place: string) =>
 
 /** Posts a body. That the answer is a documented one is checked by `api.call`. */
 const post = async (endpoint: Endpoint, body: string): Promise<number> => {
-  const { status } = await api.call(endpoint.method, goodPath(endpoint), {
+  const { status, body: answer } = await api.call(endpoint.method, goodPath(endpoint), {
     key: keyOf(endpoint),
     body,
   });
   expect(status).toBeLessThan(500);
+  await madeUp.clear(endpoint, answer);
   return status;
 };
 
@@ -179,7 +184,7 @@ describe.each(named(withBody))('%s', (_name, endpoint) => {
     const seen: number[] = [];
     await fc.assert(
       fc.asyncProperty(values, async (value) => {
-        seen.push(await post(endpoint, asText(value)));
+        seen.push(await post(endpoint, asText(await madeUp.name(endpoint, value))));
       }),
       { numRuns: RUNS },
     );

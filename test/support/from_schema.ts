@@ -6,7 +6,9 @@ import type { Schema } from '../../src/http/openapi_read.ts';
 type Document = oas31.OpenAPIObject;
 type SchemaObject = oas31.SchemaObject;
 
-const DEPTH_MAX = 5;
+const DEPTH_MAX = 12;
+/** Deeper than this nothing is made that may hold more of its own kind. */
+const OWN_KIND_DEPTH_MAX = 4;
 const ITEMS_MAX = 4;
 const CHARS_MAX = 40;
 const HOUR_MS = 3_600_000;
@@ -16,9 +18,13 @@ const moment = fc
   .integer({ min: -20 * HOUR_MS, max: 0 })
   .map((offset) => new Date(Date.now() + offset).toISOString());
 
-const textOf = ({ format, pattern, minLength = 0, maxLength = CHARS_MAX }: SchemaObject) => {
+const textOf = (schema: SchemaObject) => {
+  const { format, pattern, minLength = 0, maxLength = CHARS_MAX } = schema;
   if (format === 'uuid') return fc.uuid();
   if (format === 'date-time') return moment;
+  // Of what no schema can say, such as time zones, it gives examples.
+  if (pattern === undefined && schema.maxLength === undefined && schema.examples)
+    return fc.constantFrom(...(schema.examples as string[]));
   const lengths = { minLength, maxLength: Math.min(maxLength, minLength + CHARS_MAX) };
   if (pattern === undefined) return fc.string(lengths);
   return fc.stringMatching(new RegExp(pattern)).filter(({ length }) => length <= maxLength);
@@ -50,7 +56,7 @@ const objectOf = (document: Document, schema: SchemaObject, depth: number) => {
   );
   const { additionalProperties: more } = schema;
   if (schema.properties !== undefined || typeof more !== 'object') return described;
-  const key = fc.string({ minLength: 1, maxLength: CHARS_MAX });
+  const key = textOf({ minLength: 1, ...(schema.propertyNames as SchemaObject | undefined) });
   const maxKeys = Math.min(schema.maxProperties ?? ITEMS_MAX, ITEMS_MAX);
   return fc.dictionary(key, valuesOf(document, more, depth + 1), { maxKeys });
 };
@@ -76,14 +82,23 @@ const ofType = (document: Document, schema: SchemaObject, type: string, depth: n
   }
 };
 
+/** The shapes that a value may have; of those that hold more of its kind, none where it is deep enough. */
+const shapesOf = ({ $ref }: Schema, { anyOf, oneOf }: SchemaObject, depth: number): Schema[] => {
+  const shapes = (oneOf ?? anyOf ?? []) as Schema[];
+  if (depth <= OWN_KIND_DEPTH_MAX || typeof $ref !== 'string') return shapes;
+  return shapes.filter((shape) => !JSON.stringify(shape).includes(`"${$ref}"`));
+};
+
 /** Values that fit a schema of the document. */
 export const valuesOf = (document: Document, given: Schema, depth = 0): fc.Arbitrary<unknown> => {
   const schema = follow<SchemaObject>(document, given);
   if (depth > DEPTH_MAX) return fc.constant(null);
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...(schema.enum as unknown[]));
-  if (schema.anyOf && schema.type === undefined)
-    return fc.oneof(...schema.anyOf.map((branch) => valuesOf(document, branch, depth)));
+  if (schema.oneOf || (schema.anyOf && schema.type === undefined))
+    return fc.oneof(
+      ...shapesOf(given, schema, depth).map((branch) => valuesOf(document, branch, depth)),
+    );
   const types = [schema.type ?? []].flat();
   if (types.length === 0) return fc.jsonValue({ maxDepth: 2 });
   return fc.oneof(...types.map((type) => ofType(document, schema, type, depth)));

@@ -1,0 +1,193 @@
+// What requests that are made up from schemas have to find, and what no schema can say of them.
+import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { NEVER } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
+import { refreshProject } from '../../src/segments/segments.ts';
+import { DEFINITION_SHOWN as SEGMENT_SHOWN } from '../../src/segments/shown.ts';
+import type { TestApi } from '../support/api.ts';
+import { SHOWN_ID } from './as_shown.ts';
+
+/** One automation for each thing that is done with it, so that it stays as that needs it. */
+const STANDS: Record<string, string> = {
+  '': 'draft',
+  versions: 'draft',
+  activate: 'draft',
+  pause: 'active',
+  resume: 'paused',
+  archive: 'draft',
+  move: 'active',
+  runs: 'active',
+  test: 'draft',
+  explain: 'active',
+  simulation: 'draft',
+};
+const VERSION_MAX = 9_999;
+const idOf = (verb: string): string =>
+  `019a9f0c-6c00-7cc3-98c4-00000000000${Object.keys(STANDS).indexOf(verb).toString(16)}`;
+
+const keepAutomations = async ({ owner }: TestDatabase, projectId: string): Promise<void> => {
+  await owner.query(
+    `insert into rendering.templates (project_id, template_id, version, name, subject, html, created_at)
+     values ($1, $2, 1, 'Welcome', 'Welcome', 'Welcome', now())`,
+    [projectId, SHOWN_ID],
+  );
+  for (const [verb, status] of Object.entries(STANDS)) {
+    const byHand = { trigger: { kind: 'manual' }, settings: { re_entry: 'every_time' } };
+    const definition = { ...DEFINITION_SHOWN, ...(verb === 'runs' ? byHand : {}) };
+    await owner.query(
+      `insert into automations.automations values ($1, $2, 'Welcome', 'draft', null, now(), now())`,
+      [projectId, idOf(verb)],
+    );
+    for (const version of verb === 'simulation' ? [1, VERSION_MAX] : [1])
+      await owner.query('insert into automations.versions values ($1, $2, $3, $4, now())', [
+        projectId,
+        idOf(verb),
+        version,
+        JSON.stringify(definition),
+      ]);
+    if (status === 'draft') continue;
+    await owner.query(
+      'update automations.automations set status = $3, active_version = 1 where project_id = $1 and automation_id = $2',
+      [projectId, idOf(verb), status],
+    );
+  }
+};
+
+/** How many segments are kept before they are cleared away: there may be a hundred. */
+const SEGMENTS_KEPT_MAX = 50;
+
+type Members = Record<string, unknown>;
+type Made = [id: string, step: Members];
+
+const withSent = (condition: Members): Members =>
+  condition['on'] === 'send' ? { ...condition, step: FIRST } : condition;
+
+/** A step that leads to the next one, by the first of its ways. */
+const leadTo = (next: string | null, step: Members): Members => {
+  const first = (one: Members, at: number) => ({ ...one, next: at === 0 ? next : null });
+  const { branches, ways } = step as { branches?: Members[]; ways?: Members[] };
+  if (branches)
+    return {
+      ...step,
+      branches: branches.map((one, at) => ({
+        ...first(one, at),
+        when: (one['when'] as Members[]).map(withSent),
+      })),
+      otherwise: null,
+    };
+  if (ways)
+    return { ...step, ways: ways.map((one, at) => ({ ...first(one, at), name: `w${at}` })) };
+  if (step['kind'] === 'exit') return step;
+  const others = ['on_timeout', 'otherwise'].filter((name) => name in step);
+  return { ...step, next, ...Object.fromEntries(others.map((name) => [name, null])) };
+};
+
+const FIRST = 'welcome';
+
+/** Steps in a row, the first of which sends: each leads to the one after it. */
+const inARow = (given: Members): Members => {
+  const made = Object.entries(given).filter(([id]) => id !== FIRST) as Made[];
+  const ofKind = (isExit: boolean) => made.filter(([, { kind }]) => (kind === 'exit') === isExit);
+  const first = [FIRST, { ...DEFINITION_SHOWN.steps[FIRST] }] as Made;
+  const steps = [first, ...ofKind(false), ...ofKind(true).slice(0, 1)];
+  return Object.fromEntries(
+    steps.map(([id, step], at) => [id, leadTo(steps[at + 1]?.[0] ?? null, step)]),
+  );
+};
+
+const BY_EVENT = /"(?:on":"trigger"|by_property")/;
+
+/** A definition whose steps lead from the first to the last. */
+const connected = (definition: Members): Members => ({
+  ...definition,
+  ...(BY_EVENT.test(JSON.stringify(definition)) ? { trigger: DEFINITION_SHOWN.trigger } : {}),
+  entry: FIRST,
+  steps: inARow(definition['steps'] as Members),
+});
+
+const isOf = (value: Members, name: string): boolean => Object.hasOwn(value, name);
+
+/** What has to be found, by the member that names it. */
+const namesOf = ({ used, version }: { used: string; version: number }): Members => ({
+  segment_id: used,
+  provider_id: SHOWN_ID,
+  template_id: SHOWN_ID,
+  template_version: 1,
+  profile_id: 'external_id:ann',
+  version,
+  after_version: version,
+});
+
+const named = (value: unknown, names: Members): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => named(one, names));
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    Object.hasOwn(names, name) ? names[name] : named(member, names),
+  ]);
+  return Object.fromEntries(members) as unknown;
+};
+
+/** Makes what requests to segments and automations name, and has requests name it. */
+export const madeUpFor = (database: TestDatabase, api: TestApi) => {
+  const found = { segment: '', list: '', used: '', import: '' };
+  let kept: string[] = [];
+  const call = (method: string, path: string, body?: unknown) =>
+    api.call(method, path, {
+      key: api.project.server_key,
+      ...(body === undefined ? {} : { body }),
+    });
+  const create = async (body: object): Promise<string> =>
+    (await call('POST', '/v1/segments', body)).body.id as string;
+
+  /** The path with what is there in it. */
+  const pathOf = ({ path }: Pick<Endpoint, 'path'>): string =>
+    path
+      .replace(/automations\/\{id\}(?:\/(\w+))?/, (text, verb = '') =>
+        text.replace('{id}', idOf(verb as string)),
+      )
+      .replace('segments/{id}/imports', `segments/${found.list}/imports`)
+      .replace('segments/{id}', `segments/${found.segment}`)
+      .replace('segment-imports/{id}', `segment-imports/${found.import}`);
+
+  const findVersion = async (endpoint: Endpoint): Promise<number> => {
+    if (endpoint.method !== 'PATCH' && !endpoint.path.endsWith('/versions')) return 1;
+    const { body } = await call('GET', pathOf(endpoint).replace(/\/versions$/, ''));
+    return (body.latest_version ?? body.version) as number;
+  };
+
+  return {
+    pathOf,
+    keep: async (): Promise<void> => {
+      await keepAutomations(database, api.project.project_id);
+      found.used = await create({ name: 'used', definition: SEGMENT_SHOWN });
+      found.segment = await create({ name: 'shown', definition: SEGMENT_SHOWN });
+      found.list = await create({ name: 'list' });
+      const people = { people: [{ external_id: 'ann' }] };
+      const { body } = await call('POST', `/v1/segments/${found.list}/imports`, people);
+      found.import = body.import_id as string;
+    },
+    /** A body that fits, and names what is there. */
+    name: async (endpoint: Endpoint, given: unknown): Promise<unknown> => {
+      if (!/^\/v1\/(?:segment|automation)/.test(endpoint.path)) return given;
+      const version = await findVersion(endpoint);
+      const body = named(given, namesOf({ ...found, version })) as Members;
+      if (isOf(body, 'csv')) return { csv: `external_id\nann,${JSON.stringify(body['csv'])}` };
+      const definition = body['definition'] as Members | undefined;
+      if (!definition) return body;
+      if (isOf(definition, 'steps')) return { ...body, definition: connected(definition) };
+      const ofLanguage = isOf(definition, 'version') ? { version: 1 } : {};
+      return { ...body, definition: { ...definition, ...ofLanguage, include_suppressed: true } };
+    },
+    /** Makes room for more segments. */
+    clear: async ({ path, method }: Endpoint, answer: { id?: string } | null): Promise<void> => {
+      if (method !== 'POST' || path !== '/v1/segments' || !answer?.id) return;
+      kept.push(answer.id);
+      if (kept.length < SEGMENTS_KEPT_MAX) return;
+      for (const id of kept) await call('DELETE', `/v1/segments/${id}`);
+      kept = [];
+      await refreshProject(database.deps, api.project.project_id, { signal: NEVER });
+    },
+  };
+};
