@@ -6,8 +6,6 @@ import { IMPORT_ADDRESSES_MAX } from './schema.ts';
 import {
   addImport,
   addressKey,
-  findByEmail,
-  holdAddress,
   lift,
   listImportedEmails,
   resubscribe,
@@ -66,13 +64,8 @@ export const changesOf = ({ changeAddresses, observeUnsubscribed, wake }: Others
       return state;
     },
 
-    /** Of whoever is subscribed there is nothing to change, and nothing to tell later. */
     resubscribe: (where: Where, said: Said) =>
-      one(where, said.email, async (scope) => {
-        await holdAddress(scope, addressKey(scope, said.email));
-        const known = await findByEmail(scope, said.email);
-        if (known?.unsubscribed_at) await resubscribe(scope, said);
-      }),
+      one(where, said.email, (scope) => resubscribe(scope, said)),
 
     /** Answers of how many addresses the import's word was new. */
     addImport: ({ deps, projectId }: Where, told: Import, items: readonly ImportItem[]) => {

@@ -163,9 +163,9 @@ describe('through Exim', () => {
     expect(await preflight(settings)).toEqual({ kind: 'failed', reason: 'starttls_not_offered' });
   });
 
-  test('authentication_failed: without TLS the relay offers no AUTH', async () => {
+  test('auth_not_offered: without TLS the relay offers no AUTH', async () => {
     const settings = { ...exim.settings('starttls'), smtp_secure: 'none' as const };
-    expect(await preflight(settings)).toEqual({ kind: 'failed', reason: 'authentication_failed' });
+    expect(await preflight(settings)).toEqual({ kind: 'failed', reason: 'auth_not_offered' });
   });
 
   test('connection_failed: TLS from the first byte on a port that begins without', async () => {

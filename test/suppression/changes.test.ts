@@ -85,19 +85,6 @@ test('201 and 200: who unsubscribes is tagged until they come back, and stays su
   expect(await tags()).toEqual(['complained']);
 });
 
-test('200: whoever is subscribed stays so, and their history too, however often they are subscribed', async () => {
-  const email = someEmail();
-  const resubscribe = async () =>
-    (await call('POST', `/v1/unsubscribes/${email}/resubscribe`)).body.history.map(
-      ({ change }: { change: string }) => change,
-    );
-  await call('POST', '/v1/suppressions', { email });
-  expect(await resubscribe()).toEqual(['suppressed']);
-  await call('POST', '/v1/unsubscribes', { email });
-  const history = ['resubscribed', 'unsubscribed', 'suppressed'];
-  expect([await resubscribe(), await resubscribe()]).toEqual([history, history]);
-});
-
 test('a person who brings an address that left brings its tags with it', async () => {
   const email = someEmail();
   await call('POST', '/v1/unsubscribes', { email });
