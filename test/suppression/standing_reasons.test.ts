@@ -40,6 +40,17 @@ test('what is newer than the lift stands', async () => {
   expect(await ann.standing()).toMatchObject([{ reason: 'soft_bounces' }]);
 });
 
+test('what is told from the future happens now, after everything that is known', async () => {
+  const ann = addressIn(database);
+  for (let turn = 0; turn < 20; turn += 1) {
+    await ann.suppress('manual');
+    await ann.lift();
+    await ann.suppress('hard_bounce', '2999-01-31T12:00:00.000Z');
+    expect(await ann.standing()).toMatchObject([{ reason: 'hard_bounce' }]);
+    await ann.lift();
+  }
+});
+
 test('an import that is undone takes back its own word only', async () => {
   const ann = addressIn(database);
   const [one, other] = [importIn(database, ann.projectId), importIn(database, ann.projectId)];
