@@ -32,7 +32,7 @@ export const appRouter = router({
   }),
   automations: automationProcedures,
   providers: providerProcedures({
-    isStopped: suppression.isOnList,
+    isStopped: suppression.mustBeLeftAlone,
     releaseRamped: delivery.releaseRamped,
   }),
   webhooks: webhookProcedures({ seal: sealCredential, open: openCredential }),

@@ -5,6 +5,7 @@ import { inProject } from '../../src/base/db.ts';
 import { addressKey, suppress } from '../../src/suppression/suppression.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { suppressUncommitted } from '../delivery/one_send.ts';
+import { testAdmin } from '../support/admin.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { counterparts, fieldsOf, providersOf } from './counterparts.ts';
@@ -14,6 +15,7 @@ const ROUNDS = 20;
 const database = testDatabase();
 const sinks = counterparts(database);
 const api = testApi(database);
+const admin = testAdmin(database, api);
 const { create, read, remove, test: send } = providersOf(api);
 
 const createOne = async (): Promise<string> =>
@@ -36,6 +38,21 @@ describe('P5: a suppression and a test message at the same moment', () => {
     expectRefusal(await testing, 'recipient_suppressed');
     expect(sent()).toBe(0);
     expect((await read(id)).body.last_test).toBeNull();
+  });
+
+  test('the test that the Console asks for waits, too', async () => {
+    const [id, to, cookie] = [await createOne(), someone(), await admin.openSession()];
+    const other = await suppressing(to);
+    const { project_id: projectId } = api.project;
+    const testing = admin.call('providers.test', {
+      type: 'mutation',
+      cookie,
+      input: { projectId, providerId: id, to },
+    });
+    await untilWaiting(database);
+    await other.query('commit');
+    expect((await testing).body).toMatchObject({ error: { message: 'recipient_suppressed' } });
+    expect(sent()).toBe(0);
   });
 
   test('a suppression that is rolled back lets the test that it held up be sent', async () => {
