@@ -2,6 +2,7 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
+import type { Event } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { hold } from './comparison.ts';
 import { findVersion } from './queries.ts';
@@ -9,7 +10,6 @@ import type { Kept } from './queries.ts';
 import { readClock } from './run_queries.ts';
 import type { Definition } from './schema.ts';
 import { listPast } from './simulate_queries.ts';
-import type { Past } from './simulate_queries.ts';
 import { SIMULATED_RUNS_MAX, SIMULATION_TIME_MAX_MS } from './simulation.ts';
 import type { Simulation } from './simulation.ts';
 import { inSnapshot } from './snapshot.ts';
@@ -23,13 +23,13 @@ const DAY_MS = 86_400_000;
 
 type Person = Somebody & { identityId: string };
 
-const keyOf = (event: Past): string => {
+const keyOf = (event: Event): string => {
   const { kind, value } = subjectOf(event);
   return `${kind}/${value}`;
 };
 
 /** Everybody whom some events are about, as they are today. */
-const readPeople = async (scope: Scope, events: readonly Past[]): Promise<Map<string, Person>> => {
+const readPeople = async (scope: Scope, events: readonly Event[]): Promise<Map<string, Person>> => {
   const subjects = new Map(events.map((event) => [keyOf(event), subjectOf(event)]));
   const known = await profiles.listIdentities(scope, [...subjects.values()]);
   const profileIds = [...new Set(known.map(({ profile_id }) => profile_id))];
@@ -67,7 +67,7 @@ class Entrance {
   }
 
   /** Lets somebody in by an event, or says why not. */
-  enter(event: Past, { identityId, person }: Person): 'entered' | 'late' | 're_entry' {
+  enter(event: Event, { identityId, person }: Person): 'entered' | 'late' | 're_entry' {
     const { re_entry: reEntry, late_events: lateEvents } = this.#definition.settings;
     if (isLate(event, lateEvents)) return 'late';
     const before = this.#latest.get(person.profileId) ?? null;
@@ -86,7 +86,7 @@ class Entrance {
   }
 }
 
-const toRun = (kept: Kept, definition: Definition, event: Past, person: Person) => ({
+const toRun = (kept: Kept, definition: Definition, event: Event, person: Person) => ({
   run_id: newId(),
   automation_id: kept.automation_id,
   version: kept.latest_version,
@@ -102,7 +102,7 @@ const toRun = (kept: Kept, definition: Definition, event: Past, person: Person) 
 
 type Asked = { kept: Kept; definition: Definition; from: Date; now: Date };
 
-const readTriggered = async (scope: Scope, { definition, from, now }: Asked): Promise<Past[]> => {
+const readTriggered = async (scope: Scope, { definition, from, now }: Asked): Promise<Event[]> => {
   const { trigger } = definition;
   if (trigger.kind !== 'event') return [];
   const limit = SIMULATED_RUNS_MAX + 1;

@@ -18,7 +18,7 @@ export { readMessageId } from './message.ts';
 export { releaseRamped } from './release_ramped.ts';
 export { CATEGORIES, ON_UNKNOWN } from './queries.ts';
 export type { Category };
-export { HAND_OFF_DEADLINE_MS } from './hand_off.ts';
+export { HAND_OFF_DEADLINE_MS } from '../providers/providers.ts';
 export { sendHint } from './send_hint.ts';
 export { sendQueued } from './send_queued.ts';
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../base/deps.ts';
 import { failpoint } from '../base/failpoint.ts';
 import { toStorable } from '../base/text.ts';
-import { withLink } from '../providers/providers.ts';
+import { HAND_OFF_DEADLINE_MS, withLink } from '../providers/providers.ts';
 import type { Link, Ready, SendOutcome } from '../providers/providers.ts';
 import type { HandOffLog } from './hand_off_log.ts';
 import { messageIdOf } from './message.ts';
@@ -9,9 +9,6 @@ import type { OutcomeRow } from './hand_off_queries.ts';
 import type { Built } from './prepare.ts';
 import type { Claimed } from './queries.ts';
 import { RESEND_AFTER_SECONDS, retryAfterSeconds } from './retry.ts';
-
-/** How long after its commit a hand-off may put its first byte on the wire. */
-export const HAND_OFF_DEADLINE_MS = 5_000;
 
 /** A send ready to be handed over. */
 export type Prepared = Built & {

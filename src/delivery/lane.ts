@@ -9,7 +9,7 @@ import type { HandOffContext, Prepared } from './hand_off.ts';
 import { postponeSend, releaseLeases } from './queries.ts';
 import { retryAfterSeconds } from './retry.ts';
 import { sendHint } from './send_hint.ts';
-import { releaseRamped } from './wait_queries.ts';
+import { holdRamped, releaseHeld } from './wait_queries.ts';
 import { makeAlarms } from './alarms.ts';
 import type { Turn } from './turns.ts';
 
@@ -56,7 +56,10 @@ const giveBack = async (context: LaneContext, sends: number, isProbe: boolean): 
   const { providerId } = context;
   const isRoomMade = await within(context, async (scope) => {
     const hasRoom = await providers.giveBack(scope, providerId, { sends, isProbe });
-    return hasRoom && (await releaseRamped(scope, providerId, sends)) > 0;
+    if (!hasRoom) return false;
+    const held = await holdRamped(scope, providerId, { after: null, sendsMax: sends });
+    await releaseHeld(scope, held);
+    return held.length > 0;
   });
   if (isProbe || isRoomMade) wakeAfter(context, 0);
 };

@@ -1,5 +1,6 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { z } from 'zod';
+import { hasLineBreak } from '../base/text.ts';
 import type { Rendered } from '../rendering/rendering.ts';
 import type { Sender } from '../providers/providers.ts';
 import { mailHeaders } from './mail_headers.ts';
@@ -60,12 +61,9 @@ const toSubjectHeader = (subject: string) =>
     ? { prepared: true, foldLines: true, value: toEncodedWords(subject) }
     : subject;
 
-/** What ends a header line for some mail software: values that have one are refused, never mended. */
-const LINE_BREAK = /[\r\n\0\u0085\u2028\u2029]/;
-
 const checkValues = (values: Record<string, string | null>): void => {
   for (const [name, value] of Object.entries(values))
-    if (value !== null && LINE_BREAK.test(value)) throw new Unbuildable(`${name} has a line break`);
+    if (value !== null && hasLineBreak(value)) throw new Unbuildable(`${name} has a line break`);
 };
 
 /** One kind of line end: a CR or LF alone is a line to one relay and none to the next (RFC 5321 §2.3.8). */

@@ -3,6 +3,9 @@ import type { Deps } from '../base/deps.ts';
 import { holdRamped, releaseHeld } from './wait_queries.ts';
 import type { Ramped } from './wait_queries.ts';
 
+/** How much of what waits for a ramp is made due in one transaction. */
+const RAMP_RELEASED_MAX = 1_000;
+
 /**
  * Makes due again what waits for the next day of a provider's ramp: the ramp is another one now, or gone. Goes
  * through them once, a bounded number in each transaction; what the new ramp has no room for is put off again.
@@ -15,11 +18,8 @@ export const releaseRamped = async (
   let after: Ramped | null = null;
   do {
     after = await inProject(deps, projectId, async (scope): Promise<Ramped | null> => {
-      const held = await holdRamped(scope, providerId, after);
-      await releaseHeld(
-        scope,
-        held.map(({ send_id }) => send_id),
-      );
+      const held = await holdRamped(scope, providerId, { after, sendsMax: RAMP_RELEASED_MAX });
+      await releaseHeld(scope, held);
       return held.at(-1) ?? null;
     });
   } while (after !== null);

@@ -54,34 +54,15 @@ export const waitForRamp = async (
   return rowCount;
 };
 
-/** Makes sends due that wait for another day of a ramp, the longest first. Answers how many. */
-export const releaseRamped = async (
-  { tx, projectId }: Scope,
-  providerId: string,
-  sendsMax: number,
-): Promise<number> => {
-  const { rowCount } = await tx.query(sql.unsafe`
-    update delivery.sends
-    set status_reason = null, due_at = queued_at
-    where project_id = ${projectId} and send_id = any (array(
-      select send_id from delivery.sends
-      where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued' and status_reason = 'ramp'
-      order by due_at, send_id
-      limit ${sendsMax}
-      for update skip locked
-    ))
-  `);
-  return rowCount;
-};
-
 const Ramped = z.strictObject({ send_id: z.uuid(), due_at: z.date() });
 export type Ramped = z.output<typeof Ramped>;
 
-/** How much of what waits for a ramp is made due in one transaction. */
-const RAMP_RELEASED_MAX = 1_000;
-
 /** The next of what waits for another day of a ramp, in the order in which it is due. */
-export const holdRamped = ({ tx, projectId }: Scope, providerId: string, after: Ramped | null) => {
+export const holdRamped = (
+  { tx, projectId }: Scope,
+  providerId: string,
+  { after, sendsMax }: { after: Ramped | null; sendsMax: number },
+) => {
   const isNext = after
     ? sql.fragment`(due_at, send_id) > (${sql.timestamp(after.due_at)}, ${after.send_id}::uuid)`
     : sql.fragment`due_at > statement_timestamp()`;
@@ -90,17 +71,20 @@ export const holdRamped = ({ tx, projectId }: Scope, providerId: string, after: 
     where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
     and status_reason = 'ramp' and due_at > statement_timestamp() and ${isNext}
     order by due_at, send_id
-    limit ${RAMP_RELEASED_MAX}
+    limit ${sendsMax}
     for update
   `);
 };
 
 /** Makes them due as they were when they were planned, so that nothing newer goes before them. */
-export const releaseHeld = ({ tx, projectId }: Scope, sendIds: string[]) =>
+export const releaseHeld = ({ tx, projectId }: Scope, held: readonly Ramped[]) =>
   tx.query(sql.unsafe`
     update delivery.sends
     set status_reason = null, due_at = queued_at
-    where project_id = ${projectId} and send_id = any (${sql.array(sendIds, 'uuid')}) and status = 'queued'
+    where project_id = ${projectId} and send_id = any (${sql.array(
+      held.map(({ send_id }) => send_id),
+      'uuid',
+    )}) and status = 'queued'
   `);
 
 /** Says of an unknown send what somebody has found out. Null when it is not unknown. */

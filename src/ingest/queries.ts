@@ -9,7 +9,8 @@ const Accepted = z.strictObject({
   duplicates: z.array(z.boolean()),
 });
 const FlushId = z.strictObject({ claim_flushes: z.uuid() });
-const Event = z.strictObject({
+/** An event as it is kept. */
+export const Event = z.strictObject({
   event_id: z.uuid(),
   name: z.string(),
   external_id: z.string().nullable(),

@@ -31,9 +31,11 @@ export const giveBack = async (
   let hasRoom = false;
   await change(scope, providerId, (pace) => {
     hasRoom = sends > 0 && pace.ramp_count > 0 && pace.ramp_day === dayOf(pace.now.getTime());
+    const isReopened = isProbe && pace.opened_until !== null;
+    if (!hasRoom && !isReopened) return null;
     return {
       ...(hasRoom ? { ramp_count: Math.max(0, pace.ramp_count - sends) } : {}),
-      ...(isProbe && pace.opened_until !== null ? { opened_until: pace.now } : {}),
+      ...(isReopened ? { opened_until: pace.now } : {}),
     };
   });
   return hasRoom;

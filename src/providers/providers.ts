@@ -19,6 +19,7 @@ export { findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
+export { HAND_OFF_DEADLINE_MS } from './transport.ts';
 export type { Link, NewProvider, Sender, SendOutcome, WireMessage };
 
 /** A provider ready to be used: its sender, and its settings with the secret in clear, in memory only. */

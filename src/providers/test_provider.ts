@@ -12,11 +12,9 @@ import { probeMessage } from './probe_message.ts';
 import { findProvider, noteTest, noteTestBegun, parkProvider } from './queries.ts';
 import type { ProviderRow, TestNote } from './queries.ts';
 import { openSettings } from './records.ts';
+import { HAND_OFF_DEADLINE_MS } from './transport.ts';
 import type { Link } from './transport.ts';
 import { connect } from './transports.ts';
-
-/** Between the decision to send and the first byte: what every hand-off keeps to. */
-const DEADLINE_MS = 5_000;
 
 /** Whether an address must be left alone. Locks it, so that the answer is true until the transaction ends. */
 export type IsStopped = (scope: Scope, email: string) => Promise<boolean>;
@@ -59,7 +57,7 @@ const sendProbe = async (
   const { from_email: from, from_name: fromName, reply_to: replyTo } = row;
   const probe = { from, fromName, replyTo, to: test.to, probeId: test.testId };
   const message = await probeMessage(probe);
-  const deadline = performance.now() + DEADLINE_MS;
+  const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
   await begin(deps, projectId, row, test);
   return link.send({ ...message, mayStart: () => performance.now() < deadline });
 };

@@ -3,6 +3,9 @@ import type { HttpsTimeouts } from '../base/https.ts';
 import type { FailureReason, PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
 
+/** How long after the commit that a message may go out its first byte may be put on the wire. */
+export const HAND_OFF_DEADLINE_MS = 5_000;
+
 /** A message ready for the wire. `mayStart` is asked immediately before its first byte. */
 export type WireMessage = {
   /** Comes back in the provider's feedback, where the provider echoes something of ours. */

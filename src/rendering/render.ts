@@ -1,6 +1,6 @@
 import { convert } from 'html-to-text';
 import { Liquid } from 'liquidjs';
-import { isStorable, toStorable } from '../base/text.ts';
+import { hasLineBreak, isStorable, toStorable } from '../base/text.ts';
 import type { Template } from './queries.ts';
 
 export const TEMPLATE_CHARS_MAX = 256 * 1024;
@@ -43,9 +43,6 @@ const limits = {
 const html = new Liquid({ ...limits, outputEscape: 'escape' });
 const plain = new Liquid(limits);
 
-/** Characters that would end a header line, in every notation that mail software knows. */
-const LINE_BREAK = /[\r\n\0\u0085\u2028\u2029]/;
-
 const bounded = (text: string): string => {
   if (!isStorable(text)) throw new Error('the output must be well-formed Unicode without U+0000');
   if (text.length > RENDERED_CHARS_MAX)
@@ -55,7 +52,7 @@ const bounded = (text: string): string => {
 
 const toSubject = (text: string): string => {
   const subject = text.trim();
-  if (subject === '' || subject.length > SUBJECT_CHARS_MAX || LINE_BREAK.test(subject)) {
+  if (subject === '' || subject.length > SUBJECT_CHARS_MAX || hasLineBreak(subject)) {
     throw new Error(`the subject must be one line of 1 to ${SUBJECT_CHARS_MAX} characters`);
   }
   return bounded(subject);

@@ -9,12 +9,12 @@ import {
   listSuppressed,
   listUnsubscribed,
 } from './suppression.ts';
-import type { Suppressed, Unsubscribed } from './suppression.ts';
+import type { AddressPage, Listed, Unsubscribed } from './suppression.ts';
 
 /** An address key is 32 bytes, so 43 characters of base64url. */
 const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w-]{43}$/)]);
 
-const toSuppression = ({ email, reason, source, suppressed_at }: Suppressed) => ({
+const toSuppression = ({ email, reason, source, suppressed_at }: Listed) => ({
   email,
   reason,
   source,
@@ -29,44 +29,45 @@ const toUnsubscribe = ({ email, source, unsubscribed_at }: Unsubscribed) => ({
 
 type AddressQuery = PageQuery & { email?: string | undefined };
 
-const keyOf = (scope: Scope, { email }: AddressQuery): Buffer | null =>
-  email === undefined ? null : addressKey(scope, email);
-
-/** One page of the suppressed addresses as the API shows them, newest first; of one address, if it is asked for. */
-export const pageSuppressions = async (scope: Scope, query: AddressQuery) => {
-  const position = readCursor(Position, query.cursor);
-  const before = position && {
-    suppressedAt: new Date(position[0]),
-    addressKey: Buffer.from(position[1], 'base64url'),
-  };
-  const rows = await listSuppressed(scope, {
-    limit: query.limit + 1,
-    before,
-    addressKey: keyOf(scope, query),
-  });
-  return toPage(rows, query.limit, {
-    item: toSuppression,
-    position: (row) => [row.suppressed_at.toISOString(), row.address_key.toString('base64url')],
-  });
+/** What a list of addresses is made of: its rows from a place on, when each came there, and how it is shown. */
+type Listing<Row, Item> = {
+  list: (scope: Scope, page: AddressPage) => Promise<readonly Row[]>;
+  since: (row: Row) => Date;
+  item: (row: Row) => Item;
 };
 
-/** One page of the unsubscribed addresses, like the above. */
-export const pageUnsubscribes = async (scope: Scope, query: AddressQuery) => {
-  const position = readCursor(Position, query.cursor);
-  const before = position && {
-    unsubscribedAt: new Date(position[0]),
-    addressKey: Buffer.from(position[1], 'base64url'),
+/** One page of a list, newest first; of one address, if it is asked for. */
+const pagesOf =
+  <Row extends { address_key: Buffer }, Item>({ list, since, item }: Listing<Row, Item>) =>
+  async (scope: Scope, query: AddressQuery) => {
+    const position = readCursor(Position, query.cursor);
+    const rows = await list(scope, {
+      limit: query.limit + 1,
+      before: position && {
+        since: new Date(position[0]),
+        addressKey: Buffer.from(position[1], 'base64url'),
+      },
+      addressKey: query.email === undefined ? null : addressKey(scope, query.email),
+    });
+    return toPage(rows, query.limit, {
+      item,
+      position: (row) => [since(row).toISOString(), row.address_key.toString('base64url')],
+    });
   };
-  const rows = await listUnsubscribed(scope, {
-    limit: query.limit + 1,
-    before,
-    addressKey: keyOf(scope, query),
-  });
-  return toPage(rows, query.limit, {
-    item: toUnsubscribe,
-    position: (row) => [row.unsubscribed_at.toISOString(), row.address_key.toString('base64url')],
-  });
-};
+
+/** The suppressed addresses as the API shows them. */
+export const pageSuppressions = pagesOf({
+  list: listSuppressed,
+  since: ({ suppressed_at }: Listed) => suppressed_at,
+  item: toSuppression,
+});
+
+/** The unsubscribed addresses. */
+export const pageUnsubscribes = pagesOf({
+  list: listUnsubscribed,
+  since: ({ unsubscribed_at }: Unsubscribed) => unsubscribed_at,
+  item: toUnsubscribe,
+});
 
 /** An address as the API shows it: how it stands, and what was done about it. */
 export const readAddressState = async (scope: Scope, email: string) => {

@@ -47,20 +47,21 @@ export const findAddress = ({ tx, projectId }: Scope, addressKey: Buffer) =>
 const Listed = Suppressed.extend({ address_key: z.instanceof(Buffer) });
 export type Listed = z.output<typeof Listed>;
 
-export type SuppressionPage = {
+/** Which part of a list of addresses is read: newest first, from a place on. */
+export type AddressPage = {
   limit: number;
-  before: { suppressedAt: Date; addressKey: Buffer } | null;
+  before: { since: Date; addressKey: Buffer } | null;
   /** Only this address. */
-  addressKey?: Buffer | null;
+  addressKey: Buffer | null;
 };
 
 export const listSuppressed = (
   { tx, projectId }: Scope,
-  { limit, before, addressKey = null }: SuppressionPage,
+  { limit, before, addressKey }: AddressPage,
 ) => {
   const earlier = before
     ? sql.fragment`and (suppressed_at, address_key)
-        < (${sql.timestamp(before.suppressedAt)}, ${sql.binary(before.addressKey)})`
+        < (${sql.timestamp(before.since)}, ${sql.binary(before.addressKey)})`
     : sql.fragment``;
   const same = addressKey
     ? sql.fragment`and address_key = ${sql.binary(addressKey)}`
@@ -81,21 +82,14 @@ const Unsubscribed = z.strictObject({
 });
 export type Unsubscribed = z.output<typeof Unsubscribed>;
 
-export type UnsubscribePage = {
-  limit: number;
-  before: { unsubscribedAt: Date; addressKey: Buffer } | null;
-  /** Only this address. */
-  addressKey: Buffer | null;
-};
-
 /** Who gets no marketing mail now, with whoever said so last. */
 export const listUnsubscribed = (
   { tx, projectId }: Scope,
-  { limit, before, addressKey }: UnsubscribePage,
+  { limit, before, addressKey }: AddressPage,
 ) => {
   const earlier = before
     ? sql.fragment`and (address.unsubscribed_at, address.address_key)
-        < (${sql.timestamp(before.unsubscribedAt)}, ${sql.binary(before.addressKey)})`
+        < (${sql.timestamp(before.since)}, ${sql.binary(before.addressKey)})`
     : sql.fragment``;
   const same = addressKey
     ? sql.fragment`and address.address_key = ${sql.binary(addressKey)}`

@@ -24,7 +24,14 @@ import {
   listSuppressionReasons,
   listUnsubscribed,
 } from './queries.ts';
-import type { Known, Listed, Suppressed, SuppressionReason, Unsubscribed } from './queries.ts';
+import type {
+  AddressPage,
+  Known,
+  Listed,
+  Suppressed,
+  SuppressionReason,
+  Unsubscribed,
+} from './queries.ts';
 import { makeUnsubscribeToken, readUnsubscribeToken } from './unsubscribe_token.ts';
 import type { UnsubscribeLink } from './unsubscribe_token.ts';
 
@@ -41,7 +48,7 @@ export {
   readUnsubscribeToken,
 };
 export { CHANGES } from './queries.ts';
-export type { Listed, Suppressed, SuppressionReason, Unsubscribed, UnsubscribeLink };
+export type { AddressPage, Listed, Suppressed, SuppressionReason, Unsubscribed, UnsubscribeLink };
 
 /** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */
 export const addressKey = (
