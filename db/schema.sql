@@ -601,6 +601,19 @@ alter table delivery.contents enable row level security, force row level securit
 create policy one_project on delivery.contents for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on delivery.contents to trunkline_runtime;
 
+create table delivery.ended (
+  project_id uuid not null,
+  step_id    uuid not null,
+  send_ids   uuid[] not null,
+  ended_at   timestamptz(3) not null,
+  constraint ended_pkey primary key (project_id, step_id)
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000);
+alter table delivery.ended enable row level security, force row level security;
+create policy one_project on delivery.ended for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on delivery.ended for select to trunkline_queue using (true);
+grant delete, insert, select, update on delivery.ended to trunkline_runtime;
+grant select (project_id, step_id, ended_at) on delivery.ended to trunkline_queue;
+
 create table delivery.sends (
   project_id          uuid not null,
   send_id             uuid not null,
@@ -707,7 +720,8 @@ create function delivery.observe_sends(
   project_id uuid,
   flush_id uuid,
   send_ids uuid[],
-  event_ids uuid[]
+  event_ids uuid[],
+  ended_ats timestamptz[]
 )
 returns integer
 language plpgsql volatile
@@ -779,7 +793,7 @@ grant execute on function delivery.settle_lost to public;
 
 create function delivery.step_hand_offs(
   project_id uuid,
-  flush_id uuid,
+  step_id uuid,
   outcomes jsonb,
   begins jsonb
 )

@@ -38,6 +38,14 @@ export const giveHints = async (deps: Pick<Deps, 'db' | 'log'>, hints: Hint[]): 
 /** How long hints for the same work wait for each other, once one was given. */
 export const HINT_PAUSE_MS = 20;
 
+/** How long work that nobody waits for gathers before it is hinted at. */
+export const HINT_GATHER_MS = 250;
+
+/** When a hint is given, and when the next for the same work may be. */
+type Pace = { beforeMs: number; afterMs: number };
+const AT_ONCE: Pace = { beforeMs: 0, afterMs: HINT_PAUSE_MS };
+const GATHERED: Pace = { beforeMs: HINT_GATHER_MS, afterMs: 0 };
+
 /**
  * Gives a hint at once, and those for the same work that follow it closely as one: a busy project
  * commits hundreds of times a second, and a hint looks at whatever there is.
@@ -53,16 +61,12 @@ export class Waker {
 
   /** Gives a hint soon. One that comes after the close is dropped: the sweeper finds the work. */
   wake(one: Hint): void {
-    if (this.#closing.signal.aborted) return;
-    const work = one.task + JSON.stringify(one.payload);
-    const asked = this.#asked.get(work);
-    if (asked) {
-      asked.isAskedAgain = true;
-      return;
-    }
-    const asking = { isAskedAgain: true, done: Promise.resolve() };
-    this.#asked.set(work, asking);
-    asking.done = this.#give(one, asking, work);
+    this.#ask(one, AT_ONCE);
+  }
+
+  /** Gives a hint once the work has gathered for a while: a look at much of it costs little more than one at little. */
+  wakeForMany(one: Hint): void {
+    this.#ask(one, GATHERED);
   }
 
   /** Gives what is still asked for, without a pause; nothing is given once this is done. */
@@ -71,15 +75,37 @@ export class Waker {
     await Promise.all([...this.#asked.values()].map(({ done }) => done));
   }
 
-  async #give(one: Hint, asking: { isAskedAgain: boolean }, work: string): Promise<void> {
-    const { signal } = this.#closing;
+  #ask(one: Hint, pace: Pace): void {
+    if (this.#closing.signal.aborted) return;
+    const work = `${pace.beforeMs} ${one.task} ${JSON.stringify(one.payload)}`;
+    const asked = this.#asked.get(work);
+    if (asked) {
+      asked.isAskedAgain = true;
+      return;
+    }
+    const asking = { isAskedAgain: true, done: Promise.resolve() };
+    this.#asked.set(work, asking);
+    asking.done = this.#give(one, pace, { asking, work });
+  }
+
+  async #give(
+    one: Hint,
+    { beforeMs, afterMs }: Pace,
+    { asking, work }: { asking: { isAskedAgain: boolean }; work: string },
+  ): Promise<void> {
     while (asking.isAskedAgain) {
+      if (beforeMs > 0) await this.#pause(beforeMs);
       asking.isAskedAgain = false;
       await hint(this.#deps, one);
-      await wait(HINT_PAUSE_MS, undefined, { signal }).catch(() => {});
+      if (afterMs > 0) await this.#pause(afterMs);
     }
     // At once: whoever asks after the last look begins anew.
     this.#asked.delete(work);
+  }
+
+  /** Not at all once the process stops. */
+  async #pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 }
 

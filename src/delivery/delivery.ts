@@ -16,6 +16,7 @@ export type { Found as SentTo } from './feedback_queries.ts';
 export { countBetween } from './log_queries.ts';
 export { readMessageId } from './message.ts';
 export { releaseRamped } from './release_ramped.ts';
+export { OBSERVED_STEPS_MAX, observeHandOffs, observeHint } from './observe.ts';
 export { CATEGORIES, ON_UNKNOWN } from './queries.ts';
 export type { Category };
 export { HAND_OFF_DEADLINE_MS } from '../providers/providers.ts';

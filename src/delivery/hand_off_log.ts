@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDatabaseDown } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import * as ingest from '../ingest/ingest.ts';
+import { makeWaker } from '../base/hints.ts';
 import { stepHandOffs } from './hand_off_queries.ts';
 import type { Decision, HandOff, OutcomeRow } from './hand_off_queries.ts';
+import { observeHint } from './observe.ts';
 
 /** What an attempt came to is known here only: writing it is tried until nobody would believe it any more. */
 const OUTCOME_TRIES_MS = [100, 500, 2_000, 5_000, 10_000, 15_000, 20_000, 30_000];
@@ -74,9 +75,9 @@ export class HandOffLog {
       const rows = begins.map(({ row }) => row);
       const decisions = await stepHandOffs(this.#deps.db, this.#projectId, outcomes, rows);
       for (const { resolve } of ends) resolve();
-      // What ended is on its person's timeline now, to be processed like any event.
+      // What ended comes onto its person's timeline, with what ends in the next moments.
       if (ends.length > 0 || [...decisions.values()].some((decision) => decision !== 'handing_off'))
-        ingest.wake(this.#deps, this.#projectId);
+        this.#deps.resources.of(makeWaker, this.#deps).wakeForMany(observeHint(this.#projectId));
       for (const { row, resolve } of begins) resolve(decisions.get(row.sendId) ?? 'lost');
     } catch (error) {
       // Outcomes are the same when they are written twice.

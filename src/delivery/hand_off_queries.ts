@@ -31,7 +31,6 @@ export const stepHandOffs = async (
 ): Promise<Map<string, Decision>> => {
   const ended = outcomes.map((row) => ({
     send_id: row.sendId,
-    event_id: newId(),
     attempt: row.attempt,
     outcome: row.outcome,
     reason: row.reason,
@@ -40,7 +39,6 @@ export const stepHandOffs = async (
   }));
   const begun = begins.map((row) => ({
     send_id: row.sendId,
-    event_id: newId(),
     address_key: row.addressKey.toString('hex'),
     owner: row.owner,
     attempt: row.attempt,
@@ -51,7 +49,7 @@ export const stepHandOffs = async (
     select begun_id, decision
     from delivery.step_hand_offs(
       project_id => ${projectId},
-      flush_id => ${newId()},
+      step_id => ${newId()},
       outcomes => ${JSON.stringify(ended)}::jsonb,
       begins => ${JSON.stringify(begun)}::jsonb
     )

@@ -77,6 +77,7 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
     ...work.queuedSends.map(({ project_id, provider_id }) =>
       delivery.sendHint(project_id, provider_id),
     ),
+    ...work.ended.map(delivery.observeHint),
     ...work.erasures.map(({ project_id, erasure_id }) =>
       profiles.eraseHint(project_id, erasure_id),
     ),

@@ -8,6 +8,8 @@ export type Work = {
   erasures: { project_id: string; erasure_id: string }[];
   /** Projects whose segments are behind. */
   segments: string[];
+  /** Projects with ended hand-offs that are not on timelines yet. */
+  ended: string[];
   /** Projects with sends that nobody may hand over any more. */
   expired: string[];
 };
@@ -123,6 +125,19 @@ const SEGMENTS = `
   )
   limit $2`;
 
+/** One look at each project: at its oldest note. */
+const ENDED = `
+  with recursive next as (
+    (select project_id, ended_at from delivery.ended order by project_id, step_id limit 1)
+    union all
+    select found.project_id, found.ended_at from next
+    cross join lateral (
+      select project_id, ended_at from delivery.ended
+      where project_id > next.project_id order by project_id, step_id limit 1
+    ) as found
+  )
+  select project_id from next where ended_at < now() - make_interval(secs => $1) limit $2`;
+
 /** Maintenance reads across projects: read-only, without locks, in columns that name nobody. */
 export const listWork = async (client: pg.Client, overdueSeconds: number): Promise<Work> => {
   const ask = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> =>
@@ -144,6 +159,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
       order by expires_at limit $2
     ) as overdue`);
   const segments = await ask<ProjectRow>(SEGMENTS);
+  const ended = await ask<ProjectRow>(ENDED);
   const erasures = await ask<{ project_id: string; erasure_id: string }>(`
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)
@@ -154,6 +170,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     queuedSends,
     segments: toIds(segments),
     erasures,
+    ended: toIds(ended),
     expired: toIds(expired),
   };
 };

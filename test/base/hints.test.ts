@@ -50,6 +50,29 @@ test('hints for the same work that follow closely become two at most: the first 
   expect(await countHints()).toBe(3);
 });
 
+test('hints for what gathers are given as one, and not lost when the process stops', async () => {
+  const before = await countHints();
+  const waker = new Waker(database.deps);
+  const one = { task: 'b/many', payload: { project_id: 'p' } };
+  for (let at = 0; at < 100; at += 1) waker.wakeForMany(one);
+  await expect.poll(countHints).toBe(before + 1);
+  waker.wakeForMany(one);
+  expect(await countHints()).toBe(before + 1);
+  await waker.close();
+  expect(await countHints()).toBe(before + 2);
+});
+
+test('work that has gathered is hinted at for somebody who does not wait, too', async () => {
+  const before = await countHints();
+  const waker = new Waker(database.deps);
+  const one = { task: 'b/both', payload: { project_id: 'p' } };
+  waker.wakeForMany(one);
+  waker.wake(one);
+  await expect.poll(countHints).toBe(before + 1);
+  await waker.close();
+  expect(await countHints()).toBe(before + 2);
+});
+
 test('what is asked for while a hint is given is not lost when the process stops', async () => {
   const before = await countHints();
   const waker = new Waker(database.deps);

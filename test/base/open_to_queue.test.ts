@@ -65,6 +65,7 @@ test('only ids, times and states of these tables are open to the queue', async (
     group by name order by name`);
   expect(rows).toEqual([
     { name: 'automations.runs', columns: ['project_id', 'status', 'wake_at'] },
+    { name: 'delivery.ended', columns: ['ended_at', 'project_id', 'step_id'] },
     {
       name: 'delivery.sends',
       columns: [

@@ -19,6 +19,7 @@ test('a task’s name is its path', async () => {
   const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
   expect(Object.keys(tasks).toSorted()).toEqual([
     'automations/advance_runs',
+    'delivery/observe_ended',
     'delivery/send_queued',
     'feedback/forget_posts',
     'http/forget_keys',

@@ -128,3 +128,20 @@ test('sends that wait for too long are found by their providers, also those that
   expect(queuedSends).toEqual(expect.arrayContaining([active, gone]));
   expect(queuedSends).not.toContainEqual(parked);
 });
+
+test('ended hand-offs that are not on timelines for too long are found, each project by its oldest note', async () => {
+  const [late, fresh] = [newId(), newId()];
+  const note = (projectId: string, ago: string) =>
+    database.owner.query(
+      `insert into delivery.ended (project_id, step_id, send_ids, ended_at)
+      values ($1, $2, '{}', now() - $3::interval)`,
+      [projectId, newId(), ago],
+    );
+  await note(late, '1 minute');
+  for (let times = 0; times < 5; times += 1) await note(late, '0');
+  await note(fresh, '0');
+  const client = await connectAs(database, 'trunkline_queue');
+  await client.query('begin');
+  expect((await listWork(client, OVERDUE_SECONDS)).ended).toEqual([late]);
+  expect(await rowsRead(client, 'delivery.ended')).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { inProject } from '../../src/base/db.ts';
+import { hint } from '../../src/base/hints.ts';
+import { task } from '../../src/base/task.ts';
+import * as delivery from '../../src/delivery/delivery.ts';
+import * as ingest from '../../src/ingest/ingest.ts';
+
+/** What hand-offs have ended comes onto timelines. Safe to run twice: it takes notes and deletes them with it. */
+export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_id }, deps) => {
+  const { observed, isMore } = await inProject(deps, project_id, (scope) =>
+    delivery.observeHandOffs(scope),
+  );
+  if (observed > 0) ingest.wake(deps, project_id);
+  if (isMore) await hint(deps, delivery.observeHint(project_id));
+});
