@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { readHome } from '../../src/runtime/home.ts';
 import { report } from './measure.ts';
 import type { Comparison } from './measure.ts';
+import { automations } from './automations.ts';
 import { bytes } from './bytes.ts';
 import { erase } from './erase.ts';
 import { firstByte } from './first_byte.ts';
@@ -26,6 +27,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   growth,
   erase,
   segments,
+  automations,
   soak,
 };
 /** Takes ten minutes, so it runs when asked for. */
