@@ -8,9 +8,10 @@ import { endExpired, planSend } from './queries.ts';
 import type { Category, NewSend, OnUnknown, Planned } from './queries.ts';
 import { endLost } from './sweep_queries.ts';
 
+export type { Bounce, TakeBounce } from './bounce.ts';
 export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
-export { findSentTo } from './feedback_queries.ts';
+export { findSentTo, noteRefused } from './feedback_queries.ts';
 export type { Fact };
 export type { Found as SentTo } from './feedback_queries.ts';
 export { countBetween } from './log_queries.ts';

@@ -99,3 +99,11 @@ export const addFact = async (
   `);
   return record_feedback === true;
 };
+
+/** Adds a bounce that was said instead of taking the message, to a send that ended so: it proves nothing else. */
+export const noteRefused = ({ tx, projectId }: Scope, sendId: string, occurredAt: Date) =>
+  tx.query(sql.unsafe`
+    update delivery.sends
+    set bounced_at = least(bounced_at, ${sql.timestamp(occurredAt)})
+    where project_id = ${projectId} and send_id = ${sendId} and status in ('rejected', 'not_sent')
+  `);

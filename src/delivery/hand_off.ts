@@ -74,6 +74,20 @@ const begin = async ({ log, owner }: HandOffContext, prepared: Prepared, message
   }
 };
 
+/** Commits what became of an attempt, and what a hard bounce calls for with it. */
+const writeOutcome = (
+  { log }: HandOffContext,
+  { send, ready }: Prepared,
+  outcome: SendOutcome,
+): Promise<void> => {
+  const row = toRow(send, outcome);
+  const codes = outcome.kind === 'rejected' ? outcome.bounce : undefined;
+  if (codes === undefined) return log.end(row);
+  const { send_id: sendId, attempt, recipient: email } = send;
+  const { provider } = ready.settings;
+  return log.endBounced(row, { sendId, attempt, email, provider, codes, occurredAt: new Date() });
+};
+
 /**
  * Gives one message to the provider over an open connection: commit that we begin, look at the
  * clock, send, commit what became of it. Between the two commits a crash leaves the send in
@@ -103,7 +117,7 @@ const handOver = async (
     mayStart: () => performance.now() < deadline,
   });
   failpoint('after_provider_answer');
-  const written = context.log.end(toRow(send, outcome));
+  const written = writeOutcome(context, prepared, outcome);
   return { kind: 'ended', outcome, written: written.then(() => failpoint('after_outcome_commit')) };
 };
 

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isDatabaseDown } from '../base/db.ts';
+import { inProject, isDatabaseDown } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { makeWaker } from '../base/hints.ts';
+import * as ingest from '../ingest/ingest.ts';
+import type { Bounce, TakeBounce } from './bounce.ts';
 import { stepHandOffs } from './hand_off_queries.ts';
 import type { Decision, HandOff, OutcomeRow } from './hand_off_queries.ts';
 import { observeHint } from './observe.ts';
@@ -16,7 +18,8 @@ type Begin = {
 };
 type End = { row: OutcomeRow; resolve: () => void; reject: (error: unknown) => void };
 
-type LogDeps = Pick<Deps, 'db' | 'log' | 'resources'>;
+type LogDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
+type Write = () => Promise<unknown>;
 
 /**
  * The two commits of each hand-off of one project. What the lanes of a turn want written while a commit is
@@ -25,15 +28,17 @@ type LogDeps = Pick<Deps, 'db' | 'log' | 'resources'>;
 export class HandOffLog {
   readonly #deps: LogDeps;
   readonly #projectId: string;
+  readonly #takeBounce: TakeBounce;
   #begins: Begin[] = [];
   /** What is in the commit that is under way. */
   #writing: readonly Begin[] = [];
   #ends: End[] = [];
   #isWriting = false;
 
-  constructor(deps: LogDeps, projectId: string) {
+  constructor(deps: LogDeps, projectId: string, takeBounce: TakeBounce) {
     this.#deps = deps;
     this.#projectId = projectId;
+    this.#takeBounce = takeBounce;
   }
 
   /** Resolves once it is committed that the hand-off begins, or that it must not. */
@@ -53,6 +58,24 @@ export class HandOffLog {
       this.#ends.push({ row, resolve, reject });
       void this.#write();
     });
+  }
+
+  /** The same of one that was a hard bounce, with what that calls for: in a commit of its own, as there are few. */
+  async endBounced(row: OutcomeRow, bounce: Bounce): Promise<void> {
+    const write = () =>
+      inProject(this.#deps, this.#projectId, (scope) =>
+        this.#takeBounce(scope, bounce, async ({ tx }) => {
+          await stepHandOffs(tx, this.#projectId, [row], []);
+        }),
+      );
+    await write().catch((error: unknown) => this.#keep(row, write, error));
+    ingest.wake(this.#deps, this.#projectId);
+    this.#wakeObserver();
+  }
+
+  /** What ended comes onto its person's timeline, with what ends in the next moments. */
+  #wakeObserver(): void {
+    this.#deps.resources.of(makeWaker, this.#deps).wakeForMany(observeHint(this.#projectId));
   }
 
   async #write(): Promise<void> {
@@ -75,13 +98,16 @@ export class HandOffLog {
       const rows = begins.map(({ row }) => row);
       const decisions = await stepHandOffs(this.#deps.db, this.#projectId, outcomes, rows);
       for (const { resolve } of ends) resolve();
-      // What ended comes onto its person's timeline, with what ends in the next moments.
       if (ends.length > 0 || [...decisions.values()].some((decision) => decision !== 'handing_off'))
-        this.#deps.resources.of(makeWaker, this.#deps).wakeForMany(observeHint(this.#projectId));
+        this.#wakeObserver();
       for (const { row, resolve } of begins) resolve(decisions.get(row.sendId) ?? 'lost');
     } catch (error) {
       // Outcomes are the same when they are written twice.
-      for (const end of ends) void this.#keep(end, error);
+      for (const { row, resolve, reject } of ends)
+        this.#keep(row, () => stepHandOffs(this.#deps.db, this.#projectId, [row], []), error).then(
+          resolve,
+          reject,
+        );
       if (begins.length > 1 && !isDatabaseDown(error))
         for (const begin of begins) await this.#writeTogether([begin], []);
       // Whether it was committed is unknown.
@@ -90,18 +116,18 @@ export class HandOffLog {
   }
 
   /** Writes one outcome by itself, again and again. */
-  async #keep({ row, resolve, reject }: End, first: unknown): Promise<void> {
+  async #keep({ sendId }: OutcomeRow, write: Write, first: unknown): Promise<void> {
     let error = first;
     for (const waitMs of OUTCOME_TRIES_MS) {
-      this.#deps.log.warn({ err: error, send_id: row.sendId }, 'outcome not written; trying again');
+      this.#deps.log.warn({ err: error, send_id: sendId }, 'outcome not written; trying again');
       await wait(waitMs);
       try {
-        await stepHandOffs(this.#deps.db, this.#projectId, [row], []);
-        return resolve();
+        await write();
+        return;
       } catch (again) {
         error = again;
       }
     }
-    return reject(error);
+    throw error;
   }
 }

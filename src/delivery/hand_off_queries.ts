@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
-import type { Db } from '../base/db.ts';
+import type { Db, Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 
 const DecisionRow = z.strictObject({
@@ -24,7 +24,7 @@ export type HandOff = {
  * of each of these why it must not be.
  */
 export const stepHandOffs = async (
-  db: Db,
+  db: Pick<Db, 'any'> | Scope['tx'],
   projectId: string,
   outcomes: readonly OutcomeRow[],
   begins: readonly HandOff[],

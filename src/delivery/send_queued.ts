@@ -3,6 +3,7 @@ import type { Deps } from '../base/deps.ts';
 import { hint } from '../base/hints.ts';
 import * as providers from '../providers/providers.ts';
 import type { Allowance, Ready } from '../providers/providers.ts';
+import type { TakeBounce } from './bounce.ts';
 import { cancelIfGone } from './gone.ts';
 import type { Prepared } from './hand_off.ts';
 import { HandOffLog } from './hand_off_log.ts';
@@ -28,8 +29,14 @@ const STALL_MS = 250;
 /** After that others may take what is not begun, also when its owner died: well within a minute. */
 const LEASE_SECONDS = 30;
 
-/** Whose turn it is, and which worker takes it until when. */
-export type Turning = { projectId: string; providerId: string; owner: string; signal: AbortSignal };
+/** Whose turn it is, which worker takes it until when, and who does what a hard bounce calls for. */
+export type Turning = {
+  projectId: string;
+  providerId: string;
+  owner: string;
+  signal: AbortSignal;
+  takeBounce: TakeBounce;
+};
 
 type Taken = { ready: Ready; allowance: Allowance; claimed: readonly Claimed[]; isMore: boolean };
 
@@ -158,7 +165,8 @@ const makeTurns = ({ config }: Pick<Deps, 'config'>) =>
     },
   });
 
-const openTurn = (deps: Deps, { projectId, providerId, owner, signal }: Turning): ProviderTurn => {
+const openTurn = (deps: Deps, turning: Turning): ProviderTurn => {
+  const { projectId, providerId, owner, signal, takeBounce } = turning;
   const health = {
     failures: 0,
     acceptedCount: 0,
@@ -167,7 +175,7 @@ const openTurn = (deps: Deps, { projectId, providerId, owner, signal }: Turning)
     isPaced: false,
     claimMax: CLAIM_SENDS_FIRST,
   };
-  const log = new HandOffLog(deps, projectId);
+  const log = new HandOffLog(deps, projectId, takeBounce);
   const context: LaneContext = { deps, projectId, providerId, owner, signal, log, health };
   return new Turn(context, providers.LINKS_PER_PROVIDER_MAX, handOverNext);
 };

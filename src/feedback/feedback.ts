@@ -8,7 +8,10 @@ import * as profiles from '../profiles/profiles.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
 import { observedOf } from './on_timeline.ts';
-import { insertNotice, isKnown } from './queries.ts';
+import { meaning } from './notice.ts';
+import { insertNotice, isKnown, wasToldHard } from './queries.ts';
+import type { NoticeRow } from './queries.ts';
+import { handOffOf, isOfHandOff, saidBy, toldTwiceBy } from './teller.ts';
 import { countsAsSoft, judgeSoftBounces } from './soft_bounces.ts';
 
 export { eraser } from './erase.ts';
@@ -73,14 +76,22 @@ type Told = { source: string; notice: Notice; send: SentTo | null };
 const takeEffect = async (scope: Scope, { source, notice, send }: Told): Promise<void> => {
   const { email, kind, suppresses, occurredAt } = notice;
   // As addresses are compared: which of several spellings came last does not matter.
-  const said = { email: normaliseEmail(email), source: `webhook/${source}`, at: occurredAt };
+  const said = { email: normaliseEmail(email), source: saidBy(source, notice), at: occurredAt };
   if (suppresses && !changesNothing(notice))
     await suppression.suppress(scope, { ...said, reason: suppresses });
   if (kind === 'unsubscribed' && !notice.isTest) await suppression.unsubscribe(scope, said);
   if (kind === 'resubscribed' && !notice.isTest) await suppression.resubscribe(scope, said);
   const fact = send && factOf(notice, send);
-  if (send && fact) await delivery.recordFact(scope, send.send_id, fact, occurredAt);
+  // What was refused was not taken: no proof of anything but itself.
+  if (send && isOfHandOff(source)) await delivery.noteRefused(scope, send.send_id, occurredAt);
+  else if (send && fact) await delivery.recordFact(scope, send.send_id, fact, occurredAt);
 };
+
+/** What was said while the message was handed over, and is told by a webhook too, happened once. */
+const isOnTimeline = (scope: Scope, { source, notice, send }: Told, row: NoticeRow) =>
+  send !== null && notice.kind === 'bounced' && notice.bounceType === 'hard'
+    ? wasToldHard(scope, { ...row, source, sendId: send.send_id }, toldTwiceBy(source))
+    : Promise.resolve(false);
 
 type Outcome = { outcome: keyof Recorded; observed: Observed[] };
 
@@ -103,6 +114,8 @@ const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<
   await takeEffect(scope, { source, notice, send });
   if (changesNothing(notice)) return { outcome: 'ignored', observed: [] };
   if (isErased) return { outcome: 'accepted', observed: [] };
+  if (await isOnTimeline(scope, { source, notice, send }, row))
+    return { outcome: 'accepted', observed: [] };
   if (countsAsSoft(notice)) await judgeSoftBounces(scope, normaliseEmail(notice.email));
   return { outcome: 'accepted', observed: await observedOf(scope, source, notice, about) };
 };
@@ -112,11 +125,13 @@ const lockKey = ({ email, dedupeKey }: Notice): string => `${email.toLowerCase()
 /**
  * Keeps notices and does what they call for, in the transaction of `scope`: both or neither. All people whom they
  * may concern are locked first, then all addresses, each kind in its own order: so does whoever hands over mail.
+ * What else is to be written in that transaction, `onceHeld` writes.
  */
 export const record = async (
   scope: Scope,
   source: string,
   notices: readonly Notice[],
+  onceHeld: (scope: Scope) => Promise<void> = () => Promise.resolve(),
 ): Promise<Recorded> => {
   const recorded: Recorded = { accepted: 0, duplicates: 0, ignored: 0 };
   const inLockOrder = notices.toSorted((a, b) => (lockKey(a) < lockKey(b) ? -1 : 1));
@@ -125,6 +140,7 @@ export const record = async (
   await profiles.changeAddresses(scope, [...new Set(concerned)], async (inner) => {
     const keys = inLockOrder.map(({ email }) => suppression.addressKey(inner, email));
     await suppression.holdAddresses(inner, keys);
+    await onceHeld(inner);
     for (const notice of inLockOrder) {
       const one = await recordOne(inner, source, notice);
       recorded[one.outcome] += 1;
@@ -133,4 +149,20 @@ export const record = async (
   });
   await ingest.observe(scope, observed);
   return recorded;
+};
+
+/** A hard bounce that was said while the message was handed over: as good as one that a webhook tells. */
+export const takeBounce: delivery.TakeBounce = async (scope, bounce, writeOutcome) => {
+  const { sendId, attempt, email, provider, codes, occurredAt } = bounce;
+  const notice: Notice = {
+    ...meaning('bounced', 'hard'),
+    email,
+    occurredAt,
+    sendId,
+    messageIds: [],
+    reason: codes,
+    isTest: false,
+    dedupeKey: `${sendId} ${attempt}`,
+  };
+  await record(scope, handOffOf(provider), [notice], writeOutcome);
 };

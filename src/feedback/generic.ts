@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { bounceTypeOf, readCodes } from '../base/bounce_type.ts';
 import { parseJson } from '../base/json.ts';
 import { pointer } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
-import { bounceTypeOf, readBounceType, readCodes, toWord } from './bounce_type.ts';
+import { readBounceType, toWord } from './bounce_words.ts';
 import { NOTICES_MAX } from './generic_schema.ts';
 import { hashOf, meaning } from './notice.ts';
 import type { Adapter, Meaning, Notice, Posted, ReadResult } from './notice.ts';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { bounceTypeOf } from '../base/bounce_type.ts';
 import { parseJson } from '../base/json.ts';
-import { bounceTypeOf } from './bounce_type.ts';
 import { JSON_ONLY } from './generic.ts';
 import { hashOf, meaning } from './notice.ts';
 import type { Adapter, Meaning, Notice, Posted, ReadResult } from './notice.ts';

@@ -5,6 +5,7 @@ import type { Observed } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
+import { toldBy } from './teller.ts';
 
 /** What a notice is called on a timeline; the other kinds are between the provider and us. */
 const NAMES: Partial<Record<Notice['kind'], string>> = {
@@ -57,7 +58,7 @@ export const observedOf = async (
   const name = NAMES[notice.kind];
   if (name === undefined || notice.isTest) return [];
   const { email, bounceType, occurredAt } = notice;
-  const properties = { webhook: source, ...(bounceType ? { bounce_type: bounceType } : {}) };
+  const properties = { ...toldBy(source), ...(bounceType ? { bounce_type: bounceType } : {}) };
   return tellPeople(scope, email, about, { name, properties, occurredAt });
 };
 

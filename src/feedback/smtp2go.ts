@@ -1,5 +1,5 @@
+import { bounceTypeOf } from '../base/bounce_type.ts';
 import { JSON_OR_FORM, readFields } from './form_body.ts';
-import { bounceTypeOf } from './bounce_type.ts';
 import { hashOf, meaning } from './notice.ts';
 import type { Adapter, Meaning, Notice, Posted, ReadResult } from './notice.ts';
 import {

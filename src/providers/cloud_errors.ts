@@ -1,6 +1,7 @@
+import { BAD_ADDRESS } from './bounces.ts';
 import { classifyStatus, retryAfterOf } from './http_answers.ts';
 import type { HttpsAnswer } from '../base/https.ts';
-import { deferred, rejected } from './outcome.ts';
+import { bounced, deferred, rejected } from './outcome.ts';
 import type { FailureReason, SendOutcome } from './outcome.ts';
 import { isAboutOther, readReason } from './reply_texts.ts';
 
@@ -39,6 +40,14 @@ const FINAL_REASONS: readonly FailureReason[] = [
 /** A signature that is too old or from the future: the clock that is wrong is ours. */
 const ABOUT_CLOCK = /signature (?:expired|not yet current)/i;
 
+/** What is said of an address that is none. The sender's was proved when the record was saved. */
+const BAD_REQUEST = 'BadRequestException';
+const ABOUT_ADDRESS =
+  /missing final '@domain'|^(?:local address|domain) (?:contains|starts|ends)\b|\billegal address\b/i;
+
+const isNoAddress = ({ name, message }: CloudError, from: string): boolean =>
+  name === BAD_REQUEST && ABOUT_ADDRESS.test(message) && !(from !== '' && message.includes(from));
+
 const reasonOf = ({ name, message }: CloudError, from: string): FailureReason | null => {
   if (ABOUT_CLOCK.test(message)) return 'provider_unavailable';
   const told = readReason(message);
@@ -52,6 +61,7 @@ export const classify = (
   { status, headers }: Pick<HttpsAnswer, 'status' | 'headers'>,
   from: string,
 ): SendOutcome => {
+  if (isNoAddress(error, from)) return bounced(BAD_ADDRESS);
   const reason = reasonOf(error, from);
   if (reason === null) return classifyStatus({ status, headers });
   return FINAL_REASONS.includes(reason)

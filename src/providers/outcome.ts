@@ -28,8 +28,8 @@ export type SendOutcome =
   | { kind: 'accepted'; providerMessageId: string | null }
   /** Definitely not taken; may be tried again, and not before the provider's own hint where it gave one. */
   | { kind: 'deferred'; reason: FailureReason; retryAfterSeconds?: number }
-  /** Definitely not taken, and never will be. */
-  | { kind: 'rejected'; reason: FailureReason }
+  /** Definitely not taken, and never will be. `bounce` are the codes of a refusal that was a hard bounce. */
+  | { kind: 'rejected'; reason: FailureReason; bounce?: string }
   /** Definitely not taken, because we did not begin: the deadline between commit and first byte had passed. */
   | { kind: 'not_started' }
   /** The message may have been taken. */
@@ -63,3 +63,10 @@ export const deferred = (reason: FailureReason, retryAfterSeconds?: number): Sen
 };
 
 export const rejected = (reason: FailureReason): SendOutcome => ({ kind: 'rejected', reason });
+
+/** Never taken, because there is no such mailbox: as good as a hard bounce that a webhook tells. */
+export const bounced = (bounce: string): SendOutcome => ({
+  kind: 'rejected',
+  reason: 'recipient_refused',
+  bounce,
+});

@@ -20,7 +20,7 @@ export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
 export { HAND_OFF_DEADLINE_MS } from './transport.ts';
-export type { Link, NewProvider, Sender, SendOutcome, WireMessage };
+export type { Link, NewProvider, Sender, SendOutcome, Settings, WireMessage };
 
 /** A provider ready to be used: its sender, and its settings with the secret in clear, in memory only. */
 export type Ready = { providerId: string; sender: Sender; linkKey: string; settings: Settings };

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsAnswer, HttpsConnection } from '../base/https.ts';
+import { BAD_ADDRESS, isAboutMailbox, readHardBounce } from './bounces.ts';
 import { classifyStatus, readJson, reasonOf, retryAfterOf } from './http_answers.ts';
-import { deferred, rejected } from './outcome.ts';
+import { bounced, deferred, rejected } from './outcome.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import { readReason } from './reply_texts.ts';
 import type { RelaySettings } from './settings.ts';
@@ -58,15 +59,36 @@ const problemOf = (read: Answer): string => {
 /** What the provider's words mean for the message: of the account they are mended by a person, of the message never. */
 const fromText = (answer: HttpsAnswer, text: string): SendOutcome | null => {
   const reason = readReason(text);
-  if (reason === null) return null;
+  // A mailbox that is full uses up no quota of the account's.
+  if (reason === null || isAboutMailbox(text)) return null;
   const isOfMessage = reason === 'sender_not_verified' || reason === 'region_mismatch';
   return isOfMessage ? rejected(reason) : deferred(reason, retryAfterOf(answer.headers));
+};
+
+/** A field of whom the message is for, and that what stands there is no address. */
+const RECIPIENT_FIELD = /^(?:to|rcpt|recipients?)$/i;
+const NO_ADDRESS = /valid (?:rfc-?\d{3,4} )?(?:formatted )?(?:e-?mail|address)/i;
+const Field = z.object({ fieldname: z.string(), message: z.string() });
+
+const isNoAddress = (field: unknown): boolean => {
+  const { data } = Field.safeParse(field);
+  return (
+    data !== undefined && RECIPIENT_FIELD.test(data.fieldname) && NO_ADDRESS.test(data.message)
+  );
+};
+
+/** The codes of a refusal of the recipient, be it a receiver's that is passed on or the provider's own. */
+const readBounce = (read: Answer, problem: string): string | null => {
+  const fields = [read, dataOf(read)].map((one) => one?.field_validation_errors);
+  return fields.flat().some(isNoAddress) ? BAD_ADDRESS : readHardBounce(problem, 'recipient');
 };
 
 /** What an answer to a message means. A 200 says that it was looked at, not that it was taken. */
 export const classify = (answer: HttpsAnswer): SendOutcome => {
   const read = readAnswer(answer);
   const problem = read ? problemOf(read) : '';
+  const bounce = read && readBounce(read, problem);
+  if (bounce) return bounced(bounce);
   const told = fromText(answer, problem);
   if (told) return told;
   if (answer.status < 200 || answer.status >= 300) return classifyStatus(answer);

@@ -1,4 +1,5 @@
-import { deferred, rejected } from './outcome.ts';
+import { isAboutMailbox, readHardBounce } from './bounces.ts';
+import { bounced, deferred, rejected } from './outcome.ts';
 import type { FailureReason, SendOutcome } from './outcome.ts';
 import { isAboutOther, readReason } from './reply_texts.ts';
 import { isCertificateCode } from '../base/tls_errors.ts';
@@ -43,6 +44,12 @@ const readTexts = ({ response = '', command }: SmtpError, from: string): Failure
   return reason ?? (ABOUT_SENDER.test(response) ? 'sender_not_verified' : null);
 };
 
+/** What a reply is about: commands before the recipient's say nothing of them. */
+const saidOf = ({ command, code }: SmtpError): 'recipient' | 'message' | null => {
+  if (command === 'RCPT TO') return 'recipient';
+  return command === 'DATA' || code === 'EMESSAGE' ? 'message' : null;
+};
+
 /**
  * The failure class of what went wrong. `from` tells a sandbox, which names the recipient, from a
  * sender that is not verified.
@@ -59,6 +66,10 @@ export const classify = (error: SmtpError, from = ''): FailureReason => {
     return (error.responseCode ?? 500) < 500 ? 'throttled' : 'authentication_failed';
   }
   const told = readTexts(error, from);
+  // Of a mailbox that is closed or full: neither the account is suspended nor its quota used up.
+  const isOfSender = told === 'sender_not_verified' || told === 'sandboxed';
+  if (saidOf(error) !== null && !isOfSender && isAboutMailbox(error.response ?? ''))
+    return 'recipient_refused';
   if (told !== null) return told;
   if (error.command === 'RCPT TO') {
     const isPolicy = isPermanent(error) && ABOUT_POLICY.test(error.response ?? '');
@@ -80,6 +91,16 @@ const FINAL_REASONS: readonly FailureReason[] = [
   'sandboxed',
 ];
 
+/** Failures that may be a hard bounce, if their codes say so. */
+const ABOUT_RECIPIENT: readonly FailureReason[] = ['recipient_refused', 'message_refused'];
+
+/** The codes of a reply that is a hard bounce. */
+const readBounce = (error: SmtpError, reason: FailureReason): string | null => {
+  const said = saidOf(error);
+  if (said === null || !isPermanent(error) || !ABOUT_RECIPIENT.includes(reason)) return null;
+  return readHardBounce(error.response ?? '', said);
+};
+
 /**
  * What a failed hand-off means (reliability: the table of failures).
  * A reply to the message is definite. Silence or a lost connection after its first byte is not.
@@ -88,6 +109,8 @@ export const toOutcome = (error: SmtpError, phase: Phase, from = ''): SendOutcom
   const isReplyToMessage = error.code === 'EMESSAGE' && error.responseCode !== undefined;
   if (phase === 'body' && !isReplyToMessage) return { kind: 'unknown' };
   const reason = classify(error, from);
+  const bounce = readBounce(error, reason);
+  if (bounce !== null) return bounced(bounce);
   const isFinal = FINAL_REASONS.includes(reason) && isPermanent(error);
   return isFinal ? rejected(reason) : deferred(reason);
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { hint } from '../../src/base/hints.ts';
 import { task } from '../../src/base/task.ts';
 import * as delivery from '../../src/delivery/delivery.ts';
+import * as feedback from '../../src/feedback/feedback.ts';
 
 const Payload = z.strictObject({ project_id: z.uuid(), provider_id: z.uuid() });
 
@@ -12,6 +13,7 @@ export default task(Payload, async ({ project_id, provider_id }, deps) => {
     providerId: provider_id,
     owner: deps.workerId(),
     signal: deps.signal,
+    takeBounce: feedback.takeBounce,
   };
   const isMore = await delivery.sendQueued(deps, turn);
   if (isMore) await hint(deps, delivery.sendHint(project_id, provider_id));

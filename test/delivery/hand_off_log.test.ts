@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { HandOffLog } from '../../src/delivery/hand_off_log.ts';
+import { takeBounce } from '../../src/feedback/feedback.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
 
@@ -21,7 +22,7 @@ test('what lanes want written at the same moment shares a commit', async () => {
   const all = Array.from({ length: 5 }, () => newSend({ providerId }));
   for (const send of all) await sends.plan(send);
   await sends.claim(providerId);
-  const log = new HandOffLog(database.deps, projectId);
+  const log = new HandOffLog(database.deps, projectId, takeBounce);
   const begun = await Promise.all(
     all.map(({ sendId, addressKey }) =>
       log.begin({
@@ -50,7 +51,7 @@ test('a hand-off that cannot be begun fails alone; outcomes that waited with it 
   const wrong = newSend();
   await sends.plan(wrong);
   await sends.claim(wrong.providerId);
-  const log = new HandOffLog(database.deps, projectId);
+  const log = new HandOffLog(database.deps, projectId, takeBounce);
   const outcome = { reason: null, providerMessageId: null, retryAfterSeconds: null };
   const ending = log.end({ sendId: ended.sendId, attempt: 1, outcome: 'accepted', ...outcome });
   const beginning = log.begin({
@@ -79,7 +80,7 @@ const leased = async (count: number) => {
     const messageId = `<${sendId}.1@x>`;
     return { sendId, addressKey, owner: OWNER, attempt: 1, messageId, subject: 'Welcome' };
   });
-  return { begun, log: new HandOffLog(database.deps, projectId) };
+  return { begun, log: new HandOffLog(database.deps, projectId, takeBounce) };
 };
 
 test('one beginning that cannot be kept does not hold up who begins at the same moment', async () => {

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
+import { takeBounce } from '../../src/feedback/feedback.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
@@ -32,7 +33,7 @@ const warmingUp = async () => {
     return send.sendId;
   };
   const work = () =>
-    sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER });
+    sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER, takeBounce });
   const stand = async () =>
     (
       await database.owner.query<{ status: string; status_reason: string | null; is_due: boolean }>(

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import * as delivery from '../../src/delivery/delivery.ts';
+import { takeBounce } from '../../src/feedback/feedback.ts';
 import { insertProfiles } from '../../src/profiles/queries.ts';
 import { saveProvider } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
@@ -103,7 +104,7 @@ test(
     const told = new Map<string, number>();
     let isOver = false;
     const leaving = Array.from({ length: LEAVERS }, () => leave(told, () => isOver));
-    const turning = { projectId, providerId, owner, signal: NEVER };
+    const turning = { projectId, providerId, owner, signal: NEVER, takeBounce };
     while (await isUnderWay()) await delivery.sendQueued(database.deps, turning);
     isOver = true;
     await Promise.all(leaving);

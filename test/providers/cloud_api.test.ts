@@ -62,6 +62,7 @@ const preflight = (given: Partial<Network> = {}, settings = {}) =>
 const failed = (reason: string) => ({ kind: 'failed', reason });
 const deferred = (reason: string, more = {}) => ({ kind: 'deferred', reason, ...more });
 const rejected = (reason: string) => ({ kind: 'rejected', reason });
+const bounced = { ...rejected('recipient_refused'), bounce: '5.1.3' };
 
 describe('a preflight', () => {
   test('passes once a real message from from_email to the simulator was taken', async () => {
@@ -143,7 +144,10 @@ describe('a message', () => {
     [400, 'MessageRejected', `${UNVERIFIED}ada@example.test`, rejected('sandboxed')],
     [400, 'MessageRejected', 'Bad content', rejected('message_refused')],
     [400, 'MailFromDomainNotVerifiedException', 'MX missing', rejected('sender_not_verified')],
-    [400, 'BadRequestException', "Missing final '@domain'", rejected('message_refused')],
+    [400, 'BadRequestException', "Missing final '@domain'", bounced],
+    [400, 'BadRequestException', 'Illegal address: hello@acme.test', rejected('message_refused')],
+    [400, 'BadRequestException', 'Duplicate header', rejected('message_refused')],
+    [400, 'MessageRejected', "Missing final '@domain'", rejected('message_refused')],
     [404, 'NotFoundException', 'Configuration set <x> missing.', rejected('message_refused')],
     [400, 'AccountSuspendedException', 'no', deferred('account_blocked')],
     [400, 'SendingPausedException', 'no', deferred('account_blocked')],

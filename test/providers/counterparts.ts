@@ -2,6 +2,7 @@ import { beforeAll, beforeEach } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
+import { takeBounce } from '../../src/feedback/feedback.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { newSend, OWNER, sendsOf } from '../delivery/one_send.ts';
 import type { TestApi } from '../support/api.ts';
@@ -89,7 +90,13 @@ export const sendOneOf = (database: TestDatabase, api: TestApi) => async (provid
   );
   const planned = newSend({ providerId, templateId, recipient: `${newId()}@example.test` });
   await sendsOf(database, projectId).plan(planned);
-  await sendQueued(database.deps, { projectId, providerId, owner: OWNER, signal: NEVER });
+  await sendQueued(database.deps, {
+    projectId,
+    providerId,
+    owner: OWNER,
+    signal: NEVER,
+    takeBounce,
+  });
   // A provider that takes its time is left to its lanes.
   await until(
     'the hand-off has ended',

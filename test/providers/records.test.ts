@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
+import { takeBounce } from '../../src/feedback/feedback.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { CHECKS_PER_HOUR } from '../../src/providers/checks.ts';
 import { park } from '../../src/providers/providers.ts';
@@ -293,7 +294,7 @@ describe('DELETE /v1/email-providers/{id}', () => {
     for (const one of [...queued, stays]) await plan(one);
     await claim(id);
     await remove(id);
-    const turn = { projectId, providerId: id, owner: OWNER, signal: NEVER };
+    const turn = { projectId, providerId: id, owner: OWNER, signal: NEVER, takeBounce };
     expect(await sendQueued(database.deps, turn)).toBe(false);
     for (const { sendId } of queued)
       expect(await readSend(sendId)).toMatchObject({

@@ -49,6 +49,7 @@ const preflight = (given: Partial<Network> = {}, api_key: string = API_KEY) =>
 const failed = (reason: string) => ({ kind: 'failed', reason });
 const deferred = (reason: string, more = {}) => ({ kind: 'deferred', reason, ...more });
 const rejected = (reason: string) => ({ kind: 'rejected', reason });
+const bounced = (bounce: string) => ({ ...rejected('recipient_refused'), bounce });
 
 describe('a preflight', () => {
   test('passes with a key that may send, and sends nothing', async () => {
@@ -208,6 +209,39 @@ describe('classify', () => {
     expect(classify(answer(200, { data: { ...data, failures: [UNVERIFIED] } }))).toEqual(
       rejected('sender_not_verified'),
     );
+  });
+
+  test.each<[string, object, object]>([
+    [
+      'a receiver',
+      { failures: ['ada@example.test: 550 5.1.1 user unknown'] },
+      bounced('550 5.1.1'),
+    ],
+    [
+      'a receiver that has closed the account',
+      { failures: ['ada@example.test: 550 5.2.1 account is disabled'] },
+      bounced('550 5.2.1'),
+    ],
+    [
+      'the provider',
+      {
+        error_code: `${CODE}.NON_VALIDATING_IN_PAYLOAD`,
+        field_validation_errors: {
+          fieldname: 'to',
+          message: 'to was expecting a valid RFC-822 formatted email field',
+        },
+      },
+      bounced('5.1.3'),
+    ],
+    ['policy', { failures: ['550 5.7.1 blocked: user unknown'] }, rejected('message_refused')],
+    ['a full mailbox', { failures: ['552 5.2.2 quota exceeded'] }, rejected('message_refused')],
+    ['the size', { failures: ['552 5.3.4 too big'] }, rejected('message_refused')],
+    ['no relaying', { failures: ['550 5.1.1 relaying denied'] }, rejected('message_refused')],
+    ['no receiver', { failures: ['user unknown'] }, rejected('message_refused')],
+  ])('hears a hard bounce where there is one: from %s', (_whom, told, outcome) => {
+    const data = { succeeded: 0, failed: 1, ...told };
+    expect(classify(answer(200, { data }))).toEqual(outcome);
+    expect(classify(answer(400, { data }))).toEqual(outcome);
   });
 
   test('takes an answer without counts, as one that was accepted at once has', () => {

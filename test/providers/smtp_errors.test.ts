@@ -44,6 +44,12 @@ describe('what a relay says in words', () => {
     ['RCPT TO', 554, '5.7.0 blocked', 'blocked_by_policy'],
     ['RCPT TO', 550, 'relay not permitted', 'blocked_by_policy'],
     ['RCPT TO', 450, '4.7.1 greylisted', 'recipient_refused'],
+    ['RCPT TO', 550, '5.2.1 the account is disabled', 'recipient_refused'],
+    ['RCPT TO', 552, '5.2.2 mailbox quota exceeded', 'recipient_refused'],
+    ['RCPT TO', 452, '4.2.2 quota exceeded', 'recipient_refused'],
+    ['RCPT TO', 550, '5.1.2 Domain shop.test not found', 'recipient_refused'],
+    ['DATA', 550, '5.2.1 account has been disabled', 'recipient_refused'],
+    ['MAIL FROM', 550, '5.2.1 account has been disabled', 'account_blocked'],
     ['DATA', 552, '5.3.4 too big', 'message_refused'],
     ['DATA', 421, 'closing', 'throttled'],
   ])('%s: %i %s is %s', (command, code, text, reason) => {
@@ -72,6 +78,50 @@ describe('what a relay says in words', () => {
       reason: 'quota_exhausted',
       retryAfterSeconds: 3_600,
     });
+  });
+});
+
+describe('a hard bounce that is said while the message is handed over', () => {
+  test.each<[string, number, string, string]>([
+    ['RCPT TO', 550, '5.1.1 <ann@acme.test>: user unknown', '550 5.1.1'],
+    ['RCPT TO', 553, '5.1.2 no such domain', '553 5.1.2'],
+    ['RCPT TO', 501, '5.1.3 bad syntax', '501 5.1.3'],
+    ['RCPT TO', 551, '5.1.6 moved', '551 5.1.6'],
+    ['RCPT TO', 556, '5.1.10 null MX', '556 5.1.10'],
+    ['RCPT TO', 550, '5.2.1 the account is disabled', '550 5.2.1'],
+    ['RCPT TO', 521, 'does not accept mail', '521'],
+    ['RCPT TO', 550, 'No such user here', '550'],
+    ['RCPT TO', 550, '5.4.1 Recipient address rejected: Access denied', '550 5.4.1'],
+    ['DATA', 550, '5.1.1 user unknown', '550 5.1.1'],
+    ['DATA', 554, 'bob: 550 5.2.1 closed', '554 5.2.1'],
+  ])('%s: %i %s', (command, code, text, bounce) => {
+    const phase = command === 'DATA' ? 'body' : 'before_body';
+    expect(toOutcome(reply(command, code, text), phase, FROM)).toEqual({
+      kind: 'rejected',
+      reason: 'recipient_refused',
+      bounce,
+    });
+  });
+
+  test.each<[string, number, string]>([
+    ['RCPT TO', 550, 'scripted'],
+    ['RCPT TO', 450, '5.1.1 user unknown'],
+    ['RCPT TO', 450, '4.1.1 user unknown'],
+    ['RCPT TO', 550, '5.7.1 user unknown, or you may not know'],
+    ['RCPT TO', 550, '5.1.1 relaying denied'],
+    ['RCPT TO', 550, 'Verification failed for <hello@acme.test>: 550 5.1.1 user unknown'],
+    ['RCPT TO', 550, '5.1.8 sender domain does not exist'],
+    ['RCPT TO', 552, '5.2.2 mailbox full'],
+    ['RCPT TO', 552, '5.3.4 too big'],
+    ['RCPT TO', 550, '5.1.0 rejected'],
+    ['DATA', 550, 'mailbox unavailable'],
+    ['DATA', 554, '5.7.1 spam: no such user'],
+    ['DATA', 552, '5.3.4 too big'],
+    ['MAIL FROM', 550, '5.1.1 user unknown'],
+    ['CONN', 521, 'does not accept mail'],
+  ])('is not heard in %s: %i %s', (command, code, text) => {
+    const phase = command === 'DATA' ? 'body' : 'before_body';
+    expect(toOutcome(reply(command, code, text), phase, FROM)).not.toHaveProperty('bounce');
   });
 });
 

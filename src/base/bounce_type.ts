@@ -43,25 +43,6 @@ export const bounceTypeOf = ({
   return code === NO_SUCH_MAILBOX && UNKNOWN_USER.test(text) ? 'hard' : 'soft';
 };
 
-/** A word as relays write it: "Hard Bounce", "hard_bounce", "email.HardBounce" are one. */
-export const toWord = (text: string): string =>
-  text
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '')
-    .replace(/^(?:email|message)/, '');
-
-const SAID_AS: ['hard' | 'soft' | 'block', RegExp][] = [
-  ['hard', /^(?:hard|perm|permanent)(?:bounced?|fail(?:ed|ure)?|error)?$/],
-  ['soft', /^(?:soft|temp|temporary|transient)(?:bounced?|fail(?:ed|ure)?|error)?$/],
-  ['block', /^(?:block|blocked)(?:bounced?)?$/],
-];
-
-/** What a relay's own word for a bounce says; null where it says nothing of how hard it is, as "error" does. */
-export const readBounceType = (said: string | null): 'hard' | 'soft' | 'block' | null => {
-  const word = toWord(said ?? '');
-  return SAID_AS.find(([, words]) => words.test(word))?.[0] ?? null;
-};
-
 /** An enhanced code anywhere in a text, but no part of an address or a version of four numbers. */
 const ENHANCED = /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?!\.?\d)/;
 /** A reply begins with its code, be it after `smtp;` or after who said it. */

@@ -1,0 +1,41 @@
+import { bounceTypeOf, readCodes } from '../base/bounce_type.ts';
+import type { BounceCodes } from '../base/bounce_type.ts';
+
+/** Refusals that are about the mailbox itself: it is not there, is closed, or is full (RFC 3463). */
+const ABOUT_MAILBOX = /^[45]\.(?:1\.(?:1|2|3|6|10)|2\.[12])$/;
+
+/** A receiver that asks the sender's own host first tells what that said: codes about the sender. */
+const ABOUT_CALLBACK =
+  /\bsender (?:address )?(?:verif|rejected|refused)|\bverification failed for\b/i;
+
+/** No relaying, whatever code it comes with: the relay's policy. */
+const ABOUT_RELAYING =
+  /\brelay(?:ing)?(?: access)? (?:denied|not (?:permitted|allowed))|not permitted to relay/i;
+
+/** The code for an address that is none. */
+export const BAD_ADDRESS = '5.1.3';
+
+const isAboutElse = (text: string): boolean =>
+  ABOUT_CALLBACK.test(text) || ABOUT_RELAYING.test(text);
+
+/** Whether a reply is about the recipient's mailbox, by its enhanced code; of words alone nobody can be sure. */
+export const isAboutMailbox = (reply: string): boolean => {
+  const { enhanced } = readCodes([], [reply]);
+  return enhanced !== null && ABOUT_MAILBOX.test(enhanced) && !isAboutElse(reply);
+};
+
+/** The codes alone: what a receiver writes beside them may name somebody. */
+const toText = ({ code, enhanced }: BounceCodes): string =>
+  [code, enhanced].filter((part) => part !== null).join(' ');
+
+/**
+ * The codes of a definite refusal that says that there is no such mailbox and never will be: a hard bounce; null
+ * where it says anything else. After the message the words of a reply are about the message, so only an enhanced
+ * code is believed.
+ */
+export const readHardBounce = (reply: string, saidOf: 'recipient' | 'message'): string | null => {
+  if (isAboutElse(reply)) return null;
+  const codes = readCodes([], [reply]);
+  const believed = saidOf === 'recipient' ? codes : { ...codes, code: null, reason: null };
+  return bounceTypeOf(believed) === 'hard' ? toText(codes) : null;
+};

@@ -1,0 +1,247 @@
+// A hard bounce that is said while the message is handed over does what one does that a webhook tells.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sendQueued, settleLost } from '../../src/delivery/delivery.ts';
+import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
+import { takeBounce } from '../../src/feedback/feedback.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { newSend, OWNER } from '../delivery/one_send.ts';
+import { newPerson, tell as tellOf } from '../profiles/people.ts';
+import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
+import type { KINDS } from '../providers/counterparts.ts';
+import { testApi } from '../support/api.ts';
+import { cloudError } from '../support/cloud_sink.ts';
+import { NEVER, testDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+import { EMAIL, newNotice, projectTold } from './project_told.ts';
+
+const database = testDatabase();
+const sinks = counterparts(database);
+const api = testApi(database);
+const { create } = providersOf(api);
+beforeEach(async () => {
+  api.project = await createProject(database.deps, 'its own');
+});
+
+type Kind = (typeof KINDS)[number];
+
+/** A send to Ann, whom the project knows, and what came of it and of her. */
+const toAnn = async (kind: Kind = 'smtp') => {
+  const { project_id: projectId, server_key: key } = api.project;
+  const project = projectTold(database, projectId);
+  const ann = await newPerson(database, projectId);
+  await tellOf(database, ann, { traits: { email: EMAIL } });
+  const { id: providerId } = (await create(fieldsOf(sinks, kind))).body;
+  const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Hi</p>', text: null };
+  const templateId = await project.sends.within((scope) => saveTemplate(scope, template));
+  const send = newSend({
+    providerId,
+    templateId,
+    recipient: EMAIL,
+    addressKey: await project.keyOf(EMAIL),
+    identityId: ann.identityId,
+    profileId: ann.profileId,
+  });
+  const work = async () => {
+    const turning = { projectId, providerId, owner: OWNER, signal: NEVER, takeBounce };
+    await sendQueued(database.deps, turning);
+    await until(
+      'the hand-off has ended',
+      async () => (await project.sends.read(send.sendId)).lease_owner === null,
+    );
+  };
+  const stand = async () => (await api.call('GET', `/v1/sends/${send.sendId}`, { key })).body;
+  const timeline = async () => {
+    const { rows } = await database.owner.query<{ name: string; properties: object }>(
+      `select name, properties from ingest.events where project_id = $1 and source = 'system' order by name`,
+      [projectId],
+    );
+    return rows;
+  };
+  const profile = async () =>
+    (await api.call('GET', `/v1/profiles/${ann.profileId}`, { key })).body;
+  return { ...project, ann, send, work, stand, timeline, profile };
+};
+
+const bounces: [Kind, string, () => void, string][] = [
+  [
+    'smtp',
+    'at RCPT',
+    () => sinks.smtp.play('rcpt', { code: 550, text: '5.1.1 unknown' }),
+    '550 5.1.1',
+  ],
+  [
+    'smtp',
+    'after DATA',
+    () => sinks.smtp.play('end', { code: 550, text: '5.2.1 closed' }),
+    '550 5.2.1',
+  ],
+  [
+    'relay_api',
+    'in its answer',
+    () => {
+      const data = { succeeded: 0, failed: 1, failures: [`${EMAIL}: 550 5.1.1 user unknown`] };
+      sinks.relay.play('/email/mime', { status: 200, json: { data } });
+    },
+    '550 5.1.1',
+  ],
+  [
+    'cloud_api',
+    'in its answer',
+    () => {
+      const bad = cloudError(400, 'BadRequestException', "Missing final '@domain'");
+      sinks.cloud.play('/v2/email/outbound-emails', bad);
+    },
+    '5.1.3',
+  ],
+];
+
+describe.each(bounces)('%s, %s', (kind, _where, play, codes) => {
+  test('the address is suppressed, its people are tagged, and the send and the timeline say so', async () => {
+    const { send, sends, work, stand, timeline, profile, suppressed } = await toAnn(kind);
+    await sends.plan(send);
+    play();
+    await work();
+    const source = `hand_off/${kind}/${send.sendId}`;
+    expect(await suppressed()).toMatchObject({ reason: 'hard_bounce', source });
+    expect(await profile()).toMatchObject({ tags: ['hard_bounced'], suppressed: true });
+    expect(await sends.read(send.sendId)).toMatchObject({ status: 'rejected' });
+    expect(await stand()).toMatchObject({
+      status: 'bounced',
+      status_reason: 'recipient_refused',
+      attempts: 1,
+      feedback: [{ kind: 'bounced' }],
+    });
+    const about = { send_id: send.sendId, automation_id: send.automationId };
+    expect(await timeline()).toMatchObject([
+      { name: 'email_bounced', properties: { ...about, hand_off: kind, bounce_type: 'hard' } },
+      { name: 'email_skipped', properties: { ...about, reason: 'rejected' } },
+    ]);
+    const { rows } = await database.owner.query(
+      'select source, kind, bounce_type, suppresses, reason from feedback.notices where send_id = $1',
+      [send.sendId],
+    );
+    expect(rows).toEqual([
+      {
+        source: `hand_off/${kind}`,
+        kind: 'bounced',
+        bounce_type: 'hard',
+        suppresses: 'hard_bounce',
+        reason: codes,
+      },
+    ]);
+  });
+});
+
+test.each([
+  ['rcpt', 550, '5.7.1 blocked by policy'],
+  ['end', 552, '5.3.4 too big'],
+  ['rcpt', 552, '5.2.2 mailbox full'],
+  ['end', 550, 'mailbox unavailable'],
+] as const)('at %s, %i %s is refused and suppresses nobody', async (stage, code, text) => {
+  const { send, sends, work, timeline, profile, suppressed } = await toAnn();
+  await sends.plan(send);
+  sinks.smtp.play(stage, { code, text });
+  await work();
+  expect(await sends.read(send.sendId)).toMatchObject({ status: 'rejected', bounced_at: null });
+  expect(await suppressed()).toBeNull();
+  expect(await profile()).toMatchObject({ tags: [], suppressed: false });
+  expect((await timeline()).map(({ name }) => name)).toEqual(['email_skipped']);
+});
+
+/** A hand-off that has begun, and what may be said of it. */
+const begun = async () => {
+  const ann = await toAnn();
+  await ann.sends.plan(ann.send);
+  await ann.sends.claim(ann.send.providerId);
+  await ann.sends.begin(ann.send);
+  const { sendId } = ann.send;
+  const row = { sendId, attempt: 1, outcome: 'rejected', reason: 'recipient_refused' } as const;
+  const bounce = {
+    sendId,
+    attempt: 1,
+    email: EMAIL,
+    provider: 'smtp',
+    codes: '550 5.1.1',
+    occurredAt: new Date(),
+  } as const;
+  const said = () =>
+    ann.sends.within((scope) =>
+      takeBounce(scope, bounce, async ({ tx, projectId }) => {
+        const ended = { ...row, providerMessageId: null, retryAfterSeconds: null };
+        await stepHandOffs(tx, projectId, [ended], []);
+      }),
+    );
+  const told = () =>
+    ann.tell(newNotice({ kind: 'bounced', bounceType: 'hard', suppresses: 'hard_bounce', sendId }));
+  const bouncedTimes = async () =>
+    (await ann.timeline()).filter(({ name }) => name === 'email_bounced').length;
+  return { ...ann, said, told, bouncedTimes };
+};
+
+describe('with a webhook that tells the same', () => {
+  test.each([
+    ['before it', ['told', 'said']],
+    ['after it', ['said', 'told']],
+    ['before and after it, and said twice', ['told', 'said', 'said', 'told']],
+  ] as const)('%s the end is the same, and it is on the timeline once', async (_when, order) => {
+    const one = await begun();
+    for (const step of order) await one[step]();
+    expect(await one.suppressed()).toMatchObject({ reason: 'hard_bounce' });
+    expect(await one.sends.read(one.send.sendId)).toMatchObject({ status: 'rejected' });
+    expect(await one.stand()).toMatchObject({
+      status: 'bounced',
+      status_reason: 'recipient_refused',
+    });
+    expect(await one.bouncedTimes()).toBe(1);
+  });
+
+  test('at the same moment, it is on the timeline once', async () => {
+    const one = await begun();
+    await Promise.all([one.said(), one.told(), one.said(), one.told()]);
+    expect(await one.sends.read(one.send.sendId)).toMatchObject({ status: 'rejected' });
+    expect(await one.bouncedTimes()).toBe(1);
+  });
+
+  test('what somebody lifted since stays lifted', async () => {
+    const one = await begun();
+    await one.said();
+    const lifted = await api.call('POST', `/v1/suppressions/${EMAIL}/lift`, {
+      key: api.project.server_key,
+      body: { reason: 'they asked' },
+    });
+    expect(lifted.status).toBe(200);
+    await one.told();
+    expect(await one.suppressed()).toBeNull();
+  });
+});
+
+test('a refusal of a hand-off that was given up proves nothing of it but itself', async () => {
+  const one = await begun();
+  await one.sends.within((scope) => settleLost(scope, [OWNER], 3_600));
+  await one.said();
+  expect(await one.sends.read(one.send.sendId)).toMatchObject({ status: 'not_sent' });
+  expect(await one.stand()).toMatchObject({ status: 'bounced', accepted_at: null });
+  expect(await one.suppressed()).toMatchObject({ reason: 'hard_bounce' });
+});
+
+test('outcome and effect are written together or not at all', async () => {
+  const one = await begun();
+  const failing = one.sends.within((scope) =>
+    takeBounce(
+      scope,
+      {
+        sendId: one.send.sendId,
+        attempt: 1,
+        email: EMAIL,
+        provider: 'smtp',
+        codes: '550 5.1.1',
+        occurredAt: new Date(),
+      },
+      () => Promise.reject(new Error('lost')),
+    ),
+  );
+  await expect(failing).rejects.toThrow('lost');
+  expect(await one.suppressed()).toBeNull();
+  expect(await one.sends.read(one.send.sendId)).toMatchObject({ status: 'handing_off' });
+});
