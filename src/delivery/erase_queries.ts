@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { FIRST_ID } from '../base/ids.ts';
+import { mayBeTaken } from './unresolved.ts';
 
 const SendOf = z.strictObject({
   owner_id: z.uuid(),
@@ -77,7 +78,12 @@ export const eraseSends = async ({ tx, projectId }: Scope, sendIds: string[]): P
       status_reason = case when status in ('queued', 'failed_render') then 'erased' else status_reason end,
       lease_owner = case when status = 'queued' then null else lease_owner end,
       lease_until = case when status = 'queued' then null else lease_until end,
-      status = case when status = 'queued' then 'cancelled' else status end
+      due_at = case when status = 'queued' and ${mayBeTaken} then 'infinity' else due_at end,
+      status = case
+        when status = 'queued' and ${mayBeTaken} then 'unknown'
+        when status = 'queued' then 'cancelled'
+        else status
+      end
     where project_id = ${projectId} and send_id = any (${ids})
     and num_nonnulls(recipient, subject, address_key) > 0
   `);

@@ -1,6 +1,7 @@
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { EndedSend, observeEnded } from './observe.ts';
+import { endAs } from './unresolved.ts';
 import * as providers from '../providers/providers.ts';
 
 /** How many sends one turn of a provider that is gone ends; the sweeper reminds of the others. */
@@ -10,7 +11,7 @@ export const CANCEL_SENDS_MAX = 1_000;
 const cancelQueued = ({ tx, projectId }: Scope, providerId: string) =>
   tx.any(sql.type(EndedSend)`
     update delivery.sends
-    set status = 'cancelled', status_reason = 'provider_deleted', lease_owner = null, lease_until = null
+    set ${endAs('cancelled')}, status_reason = 'provider_deleted'
     where project_id = ${projectId} and send_id = any (array(
       select send_id from delivery.sends
       where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { EndedSend } from './observe.ts';
+import { endAs, mayBeTaken } from './unresolved.ts';
 
 /** The states of a send; the drawing is in src/README.md. */
 export const SEND_STATUSES = [
@@ -121,7 +122,7 @@ export const postponeSend = (
   `);
 export type Postponement = { reason: string | null; retryAfterSeconds: number };
 
-/** Ends a leased send that cannot be built. */
+/** Ends a leased send that cannot be built. One that may have been taken before keeps nothing of a template's words. */
 export const failRender = (
   { tx, projectId }: Scope,
   sendId: string,
@@ -130,7 +131,7 @@ export const failRender = (
 ) =>
   tx.any(sql.type(EndedSend)`
     update delivery.sends
-    set status = 'failed_render', status_reason = ${reason}, lease_owner = null, lease_until = null
+    set ${endAs('failed_render')}, status_reason = case when ${mayBeTaken} then 'failed_render' else ${reason} end
     where project_id = ${projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
     returning send_id
   `);
@@ -176,7 +177,7 @@ export const releaseLeases = ({ tx, projectId }: Scope, sendIds: string[], owner
 export const endExpired = ({ tx, projectId }: Scope, sendsMax: number) =>
   tx.any(sql.type(EndedSend)`
     update delivery.sends
-    set status = 'expired', status_reason = 'expired', lease_owner = null, lease_until = null
+    set ${endAs('expired')}, status_reason = 'expired'
     where project_id = ${projectId} and send_id = any (array(
       select send_id from delivery.sends
       where project_id = ${projectId} and status = 'queued' and expires_at <= statement_timestamp()

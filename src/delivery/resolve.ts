@@ -33,11 +33,12 @@ export const resolve = async (
   return send;
 };
 
-/** Ends a send that waits. Answers it as it stands when it was cancelled before. */
+/** Ends a send that waits; where it may have been sent, it is unknown again. Answers how it stands, also said twice. */
 export const cancel = async (scope: Scope, sendId: string): Promise<SendRow> => {
   const cancelled = await cancelQueued(scope, sendId);
   if (cancelled) await observeEnded(scope, [cancelled]);
   const send = await getSend(scope, sendId);
-  if (!cancelled && send.shown_status !== 'cancelled') throw new Refusal('send_not_queued');
+  const isSo = send.shown_status === 'cancelled' || send.status_reason === 'cancelled';
+  if (!cancelled && !isSo) throw new Refusal('send_not_queued');
   return send;
 };

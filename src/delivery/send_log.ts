@@ -84,6 +84,10 @@ const feedbackOf = ({ delivered_at, bounced_at, complained_at }: SendRow) =>
 const reasonOf = ({ status_reason, shown_status }: SendRow): string | null =>
   status_reason === 'outcome_unknown' && shown_status !== 'unknown' ? null : status_reason;
 
+/** What is unknown is to be looked for, whatever kept it from being handed over again. */
+const fixOfSend = (row: SendRow): string | null =>
+  fixOf(row.shown_status === 'unknown' ? 'outcome_unknown' : reasonOf(row));
+
 export const toSend = (row: SendRow) => ({
   id: row.send_id,
   automation_id: row.automation_id,
@@ -95,7 +99,7 @@ export const toSend = (row: SendRow) => ({
   subject: row.subject,
   status: row.shown_status,
   status_reason: reasonOf(row),
-  status_fix: fixOf(reasonOf(row)),
+  status_fix: fixOfSend(row),
   attempts: row.attempt_count,
   queued_at: row.queued_at.toISOString(),
   accepted_at: toText(row.accepted_at),

@@ -3,6 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { EndedSend } from './observe.ts';
 import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
+import { endAs } from './unresolved.ts';
 
 const isResent = sql.fragment`(
   on_unknown = 'resend' and attempt_count < ${UNKNOWN_ATTEMPTS_MAX} and recipient is not null
@@ -105,7 +106,7 @@ export const resolveUnknown = (
 export const cancelQueued = ({ tx, projectId }: Scope, sendId: string) =>
   tx.maybeOne(sql.type(EndedSend)`
     update delivery.sends
-    set status = 'cancelled', status_reason = 'cancelled', lease_owner = null, lease_until = null
+    set ${endAs('cancelled')}, status_reason = 'cancelled'
     where project_id = ${projectId} and send_id = ${sendId} and status = 'queued'
     returning send_id
   `);

@@ -9,6 +9,7 @@ import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
 import { claimSends, planSend } from '../../src/delivery/queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
+import { resendUnknown } from '../../src/delivery/wait_queries.ts';
 import { insertProfiles } from '../../src/profiles/queries.ts';
 import { connectTo } from '../base/connections.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -142,4 +143,17 @@ export const suppressUncommitted = async (
     [projectId, addressKey, newId()],
   );
   return suppressing;
+};
+
+/** A send whose first hand-off may have been taken, queued to be handed over again. */
+export const unresolved = async (
+  database: TestDatabase,
+  given: Partial<NewSend> = {},
+  projectId = newId(),
+) => {
+  const sends = sendsOf(database, projectId);
+  const send = await sends.handingOff({ onUnknown: 'resend', ...given });
+  await sends.end(send.sendId, 'unknown', { reason: 'outcome_unknown', retryAfterSeconds: 0 });
+  await sends.within((scope) => resendUnknown(scope, send.providerId));
+  return { projectId, sends, send };
 };

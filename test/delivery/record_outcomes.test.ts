@@ -3,7 +3,8 @@ import { newId } from '../../src/base/ids.ts';
 import { settleLost } from '../../src/delivery/delivery.ts';
 import { SEND_STATUSES } from '../../src/delivery/queries.ts';
 import { testDatabase } from '../support/database.ts';
-import { OWNER, sendsOf } from './one_send.ts';
+import { resendUnknown } from '../../src/delivery/wait_queries.ts';
+import { OWNER, sendsOf, unresolved } from './one_send.ts';
 
 const database = testDatabase();
 
@@ -30,6 +31,8 @@ const FROM_UNKNOWN: Record<Outcome, Status> = {
 
 const expected = (from: Status, outcome: Outcome): Status => {
   if (from === 'handing_off') return FROM_HANDING_OFF[outcome];
+  // Given up, and queued again: its owner was late, and knows better.
+  if (from === 'queued' && outcome === 'accepted') return 'accepted';
   return from === 'unknown' ? FROM_UNKNOWN[outcome] : from;
 };
 
@@ -48,6 +51,39 @@ describe.each(SEND_STATUSES)('a send that is %s', (from) => {
     await sends.update(sendId, `status = '${from}'`);
     await sends.end(sendId, outcome);
     expect((await sends.read(sendId)).status).toBe(expected(from, outcome));
+  });
+});
+
+/** The same of which an earlier hand-off may have been taken: no later one that was not is an end. */
+const OF_UNRESOLVED: [Status, Record<Outcome, Status>][] = [
+  ['handing_off', { ...FROM_HANDING_OFF, rejected: 'unknown' }],
+  ['unknown', { ...FROM_UNKNOWN, rejected: 'unknown', deferred: 'queued' }],
+];
+
+describe.each(OF_UNRESOLVED)('a send that is %s for the second time', (from, leads) => {
+  test.each(OUTCOMES)('follows the drawing when its attempt was %s', async (outcome) => {
+    const { sends, send } = await unresolved(database);
+    await sends.claim(send.providerId);
+    expect(await sends.begin(send, OWNER, 2)).toBe('handing_off');
+    await sends.update(send.sendId, `status = '${from}'`);
+    await sends.end(send.sendId, outcome, { attempt: 2, retryAfterSeconds: 600 });
+    expect((await sends.read(send.sendId)).status).toBe(leads[outcome]);
+    if (outcome === 'rejected') {
+      await sends.within((scope) => resendUnknown(scope, send.providerId));
+      expect((await sends.read(send.sendId)).status).toBe('unknown');
+    }
+  });
+});
+
+test('what was told of the first hand-off proves it, also when the second was refused', async () => {
+  const { sends, send } = await unresolved(database);
+  await sends.claim(send.providerId);
+  await sends.begin(send, OWNER, 2);
+  await sends.tell(send.sendId, 'delivered', new Date());
+  await sends.end(send.sendId, 'rejected', { attempt: 2 });
+  expect(await sends.read(send.sendId)).toMatchObject({
+    status: 'accepted',
+    accepted_at: expect.any(Date),
   });
 });
 

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { testDatabase } from '../support/database.ts';
+import { sendsOf } from './one_send.ts';
+
+const database = testDatabase();
+
+/** Sends of one project whose first hand-off came to that, and those that are unresolved. */
+const ended = async (outcomes: readonly ('accepted' | 'deferred' | 'unknown')[]) => {
+  const projectId = newId();
+  const sends = sendsOf(database, projectId);
+  const ids: string[] = [];
+  for (const outcome of outcomes) {
+    const { sendId } = await sends.handingOff();
+    await sends.end(sendId, outcome);
+    ids.push(sendId);
+  }
+  const list = async (besides: number[] | null = null) => {
+    const { rows } = await database.owner.query<{ found: string[] | null }>(
+      'select delivery.list_unresolved($1, $2, $3) as found',
+      [projectId, ids, besides],
+    );
+    return rows[0]?.found ?? [];
+  };
+  return { ids, list };
+};
+
+test('a hand-off of unknown outcome is unresolved, no other is', async () => {
+  const { ids, list } = await ended(['accepted', 'unknown', 'deferred', 'unknown']);
+  expect((await list()).toSorted()).toEqual([ids[1], ids[3]].toSorted());
+});
+
+test('the attempt that is named does not count', async () => {
+  const { ids, list } = await ended(['unknown', 'unknown']);
+  expect(await list([1, 2])).toEqual([ids[1]]);
+});
+
+test('what somebody has said is resolved', async () => {
+  const { ids, list } = await ended(['unknown']);
+  await database.owner.query(
+    "update delivery.attempts set reason = 'resolved' where send_id = $1",
+    [ids[0]],
+  );
+  expect(await list()).toEqual([]);
+});
+
+test('of nothing there is nothing', async () => {
+  expect(await (await ended([])).list()).toEqual([]);
+});

@@ -1,0 +1,197 @@
+// A send whose first hand-off may have been taken is queued again, and then stopped: nobody knows whether it was sent,
+// so it is unknown again, and says what stopped it.
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { expireSends } from '../../src/delivery/delivery.ts';
+import { cancelIfGone } from '../../src/delivery/gone.ts';
+import { eraseSends } from '../../src/delivery/erase_queries.ts';
+import { failRender } from '../../src/delivery/queries.ts';
+import { cancel, resolve } from '../../src/delivery/resolve.ts';
+import { resendUnknown } from '../../src/delivery/wait_queries.ts';
+import { changeSubscription, suppressAddress } from '../../src/suppression/change_queries.ts';
+import { newPerson } from '../profiles/people.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { askToErase } from '../support/erase.ts';
+import { OWNER, sendsOf, unresolved } from './one_send.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+
+type Unresolved = Awaited<ReturnType<typeof unresolved>>;
+
+const said = ({ send }: Unresolved) => ({
+  addressKey: send.addressKey,
+  email: send.recipient,
+  historyId: newId(),
+  source: 'test',
+});
+const beginAgain = async ({ sends, send }: Unresolved) => {
+  await sends.claim(send.providerId);
+  return sends.begin(send, OWNER, 2);
+};
+
+/** Each way in which a send that waits is stopped, and the reason that it says then. */
+const STOPS: [string, string, (one: Unresolved) => Promise<unknown>][] = [
+  [
+    'suppressed before its second hand-off',
+    'suppressed',
+    async (one) => {
+      await one.sends.within((scope) =>
+        suppressAddress(scope, { ...said(one), reason: 'complaint' }),
+      );
+      expect(await beginAgain(one)).toBe('unknown');
+    },
+  ],
+  [
+    'unsubscribed before it',
+    'unsubscribed',
+    async (one) => {
+      await one.sends.within((scope) =>
+        changeSubscription(scope, { ...said(one), change: 'unsubscribed', at: null, note: null }),
+      );
+      expect(await beginAgain(one)).toBe('unknown');
+    },
+  ],
+  [
+    'expired between its lease and its hand-off',
+    'expired',
+    async ({ sends, send }) => {
+      await sends.claim(send.providerId);
+      await sends.update(send.sendId, 'expires_at = now()');
+      expect(await sends.begin(send, OWNER, 2)).toBe('unknown');
+    },
+  ],
+  [
+    'expired while it waits',
+    'expired',
+    async ({ sends, send }) => {
+      await sends.update(send.sendId, 'expires_at = now()');
+      await sends.within((scope) => expireSends(scope));
+    },
+  ],
+  [
+    'cancelled by somebody',
+    'cancelled',
+    ({ sends, send }) => sends.within((scope) => cancel(scope, send.sendId)),
+  ],
+  [
+    'left without a provider',
+    'provider_deleted',
+    ({ sends, send }) => sends.within((scope) => cancelIfGone(scope, send.providerId)),
+  ],
+  [
+    'left without a provider while somebody has leased it',
+    'provider_deleted',
+    async ({ sends, send }) => {
+      await sends.claim(send.providerId);
+      await sends.within((scope) => cancelIfGone(scope, send.providerId));
+      expect(await sends.begin(send, OWNER, 2)).toBe('lost');
+    },
+  ],
+  [
+    'not to be rendered any more',
+    'failed_render',
+    async ({ sends, send }) => {
+      await sends.claim(send.providerId);
+      await sends.within((scope) => failRender(scope, send.sendId, OWNER, 'no ann@example.com'));
+    },
+  ],
+  [
+    'of somebody who is erased',
+    'erased',
+    ({ sends, send }) => sends.within((scope) => eraseSends(scope, [send.sendId])),
+  ],
+  [
+    'refused for good by its second hand-off',
+    'recipient_refused',
+    async (one) => {
+      await beginAgain(one);
+      const refused = { attempt: 2, reason: 'recipient_refused' };
+      await one.sends.end(one.send.sendId, 'rejected', refused);
+    },
+  ],
+  [
+    'erased during its second hand-off, which was not taken',
+    'throttled',
+    async (one) => {
+      const { sends, send } = one;
+      await beginAgain(one);
+      await sends.within((scope) => eraseSends(scope, [send.sendId]));
+      await sends.end(send.sendId, 'deferred', { attempt: 2, reason: 'throttled' });
+    },
+  ],
+];
+
+const eventsOf = async (projectId: string): Promise<string[]> => {
+  const { rows } = await database.owner.query<{ name: string }>(
+    "select name from ingest.events where project_id = $1 and source = 'system'",
+    [projectId],
+  );
+  return rows.map(({ name }) => name);
+};
+
+describe.each(STOPS)('%s', (_how, reason, stop) => {
+  const stopped = async () => {
+    const { project_id: projectId } = api.project;
+    const { identityId, profileId } = await newPerson(database, projectId);
+    const one = await unresolved(database, { identityId, profileId }, projectId);
+    expect(await one.sends.read(one.send.sendId)).toMatchObject({ status: 'queued' });
+    const before = await eventsOf(projectId);
+    await stop(one);
+    expect(await eventsOf(projectId)).toEqual(before);
+    return one;
+  };
+  const read = async (id: string) =>
+    (await api.call('GET', `/v1/sends/${id}`, { key: api.project.server_key })).body;
+
+  test('it is unknown, the send log says what stopped it, and it is handed over no more', async () => {
+    const { sends, send } = await stopped();
+    expect(await read(send.sendId)).toMatchObject({
+      status: 'unknown',
+      status_reason: reason,
+      status_fix: expect.stringContaining('Look for the message'),
+    });
+    await sends.within((scope) => resendUnknown(scope, send.providerId));
+    expect(await sends.claim(send.providerId)).toEqual([]);
+    expect(await sends.read(send.sendId)).toMatchObject({ status: 'unknown', lease_owner: null });
+  });
+
+  test('feedback still proves it accepted', async () => {
+    const { sends, send } = await stopped();
+    await sends.tell(send.sendId, 'delivered', new Date());
+    expect(await sends.read(send.sendId)).toMatchObject({ status: 'accepted' });
+  });
+
+  test('somebody still says what became of it', async () => {
+    const { sends, send } = await stopped();
+    await sends.within((scope) => resolve(scope, send.sendId, 'not_sent'));
+    expect(await sends.read(send.sendId)).toMatchObject({ status: 'not_sent' });
+  });
+});
+
+test('a person whose erase was asked for is handed nothing again, and it is unknown', async () => {
+  const { projectId, identityId, profileId } = await newPerson(database);
+  const one = await unresolved(database, { identityId, profileId }, projectId);
+  await askToErase(database, projectId, profileId);
+  expect(await beginAgain(one)).toBe('unknown');
+  expect(await one.sends.read(one.send.sendId)).toMatchObject({ status_reason: 'erased' });
+});
+
+test('one whose first hand-off was definitely not taken ends as before', async () => {
+  const projectId = newId();
+  const sends = sendsOf(database, projectId);
+  const send = await sends.handingOff({ onUnknown: 'resend' });
+  await sends.end(send.sendId, 'deferred', { reason: 'throttled', retryAfterSeconds: 0 });
+  await sends.within((scope) => cancel(scope, send.sendId));
+  expect(await sends.read(send.sendId)).toMatchObject({ status: 'cancelled' });
+});
+
+test('200: cancelling again answers it as it stands', async () => {
+  const { project_id, server_key: key } = api.project;
+  const { send } = await unresolved(database, {}, project_id);
+  for (let time = 0; time < 2; time += 1) {
+    const { status, body } = await api.call('POST', `/v1/sends/${send.sendId}/cancel`, { key });
+    expect([status, body.status, body.status_reason]).toEqual([200, 'unknown', 'cancelled']);
+  }
+});
