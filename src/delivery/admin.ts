@@ -6,7 +6,7 @@ import { listInput } from '../base/page.ts';
 import { projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { findDetail, listAttempts } from './detail_queries.ts';
-import { cancel, findSend, RESOLUTIONS, resolve } from './resolve.ts';
+import { cancel, findSend, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend, toSendNow } from './send_log.ts';
 
 export { findHtml } from './detail_queries.ts';
@@ -62,9 +62,17 @@ export const sendProcedures = router({
   resolve: projectProcedure
     .input(OfSend.extend({ outcome: z.enum(RESOLUTIONS) }))
     .mutation(({ ctx, input: { projectId, sendId, outcome } }) =>
-      inProject(ctx.deps, projectId, async (scope) =>
-        toSend(await resolve(scope, sendId, outcome)),
-      ),
+      resolveOrRepeat(ctx.deps, projectId, sendId, { outcome }),
+    ),
+
+  /** Says of an unknown send that it was not sent, and hands it over once more. */
+  sendAgain: projectProcedure
+    .input(OfSend.extend({ afterAttempt: z.int().positive() }))
+    .mutation(({ ctx, input: { projectId, sendId, afterAttempt } }) =>
+      resolveOrRepeat(ctx.deps, projectId, sendId, {
+        outcome: 'not_sent',
+        send_again_after: afterAttempt,
+      }),
     ),
 
   /** Cancels a send that waits to be handed over. */

@@ -5,7 +5,7 @@ import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
 import type { SendRow } from './log_queries.ts';
-import { cancel, findSend, RESOLUTIONS, resolve } from './resolve.ts';
+import { cancel, findSend, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { CANCELLED_SHOWN, RESOLVED_SHOWN } from './shown.ts';
 import { pageSends, Send, SendNow, SHOWN_STATUSES, toSend, toSendNow } from './send_log.ts';
 
@@ -23,8 +23,26 @@ const ResolveInput = z
   .strictObject({
     outcome: z
       .enum(RESOLUTIONS)
-      .meta({ description: 'Whether the provider took it. Not sent: it is not tried again.' }),
+      .meta({
+        description: 'Whether the provider took it. Not sent: it is not tried again by itself.',
+      }),
+    send_again_after: z
+      .int()
+      .positive()
+      .optional()
+      .meta({
+        description:
+          'Only with `not_sent`: hand it over once more. As many `attempts` as you have seen, so that the same ' +
+          'request again does not send it again.',
+      }),
   })
+  .refine(
+    ({ outcome, send_again_after }) => outcome === 'not_sent' || send_again_after === undefined,
+    {
+      path: ['send_again_after'],
+      message: 'only with outcome not_sent',
+    },
+  )
   .meta({ id: 'Resolution', examples: [{ outcome: 'accepted' }] });
 
 const findNamed = async ({ deps, caller, params }: Addressed): Promise<SendRow | null> => {
@@ -67,7 +85,9 @@ export const deliveryRoutes = [
     summary: 'Say what became of a send whose outcome is unknown.',
     description:
       'For a send that the provider may or may not have taken: look it up at the provider, then say so here. ' +
-      'Feedback that arrives says it by itself. Saying the same again changes nothing.',
+      'Feedback that arrives says it by itself. Saying the same again changes nothing. With `send_again_after` it is ' +
+      'queued instead, handed over once more within the age of a new send, and held should its outcome be unknown ' +
+      'again; suppressions and unsubscribes stop it as ever.',
     params: SendParams,
     find: findNamed,
     body: ResolveInput,
@@ -75,9 +95,7 @@ export const deliveryRoutes = [
     answer: Send,
     refusals: ['send_not_unknown'],
     handle: ({ deps, caller, found, body }) =>
-      inProject(deps, caller.projectId, async (scope) =>
-        toSend(await resolve(scope, found.send_id, body.outcome)),
-      ),
+      resolveOrRepeat(deps, caller.projectId, found.send_id, body),
   }),
   route({
     method: 'POST',

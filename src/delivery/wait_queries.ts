@@ -102,6 +102,40 @@ export const resolveUnknown = (
     returning send_id
   `);
 
+const Again = z.strictObject({ provider_id: z.uuid() });
+
+/**
+ * Queues an unknown send again, which somebody has found not to be sent: once for the attempt after which they say
+ * so. It gets the age of a new one, and is held should it be unknown again. Null when it does not stand so.
+ */
+export const queueAgain = async (
+  { tx, projectId }: Scope,
+  sendId: string,
+  { afterAttempt, expiresAfterHours }: { afterAttempt: number; expiresAfterHours: number },
+) => {
+  const again = await tx.maybeOne(sql.type(Again)`
+    update delivery.sends
+    set status = 'queued', status_reason = null, on_unknown = 'hold', due_at = statement_timestamp(),
+      expires_at = greatest(expires_at, statement_timestamp() + make_interval(hours => ${expiresAfterHours}))
+    where project_id = ${projectId} and send_id = ${sendId} and status = 'unknown'
+    and attempt_count = ${afterAttempt} and recipient is not null and address_key is not null
+    returning provider_id
+  `);
+  if (again)
+    await tx.query(sql.unsafe`
+      update delivery.attempts set reason = 'resolved'
+      where project_id = ${projectId} and send_id = ${sendId} and outcome = 'unknown'
+    `);
+  return again;
+};
+
+/** Whether somebody has said of an attempt that it was not sent, and had it sent again. */
+export const wasSentAgain = ({ tx, projectId }: Scope, sendId: string, attempt: number) =>
+  tx.exists(sql.unsafe`
+    select from delivery.attempts
+    where project_id = ${projectId} and send_id = ${sendId} and attempt = ${attempt} and reason = 'resolved'
+  `);
+
 /** Ends a send that waits. Null when it does not wait. */
 export const cancelQueued = ({ tx, projectId }: Scope, sendId: string) =>
   tx.maybeOne(sql.type(EndedSend)`

@@ -37,6 +37,7 @@ test('these are all the procedures', () => {
     'query sends.list',
     'query sends.read',
     'mutation sends.resolve',
+    'mutation sends.sendAgain',
     'mutation sends.cancel',
     'query feedback.ofSend',
     'query profiles.find',

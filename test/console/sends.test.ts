@@ -96,6 +96,16 @@ describe('a send in a browser', () => {
     60_000,
   );
 
+  test('an unknown outcome is sent again by who has found that it was not sent', async () => {
+    const { send, sends } = await handingOff();
+    await sends.end(send.sendId, 'unknown');
+    const { page } = await open(send.sendId);
+    await page.getByRole('button', { name: 'It was not sent: send it again' }).click();
+    await page.getByText('Queued', { exact: true }).waitFor();
+    await page.getByText('Somebody found that it was not sent').waitFor();
+    expect(await sends.read(send.sendId)).toMatchObject({ status: 'queued', attempt_count: 1 });
+  }, 60_000);
+
   test('what waits is cancelled by who says so twice', async () => {
     const { send, sends } = await handingOff();
     await sends.update(send.sendId, `status = 'queued', lease_owner = null, lease_until = null`);

@@ -27,7 +27,7 @@ const ended = async (outcomes: readonly ('accepted' | 'deferred' | 'unknown')[])
 
 test('a hand-off of unknown outcome is unresolved, no other is', async () => {
   const { ids, list } = await ended(['accepted', 'unknown', 'deferred', 'unknown']);
-  expect((await list()).toSorted()).toEqual([ids[1], ids[3]].toSorted());
+  expect(new Set(await list())).toEqual(new Set([ids[1], ids[3]]));
 });
 
 test('the attempt that is named does not count', async () => {

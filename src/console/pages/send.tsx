@@ -10,6 +10,7 @@ import { Failed } from '../parts/failed.tsx';
 import { HandOffs } from '../parts/hand_offs.tsx';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
+import { sourceInWords } from '../parts/reasons.ts';
 import { SendActions } from '../parts/send_actions.tsx';
 import { SendStatus } from '../parts/send_status.tsx';
 import { inWords } from '../parts/statuses.ts';
@@ -117,7 +118,7 @@ const Feedback = ({ projectId, sendId }: { projectId: string; sendId: string }) 
             {notice.bounce_type !== null && ` (${notice.bounce_type})`}
           </Text>
           <Text size="sm" c="dimmed">
-            by {notice.source}
+            by {sourceInWords(notice.source)}
           </Text>
           <When at={notice.occurred_at} />
           {notice.reason !== null && (

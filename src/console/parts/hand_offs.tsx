@@ -34,7 +34,11 @@ export const HandOffs = ({ handOffs }: { handOffs: SendDetail['hand_offs'] }) =>
             </Group>
           }
         >
-          {reason !== null && <Text size="sm">{inWords(reason)}</Text>}
+          {reason !== null && (
+            <Text size="sm">
+              {reason === 'resolved' ? 'Somebody found that it was not sent' : inWords(reason)}
+            </Text>
+          )}
           {provider_message_id !== null && (
             <Text size="sm" c="dimmed" className="breaks">
               its id there: {provider_message_id}

@@ -35,4 +35,9 @@ const sources: Record<string, string> = {
 
 /** Who told us, in words. */
 export const sourceInWords = (source: string): string =>
-  sources[source] ?? inWords(source.replace(/^webhook\/(.+)$/, 'the $1 webhook'));
+  sources[source] ??
+  inWords(
+    source
+      .replace(/^webhook\/(.+)$/, 'the $1 webhook')
+      .replace(/^hand_off\/(\w+)(?:\/.*)?$/, 'the answer of the provider ($1)'),
+  );

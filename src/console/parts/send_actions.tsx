@@ -4,35 +4,54 @@ import { api } from '../api.ts';
 import type { SendDetail } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Refused } from './refused.tsx';
+import { inWords } from './statuses.ts';
 
 type Props = { projectId: string; send: SendDetail };
 
-const Unknown = ({ projectId, send: { id, on_unknown } }: Props) => {
+const Unknown = ({ projectId, send: { id, on_unknown, attempts, to, status_reason } }: Props) => {
   const resolve = useChange(projectId, ['sends'], (outcome: 'accepted' | 'not_sent') =>
     api.sends.resolve.mutate({ projectId, sendId: id, outcome }),
   );
+  const sendAgain = useChange(projectId, ['sends'], () =>
+    api.sends.sendAgain.mutate({ projectId, sendId: id, afterAttempt: attempts }),
+  );
+  const isBusy = resolve.isPending || sendAgain.isPending;
+  const isStopped = status_reason !== null && status_reason !== 'outcome_unknown';
   return (
     <Alert color="orange" title="Nobody knows whether the provider took this message">
       <Stack gap="sm" align="flex-start">
         <span>
           The connection ended after the message and before the answer. Look it up at the provider,
           then say here what you found. Feedback that arrives says it by itself.
-          {on_unknown === 'resend' && ' Its automation wants it to be sent again by itself.'}
+          {isStopped && ` It was to be sent again and was not: ${inWords(status_reason)}.`}
+          {!isStopped &&
+            on_unknown === 'resend' &&
+            ' Its automation wants it to be sent again by itself.'}
         </span>
         <Group gap="sm">
-          <Button size="xs" loading={resolve.isPending} onClick={() => resolve.mutate('accepted')}>
+          <Button size="xs" loading={isBusy} onClick={() => resolve.mutate('accepted')}>
             It was sent
           </Button>
           <Button
             size="xs"
             variant="default"
-            loading={resolve.isPending}
+            loading={isBusy}
             onClick={() => resolve.mutate('not_sent')}
           >
             It was not sent
           </Button>
+          {to !== null && (
+            <Button
+              size="xs"
+              variant="default"
+              loading={isBusy}
+              onClick={() => sendAgain.mutate(undefined)}
+            >
+              It was not sent: send it again
+            </Button>
+          )}
         </Group>
-        <Refused error={resolve.error} />
+        <Refused error={resolve.error ?? sendAgain.error} />
       </Stack>
     </Alert>
   );
