@@ -21,11 +21,9 @@ const SendQuery = z.strictObject({
 
 const ResolveInput = z
   .strictObject({
-    outcome: z
-      .enum(RESOLUTIONS)
-      .meta({
-        description: 'Whether the provider took it. Not sent: it is not tried again by itself.',
-      }),
+    outcome: z.enum(RESOLUTIONS).meta({
+      description: 'Whether the provider took it. Not sent: it is not tried again by itself.',
+    }),
     send_again_after: z
       .int()
       .positive()
