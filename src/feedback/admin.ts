@@ -6,10 +6,8 @@ import * as delivery from '../delivery/delivery.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
 import { listNoticesOf } from './notice_queries.ts';
 import { SigningKey, SoftBounces } from './setting_routes.ts';
-import { setSigningKey } from './signing_keys.ts';
+import { decideSoftBounces, keepSigningKey, letAnotherTopic } from './settings.ts';
 import type { Vault } from './signing_keys.ts';
-import { writeSoftBouncesMax } from './soft_queries.ts';
-import { resetTopic } from './topics.ts';
 
 const OfSend = z.object({ sendId: z.uuid() });
 
@@ -42,24 +40,19 @@ export const webhookProcedures = (vault: Vault) =>
     ),
 
     /** Decides after how many soft bounces in a row an address is suppressed. */
-    decide: projectProcedure.input(z.object(SoftBounces.shape)).mutation(({ ctx, input }) =>
-      inProject(ctx.deps, input.projectId, async (scope) => {
-        await writeSoftBouncesMax(scope, input.soft_bounces_max);
-        return describeWebhooks(scope);
-      }),
-    ),
+    decide: projectProcedure
+      .input(z.object(SoftBounces.shape))
+      .mutation(({ ctx: { deps }, input }) =>
+        decideSoftBounces({ deps, projectId: input.projectId }, input.soft_bounces_max),
+      ),
 
-    setSigningKey: projectProcedure.input(z.object(SigningKey.shape)).mutation(({ ctx, input }) =>
-      inProject(ctx.deps, input.projectId, async (scope) => {
-        await setSigningKey(scope, vault, { source: 'mailgun', key: input.signing_key });
-        return describeWebhooks(scope);
-      }),
-    ),
+    setSigningKey: projectProcedure
+      .input(z.object(SigningKey.shape))
+      .mutation(({ ctx: { deps }, input }) =>
+        keepSigningKey({ deps, projectId: input.projectId }, vault, input.signing_key),
+      ),
 
-    resetTopic: projectProcedure.mutation(({ ctx, input }) =>
-      inProject(ctx.deps, input.projectId, async (scope) => {
-        await resetTopic(scope);
-        return describeWebhooks(scope);
-      }),
+    resetTopic: projectProcedure.mutation(({ ctx: { deps }, input: { projectId } }) =>
+      letAnotherTopic({ deps, projectId }),
     ),
   });

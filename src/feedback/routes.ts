@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
 import type { Limit, RawInbound } from '../base/route.ts';
@@ -27,8 +28,14 @@ const Answer = z
     duplicates: Count.meta({ description: 'Those that were taken in before.' }),
     ignored: Count.meta({ description: 'Those that are kept and change nothing.' }),
     errors: z
-      .array(z.strictObject({ index: Count, message: z.string() }))
-      .meta({ description: 'Those that cannot be read, by their place in the body.' }),
+      .array(
+        z.strictObject({
+          index: Count.meta({ description: 'Its place in the body.' }),
+          path: z.string().meta({ description: 'What is missing or wrong, as a JSON Pointer.' }),
+          message: z.string(),
+        }),
+      )
+      .meta({ description: `Those that cannot be read, and why: the first ${ISSUES_MAX}.` }),
   })
   .meta({
     id: 'Received',

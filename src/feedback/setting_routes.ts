@@ -5,11 +5,9 @@ import { route } from '../base/route.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
 import { KINDS } from './notice.ts';
 import { REFUSED_WRITTEN_EVERY_MS } from './refused_posts.ts';
-import { setSigningKey } from './signing_keys.ts';
 import type { Vault } from './signing_keys.ts';
+import { decideSoftBounces, keepSigningKey, letAnotherTopic } from './settings.ts';
 import { DECIDED_SHOWN, KEY_SET_SHOWN, TOPIC_RESET_SHOWN, WEBHOOKS_SHOWN } from './shown.ts';
-import { writeSoftBouncesMax } from './soft_queries.ts';
-import { resetTopic } from './topics.ts';
 
 export const SIGNING_KEY_CHARS_MAX = 255;
 export const SOFT_BOUNCES_MAX = 100;
@@ -129,11 +127,8 @@ const projectRoutes = [
     description:
       'A delivery begins a new row. Counts for an address from its next notice on, with all that is known of it.',
     body: SoftBounces.meta({ examples: [{ soft_bounces_max: 3 }] }),
-    handle: ({ deps, caller, body }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        await writeSoftBouncesMax(scope, body.soft_bounces_max);
-        return describeWebhooks(scope);
-      }),
+    handle: ({ deps, caller: { projectId }, body }) =>
+      decideSoftBounces({ deps, projectId }, body.soft_bounces_max),
   }),
 ];
 
@@ -148,11 +143,8 @@ const proofRoutes = (vault: Vault) => [
     description:
       'It is kept sealed and never answered. Posts that it does not verify are refused with 401.',
     body: SigningKey.meta({ examples: [{ signing_key: '0123456789abcdef0123456789abcdef' }] }),
-    handle: ({ deps, caller, body }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        await setSigningKey(scope, vault, { source: 'mailgun', key: body.signing_key });
-        return describeWebhooks(scope);
-      }),
+    handle: ({ deps, caller: { projectId }, body }) =>
+      keepSigningKey({ deps, projectId }, vault, body.signing_key),
   }),
   route({
     ...shared,
@@ -162,11 +154,7 @@ const proofRoutes = (vault: Vault) => [
     summary: 'Let another Amazon SNS topic be the one whose notices count.',
     description:
       'The next topic that asks is confirmed. Until then every notice is refused with 403.',
-    handle: ({ deps, caller }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        await resetTopic(scope);
-        return describeWebhooks(scope);
-      }),
+    handle: ({ deps, caller: { projectId } }) => letAnotherTopic({ deps, projectId }),
   }),
 ];
 

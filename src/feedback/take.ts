@@ -1,16 +1,17 @@
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
 import type { RawInbound } from '../base/route.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { Source } from './adapters.ts';
 import { record } from './feedback.ts';
 import type { Recorded } from './feedback.ts';
-import type { Posted, ReadResult } from './notice.ts';
+import type { Posted, ReadError, ReadResult } from './notice.ts';
 
 export type Received = Recorded & {
   received: number;
-  errors: { index: number; message: string }[];
+  errors: readonly ReadError[];
 };
 
 /** What one post is about, once its project is known. */
@@ -27,7 +28,7 @@ export const AGAIN: Recorded = { accepted: 0, duplicates: 1, ignored: 0 };
 export const toReceived = ({ notices, errors }: ReadResult, recorded: Recorded): Received => ({
   received: notices.length + errors.length,
   ...recorded,
-  errors: errors.map(({ index, message }) => ({ index, message })),
+  errors: errors.slice(0, ISSUES_MAX),
 });
 
 /** Stores notices with their effects before the answer: nothing waits in memory behind a 200. */

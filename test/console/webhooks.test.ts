@@ -75,6 +75,23 @@ describe('webhooks in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  test('after how many soft bounces an address is given up is shown, and decided', async () => {
+    const { page, complaints } = await open();
+    const section = page.getByRole('region', { name: 'Soft bounces' });
+    const field = section.getByLabel('Suppress an address after so many in a row');
+    expect(await field.inputValue()).toBe('5');
+    await field.fill('101');
+    await section.getByRole('button', { name: 'Save' }).click();
+    await section.getByText(/100/).waitFor();
+    await field.fill('3');
+    await section.getByRole('button', { name: 'Save' }).click();
+    await section.getByText('Saved: after 3 in a row.').waitFor();
+    await page.reload();
+    await field.waitFor();
+    expect(await field.inputValue()).toBe('3');
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   test('refused posts and topics are shown, with what to do; after one that is taken only in passing', async () => {
     const projectId = api.project.project_id;
     const path = `/v1/webhooks/smtp2go/${projectId}`;

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
+import { ISSUES_MAX } from '../../src/base/parse.ts';
 import { issueKey } from '../../src/projects/projects.ts';
 import * as identity from '../../src/identity/identity.ts';
 import { changeTraits } from '../../src/profiles/profiles.ts';
@@ -94,9 +95,28 @@ describe('200', () => {
     ]);
     expect(status).toBe(200);
     expect(body).toMatchObject({ received: 4, accepted: 1, duplicates: 0, ignored: 0 });
-    expect(body.errors.map(({ index }: { index: number }) => index)).toEqual([0, 2, 3]);
+    expect(body.errors).toEqual([
+      { index: 0, path: '/0/recipient', message: 'recipient is required: one e-mail address' },
+      { index: 2, path: '/2', message: 'must be an object' },
+      {
+        index: 3,
+        path: '/3/event',
+        message: 'event is required: what happened, such as "bounce"',
+      },
+    ]);
     expect(await suppressed()).toHaveProperty([email]);
   });
+
+  test.each([ISSUES_MAX, ISSUES_MAX + 1])(
+    'of %i bad events all are counted, and no more are named than one answer lists',
+    async (count) => {
+      const bad = Array.from({ length: count }, () => ({ event: 'bounce' }));
+      const { body } = await post([hardBounce(someone()), ...bad]);
+      expect(body).toMatchObject({ received: count + 1, accepted: 1 });
+      expect(body.errors).toHaveLength(ISSUES_MAX);
+      expect(body.errors[0]).toMatchObject({ index: 1, path: '/1/recipient' });
+    },
+  );
 
   test('the same notice twice, in one body or two, is one notice', async () => {
     const notice = { ...hardBounce(someone()), event_id: 'evt-1' };

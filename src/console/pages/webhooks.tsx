@@ -7,6 +7,7 @@ import {
   PasswordInput,
   Stack,
   Text,
+  TextInput,
   Title,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -168,6 +169,49 @@ const Card = ({ webhook, projectId }: Props) => {
   );
 };
 
+const SoftBounces = ({ projectId, max }: { projectId: string; max: number }) => {
+  const decide = useChange(projectId, ['webhooks'], (soft_bounces_max: number) =>
+    api.webhooks.decide.mutate({ projectId, soft_bounces_max }),
+  );
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    decide.mutate(Number(fieldOf(event.currentTarget, 'soft_bounces_max')));
+  };
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Soft bounces">
+      <form onSubmit={submit} noValidate>
+        <Stack gap="xs">
+          <Title order={2} size="h4">
+            Soft bounces
+          </Title>
+          <Group align="flex-end" gap="sm">
+            <TextInput
+              key={max}
+              name="soft_bounces_max"
+              label="Suppress an address after so many in a row"
+              description="A delivery in between begins a new row. Counts from an address's next notice on."
+              defaultValue={max}
+              inputMode="numeric"
+              error={issuesOf(decide.error)['soft_bounces_max']}
+              flex={1}
+              miw={200}
+            />
+            <Button type="submit" variant="default" loading={decide.isPending}>
+              Save
+            </Button>
+          </Group>
+          <Refused error={decide.error} fields={['soft_bounces_max']} />
+          {decide.isSuccess && (
+            <Text size="sm" role="status">
+              Saved: after {decide.data.soft_bounces_max} in a row.
+            </Text>
+          )}
+        </Stack>
+      </form>
+    </Paper>
+  );
+};
+
 export const WebhooksPage = () => {
   const { projectId } = route.useParams();
   const { data, isPending, error } = useQuery(webhooks(projectId));
@@ -180,6 +224,7 @@ export const WebhooksPage = () => {
       <WebhookTokens projectId={projectId} />
       {isPending && <Loading />}
       {error !== null && !data && <Failed error={error} />}
+      {data && <SoftBounces projectId={projectId} max={data.soft_bounces_max} />}
       {data?.items.map((webhook) => (
         <Card key={webhook.slug} webhook={webhook} projectId={projectId} />
       ))}
