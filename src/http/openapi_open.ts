@@ -84,17 +84,23 @@ const Unsubscribe = z
   .looseObject({ 'List-Unsubscribe': z.string().optional() })
   .meta({ examples: [{ 'List-Unsubscribe': 'One-Click' }] });
 
+const INCOMPLETE =
+  'A link that is cut or made up is answered 200 as well, with a page that says so and what to do: nothing changes.';
+
 const unsubscribe = {
   get: ofUnsubscribe(
     'GET',
-    { summary: 'The page behind a mail’s unsubscribe link. Shows it, and changes nothing.' },
+    {
+      summary: 'The page behind a mail’s unsubscribe link. Shows it, and changes nothing.',
+      description: INCOMPLETE,
+    },
     {},
   ),
   post: ofUnsubscribe(
     'POST',
     {
       summary: 'Unsubscribe with one click (RFC 8058): no cookies, no log-in, no redirect.',
-      description: 'With `action=resubscribe` it takes that back, and no suppression.',
+      description: `With \`action=resubscribe\` it takes that back, and no suppression. ${INCOMPLETE}`,
       requestBody: { content: { 'application/x-www-form-urlencoded': { schema: Unsubscribe } } },
     },
     {

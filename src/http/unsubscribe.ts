@@ -60,7 +60,8 @@ const asksToComeBack = (ctx: RouterContext, body: Buffer): boolean =>
   ctx.is('application/x-www-form-urlencoded') !== false &&
   new URLSearchParams(body.toString('latin1')).get(COME_BACK.name) === COME_BACK.value;
 
-const show = (ctx: RouterContext, page: UnsubscribePage, asked: Asked | null): void => {
+const show = (ctx: RouterContext, wanted: UnsubscribePage, asked: Asked | null): void => {
+  const page = asked ? wanted : 'incomplete';
   ctx.set({
     'Content-Security-Policy': UNSUBSCRIBE_POLICY,
     'Referrer-Policy': 'no-referrer',
@@ -74,8 +75,8 @@ const show = (ctx: RouterContext, page: UnsubscribePage, asked: Asked | null): v
 
 /**
  * The page behind a mail's unsubscribe link. GET shows it and changes nothing, for scanners follow links;
- * POST does, without cookies or log-in. A token that is not ours is answered as any other, so that nobody
- * learns from the answer whom we know.
+ * POST does, without cookies or log-in. A token that is not ours is told to be incomplete, whatever it is: whom we
+ * know nobody learns, as every token that is ours is answered alike.
  */
 export const mountUnsubscribe = (router: Router, deps: Deps): void => {
   router.get('/u/:token', async (ctx) => {

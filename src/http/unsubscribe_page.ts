@@ -20,13 +20,14 @@ export const UNSUBSCRIBE_POLICY = [
 const LEAVE = { name: 'List-Unsubscribe', value: 'One-Click' };
 export const COME_BACK = { name: 'action', value: 'resubscribe' };
 
-const NOTE =
-  'Should mail still come, take the link of the newest one: the end of this one may have got lost.';
+const NOTE = 'Should mail still come, take the link of the newest one.';
 
-/** Strokes in a box of 24: an envelope, and a tick in a circle for what is done. */
+/** Strokes in a box of 24: an envelope, a tick in a circle for what is done, a link that is broken. */
 const ENVELOPE =
   'M5 5h14a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V7a2 2 0 0 1 2-2Zm-1.5 2 8.5 6 8.5-6';
 const TICK = 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18Zm-4 9.2 2.8 2.8 5.2-5.6';
+
+const BROKEN_LINK = 'M10 7H7a5 5 0 0 0 0 10h3M14 7h3a5 5 0 0 1 0 10h-3M12 4v2m0 12v2';
 
 const texts = {
   /** Nothing has changed yet. */
@@ -56,6 +57,20 @@ const texts = {
     quiet: true,
     note: NOTE,
     drawing: ENVELOPE,
+  }),
+  /** Of a link that we did not make, or not so: nothing is known of anybody. */
+  incomplete: () => ({
+    title: 'This link is not complete',
+    text:
+      'Nothing has changed: it unsubscribes nobody. Open the newest mail that you got, and use the unsubscribe link ' +
+      'in it or the Unsubscribe button of your mail program.',
+    button: null,
+    field: null,
+    quiet: true,
+    note:
+      'Links get cut when a mail program breaks a long line, or when they are copied by hand. If that one leads here ' +
+      'too, answer the mail and ask its sender.',
+    drawing: BROKEN_LINK,
   }),
 };
 
