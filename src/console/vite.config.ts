@@ -9,7 +9,7 @@ export default defineConfig({
   // Replaced in every answer by src/admin/console.ts.
   html: { cspNonce: '__NONCE__' },
   build: {
-    outDir: '../../dist/console',
+    // Never where it is served from: src/runtime/console_build.ts puts it there when it is whole.
     emptyOutDir: true,
     // The content policy allows no scripts or fonts from data: addresses.
     assetsInlineLimit: 0,
