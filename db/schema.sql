@@ -79,7 +79,7 @@ create view analytics.feedback with (security_invoker=true) as
 comment on view analytics.feedback is 'Everything that providers told about messages, one row per notice';
 comment on column analytics.feedback.occurred_at is 'When, by the clock of the provider';
 comment on column analytics.feedback.received_at is 'When we were told';
-comment on column analytics.feedback.source is 'The provider''s webhook';
+comment on column analytics.feedback.source is 'The provider''s webhook; hand_off/ and the provider''s kind of what was said while it was given the message';
 comment on column analytics.feedback.kind is 'delivered, bounced, deferred, complained, unsubscribed, rejected, opened, clicked or unknown';
 comment on column analytics.feedback.bounce_type is 'hard, soft or block; null for what is no bounce';
 comment on column analytics.feedback.send_id is 'The send it is about; null when it could not be matched';
@@ -715,6 +715,15 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.claim_sends to public;
+
+create function delivery.list_unresolved(
+  project_id uuid,
+  send_ids uuid[],
+  besides integer[] default null::integer[]
+)
+returns uuid[]
+language sql stable;
+grant execute on function delivery.list_unresolved to public;
 
 create function delivery.observe_sends(
   project_id uuid,

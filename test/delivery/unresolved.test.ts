@@ -2,7 +2,7 @@
 // so it is unknown again, and says what stopped it.
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { expireSends } from '../../src/delivery/delivery.ts';
+import { expireSends, observeHandOffs } from '../../src/delivery/delivery.ts';
 import { cancelIfGone } from '../../src/delivery/gone.ts';
 import { eraseSends } from '../../src/delivery/erase_queries.ts';
 import { failRender } from '../../src/delivery/queries.ts';
@@ -123,7 +123,9 @@ const STOPS: [string, string, (one: Unresolved) => Promise<unknown>][] = [
   ],
 ];
 
+/** What is on timelines of a project, once what hand-offs ended was observed. */
 const eventsOf = async (projectId: string): Promise<string[]> => {
+  await sendsOf(database, projectId).within((scope) => observeHandOffs(scope));
   const { rows } = await database.owner.query<{ name: string }>(
     "select name from ingest.events where project_id = $1 and source = 'system'",
     [projectId],
@@ -140,7 +142,7 @@ describe.each(STOPS)('%s', (_how, reason, stop) => {
     const before = await eventsOf(projectId);
     await stop(one);
     expect(await eventsOf(projectId)).toEqual(before);
-    return one;
+    return { ...one, before };
   };
   const read = async (id: string) =>
     (await api.call('GET', `/v1/sends/${id}`, { key: api.project.server_key })).body;
@@ -163,10 +165,21 @@ describe.each(STOPS)('%s', (_how, reason, stop) => {
     expect(await sends.read(send.sendId)).toMatchObject({ status: 'accepted' });
   });
 
-  test('somebody still says what became of it', async () => {
-    const { sends, send } = await stopped();
+  test('somebody still says what became of it, and that alone is on the timeline', async () => {
+    const { sends, send, projectId, before } = await stopped();
     await sends.within((scope) => resolve(scope, send.sendId, 'not_sent'));
     expect(await sends.read(send.sendId)).toMatchObject({ status: 'not_sent' });
+    expect(await eventsOf(projectId)).toEqual([...before, 'email_skipped']);
+  });
+
+  test('said before what the hand-offs ended was observed, it is on the timeline once as well', async () => {
+    const { project_id: projectId } = api.project;
+    const { identityId, profileId } = await newPerson(database, projectId);
+    const one = await unresolved(database, { identityId, profileId }, projectId);
+    const before = await eventsOf(projectId);
+    await stop(one);
+    await one.sends.within((scope) => resolve(scope, one.send.sendId, 'not_sent'));
+    expect(await eventsOf(projectId)).toEqual([...before, 'email_skipped']);
   });
 });
 

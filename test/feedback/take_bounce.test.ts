@@ -1,6 +1,6 @@
 // A hard bounce that is said while the message is handed over does what one does that a webhook tells.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { sendQueued, settleLost } from '../../src/delivery/delivery.ts';
+import { observeHandOffs, sendQueued, settleLost } from '../../src/delivery/delivery.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
 import { createProject } from '../../src/projects/projects.ts';
@@ -52,6 +52,7 @@ const toAnn = async (kind: Kind = 'smtp') => {
   };
   const stand = async () => (await api.call('GET', `/v1/sends/${send.sendId}`, { key })).body;
   const timeline = async () => {
+    await project.sends.within((scope) => observeHandOffs(scope));
     const { rows } = await database.owner.query<{ name: string; properties: object }>(
       `select name, properties from ingest.events where project_id = $1 and source = 'system' order by name`,
       [projectId],

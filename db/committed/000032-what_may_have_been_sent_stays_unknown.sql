@@ -1,5 +1,5 @@
---! Previous: sha1:9ee576db00b675564bc15c1f5a3adfae241b9d42
---! Hash: sha1:42b3ee7cdac5413b6dfc6677a52e9089b774c4db
+--! Previous: sha1:9a49fee538efcd6c9f9a8d2d46479ac0d9e3dd6f
+--! Hash: sha1:d8c7bfe1b819a78a7cca625f9baeab85dcf574cb
 --! Message: what_may_have_been_sent_stays_unknown
 
 -- Enter migration here
@@ -126,6 +126,72 @@ begin
 end;
 $$;
 --! EndIncluded delivery/begin_hand_offs.sql
+--! Included delivery/step_hand_offs.sql
+-- Writes what became of some attempts and begins others, all in one commit: what free lanes of one turn wait for
+-- at the same moment. Answers what begin_hand_offs says of each that begins. What ends is noted, to be observed on
+-- its person's timeline together with what other steps end (delivery.ended).
+--
+-- Every person is locked before any address, every address before any send, each kind in its own order: the order
+-- of all who need several. One statement of the client, so one transaction.
+create or replace function delivery.step_hand_offs(project_id uuid, step_id uuid, outcomes jsonb, begins jsonb)
+returns table (begun_id uuid, decision text)
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_begin_ids uuid[];
+  v_end_ids   uuid[];
+  v_ended_ids uuid[] := '{}';
+  v_keys      bytea[];
+  v_stopped   text[];
+begin
+  perform set_config('trunkline.project_id', step_hand_offs.project_id::text, true);
+
+  select array_agg(ended.send_id)
+  into v_end_ids
+  from jsonb_to_recordset(step_hand_offs.outcomes) as ended (send_id uuid);
+  select array_agg(begun.send_id), array_agg(decode(begun.address_key, 'hex'))
+  into v_begin_ids, v_keys
+  from jsonb_to_recordset(step_hand_offs.begins) as begun (send_id uuid, address_key text);
+
+  if v_begin_ids is not null then
+    v_stopped := delivery.stop_hand_offs(project_id => step_hand_offs.project_id, send_ids => v_begin_ids,
+      address_keys => v_keys);
+  end if;
+
+  perform from delivery.sends as send
+  where send.project_id = step_hand_offs.project_id and send.send_id = any (v_end_ids || v_begin_ids)
+  order by send.send_id
+  for no key update;
+
+  if v_end_ids is not null then
+    select coalesce(array_agg(moved.moved_id), '{}')
+    into v_ended_ids
+    from delivery.record_outcomes(project_id => step_hand_offs.project_id,
+      outcomes => step_hand_offs.outcomes) as moved
+    where moved.moved_to not in ('queued', 'unknown');
+  end if;
+  if v_begin_ids is not null then
+    for begun_id, decision in
+      select begun.begun_id, begun.decision
+      from delivery.begin_hand_offs(project_id => step_hand_offs.project_id, begins => step_hand_offs.begins,
+        stopped => v_stopped) as begun
+    loop
+      if decision not in ('handing_off', 'unknown') then
+        v_ended_ids := v_ended_ids || begun_id;
+      end if;
+      return next;
+    end loop;
+  end if;
+
+  if v_ended_ids <> '{}' then
+    insert into delivery.ended (project_id, step_id, send_ids, ended_at)
+    values (step_hand_offs.project_id, step_hand_offs.step_id, v_ended_ids, clock_timestamp());
+  end if;
+end;
+$$;
+--! EndIncluded delivery/step_hand_offs.sql
 --! Included delivery/record_outcomes.sql
 -- Writes what became of attempts and moves their sends on. Answers which sends moved, and to where.
 --
