@@ -94,6 +94,19 @@ export const refusals = {
     status: 409,
     detail: 'This project has as many segments as it may. Delete one first.',
   },
+  template_changed: {
+    status: 409,
+    detail:
+      'The template has a newer version than the one you say. Read it, then decide what your change is.',
+  },
+  template_archived: {
+    status: 409,
+    detail: 'The template is archived. Restore it first.',
+  },
+  template_in_use: {
+    status: 409,
+    detail: 'An active automation sends this template. Give it another first.',
+  },
   send_not_unknown: {
     status: 409,
     detail: 'The outcome of this send is known, or it was not handed over yet: nothing to resolve.',

@@ -6,7 +6,7 @@ import * as profiles from '../profiles/profiles.ts';
 import * as projects from '../projects/projects.ts';
 import type { Ready } from '../providers/providers.ts';
 import * as rendering from '../rendering/rendering.ts';
-import type { Rendered, Template, Variables } from '../rendering/rendering.ts';
+import type { Rendered, RenderOutcome, Template } from '../rendering/rendering.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { buildMessage, Unbuildable } from './message.ts';
 import { observeEnded } from './observe.ts';
@@ -14,7 +14,7 @@ import type { EndedSend } from './observe.ts';
 import { failRender, keepContents } from './queries.ts';
 import type { Claimed, Content } from './queries.ts';
 
-type PrepareDeps = Pick<Deps, 'config' | 'db' | 'keys'>;
+type PrepareDeps = Pick<Deps, 'config' | 'db' | 'keys' | 'resources'>;
 type Batch = {
   projectId: string;
   owner: string;
@@ -63,49 +63,34 @@ const readBatch = async (
   };
 };
 
-const variablesOf = (
-  { profile_id, event_id, send_id }: Claimed,
-  read: Read,
-  unsubscribe_url: string,
-): Variables => {
-  const profile = read.profiles.get(profile_id);
-  const event = read.events.get(event_id ?? '');
-  return {
-    profile: { ...profile?.traits, email: profile?.email ?? null },
-    event: event
-      ? { ...event.properties, event: event.name, occurred_at: event.occurred_at.toISOString() }
-      : {},
-    run: { send_id },
-    project: read.project,
-    unsubscribe_url,
-  };
-};
+/** A send with what its mail says: the same link for leaving in its body and in its headers. */
+type Addressed = { send: Claimed; url: string; mail: rendering.Mail | null };
 
-const render = async (template: Template | undefined, variables: Variables): Promise<Rendered> => {
-  if (!template) throw new Unbuildable('template not found');
-  const outcome = await rendering.render(template, variables);
-  if (outcome.kind === 'failed') throw new Unbuildable(outcome.reason);
-  return outcome.message;
+const address = (deps: PrepareDeps, { projectId }: Batch, read: Read, send: Claimed): Addressed => {
+  const { send_id, address_key: addressKey, profile_id, event_id } = send;
+  const about = { projectId, addressKey, sendId: send_id };
+  const url = `${deps.config.publicUrl}/u/${suppression.makeUnsubscribeToken(deps.keys, about)}`;
+  const template = read.templates.get(templateKey(send));
+  const sample = rendering.toSample(
+    read.profiles.get(profile_id) ?? null,
+    read.events.get(event_id ?? '') ?? null,
+  );
+  const rest = { run: { send_id }, project: read.project, unsubscribe_url: url };
+  return { send, url, mail: template ? { template, variables: { ...sample, ...rest } } : null };
 };
 
 type Made = { message: Rendered; raw: Buffer };
 
 /** One send as it will be kept and as it will go over the wire. */
 const build = async (
-  { config, keys }: PrepareDeps,
   { projectId, ready }: Batch,
-  send: Claimed,
-  read: Read,
+  { send, url }: Addressed,
+  outcome: RenderOutcome,
 ): Promise<Made> => {
-  const { send_id: sendId, address_key: addressKey, category } = send;
-  const token = suppression.makeUnsubscribeToken(keys, { projectId, addressKey, sendId });
-  const url = `${config.publicUrl}/u/${token}`;
+  if (outcome.kind === 'failed') throw new Unbuildable(outcome.reason);
+  const { send_id: sendId, category, attempt, recipient: to } = send;
   const isMarketing = category === 'marketing';
-  const rendered = await render(
-    read.templates.get(templateKey(send)),
-    variablesOf(send, read, url),
-  );
-  const message = isMarketing ? rendering.withUnsubscribe(rendered, url) : rendered;
+  const message = isMarketing ? rendering.withUnsubscribe(outcome.message, url) : outcome.message;
   const about = {
     projectId,
     automationId: send.automation_id,
@@ -115,7 +100,6 @@ const build = async (
     unsubscribeUrl: isMarketing ? url : null,
     host: 'smtp_host' in ready.settings ? ready.settings.smtp_host : null,
   };
-  const { attempt, recipient: to } = send;
   const raw = await buildMessage({ sendId, attempt, sender: ready.sender, to, about }, message);
   return { message, raw };
 };
@@ -135,17 +119,39 @@ type Batched = {
 const BUILD_MS_MAX = 5_000;
 const BUILD_BYTES_MAX = 16 * 1024 * 1024;
 
-const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Batched> => {
-  const built: Batched = { prepared: [], contents: [], failed: [], left: [] };
-  const endsAt = performance.now() + BUILD_MS_MAX;
+/** How many are rendered in one go: while they are made into messages, the next ones are rendered. */
+const RENDERED_TOGETHER_MAX = 25;
+const NOT_THERE: RenderOutcome = { kind: 'failed', reason: 'template not found' };
+
+type Rendering = { addressed: Addressed; outcome: RenderOutcome | null }[];
+
+/** Outcomes are null of what was not come to before the time was over. */
+const renderSome = async (
+  deps: PrepareDeps,
+  { projectId }: Batch,
+  some: readonly Addressed[],
+  endsAt: number,
+): Promise<Rendering> => {
+  const mails = some.flatMap(({ mail }) => mail ?? []);
+  const outcomes = await rendering.renderMails(deps, projectId, mails, endsAt - performance.now());
+  let at = 0;
+  return some.map((addressed) => ({
+    addressed,
+    outcome: addressed.mail === null ? NOT_THERE : (outcomes[at++] ?? null),
+  }));
+};
+
+/** Makes messages of what was rendered, as far as there is room. Answers how many bytes they are. */
+const buildSome = async (batch: Batch, some: Rendering, built: Batched): Promise<number> => {
   let bytes = 0;
-  for (const send of batch.claimed) {
-    if (performance.now() >= endsAt || bytes >= BUILD_BYTES_MAX) {
+  for (const { addressed, outcome } of some) {
+    const { send } = addressed;
+    if (outcome === null) {
       built.left.push(send);
       continue;
     }
     try {
-      const { message, raw } = await build(deps, batch, send, read);
+      const { message, raw } = await build(batch, addressed, outcome);
       bytes += raw.length;
       built.prepared.push({ send, subject: message.subject, raw });
       built.contents.push({ sendId: send.send_id, ...message });
@@ -153,6 +159,30 @@ const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Ba
       if (!(error instanceof Unbuildable)) throw error;
       built.failed.push({ send, reason: error.message });
     }
+  }
+  return bytes;
+};
+
+const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Batched> => {
+  const built: Batched = { prepared: [], contents: [], failed: [], left: [] };
+  const endsAt = performance.now() + BUILD_MS_MAX;
+  const waiting = [...batch.claimed];
+  const renderNext = () =>
+    renderSome(
+      deps,
+      batch,
+      waiting.splice(0, RENDERED_TOGETHER_MAX).map((send) => address(deps, batch, read, send)),
+      endsAt,
+    );
+  let bytes = 0;
+  let next = renderNext();
+  for (let some = await next; some.length > 0; some = await next) {
+    const isOver = performance.now() >= endsAt || bytes >= BUILD_BYTES_MAX;
+    if (isOver) built.left.push(...waiting.splice(0));
+    next = renderNext();
+    // Awaited below; whoever fails before that must not leave a rejection that nobody hears.
+    next.catch(() => undefined);
+    bytes += await buildSome(batch, some, built);
   }
   return built;
 };

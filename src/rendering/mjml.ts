@@ -10,13 +10,28 @@ const refuse = (issues: readonly string[]): Refusal =>
     issues: issues.map((message): Issue => ({ path: '/mjml', message })),
   });
 
-type ValidationError = Error & { errors?: readonly { line: number; message: string }[] };
+type Fault = { line: number; message: string; tagName?: string };
+type ValidationError = Error & { errors?: readonly Fault[] };
+
+/** Where the element stands in its line, which the validator does not say. */
+const columnOf = (source: string, { line, tagName = '' }: Fault): number =>
+  Math.max(0, (source.split('\n')[line - 1] ?? '').indexOf(`<${tagName}`)) + 1;
 
 /** The validator's own words without the files that it knows. */
-const toMessages = (error: ValidationError): string[] =>
-  error.errors && error.errors.length > 0
-    ? error.errors.map(({ line, message }) => `line ${line}: ${message.trim()}`)
+const toMessages = (source: string, { errors = [] }: ValidationError): string[] =>
+  errors.length > 0
+    ? errors.map(
+        (fault) =>
+          `line ${fault.line}, column ${columnOf(source, fault)}: ${fault.message.trim()}. ` +
+          'Please correct it: MJML knows it by another name, or not at that place.',
+      )
     : ['this is not MJML: it must be one <mjml> element with an <mj-body>'];
+
+/** Where a piece of text stands first. */
+const placeOf = (source: string, piece: string): string => {
+  const before = source.slice(0, source.indexOf(piece)).split('\n');
+  return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+};
 
 /**
  * Makes HTML of MJML, once, when a template is saved; Liquid stays as it is and is rendered per person.
@@ -31,10 +46,12 @@ export const compileMjml = async (source: string): Promise<string> => {
   const compiled = await Promise.resolve(
     mjml2html(source, { validationLevel: 'strict', ignoreIncludes: true, fonts: {} }),
   ).catch((error: unknown) => {
-    throw refuse(toMessages(error as ValidationError));
+    throw refuse(toMessages(source, error as ValidationError));
   });
   const lost = (source.match(LIQUID) ?? []).find((tag) => !compiled.html.includes(tag));
   if (lost !== undefined)
-    throw refuse([`${lost} stands where MJML leaves text out: put it into <mj-raw>`]);
+    throw refuse([
+      `${placeOf(source, lost)}: ${lost} stands where MJML leaves text out: put it into <mj-raw>`,
+    ]);
   return compiled.html;
 };

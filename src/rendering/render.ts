@@ -1,7 +1,8 @@
 import { convert } from 'html-to-text';
 import { Liquid } from 'liquidjs';
-import { hasLineBreak, isStorable, toStorable } from '../base/text.ts';
-import type { Template } from './queries.ts';
+import { hasLineBreak, isStorable } from '../base/text.ts';
+import { toReason } from './faults.ts';
+import type { Variables } from './variables.ts';
 
 export const TEMPLATE_CHARS_MAX = 256 * 1024;
 /** How much a template may make, in liquidjs's own units, and how many milliseconds it may take. */
@@ -9,17 +10,9 @@ const TEMPLATE_MEMORY_MAX = 1_000_000;
 export const RENDER_TIME_MAX_MS = 1_000;
 export const RENDERED_CHARS_MAX = 512 * 1024;
 export const SUBJECT_CHARS_MAX = 998;
-const REASON_CHARS_MAX = 1_000;
 
 export const PREHEADER_CHARS_MAX = 250;
 
-export type Variables = {
-  profile: object;
-  event: object;
-  run: object;
-  project: object;
-  unsubscribe_url: string;
-};
 export type Rendered = { subject: string; html: string; text: string };
 
 /** What became of a template. A customer's template fails as a matter of course, so it is never thrown. */
@@ -40,8 +33,16 @@ const limits = {
   templates: {},
 };
 
-const html = new Liquid({ ...limits, outputEscape: 'escape' });
-const plain = new Liquid(limits);
+const strict = {
+  html: new Liquid({ ...limits, outputEscape: 'escape' }),
+  plain: new Liquid(limits),
+};
+/** What is not there is shown as nothing: to look at a template, never to mail it. */
+const lenient = {
+  html: new Liquid({ ...limits, strictVariables: false, outputEscape: 'escape' }),
+  plain: new Liquid({ ...limits, strictVariables: false }),
+};
+type Engines = typeof strict;
 
 const bounded = (text: string): string => {
   if (!isStorable(text)) throw new Error('the output must be well-formed Unicode without U+0000');
@@ -66,10 +67,6 @@ const AS_WRITTEN = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
 
 const toText = (body: string): string => convert(body, { selectors: AS_WRITTEN });
 
-/** A reason for people: one that can be kept, and no longer than anybody reads. */
-const toReason = (error: unknown): string =>
-  toStorable(error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARS_MAX);
-
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
@@ -79,9 +76,11 @@ const HIDDEN =
 /** Keeps mail software from showing the beginning of the text after a short preheader. */
 const FILLER = '&#847;&zwnj;&nbsp;'.repeat(60);
 
+const toLine = (preheader: string): string => preheader.trim().replaceAll(/\s+/g, ' ');
+
 /** The line that inboxes show after the subject, hidden at the beginning of the body. */
 const withPreheader = (body: string, preheader: string): string => {
-  const line = preheader.trim().replaceAll(/\s+/g, ' ');
+  const line = toLine(preheader);
   if (line === '') return body;
   if (line.length > PREHEADER_CHARS_MAX)
     throw new Error(`the preheader has more than ${PREHEADER_CHARS_MAX} characters`);
@@ -90,57 +89,135 @@ const withPreheader = (body: string, preheader: string): string => {
   return start === '' ? hidden + body : body.replace(start, () => start + hidden);
 };
 
-/** Refuses what can be seen to be wrong before anybody is mailed: what Liquid cannot read. */
-export const checkSyntax = (
-  template: Pick<Template, 'subject' | 'html' | 'text' | 'preheader'>,
-) => {
-  const parts = { ...template, text: template.text ?? '', preheader: template.preheader ?? '' };
-  return Object.entries(parts).flatMap(([part, source]) => {
-    try {
-      plain.parse(source);
-      return [];
-    } catch (error) {
-      return [{ path: `/${part}`, message: toReason(error) }];
-    }
-  });
+/** What a mail is made of; the rest of a template is about it. */
+export type Source = {
+  subject: string;
+  html: string;
+  text: string | null;
+  preheader: string | null;
 };
+const PARTS = ['subject', 'html', 'text', 'preheader'] as const;
+type Part = (typeof PARTS)[number];
+type Parsed = Record<Part, ReturnType<Liquid['parse']> | null>;
 
-type Parsed = { subject: Parts; html: Parts; text: Parts | null; preheader: Parts };
-type Parts = ReturnType<typeof plain.parse>;
+/** A failure of one part, which is what its author has to look at. */
+export class PartFailed extends Error {
+  readonly part: Part;
 
-/** What a template was parsed to, for as long as somebody has it: a batch of sends parses it once. */
-const parsed = new WeakMap<Template, Parsed>();
+  constructor(part: Part, cause: unknown) {
+    super(toReason(cause), { cause });
+    this.part = part;
+  }
+}
 
-const parse = (template: Template): Parsed => {
-  const known = parsed.get(template);
-  if (known) return known;
-  const parts = {
-    subject: plain.parse(template.subject),
-    html: html.parse(template.html),
-    text: template.text === null ? null : plain.parse(template.text),
-    preheader: plain.parse(template.preheader ?? ''),
-  };
-  parsed.set(template, parts);
-  return parts;
-};
+const engineOf = ({ html, plain }: Engines, part: Part): Liquid => (part === 'html' ? html : plain);
 
-const toString = (engine: Liquid, parts: Parts, variables: Variables): string =>
-  String(engine.renderSync(parts, variables));
-
-const renderNow = (template: Template, variables: Variables): RenderOutcome => {
+const inPart = <T>(part: Part, work: () => T): T => {
   try {
-    const parts = parse(template);
-    const body = bounded(toString(html, parts.html, variables));
-    const text = parts.text === null ? toText(body) : toString(plain, parts.text, variables);
-    const subject = toSubject(toString(plain, parts.subject, variables));
-    const preheader = toString(plain, parts.preheader, variables);
-    const shown = bounded(withPreheader(body, preheader));
-    return { kind: 'rendered', message: { subject, html: shown, text: bounded(text) } };
+    return work();
   } catch (error) {
-    return { kind: 'failed', reason: toReason(error) };
+    throw new PartFailed(part, error);
   }
 };
 
-/** Renders a template for one person. The text part is derived from the HTML when the template has none. */
-export const render = (template: Template, variables: Variables): Promise<RenderOutcome> =>
-  Promise.resolve(renderNow(template, variables));
+export const parsePart = (part: Part, source: string) =>
+  inPart(part, () => engineOf(strict, part).parse(source));
+
+const parseSource = (source: Source): Parsed => {
+  const parse = (part: Part) => {
+    const written = source[part];
+    return written === null ? null : parsePart(part, written);
+  };
+  return {
+    subject: parse('subject'),
+    html: parse('html'),
+    text: parse('text'),
+    preheader: parse('preheader'),
+  };
+};
+
+const PARSED_MAX = 100;
+const PARSED_CHARS_MAX = 4 * 1024 * 1024;
+
+/** What versions of templates were parsed to: they never change, so each is parsed once. The oldest is forgotten first. */
+class ParsedVersions {
+  readonly #known = new Map<string, { parsed: Parsed; chars: number }>();
+  #chars = 0;
+
+  of(key: string, source: Source): Parsed {
+    const found = this.#known.get(key);
+    if (found) return found.parsed;
+    const parsed = parseSource(source);
+    const chars = PARTS.reduce((sum, part) => sum + (source[part]?.length ?? 0), 0);
+    this.#known.set(key, { parsed, chars });
+    this.#chars += chars;
+    for (const [old, { chars: size }] of this.#known) {
+      if (this.#known.size <= PARSED_MAX && this.#chars <= PARSED_CHARS_MAX) break;
+      this.#known.delete(old);
+      this.#chars -= size;
+    }
+    return parsed;
+  }
+}
+const versions = new ParsedVersions();
+
+/** Renders one part as it is written, which says of an error where it is. */
+export const renderPart = (part: Part, source: string, variables: Variables): string =>
+  inPart(part, () => String(engineOf(strict, part).parseAndRenderSync(source, variables)));
+
+const renderParsed = (parsed: Parsed, variables: Variables, engines: Engines): Rendered => {
+  const show = (part: Part): string => {
+    const written = parsed[part];
+    return written === null ? '' : String(engineOf(engines, part).renderSync(written, variables));
+  };
+  const body = inPart('html', () => bounded(show('html')));
+  const text = inPart('text', () => bounded(parsed.text === null ? toText(body) : show('text')));
+  const subject = inPart('subject', () => toSubject(show('subject')));
+  const html = inPart('preheader', () => bounded(withPreheader(body, show('preheader'))));
+  return { subject, html, text };
+};
+
+export type RenderedDraft = Rendered & { preheader: string };
+
+/** Renders what is no version yet, or fails with its part; leniently to show what there is. */
+export const renderDraft = (
+  source: Source,
+  variables: Variables,
+  isLenient = false,
+): RenderedDraft => {
+  const parsed = parseSource(source);
+  const engines = isLenient ? lenient : strict;
+  const rendered = renderParsed(parsed, variables, engines);
+  const { preheader } = parsed;
+  const line = preheader === null ? '' : String(engines.plain.renderSync(preheader, variables));
+  return { ...rendered, preheader: toLine(line) };
+};
+
+const TIME_LIMIT = /render limit exceeded/;
+const MICROSECONDS_PER_MS = 1_000;
+const TRIES_MAX = 3;
+
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / MICROSECONDS_PER_MS;
+};
+
+/**
+ * Renders a template for one person. The text part is derived from the HTML when the template has none. A failure is
+ * final for a mail, so a template is not blamed for time that the machine took: a busy one, or one that slept.
+ */
+export const render = (source: Source, variables: Variables, key?: string): RenderOutcome => {
+  for (let tries = 1; ; tries += 1) {
+    const cpuBefore = cpuMs();
+    try {
+      const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
+      return { kind: 'rendered', message: renderParsed(parsed, variables, strict) };
+    } catch (error) {
+      const { part, message } =
+        error instanceof PartFailed ? error : { part: 'html', message: toReason(error) };
+      const isMachines = TIME_LIMIT.test(message) && cpuMs() - cpuBefore < RENDER_TIME_MAX_MS / 2;
+      if (!isMachines || tries === TRIES_MAX)
+        return { kind: 'failed', reason: `${part}, ${message}` };
+    }
+  }
+};

@@ -1,21 +1,31 @@
 import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
-import { compileMjml } from './mjml.ts';
-import { findLatestVersion, findTemplate, insertTemplate } from './queries.ts';
+import { examineApart } from './apart.ts';
+import { examine } from './examine.ts';
+import type { Examined, Written } from './examine.ts';
+import { findLatestVersion, findTemplate } from './queries.ts';
 import type { Template } from './queries.ts';
-import { checkSyntax, render, TEMPLATE_CHARS_MAX } from './render.ts';
-import type { Variables } from './render.ts';
+import { keepTemplate, keepVersion } from './records.ts';
+import type { Examination } from './records.ts';
+import { render, TEMPLATE_CHARS_MAX } from './render.ts';
+import type { Sample } from './variables.ts';
+import type { Warning } from './warnings.ts';
 
 export { findLatestVersion, findTemplate, render };
+export { findHead, findHeadsByName, findVersion } from './queries.ts';
+export type { Head, Version } from './queries.ts';
 export type { Template };
+export { renderMails } from './apart.ts';
+export type { Mail } from './apart.ts';
+export { isUsable } from './records.ts';
 export { withUnsubscribe } from './unsubscribe_footer.ts';
-export type { Rendered, RenderOutcome, Variables } from './render.ts';
-
-/** Somebody whom a template is tried on when it is saved. */
-export type Sample = Pick<Variables, 'profile' | 'event'>;
+export type { Rendered, RenderOutcome } from './render.ts';
+export { toSample } from './variables.ts';
+export type { Sample, Variables } from './variables.ts';
 
 /** A template as its author gives it: its body in HTML or in MJML. */
 export type TemplateText = {
@@ -24,10 +34,8 @@ export type TemplateText = {
   text: string | null;
   preheader?: string | null;
   /** With one, a variable that it lacks is refused now, instead of failing the person's mail later. */
-  sample?: Sample;
+  sample?: Sample | null;
 } & ({ html: string } | { mjml: string });
-
-const SAMPLE_URL = 'https://trunkline.invalid/u/sample';
 
 const refuse = (issues: Issue[]): Refusal => new Refusal('invalid_request', { issues });
 
@@ -48,18 +56,46 @@ const checkParts = (given: TemplateText): void => {
   if (issues.length > 0) throw refuse(issues);
 };
 
-const tryOn = async (template: Template, sample: Sample): Promise<void> => {
-  const outcome = await render(template, {
-    ...sample,
-    run: { send_id: newId() },
-    project: { name: 'Sample' },
-    unsubscribe_url: SAMPLE_URL,
-  });
-  if (outcome.kind === 'failed') throw refuse([{ path: '', message: outcome.reason }]);
+const toWritten = (given: TemplateText): Written => ({
+  subject: given.subject,
+  preheader: given.preheader ?? null,
+  text: given.text,
+  html: 'mjml' in given ? null : given.html,
+  mjml: 'mjml' in given ? given.mjml : null,
+  sample: given.sample ?? null,
+});
+
+/** A template that may be kept, with what to know of it. */
+export type Accepted = Examination & { variables: string[]; warnings: Warning[] };
+
+const accept = (
+  name: string,
+  written: Written,
+  examined: Examined | { kind: 'failed'; reason: string },
+): Accepted => {
+  if (examined.kind === 'refused') throw refuse(examined.issues);
+  if (examined.kind === 'failed') throw refuse([{ path: '', message: examined.reason }]);
+  const { html, sample, variables, warnings } = examined;
+  return { name, written, html, sample, variables, warnings };
 };
 
-/** How often a version is tried to be made while others make theirs. */
-const VERSION_TRIES_MAX = 10;
+/** Looks at a template in a thread of its own, before a transaction is open: whatever it does, nobody waits for it. */
+export const examineTemplate = async (
+  deps: Pick<Deps, 'resources'>,
+  projectId: string,
+  given: TemplateText,
+): Promise<Accepted> => {
+  checkParts(given);
+  const written = toWritten(given);
+  return accept(given.name, written, await examineApart(deps, projectId, written));
+};
+
+/** The same in this thread, for an operator's own templates. */
+const examineHere = async (given: TemplateText): Promise<Accepted> => {
+  checkParts(given);
+  const written = toWritten(given);
+  return accept(given.name, written, await examine(written));
+};
 
 /** Keeps what a template says from now on as its next version, which never changes. Answers its number. */
 export const saveVersion = async (
@@ -67,24 +103,13 @@ export const saveVersion = async (
   templateId: string,
   given: TemplateText,
 ): Promise<number> => {
-  checkParts(given);
-  const { name, subject, text, preheader = null, sample } = given;
-  const mjml = 'mjml' in given ? given.mjml : null;
-  const html = 'mjml' in given ? await compileMjml(given.mjml) : given.html;
-  const template = { template_id: templateId, subject, html, text, preheader };
-  const issues = checkSyntax(template);
-  if (issues.length > 0) throw refuse(issues);
-  if (sample) await tryOn({ ...template, version: 0 }, sample);
-  for (let tries = 0; tries < VERSION_TRIES_MAX; tries += 1) {
-    const inserted = await insertTemplate(scope, { ...template, name, mjml });
-    if (inserted) return inserted.version;
-  }
-  throw new Error(`template ${templateId} is saved by too many at once`);
+  const head = await keepVersion(scope, templateId, await examineHere(given), null);
+  return head.latest_version;
 };
 
 /** Keeps a new template as its version 1. */
-export const saveTemplate = async (scope: Scope, text: TemplateText): Promise<string> => {
+export const saveTemplate = async (scope: Scope, given: TemplateText): Promise<string> => {
   const templateId = newId();
-  await saveVersion(scope, templateId, text);
+  await keepTemplate(scope, templateId, await examineHere(given));
   return templateId;
 };

@@ -64,6 +64,12 @@ export class Shop {
       created_at: now,
     });
     const template = { version: 1, name: 'Hello', subject: 's', html: 'h', created_at: now };
+    await shop.insert('rendering.heads', {
+      template_id,
+      name: 'Hello',
+      latest_version: 1,
+      ...made,
+    });
     await shop.insert('rendering.templates', { template_id, ...template });
     return shop;
   }

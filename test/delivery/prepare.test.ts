@@ -4,9 +4,9 @@ import { newId } from '../../src/base/ids.ts';
 import { prepareSends } from '../../src/delivery/prepare.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
 import type { Ready } from '../../src/providers/providers.ts';
-import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { readUnsubscribeToken } from '../../src/suppression/suppression.ts';
 import { newPerson, tell } from '../profiles/people.ts';
+import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
 
@@ -37,9 +37,9 @@ const prepared = async (first: string | Pick<NewSend, 'category'>, ...others: st
   const providerId = newId();
   const ids: string[] = [];
   for (const html of templates) {
-    const templateId = await sends.within((scope) =>
-      saveTemplate(scope, { name: 'x', subject: 'Hello {{ profile.name }}', html, text: null }),
-    );
+    const templateId = newId();
+    const subject = 'Hello {{ profile.name }}';
+    await keepTemplateAsIs(database.owner, projectId, templateId, { subject, html });
     const send = newSend({
       ...given,
       providerId,

@@ -17,6 +17,7 @@ import type { Answer, Call, TestApi } from '../support/api.ts';
 import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import type { HttpsSink } from '../support/https_sink.ts';
+import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
 
 /** Whose address it is in the examples of the documents. */
@@ -125,11 +126,7 @@ const keepShownAutomation = async (
   const trigger = verb === 'runs' ? { kind: 'manual' } : DEFINITION_SHOWN.trigger;
   const definition = JSON.stringify({ ...DEFINITION_SHOWN, trigger });
   const version = `insert into automations.versions values ($1, $2, $3, $4, now())`;
-  await owner.query(
-    `insert into rendering.templates (project_id, template_id, version, name, subject, html, created_at)
-     values ($1, $2, 1, 'Welcome', 'Welcome', 'Welcome', now())`,
-    [projectId, SHOWN_ID],
-  );
+  await keepTemplateAsIs(owner, projectId, SHOWN_ID);
   await owner.query(
     `insert into automations.automations values ($1, $2, 'Welcome', 'draft', null, now(), now())`,
     [projectId, SHOWN_ID],

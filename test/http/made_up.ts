@@ -1,6 +1,7 @@
 // What requests that are made up from schemas have to find, and what no schema can say of them.
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { NEVER } from '../support/database.ts';
+import { keepTemplateAsIs } from '../support/kept_template.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
 import { refreshProject } from '../../src/segments/segments.ts';
@@ -27,11 +28,7 @@ const idOf = (verb: string): string =>
   `019a9f0c-6c00-7cc3-98c4-00000000000${Object.keys(STANDS).indexOf(verb).toString(16)}`;
 
 const keepAutomations = async ({ owner }: TestDatabase, projectId: string): Promise<void> => {
-  await owner.query(
-    `insert into rendering.templates (project_id, template_id, version, name, subject, html, created_at)
-     values ($1, $2, 1, 'Welcome', 'Welcome', 'Welcome', now())`,
-    [projectId, SHOWN_ID],
-  );
+  await keepTemplateAsIs(owner, projectId, SHOWN_ID);
   for (const [verb, status] of Object.entries(STANDS)) {
     const byHand = { trigger: { kind: 'manual' }, settings: { re_entry: 'every_time' } };
     const definition = { ...DEFINITION_SHOWN, ...(verb === 'runs' ? byHand : {}) };

@@ -37,7 +37,7 @@ test('nothing is loaded from anybody that the author did not name', async () => 
 });
 
 test.each([
-  ['an element nobody knows', mail(row('<mj-nothing/>')), /line 1: Element mj-nothing/],
+  ['an element nobody knows', mail(row('<mj-nothing/>')), /line 1, column 39: Element mj-nothing/],
   ['an attribute nobody knows', mail(row('<mj-text colour="red">x</mj-text>')), /colour/],
   ['text', 'hello', /not MJML/],
   ['nothing', '', /not MJML/],

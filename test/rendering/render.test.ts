@@ -7,7 +7,8 @@ import {
   SUBJECT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
 } from '../../src/rendering/render.ts';
-import type { RenderOutcome, Variables } from '../../src/rendering/render.ts';
+import type { RenderOutcome } from '../../src/rendering/render.ts';
+import type { Variables } from '../../src/rendering/variables.ts';
 
 type Text = { subject?: string; html?: string; text?: string | null; preheader?: string | null };
 
@@ -18,11 +19,9 @@ const variables = (event: object = {}, profile: object = {}): Variables => ({
   project: { name: 'Shop' },
   unsubscribe_url: 'https://mail.shop.example/u/token',
 });
-const outcomeOf = (given: Text, values = variables()): Promise<RenderOutcome> =>
+const outcomeOf = (given: Text, values = variables()): RenderOutcome =>
   render(
     {
-      template_id: 't',
-      version: 1,
       subject: 'Hello',
       html: '<p>x</p>',
       text: 'x',
@@ -144,7 +143,7 @@ describe('a template reaches for nothing outside itself', () => {
       '{{ "x" | }}{{',
       '{% endfor %}',
     ])
-      expect(await failure({ html })).toMatch(/line:1/);
+      expect(await failure({ html })).toMatch(/^html, line 1, column \d+: .*[.] Please /);
   });
 });
 

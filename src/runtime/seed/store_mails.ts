@@ -52,6 +52,12 @@ export const keepCampaign = async (
       ${toText(startedAt)})
     on conflict do nothing
   `);
+  await tx.query(sql.unsafe`
+    insert into rendering.heads (project_id, template_id, name, latest_version, created_at, updated_at)
+    values (${projectId}, ${templateId}, ${TEMPLATES.at(-1)?.name ?? ''}, ${TEMPLATES.length}, ${toText(startedAt)},
+      ${toText(startedAt)})
+    on conflict do nothing
+  `);
   for (const [at, { name, subject }] of TEMPLATES.entries()) {
     await tx.query(sql.unsafe`
       insert into automations.versions (project_id, automation_id, version, definition, created_at)

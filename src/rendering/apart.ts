@@ -1,0 +1,97 @@
+import type { Deps } from '../base/deps.ts';
+import { Refusal } from '../base/refusal.ts';
+import type { Examined, Written } from './examine.ts';
+import type { RenderOutcome, Source } from './render.ts';
+import type { Shown } from './show.ts';
+import { Threads } from './threads.ts';
+import type { ThreadsOptions } from './threads.ts';
+import type { Outcome } from './tasks.ts';
+import type { Variables } from './variables.ts';
+
+/** How long all parts of one mail may take, watched from outside the thread that renders them. */
+export const MAIL_MS_MAX = 2_000;
+/** How long a template may be looked at when it is saved or shown; MJML takes its time. */
+export const EXAMINE_MS_MAX = 10_000;
+/** How many wait to be looked at; whoever comes then is to come again. */
+const WAITING_AUTHORS_MAX = 100;
+
+/** Two, so that a project whose templates take all they may still leaves one to the others. */
+const MAIL: ThreadsOptions = {
+  threadsMax: 2,
+  waitingMax: Infinity,
+  taskMsMax: MAIL_MS_MAX,
+  turnMs: 100,
+  memoryMbMax: 128,
+};
+const AUTHORS: ThreadsOptions = {
+  threadsMax: 1,
+  waitingMax: WAITING_AUTHORS_MAX,
+  taskMsMax: EXAMINE_MS_MAX,
+  turnMs: 100,
+  memoryMbMax: 256,
+};
+
+type Where = Pick<Deps, 'resources'>;
+const makeMailThreads = () => new Threads(MAIL);
+/** Apart from those of mails: nobody's draft keeps a mail waiting. */
+const makeAuthorThreads = () => new Threads(AUTHORS);
+
+export type Mail = {
+  template: Source & { template_id: string; version: number };
+  variables: Variables;
+};
+
+/** An outcome of one kind of task is of that kind. */
+const as = <T extends Outcome>(outcome: Outcome): T => outcome as T;
+
+/**
+ * Renders mails of a project in a thread: whatever a template does, it does it there. Never rejects for a
+ * template's sake; null of what was not come to in `msMax`.
+ */
+export const renderMails = async (
+  { resources }: Where,
+  projectId: string,
+  mails: readonly Mail[],
+  msMax: number,
+): Promise<(RenderOutcome | null)[]> => {
+  const threads = resources.of(makeMailThreads, undefined);
+  const tasks = mails.map(({ template, variables }) => ({
+    kind: 'render' as const,
+    source: template,
+    variables,
+    key: `${projectId}/${template.template_id}/${template.version}`,
+  }));
+  const outcomes = await threads.perform(projectId, tasks, msMax);
+  return outcomes.map((outcome) => (outcome === null ? null : as<RenderOutcome>(outcome)));
+};
+
+const perform = async (
+  { resources }: Where,
+  projectId: string,
+  task:
+    { kind: 'examine'; written: Written } | { kind: 'show'; source: Source; variables: Variables },
+): Promise<Outcome> => {
+  const threads = resources.of(makeAuthorThreads, undefined);
+  if (threads.isFull) throw new Refusal('overloaded', { retryAfterSeconds: 1 });
+  const [outcome] = await threads.perform(projectId, [task]);
+  // The process is about to end.
+  if (!outcome) throw new Refusal('unavailable', { retryAfterSeconds: 1 });
+  return outcome;
+};
+
+type Failed = { kind: 'failed'; reason: string };
+
+/** Looks at what somebody wrote, in a thread. */
+export const examineApart = async (
+  where: Where,
+  projectId: string,
+  written: Written,
+): Promise<Examined | Failed> =>
+  as<Examined | Failed>(await perform(where, projectId, { kind: 'examine', written }));
+
+/** Shows a template for somebody, in a thread. */
+export const showApart = async (
+  where: Where,
+  projectId: string,
+  shown: { source: Source; variables: Variables },
+): Promise<Shown> => as<Shown>(await perform(where, projectId, { kind: 'show', ...shown }));

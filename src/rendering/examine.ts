@@ -1,0 +1,117 @@
+import { Refusal } from '../base/refusal.ts';
+import type { Issue } from '../base/refusal.ts';
+import { missingVariable } from './faults.ts';
+import { findUnknown, listMentioned, nameOf } from './mentions.ts';
+import type { RenderedVariable } from './mentions.ts';
+import { compileMjml } from './mjml.ts';
+import { parsePart, PartFailed, renderDraft, renderPart, TEMPLATE_CHARS_MAX } from './render.ts';
+import type { RenderedDraft, Source } from './render.ts';
+import { makeSample, SAMPLE_URL, withRest } from './sample.ts';
+import type { Sample } from './variables.ts';
+import { listWarnings } from './warnings.ts';
+import type { Warning } from './warnings.ts';
+
+/** What an author writes: a body in HTML or in MJML. */
+export type Written = {
+  subject: string;
+  preheader: string | null;
+  text: string | null;
+  html: string | null;
+  mjml: string | null;
+  /** Somebody to try it on; made of what the template mentions where it is null. */
+  sample: Sample | null;
+};
+
+/** What came of looking at a template: all that a version is kept with, or what is wrong with it. */
+export type Examined =
+  | { kind: 'good'; html: string; sample: Sample; variables: string[]; warnings: Warning[] }
+  | { kind: 'refused'; issues: Issue[] };
+
+const PARTS = ['subject', 'preheader', 'text', 'html', 'mjml'] as const;
+
+/** Whose rules a part is rendered by. */
+const partOf = (name: (typeof PARTS)[number]) => (name === 'mjml' ? 'html' : name);
+
+const listWritten = (written: Written) =>
+  PARTS.flatMap((name) => {
+    const source = written[name];
+    return source === null ? [] : [{ name, part: partOf(name), source }];
+  });
+
+const toIssue = (name: string, error: unknown): Issue => {
+  if (!(error instanceof PartFailed)) throw error;
+  return { path: `/${name}`, message: error.message };
+};
+
+/** What Liquid cannot read, and variables that nobody has. Says what is mentioned where there is neither. */
+const read = (written: Written): { issues: Issue[]; mentioned: RenderedVariable[] } => {
+  const issues: Issue[] = [];
+  const mentioned: RenderedVariable[] = [];
+  for (const { name, part, source } of listWritten(written)) {
+    try {
+      const those = listMentioned(parsePart(part, source));
+      mentioned.push(...those);
+      for (const message of findUnknown(those)) issues.push({ path: `/${name}`, message });
+    } catch (error) {
+      issues.push(toIssue(name, error));
+    }
+  }
+  return { issues, mentioned };
+};
+
+const SAMPLE_ADVICE = ' Or put it into the sample, if it is always there.';
+
+/** Each part as it is written, tried on the sample: lines and columns are those of the author. */
+const tryOn = (written: Written, sample: Sample): Issue[] =>
+  listWritten(written).flatMap(({ name, part, source }) => {
+    try {
+      renderPart(part, source, withRest(sample));
+      return [];
+    } catch (error) {
+      const issue = toIssue(name, error);
+      const isMissing = missingVariable((error as Error).cause) !== null;
+      return [isMissing ? { ...issue, message: issue.message + SAMPLE_ADVICE } : issue];
+    }
+  });
+
+const compile = async (mjml: string): Promise<string> => {
+  const html = await compileMjml(mjml);
+  if (html.length <= TEMPLATE_CHARS_MAX) return html;
+  const message = `makes ${html.length} characters of HTML, and at most ${TEMPLATE_CHARS_MAX} are taken: make it smaller`;
+  throw new Refusal('invalid_request', { issues: [{ path: '/mjml', message }] });
+};
+
+/** What MJML refuses, as a list; whatever else is thrown is a mistake of ours. */
+const issuesIn = (error: unknown): Issue[] => {
+  if (!(error instanceof Refusal)) throw error;
+  return error.extras.issues ?? [];
+};
+
+const renderWhole = (source: Source, sample: Sample): RenderedDraft | Issue[] => {
+  try {
+    return renderDraft(source, withRest(sample));
+  } catch (error) {
+    return [toIssue(error instanceof PartFailed ? error.part : '', error)];
+  }
+};
+
+/** Looks at a template as it is saved: reads it, tries it on its sample, and says what is wrong with it and where. */
+export const examine = async (written: Written): Promise<Examined> => {
+  const { issues, mentioned } = read(written);
+  if (issues.length > 0) return { kind: 'refused', issues };
+  const sample = written.sample ?? makeSample(mentioned);
+  const failed = tryOn(written, sample);
+  if (failed.length > 0) return { kind: 'refused', issues: failed };
+  const { subject, text, preheader, mjml } = written;
+  let html = written.html ?? '';
+  try {
+    if (mjml !== null) html = await compile(mjml);
+  } catch (error) {
+    return { kind: 'refused', issues: issuesIn(error) };
+  }
+  const rendered = renderWhole({ subject, html, text, preheader }, sample);
+  if (Array.isArray(rendered)) return { kind: 'refused', issues: rendered };
+  const warnings = listWarnings(rendered, { hasText: text !== null, url: SAMPLE_URL });
+  const variables = [...new Set(mentioned.map(nameOf))].toSorted();
+  return { kind: 'good', html, sample, variables, warnings };
+};

@@ -1,0 +1,67 @@
+import { missingVariable } from './faults.ts';
+import { PartFailed, renderDraft } from './render.ts';
+import type { RenderedDraft, Source } from './render.ts';
+import type { Variables } from './variables.ts';
+import { listWarnings } from './warnings.ts';
+import type { Warning } from './warnings.ts';
+
+/** A template as somebody would get it, and what to know of it; or why it cannot be shown. */
+export type Shown =
+  | { kind: 'shown'; message: RenderedDraft; warnings: Warning[] }
+  | { kind: 'failed'; reason: string };
+
+/** So many missing variables are named, one after another. */
+const MISSING_MAX = 20;
+
+const put = (variables: Variables, name: string): boolean => {
+  const path = name.split('.');
+  const last = path.pop() ?? '';
+  let inside: unknown = variables;
+  for (const part of path) {
+    if (typeof inside !== 'object' || inside === null) return false;
+    const own = Object.getOwnPropertyDescriptor(inside, part)?.value as unknown;
+    const next = typeof own === 'object' && own !== null ? own : {};
+    Object.defineProperty(inside, part, { value: next, enumerable: true, configurable: true });
+    inside = next;
+  }
+  if (typeof inside !== 'object' || inside === null) return false;
+  Object.defineProperty(inside, last, { value: '', enumerable: true, configurable: true });
+  return true;
+};
+
+type Tried = { missing: string[]; message: RenderedDraft | null };
+
+/** Every variable that would make the mail fail, with its part and place, as far as they can be told apart. */
+const tryStrictly = (source: Source, given: Variables): Tried => {
+  const variables = structuredClone(given);
+  const missing: string[] = [];
+  while (missing.length < MISSING_MAX) {
+    try {
+      const message = renderDraft(source, variables);
+      return { missing, message: missing.length === 0 ? message : null };
+    } catch (error) {
+      const name = error instanceof PartFailed ? missingVariable(error.cause) : null;
+      if (!(error instanceof PartFailed) || name === null) throw error;
+      missing.push(`${error.part}, ${error.message}`);
+      if (!put(variables, name)) break;
+    }
+  }
+  return { missing, message: null };
+};
+
+/** Shows a template for somebody. What they lack is left out and warned of: their mail would fail. */
+export const show = (source: Source, variables: Variables): Shown => {
+  try {
+    const tried = tryStrictly(source, variables);
+    const message = tried.message ?? renderDraft(source, variables, true);
+    const lacking = tried.missing.map((says) => ({
+      warning: 'missing_variable' as const,
+      message: says,
+    }));
+    const about = { hasText: source.text !== null, url: variables.unsubscribe_url };
+    return { kind: 'shown', message, warnings: [...lacking, ...listWarnings(message, about)] };
+  } catch (error) {
+    if (!(error instanceof PartFailed)) throw error;
+    return { kind: 'failed', reason: `${error.part}, ${error.message}` };
+  }
+};

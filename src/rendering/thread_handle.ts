@@ -1,0 +1,123 @@
+import { Worker } from 'node:worker_threads';
+import { stopped } from './tasks.ts';
+import type { Outcome, Task } from './tasks.ts';
+
+/** What one thread may take. */
+export type Bounds = {
+  /** One task; and a turn, which ends with the task that is begun. */
+  taskMsMax: number;
+  turnMs: number;
+  memoryMbMax: number;
+};
+
+/** More than so many characters of mail are not sent back at once. */
+const TURN_CHARS = 1024 * 1024;
+const YOUNG_MB = 16;
+const STACK_MB = 4;
+const TICK_MS = 50;
+/** Until its code is loaded; a machine that is busy takes its time. */
+const START_MS_MAX = 60_000;
+
+/** What came of a turn: outcomes of its first tasks, or the task at which the thread had to be stopped, and why. */
+export type Turned =
+  | { kind: 'done'; outcomes: Outcome[] }
+  | { kind: 'stopped'; at: number; outcome: Outcome }
+  | { kind: 'broken'; error: Error };
+
+const isOutOfMemory = (error: Error & { code?: string }): boolean =>
+  error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+
+/** A thread with one turn at a time. It is watched by ticks, so a process that was asleep blames no template. */
+export class ThreadHandle {
+  readonly #worker: Worker;
+  readonly #bounds: Bounds;
+  readonly #progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  #finish: ((turned: Turned) => void) | null = null;
+  #isDead = false;
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+    this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
+      workerData: { progress: this.#progress, turnMs: bounds.turnMs, turnChars: TURN_CHARS },
+      resourceLimits: {
+        maxOldGenerationSizeMb: bounds.memoryMbMax,
+        maxYoungGenerationSizeMb: YOUNG_MB,
+        stackSizeMb: STACK_MB,
+      },
+      // Nothing of the process's settings and secrets is to be had there.
+      env: {},
+      stdin: false,
+    });
+    this.#worker.unref();
+    this.#worker.on('message', (outcomes: Outcome[]) => this.#end({ kind: 'done', outcomes }));
+    this.#worker.on('error', (error: Error) => this.#die(error));
+    this.#worker.on('exit', () => this.#die(new Error('a rendering thread ended')));
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Performs a turn's first tasks. The process does not end before it has. */
+  async perform(tasks: readonly Task[]): Promise<Turned> {
+    Atomics.store(this.#progress, 0, 0);
+    this.#worker.ref();
+    const watching = setInterval(() => this.#watch(), TICK_MS);
+    this.#ticks = 0;
+    this.#seen = 0;
+    try {
+      return await new Promise<Turned>((resolve) => {
+        this.#finish = resolve;
+        if (this.#isDead) this.#end({ kind: 'broken', error: new Error('the thread is gone') });
+        else this.#worker.postMessage(tasks);
+      });
+    } finally {
+      clearInterval(watching);
+      this.#worker.unref();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isDead = true;
+    await this.#worker.terminate();
+  }
+
+  #ticks = 0;
+  #seen = 0;
+
+  /** Counts ticks since a task was begun, not time: whoever was frozen or starved has not ticked either. */
+  #watch(): void {
+    const begun = Atomics.load(this.#progress, 0);
+    this.#ticks = begun === this.#seen ? this.#ticks + 1 : 0;
+    this.#seen = begun;
+    const { taskMsMax } = this.#bounds;
+    if (this.#ticks * TICK_MS < (begun === 0 ? START_MS_MAX : taskMsMax)) return;
+    void this.stop();
+    this.#stopAt(begun, `it took longer than ${taskMsMax} milliseconds. Please make it do less.`);
+  }
+
+  #stopAt(begun: number, reason: string): void {
+    if (begun === 0) return this.#end({ kind: 'broken', error: new Error(reason) });
+    return this.#end({ kind: 'stopped', at: begun - 1, outcome: stopped(reason) });
+  }
+
+  /** By a task it was given, as far as anybody can tell, where it was at one. */
+  #die(error: Error): void {
+    this.#isDead = true;
+    const begun = Atomics.load(this.#progress, 0);
+    if (begun === 0) return this.#end({ kind: 'broken', error });
+    const mb = this.#bounds.memoryMbMax;
+    return this.#stopAt(
+      begun,
+      isOutOfMemory(error)
+        ? `it took more than ${mb} MiB of memory. Please make it do less.`
+        : 'it broke what renders it. Please make it simpler.',
+    );
+  }
+
+  #end(turned: Turned): void {
+    const finish = this.#finish;
+    this.#finish = null;
+    finish?.(turned);
+  }
+}
