@@ -132,6 +132,10 @@ export const refusals = {
     status: 422,
     detail: 'The test message was not taken for certain. See reason, cause and fix.',
   },
+  template_failed: {
+    status: 422,
+    detail: 'The template cannot be rendered. See detail.',
+  },
   recipient_suppressed: {
     status: 422,
     detail: 'This address is on the suppression list: nothing is sent to it.',

@@ -1,5 +1,6 @@
 import * as automations from '../automations/automations.ts';
 import { automationLimits, automationRoutes } from '../automations/routes.ts';
+import { sendExplainRoutes } from '../automations/send_routes.ts';
 import type { Limit, Route } from '../base/route.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { deliveryRoutes } from '../delivery/routes.ts';
@@ -19,7 +20,8 @@ import { exists, findReady, openCredential, sealCredential } from '../providers/
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
 import * as segments from '../segments/segments.ts';
 import { segmentLimits, segmentRoutes } from '../segments/routes.ts';
-import { findTemplate } from '../rendering/rendering.ts';
+import { isUsable } from '../rendering/rendering.ts';
+import { templateLimits, templateRoutes } from '../rendering/routes.ts';
 import { suppressionLimits, suppressionRoutes } from '../suppression/routes.ts';
 import * as suppression from '../suppression/suppression.ts';
 
@@ -49,8 +51,21 @@ const suppressionDoors: Parameters<typeof suppressionRoutes>[0] = {
 const automationDoors: Parameters<typeof automationRoutes>[0] = {
   hasProvider: exists,
   isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
-  hasTemplate: async (scope, templateId, version) =>
-    (await findTemplate(scope, templateId, version)) !== null,
+  hasTemplate: isUsable,
+};
+
+/** What templates are handed of rooms that they do not ask. */
+const templateDoors: Parameters<typeof templateRoutes>[0] = {
+  listUsers: automations.listTemplateUsers,
+  findPerson: async (scope, ref) => {
+    const external = profiles.readExternalId(ref);
+    const [person] = await profiles.listProfiles(
+      scope,
+      external === null ? { by: 'id', value: ref } : { by: 'external', value: external },
+    );
+    return person ?? null;
+  },
+  findProjectName: async ({ db }, projectId) => (await findProject(db, projectId))?.name ?? '',
 };
 
 /** Every endpoint of the public API. What is not in this list does not exist. */
@@ -93,6 +108,13 @@ export const sections: readonly Section[] = [
     limits: automationLimits,
   },
   {
+    tag: 'Templates',
+    about:
+      'What mails say: versions that never change, tried when they are kept, shown before they are sent.',
+    routes: templateRoutes(templateDoors),
+    limits: templateLimits,
+  },
+  {
     tag: 'Email providers',
     about: 'Through whom a project sends, each with a from-address of its own.',
     routes: providerRoutes({
@@ -104,7 +126,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'Sends',
     about: 'The send log: every message that was meant for somebody, and what became of it.',
-    routes: deliveryRoutes,
+    routes: [...deliveryRoutes, ...sendExplainRoutes],
   },
   {
     tag: 'Suppressions',

@@ -12,7 +12,7 @@ import type { Template } from './queries.ts';
 import { keepTemplate, keepVersion } from './records.ts';
 import type { Examination } from './records.ts';
 import { render, TEMPLATE_CHARS_MAX } from './render.ts';
-import type { Sample } from './variables.ts';
+import type { TemplateText } from './template_text.ts';
 import type { Warning } from './warnings.ts';
 
 export { findLatestVersion, findTemplate, render };
@@ -24,18 +24,9 @@ export type { Mail } from './apart.ts';
 export { isUsable } from './records.ts';
 export { withUnsubscribe } from './unsubscribe_footer.ts';
 export type { Rendered, RenderOutcome } from './render.ts';
+export type { TemplateText };
 export { toSample } from './variables.ts';
 export type { Sample, Variables } from './variables.ts';
-
-/** A template as its author gives it: its body in HTML or in MJML. */
-export type TemplateText = {
-  name: string;
-  subject: string;
-  text: string | null;
-  preheader?: string | null;
-  /** With one, a variable that it lacks is refused now, instead of failing the person's mail later. */
-  sample?: Sample | null;
-} & ({ html: string } | { mjml: string });
 
 const refuse = (issues: Issue[]): Refusal => new Refusal('invalid_request', { issues });
 

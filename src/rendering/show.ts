@@ -34,19 +34,21 @@ type Tried = { missing: string[]; message: RenderedDraft | null };
 /** Every variable that would make the mail fail, with its part and place, as far as they can be told apart. */
 const tryStrictly = (source: Source, given: Variables): Tried => {
   const variables = structuredClone(given);
-  const missing: string[] = [];
-  while (missing.length < MISSING_MAX) {
+  // By place: of `a.b.c` first `a` is missing, and in its stead nothing has a `b`.
+  const missing = new Map<string, string>();
+  for (let tries = 0; tries < MISSING_MAX; tries += 1) {
     try {
       const message = renderDraft(source, variables);
-      return { missing, message: missing.length === 0 ? message : null };
+      return { missing: [...missing.values()], message: missing.size === 0 ? message : null };
     } catch (error) {
       const name = error instanceof PartFailed ? missingVariable(error.cause) : null;
       if (!(error instanceof PartFailed) || name === null) throw error;
-      missing.push(`${error.part}, ${error.message}`);
+      const says = `${error.part}, ${error.message}`;
+      missing.set(says.slice(0, says.indexOf(': ')), says);
       if (!put(variables, name)) break;
     }
   }
-  return { missing, message: null };
+  return { missing: [...missing.values()], message: null };
 };
 
 /** Shows a template for somebody. What they lack is left out and warned of: their mail would fail. */

@@ -46,8 +46,7 @@ const doors: Parameters<typeof automations.create>[2] = {
   hasProvider: providers.exists,
   isProviderReady: async (scope, providerId) =>
     (await providers.findReady(scope, providerId)) !== null,
-  hasTemplate: async (scope, templateId, version) =>
-    (await rendering.findTemplate(scope, templateId, version)) !== null,
+  hasTemplate: rendering.isUsable,
 };
 
 type Mails = Map<string, { templateId: string; version: number }>;

@@ -187,6 +187,11 @@ export const makeShownProject = async (
   ]);
   await keepShownProvider(database, project_id);
   await keepShownAutomation(database, project_id, one);
+  if (one?.path.endsWith('/templates/{id}/restore'))
+    await database.owner.query(
+      'update rendering.heads set archived_at = now() where project_id = $1',
+      [project_id],
+    );
   await planShownSend(database, project_id, !one?.path.endsWith('/resolve'));
   const list = { addresses: [{ email: SHOWN_EMAIL }] };
   await api.call('POST', '/v1/suppression-imports', { key, body: list });

@@ -24,6 +24,7 @@ import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { shownRelay } from './as_shown.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
+import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
 import { addressOf, bytes, chars, keys, nested, padded, times } from './of_size.ts';
@@ -53,6 +54,8 @@ const postHook = (body: unknown) =>
 const importList = (body: unknown) => post('/v1/suppression-imports', body);
 const postSetting = (path: string, body: unknown) =>
   post(`/v1/projects/${api.project.project_id}/webhooks${path}`, body);
+const postTemplate = (path: string, body: unknown) =>
+  post(`/v1/projects/${api.project.project_id}${path}`, body);
 const event = (given: object = {}) => ({ event: 'made', external_id: 'ann', ...given });
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 
@@ -275,6 +278,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     ),
   ),
   ...limitsOfSegments({ post, startAfresh, bound }),
+  ...limitsOfTemplates({ post: postTemplate, bound }),
   'Requests with a server key': rate('server_key', () => '192.0.2.1'),
   'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
   'The same from one address': rate('publishable_key', () => '203.0.113.1'),
@@ -351,6 +355,8 @@ const ELSEWHERE = [
   'Time to take 64 KiB of an export',
   'Body of an unsubscribe',
   'Changes of an address',
+  'Time to render a mail',
+  'Time to look at a template',
 ];
 
 const BOUND = /^[A-Z][A-Z_]*_(?:MAX|MONTHS)$/;

@@ -10,6 +10,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import type { Provoke, Surroundings, Ways } from './provoke_base.ts';
+import { waysOfTemplates } from './provoke_templates.ts';
 import {
   waysOfAutomations,
   waysOfProviders,
@@ -203,6 +204,7 @@ export const waysToProvoke = (around: Surroundings): Ways => ({
   ...waysOfAutomations(around),
   ...waysOfProviders(around),
   ...waysOfSegments(around),
+  ...waysOfTemplates(around),
   ...waysOfSurroundings(around),
   ...waysOfSignatures(around),
 });

@@ -35,7 +35,8 @@ export const pathOf = ({ path }: Endpoint, { project }: TestApi): string =>
     .replace('{slug}', 'smtp')
     .replace('{project_id}', project.project_id)
     .replace('{email}', SHOWN_EMAIL)
-    .replace('{id}', SHOWN_ID);
+    .replace('{id}', SHOWN_ID)
+    .replace('{version}', '1');
 
 export const keyOf = (
   { operation }: Endpoint,

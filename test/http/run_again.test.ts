@@ -25,7 +25,11 @@ const named = (those: readonly Endpoint[]) =>
   those.map((one) => [`${one.method} ${one.path}`, one] as const);
 
 /** Answers, and keeps nothing. */
-const READING = ['/v1/segment-previews'];
+const READING = [
+  '/v1/segment-previews',
+  '/v1/projects/{project_id}/template-previews',
+  '/v1/projects/{project_id}/templates/{id}/preview',
+];
 
 /** Says of an answer what was done, and not whether this try did it. */
 const toEffect: Record<string, (body: { event_ids: string[] }) => unknown> = {

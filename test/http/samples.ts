@@ -9,7 +9,8 @@ export const pathOf = ({ path }: Route, { project }: TestApi): string =>
     .replace(':project_id', project.project_id)
     .replace(':slug', 'smtp')
     .replace(':email', 'bob@example.com')
-    .replace(':id', SOME_ID);
+    .replace(':id', SOME_ID)
+    .replace(':version', '1');
 
 /** A key that may call the route. */
 export const keyOf = ({ access }: Route, { project }: TestApi): string =>

@@ -1,0 +1,132 @@
+import type { z } from 'zod';
+import type { Scope } from '../base/db.ts';
+import { readSend } from '../delivery/delivery.ts';
+import type { ReadSend } from '../delivery/delivery.ts';
+import { listLogs } from './erase_queries.ts';
+import { findRunById } from './shown_queries.ts';
+import { isSendDecided, SendExplanation, stopsSend, toSendEntry } from './send_explanation.ts';
+import type { SendDecided, SendEntry } from './send_explanation.ts';
+
+/** What the run decided until it planned the mail. Of an erased person there is nothing left to tell. */
+const explainRun = async (scope: Scope, send: ReadSend): Promise<SendEntry[]> => {
+  const run = send.run_id === null ? null : await findRunById(scope, send.run_id);
+  if (!run) return [];
+  const entries = [
+    toSendEntry('entered', {
+      at: run.started_at.toISOString(),
+      detail: { event_id: run.trigger_event_id, version: String(run.version) },
+    }),
+  ];
+  for (const { step_id: stepId, decision, detail, decided_at } of await listLogs(scope, [
+    run.run_id,
+  ])) {
+    if (detail['send_id'] === send.id) break;
+    if (!isSendDecided(decision)) continue;
+    const told = Object.entries(detail).map(
+      ([name, value]) => [name, typeof value === 'string' ? value : null] as const,
+    );
+    entries.push(
+      toSendEntry(decision, {
+        at: decided_at.toISOString(),
+        stepId,
+        detail: Object.fromEntries(told),
+      }),
+    );
+  }
+  return entries;
+};
+
+const ATTEMPTS: Record<string, SendDecided> = {
+  accepted: 'attempt_accepted',
+  deferred: 'attempt_deferred',
+  rejected: 'attempt_rejected',
+  unknown: 'attempt_unknown',
+  not_started: 'attempt_not_started',
+};
+
+/** Every hand-off, from the first. */
+const explainAttempts = ({ hand_offs }: ReadSend): SendEntry[] =>
+  hand_offs.toReversed().flatMap(({ attempt, started_at, ended_at, outcome, reason }) => {
+    const detail = { attempt: String(attempt) };
+    const begun = toSendEntry('handed_to_provider', { at: started_at, detail });
+    const decision = outcome === null ? undefined : ATTEMPTS[outcome];
+    return decision === undefined
+      ? [begun]
+      : [begun, toSendEntry(decision, { at: ended_at, detail: { ...detail, reason } })];
+  });
+
+const HOLDS: Record<NonNullable<ReadSend['waits_for']>['because'], SendDecided> = {
+  provider_parked: 'provider_parked',
+  circuit_open: 'waits_for_circuit',
+  ramp: 'waits_for_ramp',
+  rate: 'waits_for_rate',
+};
+
+/** What a mail that is queued waits for. */
+const explainWait = ({
+  waits_for,
+  status_reason: reason,
+  due_at: until,
+}: ReadSend): SendEntry[] => {
+  if (waits_for) {
+    const { because, reason: failure, until: holdsUntil, fix } = waits_for;
+    return [toSendEntry(HOLDS[because], { detail: { reason: failure, until: holdsUntil, fix } })];
+  }
+  if (reason === 'ramp') return [toSendEntry('waits_for_ramp', { detail: { until } })];
+  return reason === null ? [] : [toSendEntry('waits_for_retry', { detail: { reason, until } })];
+};
+
+const FACTS: Record<string, SendDecided> = {
+  delivered: 'send_delivered',
+  bounced: 'send_bounced',
+  complained: 'send_complained',
+};
+
+const explainFeedback = ({ feedback }: ReadSend): SendEntry[] =>
+  feedback
+    .toSorted((a, b) => a.occurred_at.localeCompare(b.occurred_at))
+    .flatMap(({ kind, occurred_at: at }) => {
+      const decision = FACTS[kind];
+      return decision === undefined ? [] : [toSendEntry(decision, { at })];
+    });
+
+/** Where it ended, besides what feedback says. */
+const explainEnd = (send: ReadSend): SendEntry[] => {
+  const { status, status_reason: reason, accepted_at: at } = send;
+  if (status === 'queued') return explainWait(send);
+  const detail = { reason, fix: send.status_fix };
+  if (status === 'suppressed' && reason === 'unsubscribed')
+    return [toSendEntry('send_unsubscribed', { detail })];
+  const isTaken = at !== null || Object.hasOwn(FACTS, status);
+  const named = isTaken ? 'send_accepted' : `send_${status}`;
+  return isSendDecided(named) ? [toSendEntry(named, { at, detail })] : [];
+};
+
+/** Every decision behind one mail, in order: its run's, its provider's, its recipient's; and the first that stopped it. */
+export const explainSend = async (
+  scope: Scope,
+  sendId: string,
+): Promise<z.output<typeof SendExplanation>> => {
+  const send = await readSend(scope, sendId);
+  const { step_id: stepId, queued_at: at, has_content } = send;
+  const before = await explainRun(scope, send);
+  const after = [
+    toSendEntry('send_queued', {
+      at,
+      detail: { category: send.category, expires_at: send.expires_at },
+    }),
+    ...(has_content ? [toSendEntry('rendered')] : []),
+    ...explainAttempts(send),
+    ...explainEnd(send),
+    ...explainFeedback(send),
+  ].map((entry) => ({ ...entry, step_id: stepId }));
+  return {
+    send_id: send.id,
+    automation_id: send.automation_id,
+    run_id: send.run_id,
+    profile_id: send.profile_id,
+    decisions: [...before, ...after],
+    // What came before led to this mail: only what came after can have stopped it.
+    stopped_by: after.find(stopsSend) ?? null,
+  };
+};

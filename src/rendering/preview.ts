@@ -1,0 +1,63 @@
+import type { Scope } from '../base/db.ts';
+import { inProject } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { Refusal } from '../base/refusal.ts';
+import { showApart } from './apart.ts';
+import type { Source } from './render.ts';
+import { makeSample, withRest } from './sample.ts';
+import type { Whom } from './schema.ts';
+import { toPreview } from './shown.ts';
+import { toSample } from './variables.ts';
+import type { Happened, Person, Sample } from './variables.ts';
+
+/** What this room is handed of rooms that it does not ask. */
+export type PreviewDoors = {
+  /** Whom a reference names, or null. */
+  findPerson: (scope: Scope, ref: string) => Promise<Person | null>;
+  findProjectName: (deps: Deps, projectId: string) => Promise<string>;
+};
+
+export type Previewed = { source: Source; sample: Sample | null; whom: Whom };
+
+const toHappened = ({ event }: Whom): Happened | null =>
+  event
+    ? {
+        name: event.event,
+        properties: event.properties,
+        occurred_at: new Date(event.occurred_at ?? Date.now()),
+      }
+    : null;
+
+/** The person and the event that are named; the sample's where one is not. */
+const sampleFor = async (
+  read: <T>(work: (scope: Scope) => Promise<T>) => Promise<T>,
+  { sample, whom }: Previewed,
+  doors: PreviewDoors,
+): Promise<Sample> => {
+  const ref = whom.profile_id;
+  const person = ref === undefined ? null : await read((scope) => doors.findPerson(scope, ref));
+  if (ref !== undefined && person === null)
+    throw new Refusal('invalid_request', {
+      issues: [{ path: '/profile_id', message: 'there is no such profile' }],
+    });
+  const known = toSample(person, toHappened(whom));
+  const made = sample ?? makeSample([]);
+  return {
+    profile: person ? known.profile : made.profile,
+    event: whom.event ? known.event : made.event,
+  };
+};
+
+/** Renders a template as somebody would get it. Nothing is kept, and nobody is mailed. */
+export const preview = async (
+  deps: Deps,
+  projectId: string,
+  previewed: Previewed,
+  doors: PreviewDoors,
+) => {
+  const sample = await sampleFor((work) => inProject(deps, projectId, work), previewed, doors);
+  const variables = withRest(sample, await doors.findProjectName(deps, projectId));
+  const shown = await showApart(deps, projectId, { source: previewed.source, variables });
+  if (shown.kind === 'failed') throw new Refusal('template_failed', { detail: shown.reason });
+  return toPreview(shown.message, shown.warnings);
+};
