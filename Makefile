@@ -91,6 +91,14 @@ automations-export: $(INSTALLED) ## Print automations as JSON files: make automa
 automations-apply: $(INSTALLED) ## Say what a file changes, and do it with go=yes: project=<uuid> file=<path> [provider=<from_email>]
 	@exec node src/runtime/automation.ts "$(project)" apply "$(file)" "$(provider)" "$(go)"
 
+.PHONY: project-export
+project-export: $(INSTALLED) ## Write templates, segments and automations as files: make project-export project=<uuid> folder=<path>
+	@exec node src/runtime/export_apply.ts "$(project)" export "$(folder)"
+
+.PHONY: project-apply
+project-apply: $(INSTALLED) ## Say what a folder changes, and do it with go=yes: project=<uuid> folder=<path> [provider=<from_email>]
+	@exec node src/runtime/export_apply.ts "$(project)" apply "$(folder)" "$(provider)" "$(go)"
+
 .PHONY: automation-ready
 automation-ready: $(INSTALLED) ## Switch a ready one on: project=<uuid> ready=welcome_series [provider=<from_email>]; see src/runtime/ready
 	@exec node src/runtime/automation.ts "$(project)" ready "$(ready)" "$(provider)"

@@ -102,7 +102,7 @@ const explainEnd = (send: ReadSend): SendEntry[] => {
   return isSendDecided(named) ? [toSendEntry(named, { at, detail })] : [];
 };
 
-/** Every decision behind one mail, in order: its run's, its provider's, its recipient's; and the first that stopped it. */
+/** Every decision behind one mail, in order: of its run, its provider, its recipient; and the first that stopped it. */
 export const explainSend = async (
   scope: Scope,
   sendId: string,

@@ -26,6 +26,7 @@ import {
   toListed,
 } from './shown.ts';
 
+export { sendExplainRoutes } from './send_routes.ts';
 export { automationLimits } from './shown.ts';
 
 /** The automation that the path names, or null. */

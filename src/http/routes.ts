@@ -1,6 +1,5 @@
 import * as automations from '../automations/automations.ts';
-import { automationLimits, automationRoutes } from '../automations/routes.ts';
-import { sendExplainRoutes } from '../automations/send_routes.ts';
+import { automationLimits, automationRoutes, sendExplainRoutes } from '../automations/routes.ts';
 import type { Limit, Route } from '../base/route.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { deliveryRoutes } from '../delivery/routes.ts';

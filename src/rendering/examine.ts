@@ -77,7 +77,9 @@ const tryOn = (written: Written, sample: Sample): Issue[] =>
 const compile = async (mjml: string): Promise<string> => {
   const html = await compileMjml(mjml);
   if (html.length <= TEMPLATE_CHARS_MAX) return html;
-  const message = `makes ${html.length} characters of HTML, and at most ${TEMPLATE_CHARS_MAX} are taken: make it smaller`;
+  const message =
+    `makes ${html.length} characters of HTML, and at most ${TEMPLATE_CHARS_MAX} are taken: ` +
+    'make it smaller';
   throw new Refusal('invalid_request', { issues: [{ path: '/mjml', message }] });
 };
 

@@ -139,7 +139,7 @@ const parseSource = (source: Source): Parsed => {
 const PARSED_MAX = 100;
 const PARSED_CHARS_MAX = 4 * 1024 * 1024;
 
-/** What versions of templates were parsed to: they never change, so each is parsed once. The oldest is forgotten first. */
+/** What versions of templates were parsed to: they never change, so each is parsed once. The oldest goes first. */
 class ParsedVersions {
   readonly #known = new Map<string, { parsed: Parsed; chars: number }>();
   #chars = 0;

@@ -16,7 +16,7 @@ import type { TemplateText } from './template_text.ts';
 import type { Warning } from './warnings.ts';
 
 export { findLatestVersion, findTemplate, render };
-export { findHead, findHeadsByName, findVersion } from './queries.ts';
+export { findHead, findHeadsByName, findVersion, listHeads } from './queries.ts';
 export type { Head, Version } from './queries.ts';
 export type { Template };
 export { renderMails } from './apart.ts';

@@ -121,10 +121,15 @@ const toDefinition = async (
   return automations.Definition.parse({ ...file.definition, steps });
 };
 
-/** An automation of the project as a file. */
+const keyIn = (mails: Mails, { templateId, version }: { templateId: string; version: number }) =>
+  [...mails].find(([, mail]) => mail.templateId === templateId && mail.version === version)?.[0] ??
+  null;
+
+/** An automation of the project as a file; what it sends is in the file, unless it has a key elsewhere. */
 export const exportFile = async (
   scope: Scope,
   automationId: string,
+  shared: Mails = new Map(),
 ): Promise<z.input<typeof AutomationFile> | null> => {
   const kept = await automations.findAutomation(scope, automationId);
   const definition =
@@ -143,9 +148,12 @@ export const exportFile = async (
       continue;
     }
     const { provider_id, template_id, template_version, ...rest } = step;
-    const template = await rendering.findTemplate(scope, template_id, template_version);
-    if (template) file.templates[id] = toFileTemplate(template);
-    file.steps[id] = { ...rest, template: id, provider: senders.get(provider_id) };
+    const key = keyIn(shared, { templateId: template_id, version: template_version });
+    const own = shared.has(id) ? `${id}_own` : id;
+    const template =
+      key === null && (await rendering.findTemplate(scope, template_id, template_version));
+    if (template) file.templates[own] = toFileTemplate(template);
+    file.steps[id] = { ...rest, template: key ?? own, provider: senders.get(provider_id) };
   }
   const { name, latest_version: version } = kept;
   const steps = file.steps as AutomationFile['definition']['steps'];
@@ -162,17 +170,15 @@ export const applyFile = async (
   scope: Scope,
   file: AutomationFile,
   sender?: string,
+  shared: Mails = new Map(),
 ): Promise<Applied> => {
   const named = await automations.findAutomationByName(scope, file.name);
   const kept = named && (await automations.findAutomation(scope, named.automation_id));
   const known = kept
     ? await automations.findVersion(scope, kept.automation_id, kept.latest_version)
     : null;
-  if (kept && file.version !== undefined && file.version !== kept.latest_version)
-    throw new Error(
-      `The file is of version ${file.version}, and there is version ${kept.latest_version}: export it again.`,
-    );
-  const mails = await keepTemplates(scope, file, mailsOf(known));
+  const own = await keepTemplates(scope, file, mailsOf(known));
+  const mails = new Map([...shared, ...own]);
   const definition = await toDefinition(scope, file, mails, sender);
   const changes = listChanges(known ?? {}, definition);
   if (!kept) {
@@ -182,6 +188,10 @@ export const applyFile = async (
   }
   const { automation_id: automationId, latest_version: version } = kept;
   if (changes.length === 0) return { automationId, version, changes };
+  if (file.version !== undefined && file.version !== version)
+    throw new Error(
+      `The file is of version ${file.version}, and there is version ${version}: export it again.`,
+    );
   const next = { definition, after: version };
   const after = await automations.addVersion(scope, automationId, next, doors);
   return { automationId, version: after.latest_version, changes };

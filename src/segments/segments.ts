@@ -12,7 +12,7 @@ export { eraser } from './erase.ts';
 export { historySection, memberSection } from './export.ts';
 export { listHistoryAfter } from './read_queries.ts';
 export type { Told } from './read_queries.ts';
-export { findSegment } from './record_queries.ts';
+export { findSegment, listSegments } from './record_queries.ts';
 
 /** Wakes a worker for the segments of a project. */
 export const refreshHint = (projectId: string): Hint => ({

@@ -59,7 +59,7 @@ test('each part may be of the longest size and not one character longer, and is 
 
 test('a filter that does not exist at rendering cannot have been saved: render agrees with save', async () => {
   const template = await save({ ...text, preheader: 'For {{ profile.first_name }}' });
-  const outcome = await render(template, {
+  const outcome = render(template, {
     ...sample,
     run: { send_id: 's' },
     project: { name: 'Shop' },

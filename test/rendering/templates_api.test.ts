@@ -61,14 +61,14 @@ describe('versions', () => {
     expectRefusal(await ask('GET', `/templates/${id}/versions/3`), 'not_found');
   });
 
-  test('409 template_changed: of two who change the same version one is told, and nothing of theirs is kept', async () => {
+  test('409 template_changed: of two who change the same version one is told, and changes nothing', async () => {
     const id = await keep();
     const answers = await Promise.all(
       ['one', 'two'].map((subject) =>
         post(`/templates/${id}/versions`, { after_version: 1, subject, html: 'x' }),
       ),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]));
     expect((await ask('GET', `/templates/${id}`)).body.version).toBe(2);
   });
 
@@ -231,7 +231,7 @@ describe('400 invalid_request names line and column, and what to do', () => {
   });
 });
 
-test('without a sample one is made that has all that the template mentions, and what is mentioned is told', async () => {
+test('without a sample one is made that has all that the template mentions; that is told', async () => {
   const html =
     '{{ profile.address.city }}{% for one in profile.items %}{{ one }}{% endfor %}{{ event.plan }}';
   const { body } = await post('/templates', draft({ html }));

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import type { Scope } from '../../base/db.ts';
+import * as rendering from '../../rendering/rendering.ts';
+import { listChanges } from '../list_changes.ts';
+import { readKind, toJson } from './files.ts';
+import type { Folder } from './files.ts';
+import { inFile } from './in_file.ts';
+import { byKey } from './names.ts';
+
+/** A template as a file; its bodies are files of their own beside it. */
+const TemplateFile = z.strictObject({
+  name: z.string().min(1),
+  /** The version that the file was exported as: where there is a newer one, changes are refused. */
+  version: z.int().optional(),
+  subject: z.string(),
+  preheader: z.string().nullable().default(null),
+  sample: z
+    .strictObject({
+      profile: z.record(z.string(), z.unknown()),
+      event: z.record(z.string(), z.unknown()),
+    })
+    .nullable()
+    .default(null),
+});
+
+/** Which version of which template a key stands for. */
+export type Mails = Map<string, { templateId: string; version: number }>;
+
+const listAll = async (scope: Scope): Promise<rendering.Head[]> => {
+  const found: rendering.Head[] = [];
+  for (let beforeId: string | null = null; ;) {
+    const page: readonly rendering.Head[] = await rendering.listHeads(scope, {
+      limit: 200,
+      beforeId,
+      isArchived: false,
+    });
+    found.push(...page);
+    const last = page.at(-1);
+    if (!last || page.length < 200) return found.toReversed();
+    beforeId = last.template_id;
+  }
+};
+
+/** The templates of a project that are not archived, each in its latest version. */
+export const exportTemplates = async (scope: Scope, folder: Folder): Promise<Mails> => {
+  const mails: Mails = new Map();
+  for (const [key, head] of byKey('templates', await listAll(scope))) {
+    const { template_id: templateId, latest_version: version } = head;
+    const said = await rendering.findVersion(scope, templateId, version);
+    if (!said) continue;
+    const { name, subject, preheader, sample, html, mjml, text } = said;
+    folder.set(`templates/${key}.json`, toJson({ name, version, subject, preheader, sample }));
+    folder.set(`templates/${key}.${mjml === null ? 'html' : 'mjml'}`, mjml ?? html);
+    if (text !== null) folder.set(`templates/${key}.txt`, text);
+    mails.set(key, { templateId, version });
+  }
+  return mails;
+};
+
+const bodyOf = (folder: Folder, key: string): { html: string } | { mjml: string } => {
+  const [html, mjml] = ['html', 'mjml'].map((kind) => folder.get(`templates/${key}.${kind}`));
+  if (html !== undefined && mjml === undefined) return { html };
+  if (mjml !== undefined && html === undefined) return { mjml };
+  throw new Error(`templates/${key} needs its body in one file: either ${key}.html or ${key}.mjml`);
+};
+
+const toComparable = (version: rendering.Version) => {
+  const { name, subject, preheader, sample, text, html, mjml } = version;
+  const body = mjml === null ? { html } : { mjml };
+  return { name, subject, preheader, text, ...body, ...(sample ? { sample } : {}) };
+};
+
+type Kept = { templateId: string; version: number; changes: string[] };
+
+const applyOne = async (
+  scope: Scope,
+  key: string,
+  text: rendering.TemplateText,
+  version: number | undefined,
+): Promise<Kept> => {
+  const [head, other] = await rendering.findHeadsByName(scope, text.name, 2);
+  if (other) throw new Error(`Two templates are called "${text.name}". Rename one first.`);
+  if (!head) {
+    const templateId = await rendering.saveTemplate(scope, text);
+    return { templateId, version: 1, changes: listChanges({}, text) };
+  }
+  const { template_id: templateId, latest_version: latest } = head;
+  const there = await rendering.findVersion(scope, templateId, latest);
+  const changes = listChanges(there ? toComparable(there) : {}, text);
+  if (changes.length === 0) return { templateId, version: latest, changes };
+  if (version !== undefined && version !== latest)
+    throw new Error(
+      `templates/${key}.json is of version ${version}, and there is version ${latest}: ` +
+        'export it again, or take its version out.',
+    );
+  return { templateId, version: await rendering.saveVersion(scope, templateId, text), changes };
+};
+
+/** Makes the project's templates of those names what the files say. The same files again change nothing. */
+export const applyTemplates = async (
+  scope: Scope,
+  folder: Folder,
+  say: (what: string, changes: string[]) => void,
+): Promise<Mails> => {
+  const mails: Mails = new Map();
+  for (const [key, file] of readKind(folder, 'templates', TemplateFile)) {
+    const { version, sample, ...rest } = file;
+    const text = folder.get(`templates/${key}.txt`) ?? null;
+    const given = { ...rest, ...(sample ? { sample } : {}), text, ...bodyOf(folder, key) };
+    const { changes, ...mail } = await inFile(`templates/${key}`, () =>
+      applyOne(scope, key, given, version),
+    );
+    mails.set(key, mail);
+    say(`templates/${key}`, changes);
+  }
+  return mails;
+};

@@ -1,0 +1,203 @@
+// Why one mail did not go out, or did: each cause by its own name.
+import { describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { SEND_DECISIONS } from '../../src/automations/send_explanation.ts';
+import type { NewDefinition } from '../../src/automations/schema.ts';
+import { noteFailure, park } from '../../src/providers/providers.ts';
+import { SHOWN_ID } from '../http/as_shown.ts';
+import { expectRefusal } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { automationsThroughApi, mailShown } from './through_api.ts';
+
+const database = testDatabase();
+const { api, ask, happen, live, pass } = automationsThroughApi(database);
+
+const EVENT = 'trial_started';
+const mailing = (given: Partial<NewDefinition> = {}): NewDefinition => ({
+  trigger: { kind: 'event', event: EVENT },
+  entry: 'mail',
+  steps: { mail: mailShown() },
+  ...given,
+});
+/** A mail that an automation planned for Ann, and what is said of it. */
+const planned = async (given: Partial<NewDefinition> = {}) => {
+  const id = await live(mailing(given));
+  await happen(EVENT);
+  return { id, ...(await found(id)) };
+};
+const found = async (automationId: string) => {
+  const { items } = (await ask('GET', `/v1/sends?automation_id=${automationId}`)).body;
+  const sendId: string = items[0]?.id;
+  const explain = async () => (await ask('GET', `/v1/sends/${sendId}/explain`)).body;
+  return {
+    sendId,
+    explain,
+    decisions: async (): Promise<string[]> =>
+      (await explain()).decisions.map(({ decision }: { decision: string }) => decision),
+    stoppedBy: async () => (await explain()).stopped_by,
+    set: (changes: string) =>
+      database.owner.query(
+        `update delivery.sends set ${changes} where project_id = $1 and send_id = $2`,
+        [api.project.project_id, sendId],
+      ),
+  };
+};
+const attempt = (sendId: string, number: number, outcome: string, reason: string | null) =>
+  database.owner.query(
+    `insert into delivery.attempts (project_id, send_id, attempt, lease_owner, message_id, started_at, ended_at,
+       outcome, reason)
+     select $1, $2, $3, 'w', 'm' || $3::int, at, at, $4, $5
+     from (select now() - interval '1 minute' * (10 - $3::int)) as moment (at)`,
+    [api.project.project_id, sendId, number, outcome, reason],
+  );
+const within = <T>(work: Parameters<typeof inProject<T>>[2]): Promise<T> =>
+  inProject(database.deps, api.project.project_id, work);
+
+test('trigger, run, plan: in their order, and nothing stopped it', async () => {
+  const delay = { kind: 'delay' as const, duration: 'P1D', next: 'mail' };
+  const id = await live(
+    mailing({
+      entry: 'wait',
+      steps: { wait: delay, mail: mailShown('after'), after: { kind: 'exit' as const } },
+    }),
+  );
+  await happen(EVENT);
+  await pass('1 day');
+  const { explain, decisions } = await found(id);
+  expect(await decisions()).toEqual(['entered', 'delayed', 'delay_over', 'send_queued']);
+  expect(await explain()).toMatchObject({
+    automation_id: id,
+    stopped_by: null,
+    decisions: [
+      { detail: { event_id: expect.any(String), version: '1' } },
+      { step_id: 'wait' },
+      { step_id: 'wait' },
+      { step_id: 'mail', at: expect.any(String), detail: { category: 'marketing' } },
+    ],
+  });
+});
+
+test('quiet hours and a frequency cap that it waited for are told before it', async () => {
+  const quiet = { from: '00:00', to: '23:59' };
+  const id = await live(mailing({ settings: { quiet_hours: quiet } }));
+  await happen(EVENT);
+  expect((await ask('GET', `/v1/sends?automation_id=${id}`)).body.items).toEqual([]);
+  await database.owner.query(
+    `update automations.versions set definition = jsonb_set(definition, '{settings,quiet_hours}', 'null')
+     where project_id = $1`,
+    [api.project.project_id],
+  );
+  await pass('1 day');
+  expect(await (await found(id)).decisions()).toEqual(['entered', 'quiet_hours', 'send_queued']);
+});
+
+describe('it waits because', () => {
+  test('its provider is parked: with what to do', async () => {
+    const { stoppedBy } = await planned();
+    await within((scope) => park(scope, SHOWN_ID, 'authentication_failed'));
+    expect(await stoppedBy()).toMatchObject({
+      decision: 'provider_parked',
+      detail: { reason: 'authentication_failed', fix: expect.stringMatching(/save the provider/) },
+    });
+  });
+
+  test('its provider is left alone for a while', async () => {
+    const { stoppedBy } = await planned();
+    for (let failures = 0; failures < 5; failures += 1)
+      await within((scope) => noteFailure(scope, SHOWN_ID, { isProbe: false }));
+    expect(await stoppedBy()).toMatchObject({
+      decision: 'waits_for_circuit',
+      detail: { until: expect.any(String) },
+    });
+  });
+
+  test('a ramp has had its day', async () => {
+    const { stoppedBy, set } = await planned();
+    await set(`status_reason = 'ramp', due_at = now() + interval '1 day'`);
+    expect(await stoppedBy()).toMatchObject({
+      decision: 'waits_for_ramp',
+      detail: { until: expect.any(String) },
+    });
+  });
+
+  test('it was not taken and is tried again: every hand-off is told', async () => {
+    const { sendId, decisions, explain, set } = await planned();
+    await attempt(sendId, 1, 'deferred', 'connection_failed');
+    await set(
+      `status_reason = 'connection_failed', attempt_count = 1, due_at = now() + interval '1 minute'`,
+    );
+    expect((await decisions()).slice(1)).toEqual([
+      'send_queued',
+      'handed_to_provider',
+      'attempt_deferred',
+      'waits_for_retry',
+    ]);
+    expect((await explain()).stopped_by).toBeNull();
+  });
+});
+
+describe('it ended because', () => {
+  test.each([
+    ['suppressed', 'hard_bounce', 'send_suppressed'],
+    ['suppressed', 'unsubscribed', 'send_unsubscribed'],
+    [
+      'failed_render',
+      'html, line 1, column 4: undefined variable: profile.x',
+      'send_failed_render',
+    ],
+    ['expired', 'expired', 'send_expired'],
+    ['cancelled', 'cancelled', 'send_cancelled'],
+    ['rejected', 'sender_not_verified', 'send_rejected'],
+    ['unknown', 'outcome_unknown', 'send_unknown'],
+    ['not_sent', 'resolved', 'send_not_sent'],
+  ])('%s (%s): %s', async (status, reason, decision) => {
+    const { stoppedBy, set } = await planned();
+    await set(`status = '${status}', status_reason = '${reason}'`);
+    expect(await stoppedBy()).toMatchObject({ decision, detail: { reason }, step_id: 'mail' });
+  });
+});
+
+test('what was taken after a retry is told to its end; a bounce after all that stops', async () => {
+  const { sendId, decisions, stoppedBy, set } = await planned();
+  await attempt(sendId, 1, 'deferred', 'throttled');
+  await attempt(sendId, 2, 'accepted', null);
+  await database.owner.query(
+    `insert into delivery.contents (project_id, send_id, subject, html, text) values ($1, $2, 's', 'h', 't')`,
+    [api.project.project_id, sendId],
+  );
+  await set(
+    `status = 'accepted', handed_off_at = now(), accepted_at = now(), delivered_at = now() + interval '1 s'`,
+  );
+  const whole = [
+    'entered',
+    'send_queued',
+    'rendered',
+    'handed_to_provider',
+    'attempt_deferred',
+    'handed_to_provider',
+    'attempt_accepted',
+    'send_accepted',
+    'send_delivered',
+  ];
+  expect(await decisions()).toEqual(whole);
+  expect(await stoppedBy()).toBeNull();
+  await set(`bounced_at = now() + interval '2 s'`);
+  expect(await decisions()).toEqual([...whole, 'send_bounced']);
+  expect(await stoppedBy()).toMatchObject({ decision: 'send_bounced' });
+});
+
+test('GET 404: no such send; of an erased person’s run nothing is told', async () => {
+  expectRefusal(
+    await ask('GET', `/v1/sends/${'0'.repeat(8)}-0000-7000-8000-000000000000/explain`),
+    'not_found',
+  );
+  const { decisions } = await planned();
+  await database.owner.query('delete from automations.run_log where project_id = $1', [
+    api.project.project_id,
+  ]);
+  expect(await decisions()).toEqual(['entered', 'send_queued']);
+});
+
+test('each decision says in a sentence what it means', () => {
+  for (const { says } of Object.values(SEND_DECISIONS)) expect(says).toMatch(/^[A-Z].*\.$/);
+});
