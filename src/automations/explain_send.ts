@@ -4,8 +4,8 @@ import { readSend } from '../delivery/delivery.ts';
 import type { ReadSend } from '../delivery/delivery.ts';
 import { listLogs } from './erase_queries.ts';
 import { findRunById } from './shown_queries.ts';
-import { isSendDecided, SendExplanation, stopsSend, toSendEntry } from './send_explanation.ts';
-import type { SendDecided, SendEntry } from './send_explanation.ts';
+import { isSendDecided, stopsSend, toSendEntry } from './send_explanation.ts';
+import type { SendDecided, SendEntry, SendExplanation } from './send_explanation.ts';
 
 /** What the run decided until it planned the mail. Of an erased person there is nothing left to tell. */
 const explainRun = async (scope: Scope, send: ReadSend): Promise<SendEntry[]> => {

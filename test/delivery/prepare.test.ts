@@ -110,6 +110,7 @@ test.each([
   ['a variable nobody has', '{{ event.nothing }}'],
   ['a loop without end', '{% for i in (1..999999999) %}x{% endfor %}'],
   ['too much of everything', `{% for i in (1..9) %}${'x'.repeat(100_000)}{% endfor %}`],
+  ['a text part that takes seconds', '{% for i in (1..170000) %}<b>{% endfor %}'],
   ['U+0000 from a filter', 'a{{ "%00" | url_decode }}b'],
   ['U+0000 in its own failure', '{% assign x = "%00" | url_decode %}{% render x %}'],
 ])('a template with %s ends its own send and no other', async (_what, html) => {
