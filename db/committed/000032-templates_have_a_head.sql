@@ -1,5 +1,5 @@
---! Previous: sha1:9ee576db00b675564bc15c1f5a3adfae241b9d42
---! Hash: sha1:492dd22f6289277565ec1e3f426458ed863adbed
+--! Previous: sha1:9a49fee538efcd6c9f9a8d2d46479ac0d9e3dd6f
+--! Hash: sha1:f228d963d75129bb5073d44bf250c0a9519161fd
 --! Message: templates_have_a_head
 
 -- What a template is today. Its versions never change; this row does, and whoever changes it holds it.
