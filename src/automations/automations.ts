@@ -18,7 +18,7 @@ export { eraser } from './erase.ts';
 export { runSection } from './export.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findAutomation, findVersion } from './queries.ts';
-export { listTemplateUsers } from './template_queries.ts';
+export { holdAutomations, listTemplateUsers } from './template_queries.ts';
 export { Definition };
 export { findAutomationByName, listAutomations };
 

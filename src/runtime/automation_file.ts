@@ -172,6 +172,7 @@ export const applyFile = async (
   sender?: string,
   shared: Mails = new Map(),
 ): Promise<Applied> => {
+  await automations.holdAutomations(scope);
   const named = await automations.findAutomationByName(scope, file.name);
   const kept = named && (await automations.findAutomation(scope, named.automation_id));
   const known = kept

@@ -346,7 +346,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
 
 /**
  * Shown by connections.test.ts and send_stream.test.ts, with shorter times, by export_profile.test.ts and by
- * unsubscribe.test.ts; the last is how much is answered.
+ * unsubscribe.test.ts, and rendering/threads.test.ts; "Changes of an address" is how much is answered.
  */
 const ELSEWHERE = [
   'Time for headers to arrive',

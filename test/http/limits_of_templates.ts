@@ -13,7 +13,10 @@ const mjmlOf = (count: number) => {
   const [start, end] = ['<mjml>', '<mj-body></mj-body></mjml>'];
   return { mjml: `${start}${' '.repeat(count - start.length - end.length)}${end}` };
 };
-const repeated = (count: number) => `{% for i in (1..${count}) %}x{% endfor %}`;
+const CHUNK = 64;
+/** Makes so many characters, in a few thousand steps. */
+const repeated = (count: number) =>
+  `{% for i in (1..${Math.floor(count / CHUNK)}) %}${chars(CHUNK)}{% endfor %}${chars(count % CHUNK)}`;
 
 /** Each limit of templates, tried with requests that keep or show one. */
 export const limitsOfTemplates = ({ post, bound }: { post: Post; bound: Bound }) => {

@@ -1,3 +1,4 @@
+import * as automations from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
 import { applyAutomations, exportAutomations } from './automations.ts';
 import type { Folder } from './files.ts';
@@ -20,6 +21,7 @@ export type Told = { file: string; changes: string[] }[];
 export const applyFolder = async (scope: Scope, folder: Folder, sender?: string): Promise<Told> => {
   const told: Told = [];
   const say = (file: string, changes: string[]) => void told.push({ file, changes });
+  await automations.holdAutomations(scope);
   const mails = await applyTemplates(scope, folder, say);
   const segmentIds = await applySegments(scope, folder, say);
   await applyAutomations(scope, folder, { mails, segmentIds, sender }, say);
