@@ -10,6 +10,9 @@ export type Bounds = {
   memoryMbMax: number;
 };
 
+/** What a thread is told when it begins. */
+export type ThreadData = { progress: Int32Array; turnMs: number; turnChars: number };
+
 /** More than so many characters of mail are not sent back at once. */
 const TURN_CHARS = 1024 * 1024;
 const YOUNG_MB = 16;
@@ -37,8 +40,13 @@ export class ThreadHandle {
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
+    const data: ThreadData = {
+      progress: this.#progress,
+      turnMs: bounds.turnMs,
+      turnChars: TURN_CHARS,
+    };
     this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
-      workerData: { progress: this.#progress, turnMs: bounds.turnMs, turnChars: TURN_CHARS },
+      workerData: data,
       resourceLimits: {
         maxOldGenerationSizeMb: bounds.memoryMbMax,
         maxYoungGenerationSizeMb: YOUNG_MB,
