@@ -47,7 +47,7 @@ const QUEUED_SHOWN: SendEntry = {
   says: DECISIONS.send_queued.says,
   at: '2026-01-31T12:00:00.300Z',
   step_id: 'welcome',
-  detail: {},
+  detail: { category: 'marketing', expires_at: '2026-02-03T12:00:00.300Z' },
 };
 
 /** Every decision behind one mail, in order. */
