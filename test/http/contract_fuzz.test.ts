@@ -239,6 +239,12 @@ const bounds = withBody
       member: `${endpoint.method} ${endpoint.path} ${bound.path.join('/')}`,
     }));
   })
+  // Of a template's source; what it makes has bounds of its own, and every_limit.test.ts tries both.
+  .filter(
+    ({ endpoint, path }) =>
+      !endpoint.path.includes('/template') ||
+      !['subject', 'preheader', 'mjml'].includes(path.at(-1) ?? ''),
+  )
   // What is changed is of one kind.
   .filter(({ endpoint, path }) => endpoint.method !== 'PATCH' || path[0] === 'display_name');
 

@@ -23,12 +23,14 @@ const STANDS: Record<string, string> = {
   explain: 'active',
   simulation: 'draft',
 };
+/** A template that no automation sends, so that it can be archived. */
+const TEMPLATE_ID = '019a9f0c-6c00-7cc3-98c4-0000000000ff';
 const VERSION_MAX = 9_999;
 const idOf = (verb: string): string =>
   `019a9f0c-6c00-7cc3-98c4-00000000000${Object.keys(STANDS).indexOf(verb).toString(16)}`;
 
 const keepAutomations = async ({ owner }: TestDatabase, projectId: string): Promise<void> => {
-  await keepTemplateAsIs(owner, projectId, SHOWN_ID);
+  for (const id of [SHOWN_ID, TEMPLATE_ID]) await keepTemplateAsIs(owner, projectId, id);
   for (const [verb, status] of Object.entries(STANDS)) {
     const byHand = { trigger: { kind: 'manual' }, settings: { re_entry: 'every_time' } };
     const definition = { ...DEFINITION_SHOWN, ...(verb === 'runs' ? byHand : {}) };
@@ -103,6 +105,19 @@ const connected = (definition: Members): Members => ({
   steps: inARow(definition['steps'] as Members),
 });
 
+/** With one body, and nothing in it that asks for anything: what is Liquid is no matter of schemas. */
+const asTemplate = (given: Members): Members => {
+  const { mjml: _, sample: _sample, ...rest } = given;
+  const text = (name: string) => (typeof rest[name] === 'string' ? { [name]: 'made up' } : {});
+  return { ...rest, html: 'made up', ...text('subject'), ...text('preheader'), ...text('text') };
+};
+
+const nameTemplate = (given: Members): Members => {
+  if (isOf(given, 'template'))
+    return { ...given, template: asTemplate(given['template'] as Members) };
+  return isOf(given, 'subject') ? asTemplate(given) : given;
+};
+
 const isOf = (value: Members, name: string): boolean => Object.hasOwn(value, name);
 
 /** What has to be found, by the member that names it. */
@@ -144,13 +159,16 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
       .replace(/automations\/\{id\}(?:\/(\w+))?/, (text, verb = '') =>
         text.replace('{id}', idOf(verb as string)),
       )
+      .replace('templates/{id}', `templates/${TEMPLATE_ID}`)
+      .replace('{version}', '1')
       .replace('segments/{id}/imports', `segments/${found.list}/imports`)
       .replace('segments/{id}', `segments/${found.segment}`)
       .replace('segment-imports/{id}', `segment-imports/${found.import}`);
 
   const findVersion = async (endpoint: Endpoint): Promise<number> => {
     if (endpoint.method !== 'PATCH' && !endpoint.path.endsWith('/versions')) return 1;
-    const { body } = await call('GET', pathOf(endpoint).replace(/\/versions$/, ''));
+    const path = pathOf(endpoint).replace('{project_id}', api.project.project_id);
+    const { body } = await call('GET', path.replace(/\/versions$/, ''));
     return (body.latest_version ?? body.version) as number;
   };
 
@@ -167,9 +185,10 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
     },
     /** A body that fits, and names what is there. */
     name: async (endpoint: Endpoint, given: unknown): Promise<unknown> => {
-      if (!/^\/v1\/(?:segment|automation)/.test(endpoint.path)) return given;
+      if (!/\/(?:segment|automation|template)/.test(endpoint.path)) return given;
       const version = await findVersion(endpoint);
       const body = named(given, namesOf({ ...found, version })) as Members;
+      if (endpoint.path.includes('/template')) return nameTemplate(body);
       if (isOf(body, 'csv')) return { csv: `external_id\nann,${JSON.stringify(body['csv'])}` };
       const definition = body['definition'] as Members | undefined;
       if (!definition) return body;
