@@ -1780,6 +1780,21 @@ language sql volatile;
 create schema rendering authorization current_user;
 grant usage on schema rendering to trunkline_runtime;
 
+create table rendering.heads (
+  project_id     uuid not null,
+  template_id    uuid not null,
+  name           text not null,
+  latest_version integer not null,
+  archived_at    timestamptz(3),
+  created_at     timestamptz(3) not null,
+  updated_at     timestamptz(3) not null,
+  constraint heads_pkey primary key (project_id, template_id),
+  constraint heads_versions_count_from_one check ((latest_version >= 1))
+);
+alter table rendering.heads enable row level security, force row level security;
+create policy one_project on rendering.heads for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on rendering.heads to trunkline_runtime;
+
 create table rendering.templates (
   project_id  uuid not null,
   template_id uuid not null,
@@ -1791,7 +1806,9 @@ create table rendering.templates (
   created_at  timestamptz(3) not null,
   mjml        text,
   preheader   text,
-  constraint templates_pkey primary key (project_id, template_id, version)
+  sample      jsonb,
+  constraint templates_pkey primary key (project_id, template_id, version),
+  constraint templates_head_fkey foreign key (project_id, template_id) references rendering.heads(project_id, template_id) on delete cascade
 );
 alter table rendering.templates enable row level security, force row level security;
 create policy analysts_permissive on rendering.templates for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));

@@ -1,5 +1,5 @@
---! Previous: sha1:9a49fee538efcd6c9f9a8d2d46479ac0d9e3dd6f
---! Hash: sha1:f228d963d75129bb5073d44bf250c0a9519161fd
+--! Previous: sha1:d8c7bfe1b819a78a7cca625f9baeab85dcf574cb
+--! Hash: sha1:923c86333749068937799e2f358e66cac3fd18d8
 --! Message: templates_have_a_head
 
 -- What a template is today. Its versions never change; this row does, and whoever changes it holds it.
