@@ -47,7 +47,7 @@ export const listCounted = (definitions: readonly Definition[]): CountedConditio
 };
 
 /** The segments that a definition asks about. */
-export const listUsed = ({ where }: Definition): string[] => [
+export const listUsed = ({ where }: Pick<Definition, 'where'>): string[] => [
   ...new Set(
     listConditions(where).flatMap((one) => (one.kind === 'segment' ? one.segment_id : [])),
   ),

@@ -75,6 +75,75 @@ export const listHistoryOf = (
     limit ${limit}
   `);
 
+export type Sought = { segmentId: string; profileId: string; change: Told['change'] };
+
+/** When somebody first came into a segment, or went, within a time; who was found there by a fill did neither. */
+export const findFirstEntry = (
+  { tx, projectId }: Scope,
+  { segmentId, profileId, change }: Sought,
+  { since, until }: { since: Date; until: Date },
+) =>
+  tx.maybeOne(sql.type(Told)`
+    select ${toldColumns} from segments.history
+    where project_id = ${projectId} and profile_id = ${profileId} and segment_id = ${segmentId}
+    and change = ${change} and cause <> 'fill'
+    and changed_at >= ${sql.timestamp(since)} and changed_at <= ${sql.timestamp(until)}
+    order by entry
+    limit 1
+  `);
+
+/** The last time that somebody did, whatever the cause. */
+export const findLastEntry = ({ tx, projectId }: Scope, { segmentId, profileId, change }: Sought) =>
+  tx.maybeOne(sql.type(Told)`
+    select ${toldColumns} from segments.history
+    where project_id = ${projectId} and profile_id = ${profileId} and segment_id = ${segmentId}
+    and change = ${change}
+    order by entry desc
+    limit 1
+  `);
+
+/** The newest entries of a segment since a moment, oldest first, without those of fills. */
+export const listPastEntries = async (
+  { tx, projectId }: Scope,
+  { segmentId, change }: Pick<Sought, 'segmentId' | 'change'>,
+  { since, limit }: { since: Date; limit: number },
+): Promise<Told[]> => {
+  const rows = await tx.any(sql.type(Told)`
+    select ${toldColumns} from segments.history
+    where project_id = ${projectId} and segment_id = ${segmentId} and change = ${change} and cause <> 'fill'
+    and changed_at >= ${sql.timestamp(since)}
+    order by entry desc
+    limit ${limit}
+  `);
+  return rows.toReversed();
+};
+
+const LastEntry = z.strictObject({ last_entry: z.int() });
+
+/** The number of the last entry of a project's history; 0 before there is any. */
+export const readLastEntry = async ({ tx, projectId }: Scope): Promise<number> =>
+  (
+    await tx.maybeOne(sql.type(LastEntry)`
+      select last_entry from segments.projects where project_id = ${projectId}
+    `)
+  )?.last_entry ?? 0;
+
+const Asked = z.strictObject({ holds: z.boolean() });
+
+/** Whether what is asked of `profile` holds for one who lives. */
+export const askOne = async (
+  { tx, projectId }: Scope,
+  profileId: string,
+  holds: FragmentSqlToken,
+): Promise<boolean> =>
+  (
+    await tx.maybeOne(sql.type(Asked)`
+      select ${holds} as holds from profiles.profiles as profile
+      where profile.project_id = ${projectId} and profile.profile_id = ${profileId}
+      and profile.merged_into is null and profile.erasure_id is null
+    `)
+  )?.holds ?? false;
+
 const Counter = z.strictObject({
   condition_id: z.uuid(),
   day: z.int(),

@@ -41,6 +41,23 @@ export const findSegment = ({ tx, projectId }: Scope, segmentId: string) =>
     where segment.project_id = ${projectId} and segment.segment_id = ${segmentId} and segment.status <> 'deleting'
   `);
 
+const Held = z.strictObject({ segment_id: z.uuid() });
+
+/** Which of some segments there are; whoever wants to delete one of them waits until the transaction ends. */
+export const holdSegments = async (
+  { tx, projectId }: Scope,
+  segmentIds: readonly string[],
+): Promise<Set<string>> => {
+  const rows = await tx.any(sql.type(Held)`
+    select segment_id from segments.segments
+    where project_id = ${projectId} and segment_id = any (${sql.array([...segmentIds], 'uuid')})
+    and status <> 'deleting'
+    order by segment_id
+    for share
+  `);
+  return new Set(rows.map(({ segment_id }) => segment_id));
+};
+
 export const listSegments = (
   { tx, projectId }: Scope,
   { limit, beforeId }: { limit: number; beforeId: string | null },

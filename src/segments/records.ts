@@ -118,14 +118,17 @@ export const changeSegment = async (
   return getSegment(scope, segmentId);
 };
 
-/** Whether anybody else needs a segment; asked by its id. */
-export type IsUsed = (scope: Scope, segmentId: string) => Promise<boolean>;
+/** Who else needs a segment, in words for whoever wants to delete it; asked by its id. */
+export type ListUsers = (scope: Scope, segmentId: string) => Promise<readonly string[]>;
 
-/** Deletes a segment with its members and history, unless somebody asks about it. */
+/**
+ * Deletes a segment with its members and history, unless somebody asks about it. Others are asked when it cannot
+ * be named any more: whoever held it before is seen.
+ */
 export const deleteSegment = async (
   scope: Scope,
   segmentId: string,
-  isUsedElsewhere: IsUsed,
+  listUsers: ListUsers,
 ): Promise<void> => {
   await hold(scope);
   await getSegment(scope, segmentId);
@@ -133,6 +136,11 @@ export const deleteSegment = async (
   const isUsed = latest.some(
     (one) => one.segment_id !== segmentId && listUsed(one.definition).includes(segmentId),
   );
-  if (isUsed || (await isUsedElsewhere(scope, segmentId))) throw new Refusal('segment_in_use');
+  if (isUsed) throw new Refusal('segment_in_use');
   await setDeleting(scope, segmentId);
+  const users = await listUsers(scope, segmentId);
+  if (users.length > 0)
+    throw new Refusal('segment_in_use', {
+      detail: `It is asked about by ${users.join(', ')}. Change or archive that first.`,
+    });
 };

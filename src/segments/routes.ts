@@ -10,7 +10,7 @@ import { preview, PREVIEW_PROFILES_MAX } from './preview.ts';
 import { readRoutes } from './read_routes.ts';
 import { importRoutes } from './import_routes.ts';
 import { changeSegment, createSegment, deleteSegment } from './records.ts';
-import type { IsUsed } from './records.ts';
+import type { ListUsers } from './records.ts';
 import { findSegment, listSegments } from './record_queries.ts';
 import type { SegmentRow } from './record_queries.ts';
 import { Definition } from './schema.ts';
@@ -155,7 +155,7 @@ const listRoutes = [
   }),
 ];
 
-const changeRoutes = (isUsed: IsUsed) => [
+const changeRoutes = (listUsers: ListUsers) => [
   route({
     method: 'PATCH',
     path: ONE,
@@ -190,7 +190,7 @@ const changeRoutes = (isUsed: IsUsed) => [
     find,
     handle: async ({ deps, caller: { projectId }, found }) => {
       const { segment_id: id } = found;
-      await inProject(deps, projectId, (scope) => deleteSegment(scope, id, isUsed));
+      await inProject(deps, projectId, (scope) => deleteSegment(scope, id, listUsers));
       await hint(deps, refreshHint(projectId));
       return { id, deleted: true };
     },
@@ -200,9 +200,9 @@ const changeRoutes = (isUsed: IsUsed) => [
 export { segmentLimits } from './limits.ts';
 
 /** The endpoints of segments. Who else asks about one is for rooms above this one to say. */
-export const segmentRoutes = (isUsed: IsUsed): readonly Route[] => [
+export const segmentRoutes = (listUsers: ListUsers): readonly Route[] => [
   ...listRoutes,
-  ...changeRoutes(isUsed),
+  ...changeRoutes(listUsers),
   ...readRoutes(SegmentParams, find),
   ...importRoutes(SegmentParams, find),
 ];

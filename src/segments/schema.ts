@@ -180,19 +180,30 @@ const Shape = z
       say('asks who is suppressed, so say include_suppressed: true');
   });
 
+const TOO_DEEP = `at most ${DEPTH_MAX} levels deep`;
+
 /** Who is in a segment. Parsed in two steps: no depth of nesting may cost us the stack. */
 export const Definition = z
   .preprocess((given, context) => {
     const { where } = (given ?? {}) as { where?: unknown };
     if (!isTooDeep(where)) return given;
-    context.addIssue({
-      code: 'custom',
-      path: ['where'],
-      message: `at most ${DEPTH_MAX} levels deep`,
-    });
+    context.addIssue({ code: 'custom', path: ['where'], message: TOO_DEEP });
     return z.NEVER;
   }, Shape)
   .meta({ id: 'SegmentDefinition' });
 export type Definition = z.output<typeof Definition>;
 /** A definition as its author gives it: what has a default may be left out. */
 export type NewDefinition = Omit<z.input<typeof Shape>, 'where'> & { where: Condition };
+
+/** What is asked of a person outside of any segment, in the same language. Whoever is suppressed is asked, too. */
+export const Where = z.preprocess(
+  (given, context) => {
+    if (!isTooDeep(given)) return given;
+    context.addIssue({ code: 'custom', message: TOO_DEEP });
+    return z.NEVER;
+  },
+  Condition.refine(
+    (where) => listConditions(where).length <= CONDITIONS_MAX,
+    `at most ${CONDITIONS_MAX} conditions`,
+  ),
+);

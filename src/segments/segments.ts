@@ -5,14 +5,24 @@ import { todayAt } from './compile.ts';
 import { countFlushes } from './condition_queries.ts';
 import { takeTurn } from './turn.ts';
 
-export { Definition } from './schema.ts';
-export type { NewDefinition } from './schema.ts';
+export { holdsFor } from './ask.ts';
+export { todayAt };
+export { listUsed as listAsked } from './conditions.ts';
+export { Definition, Where } from './schema.ts';
+export type { Condition, NewDefinition } from './schema.ts';
 export { changeSegment, createSegment, deleteSegment } from './records.ts';
 export { eraser } from './erase.ts';
 export { historySection, memberSection } from './export.ts';
-export { listHistoryAfter } from './read_queries.ts';
+export {
+  findFirstEntry,
+  findLastEntry,
+  listHistoryAfter,
+  listMembers,
+  listPastEntries,
+  readLastEntry,
+} from './read_queries.ts';
 export type { Told } from './read_queries.ts';
-export { findSegment, listSegments } from './record_queries.ts';
+export { findSegment, holdSegments, listSegments } from './record_queries.ts';
 
 /** Wakes a worker for the segments of a project. */
 export const refreshHint = (projectId: string): Hint => ({
@@ -30,6 +40,13 @@ export const countEvents = async (scope: Scope, flushIds: readonly string[]): Pr
 /** How long one job goes on; then it makes room for others. */
 const REFRESH_MS = 5_000;
 
+type Refreshing = {
+  signal: AbortSignal;
+  now?: () => Date;
+  /** Told after each piece: whoever came or went by it is in the history. */
+  afterTurn?: () => Promise<void>;
+};
+
 /**
  * Brings the segments of a project up to date, piece by piece: so long, or until nothing is left or the worker
  * stops. Answers whether there is more to do.
@@ -37,11 +54,13 @@ const REFRESH_MS = 5_000;
 export const refreshProject = async (
   deps: Pick<Deps, 'db' | 'keys'>,
   projectId: string,
-  { signal, now = () => new Date() }: { signal: AbortSignal; now?: () => Date },
+  { signal, now = () => new Date(), afterTurn = async () => {} }: Refreshing,
 ): Promise<boolean> => {
   const until = Date.now() + REFRESH_MS;
   while (!signal.aborted) {
-    if (!(await takeTurn(deps, projectId, todayAt(now())))) return false;
+    const isMore = await takeTurn(deps, projectId, todayAt(now()));
+    if (!isMore) return false;
+    await afterTurn();
     if (Date.now() > until) return true;
   }
   return false;

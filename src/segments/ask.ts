@@ -1,0 +1,22 @@
+import type { Scope } from '../base/db.ts';
+import { compile } from './compile.ts';
+import { listConditionRows } from './condition_queries.ts';
+import { askOne } from './read_queries.ts';
+import type { Condition } from './schema.ts';
+
+/**
+ * Whether a condition holds for somebody as they are, in the language of segments and by its compiler. What no
+ * segment has counted is read from the timeline of this one person.
+ */
+export const holdsFor = async (
+  scope: Scope,
+  profileId: string,
+  { where, today }: { where: Condition; today: number },
+): Promise<boolean> => {
+  const known = await listConditionRows(scope);
+  const ready = new Set(
+    known.flatMap(({ condition_id, status }) => (status === 'ready' ? condition_id : [])),
+  );
+  const place = { projectId: scope.projectId, today, isCounted: (id: string) => ready.has(id) };
+  return askOne(scope, profileId, compile({ version: 1, include_suppressed: true, where }, place));
+};
