@@ -24,6 +24,7 @@ export { OBSERVED_STEPS_MAX, observeHandOffs, observeHint } from './observe.ts';
 export { CATEGORIES, ON_UNKNOWN } from './queries.ts';
 export type { Category };
 export { HAND_OFF_DEADLINE_MS } from '../providers/providers.ts';
+export { retryAfterSeconds } from './retry.ts';
 export { sendHint } from './send_hint.ts';
 export { sendQueued } from './send_queued.ts';
 

@@ -22,6 +22,7 @@ export type { Template };
 export { renderMails } from './apart.ts';
 export type { Mail } from './apart.ts';
 export { isUsable } from './records.ts';
+export { listEventVariables } from './event_variables.ts';
 export { withUnsubscribe } from './unsubscribe_footer.ts';
 export type { Rendered, RenderOutcome } from './render.ts';
 export type { TemplateText };

@@ -74,6 +74,10 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
     ...work.pending.map(ingest.processHint),
     ...work.dueRuns.map(automations.advanceHint),
     ...work.segments.map(segments.refreshHint),
+    ...work.segmentEntries.map(automations.segmentEntriesHint),
+    ...work.segmentStarts.map(({ project_id, start_id }) =>
+      automations.segmentStartHint(project_id, start_id),
+    ),
     ...work.queuedSends.map(({ project_id, provider_id }) =>
       delivery.sendHint(project_id, provider_id),
     ),

@@ -10,6 +10,10 @@ export type Work = {
   segments: string[];
   /** Projects with ended hand-offs that are not on timelines yet. */
   ended: string[];
+  /** Projects in whose segments somebody came or went whom automations have not looked at. */
+  segmentEntries: string[];
+  /** Starts of everybody in a segment that are not done. */
+  segmentStarts: { project_id: string; start_id: string }[];
   /** Projects with sends that nobody may hand over any more. */
   expired: string[];
 };
@@ -137,6 +141,12 @@ const ENDED = `
     ) as found
   )
   select project_id from next where ended_at < now() - make_interval(secs => $1) limit $2`;
+/** A look at two rows of each project whose history of segments is read. */
+const SEGMENT_ENTRIES = `
+  select reader.project_id from automations.segment_readers as reader
+  join segments.projects as known on known.project_id = reader.project_id
+  where known.last_entry > reader.seen_entry and $1 >= 0
+  limit $2`;
 
 /** Maintenance reads across projects: read-only, without locks, in columns that name nobody. */
 export const listWork = async (client: pg.Client, overdueSeconds: number): Promise<Work> => {
@@ -160,6 +170,11 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     ) as overdue`);
   const segments = await ask<ProjectRow>(SEGMENTS);
   const ended = await ask<ProjectRow>(ENDED);
+  const segmentEntries = await ask<ProjectRow>(SEGMENT_ENTRIES);
+  const segmentStarts = await ask<Work['segmentStarts'][number]>(`
+    select project_id, start_id from automations.segment_starts
+    where status = 'running' and requested_at < now() - make_interval(secs => $1)
+    order by requested_at limit $2`);
   const erasures = await ask<{ project_id: string; erasure_id: string }>(`
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)
@@ -169,6 +184,8 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     dueRuns: toIds(dueRuns),
     queuedSends,
     segments: toIds(segments),
+    segmentEntries: toIds(segmentEntries),
+    segmentStarts,
     erasures,
     ended: toIds(ended),
     expired: toIds(expired),

@@ -65,6 +65,11 @@ test('only ids, times and states of these tables are open to the queue', async (
     group by name order by name`);
   expect(rows).toEqual([
     { name: 'automations.runs', columns: ['project_id', 'status', 'wake_at'] },
+    { name: 'automations.segment_readers', columns: ['project_id', 'seen_entry'] },
+    {
+      name: 'automations.segment_starts',
+      columns: ['project_id', 'requested_at', 'start_id', 'status'],
+    },
     { name: 'delivery.ended', columns: ['ended_at', 'project_id', 'step_id'] },
     {
       name: 'delivery.sends',
@@ -90,7 +95,7 @@ test('only ids, times and states of these tables are open to the queue', async (
     },
     { name: 'providers.paces', columns: ['project_id', 'provider_id', 'wakes_at'] },
     { name: 'providers.providers', columns: ['project_id', 'provider_id', 'status'] },
-    { name: 'segments.projects', columns: ['due_at', 'project_id'] },
+    { name: 'segments.projects', columns: ['due_at', 'last_entry', 'project_id'] },
     { name: 'segments.wakeups', columns: ['project_id', 'wake_at'] },
   ]);
 });
