@@ -3,18 +3,14 @@ import type { Scope } from '../base/db.ts';
 import type { Hint } from '../base/hints.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as profiles from '../profiles/profiles.ts';
+import { callHint } from './call_hint.ts';
 import { openLive } from './live.ts';
-import {
-  claimDueRuns,
-  endRuns,
-  freezeRuns,
-  insertLog,
-  keepWaiting,
-  listDueRuns,
-  postponeRun,
-  readClock,
-} from './run_queries.ts';
+import { claimDueRuns, insertLog, listDueRuns, readClock } from './run_queries.ts';
 import type { DueRun, LogEntry } from './run_queries.ts';
+import { insertReader } from './segment_queries.ts';
+import type { Goal } from './step_schema.ts';
+import { endRuns, freezeRuns, keepWaiting, postponeRun } from './stand_queries.ts';
+import { holdPeople } from './trigger_queries.ts';
 import { walk } from './walk.ts';
 import type { Walked } from './walk.ts';
 import { deleteStepWaits, insertWaits } from './wait_queries.ts';
@@ -39,7 +35,7 @@ export const advanceHint = (projectId: string): Hint => ({
 });
 
 type Stood = { run: DueRun; walked: Walked };
-type Done = { queuedFor: Set<string>; isMore: boolean };
+type Done = { queuedFor: Set<string>; calledAt: Set<string>; isMore: boolean };
 
 const ARCHIVED: Walked = { log: [], stand: { kind: 'ended', outcome: 'archived' } };
 const ERASED: Walked = { log: [], stand: { kind: 'ended', outcome: 'erased' } };
@@ -59,15 +55,21 @@ const toLog = ({ run, walked }: Stood): LogEntry[] =>
     detail,
   }));
 
+const toAwaited = (goal: Goal) =>
+  'segment_id' in goal
+    ? { event: null, segmentId: goal.segment_id }
+    : { event: goal.event, segmentId: null };
+
 /** What may wake a run before its time. */
 const waitsOf = ({ run, walked }: Stood): NewWait[] => {
   if (walked.stand.kind === 'ended') return [];
   const { run_id: runId, identity_id: identityId } = run;
   const { goal } = run.definition.settings;
   const own = walked.stand.for;
+  const of = { runId, identityId };
   return [
-    ...(own ? [{ runId, identityId, forWhat: 'step' as const, event: own.event }] : []),
-    ...(goal ? [{ runId, identityId, forWhat: 'goal' as const, event: goal.event }] : []),
+    ...(own ? [{ ...of, forWhat: 'step' as const, event: own.event, segmentId: null }] : []),
+    ...(goal ? [{ ...of, forWhat: 'goal' as const, ...toAwaited(goal) }] : []),
   ];
 };
 
@@ -89,7 +91,10 @@ const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<b
       stand.kind === 'waiting' && stand.stepId !== run.step_id ? [run.run_id] : [],
     ),
   );
-  const isNew = await insertWaits(scope, stood.flatMap(waitsOf));
+  const waits = stood.flatMap(waitsOf);
+  // From the commit on somebody reads who comes into segments: before it, the second look sees.
+  if (waits.some(({ segmentId }) => segmentId !== null)) await insertReader(scope);
+  const isNew = await insertWaits(scope, waits);
   await keepWaiting(
     scope,
     stood.flatMap(({ run, walked: { stand } }) => {
@@ -107,17 +112,18 @@ type Held = ReadonlyMap<string, string>;
 const walkAll = async (scope: Scope, runs: readonly DueRun[], profileOf: Held): Promise<Done> => {
   const now = await readClock(scope);
   const queuedFor = new Set<string>();
+  const calledAt = new Set<string>();
   const stood: Stood[] = [];
   for (const run of runs) {
     const profileId = profileOf.get(run.identity_id);
     if (run.automation_status === 'archived') stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
-      const live = openLive({ scope, run, profileId, now, queuedFor });
+      const live = openLive({ scope, run, profileId, now, queuedFor, calledAt });
       stood.push({ run, walked: await walk(run, { now, dueAt: run.wake_at, ...live }) });
     }
   }
-  return { queuedFor, isMore: await keep(scope, stood, now) };
+  return { queuedFor, calledAt, isMore: await keep(scope, stood, now) };
 };
 
 /** Walks runs together; when one of them cannot be walked, each alone, and that one later. */
@@ -153,6 +159,11 @@ export const advance = async (scope: Scope): Promise<Advanced> => {
     scope,
     due.map(({ identity_id }) => identity_id),
   );
+  const capped = due.filter(({ is_capped }) => is_capped);
+  await holdPeople(
+    scope,
+    capped.flatMap(({ identity_id }) => profileOf.get(identity_id) ?? []),
+  );
   const claimed = await claimDueRuns(
     scope,
     due.map(({ run_id }) => run_id),
@@ -162,8 +173,12 @@ export const advance = async (scope: Scope): Promise<Advanced> => {
   const runs = claimed.filter((run) => !isFrozen(run));
   const done = runs.length > 0 ? await walkWhatGoes(scope, runs, profileOf) : [];
   const providerIds = new Set(done.flatMap(({ queuedFor }) => [...queuedFor]));
+  const endpointIds = new Set(done.flatMap(({ calledAt }) => [...calledAt]));
   return {
-    hints: [...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
+    hints: [
+      ...[...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
+      ...[...endpointIds].map((endpointId) => callHint(scope.projectId, endpointId)),
+    ],
     isMore: claimed.length === CLAIM_RUNS_MAX || done.some(({ isMore }) => isMore),
   };
 };

@@ -1,7 +1,9 @@
 import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
+import { makeCallers } from './callers.ts';
+import type { Vault } from './endpoints.ts';
 import {
-  activateVersion,
   findAutomationByName,
   insertAutomation,
   insertVersion,
@@ -9,18 +11,34 @@ import {
 } from './queries.ts';
 import { Definition } from './schema.ts';
 import type { NewDefinition } from './schema.ts';
+import { switchOn } from './switch_on.ts';
 import { startTriggered } from './triggers.ts';
 import { wakeAwaited } from './waits.ts';
 
 export { advance, advanceHint, CLAIM_RUNS_MAX, RUN_FAILURES_MAX } from './advance.ts';
 export type { Advanced } from './advance.ts';
+export { segmentStartHint, START_PEOPLE_MAX, startNextPeople } from './segment_start.ts';
 export { eraser } from './erase.ts';
 export { runSection } from './export.ts';
+export {
+  isBehindSegments,
+  listSegmentUsersNamed as listSegmentUsers,
+  READ_ENTRIES_MAX,
+  readSegmentEntries,
+  segmentEntriesHint,
+} from './segment_entries.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findAutomation, findVersion } from './queries.ts';
 export { holdAutomations, listTemplateUsers } from './template_queries.ts';
 export { Definition };
 export { findAutomationByName, listAutomations };
+
+/** Has the calls of an endpoint made by this process, beside whoever asks. */
+export const callEndpoint = (
+  deps: Deps,
+  vault: Vault,
+  endpoint: { projectId: string; endpointId: string },
+): void => deps.resources.of(makeCallers, { deps, vault }).feed(endpoint);
 
 /** Makes an automation and switches it on, with its version 1 frozen. */
 export const createActive = async (
@@ -32,8 +50,7 @@ export const createActive = async (
   const parsed = Definition.parse(definition);
   await insertAutomation(scope, automationId, name);
   await insertVersion(scope, automationId, 1, parsed);
-  const { trigger } = parsed;
-  await activateVersion(scope, automationId, 1, trigger.kind === 'event' ? trigger.event : null);
+  await switchOn(scope, automationId, 1, parsed);
   return automationId;
 };
 

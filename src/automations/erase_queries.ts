@@ -12,6 +12,7 @@ const Run = z.strictObject({
   version: z.int(),
   trigger_event_id: z.uuid().nullable(),
   trigger_event_at: z.date().nullable(),
+  trigger_entry: z.int().nullable(),
   status: z.enum(RUN_STATUSES),
   outcome: z.string().nullable(),
   is_test: z.boolean(),
@@ -29,8 +30,8 @@ export const listRunsOf = (
 ) => {
   const later = after === null ? sql.fragment`` : sql.fragment`and run_id > ${after}`;
   return tx.any(sql.type(Run)`
-    select run_id, automation_id, version, trigger_event_id, trigger_event_at, status, outcome, is_test, step_id,
-      started_at, ended_at
+    select run_id, automation_id, version, trigger_event_id, trigger_event_at, trigger_entry, status, outcome,
+      is_test, step_id, started_at, ended_at
     from automations.runs
     where project_id = ${projectId} and identity_id = ${identityId} ${later}
     order by run_id

@@ -1,5 +1,6 @@
 import type { Scope } from '../base/db.ts';
 import * as profiles from '../profiles/profiles.ts';
+import * as segments from '../segments/segments.ts';
 import { findFailing } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestEvent, listRefusals, listSendsOf } from './explain_queries.ts';
@@ -10,6 +11,7 @@ import type { Doors } from './life.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
 import type { Definition } from './schema.ts';
+import { findAfterEntry } from './segment_queries.ts';
 import { listRunsFor } from './shown_queries.ts';
 import type { ShownRun } from './shown_queries.ts';
 import { isLate } from './triggers.ts';
@@ -22,7 +24,13 @@ const LOOK_BACK_DAYS = 400;
 const DAY_MS = 86_400_000;
 
 type Members = Awaited<ReturnType<typeof profiles.listMembers>>;
-type Asked = { scope: Scope; kept: Kept; members: Members; definition: Definition | null };
+type Asked = {
+  scope: Scope;
+  kept: Kept;
+  profileId: string;
+  members: Members;
+  definition: Definition | null;
+};
 
 const STANDS: Record<Kept['status'], Entry[]> = {
   draft: [toEntry('automation_draft')],
@@ -41,12 +49,30 @@ const findTriggerEvent = async ({ scope, members }: Asked, name: string) => {
   return found.toSorted((a, b) => b.occurred_at.getTime() - a.occurred_at.getTime())[0] ?? null;
 };
 
+type OfSegment = Extract<Definition['trigger'], { segment_id: string }>;
+
+/** Why coming into a segment, or going, started nothing: nobody did, or not so that it counts. */
+const explainEntries = async (asked: Asked, trigger: OfSegment): Promise<Entry[]> => {
+  const { scope, kept, profileId } = asked;
+  const { segment_id: segmentId, kind } = trigger;
+  const change = kind === 'segment_entered' ? ('entered' as const) : ('left' as const);
+  const told = await segments.findLastEntry(scope, { segmentId, profileId, change });
+  const detail = { segment_id: segmentId };
+  if (told === null) return [toEntry(`not_${change}`, { detail })];
+  const about = { at: told.changed_at, detail: { ...detail, entry: String(told.entry) } };
+  if (told.cause === 'fill') return [toEntry('found_by_fill', about)];
+  const after = await findAfterEntry(scope, kept.automation_id);
+  const isAwaited = after !== null && told.entry > after;
+  return [toEntry(isAwaited ? 'not_read_yet' : 'not_active_then', about)];
+};
+
 /** Why nobody's run began: what of trigger, filters, lateness and re-entry said no. */
 const explainTrigger = async (asked: Asked, known: ReadonlySet<string>): Promise<Entry[]> => {
   const { definition } = asked;
   if (definition === null) return [];
   const { trigger, settings } = definition;
   if (trigger.kind === 'manual') return known.size > 0 ? [] : [toEntry('not_started')];
+  if (trigger.kind !== 'event') return known.size > 0 ? [] : explainEntries(asked, trigger);
   const event = await findTriggerEvent(asked, trigger.event);
   if (event === null)
     return known.size > 0 ? [] : [toEntry('not_triggered', { detail: { event: trigger.event } })];
@@ -132,21 +158,21 @@ export const explain = async (
   const { automation_id: automationId, latest_version, active_version } = kept;
   const members = await profiles.listMembers(scope, [profileId]);
   const definition = await findVersion(scope, automationId, active_version ?? latest_version);
-  const asked = { scope, kept, members, definition };
+  const asked = { scope, kept, profileId, members, definition };
   const identityIds = members.map(({ identity_id }) => identity_id);
   const page = { limit: EXPLAINED_RUNS_MAX, beforeId: null, automationId };
   const runs = await listRunsFor(scope, identityIds, page);
   const refusals = await listRefusals(scope, automationId, identityIds);
   const known = new Set([
     ...runs.map(({ trigger_event_id, run_id }) => trigger_event_id ?? run_id),
-    ...refusals.map(({ event_id }) => event_id),
+    ...refusals.map(({ event_id, entry }) => event_id ?? String(entry)),
   ]);
   const decisions = [
     ...(runs.length > 0 ? [] : STANDS[kept.status]),
     ...(await explainRuns(asked, runs, doors)),
     ...(await explainTrigger(asked, known)),
-    ...refusals.map(({ reason, event_id, refused_at: at }) =>
-      toEntry(reason, { at, detail: { event_id } }),
+    ...refusals.map(({ reason, event_id, entry, refused_at: at }) =>
+      toEntry(reason, { at, detail: event_id ? { event_id } : { entry: String(entry) } }),
     ),
     ...(runs.length > 0 ? STANDS[kept.status] : []),
   ];

@@ -4,7 +4,8 @@ import type { Scope } from '../base/db.ts';
 
 const Refused = z.strictObject({
   reason: z.enum(['late', 're_entry']),
-  event_id: z.uuid(),
+  event_id: z.uuid().nullable(),
+  entry: z.int().nullable(),
   event_at: z.date(),
   refused_at: z.date(),
 });
@@ -16,7 +17,7 @@ export const listRefusals = (
   identityIds: readonly string[],
 ) =>
   tx.any(sql.type(Refused)`
-    select reason, event_id, event_at, refused_at from automations.refusals
+    select reason, event_id, entry, event_at, refused_at from automations.refusals
     where project_id = ${projectId} and automation_id = ${automationId}
     and identity_id = any (${sql.array([...identityIds], 'uuid')})
     order by refused_at desc

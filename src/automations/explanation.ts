@@ -19,6 +19,16 @@ export const DECISIONS = {
     stops: true,
     says: 'The automation is started by hand, and was not for this person.',
   },
+  not_entered: { stops: true, says: 'The person did not come into the segment.' },
+  not_left: { stops: true, says: 'The person did not leave the segment.' },
+  found_by_fill: {
+    stops: true,
+    says: 'The person was found in the segment, or gone from it, when everybody was looked at for its definition.',
+  },
+  not_read_yet: {
+    stops: true,
+    says: 'The person came into the segment, or left it, a moment ago: it is not processed yet.',
+  },
   filter: { stops: true, says: 'The trigger event came, but a filter did not hold.' },
   late: {
     stops: true,
@@ -62,6 +72,21 @@ export const DECISIONS = {
     stops: true,
     says: 'The person has had as many mails as they may: this one is left out.',
   },
+  webhook_queued: { stops: false, says: 'The endpoint is to be told.' },
+  webhook_postponed: {
+    stops: false,
+    says: 'The endpoint did not take it: it is told again at that time.',
+  },
+  webhook_delivered: { stops: false, says: 'The endpoint was told, and answered that it has it.' },
+  webhook_failed: {
+    stops: false,
+    says: 'The endpoint was not told, or said no: on_failure, or the next step.',
+  },
+  webhook_left_out: {
+    stops: false,
+    says: 'This test calls nobody, as it was not asked to (call_webhooks).',
+  },
+  webhook_before: { stops: false, says: 'This step had told its endpoint in this run already.' },
   sent_before: { stops: false, says: 'This step had sent its mail in this run already.' },
   no_address: { stops: true, says: 'The profile has no e-mail address.' },
   send_queued: { stops: false, says: 'The mail was handed to delivery.' },

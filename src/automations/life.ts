@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
-import type { Issue } from '../base/refusal.ts';
 import { countInside, endAllRuns, moveRuns, thawRuns } from './life_queries.ts';
 import {
-  activateVersion,
   deleteTrigger,
   findVersion,
   getAutomation,
@@ -16,40 +14,16 @@ import {
 import type { Kept } from './queries.ts';
 import { readClock } from './run_queries.ts';
 import type { Definition } from './schema.ts';
-
-/** What a definition may name of other rooms, asked by whoever may ask them. */
-export type Doors = {
-  hasProvider: (scope: Scope, providerId: string) => Promise<boolean>;
-  /** Whether mail is handed to it now: it is there, and not parked. */
-  isProviderReady: (scope: Scope, providerId: string) => Promise<boolean>;
-  hasTemplate: (scope: Scope, templateId: string, version: number) => Promise<boolean>;
-};
-
-/** What a definition names that the project does not have, each with the step and what to do. */
-const findUnknown = async (scope: Scope, { steps }: Definition, doors: Doors): Promise<Issue[]> => {
-  const issues: Issue[] = [];
-  for (const [id, step] of Object.entries(steps)) {
-    if (step.kind !== 'send_email') continue;
-    const path = `/definition/steps/${id}`;
-    if (!(await doors.hasProvider(scope, step.provider_id)))
-      issues.push({
-        path: `${path}/provider_id`,
-        message: `the step "${id}" names a provider that is not connected: connect it, or name another`,
-      });
-    if (!(await doors.hasTemplate(scope, step.template_id, step.template_version)))
-      issues.push({
-        path: `${path}/template_id`,
-        message: `the step "${id}" names a template, or a version of one, that is not there: save it, or name another`,
-      });
-  }
-  return issues;
-};
+import { switchOn } from './switch_on.ts';
+import { findUnknown } from './unknown.ts';
+import type { Doors } from './unknown.ts';
 
 const refuseUnknown = async (scope: Scope, definition: Definition, doors: Doors): Promise<void> => {
   const issues = await findUnknown(scope, definition, doors);
   if (issues.length > 0) throw new Refusal('invalid_request', { issues });
 };
 
+export type { Doors };
 export type NewAutomation = { automationId: string; name: string; definition: Definition };
 
 /** Keeps an automation as a draft with its version 1. The same again, with the same id, changes nothing. */
@@ -96,15 +70,13 @@ export const addVersion = async (
   return getAutomation(scope, automationId);
 };
 
-const switchOn = async (scope: Scope, automationId: string, version: number): Promise<void> => {
+const follow = async (scope: Scope, automationId: string, version: number): Promise<void> => {
   const definition = await findVersion(scope, automationId, version);
   if (definition === null)
     throw new Refusal('invalid_request', {
       issues: [{ path: '/version', message: 'there is no such version' }],
     });
-  const { trigger } = definition;
-  const event = trigger.kind === 'event' ? trigger.event : null;
-  await activateVersion(scope, automationId, version, event);
+  await switchOn(scope, automationId, version, definition);
 };
 
 /** Has whoever comes from now on follow a version, the latest where none is said. Who is inside stays on theirs. */
@@ -120,7 +92,7 @@ export const activate = async (
   const definition = await findVersion(scope, automationId, chosen);
   if (definition) await refuseUnknown(scope, definition, doors);
   if (held.status !== 'active' || held.active_version !== chosen)
-    await switchOn(scope, automationId, chosen);
+    await follow(scope, automationId, chosen);
   await thawRuns(scope, automationId);
   return getAutomation(scope, automationId);
 };
@@ -142,7 +114,7 @@ export const resume = async (scope: Scope, automationId: string): Promise<Kept> 
   if (held.status === 'active') return held;
   if (held.status !== 'paused' || held.active_version === null)
     throw refuseState('Only an automation that is paused can be resumed; a draft is activated.');
-  await switchOn(scope, automationId, held.active_version);
+  await follow(scope, automationId, held.active_version);
   await thawRuns(scope, automationId);
   return getAutomation(scope, automationId);
 };

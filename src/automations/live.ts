@@ -2,6 +2,8 @@ import type { Scope } from '../base/db.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
+import * as segments from '../segments/segments.ts';
+import { findCall, queueCall } from './call_queries.ts';
 import { later } from './clock.ts';
 import { beginningOf, findFirstEvent } from './past.ts';
 import { listOwnSends, listSentTo } from './past_queries.ts';
@@ -17,6 +19,8 @@ export type Live = {
   now: Date;
   /** Providers that mail was planned for. */
   queuedFor: Set<string>;
+  /** Endpoints that are to be called. */
+  calledAt: Set<string>;
 };
 
 const STOPPED = ['suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent'];
@@ -91,6 +95,17 @@ const plan = async (live: Live, { stepId, step, to }: Message) => {
   return { sendId, status };
 };
 
+/** The call of a step, made or asked for again; nobody makes it before the commit. */
+const askCall = async (live: Live, stepId: string, endpointId: string) => {
+  const { scope, run, now, calledAt } = live;
+  const { expires_after: duration, timezone } = run.definition.settings;
+  const expiresAt = later(now, duration, timezone);
+  const asked = { runId: run.run_id, stepId, endpointId, expiresAt };
+  const callId = await queueCall(scope, asked);
+  calledAt.add(endpointId);
+  return { callId, isRecorded: false };
+};
+
 type Known = Awaited<ReturnType<typeof profiles.listMembers>>[number];
 
 /** On the timeline as delivery tells of mail that it skips. */
@@ -117,6 +132,14 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
     triggerEvent: trigger.get,
     firstEvent: async (match, until) =>
       findFirstEvent(scope, await members.get(), match, { since: beginningOf(run), until }),
+    entered: async (segmentId, until) => {
+      const sought = { segmentId, profileId, change: 'entered' as const };
+      const told = await segments.findFirstEntry(scope, sought, { since: run.started_at, until });
+      return told && { entry: told.entry, at: told.changed_at };
+    },
+    holds: (where) =>
+      segments.holdsFor(scope, profileId, { where, today: segments.todayAt(live.now) }),
+    call: (stepId) => findCall(scope, run.run_id, stepId),
     sends: async () => (await listOwnSends(scope, run.run_id)).map(toOwnSend),
     sentSince: async (since, of) => {
       const identityIds = (await members.get()).map(({ identity_id }) => identity_id);
@@ -127,6 +150,7 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
   };
   const effects: Effects = {
     send: (message) => plan(live, message),
+    call: ({ stepId, step }) => askCall(live, stepId, step.endpoint_id),
     skip: async (stepId, reason) => {
       const known = (await members.get()).find(
         ({ identity_id }) => identity_id === run.identity_id,

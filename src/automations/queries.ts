@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { KeptDefinition } from './schema.ts';
-import type { Definition } from './schema.ts';
+import type { Definition, Trigger } from './schema.ts';
+import { deleteSegmentTrigger } from './segment_queries.ts';
 
 export const insertAutomation = async (
   { tx, projectId }: Scope,
@@ -33,28 +34,32 @@ export const activateVersion = async (
   { tx, projectId }: Scope,
   automationId: string,
   version: number,
-  event: string | null,
+  trigger: Trigger,
 ) => {
   await tx.query(sql.unsafe`
     update automations.automations set status = 'active', active_version = ${version}, updated_at = now()
     where project_id = ${projectId} and automation_id = ${automationId}
   `);
-  await deleteTrigger({ tx, projectId }, automationId);
-  if (event === null) return;
+  await tx.query(sql.unsafe`
+    delete from automations.triggers where project_id = ${projectId} and automation_id = ${automationId}
+  `);
+  if (trigger.kind !== 'event') return;
   await tx.query(sql.unsafe`
     insert into automations.triggers (project_id, event_name, automation_id, version)
-    values (${projectId}, ${event}, ${automationId}, ${version})
+    values (${projectId}, ${trigger.event}, ${automationId}, ${version})
   `);
 };
 
 /** From the commit on nothing starts a run by itself. */
-export const deleteTrigger = (
+export const deleteTrigger = async (
   { tx, projectId }: Pick<Scope, 'tx' | 'projectId'>,
   automationId: string,
-) =>
-  tx.query(sql.unsafe`
+) => {
+  await tx.query(sql.unsafe`
     delete from automations.triggers where project_id = ${projectId} and automation_id = ${automationId}
   `);
+  await deleteSegmentTrigger({ tx, projectId }, automationId);
+};
 
 export const AUTOMATION_STATUSES = ['draft', 'active', 'paused', 'archived'] as const;
 

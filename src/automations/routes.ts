@@ -4,16 +4,21 @@ import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
-import type { Addressed } from '../base/route.ts';
+import type { Addressed, Limit } from '../base/route.ts';
 import { advanceHint } from './advance.ts';
 import { activate, addVersion, archive, create, moveInside, pause, resume } from './life.ts';
 import type { Doors } from './life.ts';
 import { findAutomation, findVersion, getAutomation, listKept } from './queries.ts';
 import type { Kept } from './queries.ts';
+import { endpointRoutes } from './endpoint_routes.ts';
+import { endpointLimits } from './endpoint_shown.ts';
+import type { Vault } from './endpoints.ts';
 import { runRoutes } from './run_routes.ts';
+import { segmentStartRoutes } from './segment_start_routes.ts';
 import {
   Activate,
   Automation,
+  automationLimits as limits,
   AutomationParams,
   DEFINITION_BYTES_MAX,
   Listed,
@@ -27,7 +32,7 @@ import {
 } from './shown.ts';
 
 export { sendExplainRoutes } from './send_routes.ts';
-export { automationLimits } from './shown.ts';
+export const automationLimits: readonly Limit[] = [...limits, ...endpointLimits];
 
 /** The automation that the path names, or null. */
 const find = ({ deps, caller, params }: Addressed): Promise<Kept | null> => {
@@ -199,9 +204,11 @@ const lifeRoutes = [
 ];
 
 /** `doors` are what this room has to ask of rooms that it does not know. */
-export const automationRoutes = (doors: Doors) => [
+export const automationRoutes = (doors: Doors & { vault: Vault }) => [
   ...readRoutes,
   ...writeRoutes(doors),
   ...lifeRoutes,
   ...runRoutes(doors),
+  ...segmentStartRoutes,
+  ...endpointRoutes(doors.vault),
 ];

@@ -117,7 +117,12 @@ const startRoutes = [
       const runId = repetitionId ?? newId();
       const run = await inProject(deps, caller.projectId, async (scope) => {
         const profileId = await getPersonId(scope, body.profile_id);
-        return startTest(scope, found, { runId, profileId, to: body.to });
+        return startTest(scope, found, {
+          runId,
+          profileId,
+          to: body.to,
+          mayCall: body.call_webhooks,
+        });
       });
       await hint(deps, advanceHint(caller.projectId));
       return toRun(run);

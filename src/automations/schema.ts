@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
 import { findFaults } from './check.ts';
 import { Filters, Name } from './comparison.ts';
-import { Duration, EventMatch, EventName, Step, StepId, TimeOfDay, Zone } from './step_schema.ts';
+import { Duration, EventName, Goal, Step, StepId, TimeOfDay, Zone } from './step_schema.ts';
 import { upgrade } from './upgrade.ts';
 
 export { FILTERS_MAX } from './comparison.ts';
@@ -14,7 +14,6 @@ export const STEPS_MAX = 100;
 export const FORMAT = 2;
 export const SENDS_MAX = 1_000;
 
-/** Segments entered and left come with segments: they are refused until then, and say so. */
 const Trigger = z.discriminatedUnion(
   'kind',
   [
@@ -24,9 +23,11 @@ const Trigger = z.discriminatedUnion(
       /** All of them must hold. */
       filters: Filters,
     }),
+    z.strictObject({ kind: z.literal('segment_entered'), segment_id: z.uuid() }),
+    z.strictObject({ kind: z.literal('segment_left'), segment_id: z.uuid() }),
     z.strictObject({ kind: z.literal('manual') }),
   ],
-  'kind must be event or manual; segment_entered and segment_left come with segments',
+  'kind must be event, segment_entered, segment_left or manual',
 );
 export type Trigger = z.output<typeof Trigger>;
 
@@ -61,8 +62,8 @@ export const FrequencyCap = z.strictObject({
 
 export const Settings = z.strictObject({
   re_entry: ReEntry.default('once'),
-  /** Whoever does this leaves, and is counted as converted. */
-  goal: EventMatch.nullable().default(null),
+  /** Whoever does this, or comes into this segment, leaves, and is counted as converted. */
+  goal: Goal.nullable().default(null),
   exit_on_unsubscribe: z.boolean().default(true),
   /** An event that is older when it is received starts nothing. */
   late_events: z.union([z.literal('accept'), Duration]).default('PT24H'),

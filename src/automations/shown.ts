@@ -159,6 +159,7 @@ export const RUN_SHOWN = {
   automation_id: ID,
   version: 1,
   trigger_event_id: null,
+  trigger_entry: null,
   status: 'active' as const,
   outcome: null,
   is_test: false,
@@ -173,10 +174,10 @@ export const Run = z
     id: z.uuid(),
     automation_id: z.uuid(),
     version: z.int(),
-    trigger_event_id: z
-      .uuid()
-      .nullable()
-      .meta({ description: 'Null when it was started by hand.' }),
+    trigger_event_id: z.uuid().nullable().meta({ description: 'Null when no event began it.' }),
+    trigger_entry: z.int().nullable().meta({
+      description: 'The entry of a segment’s history that began it, if one did.',
+    }),
     status: z.enum(RUN_STATUSES),
     outcome: z.enum(OUTCOMES).nullable().meta({ description: 'Why it ended.' }),
     is_test: z.boolean(),
@@ -195,6 +196,7 @@ export const toRun = (row: ShownRun) => ({
   automation_id: row.automation_id,
   version: row.version,
   trigger_event_id: row.trigger_event_id,
+  trigger_entry: row.trigger_entry,
   status: row.status,
   outcome: row.outcome,
   is_test: row.is_test,
@@ -218,6 +220,9 @@ export const TestRun = z
         'must be one e-mail address, such as me@example.com',
       )
       .meta({ description: 'Where all its mail goes.', examples: ['me@example.com'] }),
+    call_webhooks: z.boolean().default(false).meta({
+      description: 'Whether webhook steps tell their endpoints; once each, whatever they answer.',
+    }),
   })
   .meta({ examples: [{ profile_id: 'external_id:ann', to: 'me@example.com' }] });
 

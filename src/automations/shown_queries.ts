@@ -9,6 +9,7 @@ const Shown = z.strictObject({
   version: z.int(),
   identity_id: z.uuid(),
   trigger_event_id: z.uuid().nullable(),
+  trigger_entry: z.int().nullable(),
   status: z.enum(RUN_STATUSES),
   outcome: z.string().nullable(),
   is_test: z.boolean(),
@@ -19,8 +20,8 @@ const Shown = z.strictObject({
 });
 export type ShownRun = z.output<typeof Shown>;
 
-const columns = sql.fragment`run_id, automation_id, version, identity_id, trigger_event_id, status, outcome, is_test,
-  step_id, wake_at, started_at, ended_at`;
+const columns = sql.fragment`run_id, automation_id, version, identity_id, trigger_event_id, trigger_entry, status,
+  outcome, is_test, step_id, wake_at, started_at, ended_at`;
 
 export const findRunById = ({ tx, projectId }: Scope, runId: string) =>
   tx.maybeOne(sql.type(Shown)`

@@ -23,11 +23,15 @@ export const Simulation = z
         `Whether there was more than was followed: ${SIMULATED_RUNS_MAX} entries ` +
         `or ${SIMULATION_TIME_MAX_MS / 1_000} seconds.`,
     }),
-    triggered: Count.meta({ description: 'Events that the trigger and its filters let through.' }),
+    triggered: Count.meta({
+      description:
+        'What the trigger let through: events that pass its filters, or who came into a segment, or went.',
+    }),
     entered: Count,
     kept_out: z.strictObject({ late: Count, re_entry: Count }),
     reached: Counts.meta({ description: 'How many came to each step.' }),
     sent: Counts.meta({ description: 'How many mails each step would have sent.' }),
+    called: Counts.meta({ description: 'How many calls each webhook step would have made.' }),
     skipped: Counts.meta({ description: 'How many were not sent, by the reason.' }),
     outcomes: z.partialRecord(z.enum([...OUTCOMES, 'inside']), Count),
     converted_before: Counts.meta({
@@ -64,6 +68,7 @@ export const Simulation = z
         kept_out: { late: 0, re_entry: 0 },
         reached: { welcome: 1, first_step: 1 },
         sent: { welcome: 1 },
+        called: {},
         skipped: {},
         outcomes: { inside: 1 },
         converted_before: {},

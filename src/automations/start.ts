@@ -6,8 +6,8 @@ import type { Kept } from './queries.ts';
 import { insertRuns, readClock } from './run_queries.ts';
 import { findRunById } from './shown_queries.ts';
 import type { ShownRun } from './shown_queries.ts';
-import { listLatestRuns } from './trigger_queries.ts';
-import { entryKey, isKeptOut } from './triggers.ts';
+import { holdPeople, listLatestRuns } from './trigger_queries.ts';
+import { entryKey, isKeptOut } from './entering.ts';
 import type { Definition } from './schema.ts';
 
 /** For whom a run is started: the profile's first identity, which is the external one where it has one. */
@@ -56,11 +56,12 @@ export const startByHand = async (
       detail: 'Only an active automation whose trigger is manual can be started by hand.',
     });
   const { identityId, memberIds } = await findSubject(scope, profileId);
+  await holdPeople(scope, [profileId]);
   const latest = await listLatestRuns(scope, memberIds, [kept.automation_id]);
   const before =
     latest.toSorted((a, b) => b.started_at.getTime() - a.started_at.getTime())[0] ?? null;
   const { re_entry: reEntry } = definition.settings;
-  const entry = { identityId, eventId: runId, properties: {} };
+  const entry = { identityId, by: { kind: 'hand', startId: runId } as const };
   const isStarted =
     !isKeptOut(reEntry, before, await readClock(scope)) &&
     (
@@ -72,9 +73,11 @@ export const startByHand = async (
           identity_id: identityId,
           trigger_event_id: null,
           trigger_event_at: null,
+          trigger_entry: null,
           entry_key: entryKey(reEntry, entry, before),
           step_id: definition.entry,
           test_recipient: null,
+          may_call: true,
         },
       ])
     ).has(runId);
@@ -93,7 +96,7 @@ export const startByHand = async (
 export const startTest = async (
   scope: Scope,
   kept: Kept,
-  { runId, profileId, to }: Start & { to: string },
+  { runId, profileId, to, mayCall }: Start & { to: string; mayCall: boolean },
 ): Promise<ShownRun> => {
   const known = await findRunById(scope, runId);
   if (known) return known;
@@ -107,9 +110,11 @@ export const startTest = async (
       identity_id: identityId,
       trigger_event_id: null,
       trigger_event_at: null,
+      trigger_entry: null,
       entry_key: `test/${runId}`,
       step_id: definition.entry,
       test_recipient: to,
+      may_call: mayCall,
     },
   ]);
   return getStarted(scope, runId);

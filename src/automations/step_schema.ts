@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isDuration, isSignedDuration, isZone, WEEKDAYS } from './clock.ts';
+import { Where } from '../segments/segments.ts';
 import { Filters, FILTERS_MAX, Name, NAME_CHARS_MAX } from './comparison.ts';
 
 export const BRANCHES_MAX = 20;
@@ -31,6 +32,12 @@ export const EventName = z
 /** An event of the person's, since the run began. */
 export const EventMatch = z.strictObject({ event: EventName, filters: Filters });
 export type EventMatch = z.output<typeof EventMatch>;
+
+const SegmentGoal = z.strictObject({ segment_id: z.uuid() });
+
+/** What a run is left for: an event, or to have come into a segment, since the run began. */
+export const Goal = z.union([EventMatch, SegmentGoal]);
+export type Goal = z.output<typeof Goal>;
 
 const isName = (name: unknown): boolean =>
   typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX;
@@ -116,6 +123,8 @@ export const SEND_FACTS = [
 ] as const;
 export const Condition = z.discriminatedUnion('on', [
   z.strictObject({ on: z.literal('profile'), filters: Filters }),
+  /** In the language of segments: whatever may be asked for one, may be asked of the person now. */
+  z.strictObject({ on: z.literal('person'), where: Where }),
   z.strictObject({ on: z.literal('trigger'), filters: Filters }),
   z.strictObject({ on: z.literal('event'), ...EventMatch.shape }),
   z.strictObject({ on: z.literal('send'), step: StepId, became: z.enum(SEND_FACTS) }),
@@ -170,6 +179,14 @@ const UpdateProfile = z
     `at most ${TRAITS_MAX} traits`,
   );
 
+const Webhook = z.strictObject({
+  kind: z.literal('webhook'),
+  endpoint_id: z.uuid(),
+  next: Next,
+  /** Where a person goes on whom the endpoint was not told of; as after any other, if it is left out. */
+  on_failure: Next.optional(),
+});
+
 const Exit = z.strictObject({
   kind: z.literal('exit'),
   /** Why, for whoever reads the log. */
@@ -184,6 +201,7 @@ export const Step = z.discriminatedUnion('kind', [
   Branch,
   Split,
   UpdateProfile,
+  Webhook,
   Exit,
 ]);
 export type Step = z.output<typeof Step>;
@@ -205,6 +223,11 @@ export const namedBy = (step: Step): { path: (string | number)[]; next: string |
       return [
         { path: ['next'], next: step.next },
         { path: ['on_timeout'], next: step.on_timeout },
+      ];
+    case 'webhook':
+      return [
+        { path: ['next'], next: step.next },
+        ...(step.on_failure === undefined ? [] : [{ path: ['on_failure'], next: step.on_failure }]),
       ];
     case 'delay_until':
       return [

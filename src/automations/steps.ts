@@ -7,6 +7,7 @@ import { sendEmail } from './steps/send_email.ts';
 import { split } from './steps/split.ts';
 import { updateProfile } from './steps/update_profile.ts';
 import { waitForEvent } from './steps/wait_for_event.ts';
+import { webhook } from './steps/webhook.ts';
 import type { Take, Taken, Walk } from './world.ts';
 
 type StepKinds = { [Kind in Step['kind']]: Take<Kind> };
@@ -20,6 +21,7 @@ const kinds: StepKinds = {
   branch,
   split,
   update_profile: updateProfile,
+  webhook,
   exit,
 };
 

@@ -20,6 +20,7 @@ export class Tally {
   readonly #keptOut = { late: 0, re_entry: 0 };
   readonly #reached: Record<string, number> = {};
   readonly #sent: Record<string, number> = {};
+  readonly #called: Record<string, number> = {};
   readonly #skipped: Record<string, number> = {};
   readonly #outcomes: Record<string, number> = {};
   readonly #convertedBefore: Record<string, number> = {};
@@ -34,13 +35,14 @@ export class Tally {
     this.#keptOut[reason] += 1;
   }
 
-  add(event: { occurred_at: Date }, { profileId }: PersonView, run: Virtual): void {
+  add(at: Date, { profileId }: PersonView, run: Virtual): void {
     this.#triggered += 1;
     this.#entered += 1;
     addOne(this.#outcomes, run.outcome);
     for (const stepId of run.reached) addOne(this.#reached, stepId);
     for (const { stepId, decision } of run.log) {
       if (decision === 'send_queued') addOne(this.#sent, stepId);
+      if (decision === 'webhook_recorded') addOne(this.#called, stepId);
       if (SKIPPED.includes(decision)) addOne(this.#skipped, decision);
     }
     if (run.outcome === 'converted')
@@ -49,10 +51,10 @@ export class Tally {
     if (this.#sample.length < SAMPLE_PEOPLE_MAX)
       this.#sample.push({
         profile_id: profileId,
-        entered_at: event.occurred_at.toISOString(),
+        entered_at: at.toISOString(),
         outcome: run.outcome,
-        decisions: run.log.map(({ at, stepId: step_id, decision }) => ({
-          at: at.toISOString(),
+        decisions: run.log.map(({ at: decidedAt, stepId: step_id, decision }) => ({
+          at: decidedAt.toISOString(),
           step_id,
           decision,
         })),
@@ -67,6 +69,7 @@ export class Tally {
       kept_out: this.#keptOut,
       reached: this.#reached,
       sent: this.#sent,
+      called: this.#called,
       skipped: this.#skipped,
       outcomes: this.#outcomes,
       converted_before: this.#convertedBefore,

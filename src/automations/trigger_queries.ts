@@ -39,8 +39,21 @@ const Entered = z.strictObject({
   run_id: z.uuid(),
   started_at: z.date(),
   trigger_event_id: z.uuid().nullable(),
+  trigger_entry: z.int().nullable(),
 });
 export type Entered = z.output<typeof Entered>;
+
+/**
+ * Holds people until the transaction ends, against whoever decides the same of them at once: whether they may enter
+ * again, or be sent one more mail. In the order of all locks.
+ */
+export const holdPeople = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
+  tx.query(sql.unsafe`
+    select from profiles.profiles
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+    order by profile_id
+    for no key update
+  `);
 
 /** The last run of each of some identities in each of some automations, tests apart. */
 export const listLatestRuns = (
@@ -49,11 +62,13 @@ export const listLatestRuns = (
   automationIds: readonly string[],
 ) =>
   tx.any(sql.type(Entered)`
-    select latest.automation_id, latest.identity_id, latest.run_id, latest.started_at, latest.trigger_event_id
+    select latest.automation_id, latest.identity_id, latest.run_id, latest.started_at, latest.trigger_event_id,
+      latest.trigger_entry
     from unnest(${sql.array([...identityIds], 'uuid')}) as known (identity_id)
     cross join unnest(${sql.array([...automationIds], 'uuid')}) as asked (automation_id)
     cross join lateral (
-      select automation_id, identity_id, run_id, started_at, trigger_event_id from automations.runs
+      select automation_id, identity_id, run_id, started_at, trigger_event_id, trigger_entry
+      from automations.runs
       where project_id = ${projectId} and identity_id = known.identity_id
       and automation_id = asked.automation_id and not is_test
       order by run_id desc
@@ -65,7 +80,9 @@ export type NewRefusal = {
   automation_id: string;
   identity_id: string;
   reason: 'late' | 're_entry';
-  event_id: string;
+  /** What came: an event, or an entry of the history of segments. */
+  event_id: string | null;
+  entry: number | null;
   event_at: Date;
 };
 
@@ -88,18 +105,20 @@ export const insertRefusals = async (
       : 1,
   );
   if (last.length === 0) return;
-  const column = (read: (one: NewRefusal) => string, type: string) =>
+  const column = (read: (one: NewRefusal) => string | number | null, type: string) =>
     sql.array(last.map(read), type);
   await tx.query(sql.unsafe`
-    insert into automations.refusals (project_id, automation_id, identity_id, reason, event_id, event_at, refused_at)
-    select ${projectId}, told.automation_id, told.identity_id, told.reason, told.event_id, told.event_at,
-      statement_timestamp()
+    insert into automations.refusals (project_id, automation_id, identity_id, reason, event_id, entry, event_at,
+      refused_at)
+    select ${projectId}, told.automation_id, told.identity_id, told.reason, told.event_id, told.entry,
+      told.event_at, statement_timestamp()
     from unnest(
       ${column((one) => one.automation_id, 'uuid')}, ${column((one) => one.identity_id, 'uuid')},
       ${column((one) => one.reason, 'text')}, ${column((one) => one.event_id, 'uuid')},
-      ${column((one) => one.event_at.toISOString(), 'timestamptz')}
-    ) as told (automation_id, identity_id, reason, event_id, event_at)
+      ${column((one) => one.entry, 'int8')}, ${column((one) => one.event_at.toISOString(), 'timestamptz')}
+    ) as told (automation_id, identity_id, reason, event_id, entry, event_at)
     on conflict (project_id, automation_id, identity_id, reason) do update
-    set event_id = excluded.event_id, event_at = excluded.event_at, refused_at = excluded.refused_at
+    set event_id = excluded.event_id, entry = excluded.entry, event_at = excluded.event_at,
+      refused_at = excluded.refused_at
   `);
 };

@@ -1,8 +1,9 @@
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
+import * as segments from '../segments/segments.ts';
 import { beginningOf, findFirstEvent } from './past.ts';
 import type { Identifier } from './past_queries.ts';
-import type { EventMatch } from './step_schema.ts';
+import type { Goal } from './step_schema.ts';
 import { walk } from './walk.ts';
 import type { Logged } from './walk.ts';
 import type { Effects, EventView, Outcome, PersonView, Reader, Run } from './world.ts';
@@ -39,8 +40,17 @@ type Past = {
   scope: Scope;
   run: Run;
   somebody: Somebody;
-  trigger: EventView;
+  /** Null where no event began the run. */
+  trigger: EventView | null;
   clock: { now: Date };
+};
+
+type Sought = { run: Run; person: PersonView; segmentId: string; until: Date };
+
+const findEntered = async (scope: Scope, { run, person, segmentId, until }: Sought) => {
+  const sought = { segmentId, profileId: person.profileId, change: 'entered' as const };
+  const told = await segments.findFirstEntry(scope, sought, { since: run.started_at, until });
+  return told && { entry: told.entry, at: told.changed_at };
 };
 
 /** The person's past instead of today's tables, and notes instead of deeds. */
@@ -53,6 +63,12 @@ const openVirtual = ({ scope, run, somebody, trigger, clock }: Past) => {
     triggerEvent: () => Promise.resolve(trigger),
     firstEvent: (match, until) =>
       findFirstEvent(scope, identifiers, match, { since: beginningOf(run), until }),
+    entered: (segmentId, until) => findEntered(scope, { run, person, segmentId, until }),
+    holds: (where) => {
+      const today = segments.todayAt(clock.now);
+      return segments.holdsFor(scope, person.profileId, { where, today });
+    },
+    call: () => Promise.resolve(null),
     sends: () => Promise.resolve(sent),
     sentSince: (since) => Promise.resolve(sentAt.filter((at) => at > since)),
   };
@@ -67,6 +83,7 @@ const openVirtual = ({ scope, run, somebody, trigger, clock }: Past) => {
       return Promise.resolve({ sendId: newId(), status });
     },
     skip: () => Promise.resolve(),
+    call: () => Promise.resolve({ callId: newId(), isRecorded: true }),
     changeTraits: ({ traits }) => {
       const email = typeof traits['email'] === 'string' ? traits['email'] : person.email;
       person = { ...person, email, traits: { ...person.traits, ...traits } };
@@ -76,26 +93,31 @@ const openVirtual = ({ scope, run, somebody, trigger, clock }: Past) => {
   return { reader, effects };
 };
 
+const findWhen = async (reader: Reader, awaited: Goal, until: Date): Promise<Date | null> =>
+  'segment_id' in awaited
+    ? ((await reader.entered(awaited.segment_id, until))?.at ?? null)
+    : ((await reader.firstEvent(awaited, until))?.occurred_at ?? null);
+
 /** When the run would go on: at its time, or with the first event that wakes it before. */
 const findWake = async (
   { reader }: { reader: Reader },
-  matches: readonly (EventMatch | null)[],
+  awaited: readonly (Goal | null)[],
   until: Date,
 ): Promise<Date> => {
   let wake = until;
-  for (const match of matches) {
-    const event = match && (await reader.firstEvent(match, until));
-    if (event && event.occurred_at < wake) wake = event.occurred_at;
+  for (const one of awaited) {
+    const at = one && (await findWhen(reader, one, until));
+    if (at && at < wake) wake = at;
   }
   return wake;
 };
 
-/** Walks a run through the past, from its trigger event on until it ends or would still be inside now. */
+/** Walks a run through the past, from its beginning on until it ends or would still be inside now. */
 export const walkPast = async (
   scope: Scope,
   { run, somebody, trigger, now }: Omit<Past, 'clock' | 'scope'> & { now: Date },
 ): Promise<Virtual> => {
-  const clock = { now: trigger.occurred_at };
+  const clock = { now: run.started_at };
   const around = openVirtual({ scope, run, somebody, trigger, clock });
   const virtual: Virtual = { log: [], outcome: 'inside', reached: new Set([run.step_id]) };
   let stand = run;

@@ -5,7 +5,8 @@ import type { Scope } from '../base/db.ts';
 export type NewWait = {
   runId: string;
   forWhat: 'step' | 'goal';
-  event: string;
+  event: string | null;
+  segmentId: string | null;
   identityId: string;
 };
 
@@ -20,15 +21,16 @@ export const insertWaits = async (
   waits: readonly NewWait[],
 ): Promise<Set<string>> => {
   if (waits.length === 0) return new Set();
-  const column = (read: (wait: NewWait) => string, type: string) =>
+  const column = (read: (wait: NewWait) => string | null, type: string) =>
     sql.array(waits.map(read), type);
   const rows = await tx.any(sql.type(RunId)`
-    insert into automations.waits (project_id, run_id, for_what, event_name, identity_id)
-    select ${projectId}, told.run_id, told.for_what, told.event_name, told.identity_id
+    insert into automations.waits (project_id, run_id, for_what, event_name, segment_id, identity_id)
+    select ${projectId}, told.run_id, told.for_what, told.event_name, told.segment_id, told.identity_id
     from unnest(
       ${column(({ runId }) => runId, 'uuid')}, ${column(({ forWhat }) => forWhat, 'text')},
-      ${column(({ event }) => event, 'text')}, ${column(({ identityId }) => identityId, 'uuid')}
-    ) as told (run_id, for_what, event_name, identity_id)
+      ${column(({ event }) => event, 'text')}, ${column(({ segmentId }) => segmentId, 'uuid')},
+      ${column(({ identityId }) => identityId, 'uuid')}
+    ) as told (run_id, for_what, event_name, segment_id, identity_id)
     on conflict do nothing
     returning run_id
   `);
@@ -66,20 +68,13 @@ export const listAwaited = ({ tx, projectId }: Scope, flushIds: readonly string[
     )
   `);
 
-/** Wakes the runs of some people that wait for an event of a name; answers how many. */
-export const wakeRuns = async (
+const wakeHeld = async (
   { tx, projectId }: Scope,
-  names: readonly string[],
-  identityIds: readonly string[],
+  waiting: ReturnType<typeof sql.fragment>,
 ): Promise<number> => {
   const held = await tx.any(sql.type(RunId)`
     select run.run_id from automations.runs as run
-    where run.project_id = ${projectId} and run.status = 'active' and run.run_id in (
-      select awaited.run_id from automations.waits as awaited
-      where awaited.project_id = ${projectId}
-      and awaited.event_name = any (${sql.array([...names], 'text')})
-      and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})
-    )
+    where run.project_id = ${projectId} and run.status = 'active' and run.run_id in (${waiting})
     order by run.run_id
     for no key update
   `);
@@ -92,4 +87,41 @@ export const wakeRuns = async (
     )})
   `);
   return rowCount;
+};
+
+/** Wakes the runs of some people that wait for an event of a name; answers how many. */
+export const wakeRuns = (
+  scope: Scope,
+  names: readonly string[],
+  identityIds: readonly string[],
+): Promise<number> =>
+  wakeHeld(
+    scope,
+    sql.fragment`
+      select awaited.run_id from automations.waits as awaited
+      where awaited.project_id = ${scope.projectId}
+      and awaited.event_name = any (${sql.array([...names], 'text')})
+      and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
+  );
+
+/** Wakes the runs of some people that wait for them to come into a segment; answers how many. */
+export const wakeEntered = async (
+  scope: Scope,
+  entered: readonly { segmentId: string; identityId: string }[],
+): Promise<number> => {
+  if (entered.length === 0) return 0;
+  const column = (name: 'segmentId' | 'identityId') =>
+    sql.array(
+      entered.map((one) => one[name]),
+      'uuid',
+    );
+  return wakeHeld(
+    scope,
+    sql.fragment`
+      select awaited.run_id
+      from unnest(${column('segmentId')}, ${column('identityId')}) as entered (segment_id, identity_id)
+      join automations.waits as awaited
+        on awaited.segment_id = entered.segment_id and awaited.identity_id = entered.identity_id
+      where awaited.project_id = ${scope.projectId}`,
+  );
 };

@@ -1,7 +1,7 @@
 import { earlier, firstZone } from './clock.ts';
 import { STEPS_MAX } from './schema.ts';
 import { takeStep } from './steps.ts';
-import type { EventMatch } from './step_schema.ts';
+import type { EventMatch, Goal } from './step_schema.ts';
 import type { Detail, Effects, Outcome, PersonView, Reader, Run, Taken, Walk } from './world.ts';
 
 export type Logged = { stepId: string; decision: string; detail: Detail };
@@ -34,17 +34,22 @@ const left = (outcome: Outcome, decision: string, detail?: Detail): Taken => ({
   ...(detail ? { detail } : {}),
 });
 
+/** How the goal was reached by now, if it was. */
+const findReached = async (goal: Goal, reader: Reader, now: Date): Promise<Detail | null> => {
+  if ('segment_id' in goal) {
+    const entered = await reader.entered(goal.segment_id, now);
+    return entered && { segment_id: goal.segment_id, entry: String(entered.entry) };
+  }
+  const came = await reader.firstEvent(goal, now);
+  return came && { event: goal.event, event_id: came.event_id };
+};
+
 /** Why the person leaves before whatever comes next, if they do. */
 const findLeaving = async (walk: Walk, dueAt: Date): Promise<Taken | null> => {
   const { run, now, zone, person, reader } = walk;
   const { goal, exit_on_unsubscribe, category, expires_after } = run.definition.settings;
-  if (goal !== null) {
-    const reached = await reader.firstEvent(goal, now);
-    if (reached !== null) {
-      const detail = { event: goal.event, event_id: reached.event_id };
-      return left('converted', 'goal_reached', detail);
-    }
-  }
+  const reached = goal && (await findReached(goal, reader, now));
+  if (reached) return left('converted', 'goal_reached', reached);
   // Who enters may be about to bring another address: of a new run delivery decides, by the address.
   const isInside = run.entries > 0;
   if (

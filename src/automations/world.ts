@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Definition } from './schema.ts';
+import type { Condition } from '../segments/segments.ts';
 import type { EventMatch, Step, StepOf } from './step_schema.ts';
 
 /** One person's way through an automation, as it stands. */
@@ -12,10 +13,14 @@ export type Run = {
   step_id: string;
   /** Until when it waits at its step; null when it has just come there. */
   until: Date | null;
-  /** Null of a run that somebody started by hand. */
+  /** Null of a run that no event started. */
   trigger_event_id: string | null;
   trigger_event_at: Date | null;
+  /** Of a run that began when its person came into a segment, or went: the entry of the history. */
+  trigger_entry: number | null;
   started_at: Date;
+  /** Whether steps may tell anybody outside: a test does only where it was asked to. */
+  may_call: boolean;
   /** How much was decided in it before. */
   entries: number;
 };
@@ -33,6 +38,15 @@ export type PersonView = {
   traits: Readonly<Record<string, z.core.util.JSONType>>;
   tags: readonly string[];
 };
+/** What has become of the call of a step. */
+export type CallView = {
+  callId: string;
+  status: 'queued' | 'calling' | 'waiting' | 'delivered' | 'failed';
+  /** When it is to be tried again, of one that waits. */
+  retryAt: Date | null;
+  httpStatus: number | null;
+  reason: string | null;
+};
 export type OwnSend = { step_id: string; facts: readonly string[] };
 
 /** What steps may ask. All answers are as of the clock's time. */
@@ -42,12 +56,19 @@ export type Reader = {
   triggerEvent: () => Promise<EventView | null>;
   /** The first event of the person's that matches, after the run began and not after `until`. */
   firstEvent: (match: EventMatch, until: Date) => Promise<EventView | null>;
+  /** When the person first came into a segment, after the run began and not after `until`. */
+  entered: (segmentId: string, until: Date) => Promise<{ entry: number; at: Date } | null>;
+  /** Whether a condition of the language of segments holds for the person. */
+  holds: (where: Where) => Promise<boolean>;
+  /** The call of a step of this run, if there is one. */
+  call: (stepId: string) => Promise<CallView | null>;
   /** What this run has sent, and what became of it. */
   sends: () => Promise<readonly OwnSend[]>;
   /** When the person was sent mails after a moment, by this automation or by all, oldest first. */
   sentSince: (since: Date, of: 'automation' | 'project') => Promise<readonly Date[]>;
 };
 
+type Where = Condition;
 export type Traits = Readonly<Record<string, z.core.util.JSONType>>;
 export type Change = { traits: Traits; setAt: Date; authority: 'publishable' | 'server' };
 export type Sent = { sendId: string; status: string };
@@ -56,6 +77,11 @@ export type Sent = { sendId: string; status: string };
 export type Effects = {
   send: (message: { stepId: string; step: StepOf<'send_email'>; to: string }) => Promise<Sent>;
   changeTraits: (change: Change) => Promise<void>;
+  /** Has an endpoint told, or told again; answers under which id. Recorded: by whoever only looks. */
+  call: (asked: {
+    stepId: string;
+    step: StepOf<'webhook'>;
+  }) => Promise<{ callId: string; isRecorded: boolean }>;
   /** Tells the person's timeline why a mail was not even planned. */
   skip: (stepId: string, reason: string) => Promise<void>;
 };

@@ -19,7 +19,7 @@ import { exists, findReady, openCredential, sealCredential } from '../providers/
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
 import * as segments from '../segments/segments.ts';
 import { segmentLimits, segmentRoutes } from '../segments/routes.ts';
-import { isUsable } from '../rendering/rendering.ts';
+import { isUsable, listEventVariables } from '../rendering/rendering.ts';
 import { templateLimits, templateRoutes } from '../rendering/routes.ts';
 import { suppressionLimits, suppressionRoutes } from '../suppression/routes.ts';
 import * as suppression from '../suppression/suppression.ts';
@@ -51,6 +51,8 @@ const automationDoors: Parameters<typeof automationRoutes>[0] = {
   hasProvider: exists,
   isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
   hasTemplate: isUsable,
+  listEventVariables,
+  vault: feedbackDoors.vault,
 };
 
 /** What templates are handed of rooms that they do not ask. */
@@ -96,7 +98,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'Segments',
     about: 'Who is alike: people by what is known of them and what they did, kept up to date.',
-    routes: segmentRoutes(() => Promise.resolve(false)),
+    routes: segmentRoutes(automations.listSegmentUsers),
     limits: segmentLimits,
   },
   {

@@ -1,5 +1,6 @@
 import { Liquid } from 'liquidjs';
-import type { Template } from './queries.ts';
+import type { Scope } from '../base/db.ts';
+import { findTemplate } from './queries.ts';
 
 const liquid = new Liquid();
 
@@ -20,6 +21,13 @@ const listIn = (source: string): string[] => {
  * The variables of an event that a template cannot do without. A part that asks whether there is one, or that
  * says what stands for it by `default`, is taken to know what it does.
  */
-export const listEventVariables = ({ subject, html, text, preheader }: Template): string[] => [
-  ...new Set([subject, html, text ?? '', preheader ?? ''].flatMap(listIn)),
-];
+export const listEventVariables = async (
+  scope: Scope,
+  templateId: string,
+  version: number,
+): Promise<string[]> => {
+  const template = await findTemplate(scope, templateId, version);
+  if (!template) return [];
+  const { subject, html, text, preheader } = template;
+  return [...new Set([subject, html, text ?? '', preheader ?? ''].flatMap(listIn))];
+};

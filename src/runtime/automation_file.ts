@@ -47,6 +47,7 @@ const doors: Parameters<typeof automations.create>[2] = {
   isProviderReady: async (scope, providerId) =>
     (await providers.findReady(scope, providerId)) !== null,
   hasTemplate: rendering.isUsable,
+  listEventVariables: rendering.listEventVariables,
 };
 
 type Mails = Map<string, { templateId: string; version: number }>;

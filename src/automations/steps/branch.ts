@@ -9,6 +9,8 @@ const isTrue = async ({ person, reader, now }: Walk, condition: Condition): Prom
   switch (condition.on) {
     case 'profile':
       return hold(condition.filters, toValues(person));
+    case 'person':
+      return reader.holds(condition.where);
     case 'trigger': {
       const event = await reader.triggerEvent();
       return event !== null && hold(condition.filters, event.properties);

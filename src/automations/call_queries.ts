@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { newId } from '../base/ids.ts';
+import { CALL_LEASE_SECONDS } from './call_limits.ts';
+import type { CallView } from './world.ts';
+
+const STATUSES = ['queued', 'calling', 'waiting', 'delivered', 'failed'] as const;
+
+const View = z.strictObject({
+  call_id: z.uuid(),
+  status: z.enum(STATUSES),
+  retry_at: z.date().nullable(),
+  http_status: z.int().nullable(),
+  reason: z.string().nullable(),
+});
+
+/** The call of a step of a run. */
+export const findCall = async (
+  { tx, projectId }: Scope,
+  runId: string,
+  stepId: string,
+): Promise<CallView | null> => {
+  const row = await tx.maybeOne(sql.type(View)`
+    select call_id, status, retry_at, http_status, reason from automations.calls
+    where project_id = ${projectId} and run_id = ${runId} and step_id = ${stepId}
+  `);
+  return (
+    row && {
+      callId: row.call_id,
+      status: row.status,
+      retryAt: row.retry_at,
+      httpStatus: row.http_status,
+      reason: row.reason,
+    }
+  );
+};
+
+type Queued = { runId: string; stepId: string; endpointId: string; expiresAt: Date };
+
+const CallId = z.strictObject({ call_id: z.uuid() });
+
+/** Makes the one call of a step of a run, or puts the one that waits back in the queue; answers its id. */
+export const queueCall = async (
+  { tx, projectId }: Scope,
+  { runId, stepId, endpointId, expiresAt }: Queued,
+): Promise<string> => {
+  await tx.query(sql.unsafe`
+    insert into automations.calls
+      (project_id, call_id, run_id, step_id, endpoint_id, status, queued_at, expires_at)
+    values (${projectId}, ${newId()}, ${runId}, ${stepId}, ${endpointId}, 'queued',
+      statement_timestamp(), ${sql.timestamp(expiresAt)})
+    on conflict on constraint calls_one_per_step do nothing
+  `);
+  await tx.query(sql.unsafe`
+    update automations.calls set status = 'queued', retry_at = null, endpoint_id = ${endpointId}
+    where project_id = ${projectId} and run_id = ${runId} and step_id = ${stepId} and status = 'waiting'
+  `);
+  const { call_id } = await tx.one(sql.type(CallId)`
+    select call_id from automations.calls
+    where project_id = ${projectId} and run_id = ${runId} and step_id = ${stepId}
+  `);
+  return call_id;
+};
+
+const Claimed = z.strictObject({
+  call_id: z.uuid(),
+  run_id: z.uuid(),
+  step_id: z.string(),
+  attempts: z.int(),
+  queued_at: z.date(),
+  expires_at: z.date(),
+  identity_id: z.uuid(),
+  automation_id: z.uuid(),
+  automation: z.string(),
+  version: z.int(),
+  trigger: z.json(),
+  trigger_event_id: z.uuid().nullable(),
+  trigger_event_at: z.date().nullable(),
+  trigger_entry: z.int().nullable(),
+  started_at: z.date(),
+  is_test: z.boolean(),
+});
+export type Claimed = z.output<typeof Claimed>;
+
+/**
+ * Takes the next call of an endpoint whose run is at its step and goes on; one that somebody took and never ended
+ * is taken again once its lease has run out.
+ */
+export const claimCall = async (
+  { tx, projectId }: Scope,
+  endpointId: string,
+): Promise<Claimed | null> => {
+  const claimed = await tx.maybeOne(sql.type(Claimed)`
+    select call.call_id, call.run_id, call.step_id, call.attempts + 1 as attempts, call.queued_at, call.expires_at,
+      run.identity_id, run.automation_id, automation.name as automation, run.version,
+      version.definition -> 'trigger' as trigger, run.trigger_event_id, run.trigger_event_at, run.trigger_entry,
+      run.started_at, run.is_test
+    from automations.calls as call
+    join automations.runs as run on run.project_id = call.project_id and run.run_id = call.run_id
+    join automations.automations as automation
+      on automation.project_id = run.project_id and automation.automation_id = run.automation_id
+    join automations.versions as version
+      on version.project_id = run.project_id and version.automation_id = run.automation_id
+      and version.version = run.version
+    where call.project_id = ${projectId} and run.project_id = ${projectId}
+    and automation.project_id = ${projectId} and version.project_id = ${projectId}
+    and call.endpoint_id = ${endpointId} and call.status in ('queued', 'calling')
+    and (call.status = 'queued' or call.lease_until < statement_timestamp())
+    and run.status = 'active' and run.step_id = call.step_id
+    and (automation.status = 'active' or run.is_test)
+    order by call.queued_at
+    limit 1
+    for update of call skip locked
+  `);
+  if (!claimed) return null;
+  await tx.query(sql.unsafe`
+    update automations.calls
+    set status = 'calling', attempts = attempts + 1,
+      lease_until = statement_timestamp() + make_interval(secs => ${CALL_LEASE_SECONDS})
+    where project_id = ${projectId} and call_id = ${claimed.call_id}
+  `);
+  return claimed;
+};
+
+export type Ended = {
+  callId: string;
+  runId: string;
+  /** Of which attempt it tells: another one may have begun when its lease had run out. */
+  attempt: number;
+  status: 'waiting' | 'delivered' | 'failed';
+  retryAt: Date | null;
+  httpStatus: number | null;
+  reason: string | null;
+};
+
+/** Keeps what came of a call, and lets its run go on. What was delivered stays delivered. */
+export const endCall = async (
+  { tx, projectId }: Scope,
+  { callId, runId, attempt, status, retryAt, httpStatus, reason }: Ended,
+): Promise<void> => {
+  // The run first, as whoever walks it does.
+  await tx.query(sql.unsafe`
+    select from automations.runs where project_id = ${projectId} and run_id = ${runId} for no key update
+  `);
+  const isNews =
+    status === 'delivered'
+      ? sql.fragment`status <> 'delivered'`
+      : sql.fragment`status = 'calling' and attempts = ${attempt}`;
+  const { rowCount } = await tx.query(sql.unsafe`
+    update automations.calls
+    set status = ${status}, lease_until = null, http_status = ${httpStatus}, reason = ${reason},
+      retry_at = ${retryAt === null ? null : sql.timestamp(retryAt)}
+    where project_id = ${projectId} and call_id = ${callId} and ${isNews}
+  `);
+  if (rowCount === 0) return;
+  await tx.query(sql.unsafe`
+    update automations.runs set wake_at = statement_timestamp()
+    where project_id = ${projectId} and run_id = ${runId} and status in ('active', 'paused')
+    and wake_at > statement_timestamp()
+  `);
+};

@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { resolveEgress } from '../base/egress.ts';
+import { newId } from '../base/ids.ts';
+import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { Refusal } from '../base/refusal.ts';
+import { nameServersOf } from '../base/resolve_host.ts';
+import { NothingNeeded, route } from '../base/route.ts';
+import type { Addressed, Route } from '../base/route.ts';
+import {
+  deleteEndpoint,
+  findEndpoint,
+  listEndpoints,
+  listSecrets,
+  updateEndpoint,
+} from './endpoint_queries.ts';
+import type { EndpointRow } from './endpoint_queries.ts';
+import {
+  Endpoint,
+  ENDPOINT_SHOWN,
+  EndpointDeleted,
+  EndpointParams,
+  EndpointPatch,
+  EndpointSecret,
+  ListedEndpoint,
+  NewEndpoint,
+  toEndpoint,
+  toListedEndpoint,
+} from './endpoint_shown.ts';
+import { createEndpoint, findWithSecret, rotateSecret, SECRET_OVERLAP_HOURS } from './endpoints.ts';
+import type { Vault } from './endpoints.ts';
+
+const ALL = '/v1/webhook-endpoints';
+const ONE = '/v1/webhook-endpoints/:id';
+
+const find = ({ deps, caller, params }: Addressed): Promise<EndpointRow | null> => {
+  const named = EndpointParams.safeParse(params);
+  if (!named.success) return Promise.resolve(null);
+  return inProject(deps, caller.projectId, (scope) => findEndpoint(scope, named.data.id));
+};
+const named = { access: 'server', params: EndpointParams, find } as const;
+
+/** Without TLS anybody on the way could read whom it is about: only within the operator's own networks. */
+const refuseInTheClear = async (deps: Deps, url: string): Promise<void> => {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:') return;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const networks = deps.config.egressAllowNetworks;
+  const egress = await resolveEgress(host, networks, nameServersOf(deps));
+  if (egress.kind !== 'open' || !egress.isInAllowedNetwork)
+    throw new Refusal('invalid_request', {
+      issues: [{ path: '/url', message: 'must be https, outside of the networks of the operator' }],
+    });
+};
+
+const show = async (scope: Scope, endpointId: string) => {
+  const row = await findEndpoint(scope, endpointId);
+  if (row === null) throw new Refusal('not_found');
+  return toEndpoint(row, await listSecrets(scope, endpointId));
+};
+
+type Named = { endpointId: string; secretId: string };
+
+const showSecret = async (scope: Scope, vault: Vault, ids: Named) => {
+  const found = await findWithSecret(scope, vault, ids);
+  if (found === null) return null;
+  const { endpoint, secret } = found;
+  return { endpoint: toListedEndpoint(endpoint), secret_id: ids.secretId, secret };
+};
+
+const getSecret = async (scope: Scope, vault: Vault, ids: Named) => {
+  const shown = await showSecret(scope, vault, ids);
+  if (shown === null) throw new Refusal('not_found');
+  return shown;
+};
+
+const secretIdIn = (answer: unknown): string => EndpointSecret.parse(answer).secret_id;
+
+const secretRoutes = (vault: Vault) => [
+  route({
+    method: 'POST',
+    path: ALL,
+    access: 'server',
+    summary: 'Make an endpoint that webhook steps can tell.',
+    description:
+      'Calls are signed by the Standard Webhooks scheme with `secret`, which is shown now and never again.',
+    body: NewEndpoint,
+    status: 201,
+    answer: EndpointSecret,
+    again: {
+      idIn: secretIdIn,
+      find: ({ deps, caller }, id) =>
+        inProject(deps, caller.projectId, (scope) =>
+          showSecret(scope, vault, { endpointId: id, secretId: id }),
+        ),
+    },
+    handle: async ({ deps, caller, body, repetitionId: endpointId = newId() }) => {
+      await refuseInTheClear(deps, body.url);
+      return inProject(deps, caller.projectId, async (scope) => {
+        await createEndpoint(scope, vault, { endpointId, ...body });
+        return getSecret(scope, vault, { endpointId, secretId: endpointId });
+      });
+    },
+  }),
+  route({
+    ...named,
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/rotate-secret',
+    summary: 'Give an endpoint another secret.',
+    description:
+      `For ${SECRET_OVERLAP_HOURS} hours calls carry a signature for each: change over when you like. ` +
+      'The new one is shown now and never again.',
+    body: NothingNeeded,
+    isBodyOptional: true,
+    status: 200,
+    answer: EndpointSecret,
+    again: {
+      idIn: secretIdIn,
+      find: ({ deps, caller, params }, secretId) => {
+        const { id: endpointId } = EndpointParams.parse(params);
+        return inProject(deps, caller.projectId, (scope) =>
+          showSecret(scope, vault, { endpointId, secretId }),
+        );
+      },
+    },
+    handle: ({ deps, caller, found, repetitionId: secretId = newId() }) => {
+      const ids = { endpointId: found.endpoint_id, secretId };
+      return inProject(deps, caller.projectId, async (scope) => {
+        await rotateSecret(scope, vault, ids);
+        return getSecret(scope, vault, ids);
+      });
+    },
+  }),
+];
+
+const readRoutes = [
+  route({
+    method: 'GET',
+    path: ALL,
+    access: 'server',
+    summary: 'List webhook endpoints, newest first.',
+    query: z.strictObject(pageQuery),
+    status: 200,
+    answer: pageOf(ListedEndpoint),
+    handle: ({ deps, caller, query }) =>
+      inProject(deps, caller.projectId, async (scope) => {
+        const beforeId = readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null;
+        const rows = await listEndpoints(scope, { limit: query.limit + 1, beforeId });
+        return toPage(rows, query.limit, {
+          item: toListedEndpoint,
+          position: ({ endpoint_id }) => [endpoint_id],
+        });
+      }),
+  }),
+  route({
+    ...named,
+    method: 'GET',
+    path: ONE,
+    summary: 'One webhook endpoint.',
+    status: 200,
+    answer: Endpoint,
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, (scope) => show(scope, found.endpoint_id)),
+  }),
+];
+
+const changeRoutes = [
+  route({
+    ...named,
+    method: 'PATCH',
+    path: ONE,
+    summary: 'Change a webhook endpoint.',
+    description:
+      'What is left out stays. Of one that is disabled every step fails at once, until it is active again.',
+    body: EndpointPatch,
+    status: 200,
+    answer: Endpoint,
+    example: { ...ENDPOINT_SHOWN, status: 'disabled' },
+    handle: async ({ deps, caller, found, body }) => {
+      const { name = found.name, url = found.url, status = found.status } = body;
+      await refuseInTheClear(deps, url);
+      const reason = status === found.status ? found.disabled_reason : null;
+      return inProject(deps, caller.projectId, async (scope) => {
+        await updateEndpoint(scope, found.endpoint_id, { name, url, status, reason });
+        return show(scope, found.endpoint_id);
+      });
+    },
+  }),
+  route({
+    ...named,
+    method: 'DELETE',
+    path: ONE,
+    summary: 'Delete a webhook endpoint, with its secrets.',
+    description: 'Steps that name it fail from then on.',
+    status: 200,
+    answer: EndpointDeleted,
+    handle: async ({ deps, caller, found: { endpoint_id: id } }) => {
+      await inProject(deps, caller.projectId, (scope) => deleteEndpoint(scope, id));
+      return { id, deleted: true as const };
+    },
+  }),
+];
+
+/** The endpoints of webhook steps. */
+export const endpointRoutes = (vault: Vault): readonly Route[] => [
+  ...secretRoutes(vault),
+  ...readRoutes,
+  ...changeRoutes,
+];

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import type { Scope } from '../base/db.ts';
+import { newId } from '../base/ids.ts';
+import * as profiles from '../profiles/profiles.ts';
+import { earlier } from './clock.ts';
+import { valueOf } from './comparison.ts';
+import { insertRuns, readClock } from './run_queries.ts';
+import type { NewRun } from './run_queries.ts';
+import type { Definition, ReEntry } from './schema.ts';
+import { holdPeople, insertRefusals, listLatestRuns } from './trigger_queries.ts';
+import type { Entered, NewRefusal } from './trigger_queries.ts';
+
+/** What somebody enters by: an event, an entry of the history of segments, or a start by hand. */
+export type By =
+  | { kind: 'event'; eventId: string; at: Date; properties: object; isLate: boolean }
+  | { kind: 'entry'; entry: number; at: Date }
+  | { kind: 'hand'; startId: string };
+
+/** Who asks to enter what. */
+export type Asking = {
+  automationId: string;
+  version: number;
+  definition: Definition;
+  identityId: string;
+  profileId: string;
+  by: By;
+};
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+const nameOf = (by: By, identityId: string): string => {
+  if (by.kind === 'event') return `event/${by.eventId}`;
+  return by.kind === 'entry' ? `entry/${by.entry}` : `hand/${by.startId}/${identityId}`;
+};
+
+/**
+ * The key that makes a second entry impossible where the settings allow only one. Once per duration it names the run
+ * before: two who look at the same time name the same, and one of them wins.
+ */
+export const entryKey = (
+  reEntry: ReEntry,
+  { identityId, by }: Pick<Asking, 'identityId' | 'by'>,
+  latest: Entered | null,
+): string => {
+  if (reEntry === 'once') return `once/${identityId}`;
+  if (reEntry === 'every_time') return nameOf(by, identityId);
+  if ('once_per' in reEntry) return `after/${identityId}/${latest?.run_id ?? 'none'}`;
+  const properties = by.kind === 'event' ? by.properties : {};
+  const value = valueOf({ ...properties }, reEntry.by_property);
+  return `property/${identityId}/${digest(JSON.stringify([reEntry.by_property, value ?? null]))}`;
+};
+
+/** Whether it is what came alone that a key lets in once. */
+const isOfWhatCame = ({ entry_key }: NewRun): boolean => /^(?:event|entry|hand)\//.test(entry_key);
+
+/** Whether the person, who was in before under any of their identifiers, is kept from entering again. */
+export const isKeptOut = (reEntry: ReEntry, latest: Entered | null, now: Date): boolean => {
+  if (latest === null) return false;
+  if (reEntry === 'once') return true;
+  if (typeof reEntry === 'string' || !('once_per' in reEntry)) return false;
+  return latest.started_at > earlier(now, reEntry.once_per, 'UTC');
+};
+
+/** Whether it matters if the person was in before. */
+const asksBefore = ({ definition }: Asking): boolean =>
+  definition.settings.re_entry !== 'every_time';
+
+/**
+ * The last run of each person in each automation, whichever of their identities it was for. The people are held
+ * before: whoever else lets one of them in at the same time, under another identifier, does so before or after.
+ */
+const readLatest = async (scope: Scope, asking: readonly Asking[]) => {
+  const latest = new Map<string, Entered>();
+  if (asking.length === 0) return latest;
+  const profileIds = [...new Set(asking.map(({ profileId }) => profileId))];
+  await holdPeople(scope, profileIds);
+  const automationIds = [...new Set(asking.map(({ automationId }) => automationId))];
+  const members = await profiles.listMembers(scope, profileIds);
+  const profileOf = new Map(
+    members.map(({ identity_id, profile_id }) => [identity_id, profile_id]),
+  );
+  const rows = await listLatestRuns(scope, [...profileOf.keys()], automationIds);
+  for (const row of rows) {
+    const key = `${row.automation_id}/${profileOf.get(row.identity_id)}`;
+    const known = latest.get(key);
+    if (!known || known.started_at < row.started_at) latest.set(key, row);
+  }
+  return latest;
+};
+
+const toRefusal = (asking: Asking, reason: NewRefusal['reason']): NewRefusal[] => {
+  const { automationId: automation_id, identityId: identity_id, by } = asking;
+  if (by.kind === 'hand') return [];
+  const came =
+    by.kind === 'event'
+      ? { event_id: by.eventId, entry: null }
+      : { event_id: null, entry: by.entry };
+  return [{ automation_id, identity_id, reason, ...came, event_at: by.at }];
+};
+
+const toRun = (asking: Asking, before: Entered | null): NewRun => {
+  const { automationId, version, identityId, by, definition } = asking;
+  return {
+    run_id: newId(),
+    automation_id: automationId,
+    version,
+    identity_id: identityId,
+    trigger_event_id: by.kind === 'event' ? by.eventId : null,
+    trigger_event_at: by.kind === 'event' ? by.at.toISOString() : null,
+    trigger_entry: by.kind === 'entry' ? by.entry : null,
+    entry_key: entryKey(definition.settings.re_entry, asking, before),
+    step_id: definition.entry,
+    test_recipient: null,
+    may_call: true,
+  };
+};
+
+const isSame = (before: Entered | null, by: By): boolean =>
+  before !== null &&
+  ((by.kind === 'event' && before.trigger_event_id === by.eventId) ||
+    (by.kind === 'entry' && before.trigger_entry === by.entry));
+
+type Decided = { entering: { asking: Asking; run: NewRun }[]; refusals: NewRefusal[] };
+
+/** Decides who may enter: by the automation's settings, and when they were in before. */
+const decide = (all: readonly Asking[], latest: Map<string, Entered>, now: Date): Decided => {
+  const decided: Decided = { entering: [], refusals: [] };
+  for (const asking of all) {
+    const { re_entry: reEntry } = asking.definition.settings;
+    const key = `${asking.automationId}/${asking.profileId}`;
+    const before = latest.get(key) ?? null;
+    const isLate = asking.by.kind === 'event' && asking.by.isLate;
+    if (isLate) decided.refusals.push(...toRefusal(asking, 'late'));
+    else if (isSame(before, asking.by)) continue;
+    else if (isKeptOut(reEntry, before, now))
+      decided.refusals.push(...toRefusal(asking, 're_entry'));
+    else {
+      const run = toRun(asking, before);
+      decided.entering.push({ asking, run });
+      latest.set(key, { ...run, started_at: now });
+    }
+  }
+  return decided;
+};
+
+/**
+ * Starts runs for whoever may enter: one per automation and what came, or as often as the settings allow, whatever
+ * happens twice. Answers how many are new. Who is kept out is noted, with why.
+ */
+export const letIn = async (scope: Scope, all: readonly Asking[]): Promise<number> => {
+  if (all.length === 0) return 0;
+  const latest = await readLatest(scope, all.filter(asksBefore));
+  const { entering, refusals } = decide(all, latest, await readClock(scope));
+  const started = await insertRuns(
+    scope,
+    entering.map(({ run }) => run),
+  );
+  // What is processed again starts nothing again, which is no news.
+  const beaten = entering.filter(({ run }) => !started.has(run.run_id) && !isOfWhatCame(run));
+  const beatenBy = beaten.flatMap(({ asking }) => toRefusal(asking, 're_entry'));
+  await insertRefusals(scope, [...refusals, ...beatenBy]);
+  return started.size;
+};

@@ -1,0 +1,125 @@
+import type { Scope } from '../base/db.ts';
+import type { Hint } from '../base/hints.ts';
+import * as profiles from '../profiles/profiles.ts';
+import * as segments from '../segments/segments.ts';
+import { letIn } from './entering.ts';
+import type { Asking } from './entering.ts';
+import {
+  holdReader,
+  listSegmentTriggers,
+  listSegmentUsers,
+  moveReader,
+} from './segment_queries.ts';
+import { wakeEntered } from './wait_queries.ts';
+
+export { isReaderBehind as isBehindSegments } from './segment_queries.ts';
+
+/** How many entries of the history one transaction reads. */
+export const READ_ENTRIES_MAX = 500;
+
+/** Wakes a worker for whoever came into segments of a project, or went. */
+export const segmentEntriesHint = (projectId: string): Hint => ({
+  task: 'automations/read_segment_entries',
+  payload: { project_id: projectId },
+});
+
+type Members = Awaited<ReturnType<typeof profiles.listMembers>>;
+export type Subjects = Map<string, { identityId: string; memberIds: string[] }>;
+
+const groupMembers = (members: Members): Map<string, string[]> => {
+  const groups = Map.groupBy(members, ({ profile_id }) => profile_id);
+  return new Map(
+    [...groups].map(([id, those]) => [id, those.map(({ identity_id }) => identity_id)]),
+  );
+};
+
+/**
+ * For whom a run of each of some people is: the profile's first identity, which is the external one where it has
+ * one. Nobody is linked or erased until the transaction ends; who was meanwhile is left out.
+ */
+export const findSubjects = async (
+  scope: Scope,
+  profileIds: readonly string[],
+): Promise<Subjects> => {
+  const idsOf = groupMembers(await profiles.listMembers(scope, profileIds));
+  const held = await profiles.holdProfiles(
+    scope,
+    [...idsOf.values()].flatMap((ids) => ids.slice(0, 1)),
+  );
+  return new Map(
+    [...idsOf].flatMap(([profileId, [identityId = '', ...others]]) =>
+      held.get(identityId) === profileId
+        ? [[profileId, { identityId, memberIds: [identityId, ...others] }]]
+        : [],
+    ),
+  );
+};
+
+/** Whoever was found in a segment by the look at everybody did not come into it. */
+const isNews = ({ cause }: segments.Told): boolean => cause !== 'fill';
+
+const listAsking = async (
+  scope: Scope,
+  told: readonly segments.Told[],
+  subjects: Subjects,
+): Promise<Asking[]> => {
+  const triggers = await listSegmentTriggers(scope, [
+    ...new Set(told.map(({ segment_id }) => segment_id)),
+  ]);
+  return told.flatMap(({ entry, segment_id, profile_id: profileId, change, changed_at: at }) => {
+    const subject = subjects.get(profileId);
+    if (!subject) return [];
+    return triggers
+      .filter((one) => one.segment_id === segment_id && one.change === change)
+      .filter(({ after_entry }) => entry > after_entry)
+      .map(({ automation_id: automationId, version, definition }) => ({
+        automationId,
+        version,
+        definition,
+        identityId: subject.identityId,
+        profileId,
+        by: { kind: 'entry', entry, at } as const,
+      }));
+  });
+};
+
+const wakeThose = async (
+  scope: Scope,
+  told: readonly segments.Told[],
+  subjects: Subjects,
+): Promise<number> => {
+  const entered = told.filter(({ change }) => change === 'entered');
+  const pairs = entered.flatMap(({ segment_id: segmentId, profile_id }) =>
+    (subjects.get(profile_id)?.memberIds ?? []).map((identityId) => ({ segmentId, identityId })),
+  );
+  return wakeEntered(scope, pairs);
+};
+
+export type EntriesRead = { started: number; isMore: boolean };
+
+/**
+ * Reads on in the history of the project's segments: starts the runs that coming and going there calls for, and
+ * wakes those that wait for it. How far it has read is kept in the same transaction, so nothing counts twice and
+ * nothing is left out.
+ */
+export const readSegmentEntries = async (
+  scope: Scope,
+  entriesMax = READ_ENTRIES_MAX,
+): Promise<EntriesRead> => {
+  const seen = await holdReader(scope);
+  if (seen === null) return { started: 0, isMore: false };
+  const read = await segments.listHistoryAfter(scope, seen, entriesMax);
+  const last = read.at(-1);
+  if (!last) return { started: 0, isMore: false };
+  const news = read.filter(isNews);
+  const profileIds = [...new Set(news.map(({ profile_id }) => profile_id))];
+  const subjects = await findSubjects(scope, profileIds);
+  const started = await letIn(scope, await listAsking(scope, news, subjects));
+  const woken = await wakeThose(scope, news, subjects);
+  await moveReader(scope, last.entry);
+  return { started: started + woken, isMore: read.length === entriesMax };
+};
+
+/** Who asks about a segment, in words. */
+export const listSegmentUsersNamed = async (scope: Scope, segmentId: string): Promise<string[]> =>
+  (await listSegmentUsers(scope, segmentId)).map(({ name }) => `the automation "${name}"`);

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { FIRST_ID } from '../base/ids.ts';
+
+export const START_STATUSES = ['running', 'done', 'cancelled'] as const;
+
+const Start = z.strictObject({
+  start_id: z.uuid(),
+  automation_id: z.uuid(),
+  segment_id: z.uuid(),
+  status: z.enum(START_STATUSES),
+  walked_to: z.uuid(),
+  examined: z.int(),
+  started: z.int(),
+  kept_out: z.int(),
+  requested_at: z.date(),
+  ended_at: z.date().nullable(),
+});
+export type SegmentStart = z.output<typeof Start>;
+
+const columns = sql.fragment`start_id, automation_id, segment_id, status, walked_to, examined, started, kept_out,
+  requested_at, ended_at`;
+
+/** Notes that everybody in a segment is to be started; the same id again changes nothing. */
+export const insertSegmentStart = (
+  { tx, projectId }: Scope,
+  given: { startId: string; automationId: string; segmentId: string },
+) =>
+  tx.query(sql.unsafe`
+    insert into automations.segment_starts
+      (project_id, start_id, automation_id, segment_id, status, walked_to, requested_at)
+    values (${projectId}, ${given.startId}, ${given.automationId}, ${given.segmentId}, 'running', ${FIRST_ID}, now())
+    on conflict do nothing
+  `);
+
+export const findSegmentStart = ({ tx, projectId }: Scope, startId: string) =>
+  tx.maybeOne(sql.type(Start)`
+    select ${columns} from automations.segment_starts where project_id = ${projectId} and start_id = ${startId}
+  `);
+
+/** The same, and nobody else goes on with it until the transaction ends. */
+export const holdSegmentStart = ({ tx, projectId }: Scope, startId: string) =>
+  tx.maybeOne(sql.type(Start)`
+    select ${columns} from automations.segment_starts
+    where project_id = ${projectId} and start_id = ${startId}
+    for update
+  `);
+
+type Piece = { examined: number; started: number; walkedTo: string };
+
+/** Notes how far a start has come. */
+export const moveSegmentStart = (
+  { tx, projectId }: Scope,
+  startId: string,
+  { examined, started, walkedTo }: Piece,
+) =>
+  tx.query(sql.unsafe`
+    update automations.segment_starts
+    set walked_to = ${walkedTo}, examined = examined + ${examined}, started = started + ${started},
+      kept_out = kept_out + ${examined - started}
+    where project_id = ${projectId} and start_id = ${startId}
+  `);
+
+export const endSegmentStart = (
+  { tx, projectId }: Scope,
+  startId: string,
+  status: 'done' | 'cancelled',
+) =>
+  tx.query(sql.unsafe`
+    update automations.segment_starts set status = ${status}, ended_at = now()
+    where project_id = ${projectId} and start_id = ${startId} and status = 'running'
+  `);
+
+export const listSegmentStarts = (
+  { tx, projectId }: Scope,
+  automationId: string,
+  { limit, beforeId }: { limit: number; beforeId: string | null },
+) => {
+  const earlier =
+    beforeId === null ? sql.fragment`` : sql.fragment`and start_id < ${beforeId}::uuid`;
+  return tx.any(sql.type(Start)`
+    select ${columns} from automations.segment_starts
+    where project_id = ${projectId} and automation_id = ${automationId} ${earlier}
+    order by start_id desc
+    limit ${limit}
+  `);
+};

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import { hint } from '../base/hints.ts';
+import { newId } from '../base/ids.ts';
+import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { NothingNeeded, route } from '../base/route.ts';
+import type { Addressed } from '../base/route.ts';
+import { findAutomation } from './queries.ts';
+import type { Kept } from './queries.ts';
+import { cancelSegmentStart, segmentStartHint, startSegment } from './segment_start.ts';
+import { findSegmentStart, listSegmentStarts, START_STATUSES } from './segment_start_queries.ts';
+import type { SegmentStart } from './segment_start_queries.ts';
+import { AutomationParams } from './shown.ts';
+
+const ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
+const NOW = '2026-01-31T12:00:00.000Z';
+const Timestamp = z.iso.datetime();
+const Count = z.int().nonnegative();
+
+const SHOWN = {
+  id: ID,
+  automation_id: ID,
+  segment_id: ID,
+  status: 'running' as const,
+  examined: 0,
+  started: 0,
+  kept_out: 0,
+  requested_at: NOW,
+  ended_at: null,
+};
+const Shown = z
+  .strictObject({
+    id: z.uuid(),
+    automation_id: z.uuid(),
+    segment_id: z.uuid(),
+    status: z.enum(START_STATUSES),
+    examined: Count.meta({ description: 'How many of its people were looked at so far.' }),
+    started: Count,
+    kept_out: Count.meta({ description: 'By `re_entry`.' }),
+    requested_at: Timestamp,
+    ended_at: Timestamp.nullable(),
+  })
+  .meta({
+    id: 'SegmentStart',
+    description: 'The start of an automation for everybody in a segment.',
+    examples: [SHOWN],
+  });
+
+const toShown = (row: SegmentStart) => ({
+  id: row.start_id,
+  automation_id: row.automation_id,
+  segment_id: row.segment_id,
+  status: row.status,
+  examined: row.examined,
+  started: row.started,
+  kept_out: row.kept_out,
+  requested_at: row.requested_at.toISOString(),
+  ended_at: row.ended_at?.toISOString() ?? null,
+});
+
+const StartInput = z
+  .strictObject({ segment_id: z.uuid() })
+  .meta({ examples: [{ segment_id: ID }] });
+
+const findAll = ({ deps, caller, params }: Addressed): Promise<Kept | null> => {
+  const named = AutomationParams.safeParse(params);
+  if (!named.success) return Promise.resolve(null);
+  return inProject(deps, caller.projectId, (scope) => findAutomation(scope, named.data.id));
+};
+const ofAutomation = {
+  access: 'server',
+  path: '/v1/automations/:id/segment-starts',
+  params: AutomationParams,
+  find: findAll,
+} as const;
+
+const StartParams = z.object({ id: z.uuid().meta({ description: "The start's id." }) });
+const findOne = ({ deps, caller, params }: Addressed): Promise<SegmentStart | null> => {
+  const named = StartParams.safeParse(params);
+  if (!named.success) return Promise.resolve(null);
+  return inProject(deps, caller.projectId, (scope) => findSegmentStart(scope, named.data.id));
+};
+const one = { access: 'server', params: StartParams, find: findOne } as const;
+
+/** Starts of everybody in a segment. */
+export const segmentStartRoutes = [
+  route({
+    ...ofAutomation,
+    method: 'POST',
+    summary: 'Start a run for everybody in a segment by hand.',
+    description:
+      'For active automations whose trigger is `manual`, as often as `re_entry` allows. Its people are started in ' +
+      'the background, as the segment has them when their turn comes: who is suppressed only where it says so.',
+    body: StartInput,
+    status: 202,
+    answer: Shown,
+    refusals: ['automation_state'],
+    handle: async ({ deps, caller: { projectId }, found, body, repetitionId = newId() }) => {
+      const asked = { startId: repetitionId, segmentId: body.segment_id };
+      const start = await inProject(deps, projectId, (scope) => startSegment(scope, found, asked));
+      await hint(deps, segmentStartHint(projectId, start.start_id));
+      return toShown(start);
+    },
+  }),
+  route({
+    ...ofAutomation,
+    method: 'GET',
+    summary: 'The starts of an automation for everybody in a segment, newest first.',
+    query: z.strictObject(pageQuery),
+    status: 200,
+    answer: pageOf(Shown),
+    handle: ({ deps, caller, found, query }) =>
+      inProject(deps, caller.projectId, async (scope) => {
+        const beforeId = readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null;
+        const page = { limit: query.limit + 1, beforeId };
+        const rows = await listSegmentStarts(scope, found.automation_id, page);
+        return toPage(rows, query.limit, {
+          item: toShown,
+          position: ({ start_id }) => [start_id],
+        });
+      }),
+  }),
+  route({
+    ...one,
+    method: 'GET',
+    path: '/v1/segment-starts/:id',
+    summary: 'How far a start has come.',
+    status: 200,
+    answer: Shown,
+    handle: ({ found }) => Promise.resolve(toShown(found)),
+  }),
+  route({
+    ...one,
+    method: 'POST',
+    path: '/v1/segment-starts/:id/cancel',
+    summary: 'Start nobody more.',
+    description: 'Who was started goes on.',
+    body: NothingNeeded,
+    isBodyOptional: true,
+    status: 200,
+    answer: Shown,
+    example: { ...SHOWN, status: 'cancelled', ended_at: NOW },
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, async (scope) =>
+        toShown(await cancelSegmentStart(scope, found.start_id)),
+      ),
+  }),
+];

@@ -1,0 +1,102 @@
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Outcome } from './world.ts';
+
+export type Ended = { runId: string; outcome: Outcome };
+
+/** Ends runs, each with why; what a test was sent to is forgotten. */
+export const endRuns = async ({ tx, projectId }: Scope, ended: readonly Ended[]): Promise<void> => {
+  if (ended.length === 0) return;
+  await tx.query(sql.unsafe`
+    update automations.runs as run
+    set status = 'ended', outcome = ended.outcome, step_id = null, wake_at = null, waits_until = null,
+      test_recipient = null, ended_at = statement_timestamp()
+    from unnest(
+      ${sql.array(
+        ended.map(({ runId }) => runId),
+        'uuid',
+      )},
+      ${sql.array(
+        ended.map(({ outcome }) => outcome),
+        'text',
+      )}
+    ) as ended (run_id, outcome)
+    where run.project_id = ${projectId} and run.run_id = ended.run_id
+  `);
+  await tx.query(sql.unsafe`
+    delete from automations.waits
+    where project_id = ${projectId} and run_id = any (${sql.array(
+      ended.map(({ runId }) => runId),
+      'uuid',
+    )})
+  `);
+};
+
+export type Waiting = { runId: string; stepId: string; until: Date; wakeAt: Date };
+
+/** Leaves runs at the step at which they wait, until when. */
+export const keepWaiting = async (
+  { tx, projectId }: Scope,
+  waiting: readonly Waiting[],
+): Promise<void> => {
+  if (waiting.length === 0) return;
+  const column = (read: (one: Waiting) => string, type: string) =>
+    sql.array(waiting.map(read), type);
+  await tx.query(sql.unsafe`
+    update automations.runs as run
+    set step_id = waiting.step_id, waits_until = waiting.until, wake_at = waiting.wake_at, failure_count = 0
+    from unnest(
+      ${column(({ runId }) => runId, 'uuid')}, ${column(({ stepId }) => stepId, 'text')},
+      ${column(({ until }) => until.toISOString(), 'timestamptz')},
+      ${column(({ wakeAt }) => wakeAt.toISOString(), 'timestamptz')}
+    ) as waiting (run_id, step_id, until, wake_at)
+    where run.project_id = ${projectId} and run.run_id = waiting.run_id
+  `);
+};
+
+/** Freezes runs of an automation that is paused where they are. */
+export const freezeRuns = async (
+  { tx, projectId }: Scope,
+  runIds: readonly string[],
+): Promise<void> => {
+  if (runIds.length === 0) return;
+  await tx.query(sql.unsafe`
+    update automations.runs set status = 'paused'
+    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
+  `);
+};
+
+type Postponed = { run_id: string; entries: number; step_id: string };
+
+/**
+ * Puts a run off that could not be walked, for a second and twice as long each time; the last time it
+ * is given up, with a line in its log. How often is also the bound of how long.
+ */
+export const postponeRun = async (
+  { tx, projectId }: Scope,
+  { run_id: runId, entries, step_id: stepId }: Postponed,
+  failuresMax: number,
+): Promise<void> => {
+  await tx.query(sql.unsafe`
+    update automations.runs as run
+    set failure_count = run.failure_count + 1,
+      status = case when run.failure_count + 1 >= ${failuresMax} then 'failed' else run.status end,
+      ended_at = case when run.failure_count + 1 >= ${failuresMax} then clock.now end,
+      wake_at = clock.now + make_interval(secs => 2 ^ run.failure_count)
+    from (select statement_timestamp() as now) as clock
+    where run.project_id = ${projectId} and run.run_id = ${runId}
+  `);
+  await tx.query(sql.unsafe`
+    insert into automations.run_log (project_id, run_id, entry, step_id, decision, decided_at)
+    select ${projectId}, run.run_id, ${entries}, ${stepId}, 'run_failed', statement_timestamp()
+    from automations.runs as run
+    where run.project_id = ${projectId} and run.run_id = ${runId} and run.status = 'failed'
+  `);
+  await tx.query(sql.unsafe`
+    delete from automations.waits
+    where project_id = ${projectId} and run_id in (
+      select run.run_id from automations.runs as run
+      where run.project_id = ${projectId} and run.run_id = ${runId} and run.status = 'failed'
+    )
+  `);
+};
