@@ -3,7 +3,7 @@ import { hold } from '../../src/automations/comparison.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { Definition } from '../../src/automations/schema.ts';
 import { walk } from '../../src/automations/walk.ts';
-import type { Change, EventView, PersonView, Run } from '../../src/automations/world.ts';
+import type { CallView, Change, EventView, PersonView, Run } from '../../src/automations/world.ts';
 import { newId } from '../../src/base/ids.ts';
 
 export const BEGAN = new Date('2026-06-01T12:00:00Z');
@@ -27,7 +27,20 @@ type Given = {
   sends?: { step_id: string; facts: string[] }[];
   sentAt?: string[];
   entries?: number;
+  mayCall?: boolean;
+  /** Which conditions in the language of segments hold, by their kind. */
+  holding?: string[];
+  /** When the person came into which segment. */
+  entered?: { segmentId: string; at: string }[];
 };
+
+const newCall = (): CallView => ({
+  callId: newId(),
+  status: 'queued',
+  retryAt: null,
+  httpStatus: null,
+  reason: null,
+});
 
 const ANN: PersonView = { profileId: newId(), email: 'ann@example.com', traits: {}, tags: [] };
 
@@ -37,6 +50,8 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
   const trigger = given.trigger ?? happened('user_signed_up');
   const done = {
     sent: [] as string[],
+    called: [] as string[],
+    call: null as CallView | null,
     changes: [] as Change[],
     skipped: [] as { stepId: string; reason: string }[],
   };
@@ -51,7 +66,9 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
     until: null,
     trigger_event_id: trigger.event_id,
     trigger_event_at: trigger.occurred_at,
+    trigger_entry: null,
     started_at: BEGAN,
+    may_call: given.mayCall ?? true,
     entries: given.entries ?? 0,
   };
   const decisions: string[] = [];
@@ -74,6 +91,14 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
                 hold(match.filters, event.properties),
             ) ?? null,
           ),
+        entered: (segmentId, until) => {
+          const found = (given.entered ?? [])
+            .map((one, at) => ({ ...one, at: new Date(one.at), entry: at + 1 }))
+            .find((one) => one.segmentId === segmentId && one.at > BEGAN && one.at <= until);
+          return Promise.resolve(found ?? null);
+        },
+        holds: ({ kind }) => Promise.resolve((given.holding ?? []).includes(kind)),
+        call: () => Promise.resolve(done.call),
         sends: () => Promise.resolve(given.sends ?? []),
         sentSince: (since) =>
           Promise.resolve(
@@ -84,6 +109,11 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
         send: ({ stepId }) => {
           done.sent.push(stepId);
           return Promise.resolve({ sendId: newId(), status: 'queued' });
+        },
+        call: ({ stepId }) => {
+          done.called.push(stepId);
+          done.call = { ...newCall(), ...done.call, status: 'queued' };
+          return Promise.resolve({ callId: done.call.callId, isRecorded: false });
         },
         skip: (stepId, reason) => {
           done.skipped.push({ stepId, reason });

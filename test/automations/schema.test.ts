@@ -216,17 +216,15 @@ describe('the way that steps lead', () => {
   });
 });
 
-test('triggers of segments are not taken before there are segments, and that is said', () => {
-  for (const kind of ['segment_entered', 'segment_left']) {
-    const trigger = { kind, segment_id: newId() };
-    expect(issuesOf({ ...definition(), trigger })).toEqual([
-      {
-        path: '/trigger/kind',
-        message:
-          'kind must be event or manual; segment_entered and segment_left come with segments',
-      },
-    ]);
-  }
+test('a trigger is an event, coming into a segment or leaving it, or by hand; others are named', () => {
+  for (const kind of ['segment_entered', 'segment_left'])
+    expect(issuesOf({ ...definition(), trigger: { kind, segment_id: newId() } })).toEqual([]);
+  expect(issuesOf({ ...definition(), trigger: { kind: 'moon' } })).toEqual([
+    {
+      path: '/trigger/kind',
+      message: 'kind must be event, segment_entered, segment_left or manual',
+    },
+  ]);
 });
 
 test('a duration is ISO 8601, longer than nothing and at most a year', () => {

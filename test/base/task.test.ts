@@ -19,6 +19,9 @@ test('a task’s name is its path', async () => {
   const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
   expect(Object.keys(tasks).toSorted()).toEqual([
     'automations/advance_runs',
+    'automations/call_endpoint',
+    'automations/read_segment_entries',
+    'automations/start_segment',
     'delivery/observe_ended',
     'delivery/send_queued',
     'feedback/forget_posts',

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll } from 'vitest';
+import { createEndpoint } from '../../src/automations/endpoints.ts';
 import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
 import { newId } from '../../src/base/ids.ts';
 import { ARN_SHOWN } from '../../src/feedback/shown.ts';
@@ -7,6 +8,7 @@ import { toCurl } from '../../src/http/docs_curl.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { inProject } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import { openCredential, sealCredential } from '../../src/providers/providers.ts';
 import { createProvider } from '../../src/providers/records.ts';
 import { importPeople } from '../../src/segments/import_people.ts';
 import { Definition } from '../../src/segments/schema.ts';
@@ -112,6 +114,7 @@ const STANDS: Record<string, string> = {
   pause: 'active',
   move: 'active',
   runs: 'active',
+  'segment-starts': 'active',
   resume: 'paused',
 };
 
@@ -123,7 +126,8 @@ const keepShownAutomation = async (
 ): Promise<void> => {
   const [, , , , verb = ''] = one?.path.split('/') ?? [];
   const status = one?.path.startsWith('/v1/automations') ? (STANDS[verb] ?? 'draft') : 'draft';
-  const trigger = verb === 'runs' ? { kind: 'manual' } : DEFINITION_SHOWN.trigger;
+  const isByHand = verb === 'runs' || verb === 'segment-starts';
+  const trigger = isByHand ? { kind: 'manual' } : DEFINITION_SHOWN.trigger;
   const definition = JSON.stringify({ ...DEFINITION_SHOWN, trigger });
   const version = `insert into automations.versions values ($1, $2, $3, $4, now())`;
   await keepTemplateAsIs(owner, projectId, SHOWN_ID);
@@ -145,6 +149,19 @@ const keepShownAutomation = async (
     `update automations.automations set status = $2, active_version = case when $2 = 'draft' then null else $3::int end
      where project_id = $1`,
     [projectId, status, verb === 'move' ? 2 : 1],
+  );
+};
+
+/** An endpoint of webhook steps, with its secret, and the start of everybody in a segment. */
+const keepShownCalls = async ({ deps, owner }: TestDatabase, projectId: string): Promise<void> => {
+  const endpoint = { endpointId: SHOWN_ID, name: 'CRM', url: 'https://example.com/hooks' };
+  const vault = { seal: sealCredential, open: openCredential };
+  await inProject(deps, projectId, (scope) => createEndpoint(scope, vault, endpoint));
+  await owner.query(
+    `insert into automations.segment_starts (project_id, start_id, automation_id, segment_id, status, walked_to,
+       requested_at)
+     values ($1, $2, $2, $2, 'running', $2, now())`,
+    [projectId, SHOWN_ID],
   );
 };
 
@@ -192,6 +209,7 @@ export const makeShownProject = async (
       'update rendering.heads set archived_at = now() where project_id = $1',
       [project_id],
     );
+  await keepShownCalls(database, project_id);
   await planShownSend(database, project_id, !one?.path.endsWith('/resolve'));
   const list = { addresses: [{ email: SHOWN_EMAIL }] };
   await api.call('POST', '/v1/suppression-imports', { key, body: list });

@@ -3,6 +3,7 @@ import type { Answer } from '../support/api.ts';
 
 type Post = (path: string, body: unknown) => Promise<Answer>;
 
+const ENDPOINT_URL = 'https://example.com/';
 const told = (next: string | null) => ({
   kind: 'update_profile',
   traits: { stage: 'a' },
@@ -57,6 +58,10 @@ export const automationsOf = (post: Post) => {
     branches: (count: number) => one(branch(count)),
     ways: (count: number) => one(split(count)),
     name: (count: number) => make({}, 'x'.repeat(count)),
+    endpointName: (count: number) =>
+      post('/v1/webhook-endpoints', { name: 'x'.repeat(count), url: ENDPOINT_URL }),
+    endpointUrl: (count: number) =>
+      post('/v1/webhook-endpoints', { name: 'a', url: ENDPOINT_URL.padEnd(count, 'x') }),
     body: (count: number) =>
       post(
         '/v1/automations',

@@ -157,6 +157,8 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   'Ways of a branch': bound([make.branches]),
   'Ways of a split': bound([make.ways]),
   'Name of an automation': bound([make.name]),
+  'Name of a webhook endpoint': bound([make.endpointName]),
+  'URL of a webhook endpoint': bound([make.endpointUrl]),
   'Body of an automation': bound([make.body], 'body_too_large'),
   'Events in a batch': bound([
     (count) => post('/v1/events/batch', { events: times(count, () => event()) }),

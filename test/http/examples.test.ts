@@ -25,13 +25,15 @@ const exampleOf = ({ operation }: Endpoint): unknown => {
 };
 
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
+const SECRET = /^whsec_[\w+/=]+$/;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 const DURATION = /_ms$/;
 
 /** A value without what differs from request to request. */
 const masked = (value: unknown): unknown => {
-  if (typeof value === 'string') return value.replaceAll(UUID, 'an id').replace(TIME, 'a time');
+  if (typeof value === 'string')
+    return value.replaceAll(UUID, 'an id').replace(TIME, 'a time').replace(SECRET, 'a secret');
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(masked);
   return Object.fromEntries(

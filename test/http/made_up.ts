@@ -22,18 +22,27 @@ const STANDS: Record<string, string> = {
   test: 'draft',
   explain: 'active',
   simulation: 'draft',
+  segment: 'active',
 };
 /** A template that no automation sends, so that it can be archived. */
 const TEMPLATE_ID = '019a9f0c-6c00-7cc3-98c4-0000000000ff';
+const BY_HAND = ['runs', 'segment'];
 const VERSION_MAX = 9_999;
 const idOf = (verb: string): string =>
   `019a9f0c-6c00-7cc3-98c4-00000000000${Object.keys(STANDS).indexOf(verb).toString(16)}`;
 
 const keepAutomations = async ({ owner }: TestDatabase, projectId: string): Promise<void> => {
   for (const id of [SHOWN_ID, TEMPLATE_ID]) await keepTemplateAsIs(owner, projectId, id);
+  await owner.query(
+    `insert into automations.endpoints
+     values ($1, $2, 'CRM', 'https://example.com/hooks', 'active', null, now(), now())`,
+    [projectId, SHOWN_ID],
+  );
+  const start = `insert into automations.segment_starts (project_id, start_id, automation_id, segment_id, status,
+    walked_to, requested_at) values ($1, $2, $3, $2, 'running', $2, now())`;
   for (const [verb, status] of Object.entries(STANDS)) {
     const byHand = { trigger: { kind: 'manual' }, settings: { re_entry: 'every_time' } };
-    const definition = { ...DEFINITION_SHOWN, ...(verb === 'runs' ? byHand : {}) };
+    const definition = { ...DEFINITION_SHOWN, ...(BY_HAND.includes(verb) ? byHand : {}) };
     await owner.query(
       `insert into automations.automations values ($1, $2, 'Welcome', 'draft', null, now(), now())`,
       [projectId, idOf(verb)],
@@ -45,6 +54,7 @@ const keepAutomations = async ({ owner }: TestDatabase, projectId: string): Prom
         version,
         JSON.stringify(definition),
       ]);
+    if (verb === 'segment') await owner.query(start, [projectId, SHOWN_ID, idOf(verb)]);
     if (status === 'draft') continue;
     await owner.query(
       'update automations.automations set status = $3, active_version = 1 where project_id = $1 and automation_id = $2',
@@ -78,7 +88,7 @@ const leadTo = (next: string | null, step: Members): Members => {
   if (ways)
     return { ...step, ways: ways.map((one, at) => ({ ...first(one, at), name: `w${at}` })) };
   if (step['kind'] === 'exit') return step;
-  const others = ['on_timeout', 'otherwise'].filter((name) => name in step);
+  const others = ['on_timeout', 'otherwise', 'on_failure'].filter((name) => name in step);
   return { ...step, next, ...Object.fromEntries(others.map((name) => [name, null])) };
 };
 
@@ -124,6 +134,8 @@ const isOf = (value: Members, name: string): boolean => Object.hasOwn(value, nam
 const namesOf = ({ used, version }: { used: string; version: number }): Members => ({
   segment_id: used,
   provider_id: SHOWN_ID,
+  endpoint_id: SHOWN_ID,
+  url: 'https://example.com/hooks',
   template_id: SHOWN_ID,
   template_version: 1,
   profile_id: 'external_id:ann',
@@ -163,6 +175,8 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
       .replace('{version}', '1')
       .replace('segments/{id}/imports', `segments/${found.list}/imports`)
       .replace('segments/{id}', `segments/${found.segment}`)
+      .replace('segment-starts/{id}', `segment-starts/${SHOWN_ID}`)
+      .replace('webhook-endpoints/{id}', `webhook-endpoints/${SHOWN_ID}`)
       .replace('segment-imports/{id}', `segment-imports/${found.import}`);
 
   const findVersion = async (endpoint: Endpoint): Promise<number> => {
@@ -185,7 +199,11 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
     },
     /** A body that fits, and names what is there. */
     name: async (endpoint: Endpoint, given: unknown): Promise<unknown> => {
+<<<<<<< HEAD
       if (!/\/(?:segment|automation|template)/.test(endpoint.path)) return given;
+=======
+      if (!/^\/v1\/(?:segment|automation|webhook-endpoint)/.test(endpoint.path)) return given;
+>>>>>>> 831551e (automations: what segments and endpoints promise is tried)
       const version = await findVersion(endpoint);
       const body = named(given, namesOf({ ...found, version })) as Members;
       if (endpoint.path.includes('/template')) return nameTemplate(body);

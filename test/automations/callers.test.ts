@@ -1,0 +1,65 @@
+// Endpoints that hang hold a few places each, and nobody else's calls.
+import { describe, expect, test } from 'vitest';
+import { callEndpoint } from '../../src/automations/automations.ts';
+import { ENDPOINT_CALLS_MAX } from '../../src/automations/call_limits.ts';
+import { Places } from '../../src/automations/callers.ts';
+import { Resources } from '../../src/base/resources.ts';
+import { testDatabase } from '../support/database.ts';
+import { httpsSink } from '../support/https_sink.ts';
+import { until } from '../support/until.ts';
+import { vault, withEndpoint } from './with_endpoint.ts';
+
+const database = testDatabase();
+const hanging = httpsSink({ usually: () => ({ status: 204 }) });
+const sink = httpsSink({ usually: () => ({ status: 204 }) });
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('places', () => {
+  test('go to the project with the fewest calls under way, not to whoever asked most', async () => {
+    const places = new Places(2);
+    const order: string[] = [];
+    const take = (projectId: string) =>
+      void places.take(projectId).then(() => order.push(projectId));
+    for (let at = 0; at < 5; at += 1) take('greedy');
+    take('quiet');
+    await turn();
+    expect(order).toEqual(['greedy', 'greedy']);
+    places.giveBack('greedy');
+    await turn();
+    expect(order).toEqual(['greedy', 'greedy', 'quiet']);
+    places.giveBack('quiet');
+    places.giveBack('greedy');
+    await turn();
+    expect(order).toEqual(['greedy', 'greedy', 'quiet', 'greedy', 'greedy']);
+  });
+});
+
+test('an endpoint that hangs holds its own few places, no job, and nobody else’s runs', async () => {
+  const deps = { ...database.deps, resources: new Resources() };
+  const hung = await withEndpoint(database, hanging, '/hangs');
+  const well = await withEndpoint(database, sink);
+  hanging.play('/hangs', 'hang');
+  const people = Array.from({ length: 3 * ENDPOINT_CALLS_MAX }, (_, at) => `p${at}`);
+  for (const world of [hung, well]) {
+    await world.live();
+    for (const who of people) await world.happen('trial_started', who);
+  }
+  // As many hints as there may be: each answers at once.
+  for (let at = 0; at < people.length; at += 1) callEndpoint(deps, vault, hung);
+  await until('all its places are held', () => hanging.requests.length === ENDPOINT_CALLS_MAX);
+  callEndpoint(deps, vault, well);
+  await until('everybody of the other is told', () => sink.requests.length === people.length);
+  expect(hanging.requests).toHaveLength(ENDPOINT_CALLS_MAX);
+  const ids = new Set(sink.requests.map(({ headers }) => headers['webhook-id']));
+  expect(ids.size).toBe(people.length);
+
+  // Whoever stops ends what hangs: those calls were not answered, and are made again.
+  await deps.resources.close();
+  const states = (await hung.calls()).map(({ status }) => status);
+  expect(states.filter((status) => status === 'waiting')).toHaveLength(ENDPOINT_CALLS_MAX);
+  expect(states.filter((status) => status === 'queued')).toHaveLength(
+    people.length - ENDPOINT_CALLS_MAX,
+  );
+  callEndpoint(deps, vault, hung);
+});

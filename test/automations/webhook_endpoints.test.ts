@@ -1,0 +1,94 @@
+// Endpoints as a caller of the API has them: the secret is shown once, and never where it could be read again.
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+const PATH = '/v1/webhook-endpoints';
+const ask = (method: string, path = PATH, body?: object, headers: Record<string, string> = {}) =>
+  api.call(method, path, { key: api.project.server_key, headers, ...(body ? { body } : {}) });
+const given = { name: 'CRM', url: 'https://example.com/hooks?of=us' };
+
+describe('201 POST /v1/webhook-endpoints', () => {
+  test('shows the secret once; afterwards only that there is one, and since when', async () => {
+    const { status, body } = await ask('POST', PATH, given);
+    expect(status).toBe(201);
+    expect(body.secret).toMatch(/^whsec_/);
+    const { body: shown } = await ask('GET', `${PATH}/${body.endpoint.id}`);
+    expect(shown).toMatchObject({ ...given, status: 'active', secrets: [{ expires_at: null }] });
+    expect(JSON.stringify([shown, (await ask('GET')).body])).not.toContain('whsec_');
+  });
+
+  test('asked again with its Idempotency-Key, answers the same secret, which is kept nowhere else', async () => {
+    const headers = { 'idempotency-key': newId() };
+    const first = await ask('POST', PATH, given, headers);
+    const again = await ask('POST', PATH, given, headers);
+    expect(again.body).toEqual(first.body);
+    const { rows } = await database.owner.query<{ found: boolean }>(
+      `select exists (select from http.idempotency_keys as kept where kept::text like '%whsec%') as found`,
+    );
+    expect(rows).toEqual([{ found: false }]);
+  });
+});
+
+test.each([
+  'ftp://example.com/',
+  'example.com',
+  'https://user:pass@example.com/',
+  'https://example.com/#a',
+  'http://example.com/',
+  'http://10.0.0.1/hooks',
+])('400 POST /v1/webhook-endpoints: %s is no address to tell anybody at', async (url) => {
+  const { status, body } = await ask('POST', PATH, { ...given, url });
+  expect([status, body.issues?.[0]?.path]).toEqual([400, '/url']);
+});
+
+test('200 PATCH: in the clear only within the operator’s networks', async () => {
+  const { body } = await ask('POST', PATH, { ...given, url: 'http://127.0.0.1:9/hooks' });
+  const path = `${PATH}/${body.endpoint.id}`;
+  expect((await ask('PATCH', path, { url: 'http://8.8.8.8/hooks' })).status).toBe(400);
+  expect((await ask('PATCH', path, { name: 'Other' })).body).toMatchObject({
+    name: 'Other',
+    url: 'http://127.0.0.1:9/hooks',
+  });
+});
+
+test('200 PATCH: what said that it is gone is told again once somebody says so', async () => {
+  const { body } = await ask('POST', PATH, given);
+  await database.owner.query(
+    `update automations.endpoints set status = 'disabled', disabled_reason = 'gone'`,
+  );
+  const path = `${PATH}/${body.endpoint.id}`;
+  expect((await ask('GET', path)).body).toMatchObject({ disabled_reason: 'gone' });
+  expect((await ask('PATCH', path, { status: 'active' })).body).toMatchObject({
+    status: 'active',
+    disabled_reason: null,
+  });
+});
+
+test('200 POST rotate-secret: the new one is shown, the old one runs out in a day', async () => {
+  const { body } = await ask('POST', PATH, given);
+  const path = `${PATH}/${body.endpoint.id}`;
+  const { status, body: rotated } = await ask('POST', `${path}/rotate-secret`);
+  expect(status).toBe(200);
+  expect(rotated.secret).not.toBe(body.secret);
+  const { secrets } = (await ask('GET', path)).body;
+  expect(secrets.map(({ id }: { id: string }) => id)).toEqual([rotated.secret_id, body.secret_id]);
+  const [now, old] = secrets;
+  expect(now.expires_at).toBeNull();
+  expect(Date.parse(old.expires_at) - Date.now()).toBeGreaterThan(23 * 3_600_000);
+});
+
+test('200 DELETE: it is gone, with its secrets', async () => {
+  const { body } = await ask('POST', PATH, given);
+  const path = `${PATH}/${body.endpoint.id}`;
+  expect((await ask('DELETE', path)).body).toEqual({ id: body.endpoint.id, deleted: true });
+  expect((await ask('GET', path)).status).toBe(404);
+  const { rows } = await database.owner.query(
+    'select from automations.endpoint_secrets where endpoint_id = $1',
+    [body.endpoint.id],
+  );
+  expect(rows).toEqual([]);
+});
