@@ -1,5 +1,5 @@
---! Previous: sha1:9a49fee538efcd6c9f9a8d2d46479ac0d9e3dd6f
---! Hash: sha1:0450fd883f52e78e05c0037cc1c01f214d0e4f2a
+--! Previous: sha1:d8c7bfe1b819a78a7cca625f9baeab85dcf574cb
+--! Hash: sha1:184d5f00e557fe367219622a9314980029fa737c
 --! Message: segments_start_runs_and_steps_tell_endpoints
 
 -- Runs start by segments, and by whole segments; steps tell endpoints that a customer names.
