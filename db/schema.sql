@@ -400,17 +400,75 @@ create policy one_project on automations.automations for all to public using ((p
 grant insert, select, update on automations.automations to trunkline_runtime;
 grant select (project_id, automation_id, name) on automations.automations to trunkline_analyst;
 
+create table automations.calls (
+  project_id  uuid not null,
+  call_id     uuid not null,
+  run_id      uuid not null,
+  step_id     text not null,
+  endpoint_id uuid not null,
+  status      text not null,
+  attempts    integer not null default 0,
+  lease_until timestamptz(3),
+  retry_at    timestamptz(3),
+  http_status integer,
+  reason      text,
+  queued_at   timestamptz(3) not null,
+  expires_at  timestamptz(3) not null,
+  constraint calls_pkey primary key (project_id, call_id),
+  constraint calls_one_per_step unique (project_id, run_id, step_id),
+  constraint calls_project_id_run_id_fkey foreign key (project_id, run_id) references automations.runs(project_id, run_id) on delete cascade,
+  constraint calls_have_a_known_status check ((status = any (array['queued'::text, 'calling'::text, 'waiting'::text, 'delivered'::text, 'failed'::text])))
+) with (fillfactor=80);
+create index calls_open on automations.calls using btree (project_id, endpoint_id, queued_at) where (status = any (array['queued'::text, 'calling'::text]));
+alter table automations.calls enable row level security, force row level security;
+create policy one_project on automations.calls for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on automations.calls to trunkline_runtime;
+
+create table automations.endpoint_secrets (
+  project_id  uuid not null,
+  endpoint_id uuid not null,
+  secret_id   uuid not null,
+  key_version integer not null,
+  sealed      bytea not null,
+  created_at  timestamptz(3) not null,
+  expires_at  timestamptz(3),
+  constraint endpoint_secrets_pkey primary key (project_id, endpoint_id, secret_id),
+  constraint endpoint_secrets_project_id_endpoint_id_fkey foreign key (project_id, endpoint_id) references automations.endpoints(project_id, endpoint_id) on delete cascade
+);
+-- keyed: cannot be read back: sealed
+alter table automations.endpoint_secrets enable row level security, force row level security;
+create policy one_project on automations.endpoint_secrets for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on automations.endpoint_secrets to trunkline_runtime;
+
+create table automations.endpoints (
+  project_id      uuid not null,
+  endpoint_id     uuid not null,
+  name            text not null,
+  url             text not null,
+  status          text not null,
+  disabled_reason text,
+  created_at      timestamptz(3) not null,
+  updated_at      timestamptz(3) not null,
+  constraint endpoints_pkey primary key (project_id, endpoint_id),
+  constraint endpoints_have_a_known_status check ((status = any (array['active'::text, 'disabled'::text])))
+);
+alter table automations.endpoints enable row level security, force row level security;
+create policy one_project on automations.endpoints for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on automations.endpoints to trunkline_runtime;
+
 create table automations.refusals (
   project_id    uuid not null,
   automation_id uuid not null,
   identity_id   uuid not null,
   reason        text not null,
-  event_id      uuid not null,
+  event_id      uuid,
   event_at      timestamptz(3) not null,
   refused_at    timestamptz(3) not null,
+  entry         bigint,
   constraint refusals_pkey primary key (project_id, automation_id, identity_id, reason),
   constraint refusals_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
-  constraint refusals_have_a_known_reason check ((reason = any (array['late'::text, 're_entry'::text])))
+  constraint refusals_have_a_known_reason check ((reason = any (array['late'::text, 're_entry'::text]))),
+  constraint refusals_name_what_came check ((num_nonnulls(event_id, entry) = 1))
 );
 create index refusals_by_identity on automations.refusals using btree (project_id, identity_id);
 alter table automations.refusals enable row level security, force row level security;
@@ -452,6 +510,8 @@ create table automations.runs (
   outcome          text,
   is_test          boolean not null default false,
   test_recipient   text,
+  trigger_entry    bigint,
+  may_call         boolean not null default true,
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
@@ -470,6 +530,56 @@ create policy work_of_all_projects on automations.runs for select to trunkline_q
 grant insert, select, update on automations.runs to trunkline_runtime;
 grant select (project_id, run_id, automation_id, version, identity_id, trigger_event_id, trigger_event_at, status, step_id, wake_at, started_at, ended_at, outcome, is_test) on automations.runs to trunkline_analyst;
 grant select (project_id, status, wake_at) on automations.runs to trunkline_queue;
+
+create table automations.segment_readers (
+  project_id uuid not null,
+  seen_entry bigint not null,
+  constraint segment_readers_pkey primary key (project_id)
+) with (fillfactor=50);
+alter table automations.segment_readers enable row level security, force row level security;
+create policy one_project on automations.segment_readers for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.segment_readers for select to trunkline_queue using (true);
+grant insert, select, update on automations.segment_readers to trunkline_runtime;
+grant select (project_id, seen_entry) on automations.segment_readers to trunkline_queue;
+
+create table automations.segment_starts (
+  project_id    uuid not null,
+  start_id      uuid not null,
+  automation_id uuid not null,
+  segment_id    uuid not null,
+  status        text not null,
+  walked_to     uuid not null,
+  examined      integer not null default 0,
+  started       integer not null default 0,
+  kept_out      integer not null default 0,
+  requested_at  timestamptz(3) not null,
+  ended_at      timestamptz(3),
+  constraint segment_starts_pkey primary key (project_id, start_id),
+  constraint segment_starts_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
+  constraint segment_starts_have_a_known_status check ((status = any (array['running'::text, 'done'::text, 'cancelled'::text])))
+);
+create index segment_starts_by_automation on automations.segment_starts using btree (project_id, automation_id);
+create index segment_starts_running on automations.segment_starts using btree (requested_at) where (status = 'running'::text);
+alter table automations.segment_starts enable row level security, force row level security;
+create policy one_project on automations.segment_starts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.segment_starts for select to trunkline_queue using (true);
+grant insert, select, update on automations.segment_starts to trunkline_runtime;
+grant select (project_id, start_id, status, requested_at) on automations.segment_starts to trunkline_queue;
+
+create table automations.segment_triggers (
+  project_id    uuid not null,
+  automation_id uuid not null,
+  version       integer not null,
+  segment_id    uuid not null,
+  change        text not null,
+  after_entry   bigint not null,
+  constraint segment_triggers_pkey primary key (project_id, automation_id),
+  constraint segment_triggers_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version) on delete cascade,
+  constraint segment_triggers_are_of_a_known_change check ((change = any (array['entered'::text, 'left'::text])))
+);
+alter table automations.segment_triggers enable row level security, force row level security;
+create policy one_project on automations.segment_triggers for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on automations.segment_triggers to trunkline_runtime;
 
 create table automations.triggers (
   project_id    uuid not null,
@@ -500,14 +610,17 @@ create table automations.waits (
   project_id  uuid not null,
   run_id      uuid not null,
   for_what    text not null,
-  event_name  text not null,
+  event_name  text,
   identity_id uuid not null,
+  segment_id  uuid,
   constraint waits_pkey primary key (project_id, run_id, for_what),
   constraint waits_project_id_run_id_fkey foreign key (project_id, run_id) references automations.runs(project_id, run_id) on delete cascade,
-  constraint waits_are_for_something_known check ((for_what = any (array['step'::text, 'goal'::text])))
+  constraint waits_are_for_something_known check ((for_what = any (array['step'::text, 'goal'::text]))),
+  constraint waits_name_one_thing check ((num_nonnulls(event_name, segment_id) = 1))
 );
 create index waits_by_event on automations.waits using btree (project_id, event_name, identity_id);
 create index waits_by_identity on automations.waits using btree (project_id, identity_id);
+create index waits_by_segment on automations.waits using btree (project_id, segment_id, identity_id) where (segment_id is not null);
 alter table automations.waits enable row level security, force row level security;
 create policy one_project on automations.waits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select on automations.waits to trunkline_runtime;
@@ -1937,7 +2050,7 @@ alter table segments.projects enable row level security, force row level securit
 create policy one_project on segments.projects for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on segments.projects for select to trunkline_queue using (true);
 grant insert, select, update on segments.projects to trunkline_runtime;
-grant select (project_id, due_at) on segments.projects to trunkline_queue;
+grant select (project_id, last_entry, due_at) on segments.projects to trunkline_queue;
 
 create table segments.segments (
   project_id     uuid not null,

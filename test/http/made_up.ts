@@ -199,11 +199,7 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
     },
     /** A body that fits, and names what is there. */
     name: async (endpoint: Endpoint, given: unknown): Promise<unknown> => {
-<<<<<<< HEAD
-      if (!/\/(?:segment|automation|template)/.test(endpoint.path)) return given;
-=======
-      if (!/^\/v1\/(?:segment|automation|webhook-endpoint)/.test(endpoint.path)) return given;
->>>>>>> 831551e (automations: what segments and endpoints promise is tried)
+      if (!/\/(?:segment|automation|template|webhook-endpoint)/.test(endpoint.path)) return given;
       const version = await findVersion(endpoint);
       const body = named(given, namesOf({ ...found, version })) as Members;
       if (endpoint.path.includes('/template')) return nameTemplate(body);

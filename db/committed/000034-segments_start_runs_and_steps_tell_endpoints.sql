@@ -1,5 +1,5 @@
---! Previous: sha1:d8c7bfe1b819a78a7cca625f9baeab85dcf574cb
---! Hash: sha1:184d5f00e557fe367219622a9314980029fa737c
+--! Previous: sha1:923c86333749068937799e2f358e66cac3fd18d8
+--! Hash: sha1:04dd0df78bea0c47e05b96848164301191f03ae9
 --! Message: segments_start_runs_and_steps_tell_endpoints
 
 -- Runs start by segments, and by whole segments; steps tell endpoints that a customer names.
