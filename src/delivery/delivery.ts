@@ -6,6 +6,7 @@ import type { Fact } from './feedback_queries.ts';
 import { observeEnded } from './observe.ts';
 import { endExpired, planSend } from './queries.ts';
 import type { Category, NewSend, OnUnknown, Planned } from './queries.ts';
+import { EXPIRES_AFTER_HOURS_DEFAULT } from './retry.ts';
 import { endLost } from './sweep_queries.ts';
 
 export type { Bounce, TakeBounce } from './bounce.ts';
@@ -27,8 +28,6 @@ export { HAND_OFF_DEADLINE_MS } from '../providers/providers.ts';
 export { retryAfterSeconds } from './retry.ts';
 export { sendHint } from './send_hint.ts';
 export { sendQueued } from './send_queued.ts';
-
-export const EXPIRES_AFTER_HOURS_DEFAULT = 72;
 
 type Given = 'sendId' | 'addressKey' | 'expiresAfterHours' | 'category' | 'onUnknown';
 export type Intent = Omit<NewSend, Given> & {

@@ -6,9 +6,9 @@ import { Refusal } from '../base/refusal.ts';
 import { listSends } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
 import { observeEnded } from './observe.ts';
+import { EXPIRES_AFTER_HOURS_DEFAULT } from './retry.ts';
 import { sendHint } from './send_hint.ts';
 import { toSend } from './send_log.ts';
-import { EXPIRES_AFTER_HOURS_DEFAULT } from './delivery.ts';
 import { cancelQueued, queueAgain, resolveUnknown, wasSentAgain } from './wait_queries.ts';
 
 /** What somebody may find out about a send whose outcome is unknown. */

@@ -19,3 +19,6 @@ export const retryAfterSeconds = (
   const hinted = Math.min(RETRY_MAX_SECONDS, Math.max(0, hintSeconds ?? 0));
   return Math.ceil(Math.max(hinted, random * longest));
 };
+
+/** Past this age a send is not handed over any more, where its automation says nothing else. */
+export const EXPIRES_AFTER_HOURS_DEFAULT = 72;
