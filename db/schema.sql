@@ -715,17 +715,21 @@ create policy one_project on delivery.contents for all to public using ((project
 grant delete, insert, select, update on delivery.contents to trunkline_runtime;
 
 create table delivery.ended (
-  project_id uuid not null,
-  step_id    uuid not null,
-  send_ids   uuid[] not null,
-  ended_at   timestamptz(3) not null,
+  project_id    uuid not null,
+  step_id       uuid not null,
+  send_ids      uuid[] not null,
+  ended_at      timestamptz(3) not null,
+  failure_count integer not null default 0,
+  retry_at      timestamptz(3),
   constraint ended_pkey primary key (project_id, step_id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000);
+create index ended_again on delivery.ended using btree (project_id, retry_at, step_id) where (retry_at is not null);
+create index ended_new on delivery.ended using btree (project_id, step_id) where (retry_at is null);
 alter table delivery.ended enable row level security, force row level security;
 create policy one_project on delivery.ended for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on delivery.ended for select to trunkline_queue using (true);
 grant delete, insert, select, update on delivery.ended to trunkline_runtime;
-grant select (project_id, step_id, ended_at) on delivery.ended to trunkline_queue;
+grant select (project_id, step_id, ended_at, retry_at) on delivery.ended to trunkline_queue;
 
 create table delivery.sends (
   project_id          uuid not null,
@@ -804,6 +808,23 @@ language plpgsql volatile
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.begin_hand_offs to public;
+
+create function delivery.claim_ended(
+  project_id uuid,
+  notes_max integer
+)
+returns table (
+  step_id uuid,
+  send_ids uuid[],
+  ended_at timestamptz
+)
+language plpgsql volatile
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_incremental_sort = off;
+grant execute on function delivery.claim_ended to public;
 
 create function delivery.claim_sends(
   project_id uuid,

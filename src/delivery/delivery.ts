@@ -21,7 +21,7 @@ export { readSend } from './read_send.ts';
 export type { ReadSend } from './read_send.ts';
 export { findSend } from './resolve.ts';
 export { releaseRamped } from './release_ramped.ts';
-export { OBSERVED_STEPS_MAX, observeHandOffs, observeHint } from './observe.ts';
+export { observeHandOffs, observeHint } from './observe.ts';
 export { CATEGORIES, ON_UNKNOWN } from './queries.ts';
 export type { Category };
 export { HAND_OFF_DEADLINE_MS } from '../providers/providers.ts';

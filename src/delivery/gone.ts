@@ -1,6 +1,7 @@
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { EndedSend, observeEnded } from './observe.ts';
+import { EndedSend } from './ended_queries.ts';
+import { observeEnded } from './observe.ts';
 import { endAs } from './unresolved.ts';
 import * as providers from '../providers/providers.ts';
 

@@ -9,7 +9,7 @@ import type { HandOffContext, Prepared } from './hand_off.ts';
 import { postponeSend, releaseLeases } from './queries.ts';
 import { retryAfterSeconds } from './retry.ts';
 import { sendHint } from './send_hint.ts';
-import { holdRamped, releaseHeld } from './wait_queries.ts';
+import { listRamped, releaseRampedSends } from './wait_queries.ts';
 import { makeAlarms } from './alarms.ts';
 import type { Turn } from './turns.ts';
 
@@ -57,9 +57,8 @@ const giveBack = async (context: LaneContext, sends: number, isProbe: boolean): 
   const isRoomMade = await within(context, async (scope) => {
     const hasRoom = await providers.giveBack(scope, providerId, { sends, isProbe });
     if (!hasRoom) return false;
-    const held = await holdRamped(scope, providerId, { after: null, sendsMax: sends });
-    await releaseHeld(scope, held);
-    return held.length > 0;
+    const ramped = await listRamped(scope, providerId, { after: null, sendsMax: sends });
+    return (await releaseRampedSends(scope, ramped, { mayWait: false })) > 0;
   });
   if (isProbe || isRoomMade) wakeAfter(context, 0);
 };

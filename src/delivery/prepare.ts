@@ -8,9 +8,9 @@ import type { Ready } from '../providers/providers.ts';
 import * as rendering from '../rendering/rendering.ts';
 import type { Rendered, RenderOutcome, Template } from '../rendering/rendering.ts';
 import * as suppression from '../suppression/suppression.ts';
+import type { EndedSend } from './ended_queries.ts';
 import { buildMessage, Unbuildable } from './message.ts';
 import { observeEnded } from './observe.ts';
-import type { EndedSend } from './observe.ts';
 import { failRender, keepContents } from './queries.ts';
 import type { Claimed, Content } from './queries.ts';
 

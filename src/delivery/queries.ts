@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { EndedSend } from './observe.ts';
+import { EndedSend } from './ended_queries.ts';
 import { endAs, mayBeTaken } from './unresolved.ts';
 
 /** The states of a send; the drawing is in src/README.md. */

@@ -1,6 +1,6 @@
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { holdRamped, releaseHeld } from './wait_queries.ts';
+import { listRamped, releaseRampedSends } from './wait_queries.ts';
 import type { Ramped } from './wait_queries.ts';
 
 /** How much of what waits for a ramp is made due in one transaction. */
@@ -18,9 +18,9 @@ export const releaseRamped = async (
   let after: Ramped | null = null;
   do {
     after = await inProject(deps, projectId, async (scope): Promise<Ramped | null> => {
-      const held = await holdRamped(scope, providerId, { after, sendsMax: RAMP_RELEASED_MAX });
-      await releaseHeld(scope, held);
-      return held.at(-1) ?? null;
+      const ramped = await listRamped(scope, providerId, { after, sendsMax: RAMP_RELEASED_MAX });
+      await releaseRampedSends(scope, ramped, { mayWait: true });
+      return ramped.at(-1) ?? null;
     });
   } while (after !== null);
 };

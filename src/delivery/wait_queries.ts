@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { EndedSend } from './observe.ts';
+import { EndedSend } from './ended_queries.ts';
 import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
 import { endAs } from './unresolved.ts';
 
@@ -59,7 +59,7 @@ const Ramped = z.strictObject({ send_id: z.uuid(), due_at: z.date() });
 export type Ramped = z.output<typeof Ramped>;
 
 /** The next of what waits for another day of a ramp, in the order in which it is due. */
-export const holdRamped = (
+export const listRamped = (
   { tx, projectId }: Scope,
   providerId: string,
   { after, sendsMax }: { after: Ramped | null; sendsMax: number },
@@ -73,20 +73,35 @@ export const holdRamped = (
     and status_reason = 'ramp' and due_at > statement_timestamp() and ${isNext}
     order by due_at, send_id
     limit ${sendsMax}
-    for update
   `);
 };
 
-/** Makes them due as they were when they were planned, so that nothing newer goes before them. */
-export const releaseHeld = ({ tx, projectId }: Scope, held: readonly Ramped[]) =>
-  tx.query(sql.unsafe`
+/**
+ * Makes those of them that still wait due as they were when they were planned, so that nothing newer goes before
+ * them. Locks them in the order of all locks; who must not wait leaves out those that somebody else holds.
+ */
+export const releaseRampedSends = async (
+  { tx, projectId }: Scope,
+  ramped: readonly Ramped[],
+  { mayWait }: { mayWait: boolean },
+): Promise<number> => {
+  const sendIds = sql.array(
+    ramped.map(({ send_id }) => send_id),
+    'uuid',
+  );
+  const { rowCount } = await tx.query(sql.unsafe`
     update delivery.sends
     set status_reason = null, due_at = queued_at
-    where project_id = ${projectId} and send_id = any (${sql.array(
-      held.map(({ send_id }) => send_id),
-      'uuid',
-    )}) and status = 'queued'
+    where project_id = ${projectId} and send_id = any (array(
+      select send_id from delivery.sends
+      where project_id = ${projectId} and send_id = any (${sendIds})
+      and status = 'queued' and status_reason = 'ramp'
+      order by send_id
+      for update ${mayWait ? sql.fragment`` : sql.fragment`skip locked`}
+    ))
   `);
+  return rowCount;
+};
 
 /** Says of an unknown send what somebody has found out. Null when it is not unknown. */
 export const resolveUnknown = (

@@ -129,18 +129,31 @@ const SEGMENTS = `
   )
   limit $2`;
 
-/** One look at each project: at its oldest note. */
+/** Two looks at each project: at its oldest note, and at the one that is to be tried again first. */
 const ENDED = `
   with recursive next as (
-    (select project_id, ended_at from delivery.ended order by project_id, step_id limit 1)
+    (select project_id from delivery.ended order by project_id limit 1)
     union all
-    select found.project_id, found.ended_at from next
+    select found.project_id from next
     cross join lateral (
-      select project_id, ended_at from delivery.ended
-      where project_id > next.project_id order by project_id, step_id limit 1
+      select project_id from delivery.ended where project_id > next.project_id order by project_id limit 1
     ) as found
   )
-  select project_id from next where ended_at < now() - make_interval(secs => $1) limit $2`;
+  select next.project_id from next
+  cross join lateral (
+    (
+      select ended_at + make_interval(secs => $1) as due_at from delivery.ended
+      where project_id = next.project_id and retry_at is null order by step_id limit 1
+    )
+    union all
+    (
+      select retry_at from delivery.ended
+      where project_id = next.project_id and retry_at is not null order by retry_at, step_id limit 1
+    )
+  ) as note
+  group by next.project_id
+  having min(note.due_at) < now()
+  limit $2`;
 /** A look at two rows of each project whose history of segments is read. */
 const SEGMENT_ENTRIES = `
   select reader.project_id from automations.segment_readers as reader

@@ -70,7 +70,7 @@ test('only ids, times and states of these tables are open to the queue', async (
       name: 'automations.segment_starts',
       columns: ['project_id', 'requested_at', 'start_id', 'status'],
     },
-    { name: 'delivery.ended', columns: ['ended_at', 'project_id', 'step_id'] },
+    { name: 'delivery.ended', columns: ['ended_at', 'project_id', 'retry_at', 'step_id'] },
     {
       name: 'delivery.sends',
       columns: [

@@ -5,7 +5,7 @@ import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { expireSends, plan, settleLost } from '../../src/delivery/delivery.ts';
 import { cancelIfGone } from '../../src/delivery/gone.ts';
-import { observeEnded, observeHandOffs, OBSERVED_STEPS_MAX } from '../../src/delivery/observe.ts';
+import { observeEnded, observeHandOffs } from '../../src/delivery/observe.ts';
 import { SEND_STATUSES } from '../../src/delivery/queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
 import { cancel, resolve } from '../../src/delivery/resolve.ts';
@@ -187,39 +187,3 @@ test('of whom is being erased, and of a send that is not there, nothing is told'
   await within((scope) => observeEnded(scope, [{ send_id: newId() }]));
   expect(await observed()).toEqual([]);
 });
-
-test('what hand-offs end is on the timeline at the time when it ended, in pieces, each once', async () => {
-  const { projectId, sends, send, begun, within } = await opened();
-  await sends.plan(send);
-  await begun();
-  await sends.end(send.sendId, 'accepted');
-  await database.owner.query(
-    `update delivery.ended set ended_at = '2026-01-31 12:00:00Z' where project_id = $1`,
-    [projectId],
-  );
-  const times = await Promise.all(
-    [1, 2, 3].map(() => within((scope) => observeHandOffs(scope, 1))),
-  );
-  expect(times.filter(({ observed }) => observed === 1)).toEqual([{ observed: 1, isMore: true }]);
-  const { rows } = await database.owner.query(
-    'select occurred_at from ingest.events where project_id = $1',
-    [projectId],
-  );
-  expect(rows).toEqual([{ occurred_at: AT }]);
-});
-
-test.each([OBSERVED_STEPS_MAX, OBSERVED_STEPS_MAX + 1])(
-  'one transaction observes %i commits of hand-offs, or as many as it may',
-  async (count) => {
-    const { projectId, within } = await opened();
-    await database.owner.query(
-      `insert into delivery.ended (project_id, step_id, send_ids, ended_at)
-      select $1, gen_random_uuid(), array[gen_random_uuid()], now() from generate_series(1, $2)`,
-      [projectId, count],
-    );
-    const first = await within((scope) => observeHandOffs(scope));
-    expect(first).toEqual({ observed: OBSERVED_STEPS_MAX, isMore: true });
-    const second = await within((scope) => observeHandOffs(scope));
-    expect(second).toEqual({ observed: count - OBSERVED_STEPS_MAX, isMore: false });
-  },
-);

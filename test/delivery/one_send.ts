@@ -115,7 +115,6 @@ export const beginOver = async (
   const message_id = `<${sendId}.1@example.com>`;
   const begun = {
     send_id: sendId,
-    event_id: newId(),
     address_key,
     owner: OWNER,
     attempt: 1,

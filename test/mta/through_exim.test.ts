@@ -125,10 +125,11 @@ describe('through Exim', () => {
     expect(type).toContain('multipart/alternative');
   });
 
-  test('a refused recipient is refused for good, a full mailbox is tried again', async () => {
+  test('a refused recipient is a hard bounce, a full mailbox is tried again', async () => {
     expect((await send('nobody@people.test')).outcome).toEqual({
       kind: 'rejected',
       reason: 'recipient_refused',
+      bounce: '550 5.1.1',
     });
     expect((await send('full@people.test')).outcome).toMatchObject({ kind: 'deferred' });
   });

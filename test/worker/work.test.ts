@@ -129,19 +129,23 @@ test('sends that wait for too long are found by their providers, also those that
   expect(queuedSends).not.toContainEqual(parked);
 });
 
-test('ended hand-offs that are not on timelines for too long are found, each project by its oldest note', async () => {
-  const [late, fresh] = [newId(), newId()];
-  const note = (projectId: string, ago: string) =>
-    database.owner.query(
-      `insert into delivery.ended (project_id, step_id, send_ids, ended_at)
-      values ($1, $2, '{}', now() - $3::interval)`,
-      [projectId, newId(), ago],
+test('ended hand-offs that wait for too long are found, and postponed ones when they are due', async () => {
+  const note = async (endedAgo: string, retryIn: string | null, projectId = newId()) => {
+    await database.owner.query(
+      `insert into delivery.ended (project_id, step_id, send_ids, ended_at, retry_at)
+      values ($1, $2, '{}', now() - $3::interval, now() + $4::interval)`,
+      [projectId, newId(), endedAgo, retryIn],
     );
-  await note(late, '1 minute');
-  for (let times = 0; times < 5; times += 1) await note(late, '0');
-  await note(fresh, '0');
+    return projectId;
+  };
+  const late = await note('1 minute', null);
+  for (let times = 0; times < 5; times += 1) await note('0', null, late);
+  const due = await note('1 minute', '-1 second');
+  await note('0', null);
+  await note('1 minute', '1 hour');
   const client = await connectAs(database, 'trunkline_queue');
   await client.query('begin');
-  expect((await listWork(client, OVERDUE_SECONDS)).ended).toEqual([late]);
-  expect(await rowsRead(client, 'delivery.ended')).toBeLessThanOrEqual(2);
+  const { ended } = await listWork(client, OVERDUE_SECONDS);
+  expect(ended.toSorted()).toEqual([late, due].toSorted());
+  expect(await rowsRead(client, 'delivery.ended')).toBeLessThanOrEqual(12);
 });
