@@ -4,6 +4,7 @@ import type { Hint } from '../base/hints.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { callHint } from './call_hint.ts';
+import { readDefinitions } from './definitions.ts';
 import { openLive } from './live.ts';
 import { claimDueRuns, insertLog, listDueRuns, readClock } from './run_queries.ts';
 import type { DueRun, LogEntry } from './run_queries.ts';
@@ -11,6 +12,8 @@ import { insertReader } from './segment_queries.ts';
 import type { Goal } from './step_schema.ts';
 import { endRuns, freezeRuns, keepWaiting, postponeRun } from './stand_queries.ts';
 import { holdPeople } from './trigger_queries.ts';
+import { Together } from './together.ts';
+import type { WalkedRun } from './together.ts';
 import { walk } from './walk.ts';
 import type { Walked } from './walk.ts';
 import { deleteStepWaits, insertWaits } from './wait_queries.ts';
@@ -34,7 +37,7 @@ export const advanceHint = (projectId: string): Hint => ({
   payload: { project_id: projectId },
 });
 
-type Stood = { run: DueRun; walked: Walked };
+type Stood = { run: WalkedRun; walked: Walked };
 type Done = { queuedFor: Set<string>; calledAt: Set<string>; isMore: boolean };
 
 const ARCHIVED: Walked = { log: [], stand: { kind: 'ended', outcome: 'archived' } };
@@ -109,17 +112,24 @@ const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<b
 
 type Held = ReadonlyMap<string, string>;
 
-const walkAll = async (scope: Scope, runs: readonly DueRun[], profileOf: Held): Promise<Done> => {
+const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): Promise<Done> => {
   const now = await readClock(scope);
+  const definitionOf = await readDefinitions(scope, due);
+  const together = await Together.open(
+    scope,
+    due,
+    due.flatMap(({ identity_id }) => profileOf.get(identity_id) ?? []),
+  );
   const queuedFor = new Set<string>();
   const calledAt = new Set<string>();
   const stood: Stood[] = [];
-  for (const run of runs) {
+  for (const one of due) {
+    const run = { ...one, definition: definitionOf(one) };
     const profileId = profileOf.get(run.identity_id);
     if (run.automation_status === 'archived') stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
-      const live = openLive({ scope, run, profileId, now, queuedFor, calledAt });
+      const live = openLive({ scope, run, together, profileId, now, queuedFor, calledAt });
       stood.push({ run, walked: await walk(run, { now, dueAt: run.wake_at, ...live }) });
     }
   }

@@ -8,13 +8,15 @@ import { later } from './clock.ts';
 import { beginningOf, findFirstEvent } from './past.ts';
 import { listOwnSends, listSentTo } from './past_queries.ts';
 import type { OwnSendRow } from './past_queries.ts';
-import type { DueRun } from './run_queries.ts';
-import type { Effects, OwnSend, PersonView, Reader } from './world.ts';
+import type { Together, WalkedRun } from './together.ts';
+import type { Effects, OwnSend, Reader } from './world.ts';
 
 /** A run that is walked in earnest, in the transaction of `scope`. */
 export type Live = {
   scope: Scope;
-  run: DueRun;
+  run: WalkedRun;
+  /** What the runs of its transaction ask together. */
+  together: Together;
   profileId: string;
   now: Date;
   /** Providers that mail was planned for. */
@@ -47,17 +49,6 @@ const remembered = <T>(ask: () => Promise<T>) => {
       answer = null;
     },
   };
-};
-
-const findPerson = async ({ scope, profileId }: Live): Promise<PersonView | null> => {
-  const row = await profiles.findRow(scope, profileId);
-  return row && { profileId, email: row.email, traits: row.traits, tags: row.tags };
-};
-
-const findTrigger = async ({ scope, run }: Live): Promise<ingest.Event | null> => {
-  const { trigger_event_id: eventId, trigger_event_at: occurredAt } = run;
-  if (eventId === null || occurredAt === null) return null;
-  return (await ingest.listEvents(scope, [{ eventId, occurredAt }]))[0] ?? null;
 };
 
 const HOUR_MS = 3_600_000;
@@ -123,13 +114,11 @@ const toSkipped = (
 
 /** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
 export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
-  const { scope, run, profileId } = live;
-  const person = remembered(() => findPerson(live));
-  const trigger = remembered(() => findTrigger(live));
+  const { scope, run, profileId, together } = live;
   const members = remembered(() => profiles.listMembers(scope, [profileId]));
   const reader: Reader = {
-    person: person.get,
-    triggerEvent: trigger.get,
+    person: () => together.findPerson(profileId),
+    triggerEvent: () => together.findTrigger(run),
     firstEvent: async (match, until) =>
       findFirstEvent(scope, await members.get(), match, { since: beginningOf(run), until }),
     entered: async (segmentId, until) => {
@@ -163,7 +152,7 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       // A test tells nobody's profile anything.
       if (is_test) return;
       await profiles.changeTraits(scope, { identityId, traits, setAt, authority });
-      person.forget();
+      together.forget(profileId);
     },
   };
   return { reader, effects };

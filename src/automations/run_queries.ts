@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { KeptDefinition } from './schema.ts';
 
 export type NewRun = {
   run_id: string;
@@ -67,9 +66,9 @@ const DueRun = z.strictObject({
   is_test: z.boolean(),
   may_call: z.boolean(),
   entries: z.int(),
-  definition: KeptDefinition,
   automation_status: z.enum(['draft', 'active', 'paused', 'archived']),
 });
+/** A run that is due, but for what its version says. */
 export type DueRun = z.output<typeof DueRun>;
 
 const Due = z.strictObject({ run_id: z.uuid(), identity_id: z.uuid(), is_capped: z.boolean() });
@@ -103,20 +102,15 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]
     select run.run_id, run.automation_id, run.version, run.identity_id, run.step_id, run.waits_until as until,
       run.wake_at, run.trigger_event_id, run.trigger_event_at, run.trigger_entry, run.started_at,
       run.test_recipient, run.is_test, run.may_call,
-      version.definition, automation.status as automation_status,
+      automation.status as automation_status,
       (
         select count(*) from automations.run_log as entry
         where entry.project_id = ${projectId} and entry.run_id = run.run_id
       ) as entries
     from automations.runs as run
-    join automations.versions as version
-      on version.project_id = run.project_id
-      and version.automation_id = run.automation_id
-      and version.version = run.version
     join automations.automations as automation
       on automation.project_id = run.project_id and automation.automation_id = run.automation_id
-    where run.project_id = ${projectId} and version.project_id = ${projectId}
-    and automation.project_id = ${projectId}
+    where run.project_id = ${projectId} and automation.project_id = ${projectId}
     and run.run_id = any (${sql.array([...runIds], 'uuid')})
     and run.status = 'active' and run.wake_at <= statement_timestamp()
     order by run.wake_at

@@ -2,34 +2,42 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { jsonObject } from '../base/json_object.ts';
-import { KeptDefinition } from './schema.ts';
 
-const Triggered = z.strictObject({
+const EventTrigger = z.strictObject({
   automation_id: z.uuid(),
   version: z.int(),
-  definition: KeptDefinition,
+  event_name: z.string(),
+});
+export type EventTrigger = z.output<typeof EventTrigger>;
+
+/** What the active automations of the project wait for. */
+export const listEventTriggers = ({ tx, projectId }: Scope) =>
+  tx.any(sql.type(EventTrigger)`
+    select automation_id, version, event_name from automations.triggers where project_id = ${projectId}
+  `);
+
+const TriggerEvent = z.strictObject({
   event_id: z.uuid(),
+  name: z.string(),
   occurred_at: z.date(),
   received_at: z.date(),
   external_id: z.string().nullable(),
   anonymous_id: z.string().nullable(),
   properties: jsonObject<string | number | boolean>(),
 });
-export type Triggered = z.output<typeof Triggered>;
+export type TriggerEvent = z.output<typeof TriggerEvent>;
 
-/** The events of some flushes that an active automation waits for, oldest first. Most events match none. */
-export const listTriggered = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
-  tx.any(sql.type(Triggered)`
-    select trigger.automation_id, trigger.version, version.definition, event.event_id, event.occurred_at,
-      event.received_at, event.external_id, event.anonymous_id, event.properties
+/** The events of some flushes that have one of some names, oldest first. Most events have none of them. */
+export const listTriggerEvents = (
+  { tx, projectId }: Scope,
+  flushIds: readonly string[],
+  names: readonly string[],
+) =>
+  tx.any(sql.type(TriggerEvent)`
+    select event.event_id, event.name, event.occurred_at, event.received_at, event.external_id, event.anonymous_id,
+      event.properties
     from ingest.pending_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')}) as event
-    join automations.triggers as trigger
-      on trigger.project_id = event.project_id and trigger.event_name = event.name
-    join automations.versions as version
-      on version.project_id = trigger.project_id
-      and version.automation_id = trigger.automation_id
-      and version.version = trigger.version
-    where trigger.project_id = ${projectId} and version.project_id = ${projectId}
+    where event.name = any (${sql.array([...names], 'text')})
     order by event.occurred_at, event.event_id
   `);
 

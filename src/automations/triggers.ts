@@ -4,14 +4,16 @@ import { later } from './clock.ts';
 import { hold } from './comparison.ts';
 import { letIn } from './entering.ts';
 import type { Asking } from './entering.ts';
-import { listTriggered } from './trigger_queries.ts';
-import type { Triggered } from './trigger_queries.ts';
+import { readDefinitions } from './definitions.ts';
+import type { Definition } from './schema.ts';
+import { listEventTriggers, listTriggerEvents } from './trigger_queries.ts';
+import type { EventTrigger, TriggerEvent } from './trigger_queries.ts';
 
 /** Whom an event is about: its external id where it has one. */
 export const subjectOf = ({
   external_id,
   anonymous_id,
-}: Pick<Triggered, 'external_id' | 'anonymous_id'>) =>
+}: Pick<TriggerEvent, 'external_id' | 'anonymous_id'>) =>
   external_id === null
     ? ({ kind: 'anonymous', value: anonymous_id ?? '' } as const)
     : ({ kind: 'external', value: external_id } as const);
@@ -22,8 +24,29 @@ export const isLate = (
   setting: string,
 ): boolean => setting !== 'accept' && later(occurred_at, setting, 'UTC') < received_at;
 
-const matches = ({ definition: { trigger }, properties }: Triggered): boolean =>
-  trigger.kind === 'event' && hold(trigger.filters, properties);
+/** An event, and an automation that it starts a run of. */
+type Triggered = { event: TriggerEvent; trigger: EventTrigger; definition: Definition };
+
+/** The events of some flushes with each active automation that they match, oldest first. */
+const listTriggered = async (scope: Scope, flushIds: readonly string[]): Promise<Triggered[]> => {
+  const triggers = await listEventTriggers(scope);
+  if (triggers.length === 0) return [];
+  const byName = Map.groupBy(triggers, ({ event_name }) => event_name);
+  const events = await listTriggerEvents(scope, flushIds, [...byName.keys()]);
+  const asked = new Set(events.map(({ name }) => name));
+  const definitionOf = await readDefinitions(
+    scope,
+    triggers.filter(({ event_name }) => asked.has(event_name)),
+  );
+  return events.flatMap((event) =>
+    (byName.get(event.name) ?? []).flatMap((trigger): Triggered[] => {
+      const definition = definitionOf(trigger);
+      const isMatch =
+        definition.trigger.kind === 'event' && hold(definition.trigger.filters, event.properties);
+      return isMatch ? [{ event, trigger, definition }] : [];
+    }),
+  );
+};
 
 export type Subject = ReturnType<typeof subjectOf>;
 
@@ -42,17 +65,20 @@ export const findPeople = async (scope: Scope, subjects: readonly Subject[]) => 
   );
 };
 
-const toAsking = (event: Triggered, person: { identityId: string; profileId: string }): Asking => ({
-  automationId: event.automation_id,
-  version: event.version,
-  definition: event.definition,
+const toAsking = (
+  { event, trigger, definition }: Triggered,
+  person: { identityId: string; profileId: string },
+): Asking => ({
+  automationId: trigger.automation_id,
+  version: trigger.version,
+  definition,
   ...person,
   by: {
     kind: 'event',
     eventId: event.event_id,
     at: event.occurred_at,
     properties: event.properties,
-    isLate: isLate(event, event.definition.settings.late_events),
+    isLate: isLate(event, definition.settings.late_events),
   },
 });
 
@@ -61,15 +87,18 @@ export const startTriggered = async (
   scope: Scope,
   flushIds: readonly string[],
 ): Promise<number> => {
-  const triggered = (await listTriggered(scope, flushIds)).filter(matches);
+  const triggered = await listTriggered(scope, flushIds);
   if (triggered.length === 0) return 0;
-  const people = await findPeople(scope, triggered.map(subjectOf));
+  const people = await findPeople(
+    scope,
+    triggered.map(({ event }) => subjectOf(event)),
+  );
   return letIn(
     scope,
-    triggered.flatMap((event) => {
-      const { kind, value } = subjectOf(event);
+    triggered.flatMap((one) => {
+      const { kind, value } = subjectOf(one.event);
       const person = people.get(`${kind}/${value}`);
-      return person ? [toAsking(event, person)] : [];
+      return person ? [toAsking(one, person)] : [];
     }),
   );
 };

@@ -83,8 +83,13 @@ test('quiet hours and a frequency cap that it waited for are told before it', as
   await happen(EVENT);
   expect((await ask('GET', `/v1/sends?automation_id=${id}`)).body.items).toEqual([]);
   await database.owner.query(
-    `update automations.versions set definition = jsonb_set(definition, '{settings,quiet_hours}', 'null')
-     where project_id = $1`,
+    `with without as (
+      insert into automations.versions (project_id, automation_id, version, definition, created_at)
+      select project_id, automation_id, 2, jsonb_set(definition, '{settings,quiet_hours}', 'null'), now()
+      from automations.versions where project_id = $1 and version = 1
+      returning automation_id
+    )
+    update automations.runs as run set version = 2 from without where run.automation_id = without.automation_id`,
     [api.project.project_id],
   );
   await pass('1 day');

@@ -221,14 +221,31 @@ test('a run that cannot be advanced does not hold up the events that started oth
     [projectId],
   );
   await database.owner.query(
-    `update automations.versions as version set definition = '{}' from automations.automations as automation
-    where version.project_id = $1 and automation.automation_id = version.automation_id
-    and automation.name = 'broken'`,
+    `with broken as (
+      insert into automations.versions (project_id, automation_id, version, definition, created_at)
+      select project_id, automation_id, 2, '{}', now() from automations.automations
+      where project_id = $1 and name = 'broken'
+      returning automation_id
+    )
+    update automations.runs as run set version = 2 from broken where run.automation_id = broken.automation_id`,
     [projectId],
   );
   await flush(projectId, [newEvent({ name: 'good' })]);
   await run(projectId);
-  expect(await count('ingest.pending', projectId)).toBe(0);
-  expect(await count('automations.runs', projectId)).toBe(2);
-  expect(await jobsOf(projectId)).toContain('automations/advance_runs');
+  const { rows: waiting } = await database.owner.query(
+    `select event.name from ingest.pending cross join unnest(event_ids) as waiting (event_id)
+    join ingest.events as event using (project_id, event_id) where pending.project_id = $1 and event.name = 'good'`,
+    [projectId],
+  );
+  expect(waiting).toEqual([]);
+  const { rows: runs } = await database.owner.query(
+    `select automation.name, run.status, run.failure_count from automations.runs as run
+    join automations.automations as automation using (project_id, automation_id)
+    where project_id = $1 order by automation.name`,
+    [projectId],
+  );
+  expect(runs).toEqual([
+    { name: 'broken', status: 'active', failure_count: 1 },
+    { name: 'good', status: 'ended', failure_count: 0 },
+  ]);
 });

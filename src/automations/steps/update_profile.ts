@@ -21,7 +21,8 @@ const isEmpty = (traits: Traits): boolean => Object.keys(traits).length === 0;
  * sent it; and what the step itself says, as of now, as a server would.
  */
 export const updateProfile: Take<'update_profile'> = async ({ now, reader, effects }, step) => {
-  const event = await reader.triggerEvent();
+  const isTold = !isEmpty(step.traits_from_event);
+  const event = isTold ? await reader.triggerEvent() : null;
   const told = toldBy(event, step);
   if (event !== null && !isEmpty(told)) {
     const authority = event.source === 'browser' ? 'publishable' : 'server';

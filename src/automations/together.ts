@@ -1,0 +1,72 @@
+import type { Scope } from '../base/db.ts';
+import * as ingest from '../ingest/ingest.ts';
+import * as profiles from '../profiles/profiles.ts';
+import type { DueRun } from './run_queries.ts';
+import type { Definition } from './schema.ts';
+import type { PersonView } from './world.ts';
+
+/** A due run with what its version says. */
+export type WalkedRun = DueRun & { definition: Definition };
+
+const toView = (row: profiles.ProfileRow): PersonView => ({
+  profileId: row.profile_id,
+  email: row.email,
+  traits: row.traits,
+  tags: row.tags,
+});
+
+/**
+ * What runs that are walked in one transaction ask about people and events, asked for all of them at once: a
+ * thousand runs are a few statements. Whoever is changed is asked about again.
+ */
+export class Together {
+  readonly #scope: Scope;
+  readonly #runs: readonly DueRun[];
+  readonly #people: Map<string, PersonView>;
+  readonly #changed = new Set<string>();
+  #events: Promise<Map<string, ingest.Event>> | null = null;
+
+  private constructor(scope: Scope, runs: readonly DueRun[], people: Map<string, PersonView>) {
+    this.#scope = scope;
+    this.#runs = runs;
+    this.#people = people;
+  }
+
+  static async open(
+    scope: Scope,
+    runs: readonly DueRun[],
+    profileIds: readonly string[],
+  ): Promise<Together> {
+    const rows = await profiles.listRows(scope, [...new Set(profileIds)]);
+    return new Together(scope, runs, new Map(rows.map((row) => [row.profile_id, toView(row)])));
+  }
+
+  /** Null when there is nobody any more. */
+  async findPerson(profileId: string): Promise<PersonView | null> {
+    if (!this.#changed.has(profileId)) return this.#people.get(profileId) ?? null;
+    const row = await profiles.findRow(this.#scope, profileId);
+    if (!row) return null;
+    this.#people.set(profileId, toView(row));
+    this.#changed.delete(profileId);
+    return toView(row);
+  }
+
+  /** Somebody was changed since they were read. */
+  forget(profileId: string): void {
+    this.#changed.add(profileId);
+  }
+
+  async findTrigger({ trigger_event_id: eventId }: DueRun): Promise<ingest.Event | null> {
+    if (eventId === null) return null;
+    return (await (this.#events ??= this.#readEvents())).get(eventId) ?? null;
+  }
+
+  async #readEvents(): Promise<Map<string, ingest.Event>> {
+    const keys = this.#runs.flatMap(
+      ({ trigger_event_id: eventId, trigger_event_at: occurredAt }) =>
+        eventId === null || occurredAt === null ? [] : [{ eventId, occurredAt }],
+    );
+    const events = await ingest.listEvents(this.#scope, keys);
+    return new Map(events.map((event) => [event.event_id, event]));
+  }
+}
