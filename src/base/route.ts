@@ -80,12 +80,17 @@ type Described = {
  */
 export type Again = {
   idIn: (answer: unknown) => string;
-  /** The answer as it is by now; null when what it was about is gone. */
-  find: (addressed: Addressed, id: string) => Promise<unknown>;
+  /** The answer as it is by now; null when what it was about is gone. `body` is as its schema parsed it. */
+  find: (addressed: Addressed & { body?: unknown }, id: string) => Promise<unknown>;
 };
 
 export type JsonRoute<Body = unknown, Query = unknown, Found = unknown> = Described & {
   access: 'publishable' | 'server';
+  /**
+   * Of a POST that changes nothing: it is answered afresh each time, whatever Idempotency-Key comes with it, and
+   * nothing of its answer is kept.
+   */
+  isReading?: true;
   /** For an answer that tells of somebody; any other is kept as it was given. */
   again?: Again;
   /** What the path names; null is 404, whatever else is wrong with the request. */

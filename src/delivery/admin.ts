@@ -33,19 +33,17 @@ export const sendProcedures = router({
   /** Says what became of a send whose outcome is unknown. */
   resolve: projectProcedure
     .input(OfSend.extend({ outcome: z.enum(RESOLUTIONS) }))
-    .mutation(({ ctx, input: { projectId, sendId, outcome } }) =>
-      resolveOrRepeat(ctx.deps, projectId, sendId, { outcome }),
+    .mutation(async ({ ctx, input: { projectId, sendId, outcome } }) =>
+      toSend(await resolveOrRepeat(ctx.deps, projectId, sendId, { outcome })),
     ),
 
   /** Says of an unknown send that it was not sent, and hands it over once more. */
   sendAgain: projectProcedure
     .input(OfSend.extend({ afterAttempt: z.int().positive() }))
-    .mutation(({ ctx, input: { projectId, sendId, afterAttempt } }) =>
-      resolveOrRepeat(ctx.deps, projectId, sendId, {
-        outcome: 'not_sent',
-        send_again_after: afterAttempt,
-      }),
-    ),
+    .mutation(async ({ ctx, input: { projectId, sendId, afterAttempt } }) => {
+      const found = { outcome: 'not_sent', send_again_after: afterAttempt } as const;
+      return toSend(await resolveOrRepeat(ctx.deps, projectId, sendId, found));
+    }),
 
   /** Cancels a send that waits to be handed over. */
   cancel: projectProcedure

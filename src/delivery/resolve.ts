@@ -8,7 +8,6 @@ import type { SendRow } from './log_queries.ts';
 import { observeEnded } from './observe.ts';
 import { EXPIRES_AFTER_HOURS_DEFAULT } from './retry.ts';
 import { sendHint } from './send_hint.ts';
-import { toSend } from './send_log.ts';
 import { cancelQueued, queueAgain, resolveUnknown, wasSentAgain } from './wait_queries.ts';
 
 /** What somebody may find out about a send whose outcome is unknown. */
@@ -68,14 +67,14 @@ export const resolveOrRepeat = async (
   projectId: string,
   sendId: string,
   { outcome, send_again_after }: Found,
-) => {
+): Promise<SendRow> => {
   const send = await inProject(deps, projectId, (scope) =>
     send_again_after === undefined
       ? resolve(scope, sendId, outcome)
       : sendAgain(scope, sendId, send_again_after),
   );
   if (send.shown_status === 'queued') await hint(deps, sendHint(projectId, send.provider_id));
-  return toSend(send);
+  return send;
 };
 
 /** Ends a send that waits; where it may have been sent, it is unknown again. Answers how it stands, also said twice. */

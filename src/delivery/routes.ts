@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import type { Addressed } from '../base/route.ts';
+import type { Addressed, Again } from '../base/route.ts';
 import type { SendRow } from './log_queries.ts';
 import { cancel, findSend, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { CANCELLED_SHOWN, RESOLVED_SHOWN } from './shown.ts';
@@ -49,6 +49,15 @@ const findNamed = async ({ deps, caller, params }: Addressed): Promise<SendRow |
   return inProject(deps, caller.projectId, (scope) => findSend(scope, named.data.id));
 };
 
+/** Without whom it was for, once they are erased. */
+const again: Again = {
+  idIn: (answer) => Send.parse(answer).id,
+  find: async ({ deps, caller }, id) => {
+    const send = await inProject(deps, caller.projectId, (scope) => findSend(scope, id));
+    return send && toSend(send);
+  },
+};
+
 export const deliveryRoutes = [
   route({
     method: 'GET',
@@ -92,8 +101,9 @@ export const deliveryRoutes = [
     status: 200,
     answer: Send,
     refusals: ['send_not_unknown'],
-    handle: ({ deps, caller, found, body }) =>
-      resolveOrRepeat(deps, caller.projectId, found.send_id, body),
+    again,
+    handle: async ({ deps, caller, found, body }) =>
+      toSend(await resolveOrRepeat(deps, caller.projectId, found.send_id, body)),
   }),
   route({
     method: 'POST',
@@ -101,12 +111,15 @@ export const deliveryRoutes = [
     example: CANCELLED_SHOWN,
     access: 'server',
     summary: 'Cancel a send that waits to be handed over.',
-    description: 'Also while it waits for a retry. Cancelling again changes nothing.',
+    description:
+      'Also while it waits for a retry. Where an earlier hand-off may have been taken it is `unknown` again, with ' +
+      '`cancelled` as its reason, and held. Cancelling again changes nothing.',
     params: SendParams,
     find: findNamed,
     status: 200,
     answer: Send,
     refusals: ['send_not_queued'],
+    again,
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) =>
         toSend(await cancel(scope, found.send_id)),

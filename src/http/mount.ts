@@ -14,6 +14,7 @@ import { checkMediaType, hasBody, readBody } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
+import { takesIdempotencyKey } from './openapi_headers.ts';
 import { limitRequest } from './limit_requests.ts';
 import { sendStream } from './send_stream.ts';
 import { checkPath, readQuery } from './url.ts';
@@ -48,7 +49,7 @@ const toKeyed = (
   ctx: RouterContext,
   { projectId, kind }: Key['caller'],
 ): Omit<Keyed, 'body'> | null => {
-  const key = declared.method === 'POST' ? readIdempotencyKey(ctx.req.headers) : null;
+  const key = takesIdempotencyKey(declared) ? readIdempotencyKey(ctx.req.headers) : null;
   // What is kept of an answer belongs to its scope: whoever changes the one changes the other.
   const scope = `${declared.method} ${declared.path} ${kind}${declared.again ? ' again' : ''}`;
   return key === null ? null : { projectId, key, scope, url: ctx.url };
@@ -56,7 +57,7 @@ const toKeyed = (
 
 type Asked = { ctx: RouterContext; caller: Key['caller'] };
 
-const toKeeping = ({ again }: JsonRoute, addressed: Addressed): Keeping =>
+const toKeeping = ({ again }: JsonRoute, addressed: Addressed & { body?: unknown }): Keeping =>
   again ? { keep: again.idIn, tell: (id) => again.find(addressed, String(id)) } : AS_GIVEN;
 
 /** What was answered to this very request before its object went, or 404 whatever else is wrong with it. */
@@ -104,7 +105,7 @@ const answerJson = async (
     deps,
     { ...keyed, body: bytes },
     (repetitionId) => run({ repetitionId }),
-    toKeeping(declared, addressed),
+    toKeeping(declared, { ...addressed, body }),
   );
 };
 

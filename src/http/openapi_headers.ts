@@ -7,10 +7,10 @@ const TRACEPARENT = {
   pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
 } as const;
 
-type Reader = { method: string; access: Route['access'] | 'none' };
+type Reader = { method: string; access: Route['access'] | 'none'; isReading?: true };
 
-export const takesIdempotencyKey = ({ method, access }: Reader): boolean =>
-  method === 'POST' && (access === 'publishable' || access === 'server');
+export const takesIdempotencyKey = ({ method, access, isReading }: Reader): boolean =>
+  method === 'POST' && !isReading && (access === 'publishable' || access === 'server');
 
 /** Headers that endpoints read, described once: all of them, unless it is said which. */
 export const requestHeaders: readonly {
@@ -45,7 +45,7 @@ export const requestHeaders: readonly {
       in: 'header',
       description:
         'Makes the request safe to repeat: for 24 hours the same request with the same key gets the same answer. ' +
-        'What tells of somebody is told as it is by then, and is `not_found` once they are erased.',
+        'What tells of somebody is told as it is by then: without them, or `not_found`, once they are erased.',
       schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
     },
   },

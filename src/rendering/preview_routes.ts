@@ -11,6 +11,7 @@ import { Preview } from './shown.ts';
 
 const answered = {
   method: 'POST',
+  isReading: true,
   status: 200,
   answer: Preview,
   refusals: ['template_failed'],

@@ -128,6 +128,7 @@ const listRoutes = [
   route({
     method: 'POST',
     path: '/v1/segment-previews',
+    isReading: true,
     access: 'server',
     summary: 'Ask who would be in a segment, without keeping it.',
     description:

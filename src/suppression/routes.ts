@@ -4,7 +4,7 @@ import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import type { Addressed } from '../base/route.ts';
+import type { Addressed, Again } from '../base/route.ts';
 import { changesOf } from './changes.ts';
 import type { Changes, Others } from './changes.ts';
 import { readImport } from './import_list.ts';
@@ -139,7 +139,18 @@ const importRoutes = (changes: Changes) => [
   }),
 ];
 
-const described = { method: 'POST', access: 'server', answer: AddressState } as const;
+/** The request itself names the address: nothing of the answer is kept. */
+const again: Again = {
+  idIn: () => '',
+  find: async ({ deps, caller, params, body }) => {
+    const email = params['email'] ?? NewSuppression.parse(body).email;
+    return inProject(deps, caller.projectId, async (scope) =>
+      (await findByEmail(scope, email)) ? readAddressState(scope, email) : null,
+    );
+  },
+};
+
+const described = { method: 'POST', access: 'server', answer: AddressState, again } as const;
 /** The same request again is the same change. */
 const idOf = (repetitionId: string | undefined) =>
   repetitionId === undefined ? {} : { changeId: repetitionId };

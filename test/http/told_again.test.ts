@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
+import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -106,6 +107,78 @@ describe('an erasure', () => {
       'not_found',
     );
   });
+});
+
+describe('a preview for somebody', () => {
+  test('404 not_found: is made afresh, and shows nobody once they are erased', async () => {
+    const { ann, erase } = await linked();
+    await api.processEvents();
+    const once = randomUUID();
+    const template = { name: 'M', subject: 'For {{ profile.email }}', html: '<p>Hi</p>' };
+    const show = () =>
+      post(`/v1/projects/${api.project.project_id}/template-previews`, once, {
+        template,
+        profile_id: `external_id:${ann}`,
+      });
+    await database.owner.query('delete from http.idempotency_keys');
+    const first = await show();
+    expect([first.status, first.body.subject]).toEqual([200, `For ${ann}@x.org`]);
+    expect(await listKept()).toEqual([]);
+    await erase();
+    const again = await show();
+    expect([isReplayed(again), JSON.stringify(again.body)]).toEqual([
+      false,
+      expect.not.stringContaining(`${ann}@`),
+    ]);
+  });
+});
+
+describe('a send', () => {
+  test('200: is told again as it is by now: without whom it was for once they are erased', async () => {
+    const projectId = api.project.project_id;
+    const { profileId, erase } = await linked();
+    const recipient = `${newId()}@x.org`;
+    const { sendId } = newSend({ profileId, recipient });
+    await sendsOf(database, projectId).plan(newSend({ sendId, profileId, recipient }));
+    const once = randomUUID();
+    const cancel = () => post(`/v1/sends/${sendId}/cancel`, once);
+    const first = await cancel();
+    expect(first.body).toMatchObject({ id: sendId, to: recipient, status: 'cancelled' });
+    const again = await cancel();
+    expect([isReplayed(again), again.body]).toEqual([true, first.body]);
+    await erase();
+    const erased = await cancel();
+    expect([erased.status, isReplayed(erased)]).toEqual([200, true]);
+    expect(erased.body).toEqual({ ...first.body, to: null });
+  });
+});
+
+describe('an address', () => {
+  test.each([
+    ['/v1/suppressions', '/lift', { reason: 'ann asked' }],
+    ['/v1/unsubscribes', '/resubscribe', undefined],
+  ] as const)(
+    '2xx: what was done at %s is told again without it once it is erased',
+    async (path, free, said) => {
+      const { ann, erase } = await linked();
+      const email = `${ann}@x.org`;
+      const once = randomUUID();
+      const stop = () => post(path, once, { email, note: 'ann wrote' });
+      const release = () => post(`${path}/${email}${free}`, once, said);
+      const stopped = await stop();
+      expect(stopped.body).toMatchObject({ email, history: [{ note: 'ann wrote' }] });
+      const again = await stop();
+      expect([again.status, isReplayed(again), again.body]).toEqual([201, true, stopped.body]);
+      const released = await release();
+      expect([(await release()).body, (await stop()).body]).toEqual([released.body, released.body]);
+      await erase();
+      for (const told of [await stop(), await release()]) {
+        expect([told.status < 300, isReplayed(told)]).toEqual([true, true]);
+        expect(told.body.history).toHaveLength(2);
+        expect(JSON.stringify(told.body)).not.toMatch(new RegExp(`${ann}|wrote|asked`));
+      }
+    },
+  );
 });
 
 test('what is kept of an answer that tells of somebody is an id, however much they have', async () => {
