@@ -9,7 +9,6 @@ export type Bounce = {
   provider: Settings['provider'];
   /** The codes of its refusal. */
   codes: string;
-  occurredAt: Date;
 };
 
 /**

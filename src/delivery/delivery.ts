@@ -15,6 +15,7 @@ export { sendSection } from './export.ts';
 export { findSentTo, noteRefused } from './feedback_queries.ts';
 export type { Fact };
 export type { Found as SentTo } from './feedback_queries.ts';
+export { getBegunAt } from './hand_off_queries.ts';
 export { countBetween } from './log_queries.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';

@@ -85,7 +85,7 @@ const writeOutcome = (
   if (codes === undefined) return log.end(row);
   const { send_id: sendId, attempt, recipient: email } = send;
   const { provider } = ready.settings;
-  return log.endBounced(row, { sendId, attempt, email, provider, codes, occurredAt: new Date() });
+  return log.endBounced(row, { sendId, attempt, email, provider, codes });
 };
 
 /**

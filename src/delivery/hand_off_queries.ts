@@ -58,6 +58,21 @@ export const stepHandOffs = async (
   return new Map(begins.map(({ sendId }) => [sendId, decided.get(sendId) ?? 'lost']));
 };
 
+const Begun = z.strictObject({ started_at: z.date() });
+
+/** When a hand-off began, by the database's clock: whoever made it may have another. */
+export const getBegunAt = async (
+  { tx, projectId }: Scope,
+  sendId: string,
+  attempt: number,
+): Promise<Date> => {
+  const { started_at } = await tx.one(sql.type(Begun)`
+    select started_at from delivery.attempts
+    where project_id = ${projectId} and send_id = ${sendId} and attempt = ${attempt}
+  `);
+  return started_at;
+};
+
 export type OutcomeRow = {
   sendId: string;
   attempt: number;

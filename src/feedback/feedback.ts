@@ -151,9 +151,13 @@ export const record = async (
   return recorded;
 };
 
-/** A hard bounce that was said while the message was handed over: as good as one that a webhook tells. */
+/**
+ * A hard bounce that was said while the message was handed over: as good as one that a webhook tells. It counts from
+ * when that hand-off began: what somebody lifts while it goes on stays lifted.
+ */
 export const takeBounce: delivery.TakeBounce = async (scope, bounce, writeOutcome) => {
-  const { sendId, attempt, email, provider, codes, occurredAt } = bounce;
+  const { sendId, attempt, email, provider, codes } = bounce;
+  const occurredAt = await delivery.getBegunAt(scope, sendId, attempt);
   const notice: Notice = {
     ...meaning('bounced', 'hard'),
     email,

@@ -1,5 +1,5 @@
 // A hard bounce that is said while the message is handed over does what one does that a webhook tells.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { observeHandOffs, sendQueued, settleLost } from '../../src/delivery/delivery.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
@@ -12,6 +12,7 @@ import type { KINDS } from '../providers/counterparts.ts';
 import { testApi } from '../support/api.ts';
 import { cloudError } from '../support/cloud_sink.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
+import { eraseNow } from '../support/erase.ts';
 import { until } from '../support/until.ts';
 import { EMAIL, newNotice, projectTold } from './project_told.ts';
 
@@ -150,6 +151,27 @@ test.each([
   expect((await timeline()).map(({ name }) => name)).toEqual(['email_skipped']);
 });
 
+test.each([
+  ['behind', -1],
+  ['ahead', 1],
+])(
+  'a worker whose clock is a day %s suppresses whom it hears of after a lift',
+  async (_how, days) => {
+    const { send, sends, work, suppressed } = await toAnn();
+    const key = api.project.server_key;
+    await api.call('POST', '/v1/suppressions', { key, body: { email: EMAIL } });
+    const lift = { key, body: { reason: 'they asked' } };
+    expect((await api.call('POST', `/v1/suppressions/${EMAIL}/lift`, lift)).status).toBe(200);
+    await sends.plan(send);
+    sinks.smtp.play('rcpt', { code: 550, text: '5.1.1 unknown' });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * 86_400_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    await work();
+    const { handed_off_at: begunAt } = await sends.read(send.sendId);
+    expect(await suppressed()).toMatchObject({ reason: 'hard_bounce', suppressed_at: begunAt });
+  },
+);
+
 /** A hand-off that has begun, and what may be said of it. */
 const begun = async () => {
   const ann = await toAnn();
@@ -164,7 +186,6 @@ const begun = async () => {
     email: EMAIL,
     provider: 'smtp',
     codes: '550 5.1.1',
-    occurredAt: new Date(),
   } as const;
   const said = () =>
     ann.sends.within((scope) =>
@@ -177,7 +198,7 @@ const begun = async () => {
     ann.tell(newNotice({ kind: 'bounced', bounceType: 'hard', suppresses: 'hard_bounce', sendId }));
   const bouncedTimes = async () =>
     (await ann.timeline()).filter(({ name }) => name === 'email_bounced').length;
-  return { ...ann, said, told, bouncedTimes };
+  return { ...ann, bounce, said, told, bouncedTimes };
 };
 
 describe('with a webhook that tells the same', () => {
@@ -229,20 +250,28 @@ test('a refusal of a hand-off that was given up proves nothing of it but itself'
 test('outcome and effect are written together or not at all', async () => {
   const one = await begun();
   const failing = one.sends.within((scope) =>
-    takeBounce(
-      scope,
-      {
-        sendId: one.send.sendId,
-        attempt: 1,
-        email: EMAIL,
-        provider: 'smtp',
-        codes: '550 5.1.1',
-        occurredAt: new Date(),
-      },
-      () => Promise.reject(new Error('lost')),
-    ),
+    takeBounce(scope, one.bounce, () => Promise.reject(new Error('lost'))),
   );
   await expect(failing).rejects.toThrow('lost');
   expect(await one.suppressed()).toBeNull();
   expect(await one.sends.read(one.send.sendId)).toMatchObject({ status: 'handing_off' });
+});
+
+test('of somebody who was erased meanwhile nothing comes back, and the address is left alone', async () => {
+  const one = await begun();
+  const { project_id: projectId, server_key: key } = api.project;
+  await eraseNow(database, projectId, one.ann.profileId);
+  await one.said();
+  const erased = { status: 'rejected', recipient: null, subject: null };
+  expect(await one.sends.read(one.send.sendId)).toMatchObject(erased);
+  expect(await one.suppressed()).toMatchObject({ reason: 'hard_bounce' });
+  const { body } = await api.call('GET', `/v1/suppressions?email=${EMAIL}`, { key });
+  expect(body.items).toMatchObject([{ email: null, reason: 'hard_bounce' }]);
+  const { rows } = await database.owner.query(
+    'select address_key, reason from feedback.notices where project_id = $1',
+    [projectId],
+  );
+  expect(rows).toEqual([{ address_key: null, reason: null }]);
+  expect(await one.timeline()).toEqual([]);
+  expect((await api.call('GET', `/v1/profiles/${one.ann.profileId}`, { key })).status).toBe(404);
 });
