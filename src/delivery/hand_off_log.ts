@@ -29,16 +29,23 @@ export class HandOffLog {
   readonly #deps: LogDeps;
   readonly #projectId: string;
   readonly #takeBounce: TakeBounce;
+  readonly #triesMs: readonly number[];
   #begins: Begin[] = [];
   /** What is in the commit that is under way. */
   #writing: readonly Begin[] = [];
   #ends: End[] = [];
   #isWriting = false;
 
-  constructor(deps: LogDeps, projectId: string, takeBounce: TakeBounce) {
+  constructor(
+    deps: LogDeps,
+    projectId: string,
+    takeBounce: TakeBounce,
+    triesMs = OUTCOME_TRIES_MS,
+  ) {
     this.#deps = deps;
     this.#projectId = projectId;
     this.#takeBounce = takeBounce;
+    this.#triesMs = triesMs;
   }
 
   /** Resolves once it is committed that the hand-off begins, or that it must not. */
@@ -60,15 +67,29 @@ export class HandOffLog {
     });
   }
 
-  /** The same of one that was a hard bounce, with what that calls for: in a commit of its own, as there are few. */
+  /**
+   * The same of one that was a hard bounce, with what that calls for: in a commit of its own, as there are few. Where
+   * that fails, and not the database, it is tried on; that the message was refused does not wait for it.
+   */
   async endBounced(row: OutcomeRow, bounce: Bounce): Promise<void> {
-    const write = () =>
+    const endAlone = () => stepHandOffs(this.#deps.db, this.#projectId, [row], []);
+    const endWhole = () =>
       inProject(this.#deps, this.#projectId, (scope) =>
         this.#takeBounce(scope, bounce, async ({ tx }) => {
           await stepHandOffs(tx, this.#projectId, [row], []);
         }),
       );
-    await write().catch((error: unknown) => this.#keep(row, write, error));
+    const write = () =>
+      endWhole().catch(async (error: unknown) => {
+        if (!isDatabaseDown(error)) await endAlone();
+        throw error;
+      });
+    await write()
+      .catch((error: unknown) => this.#keep(row, write, error))
+      .catch(async (err: unknown) => {
+        this.#deps.log.error({ err, send_id: row.sendId }, 'hard bounce has no effect');
+        await endAlone();
+      });
     ingest.wake(this.#deps, this.#projectId);
     this.#wakeObserver();
   }
@@ -118,7 +139,7 @@ export class HandOffLog {
   /** Writes one outcome by itself, again and again. */
   async #keep({ sendId }: OutcomeRow, write: Write, first: unknown): Promise<void> {
     let error = first;
-    for (const waitMs of OUTCOME_TRIES_MS) {
+    for (const waitMs of this.#triesMs) {
       this.#deps.log.warn({ err: error, send_id: sendId }, 'outcome not written; trying again');
       await wait(waitMs);
       try {
