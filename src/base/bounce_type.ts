@@ -1,8 +1,10 @@
 /** What a relay says of a bounce, in SMTP's words. Any of it may be missing. */
 export type BounceCodes = { code: number | null; enhanced: string | null; reason: string | null };
 
-/** Enhanced codes (RFC 3463) that say that there is no such mailbox, and never will be. */
-const HARD_ENHANCED = /^5\.1\.(?:1|2|3|6|10)$|^5\.2\.1$/;
+/** What an enhanced code (RFC 3463) says after its class where there is no such mailbox, or it is closed. */
+export const MAILBOX_GONE = String.raw`1\.(?:1|2|3|6|10)|2\.1`;
+/** That it never will be there is said by the class. */
+const HARD_ENHANCED = new RegExp(`^5\\.(?:${MAILBOX_GONE})$`);
 
 /** The host or the domain never accepts mail (RFC 7504). */
 const NEVER_ACCEPTS = [521, 556];

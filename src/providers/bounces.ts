@@ -1,22 +1,23 @@
-import { bounceTypeOf, readCodes } from '../base/bounce_type.ts';
+import { bounceTypeOf, MAILBOX_GONE, readCodes } from '../base/bounce_type.ts';
 import type { BounceCodes } from '../base/bounce_type.ts';
 
 /** Refusals that are about the mailbox itself: it is not there, is closed, or is full (RFC 3463). */
-const ABOUT_MAILBOX = /^[45]\.(?:1\.(?:1|2|3|6|10)|2\.[12])$/;
+const ABOUT_MAILBOX = new RegExp(`^[45]\\.(?:${MAILBOX_GONE}|2\\.2)$`);
 
 /** A receiver that asks the sender's own host first tells what that said: codes about the sender. */
 const ABOUT_CALLBACK =
   /\bsender (?:address )?(?:verif|rejected|refused)|\bverification failed for\b/i;
 
-/** No relaying, whatever code it comes with: the relay's policy. */
-const ABOUT_RELAYING =
+const NO_RELAYING =
   /\brelay(?:ing)?(?: access)? (?:denied|not (?:permitted|allowed))|not permitted to relay/i;
+
+/** No relaying, whatever code it comes with: the relay's policy. */
+export const isAboutRelaying = (text: string): boolean => NO_RELAYING.test(text);
 
 /** The code for an address that is none. */
 export const BAD_ADDRESS = '5.1.3';
 
-const isAboutElse = (text: string): boolean =>
-  ABOUT_CALLBACK.test(text) || ABOUT_RELAYING.test(text);
+const isAboutElse = (text: string): boolean => ABOUT_CALLBACK.test(text) || isAboutRelaying(text);
 
 /** Whether a reply is about the recipient's mailbox, by its enhanced code; of words alone nobody can be sure. */
 export const isAboutMailbox = (reply: string): boolean => {

@@ -43,24 +43,30 @@ const readAnswer = (answer: HttpsAnswer): Answer | null =>
 const dataOf = ({ data }: Answer): Data | null =>
   data === undefined || Array.isArray(data) ? null : data;
 
-/** Everything that an answer says of errors, as one text. */
-const problemOf = (read: Answer): string => {
-  const data = dataOf(read);
-  const told = [
-    ...[read, data].flatMap((one) => [one?.error_code, one?.error, one?.field_validation_errors]),
-    data?.failures,
-  ];
-  return told
+const toText = (told: readonly unknown[]): string =>
+  told
     .filter((one) => one !== undefined && !(Array.isArray(one) && one.length === 0))
     .map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
     .join(' ');
+
+/** What receivers said, passed on: nothing else in an answer is about a mailbox. */
+const failuresOf = (read: Answer): string => toText(dataOf(read)?.failures ?? []);
+
+/** Everything that an answer says of errors, as one text. */
+const problemOf = (read: Answer): string => {
+  const told = [read, dataOf(read)].flatMap((one) => [
+    one?.error_code,
+    one?.error,
+    one?.field_validation_errors,
+  ]);
+  return toText([...told, dataOf(read)?.failures]);
 };
 
 /** What the provider's words mean for the message: of the account they are mended by a person, of the message never. */
-const fromText = (answer: HttpsAnswer, text: string): SendOutcome | null => {
+const fromText = (answer: HttpsAnswer, read: Answer | null, text: string): SendOutcome | null => {
   const reason = readReason(text);
   // A mailbox that is full uses up no quota of the account's.
-  if (reason === null || isAboutMailbox(text)) return null;
+  if (reason === null || (read && isAboutMailbox(failuresOf(read)))) return null;
   const isOfMessage = reason === 'sender_not_verified' || reason === 'region_mismatch';
   return isOfMessage ? rejected(reason) : deferred(reason, retryAfterOf(answer.headers));
 };
@@ -77,19 +83,24 @@ const isNoAddress = (field: unknown): boolean => {
   );
 };
 
+/** Answers that were made of the message. What fails on the way to that may hold any number. */
+const OF_MESSAGE: readonly number[] = [200, 400];
+
 /** The codes of a refusal of the recipient, be it a receiver's that is passed on or the provider's own. */
-const readBounce = (read: Answer, problem: string): string | null => {
+const readBounce = ({ status }: HttpsAnswer, read: Answer): string | null => {
+  if (!OF_MESSAGE.includes(status)) return null;
   const fields = [read, dataOf(read)].map((one) => one?.field_validation_errors);
-  return fields.flat().some(isNoAddress) ? BAD_ADDRESS : readHardBounce(problem, 'recipient');
+  if (fields.flat().some(isNoAddress)) return BAD_ADDRESS;
+  return readHardBounce(failuresOf(read), 'recipient');
 };
 
 /** What an answer to a message means. A 200 says that it was looked at, not that it was taken. */
 export const classify = (answer: HttpsAnswer): SendOutcome => {
   const read = readAnswer(answer);
   const problem = read ? problemOf(read) : '';
-  const bounce = read && readBounce(read, problem);
+  const bounce = read && readBounce(answer, read);
   if (bounce) return bounced(bounce);
-  const told = fromText(answer, problem);
+  const told = fromText(answer, read, problem);
   if (told) return told;
   if (answer.status < 200 || answer.status >= 300) return classifyStatus(answer);
   const data = read && dataOf(read);

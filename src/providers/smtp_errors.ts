@@ -1,4 +1,4 @@
-import { isAboutMailbox, readHardBounce } from './bounces.ts';
+import { isAboutMailbox, isAboutRelaying, readHardBounce } from './bounces.ts';
 import { bounced, deferred, rejected } from './outcome.ts';
 import type { FailureReason, SendOutcome } from './outcome.ts';
 import { isAboutOther, readReason } from './reply_texts.ts';
@@ -32,9 +32,11 @@ const NO_AUTH_REPLIES: readonly number[] = [500, 502, 503, 504, 538];
 const isWithoutAuth = ({ code, responseCode = 0, message }: SmtpError): boolean =>
   code === 'EAUTH' && (NO_AUTH_REPLIES.includes(responseCode) || message.includes(NO_MECHANISM));
 
-/** Security and policy (RFC 3463), and relays that say so in words only. */
-const ABOUT_POLICY =
-  /\b5\.7\.\d{1,3}\b|\brelay(?:ing)?(?: access)? (?:denied|not (?:permitted|allowed))|not permitted to relay/i;
+/** Security and policy (RFC 3463). */
+const POLICY_CODE = /\b5\.7\.\d{1,3}\b/;
+
+/** Also of relays that say so in words only. */
+const isAboutPolicy = (text: string): boolean => POLICY_CODE.test(text) || isAboutRelaying(text);
 
 /** What a relay's own words say beyond its code; they are only believed where a reply was due. */
 const readTexts = ({ response = '', command }: SmtpError, from: string): FailureReason | null => {
@@ -72,7 +74,7 @@ export const classify = (error: SmtpError, from = ''): FailureReason => {
     return 'recipient_refused';
   if (told !== null) return told;
   if (error.command === 'RCPT TO') {
-    const isPolicy = isPermanent(error) && ABOUT_POLICY.test(error.response ?? '');
+    const isPolicy = isPermanent(error) && isAboutPolicy(error.response ?? '');
     return isPolicy ? 'blocked_by_policy' : 'recipient_refused';
   }
   if (isPermanent(error) && error.command === 'MAIL FROM') return 'sender_not_verified';

@@ -244,6 +244,37 @@ describe('classify', () => {
     expect(classify(answer(400, { data }))).toEqual(outcome);
   });
 
+  test.each<[string, object]>([
+    ['a version', { error: 'Unsupported client 5.1.1' }],
+    ['a code of its own', { error_code: `${CODE}.5.1.1`, error: 'Bad request' }],
+    ['a field', { field_validation_errors: { fieldname: 'sender', message: '550 5.1.1 unknown' } }],
+  ])('hears no hard bounce where no receiver speaks: in %s', (_where, told) => {
+    for (const json of [told, { data: told }])
+      for (const status of [200, 400])
+        expect(classify(answer(status, json))).toEqual(rejected('message_refused'));
+  });
+
+  test.each<[number, object]>([
+    [500, { kind: 'unknown' }],
+    [502, { kind: 'unknown' }],
+    [503, deferred('provider_unavailable')],
+    [429, deferred('throttled')],
+    [401, deferred('invalid_key')],
+    [422, rejected('message_refused')],
+  ])('nor in an answer of %i, whatever it holds', (status, outcome) => {
+    const fields = { fieldname: 'to', message: 'to was expecting a valid email address' };
+    for (const told of [
+      { failures: ['550 5.1.1 user unknown'] },
+      { field_validation_errors: fields },
+    ])
+      expect(classify(answer(status, { data: told }))).toEqual(outcome);
+  });
+
+  test('a quota is used up also where a number beside it looks like a full mailbox', () => {
+    const error = 'Daily message quota exceeded (relay 5.2.2)';
+    expect(classify(answer(400, { data: { error } }))).toMatchObject(deferred('quota_exhausted'));
+  });
+
   test('takes an answer without counts, as one that was accepted at once has', () => {
     expect(classify(answer(200, { data: { email_id: '1x' } }))).toEqual({
       kind: 'accepted',
