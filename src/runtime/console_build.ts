@@ -51,11 +51,25 @@ const runVite = async (outDir: string): Promise<void> => {
   if (exitCode !== 0) throw new Error(`The Console could not be built:\n${said.join('')}`);
 };
 
+const BUILDING = 'building-';
+/** Nobody builds for so long: whatever is older was left by a build that was killed. */
+const BUILDING_MS_MAX = 3_600_000;
+
+/** Removes what builds have left that were killed. One that is under way stays. */
+export const removeKilled = async (parent: string, now = Date.now()): Promise<void> => {
+  for (const name of await readdir(parent)) {
+    const isKilled = now - changedAt(join(parent, name)) > BUILDING_MS_MAX;
+    if (name.startsWith(BUILDING) && isKilled)
+      await rm(join(parent, name), { recursive: true, force: true });
+  }
+};
+
 /** Builds the Console into dist/console. Throws what the build said when it fails. */
 export const buildConsole = async (): Promise<void> => {
   const parent = dirname(CONSOLE_FOLDER);
   await mkdir(parent, { recursive: true });
-  const built = await mkdtemp(join(parent, 'building-'));
+  await removeKilled(parent);
+  const built = await mkdtemp(join(parent, BUILDING));
   const startedAt = new Date();
   try {
     await runVite(built);

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishConsole } from '../../src/runtime/console_build.ts';
+import { publishConsole, removeKilled } from '../../src/runtime/console_build.ts';
 
 let root: string;
 beforeAll(async () => {
@@ -58,4 +58,16 @@ test('what no page names any more goes after a day', async () => {
     'younger.js',
   ]);
   expect(existsSync(join(folder, 'index.html'))).toBe(true);
+});
+
+test('what a build has left that was killed goes after an hour; one that is under way stays', async () => {
+  const parent = await mkdtemp(join(root, 'parent-'));
+  const anHourAgo = new Date(Date.now() - 3_601_000);
+  for (const name of ['building-killed', 'building-now', 'console']) {
+    await mkdir(join(parent, name, 'assets'), { recursive: true });
+    await writeFile(join(parent, name, 'index.html'), name);
+    if (name !== 'building-now') await utimes(join(parent, name), anHourAgo, anHourAgo);
+  }
+  await removeKilled(parent);
+  expect((await readdir(parent)).toSorted()).toEqual(['building-now', 'console']);
 });
