@@ -43,7 +43,9 @@ export const Suppression = z
       .nullable()
       .meta({ description: 'The address; null once the person is erased.' }),
     reason: z.enum(SUPPRESSION_REASONS),
-    source: z.string().meta({ description: 'Who told us: a webhook, a person, an import.' }),
+    source: z.string().meta({
+      description: 'Who told us: a webhook, a person, an import, a provider that refused its mail.',
+    }),
     created_at: Timestamp,
   })
   .meta({
