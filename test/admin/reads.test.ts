@@ -153,7 +153,9 @@ test('the send log is filtered by status and by address', async () => {
   expect(ann.items.map(({ to }) => to)).toEqual(['ann@example.com']);
   const page = await client.sends.list.query({ projectId, limit: 1 });
   const next = await client.sends.list.query({ projectId, cursor: page.next_cursor ?? '' });
-  expect([...page.items, ...next.items]).toEqual(log.items);
+  // How they stand may change meanwhile: a worker tries them.
+  const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id);
+  expect(idsOf([...page.items, ...next.items])).toEqual(idsOf(log.items));
 });
 
 describe('a profile is found', () => {
