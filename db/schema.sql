@@ -850,10 +850,16 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.claim_sends to public;
 
+create function delivery.end_for(
+  stop text
+)
+returns text
+language sql immutable;
+grant execute on function delivery.end_for to public;
+
 create function delivery.list_unresolved(
   project_id uuid,
-  send_ids uuid[],
-  besides integer[] default null::integer[]
+  send_ids uuid[]
 )
 returns uuid[]
 language sql stable;
@@ -959,6 +965,33 @@ language plpgsql volatile
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.stop_hand_offs to public;
+
+create function delivery.stop_sends(
+  project_id uuid,
+  send_ids uuid[],
+  stop text,
+  said text default null::text
+)
+returns table (
+  stopped_id uuid
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.stop_sends to public;
+
+create function delivery.weigh_attempts(
+  project_id uuid,
+  send_ids uuid[],
+  outcomes jsonb
+)
+returns table (
+  moved_id uuid,
+  moved_to text
+)
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.weigh_attempts to public;
 
 -- feedback ----------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { FIRST_ID } from '../base/ids.ts';
-import { mayBeTaken } from './unresolved.ts';
+import { stopSends } from './stop.ts';
 
 const SendOf = z.strictObject({
   owner_id: z.uuid(),
@@ -61,10 +61,11 @@ export const listSendsTo = async (
 };
 
 /**
- * Takes out of sends whom they were for; those that wait are cancelled. One that is being handed over
+ * Takes out of sends whom they were for; those that wait are stopped. One that is being handed over
  * keeps its state: what becomes of it is written all the same.
  */
-export const eraseSends = async ({ tx, projectId }: Scope, sendIds: string[]): Promise<number> => {
+export const eraseSends = async (scope: Scope, sendIds: string[]): Promise<number> => {
+  const { tx, projectId } = scope;
   const ids = sql.array(sendIds, 'uuid');
   await tx.query(sql.unsafe`
     select from delivery.sends
@@ -72,18 +73,11 @@ export const eraseSends = async ({ tx, projectId }: Scope, sendIds: string[]): P
     order by send_id
     for update
   `);
+  await stopSends(scope, { stop: 'erased', sendIds: ids });
   const { rowCount } = await tx.query(sql.unsafe`
     update delivery.sends
     set recipient = null, subject = null, address_key = null,
-      status_reason = case when status in ('queued', 'failed_render') then 'erased' else status_reason end,
-      lease_owner = case when status = 'queued' then null else lease_owner end,
-      lease_until = case when status = 'queued' then null else lease_until end,
-      due_at = case when status = 'queued' and ${mayBeTaken} then 'infinity' else due_at end,
-      status = case
-        when status = 'queued' and ${mayBeTaken} then 'unknown'
-        when status = 'queued' then 'cancelled'
-        else status
-      end
+      status_reason = case when status = 'failed_render' then 'erased' else status_reason end
     where project_id = ${projectId} and send_id = any (${ids})
     and num_nonnulls(recipient, subject, address_key) > 0
   `);

@@ -1,27 +1,24 @@
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { EndedSend } from './ended_queries.ts';
 import { observeEnded } from './observe.ts';
-import { endAs } from './unresolved.ts';
+import { stopSends } from './stop.ts';
 import * as providers from '../providers/providers.ts';
 
 /** How many sends one turn of a provider that is gone ends; the sweeper reminds of the others. */
 export const CANCEL_SENDS_MAX = 1_000;
 
 /** Also those that a worker has leased: none of them has begun. */
-const cancelQueued = ({ tx, projectId }: Scope, providerId: string) =>
-  tx.any(sql.type(EndedSend)`
-    update delivery.sends
-    set ${endAs('cancelled')}, status_reason = 'provider_deleted'
-    where project_id = ${projectId} and send_id = any (array(
+const cancelQueued = (scope: Scope, providerId: string) =>
+  stopSends(scope, {
+    stop: 'provider_deleted',
+    sendIds: sql.fragment`array(
       select send_id from delivery.sends
-      where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
+      where project_id = ${scope.projectId} and provider_id = ${providerId} and status = 'queued'
       order by send_id
       limit ${CANCEL_SENDS_MAX}
       for update
-    ))
-    returning send_id
-  `);
+    )`,
+  });
 
 /** Ends what is queued for a provider that there is not any more. One that is parked keeps its queue. */
 export const cancelIfGone = async (scope: Scope, providerId: string): Promise<void> => {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { EndedSend } from './ended_queries.ts';
-import { endAs, mayBeTaken } from './unresolved.ts';
+import { stopSends } from './stop.ts';
 
 /** The states of a send; the drawing is in src/README.md. */
 export const SEND_STATUSES = [
@@ -123,18 +122,16 @@ export const postponeSend = (
 export type Postponement = { reason: string | null; retryAfterSeconds: number };
 
 /** Ends a leased send that cannot be built. One that may have been taken before keeps nothing of a template's words. */
-export const failRender = (
-  { tx, projectId }: Scope,
-  sendId: string,
-  owner: string,
-  reason: string,
-) =>
-  tx.any(sql.type(EndedSend)`
-    update delivery.sends
-    set ${endAs('failed_render')}, status_reason = case when ${mayBeTaken} then 'failed_render' else ${reason} end
-    where project_id = ${projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
-    returning send_id
-  `);
+export const failRender = (scope: Scope, sendId: string, owner: string, reason: string) =>
+  stopSends(scope, {
+    stop: 'failed_render',
+    said: reason,
+    sendIds: sql.fragment`array(
+      select send_id from delivery.sends
+      where project_id = ${scope.projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
+      for update
+    )`,
+  });
 
 export type Content = { sendId: string; subject: string; html: string; text: string };
 
@@ -173,18 +170,16 @@ export const releaseLeases = ({ tx, projectId }: Scope, sendIds: string[], owner
     and lease_owner = ${owner}
   `);
 
-/** Ends what waited too long, the longest first. Chosen as an array: a subquery may run again, past its own locks. */
-export const endExpired = ({ tx, projectId }: Scope, sendsMax: number) =>
-  tx.any(sql.type(EndedSend)`
-    update delivery.sends
-    set ${endAs('expired')}, status_reason = 'expired'
-    where project_id = ${projectId} and send_id = any (array(
+/** Ends what waited too long, the longest first. */
+export const endExpired = (scope: Scope, sendsMax: number) =>
+  stopSends(scope, {
+    stop: 'expired',
+    sendIds: sql.fragment`array(
       select send_id from delivery.sends
-      where project_id = ${projectId} and status = 'queued' and expires_at <= statement_timestamp()
+      where project_id = ${scope.projectId} and status = 'queued' and expires_at <= statement_timestamp()
       and (lease_until is null or lease_until < statement_timestamp())
       order by expires_at
       limit ${sendsMax}
       for update skip locked
-    ))
-    returning send_id
-  `);
+    )`,
+  });

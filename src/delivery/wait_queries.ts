@@ -3,7 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { EndedSend } from './ended_queries.ts';
 import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
-import { endAs } from './unresolved.ts';
+import { stopSends } from './stop.ts';
 
 const isResent = sql.fragment`(
   on_unknown = 'resend' and attempt_count < ${UNKNOWN_ATTEMPTS_MAX} and recipient is not null
@@ -152,10 +152,7 @@ export const wasSentAgain = ({ tx, projectId }: Scope, sendId: string, attempt: 
   `);
 
 /** Ends a send that waits. Null when it does not wait. */
-export const cancelQueued = ({ tx, projectId }: Scope, sendId: string) =>
-  tx.maybeOne(sql.type(EndedSend)`
-    update delivery.sends
-    set ${endAs('cancelled')}, status_reason = 'cancelled'
-    where project_id = ${projectId} and send_id = ${sendId} and status = 'queued'
-    returning send_id
-  `);
+export const cancelQueued = async (scope: Scope, sendId: string) => {
+  const sendIds = sql.array([sendId], 'uuid');
+  return (await stopSends(scope, { stop: 'cancelled', sendIds }))[0] ?? null;
+};

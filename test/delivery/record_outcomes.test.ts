@@ -83,8 +83,12 @@ test('what was told of the first hand-off proves it, also when the second was re
   await sends.end(send.sendId, 'rejected', { attempt: 2 });
   expect(await sends.read(send.sendId)).toMatchObject({
     status: 'accepted',
+    status_reason: 'outcome_unknown',
     accepted_at: expect.any(Date),
   });
+  const earlier = new Date('2026-01-31T12:00:01.000Z');
+  await sends.tell(send.sendId, 'complained', earlier);
+  expect(await sends.read(send.sendId)).toMatchObject({ accepted_at: earlier });
 });
 
 test('an accepted send says when, and what the provider calls it', async () => {
@@ -135,13 +139,29 @@ test('the next attempt after a deferral is a new one, on record beside the first
   ]);
 });
 
-test('an outcome of an earlier attempt does not move the send', async () => {
-  const sends = sendsOf(database, newId());
-  const { sendId } = await sends.handingOff();
-  await sends.update(sendId, 'attempt_count = 2');
-  await sends.end(sendId, 'accepted', { attempt: 1 });
-  expect(await sends.read(sendId)).toMatchObject({ status: 'handing_off', accepted_at: null });
-});
+test.each(OUTCOMES)(
+  'an earlier attempt that was %s does not move a send that is handed over again',
+  async (outcome) => {
+    const { projectId, sends, send } = await unresolved(database);
+    await sends.claim(send.providerId);
+    await sends.begin(send, OWNER, 2);
+    await sends.end(send.sendId, outcome, {
+      reason: outcome === 'accepted' ? null : 'late',
+      retryAfterSeconds: 0,
+    });
+    expect(await sends.read(send.sendId)).toMatchObject({
+      status: 'handing_off',
+      status_reason: null,
+      lease_owner: OWNER,
+      accepted_at: outcome === 'accepted' ? expect.any(Date) : null,
+    });
+    const { rows } = await database.owner.query(
+      'select from delivery.ended where project_id = $1 and $2 = any (send_ids)',
+      [projectId, send.sendId],
+    );
+    expect(rows).toEqual([]);
+  },
+);
 
 test('an outcome that comes after the end changes nothing of the attempt on record', async () => {
   const sends = sendsOf(database, newId());

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { sendQueued } from '../../src/delivery/delivery.ts';
+import { sendQueued, settleLost } from '../../src/delivery/delivery.ts';
 import { eraseSends } from '../../src/delivery/erase_queries.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
@@ -54,6 +54,15 @@ const unknownSend = async () => {
   return { sends, send, work };
 };
 
+/** A send whose owner was silent for too long, and is alive. */
+const givenUp = async () => {
+  const { project_id: projectId } = api.project;
+  const sends = sendsOf(database, projectId);
+  const send = await sends.handingOff();
+  await sends.within((scope) => settleLost(scope, [OWNER], 3_600));
+  return { projectId, sends, send };
+};
+
 test('200: it is handed over once more, however often that is asked for', async () => {
   const { sends, send, work } = await unknownSend();
   const asked = await Promise.all(Array.from({ length: 4 }, () => sendAgain(send.sendId)));
@@ -102,6 +111,24 @@ test('200: a suppression stops it, and as somebody said that it was not sent, it
   expect((await sendAgain(send.sendId)).body.status).toBe('suppressed');
   expect(sinks.smtp.mails).toHaveLength(1);
 });
+
+test.each(['unknown', 'deferred', 'not_started', 'rejected', 'accepted'] as const)(
+  '200: said again it changes nothing, also once the owner of that hand-off says %s after all',
+  async (outcome) => {
+    const { projectId, sends, send } = await givenUp();
+    expect((await sendAgain(send.sendId)).body.status).toBe('queued');
+    const reason = outcome === 'accepted' ? null : 'late';
+    await sends.end(send.sendId, outcome, { reason, retryAfterSeconds: 600 });
+    const status = outcome === 'accepted' ? 'accepted' : 'queued';
+    const again = await sendAgain(send.sendId);
+    expect([again.status, again.body.status]).toEqual([200, status]);
+    const { rows } = await database.owner.query(
+      'select delivery.list_unresolved($1, array[$2::uuid]) as found',
+      [projectId, send.sendId],
+    );
+    expect(rows).toEqual([{ found: null }]);
+  },
+);
 
 test('feedback of the first hand-off, while it waits, proves that somebody was wrong', async () => {
   const { sends, send, work } = await unknownSend();

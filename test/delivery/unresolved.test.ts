@@ -2,7 +2,7 @@
 // so it is unknown again, and says what stopped it.
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { expireSends, observeHandOffs } from '../../src/delivery/delivery.ts';
+import { expireSends, noteRefused, observeHandOffs } from '../../src/delivery/delivery.ts';
 import { cancelIfGone } from '../../src/delivery/gone.ts';
 import { eraseSends } from '../../src/delivery/erase_queries.ts';
 import { failRender } from '../../src/delivery/queries.ts';
@@ -10,13 +10,15 @@ import { cancel, resolve } from '../../src/delivery/resolve.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
 import { changeSubscription, suppressAddress } from '../../src/suppression/change_queries.ts';
 import { newPerson } from '../profiles/people.ts';
-import { testApi } from '../support/api.ts';
+import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { askToErase } from '../support/erase.ts';
 import { OWNER, sendsOf, unresolved } from './one_send.ts';
 
 const database = testDatabase();
 const api = testApi(database);
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 31, 12, 0, second));
 
 type Unresolved = Awaited<ReturnType<typeof unresolved>>;
 
@@ -123,11 +125,24 @@ const STOPS: [string, string, (one: Unresolved) => Promise<unknown>][] = [
   ],
 ];
 
-/** What is on timelines of a project, once what hand-offs ended was observed. */
+/** As what each of them ends, once it is known that the first hand-off was not taken. */
+const ENDS: Record<string, string> = {
+  suppressed: 'suppressed',
+  unsubscribed: 'suppressed',
+  expired: 'expired',
+  cancelled: 'cancelled',
+  provider_deleted: 'cancelled',
+  failed_render: 'failed_render',
+  erased: 'cancelled',
+  recipient_refused: 'not_sent',
+  throttled: 'cancelled',
+};
+
+/** What is on timelines of a project, by name, once what hand-offs ended was observed. */
 const eventsOf = async (projectId: string): Promise<string[]> => {
   await sendsOf(database, projectId).within((scope) => observeHandOffs(scope));
   const { rows } = await database.owner.query<{ name: string }>(
-    "select name from ingest.events where project_id = $1 and source = 'system'",
+    "select name from ingest.events where project_id = $1 and source = 'system' order by name",
     [projectId],
   );
   return rows.map(({ name }) => name);
@@ -159,10 +174,65 @@ describe.each(STOPS)('%s', (_how, reason, stop) => {
     expect(await sends.read(send.sendId)).toMatchObject({ status: 'unknown', lease_owner: null });
   });
 
-  test('feedback still proves it accepted', async () => {
+  test('its subject stays for whoever looks for it, unless its person is erased', async () => {
     const { sends, send } = await stopped();
-    await sends.tell(send.sendId, 'delivered', new Date());
-    expect(await sends.read(send.sendId)).toMatchObject({ status: 'accepted' });
+    const isErased = reason === 'erased' || reason === 'throttled';
+    expect((await sends.read(send.sendId)).subject).toBe(isErased ? null : 'Welcome');
+  });
+
+  test('feedback still proves it accepted, since its earliest fact, in any order', async () => {
+    for (const seconds of [
+      [50, 100],
+      [100, 50],
+    ]) {
+      const { sends, send } = await stopped();
+      for (const second of seconds)
+        await sends.tell(send.sendId, second === 50 ? 'taken' : 'delivered', at(second));
+      expect(await sends.read(send.sendId)).toMatchObject({
+        status: 'accepted',
+        status_reason: 'outcome_unknown',
+        accepted_at: at(50),
+      });
+    }
+  });
+
+  test('its first owner still says that it was taken', async () => {
+    const { sends, send, projectId, before } = await stopped();
+    await sends.end(send.sendId, 'accepted', { providerMessageId: 'relay-1' });
+    expect(await sends.read(send.sendId)).toMatchObject({
+      status: 'accepted',
+      status_reason: null,
+      accepted_at: expect.any(Date),
+      provider_message_id: 'relay-1',
+    });
+    expect(await eventsOf(projectId)).toEqual(['email_sent', ...before]);
+  });
+
+  test.each(['deferred', 'not_started', 'rejected'] as const)(
+    'its first owner still says that it was %s: what stopped it has its way, and is on the timeline',
+    async (outcome) => {
+      const { sends, send, projectId, before } = await stopped();
+      await sends.end(send.sendId, outcome, { reason: 'late', retryAfterSeconds: 0 });
+      expect(await sends.read(send.sendId)).toMatchObject({
+        status: ENDS[reason],
+        status_reason: reason,
+        accepted_at: null,
+      });
+      expect(await eventsOf(projectId)).toEqual([...before, 'email_skipped']);
+      await sends.end(send.sendId, 'accepted');
+      expect(await sends.read(send.sendId)).toMatchObject({ status: ENDS[reason] });
+    },
+  );
+
+  test('its first owner never learns: it stays held', async () => {
+    const { sends, send } = await stopped();
+    await sends.end(send.sendId, 'unknown', { reason: 'outcome_unknown', retryAfterSeconds: 0 });
+    await sends.within((scope) => resendUnknown(scope, send.providerId));
+    expect(await sends.read(send.sendId)).toMatchObject({
+      status: 'unknown',
+      status_reason: reason,
+    });
+    expect(await sends.claim(send.providerId)).toEqual([]);
   });
 
   test('somebody still says what became of it, and that alone is on the timeline', async () => {
@@ -188,7 +258,19 @@ test('a person whose erase was asked for is handed nothing again, and it is unkn
   const one = await unresolved(database, { identityId, profileId }, projectId);
   await askToErase(database, projectId, profileId);
   expect(await beginAgain(one)).toBe('unknown');
-  expect(await one.sends.read(one.send.sendId)).toMatchObject({ status_reason: 'erased' });
+  expect(await one.sends.read(one.send.sendId)).toMatchObject({
+    status_reason: 'erased',
+    subject: null,
+  });
+});
+
+test('a bounce that its second hand-off was told is not said of it, as the first may be out', async () => {
+  const one = await unresolved(database);
+  await beginAgain(one);
+  const { sends, send } = one;
+  await sends.end(send.sendId, 'rejected', { attempt: 2, reason: 'recipient_refused' });
+  await sends.within((scope) => noteRefused(scope, send.sendId, new Date()));
+  expect(await sends.read(send.sendId)).toMatchObject({ status: 'unknown', bounced_at: null });
 });
 
 test('one whose first hand-off was definitely not taken ends as before', async () => {
@@ -207,4 +289,13 @@ test('200: cancelling again answers it as it stands', async () => {
     const { status, body } = await api.call('POST', `/v1/sends/${send.sendId}/cancel`, { key });
     expect([status, body.status, body.status_reason]).toEqual([200, 'unknown', 'cancelled']);
   }
+});
+
+test('409 send_not_queued: one that was cancelled, and turned out to be delivered, is not cancelled', async () => {
+  const { project_id, server_key: key } = api.project;
+  const { sends, send } = await unresolved(database, {}, project_id);
+  const cancelling = () => api.call('POST', `/v1/sends/${send.sendId}/cancel`, { key });
+  expect((await cancelling()).status).toBe(200);
+  await sends.tell(send.sendId, 'delivered', new Date());
+  expectRefusal(await cancelling(), 'send_not_queued');
 });
