@@ -39,6 +39,12 @@ test(
       );
       return rows[0]?.accepted === PEOPLE;
     });
+    await until('every mail is on a timeline', async () => {
+      const { rows } = await world.owner.query<{ told: number }>(
+        `select count(*)::int as told from ingest.events where name = 'email_sent'`,
+      );
+      return rows[0]?.told === PEOPLE;
+    });
     const recipients = world.sink.mails.flatMap(({ to }) => to).toSorted();
     expect(recipients).toEqual(people.map(addressOf).toSorted());
 
