@@ -1,6 +1,13 @@
 /** Whether Postgres can store the text: well-formed Unicode without U+0000. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
+/** In what JSON.stringify writes: U+0000 or half of a character, after backslashes that stand for themselves. */
+const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+/** Whether Postgres can store a value as jsonb, the names of its members too. */
+export const isStorableJson = (value: unknown): boolean =>
+  !UNSTORABLE_ESCAPE.test(JSON.stringify(value));
+
 /** The text without what Postgres cannot store: U+0000 goes, lone surrogates become U+FFFD. */
 export const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0', '');
 

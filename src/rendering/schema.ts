@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Limit } from '../base/route.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, isStorableJson } from '../base/text.ts';
 import { EXAMINE_MS_MAX, MAIL_MS_MAX } from './apart.ts';
 import {
   PREHEADER_CHARS_MAX,
@@ -26,11 +26,13 @@ const text = (charsMax: number) =>
 const Sample = SampleRow.refine(
   (sample) => Buffer.byteLength(JSON.stringify(sample)) <= SAMPLE_BYTES_MAX,
   `at most ${SAMPLE_BYTES_MAX} bytes as JSON`,
-).meta({
-  description:
-    'Somebody to try the template on: `profile` and `event` as it sees them. A variable that is missing here is ' +
-    'refused. Left out, one is made that has all that the template mentions. It is kept: invent somebody.',
-});
+)
+  .refine(isStorableJson, 'must be well-formed Unicode without U+0000')
+  .meta({
+    description:
+      'Somebody to try the template on: `profile` and `event` as it sees them. A variable that is missing here is ' +
+      'refused. Left out, one is made that has all that the template mentions. It is kept: invent somebody.',
+  });
 
 export const Name = text(NAME_OF_TEMPLATE_CHARS_MAX).min(1, 'must not be empty');
 

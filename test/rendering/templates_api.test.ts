@@ -166,6 +166,12 @@ describe('400 invalid_request names line and column, and what to do', () => {
       /^line 2, column 5: undefined variable: profile.nme. Please correct its name, give it a default.* sample/,
     ],
     [
+      'a sample that cannot be stored',
+      { html: 'a', sample: { profile: { ' ': '\0' }, event: {} } },
+      '/sample',
+      /well-formed Unicode without U\+0000/,
+    ],
+    [
       'a variable that is none',
       { subject: 'Hi {{ user.name }}' },
       '/subject',
