@@ -26,8 +26,12 @@ export const observeHint = (projectId: string): Hint => ({
 
 type Ended = EndedSend & { endedAt: Date };
 
-/** Each at its time, or now. */
-const observe = async (
+/**
+ * Puts on people's timelines what has become of their sends, as `email_sent` or `email_skipped`, each at its time or
+ * now: in the transaction that moved them there, and once. After the commit, `ingest.wake` a worker, or leave it to
+ * the sweeper.
+ */
+export const observeEnded = async (
   { tx, projectId }: Scope,
   ended: readonly (EndedSend | Ended)[],
 ): Promise<void> => {
@@ -47,13 +51,6 @@ const observe = async (
   }
 };
 
-/**
- * Puts on people's timelines what has become of their sends, as `email_sent` or `email_skipped`: in the
- * transaction that moved them there, and once. After the commit, `ingest.wake` a worker, or leave it to the sweeper.
- */
-export const observeEnded = (scope: Scope, ended: readonly EndedSend[]): Promise<void> =>
-  observe(scope, ended);
-
 /** Puts what some notes say on timelines, and deletes the notes. Whoever it is about cannot be erased meanwhile. */
 const observeNotes = async (scope: Scope, notes: readonly Note[]): Promise<void> => {
   const start = ingest.timelineStart(new Date());
@@ -65,7 +62,7 @@ const observeNotes = async (scope: Scope, notes: readonly Note[]): Promise<void>
     ended.map(({ send_id }) => send_id),
   );
   await profiles.holdProfiles(scope, identityIds);
-  await observe(scope, ended);
+  await observeEnded(scope, ended);
   await deleteNotes(scope, notes);
 };
 

@@ -2,17 +2,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as automations from '../automations/automations.ts';
-import { inProject, openDb } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { runtimeUrl } from '../base/roles.ts';
 import { activateApplied, applyFile, AutomationFile, exportFile } from './automation_file.ts';
 import type { Applied } from './automation_file.ts';
-import { findDatabase } from './find_database.ts';
-import { readKeys } from './home.ts';
+import { inOneProject, OnlyLooked, readProjectId } from './in_one_project.ts';
 import { runCommand } from './run_command.ts';
 
 const READY = join(import.meta.dirname, 'ready');
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 const readFile = (path: string): AutomationFile =>
   AutomationFile.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -21,9 +17,6 @@ const say = (file: AutomationFile, { version, changes }: Applied): void => {
   console.log(changes.length === 0 ? `${file.name}: nothing to change` : changes.join('\n'));
   console.log(`${file.name}: version ${version}`);
 };
-
-/** Thrown to take back what was only to be looked at. */
-class OnlyLooked extends Error {}
 
 /** Applies a file and says what changes; unless it is meant, it is all taken back. */
 const apply = async (
@@ -64,18 +57,7 @@ const run = async (scope: Scope, [verb, what, provider, go]: string[]): Promise<
   throw new Error('export, apply or ready');
 };
 
-const main = async ([projectId = '', ...rest]: string[]): Promise<void> => {
-  if (!UUID.test(projectId)) throw new Error('Say which project: project=<uuid>');
-  const keys = await readKeys();
-  const db = await openDb(runtimeUrl(await findDatabase(), keys), 1);
-  try {
-    await inProject({ db, keys }, projectId, (scope) => run(scope, rest));
-  } catch (error) {
-    if (!(error instanceof OnlyLooked)) throw error;
-    console.log(error.message);
-  } finally {
-    await db.end();
-  }
-};
+const main = ([project = '', ...rest]: string[]): Promise<void> =>
+  inOneProject(readProjectId(project), (scope) => run(scope, rest));
 
 await runCommand(() => main(process.argv.slice(2)));

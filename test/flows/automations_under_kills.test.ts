@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import { accept } from '../../src/ingest/ingest.ts';
-import type { Service } from '../../src/runtime/start_service.ts';
+import { killAgainAndAgain } from '../support/kills.ts';
 import { addressOf, testWorld } from '../support/world.ts';
 import { until } from '../support/until.ts';
 
@@ -84,17 +84,6 @@ const tell = (event: string, those: readonly string[]) =>
     },
   );
 
-/** Keeps two workers alive and kills one of them again and again, at moments that nobody chose. */
-const killAgainAndAgain = async (): Promise<void> => {
-  const alive: Service[] = await Promise.all([world.start('worker'), world.start('worker')]);
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    await wait(randomInt(100, 1_200));
-    const [doomed] = alive.splice(randomInt(2), 1);
-    await doomed?.stop('SIGKILL');
-    alive.push(await world.start('worker'));
-  }
-};
-
 const countOf = async (table: string, where: string): Promise<number> => {
   const { rows } = await world.owner.query<{ count: number }>(
     `select count(*)::int as count from ${table} where ${where}`,
@@ -108,7 +97,7 @@ test(
   async () => {
     const automationId = await activate();
     const of = `automation_id = '${automationId}'`;
-    const killing = killAgainAndAgain();
+    const killing = killAgainAndAgain(world, { kills: KILLS, afterMs: [100, 1_200] });
     for (let at = 0; at < PEOPLE; at += 10) {
       await tell('trial_started', people.slice(at, at + 10));
       // The trigger twice: nobody enters a second time.

@@ -10,10 +10,10 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { accept } from '../../src/ingest/ingest.ts';
 import { identify } from '../../src/profiles/identify.ts';
-import type { Service } from '../../src/runtime/start_service.ts';
 import { vault } from '../automations/with_endpoint.ts';
 import { create, ordered } from '../segments/recount.ts';
 import { httpsSink } from '../support/https_sink.ts';
+import { killAgainAndAgain } from '../support/kills.ts';
 import { addressOf, testWorld } from '../support/world.ts';
 import { until } from '../support/until.ts';
 
@@ -77,17 +77,6 @@ const order = (those: readonly string[]) =>
     { events: those.map((external_id) => ({ event: 'order_completed', external_id })) },
   );
 
-/** Keeps two workers alive and kills one of them again and again, at moments that nobody chose. */
-const killAgainAndAgain = async (): Promise<void> => {
-  const alive: Service[] = await Promise.all([world.start('worker'), world.start('worker')]);
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    await wait(randomInt(200, 1_500));
-    const [doomed] = alive.splice(randomInt(2), 1);
-    await doomed?.stop('SIGKILL');
-    alive.push(await world.start('worker'));
-  }
-};
-
 const countOf = async (table: string, where: string): Promise<number> => {
   const { rows } = await world.owner.query<{ count: number }>(
     `select count(*)::int as count from ${table} where ${where}`,
@@ -113,7 +102,7 @@ test(
     await within((scope) =>
       createEndpoint(scope, vault, { endpointId, name: 'Sink', url: `${sink.url}/hooks` }),
     );
-    const killing = killAgainAndAgain();
+    const killing = killAgainAndAgain(world, { kills: KILLS, afterMs: [200, 1_500] });
     await until(
       'the segment is filled',
       async () => (await countOf('segments.segments', `status = 'ready'`)) > 0,

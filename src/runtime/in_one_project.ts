@@ -1,0 +1,33 @@
+import { inProject, openDb } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { runtimeUrl } from '../base/roles.ts';
+import { findDatabase } from './find_database.ts';
+import { readKeys } from './home.ts';
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Takes back what was only to be looked at, and says so. */
+export class OnlyLooked extends Error {}
+
+/** The project that a command was given. */
+export const readProjectId = (given: string): string => {
+  if (!UUID.test(given)) throw new Error('Say which project: project=<uuid>');
+  return given;
+};
+
+/** Does the work of a command in one transaction of its project, on the database of this installation. */
+export const inOneProject = async (
+  projectId: string,
+  work: (scope: Scope) => Promise<void>,
+): Promise<void> => {
+  const keys = await readKeys();
+  const db = await openDb(runtimeUrl(await findDatabase(), keys), 1);
+  try {
+    await inProject({ db, keys }, projectId, work);
+  } catch (error) {
+    if (!(error instanceof OnlyLooked)) throw error;
+    console.log(error.message);
+  } finally {
+    await db.end();
+  }
+};
