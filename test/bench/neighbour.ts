@@ -57,7 +57,7 @@ type World = Awaited<ReturnType<typeof openWorld>>;
 /** Milliseconds from posting one sign-up of the quiet project to the first byte of its mail. */
 const sampleEvent = async ({ relay, quiet, base }: World, person: string): Promise<number> => {
   const email = `${person}@people.test`;
-  const taken = relay.rateOf(1);
+  const taken = relay.expect(1);
   const postedAt = now();
   const response = await fetch(`${base}/v1/events`, {
     method: 'POST',
@@ -65,7 +65,7 @@ const sampleEvent = async ({ relay, quiet, base }: World, person: string): Promi
     body: JSON.stringify({ event: EXAMPLE_EVENT, external_id: person, properties: { email } }),
   });
   if (response.status !== 202) throw new Error(`the event was answered ${response.status}`);
-  await taken;
+  await taken();
   return (relay.firstByteAt.get(email) ?? Number.NaN) - postedAt;
 };
 

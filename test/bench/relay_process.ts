@@ -8,8 +8,8 @@ export type Relay = {
   settings: SmtpSettings;
   /** When the first byte of the message to each address came. */
   firstByteAt: Map<string, number>;
-  /** Resolves when the relay has taken so many messages more; answers a second of how many. */
-  rateOf: (count: number) => Promise<number>;
+  /** Expects so many messages more. Called, it starts the clock; resolves when they are taken: how many a second. */
+  expect: (count: number) => () => Promise<number>;
   close: () => void;
 };
 
@@ -35,13 +35,17 @@ export const startRelay = async (): Promise<Relay> => {
       password: 'bench',
     },
     firstByteAt,
-    rateOf: (more) => {
-      const [startedAt, goal] = [performance.now(), count + more];
-      return new Promise((resolve) => {
-        onTaken = () => {
-          if (count >= goal) resolve((more * 1_000) / (performance.now() - startedAt));
-        };
-      });
+    expect: (more) => {
+      const goal = count + more;
+      return () => {
+        const startedAt = performance.now();
+        return new Promise((resolve) => {
+          onTaken = () => {
+            if (count >= goal) resolve((more * 1_000) / (performance.now() - startedAt));
+          };
+          onTaken();
+        });
+      };
     },
     close: () => child.disconnect(),
   };
