@@ -1,18 +1,16 @@
 import type { Scope } from '../base/db.ts';
-import type { Settings } from '../providers/providers.ts';
+import type { SaidBounce, Settings } from '../providers/providers.ts';
 
-/** A hard bounce that a provider said while it was given the message. */
-export type Bounce = {
+/** A bounce that a provider said while it was given the message. */
+export type Bounce = SaidBounce & {
   sendId: string;
   attempt: number;
   email: string;
   provider: Settings['provider'];
-  /** The codes of its refusal. */
-  codes: string;
 };
 
 /**
- * Does what a hard bounce calls for, and writes with `writeOutcome` what became of the attempt: both or neither. It
+ * Does what a bounce calls for, and writes with `writeOutcome` what became of the attempt: both or neither. It
  * is called once the people and the address are held, as whoever locks sends has to hold them first.
  */
 export type TakeBounce = (

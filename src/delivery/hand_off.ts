@@ -74,18 +74,18 @@ const begin = async ({ log, owner }: HandOffContext, prepared: Prepared, message
   }
 };
 
-/** Commits what became of an attempt, and what a hard bounce calls for with it. */
+/** Commits what became of an attempt, and what a bounce calls for with it. */
 const writeOutcome = (
   { log }: HandOffContext,
   { send, ready }: Prepared,
   outcome: SendOutcome,
 ): Promise<void> => {
   const row = toRow(send, outcome);
-  const codes = outcome.kind === 'rejected' ? outcome.bounce : undefined;
-  if (codes === undefined) return log.end(row);
+  const said = outcome.kind === 'rejected' ? outcome.bounce : undefined;
+  if (said === undefined) return log.end(row);
   const { send_id: sendId, attempt, recipient: email } = send;
   const { provider } = ready.settings;
-  return log.endBounced(row, { sendId, attempt, email, provider, codes });
+  return log.endBounced(row, { sendId, attempt, email, provider, ...said });
 };
 
 /**

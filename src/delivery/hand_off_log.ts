@@ -68,7 +68,7 @@ export class HandOffLog {
   }
 
   /**
-   * The same of one that was a hard bounce, with what that calls for: in a commit of its own, as there are few. Where
+   * The same of one that was a bounce, with what that calls for: in a commit of its own, as there are few. Where
    * that fails, and not the database, it is tried on; that the message was refused does not wait for it.
    */
   async endBounced(row: OutcomeRow, bounce: Bounce): Promise<void> {
@@ -87,7 +87,7 @@ export class HandOffLog {
     await write()
       .catch((error: unknown) => this.#keep(row, write, error))
       .catch(async (err: unknown) => {
-        this.#deps.log.error({ err, send_id: row.sendId }, 'hard bounce has no effect');
+        this.#deps.log.error({ err, send_id: row.sendId }, 'bounce has no effect');
         await endAlone();
       });
     ingest.wake(this.#deps, this.#projectId);

@@ -153,6 +153,8 @@ const noteOutcome = (
     if (PAUSE_REASONS.includes(outcome.reason)) return noteThrottled(context, turn, outcome);
     if (outcome.reason !== 'recipient_refused') return fail(outcome.reason);
   }
+  if (outcome.kind === 'rejected' && providers.SENDER_REASONS.includes(outcome.reason))
+    return fail(outcome.reason);
   return noteSuccess(context);
 };
 

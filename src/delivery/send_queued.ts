@@ -29,7 +29,7 @@ const STALL_MS = 250;
 /** After that others may take what is not begun, also when its owner died: well within a minute. */
 const LEASE_SECONDS = 30;
 
-/** Whose turn it is, which worker takes it until when, and who does what a hard bounce calls for. */
+/** Whose turn it is, which worker takes it until when, and who does what a bounce calls for. */
 export type Turning = {
   projectId: string;
   providerId: string;
@@ -129,8 +129,18 @@ const leave = async (turn: ProviderTurn): Promise<boolean> => {
   return false;
 };
 
+/** Others wait for its place: its lanes go on with what they have, and it comes again when they have done that. */
+const makeRoom = (turn: ProviderTurn, found: 'more' | 'done'): boolean => {
+  turn.isLeft = found === 'more';
+  return turn.isLeft && turn.isIdle;
+};
+
 /** Claims and adds while there is more and lanes are not behind. Answers whether more may be due. */
-const fill = async (turning: Turning, turn: ProviderTurn): Promise<boolean> => {
+const fill = async (
+  turning: Turning,
+  turn: ProviderTurn,
+  isWanted: () => boolean,
+): Promise<boolean> => {
   const { health } = turn.context;
   const endsAt = performance.now() + TURN_MS;
   const leftMs = () => endsAt - performance.now();
@@ -141,11 +151,14 @@ const fill = async (turning: Turning, turn: ProviderTurn): Promise<boolean> => {
     const enough = found === 'more' ? WAITING_SENDS_LOW : 0;
     const isLow = () =>
       found === 'more' ? turn.waitingCount <= enough : turn.isIdle || turn.isAskedAgain;
-    if (!(await turn.whileItGoesOn(isLow, leftMs(), STALL_MS))) return leave(turn);
+    const isOver = () => isLow() || isWanted();
+    if (!(await turn.whileItGoesOn(isOver, leftMs(), STALL_MS))) return leave(turn);
+    if (isWanted()) return makeRoom(turn, found);
     health.claimMax = Math.min(CLAIM_SENDS_MAX, 2 * health.claimMax);
     if (found === 'done' && !turn.isAskedAgain) return false;
   }
-  if (!(await turn.whileItGoesOn(() => turn.isIdle, leftMs(), STALL_MS))) await leave(turn);
+  const isOver = () => turn.isIdle || isWanted();
+  if (!(await turn.whileItGoesOn(isOver, leftMs(), STALL_MS))) await leave(turn);
   return true;
 };
 
@@ -191,9 +204,9 @@ export const sendQueued = async (deps: Deps, turning: Turning): Promise<boolean>
   const isMore = await turns.feed(turning.providerId, {
     makeTurn: () => openTurn(deps, turning),
     remind: () => void hint(deps, sendHint(turning.projectId, turning.providerId)),
-    feed: async (turn) => {
+    feed: async (turn, isWanted) => {
       try {
-        return await fill(turning, turn);
+        return await fill(turning, turn, isWanted);
       } finally {
         if (turning.signal.aborted) {
           await release(turn.context, turn.drain());

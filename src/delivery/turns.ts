@@ -66,6 +66,11 @@ export class Turn<Item, Context> {
     this.#notify();
   }
 
+  /** Whoever watches it looks again: something else that they wait for may be so. */
+  nudge(): void {
+    this.#notify();
+  }
+
   /** Takes back what was not begun. */
   drain(): Item[] {
     return this.#waiting.splice(0);
@@ -144,7 +149,8 @@ type TurnsOptions<Item, Context> = {
 };
 type Feeding<Item, Context, T> = {
   makeTurn: () => Turn<Item, Context>;
-  feed: (turn: Turn<Item, Context>) => Promise<T>;
+  /** `isWanted` says whether others wait for its place: it is held no longer than it takes to add something. */
+  feed: (turn: Turn<Item, Context>, isWanted: () => boolean) => Promise<T>;
   /** Called once there is a place again, where there was none. */
   remind: () => void;
 };
@@ -178,7 +184,7 @@ export class Turns<Item, Context> {
       return null;
     }
     if (this.#fed >= this.#options.fedMax || (!running && this.#running.size >= TURNS_MAX)) {
-      if (this.#turnedAway.size < TURNS_MAX) this.#turnedAway.set(providerId, remind);
+      this.#turnAway(providerId, remind);
       return null;
     }
     const turn = running ?? makeTurn();
@@ -188,7 +194,7 @@ export class Turns<Item, Context> {
     turn.isLeft = false;
     this.#fed += 1;
     try {
-      return await feed(turn);
+      return await feed(turn, () => this.#turnedAway.size > 0);
     } finally {
       turn.isFed = false;
       this.#fed -= 1;
@@ -207,6 +213,11 @@ export class Turns<Item, Context> {
         return turn.when(() => turn.isIdle, NEVER_MS);
       }),
     );
+  }
+
+  #turnAway(providerId: string, remind: () => void): void {
+    if (this.#turnedAway.size < TURNS_MAX) this.#turnedAway.set(providerId, remind);
+    for (const turn of this.#running.values()) turn.nudge();
   }
 
   /** Lets whoever has waited longest for a place come again. */

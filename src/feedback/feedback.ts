@@ -9,7 +9,7 @@ import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
 import { observedOf } from './on_timeline.ts';
 import { meaning } from './notice.ts';
-import { insertNotice, isKnown, wasToldHard } from './queries.ts';
+import { insertNotice, isKnown, wasToldBounce } from './queries.ts';
 import type { NoticeRow } from './queries.ts';
 import { handOffOf, isOfHandOff, saidBy, toldTwiceBy } from './teller.ts';
 import { countsAsSoft, judgeSoftBounces } from './soft_bounces.ts';
@@ -89,8 +89,8 @@ const takeEffect = async (scope: Scope, { source, notice, send }: Told): Promise
 
 /** What was said while the message was handed over, and is told by a webhook too, happened once. */
 const isOnTimeline = (scope: Scope, { source, notice, send }: Told, row: NoticeRow) =>
-  send !== null && notice.kind === 'bounced' && notice.bounceType === 'hard'
-    ? wasToldHard(scope, { ...row, source, sendId: send.send_id }, toldTwiceBy(source))
+  send !== null && notice.kind === 'bounced'
+    ? wasToldBounce(scope, { ...row, source, sendId: send.send_id }, toldTwiceBy(source))
     : Promise.resolve(false);
 
 type Outcome = { outcome: keyof Recorded; observed: Observed[] };
@@ -152,14 +152,14 @@ export const record = async (
 };
 
 /**
- * A hard bounce that was said while the message was handed over: as good as one that a webhook tells. It counts from
+ * A bounce that was said while the message was handed over: as good as one that a webhook tells. It counts from
  * when that hand-off began: what somebody lifts while it goes on stays lifted.
  */
 export const takeBounce: delivery.TakeBounce = async (scope, bounce, writeOutcome) => {
-  const { sendId, attempt, email, provider, codes } = bounce;
+  const { sendId, attempt, email, provider, type, codes } = bounce;
   const occurredAt = await delivery.getBegunAt(scope, sendId, attempt);
   const notice: Notice = {
-    ...meaning('bounced', 'hard'),
+    ...meaning('bounced', type),
     email,
     occurredAt,
     sendId,

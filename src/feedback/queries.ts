@@ -38,10 +38,10 @@ export const isKnown = ({ tx, projectId }: Scope, source: string, dedupeKey: str
     where project_id = ${projectId} and source = ${source} and dedupe_key = ${dedupeKey}
   `);
 
-/** Whether another notice of these sources told that a send bounced hard. Found by the address: it has few. */
-export const wasToldHard = (
+/** Whether another notice of these sources told of the same bounce of a send. Found by the address: it has few. */
+export const wasToldBounce = (
   { tx, projectId }: Scope,
-  { addressKey, sendId, source, dedupeKey }: NoticeRow,
+  { addressKey, sendId, bounceType, source, dedupeKey }: NoticeRow,
   sourcesLike: string,
 ): Promise<boolean> =>
   addressKey === null
@@ -49,7 +49,7 @@ export const wasToldHard = (
     : tx.exists(sql.unsafe`
         select from feedback.notices
         where project_id = ${projectId} and address_key = ${sql.binary(addressKey)} and send_id = ${sendId}
-        and kind = 'bounced' and bounce_type = 'hard' and not is_test
+        and kind = 'bounced' and bounce_type = ${bounceType} and not is_test
         and source like ${sourcesLike} and (source, dedupe_key) <> (${source}, ${dedupeKey})
       `);
 

@@ -1,6 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
+import { saidBy } from './teller.ts';
 import { findTooManySoft, hasSoftBounces, readSoftBouncesMax } from './soft_queries.ts';
 
 /** Whether a notice has a say in how often in a row mail to an address has bounced softly. */
@@ -19,7 +20,7 @@ export const judgeSoftBounces = async (scope: Scope, email: string): Promise<voi
   const tooMany = await findTooManySoft(scope, addressKey, inARowMax);
   await suppression.suppressSoftBounced(scope, {
     email,
-    source: `webhook/${tooMany?.source ?? ''}`,
+    source: saidBy(tooMany?.source ?? '', { sendId: tooMany?.send_id ?? null }),
     since: tooMany?.since ?? null,
   });
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { HAND_OFF } from './teller.ts';
 
 /** The newest soft bounces of an address that are looked at. */
 const SOFT_BOUNCES_SEEN_MAX = 1_000;
@@ -19,12 +20,19 @@ export const hasSoftBounces = async (
     offset ${count - 1}
   `);
 
-const TooMany = z.strictObject({ since: z.date(), source: z.string() });
+const TooMany = z.strictObject({
+  since: z.date(),
+  source: z.string(),
+  send_id: z.uuid().nullable(),
+});
 export type TooMany = z.output<typeof TooMany>;
+
+const said = `${HAND_OFF}%`;
 
 /**
  * When an address last had bounced softly so often in a row, or twice as often, and so on; null if it never had.
- * In the order in which it happened, whenever we were told: a delivery in between begins a new row.
+ * In the order in which it happened, whenever we were told: a delivery in between begins a new row, and so does a
+ * mail that was taken and did not bounce. What was said at the hand-off and told besides is one.
  */
 export const findTooManySoft = (
   { tx, projectId }: Scope,
@@ -32,9 +40,9 @@ export const findTooManySoft = (
   inARowMax: number,
 ): Promise<TooMany | null> =>
   tx.maybeOne(sql.type(TooMany)`
-    select counted.occurred_at as since, counted.source
+    select counted.occurred_at as since, counted.source, counted.send_id
     from (
-      select begun.occurred_at, begun.source, begun.dedupe_key, row_number() over (
+      select begun.occurred_at, begun.source, begun.send_id, begun.dedupe_key, row_number() over (
           partition by begun.row_id order by begun.occurred_at, begun.source, begun.dedupe_key
         ) as nth
       from (
@@ -47,15 +55,25 @@ export const findTooManySoft = (
               where arrived.project_id = ${projectId} and arrived.address_key = ${sql.binary(addressKey)}
               and arrived.kind = 'delivered' and not arrived.is_test
               and arrived.occurred_at <= bounced.occurred_at and arrived.occurred_at > bounced.before_at
+            ) or exists (
+              select from delivery.sends as taken
+              where taken.project_id = ${projectId} and taken.address_key = ${sql.binary(addressKey)}
+              and taken.accepted_at <= bounced.occurred_at and taken.accepted_at > bounced.before_at
+              and taken.bounced_at is null
             ) as is_first
           from (
-            select soft.occurred_at, soft.source, soft.dedupe_key,
+            select soft.occurred_at, soft.source, soft.send_id, soft.dedupe_key,
               lag(soft.occurred_at, 1, '-infinity'::timestamptz) over (
                 order by soft.occurred_at, soft.source, soft.dedupe_key
               ) as before_at
             from (
-              select soft.occurred_at, soft.source, soft.dedupe_key from feedback.notices as soft
+              select soft.occurred_at, soft.source, soft.send_id, soft.dedupe_key from feedback.notices as soft
               where soft.project_id = ${projectId} and soft.address_key = ${sql.binary(addressKey)} and ${isSoft}
+              and (soft.source like ${said} or not exists (
+                select from feedback.notices as said
+                where said.project_id = ${projectId} and said.address_key = ${sql.binary(addressKey)}
+                and said.send_id = soft.send_id and said.bounce_type = 'soft' and said.source like ${said}
+              ))
               order by soft.occurred_at desc, soft.source desc, soft.dedupe_key desc
               limit ${SOFT_BOUNCES_SEEN_MAX}
             ) as soft

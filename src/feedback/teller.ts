@@ -1,7 +1,8 @@
 import type { Bounce } from '../delivery/delivery.ts';
 import type { Notice } from './notice.ts';
 
-const HAND_OFF = 'hand_off/';
+/** How those are called who tell what is said while a message is handed over. */
+export const HAND_OFF = 'hand_off/';
 
 /** Who tells what is said while a message is handed over: no webhook, but the provider of that kind. */
 export const handOffOf = (provider: Bounce['provider']): string => `${HAND_OFF}${provider}`;

@@ -1,5 +1,6 @@
 import { bounceTypeOf, MAILBOX_GONE, readCodes } from '../base/bounce_type.ts';
 import type { BounceCodes } from '../base/bounce_type.ts';
+import type { SaidBounce } from './outcome.ts';
 
 /** Refusals that are about the mailbox itself: it is not there, is closed, or is full (RFC 3463). */
 const ABOUT_MAILBOX = new RegExp(`^[45]\\.(?:${MAILBOX_GONE}|2\\.2)$`);
@@ -14,8 +15,8 @@ const NO_RELAYING =
 /** No relaying, whatever code it comes with: the relay's policy. */
 export const isAboutRelaying = (text: string): boolean => NO_RELAYING.test(text);
 
-/** The code for an address that is none. */
-export const BAD_ADDRESS = '5.1.3';
+/** What is said of an address that is none. */
+export const BAD_ADDRESS: SaidBounce = { type: 'hard', codes: '5.1.3' };
 
 const isAboutElse = (text: string): boolean => ABOUT_CALLBACK.test(text) || isAboutRelaying(text);
 
@@ -30,13 +31,17 @@ const toText = ({ code, enhanced }: BounceCodes): string =>
   [code, enhanced].filter((part) => part !== null).join(' ');
 
 /**
- * The codes of a definite refusal that says that there is no such mailbox and never will be: a hard bounce; null
- * where it says anything else. After the message the words of a reply are about the message, so only an enhanced
- * code is believed.
+ * What a definite refusal says of the mailbox: that there is none and never will be, or, by its enhanced code alone,
+ * that it takes nothing now; null where it is about anything else. After the message the words of a reply are about
+ * the message, so only an enhanced code is believed.
  */
-export const readHardBounce = (reply: string, saidOf: 'recipient' | 'message'): string | null => {
+export const readSaidBounce = (
+  reply: string,
+  saidOf: 'recipient' | 'message',
+): SaidBounce | null => {
   if (isAboutElse(reply)) return null;
   const codes = readCodes([], [reply]);
   const believed = saidOf === 'recipient' ? codes : { ...codes, code: null, reason: null };
-  return bounceTypeOf(believed) === 'hard' ? toText(codes) : null;
+  if (bounceTypeOf(believed) === 'hard') return { type: 'hard', codes: toText(codes) };
+  return isAboutMailbox(reply) ? { type: 'soft', codes: toText(codes) } : null;
 };

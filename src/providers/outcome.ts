@@ -23,13 +23,16 @@ export const FAILURE_REASONS = [
 ] as const satisfies ExplainedFailure[];
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+/** What a refusal says of the mailbox: that there is none and never will be (hard) or that it is full, in its codes. */
+export type SaidBounce = { type: 'hard' | 'soft'; codes: string };
+
 /** What became of one attempt to hand a message to a provider. Never thrown. */
 export type SendOutcome =
   | { kind: 'accepted'; providerMessageId: string | null }
   /** Definitely not taken; may be tried again, and not before the provider's own hint where it gave one. */
   | { kind: 'deferred'; reason: FailureReason; retryAfterSeconds?: number }
-  /** Definitely not taken, and never will be. `bounce` are the codes of a refusal that was a hard bounce. */
-  | { kind: 'rejected'; reason: FailureReason; bounce?: string }
+  /** Definitely not taken, and never will be; `bounce` where that is for the sake of the recipient's mailbox. */
+  | { kind: 'rejected'; reason: FailureReason; bounce?: SaidBounce }
   /** Definitely not taken, because we did not begin: the deadline between commit and first byte had passed. */
   | { kind: 'not_started' }
   /** The message may have been taken. */
@@ -48,6 +51,12 @@ export const HOPELESS_REASONS: readonly string[] = [
   'account_blocked',
 ] satisfies FailureReason[];
 
+/** Refusals that every message of this sender meets: they do not say that the provider is well. */
+export const SENDER_REASONS: readonly string[] = [
+  'sender_not_verified',
+  'region_mismatch',
+] satisfies FailureReason[];
+
 /** A daily quota comes back within hours, not seconds. */
 export const QUOTA_RETRY_SECONDS = 3_600;
 
@@ -64,8 +73,8 @@ export const deferred = (reason: FailureReason, retryAfterSeconds?: number): Sen
 
 export const rejected = (reason: FailureReason): SendOutcome => ({ kind: 'rejected', reason });
 
-/** Never taken, because there is no such mailbox: as good as a hard bounce that a webhook tells. */
-export const bounced = (bounce: string): SendOutcome => ({
+/** Never taken, because of the mailbox: as good as a bounce that a webhook tells. */
+export const bounced = (bounce: SaidBounce): SendOutcome => ({
   kind: 'rejected',
   reason: 'recipient_refused',
   bounce,

@@ -2,15 +2,15 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { networkOf } from './checks.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
-import { HOPELESS_REASONS } from './outcome.ts';
-import type { SendOutcome } from './outcome.ts';
+import { HOPELESS_REASONS, SENDER_REASONS } from './outcome.ts';
+import type { SaidBounce, SendOutcome } from './outcome.ts';
 import { findProvider, parkProvider } from './queries.ts';
 import { openSettings, saveProvider } from './records.ts';
 import type { NewProvider, Sender } from './records.ts';
 import type { Settings } from './settings.ts';
 import type { Link, WireMessage } from './transport.ts';
 
-export { HOPELESS_REASONS, LINKS_PER_PROVIDER_MAX, saveProvider };
+export { HOPELESS_REASONS, LINKS_PER_PROVIDER_MAX, saveProvider, SENDER_REASONS };
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { fixOf } from './failures.ts';
 export { allow, findState, setPlan, spend } from './pace.ts';
@@ -20,7 +20,7 @@ export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
 export { HAND_OFF_DEADLINE_MS } from './transport.ts';
-export type { Link, NewProvider, Sender, SendOutcome, Settings, WireMessage };
+export type { Link, NewProvider, SaidBounce, Sender, SendOutcome, Settings, WireMessage };
 
 /** A provider ready to be used: its sender, and its settings with the secret in clear, in memory only. */
 export type Ready = { providerId: string; sender: Sender; linkKey: string; settings: Settings };

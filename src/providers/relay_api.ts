@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsAnswer, HttpsConnection } from '../base/https.ts';
-import { BAD_ADDRESS, isAboutMailbox, readHardBounce } from './bounces.ts';
+import { BAD_ADDRESS, isAboutMailbox, readSaidBounce } from './bounces.ts';
 import { classifyStatus, readJson, reasonOf, retryAfterOf } from './http_answers.ts';
 import { bounced, deferred, rejected } from './outcome.ts';
-import type { PreflightOutcome, SendOutcome } from './outcome.ts';
+import type { PreflightOutcome, SaidBounce, SendOutcome } from './outcome.ts';
 import { readReason } from './reply_texts.ts';
 import type { RelaySettings } from './settings.ts';
 import { failed } from './transport.ts';
@@ -86,12 +86,12 @@ const isNoAddress = (field: unknown): boolean => {
 /** Answers that were made of the message. What fails on the way to that may hold any number. */
 const OF_MESSAGE: readonly number[] = [200, 400];
 
-/** The codes of a refusal of the recipient, be it a receiver's that is passed on or the provider's own. */
-const readBounce = ({ status }: HttpsAnswer, read: Answer): string | null => {
+/** What a refusal says of the mailbox, be it a receiver's that is passed on or the provider's own. */
+const readBounce = ({ status }: HttpsAnswer, read: Answer): SaidBounce | null => {
   if (!OF_MESSAGE.includes(status)) return null;
   const fields = [read, dataOf(read)].map((one) => one?.field_validation_errors);
   if (fields.flat().some(isNoAddress)) return BAD_ADDRESS;
-  return readHardBounce(failuresOf(read), 'recipient');
+  return readSaidBounce(failuresOf(read), 'recipient');
 };
 
 /** What an answer to a message means. A 200 says that it was looked at, not that it was taken. */

@@ -1,6 +1,6 @@
-import { isAboutMailbox, isAboutRelaying, readHardBounce } from './bounces.ts';
+import { isAboutMailbox, isAboutRelaying, readSaidBounce } from './bounces.ts';
 import { bounced, deferred, rejected } from './outcome.ts';
-import type { FailureReason, SendOutcome } from './outcome.ts';
+import type { FailureReason, SaidBounce, SendOutcome } from './outcome.ts';
 import { isAboutOther, readReason } from './reply_texts.ts';
 import { isCertificateCode } from '../base/tls_errors.ts';
 
@@ -93,14 +93,14 @@ const FINAL_REASONS: readonly FailureReason[] = [
   'sandboxed',
 ];
 
-/** Failures that may be a hard bounce, if their codes say so. */
+/** Failures that may be a bounce, if their codes say so. */
 const ABOUT_RECIPIENT: readonly FailureReason[] = ['recipient_refused', 'message_refused'];
 
-/** The codes of a reply that is a hard bounce. */
-const readBounce = (error: SmtpError, reason: FailureReason): string | null => {
+/** What a reply that is a bounce says. */
+const readBounce = (error: SmtpError, reason: FailureReason): SaidBounce | null => {
   const said = saidOf(error);
   if (said === null || !isPermanent(error) || !ABOUT_RECIPIENT.includes(reason)) return null;
-  return readHardBounce(error.response ?? '', said);
+  return readSaidBounce(error.response ?? '', said);
 };
 
 /**

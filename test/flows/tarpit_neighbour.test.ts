@@ -22,7 +22,7 @@ const SENDS_EACH = 2 * LINKS_PER_PROVIDER_MAX;
 type Tarpit = { projectId: string; providerId: string };
 
 /** A project with mail that waits for a relay of this address. */
-const makeTarpit = async (world: World): Promise<Tarpit> => {
+const makeTarpit = async (world: World, sends = SENDS_EACH): Promise<Tarpit> => {
   const { project_id: projectId } = await createProject(world.deps, 'tarpit');
   const sender = {
     display_name: 'Tarpit',
@@ -39,7 +39,7 @@ const makeTarpit = async (world: World): Promise<Tarpit> => {
     saveTemplate(scope, template),
   );
   const { plan } = sendsOf(world, projectId);
-  for (let at = 0; at < SENDS_EACH; at += 1) await plan(newSend({ providerId, templateId }));
+  for (let at = 0; at < sends; at += 1) await plan(newSend({ providerId, templateId }));
   await hint(world.deps, sendHint(projectId, providerId));
   return { projectId, providerId };
 };
@@ -71,6 +71,30 @@ const expectLifeGoesOn = async (world: World, round: number): Promise<void> => {
     return rowCount === 1;
   });
 };
+
+describe('relays that answer, each slowly', () => {
+  const world = testWorld();
+  /** More than are fed at a time. */
+  const SLOW = 8;
+  const SENDS = 60;
+
+  test(
+    'make room for a neighbour’s mail between two claims',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      const isSlow = ({ from }: { from: string }) => from === 'hello@tarpit.test';
+      world.sink.play('end', { delayMs: 200 }, { when: isSlow });
+      for (let at = 0; at < SLOW; at += 1) await makeTarpit(world, SENDS);
+      await world.start('worker');
+      const taken = () => world.sink.mails.filter(isSlow).length;
+      await until('slow relays have their first mails', () => taken() > SLOW);
+
+      await expectLifeGoesOn(world, 0);
+
+      expect(taken()).toBeLessThan((SLOW * SENDS) / 2);
+    },
+  );
+});
 
 describe.each<[string, number[], Stage, Action]>([
   ['never answers a message', [1, TARPITS], 'end', 'hang'],

@@ -129,7 +129,7 @@ describe('through Exim', () => {
     expect((await send('nobody@people.test')).outcome).toEqual({
       kind: 'rejected',
       reason: 'recipient_refused',
-      bounce: '550 5.1.1',
+      bounce: { type: 'hard', codes: '550 5.1.1' },
     });
     expect((await send('full@people.test')).outcome).toMatchObject({ kind: 'deferred' });
   });

@@ -62,7 +62,7 @@ const preflight = (given: Partial<Network> = {}, settings = {}) =>
 const failed = (reason: string) => ({ kind: 'failed', reason });
 const deferred = (reason: string, more = {}) => ({ kind: 'deferred', reason, ...more });
 const rejected = (reason: string) => ({ kind: 'rejected', reason });
-const bounced = { ...rejected('recipient_refused'), bounce: '5.1.3' };
+const bounced = { ...rejected('recipient_refused'), bounce: { type: 'hard', codes: '5.1.3' } };
 
 describe('a preflight', () => {
   test('passes once a real message from from_email to the simulator was taken', async () => {

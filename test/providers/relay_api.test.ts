@@ -49,7 +49,10 @@ const preflight = (given: Partial<Network> = {}, api_key: string = API_KEY) =>
 const failed = (reason: string) => ({ kind: 'failed', reason });
 const deferred = (reason: string, more = {}) => ({ kind: 'deferred', reason, ...more });
 const rejected = (reason: string) => ({ kind: 'rejected', reason });
-const bounced = (bounce: string) => ({ ...rejected('recipient_refused'), bounce });
+const bounced = (codes: string, type = 'hard') => ({
+  ...rejected('recipient_refused'),
+  bounce: { type, codes },
+});
 
 describe('a preflight', () => {
   test('passes with a key that may send, and sends nothing', async () => {
@@ -234,7 +237,7 @@ describe('classify', () => {
       bounced('5.1.3'),
     ],
     ['policy', { failures: ['550 5.7.1 blocked: user unknown'] }, rejected('message_refused')],
-    ['a full mailbox', { failures: ['552 5.2.2 quota exceeded'] }, rejected('message_refused')],
+    ['a full mailbox', { failures: ['552 5.2.2 quota exceeded'] }, bounced('552 5.2.2', 'soft')],
     ['the size', { failures: ['552 5.3.4 too big'] }, rejected('message_refused')],
     ['no relaying', { failures: ['550 5.1.1 relaying denied'] }, rejected('message_refused')],
     ['no receiver', { failures: ['user unknown'] }, rejected('message_refused')],

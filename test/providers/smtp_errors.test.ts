@@ -81,7 +81,7 @@ describe('what a relay says in words', () => {
   });
 });
 
-describe('a hard bounce that is said while the message is handed over', () => {
+describe('a bounce that is said while the message is handed over', () => {
   test.each<[string, number, string, string]>([
     ['RCPT TO', 550, '5.1.1 <ann@acme.test>: user unknown', '550 5.1.1'],
     ['RCPT TO', 553, '5.1.2 no such domain', '553 5.1.2'],
@@ -94,12 +94,24 @@ describe('a hard bounce that is said while the message is handed over', () => {
     ['RCPT TO', 550, '5.4.1 Recipient address rejected: Access denied', '550 5.4.1'],
     ['DATA', 550, '5.1.1 user unknown', '550 5.1.1'],
     ['DATA', 554, 'bob: 550 5.2.1 closed', '554 5.2.1'],
-  ])('%s: %i %s', (command, code, text, bounce) => {
+  ])('%s: %i %s', (command, code, text, codes) => {
     const phase = command === 'DATA' ? 'body' : 'before_body';
     expect(toOutcome(reply(command, code, text), phase, FROM)).toEqual({
       kind: 'rejected',
       reason: 'recipient_refused',
-      bounce,
+      bounce: { type: 'hard', codes },
+    });
+  });
+
+  test.each<[string, number, string]>([
+    ['RCPT TO', 552, '5.2.2 mailbox full'],
+    ['DATA', 552, '5.2.2 over quota'],
+  ])('%s: %i %s is a soft one', (command, code, text) => {
+    const phase = command === 'DATA' ? 'body' : 'before_body';
+    expect(toOutcome(reply(command, code, text), phase, FROM)).toEqual({
+      kind: 'rejected',
+      reason: 'recipient_refused',
+      bounce: { type: 'soft', codes: '552 5.2.2' },
     });
   });
 
@@ -111,7 +123,7 @@ describe('a hard bounce that is said while the message is handed over', () => {
     ['RCPT TO', 550, '5.1.1 relaying denied'],
     ['RCPT TO', 550, 'Verification failed for <hello@acme.test>: 550 5.1.1 user unknown'],
     ['RCPT TO', 550, '5.1.8 sender domain does not exist'],
-    ['RCPT TO', 552, '5.2.2 mailbox full'],
+    ['RCPT TO', 452, '4.2.2 mailbox full'],
     ['RCPT TO', 552, '5.3.4 too big'],
     ['RCPT TO', 550, '5.1.0 rejected'],
     ['DATA', 550, 'mailbox unavailable'],
