@@ -11,6 +11,7 @@ import {
   type Interceptor,
   type QueryResultRow,
 } from 'slonik';
+import { makePrepareOften } from './prepare_often.ts';
 import { isRefusalName, Refusal } from './refusal.ts';
 import type { Keys } from './keys.ts';
 
@@ -105,7 +106,7 @@ export const openDb = (
     statementTimeout: STATEMENT_TIMEOUT_MS,
     idleTimeout: IDLE_TIMEOUT_MS,
     connectionTimeout: CONNECT_TIMEOUT_MS,
-    interceptors: [...interceptors, validateRows, translateRefusals],
+    interceptors: [...interceptors, validateRows, translateRefusals, makePrepareOften()],
     // The default sends DISCARD ALL after each query. No session state is ever set, so nothing needs discarding.
     resetConnection: async () => {},
     typeParsers,

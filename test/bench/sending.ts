@@ -8,13 +8,15 @@ import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { EXAMPLE_EVENT, keepExample } from '../../src/runtime/example.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
 import { checkpoint, openInstallation } from './installation.ts';
-import { askAtPace } from './load.ts';
+import { askAsFastAsAnswered, askAtPace } from './load.ts';
 import { median, quantile } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { startRelay } from './relay_process.ts';
 
 const ROUNDS = 5;
 const SENDS = 3_000;
+/** Enough for some seconds. */
+const SIGN_UPS = 2_000;
 const BACKLOG_SENDS = 100_000;
 const SMALL_BACKLOG_SENDS = 5_000;
 const WARM_UP_SENDS = 20_000;
@@ -143,9 +145,15 @@ const memoryWith = async (world: World, pid: number, count: number): Promise<num
   return Math.max(...samples);
 };
 
-/** Sign-ups at half of what can be sent: milliseconds from when each was due to the first byte of its mail. */
-const firstBytes = async (world: World, port: number, perSecond: number): Promise<number[]> => {
-  const load = { port, connections: 16, path: '/v1/events', token: world.project.server_key };
+const loadOf = ({ project }: World, port: number) => ({
+  port,
+  connections: 16,
+  path: '/v1/events',
+  token: project.server_key,
+});
+
+/** Sign-ups of people of their own, and when each was posted. */
+const signUps = () => {
   const postedAt = new Map<string, number>();
   let next = 0;
   const nextBody = (): string => {
@@ -154,6 +162,22 @@ const firstBytes = async (world: World, port: number, perSecond: number): Promis
     const properties = { email: `${person}@people.test`, first_name: 'Ann' };
     return JSON.stringify({ event: EXAMPLE_EVENT, external_id: person, properties });
   };
+  return { postedAt, nextBody };
+};
+
+/** How many sign-ups a second are accepted, processed and mailed, when there are more than that. */
+const mailSignUps = async (world: World, port: number): Promise<number> => {
+  const rateOfAll = world.relay.expect(SIGN_UPS);
+  const stop = { afterRequests: SIGN_UPS };
+  const rate = rateOfAll();
+  await askAsFastAsAnswered(loadOf(world, port), signUps().nextBody, stop);
+  return rate;
+};
+
+/** Sign-ups at a pace: milliseconds from when each was due to the first byte of its mail. */
+const firstBytes = async (world: World, port: number, perSecond: number): Promise<number[]> => {
+  const load = loadOf(world, port);
+  const { postedAt, nextBody } = signUps();
   const rateOfAll = world.relay.expect(Math.floor((perSecond * PACED_MS) / 1_000));
   await askAtPace(load, nextBody, { perSecond, forMs: PACED_MS });
   await rateOfAll();
@@ -173,11 +197,11 @@ export const sending = async (): Promise<Comparison[]> => {
     measured.push(await handOver(world));
     comparison.push(await sendAlone(world));
   }
+  const mailed: number[] = [];
   const paced: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // One machine does both: processing an event takes about what sending its mail takes.
-    const perSecond = median(measured) * HALF * HALF;
-    paced.push(quantile(await firstBytes(world, api.port, perSecond), P99));
+    mailed.push(await mailSignUps(world, api.port));
+    paced.push(quantile(await firstBytes(world, api.port, median(mailed) * HALF), P99));
   }
   const pid = worker.child.pid ?? 0;
   // What the runtime makes room for as it works, whatever waits.
@@ -196,10 +220,10 @@ export const sending = async (): Promise<Comparison[]> => {
       good: { atLeast: 0.6 },
     },
     {
-      name: 'event accepted → first byte of its mail, 99 of 100, under load',
+      name: `event accepted → first byte of its mail, 99 of 100, at half of ${Math.round(median(mailed))}/s`,
       unit: 'ms',
       measured: paced,
-      comparedWith: 'what is promised',
+      comparedWith: 'what is promised; half of the sign-ups that are mailed when there are more',
       comparison: paced.map(() => FIRST_BYTE_MS_MAX),
       good: { atMost: 1 },
     },
