@@ -210,14 +210,14 @@ create view analytics.segment_history with (security_invoker=true) as
    from segments.history history
      join segments.segments segment on segment.project_id = history.project_id and segment.segment_id = history.segment_id
   where segment.status <> 'deleting'::text;
-comment on view analytics.segment_history is 'Who entered and left which segment, and why';
+comment on view analytics.segment_history is 'Who entered and left which segment, and why; of times before the timeline only when each last did';
 comment on column analytics.segment_history.entry is 'Counts up in the order in which it happened';
 comment on column analytics.segment_history.segment_id is 'The segment';
 comment on column analytics.segment_history.segment is 'Its name today';
 comment on column analytics.segment_history.version is 'The version of its definition';
 comment on column analytics.segment_history.profile_id is 'Who';
 comment on column analytics.segment_history.change is 'entered or left';
-comment on column analytics.segment_history.cause is 'change: of the person, of what they did, or of a list with them; time: it passed; fill: a new definition';
+comment on column analytics.segment_history.cause is 'change: of the person, of what they did, or of a list with them; time: it passed; fill: a new definition, of this segment or of one that it asks about';
 comment on column analytics.segment_history.changed_at is 'When';
 grant select on analytics.segment_history to trunkline_analyst;
 
@@ -2119,8 +2119,10 @@ create table segments.segments (
   filled_at      timestamptz(3),
   created_at     timestamptz(3) not null,
   updated_at     timestamptz(3) not null,
+  former_version integer,
+  filling_since  timestamptz(3),
   constraint segments_pkey primary key (project_id, segment_id),
-  constraint segments_filling_says_how_far check (((status = 'filling'::text) = (filled_to is not null))),
+  constraint segments_filling_says_how_far check ((((status <> 'filling'::text) or (filled_to is not null)) and ((filling_since is null) or (filled_to is not null)))),
   constraint segments_kind_is_known check ((kind = any (array['dynamic'::text, 'static'::text]))),
   constraint segments_name_is_short check (((length(name) >= 1) and (length(name) <= 255))),
   constraint segments_status_is_known check ((status = any (array['counting'::text, 'filling'::text, 'ready'::text, 'deleting'::text])))

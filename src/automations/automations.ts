@@ -27,6 +27,8 @@ export {
   readSegmentEntries,
   segmentEntriesHint,
 } from './segment_entries.ts';
+export { listNeededEntries } from './segment_queries.ts';
+export { wakeLinked } from './waits.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findAutomation, findVersion } from './queries.ts';
 export { holdAutomations, listTemplateUsers } from './template_queries.ts';

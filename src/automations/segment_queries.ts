@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import type { NeededEntries } from '../segments/segments.ts';
 import { KeptDefinition } from './schema.ts';
 
 /** Begins to read the history of the project's segments at its present end, unless somebody reads it already. */
@@ -143,3 +144,25 @@ export const listSegmentUsers = ({ tx, projectId }: Scope, segmentId: string) =>
     order by automation.automation_id
     limit ${USERS_MAX}
   `);
+
+const ReadTo = z.strictObject({ seen_entry: z.int() });
+const Since = z.strictObject({ segment_id: z.uuid(), since: z.date() });
+
+/**
+ * What is needed of the history: what was not read yet, and what happened in segments since runs began that wait for
+ * their people to come into them, however long those are frozen.
+ */
+export const listNeededEntries = async ({ tx, projectId }: Scope): Promise<NeededEntries> => {
+  const reader = await tx.maybeOne(sql.type(ReadTo)`
+    select seen_entry from automations.segment_readers where project_id = ${projectId}
+  `);
+  const since = await tx.any(sql.type(Since)`
+    select waiting.segment_id, min(run.started_at) as since
+    from automations.waits as waiting
+    join automations.runs as run on run.project_id = waiting.project_id and run.run_id = waiting.run_id
+    where waiting.project_id = ${projectId} and run.project_id = ${projectId}
+    and waiting.segment_id is not null and run.status in ('active', 'paused')
+    group by waiting.segment_id
+  `);
+  return { readTo: reader?.seen_entry ?? null, since };
+};

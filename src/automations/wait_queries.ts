@@ -104,6 +104,16 @@ export const wakeRuns = (
       and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
   );
 
+/** Wakes the runs of some people that wait for anything; answers how many. */
+export const wakeWaiting = (scope: Scope, identityIds: readonly string[]): Promise<number> =>
+  wakeHeld(
+    scope,
+    sql.fragment`
+      select awaited.run_id from automations.waits as awaited
+      where awaited.project_id = ${scope.projectId}
+      and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
+  );
+
 /** Wakes the runs of some people that wait for them to come into a segment; answers how many. */
 export const wakeEntered = async (
   scope: Scope,

@@ -9,14 +9,18 @@ export const readCsv = (given: string, linesMax: number): Line[] => {
   const lines: Line[] = [];
   const field = new RegExp(FIELD);
   let values: string[] = [];
+  let breaks = 0;
   for (let line = 1; field.lastIndex < text.length;) {
     const [, quoted, plain = '', end = ''] = field.exec(text) ?? [];
+    breaks += quoted?.match(/\r\n|\n|\r/g)?.length ?? 0;
     values.push((quoted?.replaceAll('""', '"') ?? plain).trim());
     if (end === ',' && field.lastIndex < text.length) continue;
     if (values.some((value) => value !== '')) lines.push({ line, values });
     if (lines.length > linesMax) break;
+    // A quoted field may go over several lines; the next begins after them.
+    line += 1 + breaks;
     values = [];
-    line += 1;
+    breaks = 0;
   }
   return lines;
 };

@@ -81,7 +81,7 @@ export const sections: readonly Section[] = [
     tag: 'Profiles',
     about: 'Who is who, what is known of a person, and their timeline.',
     routes: [
-      ...profileRoutes,
+      ...profileRoutes(automations.wakeLinked),
       ...personRoutes({
         sections: [
           segments.memberSection,

@@ -24,7 +24,7 @@ export { messageKey };
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
 export { countBetween, listConflicts, listEvents };
 export { observe } from './observe.ts';
-export { timelineStart } from './occurred_at.ts';
+export { RETENTION_MONTHS, timelineStart } from './occurred_at.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';

@@ -1,14 +1,19 @@
 import { inProject } from '../base/db.ts';
 import type { Caller } from '../base/caller.ts';
+import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { giveHints } from '../base/hints.ts';
+import type { Hint } from '../base/hints.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow, SeenIdentifier } from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
+import type { AfterLink } from './link.ts';
 import { changeTraits, linkPeople, seePeople } from './profiles.ts';
 import type { AliasInput, IdentifyInput } from './schema.ts';
 
-const authorityOf = ({ kind }: Caller) => (kind === 'server' ? 'server' : 'publishable');
+const authorityOf = ({ kind }: Caller): 'server' | 'publishable' =>
+  kind === 'server' ? 'server' : 'publishable';
 
 /** Somebody and when they were seen; null makes them known, without having been seen. */
 const seen = (kind: SeenIdentifier['kind'], value: string, at: Date | null): SeenIdentifier => ({
@@ -17,6 +22,18 @@ const seen = (kind: SeenIdentifier['kind'], value: string, at: Date | null): See
   first_seen_at: at,
   last_seen_at: at,
 });
+
+/** What a link means to others, in its transaction; answers whom to wake after the commit. */
+export type OnLinked = (scope: Scope, profileId: string) => Promise<readonly Hint[]>;
+
+/** Whom links call for, gathered while they are made. */
+const gather = (onLinked: OnLinked | undefined) => {
+  const hints: Hint[] = [];
+  const afterLink: AfterLink = async (scope, profileId) => {
+    hints.push(...((await onLinked?.(scope, profileId)) ?? []));
+  };
+  return { hints, afterLink };
+};
 
 /**
  * Says who somebody is and what is known of them: the anonymous id becomes theirs, unless it belongs
@@ -28,11 +45,12 @@ export const identify = async (
   deps: Deps,
   caller: Caller,
   input: IdentifyInput,
-  repetitionId?: string,
+  { repetitionId, onLinked }: { repetitionId?: string | undefined; onLinked?: OnLinked } = {},
 ): Promise<void> => {
   const occurredAt = input.occurred_at === undefined ? new Date() : new Date(input.occurred_at);
   ingest.refuseTime(occurredAt, caller);
   const messageId = input.message_id ?? (repetitionId && ingest.messageIdOf(repetitionId));
+  const { hints, afterLink } = gather(onLinked);
   await inProject(deps, caller.projectId, async (scope) => {
     const isNew =
       messageId === undefined || (await ingest.claimMessage(scope, messageId, occurredAt));
@@ -46,12 +64,10 @@ export const identify = async (
     ]);
     await seePeople(scope, people);
     if (input.anonymous_id !== undefined) {
-      await linkPeople(scope, {
-        anonymous_id: input.anonymous_id,
-        external_id: input.external_id,
-        source: 'identify',
-        key_type: authorityOf(caller),
-      });
+      const { anonymous_id, external_id } = input;
+      const key_type = authorityOf(caller);
+      const wish = { anonymous_id, external_id, source: 'identify' as const, key_type };
+      await linkPeople(scope, wish, afterLink);
     }
     const person = people.find(({ kind }) => kind === 'external');
     if (!person || input.traits === undefined) return;
@@ -62,13 +78,20 @@ export const identify = async (
       authority: authorityOf(caller),
     });
   });
+  await giveHints(deps, hints);
 };
 
 /**
  * Links at the word of a server. An anonymous id that belongs to somebody else is a conflict, and logged; who
  * is being erased cannot be linked.
  */
-export const alias = async (deps: Deps, caller: Caller, input: AliasInput): Promise<LinkRow> => {
+export const alias = async (
+  deps: Deps,
+  caller: Caller,
+  input: AliasInput,
+  onLinked?: OnLinked,
+): Promise<LinkRow> => {
+  const { hints, afterLink } = gather(onLinked);
   const link = await inProject(deps, caller.projectId, async (scope) => {
     // Whoever is linked need not have been seen: events that name them may still wait for a worker.
     const people = await identity.see(scope, [
@@ -76,10 +99,12 @@ export const alias = async (deps: Deps, caller: Caller, input: AliasInput): Prom
       seen('external', input.external_id, null),
     ]);
     await seePeople(scope, people);
-    const made = await linkPeople(scope, { ...input, source: 'alias', key_type: 'server' });
+    const wish = { ...input, source: 'alias' as const, key_type: 'server' as const };
+    const made = await linkPeople(scope, wish, afterLink);
     if (!made) throw new Refusal('being_erased');
     return made;
   });
+  await giveHints(deps, hints);
   if (link.status === 'refused') throw new Refusal('identity_conflict');
   return link;
 };

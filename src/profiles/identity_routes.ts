@@ -8,6 +8,7 @@ import type { Addressed } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
 import { alias, identify } from './identify.ts';
+import type { OnLinked } from './identify.ts';
 import { toLink } from './link.ts';
 import { listProfiles, unlinkPeople } from './profiles.ts';
 import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile } from './schema.ts';
@@ -46,7 +47,7 @@ const findAgain = ({ deps, caller }: Addressed, linkId: string) =>
     return row && isWhole ? { link: toLink(row), profiles: sides.flat() } : null;
   });
 
-export const identityRoutes = [
+const linkingRoutes = (onLinked: OnLinked) => [
   route({
     method: 'POST',
     path: '/v1/identify',
@@ -61,7 +62,7 @@ export const identityRoutes = [
     status: 202,
     answer: z.strictObject({ accepted: z.literal(1) }).meta({ id: 'Identified' }),
     handle: async ({ deps, caller, body, repetitionId }) => {
-      await identify(deps, caller, body, repetitionId);
+      await identify(deps, caller, body, { repetitionId, onLinked });
       return { accepted: 1 };
     },
   }),
@@ -83,8 +84,13 @@ export const identityRoutes = [
         return again && { link: again.link };
       },
     },
-    handle: async ({ deps, caller, body }) => ({ link: toLink(await alias(deps, caller, body)) }),
+    handle: async ({ deps, caller, body }) => ({
+      link: toLink(await alias(deps, caller, body, onLinked)),
+    }),
   }),
+];
+
+const linkRoutes = [
   route({
     method: 'GET',
     path: '/v1/identity-links',
@@ -138,3 +144,6 @@ export const identityRoutes = [
       }),
   }),
 ];
+
+/** The endpoints of who is who. What else a link means is for rooms above this one to say. */
+export const identityRoutes = (onLinked: OnLinked) => [...linkingRoutes(onLinked), ...linkRoutes];

@@ -28,6 +28,9 @@ const refoldBoth = async (scope: Scope, link: LinkRow): Promise<void> => {
   await noteChanges(scope, ids);
 };
 
+/** What else follows from a link, in its transaction: told of the profile that both are by now. */
+export type AfterLink = (scope: Scope, profileId: string) => Promise<void>;
+
 /**
  * What came of a wish to link: the log's row, which says when it was refused. Null when one of the two is
  * being erased: they are linked to nobody any more.
@@ -35,11 +38,13 @@ const refoldBoth = async (scope: Scope, link: LinkRow): Promise<void> => {
 export const linkPeople = async (
   scope: Scope,
   wish: Parameters<typeof identity.link>[1],
+  afterLink?: AfterLink,
 ): Promise<LinkRow | null> => {
   const made = await identity.link(scope, wish);
   if (made?.isNew && made.link.status === 'active') {
     await setMergedInto(scope, made.link.anonymous_profile_id, made.link.profile_id);
     await refoldBoth(scope, made.link);
+    await afterLink?.(scope, made.link.profile_id);
   }
   return made?.link ?? null;
 };

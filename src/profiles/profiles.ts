@@ -18,7 +18,7 @@ export { listMembers } from './members.ts';
 export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
 export { noteChanges } from './queries.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';
-export { awaitUnwatched, takeChanges, unwatch, watch } from './watch_queries.ts';
+export { awaitUnwatched, takeChanges, takeChangesOf, unwatch, watch } from './watch_queries.ts';
 export { ProfileRef, readExternalId } from './schema.ts';
 export type { TraitChange } from './people.ts';
 export type { ProfileRow };

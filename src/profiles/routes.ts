@@ -6,6 +6,7 @@ import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import { findProfile, findTimelineOf, ProfileParams } from './find_profile.ts';
+import type { OnLinked } from './identify.ts';
 import { identityRoutes } from './identity_routes.ts';
 import { personLimits } from './person_routes.ts';
 import { pageProfiles } from './profiles.ts';
@@ -32,8 +33,9 @@ const toSelector = (query: z.output<typeof ProfileQuery>): Selector => {
   return { by: 'email', value: query.email ?? '' };
 };
 
-export const profileRoutes = [
-  ...identityRoutes,
+/** What a link means to others is handed in. */
+export const profileRoutes = (onLinked: OnLinked) => [
+  ...identityRoutes(onLinked),
   route({
     method: 'GET',
     path: '/v1/profiles',

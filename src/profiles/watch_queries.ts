@@ -37,3 +37,32 @@ export const takeChanges = async (
   `);
   return rows.map(({ profile_id }) => profile_id);
 };
+
+const Note = z.strictObject({ noted_at: z.string(), change_id: z.uuid(), profile_id: z.uuid() });
+
+/** Takes the notes of some people who changed; answers whose there were, each once. */
+export const takeChangesOf = async (
+  { tx, projectId }: Scope,
+  profileIds: readonly string[],
+): Promise<string[]> => {
+  const notes = await tx.any(sql.type(Note)`
+    select noted_at::text, change_id, profile_id from profiles.changes
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+    order by noted_at, change_id
+    for update skip locked
+  `);
+  if (notes.length === 0) return [];
+  const column = (name: 'noted_at' | 'change_id', type: string) =>
+    sql.array(
+      notes.map((note) => note[name]),
+      type,
+    );
+  await tx.query(sql.unsafe`
+    delete from profiles.changes as change
+    using unnest(${column('noted_at', 'timestamptz')}, ${column('change_id', 'uuid')})
+      as taken (noted_at, change_id)
+    where change.project_id = ${projectId}
+    and change.noted_at = taken.noted_at and change.change_id = taken.change_id
+  `);
+  return [...new Set(notes.map(({ profile_id }) => profile_id))];
+};

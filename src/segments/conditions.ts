@@ -52,3 +52,19 @@ export const listUsed = ({ where }: Pick<Definition, 'where'>): string[] => [
     listConditions(where).flatMap((one) => (one.kind === 'segment' ? one.segment_id : [])),
   ),
 ];
+
+/** The segments that a definition asks about, and those that they ask about, and so on, by some definitions. */
+export const listReached = (
+  definition: Pick<Definition, 'where'>,
+  definitions: ReadonlyMap<string, { definition: Definition }>,
+): string[] => {
+  const reached = new Set<string>();
+  const pending = listUsed(definition);
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    const used = definitions.get(id);
+    if (used) pending.push(...listUsed(used.definition));
+  }
+  return [...reached];
+};

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readCsv } from '../base/csv.ts';
 import type { Scope } from '../base/db.ts';
-import { EMAIL_CHARS_MAX, normaliseEmail } from '../base/email_address.ts';
+import { EmailAddress, normaliseEmail } from '../base/email_address.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
@@ -12,6 +12,7 @@ import {
   findImport,
   insertImport,
   insertImported,
+  listImportedBy,
   setImport,
   setUndone,
 } from './import_queries.ts';
@@ -27,7 +28,7 @@ const text = (charsMax: number) =>
     .max(charsMax, `at most ${charsMax} characters`)
     .refine(isStorable, 'must be well-formed Unicode without U+0000');
 const ById = z.strictObject({ external_id: text(IDENTIFIER_CHARS_MAX) });
-const ByEmail = z.strictObject({ email: text(EMAIL_CHARS_MAX) });
+const ByEmail = z.strictObject({ email: EmailAddress });
 
 export const PeopleImport = z
   .union([
@@ -38,18 +39,30 @@ export const PeopleImport = z
         .max(IMPORT_PEOPLE_MAX, `at most ${IMPORT_PEOPLE_MAX} people`),
     }),
     z.strictObject({
-      csv: z.string().min(1, 'must not be empty').meta({
-        description: 'With a head, in which a column is called `external_id` or `email`.',
-      }),
+      csv: z
+        .string()
+        .min(1, 'must not be empty')
+        .meta({
+          description:
+            'With a head, in which a column is called `external_id` or `email`, separated by commas. Where both are ' +
+            'there the id counts, and the address in lines without one.',
+        }),
     }),
   ])
   .meta({ id: 'PeopleImport', examples: [{ people: [{ external_id: 'ann' }] }] });
 type PeopleImport = z.output<typeof PeopleImport>;
 
-type Named = { externalIds: string[]; emails: string[]; unread: number[] };
+type Unread = { line: number; message: string };
+type Named = { externalIds: string[]; emails: string[]; unread: Unread[] };
 
 const refuseCsv = (message: string): never => {
   throw new Refusal('invalid_request', { issues: [{ path: '/csv', message }] });
+};
+
+const toUnread = (line: number, { error }: { error?: z.ZodError }): Unread => {
+  const [issue] = error?.issues ?? [];
+  const where = issue?.path.join('.');
+  return { line, message: issue ? `${where}: ${issue.message}` : 'names nobody' };
 };
 
 const readRows = (csv: string): Named => {
@@ -57,14 +70,17 @@ const readRows = (csv: string): Named => {
   if (rows.length > IMPORT_PEOPLE_MAX) refuseCsv(`at most ${IMPORT_PEOPLE_MAX} people`);
   const names = (head?.values ?? []).map((name) => name.toLowerCase());
   const [idAt, emailAt] = [names.indexOf('external_id'), names.indexOf('email')];
-  if (Math.max(idAt, emailAt) < 0) refuseCsv('has no column external_id or email');
+  if (Math.max(idAt, emailAt) < 0)
+    refuseCsv('has no column external_id or email; columns are separated by commas');
   const named: Named = { externalIds: [], emails: [], unread: [] };
   for (const { line, values } of rows) {
-    const id = ById.safeParse({ external_id: values[idAt] });
-    const email = ByEmail.safeParse({ email: values[emailAt] });
-    if (id.success) named.externalIds.push(id.data.external_id);
-    else if (email.success) named.emails.push(email.data.email);
-    else named.unread.push(line);
+    const [external_id = '', email = ''] = [values[idAt], values[emailAt]];
+    const byId = ById.safeParse({ external_id });
+    const byEmail = ByEmail.safeParse({ email });
+    if (byId.success) named.externalIds.push(byId.data.external_id);
+    else if (external_id !== '') named.unread.push(toUnread(line, byId));
+    else if (byEmail.success) named.emails.push(byEmail.data.email);
+    else named.unread.push(toUnread(line, email === '' ? {} : byEmail));
   }
   return named;
 };
@@ -82,12 +98,14 @@ export type Imported = {
   import_id: string;
   people: number;
   unknown: number;
-  errors: { line: number; message: string }[];
+  unread: number;
+  errors: Unread[];
 };
 
 /**
  * Puts people whom we know on the list of a static segment. Whoever is suppressed or unsubscribed is on the
- * list and not in the segment: a list frees nobody. The same import again changes nothing.
+ * list and not in the segment: a list frees nobody. The same import again changes nothing, also when it was taken
+ * back meanwhile.
  */
 export const importPeople = async (
   scope: Scope,
@@ -99,29 +117,31 @@ export const importPeople = async (
   const addresses = [...new Set(emails.map(normaliseEmail))];
   const byId = await profiles.listIdentities(scope, wanted);
   const byAddress = await findByAddress(scope, addresses);
-  const found = new Map(
-    [...byId, ...byAddress].map(({ identity_id, profile_id }) => [identity_id, profile_id]),
-  );
+  const found = [...byId, ...byAddress].map(({ identity_id }) => identity_id);
   const known = new Set(byAddress.map(({ at }) => at)).size + byId.length;
+  // Held until the commit: whoever is linked after it is looked at with the list in place.
+  const profileOf = await profiles.holdProfiles(scope, found);
   const isNew = (await insertImport(scope, told.segmentId, told.importId)) !== null;
   if (isNew) {
-    await insertImported(scope, told, [...found.keys()]);
-    await setImport(scope, told.importId, found.size);
-    await profiles.noteChanges(scope, [...new Set(found.values())]);
+    await insertImported(scope, told, [...profileOf.keys()]);
+    await setImport(scope, told.importId, profileOf.size);
+    await profiles.noteChanges(scope, [...new Set(profileOf.values())]);
   }
   return {
     import_id: told.importId,
-    people: found.size,
+    people: profileOf.size,
     unknown: wanted.length + addresses.length - known,
-    errors: unread.slice(0, ISSUES_MAX).map((line) => ({ line, message: 'names nobody' })),
+    unread: unread.length,
+    errors: unread.slice(0, ISSUES_MAX),
   };
 };
 
 /** Takes an import back: whoever came by another one too stays. Done twice it changes nothing more. */
 export const undoImport = async (scope: Scope, importId: string): Promise<void> => {
-  const ids = await deleteImport(scope, importId);
+  const profileOf = await profiles.holdProfiles(scope, await listImportedBy(scope, importId));
+  await deleteImport(scope, importId);
   await setUndone(scope, importId);
-  await profiles.noteChanges(scope, ids);
+  await profiles.noteChanges(scope, [...new Set(profileOf.values())]);
 };
 
 export { findImport };

@@ -21,7 +21,7 @@ export const findByAddress = ({ tx, projectId }: Scope, addresses: readonly stri
     ) as known
   `);
 
-/** Keeps who was imported; who is gone by now, or is being erased, is left out. */
+/** Keeps who was imported; they are held. */
 export const insertImported = async (
   { tx, projectId }: Scope,
   told: { segmentId: string; importId: string },
@@ -30,23 +30,35 @@ export const insertImported = async (
   await tx.query(sql.unsafe`
     insert into segments.imported (project_id, segment_id, identity_id, import_id)
     select ${projectId}, ${told.segmentId}::uuid, held.identity_id, ${told.importId}::uuid
-    from (
-      select identity_id from identity.identities
-      where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
-      and erasure_id is null
-      order by kind, value
-      for key share
-    ) as held
+    from unnest(${sql.array([...identityIds], 'uuid')}) as held (identity_id)
     on conflict do nothing
   `);
 };
 
-const ProfileId = z.strictObject({ profile_id: z.uuid() });
+const IdentityId = z.strictObject({ identity_id: z.uuid() });
 
-/** Takes an import back; answers whom it was about, as they are today. */
-export const deleteImport = async (
+/** Whom an import put on its list. */
+export const listImportedBy = async (
   { tx, projectId }: Scope,
   importId: string,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(IdentityId)`
+    select identity_id from segments.imported where project_id = ${projectId} and import_id = ${importId}
+  `);
+  return rows.map(({ identity_id }) => identity_id);
+};
+
+export const deleteImport = ({ tx, projectId }: Scope, importId: string) =>
+  tx.query(sql.unsafe`
+    delete from segments.imported where project_id = ${projectId} and import_id = ${importId}
+  `);
+
+const ProfileId = z.strictObject({ profile_id: z.uuid() });
+
+/** Whom the lists of a segment name, as they are today. */
+export const listImported = async (
+  { tx, projectId }: Scope,
+  segmentId: string,
 ): Promise<string[]> => {
   const rows = await tx.any(sql.type(ProfileId)`
     select distinct known.profile_id
@@ -54,11 +66,7 @@ export const deleteImport = async (
     join identity.identities as known
       on known.project_id = imported.project_id and known.identity_id = imported.identity_id
     where imported.project_id = ${projectId} and known.project_id = ${projectId}
-    and imported.import_id = ${importId}
-  `);
-  await tx.query(sql.unsafe`
-    delete from segments.imported
-    where project_id = ${projectId} and import_id = ${importId}
+    and imported.segment_id = ${segmentId}
   `);
   return rows.map(({ profile_id }) => profile_id);
 };

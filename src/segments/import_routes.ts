@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
@@ -21,13 +22,16 @@ const Imported = z
     import_id: z.uuid(),
     people: z.int().meta({ description: 'How many were found, and are on the list.' }),
     unknown: z.int().meta({ description: 'How many identifiers and addresses are nobody’s.' }),
+    unread: z.int().meta({
+      description: 'How many lines of a CSV name nobody, or not so that it can be read.',
+    }),
     errors: z.array(z.strictObject({ line: z.int(), message: z.string() })).meta({
-      description: 'Lines of a CSV that name nobody. The others are taken.',
+      description: `Which lines those are, the first ${ISSUES_MAX}, and why. The others are taken.`,
     }),
   })
   .meta({
     id: 'PeopleImported',
-    examples: [{ import_id: SHOWN_ID, people: 1, unknown: 0, errors: [] }],
+    examples: [{ import_id: SHOWN_ID, people: 1, unknown: 0, unread: 0, errors: [] }],
   });
 
 const ImportParams = z.object({ id: z.uuid().meta({ description: "The import's id." }) });
@@ -54,8 +58,9 @@ export const importRoutes = (
     summary: 'Import people into a static segment.',
     description:
       'People whom you sent events or traits of, by your ids of them or their addresses. They are members within ' +
-      'seconds, save those who are suppressed or unsubscribed: a list frees nobody. What it added can be taken ' +
-      'back as a whole, by its `import_id`.',
+      'seconds, save those who are suppressed or unsubscribed: a list frees nobody. `people` are taken all or none: ' +
+      'one that cannot be read is refused by its place. Of a `csv` the lines that can be read are taken. What it ' +
+      'added can be taken back as a whole, by its `import_id`.',
     params,
     body: PeopleImport,
     bodyBytesMax: IMPORT_PEOPLE_BYTES_MAX,

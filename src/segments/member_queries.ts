@@ -20,6 +20,7 @@ export const listMemberships = (
 
 const Asked = z.strictObject({
   profile_id: z.uuid(),
+  made_at: z.date(),
   holds: z.array(z.boolean()),
   wake_on: z.iso.date().nullable(),
 });
@@ -31,7 +32,8 @@ export const askProfiles = (
   { holds, wakes }: { holds: readonly FragmentSqlToken[]; wakes: readonly FragmentSqlToken[] },
 ) =>
   tx.any(sql.type(Asked)`
-    select profile.profile_id, array[${sql.join([...holds], sql.fragment`, `)}]::boolean[] as holds,
+    select profile.profile_id, profile.created_at as made_at,
+      array[${sql.join([...holds], sql.fragment`, `)}]::boolean[] as holds,
       least(${sql.join([sql.fragment`null::date`, ...wakes], sql.fragment`, `)})::text as wake_on
     from profiles.profiles as profile
     where profile.project_id = ${projectId} and profile.profile_id = any (${sql.array([...profileIds], 'uuid')})
@@ -170,6 +172,20 @@ export const listDueWakes = async (
     where project_id = ${projectId} and wake_at <= ${today}::timestamp at time zone 'UTC'
     order by wake_at, profile_id
     limit ${limit}
+  `);
+  return rows.map(({ profile_id }) => profile_id);
+};
+
+/** The same of some profiles. */
+export const listDueWakesOf = async (
+  { tx, projectId }: Scope,
+  today: string,
+  profileIds: readonly string[],
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(Due)`
+    select profile_id from segments.wakeups
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+    and wake_at <= ${today}::timestamp at time zone 'UTC'
   `);
   return rows.map(({ profile_id }) => profile_id);
 };

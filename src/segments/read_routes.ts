@@ -132,6 +132,8 @@ export const readRoutes = (params: z.ZodObject, find: Find) => [
     path: '/v1/segments/:id/history',
     access: 'server',
     summary: 'List who entered and left a segment, the last first.',
+    description:
+      'As far back as the timeline reaches; of times before it only when each person last entered, and last left.',
     params,
     query: z.strictObject(pageQuery),
     status: 200,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { FIRST_ID } from '../base/ids.ts';
 import type { Definition } from './schema.ts';
 
 export const KINDS = ['dynamic', 'static'] as const;
@@ -116,47 +115,61 @@ export const setName = ({ tx, projectId }: Scope, segmentId: string, name: strin
     where project_id = ${projectId} and segment_id = ${segmentId}
   `);
 
-/** A new version is not looked at before what it asks of events is counted; until then the old one counts. */
+/**
+ * A new version is not looked at before what it asks of events is counted; until then the old one counts, whose fill
+ * goes on to its end.
+ */
 export const setVersion = ({ tx, projectId }: Scope, segmentId: string, version: number) =>
   tx.query(sql.unsafe`
     update segments.segments
-    set version = ${version}, status = 'counting', filled_to = null,
-      examined_count = 0, updated_at = now()
+    set version = ${version}, status = 'counting', examined_count = 0, updated_at = now()
     where project_id = ${projectId} and segment_id = ${segmentId}
   `);
 
 export const setDeleting = ({ tx, projectId }: Scope, segmentId: string) =>
   tx.query(sql.unsafe`
-    update segments.segments set status = 'deleting', filled_to = null
+    update segments.segments
+    set status = 'deleting', filled_to = null, filling_since = null, former_version = null
     where project_id = ${projectId} and segment_id = ${segmentId}
   `);
 
-const Active = z.strictObject({
+const Version = z.strictObject({
   segment_id: z.uuid(),
   version: z.int(),
   definition: Stored,
-  is_latest: z.boolean(),
 });
-/** A definition that members are of, or will be of. */
-export type Defined = z.output<typeof Active>;
+/** A version of a segment's definition. */
+export type Version = z.output<typeof Version>;
 
-/** The definitions that members are of today: of each segment at most one. */
-export const listActive = ({ tx, projectId }: Scope) =>
-  tx.any(sql.type(Active)`
-    select segment.segment_id, version.version, version.definition, version.version = segment.version as is_latest
+const InForce = Version.extend({
+  is_former: z.boolean(),
+  filled_to: z.uuid().nullable(),
+  filling_since: z.date().nullable(),
+});
+/**
+ * A definition that members are of. While one fills, it is the definition of those whom the fill has reached and of
+ * those who came since; of the others it is the former one, where there was one.
+ */
+export type Defined = z.output<typeof InForce>;
+
+/** The definitions that members are of today. */
+export const listInForce = ({ tx, projectId }: Scope) =>
+  tx.any(sql.type(InForce)`
+    select segment.segment_id, version.version, version.definition,
+      version.version <> segment.active_version as is_former, segment.filled_to, segment.filling_since
     from segments.segments as segment
     join segments.versions as version
       on version.project_id = segment.project_id and version.segment_id = segment.segment_id
-      and version.version = segment.active_version
+      and version.version in (segment.active_version, segment.former_version)
     where segment.project_id = ${projectId} and version.project_id = ${projectId}
     and segment.status <> 'deleting'
-    order by segment.segment_id
+    order by segment.segment_id, version.version
   `);
 
 /** The newest definitions. */
 export const listLatest = ({ tx, projectId }: Scope) =>
-  tx.any(sql.type(Active)`
-    select segment.segment_id, version.version, version.definition, true as is_latest
+  tx.any(sql.type(Version)`
+    select segment.segment_id, version.version, version.definition
     from segments.segments as segment
     join segments.versions as version
       on version.project_id = segment.project_id and version.segment_id = segment.segment_id
@@ -172,55 +185,13 @@ const Stand = z.strictObject({
   status: z.enum([...STATUSES, 'deleting']),
   version: z.int(),
   filled_to: z.uuid().nullable(),
+  filling_since: z.date().nullable(),
 });
 export type Stand = z.output<typeof Stand>;
 
 /** How each segment of the project stands, also those that are being deleted. */
 export const listStands = ({ tx, projectId }: Scope) =>
   tx.any(sql.type(Stand)`
-    select segment_id, kind, status, version, filled_to from segments.segments
+    select segment_id, kind, status, version, filled_to, filling_since from segments.segments
     where project_id = ${projectId} order by segment_id
   `);
-
-export const startFill = ({ tx, projectId }: Scope, segmentId: string) =>
-  tx.query(sql.unsafe`
-    update segments.segments
-    set status = 'filling', active_version = version, filled_to = ${FIRST_ID}, examined_count = 0
-    where project_id = ${projectId} and segment_id = ${segmentId} and status = 'counting'
-  `);
-
-/** How far a fill has come. */
-export const moveFill = (
-  { tx, projectId }: Scope,
-  segmentId: string,
-  { filledTo, examined }: { filledTo: string; examined: number },
-) =>
-  tx.query(sql.unsafe`
-    update segments.segments
-    set filled_to = ${filledTo}, examined_count = examined_count + ${examined}
-    where project_id = ${projectId} and segment_id = ${segmentId} and status = 'filling'
-  `);
-
-export const endFill = ({ tx, projectId }: Scope, segmentId: string, examined: number) =>
-  tx.query(sql.unsafe`
-    update segments.segments
-    set status = 'ready', filled_to = null, filled_at = now(), examined_count = examined_count + ${examined}
-    where project_id = ${projectId} and segment_id = ${segmentId} and status = 'filling'
-  `);
-
-const Page = z.strictObject({ profile_id: z.uuid() });
-
-/** The profiles after one, in the order of their ids, living or not. */
-export const listProfilesAfter = async (
-  { tx, projectId }: Scope,
-  after: string,
-  limit: number,
-): Promise<string[]> => {
-  const rows = await tx.any(sql.type(Page)`
-    select profile_id from profiles.profiles
-    where project_id = ${projectId} and profile_id > ${after}
-    order by profile_id
-    limit ${limit}
-  `);
-  return rows.map(({ profile_id }) => profile_id);
-};

@@ -1,13 +1,14 @@
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { listUsed } from './conditions.ts';
+import { listReached, listUsed } from './conditions.ts';
 import {
   findSegment,
   holdProject,
   insertProject,
   insertSegment,
   insertVersion,
+  listInForce,
   listLatest,
   listStands,
   setDeleting,
@@ -15,7 +16,7 @@ import {
   setName,
   setVersion,
 } from './record_queries.ts';
-import type { Defined, SegmentRow } from './record_queries.ts';
+import type { SegmentRow } from './record_queries.ts';
 import { definitionOfStatic } from './static.ts';
 import type { Definition } from './schema.ts';
 
@@ -24,19 +25,6 @@ export const SEGMENTS_MAX = 100;
 
 const refuseDefinition = (message: string): never => {
   throw new Refusal('invalid_request', { issues: [{ path: '/definition/where', message }] });
-};
-
-/** Everything that a definition asks about, through whatever that asks about. */
-const reach = (definition: Definition, latest: ReadonlyMap<string, Defined>): Set<string> => {
-  const reached = new Set<string>();
-  const pending = listUsed(definition);
-  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
-    if (reached.has(id)) continue;
-    reached.add(id);
-    const used = latest.get(id);
-    if (used) pending.push(...listUsed(used.definition));
-  }
-  return reached;
 };
 
 /** Refuses a definition that asks about segments that are not there, or about itself. */
@@ -55,7 +43,7 @@ const checkUsed = async (
   if (missing !== undefined) refuseDefinition(`there is no segment ${missing}`);
   if (segmentId === null) return;
   const latest = new Map((await listLatest(scope)).map((one) => [one.segment_id, one]));
-  if (reach(definition, latest).has(segmentId))
+  if (listReached(definition, latest).includes(segmentId))
     refuseDefinition('asks about the segment itself, by way of another');
 };
 
@@ -132,8 +120,9 @@ export const deleteSegment = async (
 ): Promise<void> => {
   await hold(scope);
   await getSegment(scope, segmentId);
-  const latest = await listLatest(scope);
-  const isUsed = latest.some(
+  // Also by a definition that counts for some as long as the one after it fills.
+  const asking = [...(await listLatest(scope)), ...(await listInForce(scope))];
+  const isUsed = asking.some(
     (one) => one.segment_id !== segmentId && listUsed(one.definition).includes(segmentId),
   );
   if (isUsed) throw new Refusal('segment_in_use');

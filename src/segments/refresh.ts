@@ -41,6 +41,20 @@ const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
     all.slice(at * size, (at + 1) * size),
   );
 
+type Asked = Awaited<ReturnType<typeof askProfiles>>[number];
+
+/** Whether a definition is the one that counts for somebody just now; of whoever is gone, the one to come. */
+const countsFor = (
+  { is_former, filled_to, filling_since }: Defined,
+  profileId: string,
+  asked: Asked | undefined,
+): boolean => {
+  if (filled_to === null) return true;
+  const isNew = filling_since !== null && asked !== undefined && asked.made_at > filling_since;
+  const isReached = asked === undefined || isNew || profileId <= filled_to;
+  return isReached !== is_former;
+};
+
 type Looked = { changes: Change[]; wakes: Map<string, string> };
 
 /** What differs between members as they are kept and as they should be, of some definitions. */
@@ -55,13 +69,16 @@ const compare = async (
     holds: defined.map(({ definition }) => compile(definition, place)),
     wakes: defined.flatMap(({ definition }) => compileWakes(definition, place)),
   });
-  const ids = defined.map(({ segment_id }) => segment_id);
+  const ids = [...new Set(defined.map(({ segment_id }) => segment_id))];
   const kept = await listMemberships(scope, profileIds, ids);
   const were = new Set(kept.map(({ segment_id, profile_id }) => `${segment_id}/${profile_id}`));
-  const holdsOf = new Map(asked.map(({ profile_id, holds }) => [profile_id, holds]));
+  const askedOf = new Map(asked.map((one) => [one.profile_id, one]));
   const changes = profileIds.flatMap((profile_id) =>
-    defined.flatMap(({ segment_id, version }, at): Change[] => {
-      const isMember = holdsOf.get(profile_id)?.[at] ?? false;
+    defined.flatMap((one, at): Change[] => {
+      const { segment_id, version } = one;
+      const row = askedOf.get(profile_id);
+      const isMember = row?.holds[at] ?? false;
+      if (!countsFor(one, profile_id, row)) return [];
       if (isMember === were.has(`${segment_id}/${profile_id}`)) return [];
       return [{ segment_id, profile_id, version, change: isMember ? 'entered' : 'left' }];
     }),

@@ -13,6 +13,8 @@ export type { Condition, NewDefinition } from './schema.ts';
 export { changeSegment, createSegment, deleteSegment } from './records.ts';
 export { eraser } from './erase.ts';
 export { historySection, memberSection } from './export.ts';
+export { forgetHistory } from './forget.ts';
+export type { NeededEntries } from './forget.ts';
 export {
   findFirstEntry,
   findLastEntry,

@@ -132,7 +132,8 @@ export const Change = z
     change: z.enum(['entered', 'left']),
     cause: z.enum(['change', 'time', 'fill']).meta({
       description:
-        'A change of the person, of what they did, or of a list with them; the passing of time; a new definition.',
+        'A change of the person, of what they did, or of a list with them; the passing of time; a new definition, ' +
+        'of this segment or of one that it asks about. Automations start nobody by the last.',
     }),
     version: z.int().meta({ description: 'Of the definition.' }),
     changed_at: Timestamp,

@@ -13,27 +13,16 @@ import {
   setConditions,
 } from './condition_queries.ts';
 import type { ConditionRow } from './condition_queries.ts';
-import { listCounted, listUsed } from './conditions.ts';
+import { listCounted } from './conditions.ts';
+import { fillNext, startFills } from './fill.ts';
 import { deleteOfSegment, deleteSegment, listDueWakes } from './member_queries.ts';
 import { toDate } from './moments.ts';
-import {
-  endFill,
-  holdProject,
-  listActive,
-  listLatest,
-  listProfilesAfter,
-  listStands,
-  moveFill,
-  setDue,
-  startFill,
-} from './record_queries.ts';
-import type { Defined, Stand } from './record_queries.ts';
+import { holdProject, listInForce, listLatest, listStands, setDue } from './record_queries.ts';
+import type { Stand } from './record_queries.ts';
 import { refresh } from './refresh.ts';
 
 /** How many people one transaction looks at, of those who changed or whose day has come. */
 export const REFRESH_PROFILES_MAX = 500;
-/** The same, of everybody, for one definition. */
-export const FILL_PROFILES_MAX = 5_000;
 /** How many events of the past one transaction counts; nobody processes events of the project meanwhile. */
 export const FILL_EVENTS_MAX = 20_000;
 const DELETE_ROWS_MAX = 5_000;
@@ -44,7 +33,7 @@ const refreshChanged = async (scope: Scope, today: number): Promise<number> => {
   if (!(await holdProject(scope))) return 0;
   const ids = await profiles.takeChanges(scope, REFRESH_PROFILES_MAX);
   if (ids.length === 0) return 0;
-  await refresh(scope, ids, await listActive(scope), { today, cause: 'change', isAll: true });
+  await refresh(scope, ids, await listInForce(scope), { today, cause: 'change', isAll: true });
   return ids.length;
 };
 
@@ -53,13 +42,13 @@ const refreshDue = async (scope: Scope, today: number): Promise<number> => {
   if (!(await holdProject(scope))) return 0;
   const ids = await listDueWakes(scope, toDate(today), REFRESH_PROFILES_MAX);
   if (ids.length === 0) return 0;
-  await refresh(scope, ids, await listActive(scope), { today, cause: 'time', isAll: true });
+  await refresh(scope, ids, await listInForce(scope), { today, cause: 'time', isAll: true });
   return ids.length;
 };
 
 /** Makes what is counted what is asked for; whatever nobody asks any more is on its way out. */
 const reconcile = async (scope: Scope): Promise<readonly ConditionRow[]> => {
-  const defined = [...(await listActive(scope)), ...(await listLatest(scope))];
+  const defined = [...(await listInForce(scope)), ...(await listLatest(scope))];
   const wanted = listCounted(defined.map(({ definition }) => definition));
   const known = await listConditionRows(scope);
   const knownIds = new Set(known.map(({ condition_id }) => condition_id));
@@ -97,66 +86,6 @@ const forget = async (
   if (await deleteOfSegment(scope, gone.segment_id, DELETE_ROWS_MAX)) return true;
   await deleteSegment(scope, gone.segment_id);
   if (stands.length === 1) await profiles.unwatch(scope);
-  return true;
-};
-
-/** Begins to look at everybody for whatever has all that it asks. Answers whether it did. */
-const startFills = async (
-  scope: Scope,
-  conditions: readonly ConditionRow[],
-  stands: readonly Stand[],
-): Promise<boolean> => {
-  const latest = new Map((await listLatest(scope)).map((one) => [one.segment_id, one]));
-  const isReady = (id: string) =>
-    conditions.some(({ condition_id, status }) => condition_id === id && status === 'ready');
-  const isFilled = (id: string) => stands.find((one) => one.segment_id === id)?.status === 'ready';
-  const startable = stands.filter(({ segment_id, status }) => {
-    const definition = latest.get(segment_id)?.definition;
-    if (status !== 'counting' || !definition) return false;
-    return (
-      listCounted([definition]).every(({ conditionId }) => isReady(conditionId)) &&
-      listUsed(definition).every(isFilled)
-    );
-  });
-  if (startable.length > 0) await profiles.awaitUnwatched(scope);
-  for (const { segment_id } of startable) await startFill(scope, segment_id);
-  return startable.length > 0;
-};
-
-/** Whoever came or went through a fill is looked at again where other segments ask about that. */
-const tellUsers = async (
-  scope: Scope,
-  filled: Defined,
-  all: readonly Defined[],
-  changed: readonly { profile_id: string }[],
-): Promise<void> => {
-  const isUsed = all.some(({ definition }) => listUsed(definition).includes(filled.segment_id));
-  if (!isUsed || changed.length === 0) return;
-  await profiles.noteChanges(
-    scope,
-    changed.map(({ profile_id }) => profile_id),
-  );
-};
-
-/** Looks at the next people for a segment. Answers whether there was anything to look at. */
-const fillNext = async (
-  scope: Scope,
-  stands: readonly Stand[],
-  today: number,
-): Promise<boolean> => {
-  const filling = stands.find(({ filled_to }) => filled_to !== null);
-  if (!filling?.filled_to) return false;
-  const all = await listActive(scope);
-  const defined = all.find(({ segment_id }) => segment_id === filling.segment_id);
-  const ids = await listProfilesAfter(scope, filling.filled_to, FILL_PROFILES_MAX);
-  if (defined && ids.length > 0) {
-    const changed = await refresh(scope, ids, [defined], { today, cause: 'fill', isAll: false });
-    await tellUsers(scope, defined, all, changed);
-  }
-  const filledTo = ids.at(-1);
-  if (filledTo !== undefined && ids.length === FILL_PROFILES_MAX)
-    await moveFill(scope, filling.segment_id, { filledTo, examined: ids.length });
-  else await endFill(scope, filling.segment_id, ids.length);
   return true;
 };
 

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { ISSUES_MAX } from '../../src/base/parse.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -102,4 +103,49 @@ test('who is linked and unlinked, or erased, takes their place on the list along
     [segment],
   );
   expect(rows).toEqual([]);
+});
+
+test('400 invalid_request: what cannot be read of `people` is named by its place, and nobody is taken', async () => {
+  const people = [{ external_id: 'ann' }, { email: 'not an address' }, { external_id: 'bob' }];
+  const issues = expectRefusal(await importThose({ people }), 'invalid_request');
+  expect(issues.map(({ path }) => path)).toEqual(['/people/1/email']);
+  expectRefusal(await importThose({ people: [{ external_id: 'ann' }, {}] }), 'invalid_request');
+  expect(await listMembers()).toEqual([]);
+  const { rows } = await database.owner.query(
+    'select from segments.imports where segment_id = $1',
+    [segment],
+  );
+  expect(rows).toEqual([]);
+});
+
+test('201: each line of a CSV that cannot be read is said, by its number in the file', async () => {
+  const long = 'x'.repeat(256);
+  const csv = `external_id,email,"a\nnote"\nann,,"two\nlines"\n,bob(at)example.com,\n${long},,\n,cid@example.com,`;
+  const { body } = await importThose({ csv });
+  expect(body).toMatchObject({ people: 2, unknown: 0, unread: 2 });
+  expect(body.errors).toEqual([
+    { line: 5, message: 'email: must be one e-mail address, such as ann@example.com' },
+    { line: 6, message: 'external_id: at most 255 characters' },
+  ]);
+});
+
+test('201: of more bad lines than are said, it is said how many there are', async () => {
+  const csv = `external_id,name\nann,\n${',x\n'.repeat(ISSUES_MAX + 1)}`;
+  const { body } = await importThose({ csv });
+  expect(body).toMatchObject({ people: 1, unread: ISSUES_MAX + 1 });
+  expect(body.errors).toHaveLength(ISSUES_MAX);
+});
+
+test('201: the same import again, after it was taken back, does not bring anybody back', async () => {
+  const key = { 'idempotency-key': 'once' };
+  const again = () =>
+    api.call('POST', `/v1/segments/${segment}/imports`, {
+      key: api.project.server_key,
+      body: { people: [{ external_id: 'ann' }] },
+      headers: key,
+    });
+  const { body } = await again();
+  await post(`/v1/segment-imports/${body.import_id}/undo`);
+  expect((await again()).body).toEqual(body);
+  expect(await listMembers()).toEqual([]);
 });

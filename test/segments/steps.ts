@@ -6,7 +6,7 @@ import * as identity from '../../src/identity/identity.ts';
 import { accept } from '../../src/ingest/ingest.ts';
 import { alias, identify } from '../../src/profiles/identify.ts';
 import { changeAddresses, listProfiles, unlinkPeople } from '../../src/profiles/profiles.ts';
-import { lift, suppress, unsubscribe } from '../../src/suppression/suppression.ts';
+import { lift, resubscribe, suppress, unsubscribe } from '../../src/suppression/suppression.ts';
 import { askToErase, runErasure } from '../support/erase.ts';
 import { workOn } from '../support/work_on.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -52,7 +52,12 @@ export const steps = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constantFrom('suppress' as const, 'lift' as const, 'unsubscribe' as const),
+      kind: fc.constantFrom(
+        'suppress' as const,
+        'lift' as const,
+        'unsubscribe' as const,
+        'resubscribe' as const,
+      ),
       email,
     }),
   },
@@ -74,6 +79,7 @@ const change = (database: TestDatabase, projectId: string, step: { kind: string;
       const said = { email: step.email, source: 'test' };
       if (step.kind === 'suppress') await suppress(inner, { ...said, reason: 'manual' });
       else if (step.kind === 'unsubscribe') await unsubscribe(inner, said);
+      else if (step.kind === 'resubscribe') await resubscribe(inner, said);
       else await lift(inner, { ...said, note: 'test', liftsComplaints: true });
     }),
   );
@@ -130,6 +136,7 @@ export const perform = async (
     case 'suppress':
     case 'lift':
     case 'unsubscribe':
+    case 'resubscribe':
       await change(database, projectId, step);
       return;
     case 'process':
