@@ -33,6 +33,11 @@ type Past = { people: number; days: number; every: number };
 const idOf = (text: string): string =>
   `overlay(overlay(md5($1::uuid::text || ${text}) placing '7' from 13) placing '8' from 17)::uuid`;
 
+/** The same for an event: ids of events begin with their times, and a fill reads them in that order. */
+const eventIdOf = (text: string, at: string): string =>
+  `overlay(${idOf(text)}::text placing regexp_replace(
+    lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0'), '^(.{8})', '\\1-') from 1)::uuid`;
+
 /** Writes a past that was processed, in few statements. */
 const writePast = (url: string, projectId: string, { people, days, every }: Past) =>
   withClient(url, async (client) => {
@@ -53,7 +58,8 @@ const writePast = (url: string, projectId: string, { people, days, every }: Past
     );
     await client.query(
       `insert into ingest.events (project_id, event_id, occurred_at, received_at, name, external_id, source)
-       select $1::uuid, ${idOf("who || '/' || day")}, now() - make_interval(days => day), now(),
+       select $1::uuid, ${eventIdOf("who || '/' || day", 'now() - make_interval(days => day)')},
+         now() - make_interval(days => day), now(),
          'order_completed', 'user-' || who, 'server'
        from generate_series($4::integer, $2::integer, $4::integer) as who, generate_series(1, $3::integer) as day`,
       [projectId, people, days, every],
