@@ -5,11 +5,20 @@ import { newId } from '../../src/base/ids.ts';
 import { compile, compileWakes } from '../../src/segments/compile.ts';
 import { countedBy } from '../../src/segments/conditions.ts';
 import { evaluate } from '../../src/segments/evaluate.ts';
-import type { Person } from '../../src/segments/evaluate.ts';
+import type { Explained, Person } from '../../src/segments/evaluate.ts';
 import { dayOf, DAY_MS, readMoment, toDate } from '../../src/segments/moments.ts';
-import { Definition } from '../../src/segments/schema.ts';
+import type { Definition, Leaf } from '../../src/segments/schema.ts';
 import { testDatabase } from '../support/database.ts';
-import { definitionsOf, EVENTS, FILTERS, moments, TODAY, TRAITS, values } from './arbitrary.ts';
+import {
+  definitionsOf,
+  EVENTS,
+  FILTERS,
+  moments,
+  TAGS,
+  TODAY,
+  TRAITS,
+  values,
+} from './arbitrary.ts';
 import { z } from 'zod';
 
 const database = testDatabase();
@@ -57,10 +66,10 @@ const counters = fc
 
 const people = fc.record({
   email: fc.constantFrom('ann@example.com', null),
-  traits: fc.dictionary(fc.constantFrom(...TRAITS), values),
-  tags: fc.subarray(['hard_bounced', 'unsubscribed', 'complained', 'soft_bounced']),
+  traits: fc.dictionary(fc.constantFrom(...TRAITS), values, { minKeys: 2 }),
+  tags: fc.oneof(fc.constant([]), fc.subarray([...TAGS, 'soft_bounced'])),
   counters,
-  importedInto: fc.constant(new Set<string>()),
+  importedInto: fc.subarray(segmentIds).map((ids) => new Set(ids)),
   segmentIds: fc.subarray(segmentIds).map((ids) => new Set(ids)),
 });
 
@@ -102,18 +111,29 @@ const keep = async (
       `insert into segments.members (project_id, segment_id, profile_id, entered_at) values ($1, $2, $3, now())`,
       [projectId, id, profileId],
     );
+  for (const id of person.importedInto)
+    await owner.query(
+      'insert into segments.imported (project_id, segment_id, identity_id, import_id) values ($1, $2, $3, $2)',
+      [projectId, id, ids[1]],
+    );
   // As they come back out of a jsonb column.
   kept.set(profileId, { ...person, traits: JSON.parse(JSON.stringify(person.traits)) });
 };
 
 beforeAll(async () => {
   await database.owner.query("select set_config('trunkline.project_id', $1, false)", [projectId]);
-  for (const id of segmentIds)
+  for (const id of segmentIds) {
     await database.owner.query(
       `insert into segments.segments (project_id, segment_id, name, kind, status, version, created_at, updated_at)
        values ($1, $2, 'a', 'static', 'ready', 1, now(), now())`,
       [projectId, id],
     );
+    await database.owner.query(
+      `insert into segments.imports (project_id, segment_id, import_id, people, imported_at)
+       values ($1, $2, $2, 0, now())`,
+      [projectId, id],
+    );
+  }
   for (const person of fc.sample(people, { seed: SEED, numRuns: PEOPLE })) await keep(person);
 });
 
@@ -134,40 +154,65 @@ const ask = (definition: Definition, today: number) =>
     `);
   });
 
-const memberOf = (definition: Definition, profileId: string, today: number): boolean => {
+const explainTo = (definition: Definition, profileId: string, today: number) => {
   const person = kept.get(profileId);
   if (!person) throw new Error('nobody');
-  return evaluate(definition, person, today).isMember;
+  return evaluate(definition, person, today);
 };
+const definitions = definitionsOf(segmentIds, segmentIds);
+
+/** What a leaf asks, without with what. */
+const nameOf = (leaf: Leaf): string => {
+  if (leaf.kind === 'trait') return `trait ${leaf.test.is}`;
+  if (leaf.kind === 'event_time') return `${leaf.occurrence} event ${leaf.test.is}`;
+  if (leaf.kind !== 'event') return leaf.kind;
+  return `event ${leaf.count.is} ${leaf.within_days === undefined ? 'ever' : 'in a window'}`;
+};
+type Truths = Map<string, { true: number; false: number }>;
+const tally = (truths: Truths, { condition, holds, of = [] }: Explained): void => {
+  for (const part of of) tally(truths, part);
+  if (!condition) return;
+  const counted = truths.get(nameOf(condition)) ?? { true: 0, false: 0 };
+  counted[holds ? 'true' : 'false'] += 1;
+  truths.set(nameOf(condition), counted);
+};
+/** Everything that a leaf may ask, and how often each way it was at least answered in a run. */
+const LEAVES = 30;
+const ANSWERS_MIN = 50;
 
 test('what is compiled and what explains one person agree on everybody', async () => {
-  const seen = { members: 0, others: 0 };
-  const property = fc.asyncProperty(definitionsOf(segmentIds), async (given) => {
-    const definition = Definition.parse(given);
+  const truths: Truths = new Map();
+  const seen = { members: 0, others: 0, excluded: 0 };
+  const property = fc.asyncProperty(definitions, async (definition) => {
     const rows = await ask(definition, TODAY);
     for (const { profile_id, is_member } of rows) {
+      const { isMember, isExcluded, where } = explainTo(definition, profile_id, TODAY);
+      expect(isMember, JSON.stringify(kept.get(profile_id))).toBe(is_member);
       seen[is_member ? 'members' : 'others'] += 1;
-      expect(memberOf(definition, profile_id, TODAY), JSON.stringify(kept.get(profile_id))).toBe(
-        is_member,
-      );
+      if (isExcluded && where.holds) seen.excluded += 1;
+      tally(truths, where);
     }
   });
-  await fc.assert(property, { seed: SEED, numRuns: 400 });
-  expect(seen.members).toBeGreaterThan(2_000);
-  expect(seen.others).toBeGreaterThan(2_000);
-}, 120_000);
+  await fc.assert(property, { seed: SEED, numRuns: 1_000 });
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(2_000);
+  const least = [...truths].map(([name, said]) => [Math.min(said.true, said.false), name] as const);
+  console.log('the rarest answers of leaves:', least.toSorted(([a], [b]) => a - b).slice(0, 3));
+  // A leaf that always says the same is one that was not tested.
+  const rare = [...truths].filter(([, said]) => Math.min(said.true, said.false) < ANSWERS_MIN);
+  expect(rare).toEqual([]);
+  expect(truths.size).toBe(LEAVES);
+}, 180_000);
 
 test('nobody comes or goes by the passing of time alone on a day before their wake-up', async () => {
   const property = fc.asyncProperty(
-    definitionsOf(segmentIds),
+    definitions,
     fc.integer({ min: 1, max: 60 }),
-    async (given, later) => {
-      const definition = Definition.parse(given);
+    async (definition, later) => {
       for (const { profile_id, is_member, wake_on } of await ask(definition, TODAY)) {
         const wake = wake_on === null ? Infinity : dayOf(Date.parse(wake_on));
         expect(wake).toBeGreaterThan(TODAY);
         if (TODAY + later < wake)
-          expect(memberOf(definition, profile_id, TODAY + later)).toBe(is_member);
+          expect(explainTo(definition, profile_id, TODAY + later).isMember).toBe(is_member);
       }
     },
   );

@@ -13,7 +13,7 @@ import { createSegment } from '../../src/segments/segments.ts';
 import { untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { refreshOn } from './recount.ts';
-import { perform, steps } from './steps.ts';
+import { deeds, perform } from './steps.ts';
 import type { Step } from './steps.ts';
 
 const database = testDatabase();
@@ -36,22 +36,11 @@ const imports = fc.record({
   repeats: fc.boolean(),
 });
 const undos = fc.record({ kind: fc.constant('undo_import' as const), which: fc.nat() });
-const OTHERS = [
-  'identify',
-  'alias',
-  'undo',
-  'erase',
-  'suppress',
-  'lift',
-  'unsubscribe',
-  'resubscribe',
-];
-const others = steps.filter(({ kind }) => OTHERS.includes(kind));
 const scripts = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: imports },
     { weight: 3, arbitrary: undos },
-    { weight: 4, arbitrary: others },
+    { weight: 4, arbitrary: deeds },
     { weight: 1, arbitrary: fc.constant({ kind: 'refresh' as const }) },
   ),
   { minLength: 3, maxLength: 20 },

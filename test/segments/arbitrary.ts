@@ -1,19 +1,14 @@
 // Random definitions and random people that have a good chance to meet: both are made of the same few words.
 import fc from 'fast-check';
-import type {
-  Condition,
-  Filter,
-  Leaf,
-  NewDefinition,
-  ValueTest,
-} from '../../src/segments/schema.ts';
+import { listConditions } from '../../src/segments/schema.ts';
+import type { Condition, Definition, Filter, Leaf, ValueTest } from '../../src/segments/schema.ts';
 import { dayOf, toDate } from '../../src/segments/moments.ts';
 
 /** The day that random moments lie around. */
 export const TODAY = dayOf(Date.now());
 export const TRAITS = ['plan', 'seats', 'renews_at', 'labels', '__proto__'] as const;
 export const EVENTS = ['order_completed', 'page_viewed'] as const;
-const TAGS = ['hard_bounced', 'unsubscribed', 'complained'] as const;
+export const TAGS = ['hard_bounced', 'unsubscribed', 'complained', 'suppressed'] as const;
 
 const texts = fc.constantFrom(
   'pro',
@@ -41,7 +36,9 @@ const numbers = fc.constantFrom(
   1e-7,
   9_007_199_254_740_991,
 );
-export const scalars = fc.oneof(texts, numbers, fc.boolean());
+/** Half of what is said and asked is one of these, so that the two meet. */
+const common = fc.constantFrom('pro', 'p', 5, true);
+export const scalars = fc.oneof({ weight: 3, arbitrary: common }, texts, numbers, fc.boolean());
 
 const days = fc.integer({ min: -40, max: 5 });
 const times = fc.constantFrom(
@@ -66,7 +63,7 @@ const noMoments = fc.constantFrom(
 );
 /** What a trait or a property may be. */
 export const values = fc.oneof(
-  scalars,
+  { weight: 3, arbitrary: scalars },
   moments,
   noMoments,
   fc.array(fc.oneof(scalars, fc.array(scalars, { maxLength: 2 })), { maxLength: 3 }),
@@ -87,15 +84,21 @@ const momentTests = fc.oneof(
   fc.record({ is: fc.constant('within_last' as const), days: within }),
 );
 const lastingTests: fc.Arbitrary<Exclude<ValueTest, { is: 'within_last' }>> = fc.oneof(
-  fc.record({
-    is: fc.constantFrom('equals' as const, 'not_equals' as const, 'contains' as const),
-    value: scalars,
-  }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      is: fc.constantFrom('equals' as const, 'not_equals' as const, 'contains' as const),
+      value: scalars,
+    }),
+  },
   fc.record({
     is: fc.constant('one_of' as const),
     values: fc.array(scalars, { minLength: 1, maxLength: 4 }),
   }),
-  fc.record({ is: fc.constant('starts_with' as const), value: texts }),
+  fc.record({
+    is: fc.constant('starts_with' as const),
+    value: fc.oneof(fc.constantFrom('p', 'pr'), texts),
+  }),
   fc.constant({ is: 'exists' as const }),
   fc.record({
     is: fc.constantFrom(
@@ -125,10 +128,13 @@ const count = fc.record({
   value: fc.integer({ min: 0, max: 4 }),
 });
 
-const leavesOf = (segmentIds: readonly string[]): fc.Arbitrary<Leaf> =>
+const leavesOf = (
+  segmentIds: readonly string[],
+  importedIds: readonly string[],
+): fc.Arbitrary<Leaf> =>
   fc.oneof(
     {
-      weight: 4,
+      weight: 6,
       arbitrary: fc.record({
         kind: fc.constant('trait' as const),
         trait: fc.constantFrom(...TRAITS),
@@ -156,20 +162,35 @@ const leavesOf = (segmentIds: readonly string[]): fc.Arbitrary<Leaf> =>
     },
     fc.record({ kind: fc.constant('tag' as const), tag: fc.constantFrom(...TAGS) }),
     fc.constant({ kind: 'subscribed' as const }),
+    fc.constant({ kind: 'suppressed' as const }),
     ...(segmentIds.length > 0
       ? [
+          {
+            weight: 2,
+            arbitrary: fc.record({
+              kind: fc.constant('segment' as const),
+              segment_id: fc.constantFrom(...segmentIds),
+            }),
+          },
+        ]
+      : []),
+    ...(importedIds.length > 0
+      ? [
           fc.record({
-            kind: fc.constant('segment' as const),
-            segment_id: fc.constantFrom(...segmentIds),
+            kind: fc.constant('imported' as const),
+            segment_id: fc.constantFrom(...importedIds),
           }),
         ]
       : []),
   );
 
-/** Definitions that may ask about some segments. */
-export const definitionsOf = (segmentIds: readonly string[]): fc.Arbitrary<NewDefinition> => {
+/** Definitions that may ask about some segments, and about the lists of some: which authors cannot. */
+export const definitionsOf = (
+  segmentIds: readonly string[],
+  importedIds: readonly string[] = [],
+): fc.Arbitrary<Definition> => {
   const { condition } = fc.letrec<{ condition: Condition; leaf: Condition }>((tie) => ({
-    leaf: leavesOf(segmentIds),
+    leaf: leavesOf(segmentIds, importedIds),
     condition: fc.oneof(
       { maxDepth: 3, withCrossShrink: true },
       tie('leaf'),
@@ -180,5 +201,10 @@ export const definitionsOf = (segmentIds: readonly string[]): fc.Arbitrary<NewDe
       fc.record({ kind: fc.constant('not' as const), of: tie('condition') }),
     ),
   }));
-  return fc.record({ include_suppressed: fc.boolean(), where: condition });
+  return fc
+    .record({ include_suppressed: fc.boolean(), where: condition })
+    .map(({ include_suppressed, where }) => {
+      const isAsked = listConditions(where).some(({ kind }) => kind === 'suppressed');
+      return { version: 1, include_suppressed: include_suppressed || isAsked, where };
+    });
 };

@@ -22,7 +22,15 @@ const who = fc.oneof(
   fc.record({ external_id: person, anonymous_id: device }),
 );
 
-export const steps = fc.oneof(
+/** Days before today: tomorrow too, as a clock may say, and what is told very late. */
+const daysAgo = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 20 }) },
+  fc.constant(-1),
+  fc.integer({ min: 100, max: 700 }),
+);
+
+/** What happens to people. */
+export const deeds = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -30,8 +38,10 @@ export const steps = fc.oneof(
       who,
       event: fc.constantFrom(...EVENTS),
       properties,
-      daysAgo: fc.integer({ min: 0, max: 20 }),
+      daysAgo,
       times: fc.integer({ min: 1, max: 2 }),
+      /** Told before, or to be told again, whatever it says this time. */
+      messageId: fc.option(fc.constantFrom('one', 'two', 'three'), { freq: 3 }),
     }),
   },
   {
@@ -61,13 +71,26 @@ export const steps = fc.oneof(
       email,
     }),
   },
-  { weight: 4, arbitrary: fc.constant({ kind: 'process' as const }) },
-  { weight: 3, arbitrary: fc.constant({ kind: 'refresh' as const }) },
+);
+type Deed = typeof deeds extends fc.Arbitrary<infer T> ? T : never;
+
+/** The same, and what a worker and the time do. */
+export const steps = fc.oneof(
+  { weight: 14, arbitrary: deeds },
+  { weight: 2, arbitrary: fc.constant({ kind: 'process' as const }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'refresh' as const }) },
   {
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('wait' as const),
       days: fc.integer({ min: 1, max: 9 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('at_once' as const),
+      deeds: fc.array(deeds, { minLength: 1, maxLength: 3 }),
     }),
   },
 );
@@ -88,20 +111,25 @@ const ofConflicts = (error: unknown): void => {
   if (!(error instanceof Refusal)) throw error;
 };
 
-/** Does one step; those of time and of refreshing are the caller's. */
-export const perform = async (
+/** Does what happens to somebody. */
+const performDeed = async (
   database: TestDatabase,
   projectId: string,
-  step: Step,
+  step: Deed,
 ): Promise<void> => {
   const { deps } = database;
   const caller = { projectId, kind: 'server' as const };
   switch (step.kind) {
     case 'track': {
-      const occurred_at = new Date(
-        TODAY * DAY_MS - step.daysAgo * DAY_MS + 3_600_000,
-      ).toISOString();
-      const event = { event: step.event, ...step.who, properties: step.properties, occurred_at };
+      // Midnight: the only time of tomorrow that is never too far ahead.
+      const occurred_at = new Date((TODAY - step.daysAgo) * DAY_MS).toISOString();
+      const event = {
+        event: step.event,
+        ...step.who,
+        properties: step.properties,
+        occurred_at,
+        ...(step.messageId === null ? {} : { message_id: step.messageId }),
+      };
       await accept(deps, caller, { events: Array.from({ length: step.times }, () => event) });
       return;
     }
@@ -139,10 +167,21 @@ export const perform = async (
     case 'resubscribe':
       await change(database, projectId, step);
       return;
-    case 'process':
-      await workOn(database, projectId);
-      return;
-    case 'wait':
-    case 'refresh':
   }
+};
+
+/** Does one step; those of time and of refreshing are the caller's, who says what else goes on at once. */
+export const perform = async (
+  database: TestDatabase,
+  projectId: string,
+  step: Step,
+  meanwhile: readonly (() => Promise<unknown>)[] = [],
+): Promise<void> => {
+  if (step.kind === 'wait' || step.kind === 'refresh') return;
+  if (step.kind === 'process') return workOn(database, projectId);
+  if (step.kind !== 'at_once') return performDeed(database, projectId, step);
+  await Promise.all([
+    ...step.deeds.map((deed) => performDeed(database, projectId, deed)),
+    ...meanwhile.map((work) => work()),
+  ]);
 };
