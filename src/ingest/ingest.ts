@@ -28,7 +28,7 @@ export { RETENTION_MONTHS, timelineStart } from './occurred_at.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
-export { Identifier, MessageId, NOBODY } from './schema.ts';
+export { EventName, Identifier, MessageId, NOBODY } from './schema.ts';
 export { Event } from './queries.ts';
 
 type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;

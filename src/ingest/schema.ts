@@ -37,7 +37,8 @@ const proposal = (name: string): string => {
     : `must be snake_case: try "${proposed}"`;
 };
 
-const EventName = z
+/** The name of an event; of anything else nothing can ever have happened. */
+export const EventName = z
   .string()
   .max(EVENT_NAME_CHARS_MAX, `at most ${EVENT_NAME_CHARS_MAX} characters`)
   .regex(EVENT_NAME, { error: ({ input }) => proposal(String(input)) })

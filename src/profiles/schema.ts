@@ -81,9 +81,13 @@ export type TimelineEntry = z.output<typeof TimelineEntry>;
 
 const EXTERNAL_ID_PREFIX = 'external_id:';
 
+const REF_WANTED = `a profile's id, or ${EXTERNAL_ID_PREFIX}<your id>`;
+
 /** How a path names a profile; anything else names nobody. */
 export const ProfileRef = z
-  .union([z.uuid(), z.templateLiteral([EXTERNAL_ID_PREFIX, z.string()])])
+  .union([z.uuid(REF_WANTED), z.templateLiteral([EXTERNAL_ID_PREFIX, z.string()])], {
+    error: ({ input }) => (input === undefined ? 'is required' : REF_WANTED),
+  })
   .meta({
     description: `The profile's id, or \`${EXTERNAL_ID_PREFIX}<your id>\`, percent-encoded.`,
     examples: ['external_id:ann'],

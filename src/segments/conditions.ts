@@ -35,7 +35,7 @@ export const countedBy = (leaf: EventLeaf): CountedCondition => {
   return { conditionId, event: leaf.event, filters, isDaily };
 };
 
-const isOfEvents = (condition: Condition): condition is EventLeaf =>
+export const isOfEvents = (condition: Condition): condition is EventLeaf =>
   condition.kind === 'event' || condition.kind === 'event_time';
 
 /** Everything that is counted for some definitions, each once. */

@@ -101,7 +101,8 @@ const explainLeaf = (leaf: Leaf, person: Person, today: number): Answer => {
     case 'subscribed':
       return {
         holds: person.email !== null && !person.tags.includes(UNSUBSCRIBED_TAG),
-        value: person.email,
+        // Without an address nobody is; with one, the tags say why not.
+        value: person.email === null ? null : [...person.tags],
       };
   }
 };

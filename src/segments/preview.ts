@@ -1,8 +1,10 @@
 import type { Scope } from '../base/db.ts';
 import { compile } from './compile.ts';
 import { listConditionRows } from './condition_queries.ts';
-import { listCounted } from './conditions.ts';
+import { isOfEvents, listCounted } from './conditions.ts';
 import { askNewest } from './read_queries.ts';
+import { checkUsed } from './records.ts';
+import { listConditions } from './schema.ts';
 import type { Definition } from './schema.ts';
 
 /** How many people a preview looks at, the newest. */
@@ -10,6 +12,18 @@ export const PREVIEW_PROFILES_MAX = 10_000;
 /** The same where something is asked of events that no segment asks yet: the timelines themselves are read. */
 export const PREVIEW_UNCOUNTED_MAX = 500;
 export const PREVIEW_SAMPLE_MAX = 10;
+/** How many conditions about events are asked of all people it looks at together: of many, fewer people. */
+export const PREVIEW_ANSWERS_MAX = 50_000;
+export const PREVIEW_UNCOUNTED_ANSWERS_MAX = 2_500;
+
+/** How many people a definition is asked of, so that the answer comes while somebody waits for it. */
+const peopleMax = (definition: Definition, areCounted: boolean): number => {
+  const [most, answers] = areCounted
+    ? [PREVIEW_PROFILES_MAX, PREVIEW_ANSWERS_MAX]
+    : [PREVIEW_UNCOUNTED_MAX, PREVIEW_UNCOUNTED_ANSWERS_MAX];
+  const asked = listConditions(definition.where).filter(isOfEvents).length;
+  return Math.min(most, Math.floor(answers / Math.max(1, asked)));
+};
 
 export type Previewed = {
   examined: number;
@@ -18,19 +32,23 @@ export type Previewed = {
   sample: string[];
 };
 
-/** How many of the newest people a definition would have in its segment, and some of them. Keeps nothing. */
+/**
+ * How many of the newest people a definition would have in its segment, and some of them. Keeps nothing.
+ * It is refused for what a segment is refused for.
+ */
 export const preview = async (
   scope: Scope,
   definition: Definition,
   today: number,
 ): Promise<Previewed> => {
+  await checkUsed(scope, null, definition);
   const known = await listConditionRows(scope);
   const ready = new Set(
     known.flatMap(({ condition_id, status }) => (status === 'ready' ? condition_id : [])),
   );
   const isCounted = (id: string) => ready.has(id);
   const areCounted = listCounted([definition]).every(({ conditionId }) => isCounted(conditionId));
-  const profilesMax = areCounted ? PREVIEW_PROFILES_MAX : PREVIEW_UNCOUNTED_MAX;
+  const profilesMax = peopleMax(definition, areCounted);
   const rows = await askNewest(scope, {
     holds: compile(definition, { projectId: scope.projectId, today, isCounted }),
     profilesMax: profilesMax + 1,

@@ -28,7 +28,7 @@ const refuseDefinition = (message: string): never => {
 };
 
 /** Refuses a definition that asks about segments that are not there, or about itself. */
-const checkUsed = async (
+export const checkUsed = async (
   scope: Scope,
   segmentId: string | null,
   definition: Definition,

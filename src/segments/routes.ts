@@ -132,8 +132,8 @@ const listRoutes = [
     access: 'server',
     summary: 'Ask who would be in a segment, without keeping it.',
     description:
-      `Looks at the ${PREVIEW_PROFILES_MAX} newest people at most, and at fewer where the definition asks of events ` +
-      'what no segment asks yet.',
+      `Looks at the ${PREVIEW_PROFILES_MAX} newest people at most, and at fewer where the definition asks much of ` +
+      'events, or what no segment asks of them yet.',
     body: PreviewInput,
     status: 200,
     answer: Previewed,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Moment } from '../base/moment.ts';
 import { isStorable } from '../base/text.ts';
+import { EventName } from '../ingest/ingest.ts';
+import { TAGS } from './tags.ts';
 
 /** `all`, `any` and `not` inside each other; a definition whose `where` is a plain condition has depth 1. */
 export const DEPTH_MAX = 6;
@@ -10,7 +12,6 @@ export const FILTERS_MAX = 10;
 export const ONE_OF_MAX = 100;
 export const VALUE_CHARS_MAX = 1_000;
 export const NAME_CHARS_MAX = 255;
-const TAG_CHARS_MAX = 100;
 /** As far back as timelines reach. */
 export const WINDOW_DAYS_MAX = 730;
 export const COUNT_MAX = 1_000_000;
@@ -66,7 +67,7 @@ export const Filter = z.strictObject({
 export type Filter = z.output<typeof Filter>;
 
 const ofEvent = {
-  event: text(100).meta({ description: 'Name of the event.' }),
+  event: EventName,
   where: z
     .array(Filter)
     .max(FILTERS_MAX, `at most ${FILTERS_MAX} items`)
@@ -101,7 +102,7 @@ const EventTime = z.strictObject({
   test: z.discriminatedUnion('is', [before, after, withinLast]),
 });
 const InSegment = z.strictObject({ kind: z.literal('segment'), segment_id: z.uuid() });
-const Tag = z.strictObject({ kind: z.literal('tag'), tag: text(TAG_CHARS_MAX) });
+const Tag = z.strictObject({ kind: z.literal('tag'), tag: z.enum(TAGS) });
 const Suppressed = z.strictObject({ kind: z.literal('suppressed') });
 const Subscribed = z.strictObject({ kind: z.literal('subscribed') });
 

@@ -11,7 +11,7 @@ type Given = {
   bound: Bound;
 };
 
-const tag = { kind: 'tag', tag: 'a' };
+const tag = { kind: 'tag', tag: 'complained' };
 const trait = (test: object) => ({ kind: 'trait', trait: 'a', test });
 const event = (given: object) => ({ kind: 'event', event: 'made', ...given });
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);

@@ -19,8 +19,8 @@ import { perform, steps } from './steps.ts';
 const database = testDatabase();
 const SEED = 4_711;
 const SEGMENTS = 5;
-const SCRIPTS = 80;
-const HAPPENED_MIN = 8;
+const SCRIPTS = 60;
+const HAPPENED_MIN = 6;
 
 const Member = z.strictObject({ profile_id: z.uuid() });
 

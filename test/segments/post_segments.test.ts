@@ -49,6 +49,12 @@ test('201: what has a default is shown as it counts', async () => {
 
 test.each([
   ['an unknown kind', { kind: 'regex', of: 'a' }, '/definition/where/kind'],
+  ['a tag that nobody has', { kind: 'tag', tag: 'vip' }, '/definition/where/tag'],
+  [
+    'an event that nobody can send',
+    { kind: 'event', event: 'Order Completed' },
+    '/definition/where/event',
+  ],
   ['an unknown member', { ...tag, also: 1 }, '/definition/where/also'],
   ['an empty list of conditions', { kind: 'all', of: [] }, '/definition/where/of'],
   [
@@ -75,6 +81,14 @@ test.each([
 ])('400 invalid_request: %s', async (_name, where, path) => {
   const issues = expectRefusal(await create(where), 'invalid_request');
   expect(issues.map((issue) => issue.path)).toEqual([path]);
+});
+
+test('400 invalid_request: a name that is not one of an event says what it may be', async () => {
+  const [issue] = expectRefusal(
+    await create({ kind: 'event_time', event: 'Order Completed', occurrence: 'last' }),
+    'invalid_request',
+  );
+  expect(issue?.message).toBe('must be snake_case: try "order_completed"');
 });
 
 test('400 invalid_request: conditions inside each other by the thousand', async () => {
