@@ -2122,7 +2122,7 @@ create table segments.segments (
   former_version integer,
   filling_since  timestamptz(3),
   constraint segments_pkey primary key (project_id, segment_id),
-  constraint segments_filling_says_how_far check ((((status <> 'filling'::text) or (filled_to is not null)) and ((filling_since is null) or (filled_to is not null)))),
+  constraint segments_filling_says_how_far check (((status <> 'filling'::text) or (filled_to is not null))),
   constraint segments_kind_is_known check ((kind = any (array['dynamic'::text, 'static'::text]))),
   constraint segments_name_is_short check (((length(name) >= 1) and (length(name) <= 255))),
   constraint segments_status_is_known check ((status = any (array['counting'::text, 'filling'::text, 'ready'::text, 'deleting'::text])))

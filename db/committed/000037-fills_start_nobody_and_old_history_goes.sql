@@ -1,5 +1,5 @@
 --! Previous: sha1:0ca3a285b6724c738d792a54f4b65cb92324364c
---! Hash: sha1:0305bf9557016a9cf1721f8a4ed8838b4a218a06
+--! Hash: sha1:d59f584b05fa4fad3c76b10d0ca2210434fecf65
 --! Message: fills_start_nobody_and_old_history_goes
 
 -- A definition counts for whoever its fill has reached, and for who came since; for the others the one before does.
@@ -10,7 +10,7 @@ select base.declare_columns('segments.segments', '{}', '{}', '{former_version,fi
 -- The fill of a version goes on to its end also when the next one comes.
 alter table segments.segments drop constraint if exists segments_filling_says_how_far;
 alter table segments.segments add constraint segments_filling_says_how_far
-  check ((status <> 'filling' or filled_to is not null) and (filling_since is null or filled_to is not null));
+  check (status <> 'filling' or filled_to is not null);
 
 --! Included analytics/segment_history.sql
 -- Who entered and left which segment, and why.

@@ -49,7 +49,7 @@ const countsFor = (
   profileId: string,
   asked: Asked | undefined,
 ): boolean => {
-  if (filled_to === null) return true;
+  if (filled_to === null) return !is_former;
   const isNew = filling_since !== null && asked !== undefined && asked.made_at > filling_since;
   const isReached = asked === undefined || isNew || profileId <= filled_to;
   return isReached !== is_former;
