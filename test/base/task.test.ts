@@ -30,6 +30,7 @@ test('a task’s name is its path', async () => {
     'ingest/keep_partitions',
     'ingest/process_events',
     'profiles/erase_person',
+    'segments/forget_history',
     'segments/refresh',
   ]);
 });
@@ -53,6 +54,7 @@ test('every task refuses a payload without its ids', async () => {
     'http/forget_keys',
     'ingest/drop_partitions',
     'ingest/keep_partitions',
+    'segments/forget_history',
   ];
   for (const [, run] of Object.entries(tasks).filter(([name]) => !needNothing.includes(name)))
     for (const payload of [{}, { project_id: 'x' }, null])
