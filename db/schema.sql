@@ -306,7 +306,7 @@ comment on column analytics.sends.profile_id is 'Whom it was for: their profile 
 comment on column analytics.sends.recipient is 'The address; null once its person was erased';
 comment on column analytics.sends.subject is 'The subject as it was sent; null until it was rendered, and once its person was erased';
 comment on column analytics.sends.status is 'The strongest fact: complained, bounced, delivered, else the state of the hand-off (accepted, rejected, queued, …)';
-comment on column analytics.sends.status_reason is 'Why, where there is a reason';
+comment on column analytics.sends.status_reason is 'Why, where there is a reason; of a queued one what it waits for (quiet_hours, frequency_cap, ramp, a failure)';
 comment on column analytics.sends.event_id is 'The event that led to it';
 comment on column analytics.sends.event_occurred_at is 'When that event occurred';
 comment on column analytics.sends.queued_at is 'When it was decided to send it';
@@ -673,6 +673,23 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function base.open_to_queue to public;
 
+create function base.quiet_until(
+  at timestamptz,
+  quiet_from time without time zone,
+  quiet_to time without time zone
+)
+returns timestamptz
+language sql stable;
+grant execute on function base.quiet_until to public;
+
+create function base.use_zone(
+  zones text[]
+)
+returns text
+language plpgsql volatile
+set search_path = '';
+grant execute on function base.use_zone to public;
+
 -- delivery ----------------------------------------------------------------------------------------
 
 create schema delivery authorization current_user;
@@ -764,10 +781,12 @@ create table delivery.sends (
   category            text not null default 'marketing'::text,
   taken_at            timestamptz(3),
   on_unknown          text not null default 'hold'::text,
+  limits              jsonb,
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
   constraint sends_category_is_known check ((category = any (array['marketing'::text, 'transactional'::text]))),
+  constraint sends_limits_are_an_object check ((jsonb_typeof(limits) = 'object'::text)) not valid,
   constraint sends_on_unknown_is_known check ((on_unknown = any (array['hold'::text, 'resend'::text]))),
   constraint sends_queued_have_a_recipient check (((status <> 'queued'::text) or (num_nonnulls(address_key, recipient) = 2))),
   constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text])))
@@ -798,7 +817,8 @@ grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, t
 create function delivery.begin_hand_offs(
   project_id uuid,
   begins jsonb,
-  stopped text[]
+  stopped text[],
+  waits timestamptz[] default null::timestamptz[]
 )
 returns table (
   begun_id uuid,
@@ -808,6 +828,22 @@ language plpgsql volatile
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.begin_hand_offs to public;
+
+create function delivery.capped_until(
+  project_id uuid,
+  send_id uuid,
+  automation_id uuid,
+  identity_ids uuid[],
+  cap jsonb,
+  at timestamptz,
+  until timestamptz,
+  is_under_way boolean
+)
+returns record
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.capped_until to public;
 
 create function delivery.claim_ended(
   project_id uuid,
@@ -857,6 +893,38 @@ returns text
 language sql immutable;
 grant execute on function delivery.end_for to public;
 
+create function delivery.had_most(
+  project_id uuid,
+  send_id uuid,
+  automation_id uuid,
+  address_key bytea,
+  most jsonb,
+  at timestamptz,
+  is_so boolean,
+  is_under_way boolean
+)
+returns record
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.had_most to public;
+
+create function delivery.limit_hand_offs(
+  project_id uuid,
+  send_ids uuid[],
+  stopped text[]
+)
+returns table (
+  place bigint,
+  stop text,
+  wait_until timestamptz
+)
+language plpgsql volatile
+set search_path = ''
+set timezone = utc
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.limit_hand_offs to public;
+
 create function delivery.list_unresolved(
   project_id uuid,
   send_ids uuid[]
@@ -864,6 +932,15 @@ create function delivery.list_unresolved(
 returns uuid[]
 language sql stable;
 grant execute on function delivery.list_unresolved to public;
+
+create function delivery.may_be_out(
+  project_id uuid,
+  send_id uuid,
+  status text
+)
+returns boolean
+language sql stable;
+grant execute on function delivery.may_be_out to public;
 
 create function delivery.observe_sends(
   project_id uuid,
@@ -895,7 +972,8 @@ create function delivery.plan_send(
   recipient text,
   expires_after interval,
   category text,
-  on_unknown text default 'hold'::text
+  on_unknown text default 'hold'::text,
+  limits jsonb default null::jsonb
 )
 returns table (
   planned_id uuid,
@@ -958,9 +1036,11 @@ grant execute on function delivery.step_hand_offs to public;
 create function delivery.stop_hand_offs(
   project_id uuid,
   send_ids uuid[],
-  address_keys bytea[]
+  address_keys bytea[],
+  stopped text[],
+  waits timestamptz[]
 )
-returns text[]
+returns record
 language plpgsql volatile
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
@@ -1711,10 +1791,20 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.fold_profile to public;
 
-create function profiles.hold_living(
+create function profiles.hold_alone(
   project_id uuid,
   identity_ids uuid[],
   profile_ids uuid[]
+)
+returns void
+language sql volatile;
+grant execute on function profiles.hold_alone to public;
+
+create function profiles.hold_living(
+  project_id uuid,
+  identity_ids uuid[],
+  profile_ids uuid[],
+  is_alone boolean default false
 )
 returns boolean[]
 language plpgsql volatile
@@ -1734,6 +1824,15 @@ returns table (
 language sql stable;
 grant execute on function profiles.known_as to public;
 
+create function profiles.list_confirmed(
+  project_id uuid,
+  profile_ids uuid[],
+  emails text[]
+)
+returns setof uuid
+language sql stable;
+grant execute on function profiles.list_confirmed to public;
+
 create function profiles.make_profiles(
   project_id uuid,
   profile_ids uuid[],
@@ -1752,6 +1851,22 @@ returns void
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.note_changes to public;
+
+create function profiles.read_person(
+  project_id uuid,
+  identity_id uuid,
+  profile_id uuid,
+  email text,
+  person_id uuid,
+  identity_ids uuid[],
+  zone text,
+  is_confirmed boolean
+)
+returns record
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function profiles.read_person to public;
 
 create function profiles.see_events(
   project_id uuid,
@@ -2426,7 +2541,8 @@ grant execute on function suppression.standing_reasons to public;
 create function suppression.stop_mails(
   project_id uuid,
   address_keys bytea[],
-  categories text[]
+  categories text[],
+  is_alone boolean default false
 )
 returns text[]
 language plpgsql volatile

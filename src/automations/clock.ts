@@ -66,6 +66,10 @@ export const firstZone = (...names: unknown[]): string => names.find(isZone) ?? 
 export const later = (at: Date, duration: string, zone: string): Date =>
   toDate(toZoned(at, zone).add(Temporal.Duration.from(duration)));
 
+/** A duration as everybody reads it, Postgres too. */
+export const canonicalDuration = (duration: string): string =>
+  Temporal.Duration.from(duration).toString();
+
 /** As long before. */
 export const earlier = (at: Date, duration: string, zone: string): Date =>
   toDate(toZoned(at, zone).subtract(Temporal.Duration.from(duration)));
@@ -142,15 +146,23 @@ export const onDate = (value: unknown, rule: DateRule, now: Date, zone: string):
   return null;
 };
 
-/** When quiet hours that hold now end, or null when none do. They may reach over midnight; `from` is in them. */
+/**
+ * When quiet hours that hold now end, or null when none do. They may reach over midnight; `from` is in them. They end
+ * the second time that the wall shows `to`, where it does so twice. `base.quiet_until` is the same in SQL.
+ */
 export const quietUntil = (
   now: Date,
   { from, to }: { from: string; to: string },
   zone: string,
 ): Date | null => {
-  const time = toZoned(now, zone).toPlainTime();
+  const wall = toZoned(now, zone);
+  const time = wall.toPlainTime();
   const isPast = (text: string) =>
     Temporal.PlainTime.compare(time, Temporal.PlainTime.from(text)) >= 0;
   const isQuiet = from < to ? isPast(from) && !isPast(to) : isPast(from) || !isPast(to);
-  return isQuiet ? nextTimeOfDay(now, { time: to }, zone) : null;
+  if (!isQuiet) return null;
+  for (let day = wall.toPlainDate(); ; day = day.add({ days: 1 })) {
+    const end = day.toPlainDateTime(to).toZonedDateTime(zone, { disambiguation: 'later' });
+    if (end.epochMilliseconds > now.getTime()) return toDate(end);
+  }
 };

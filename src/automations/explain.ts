@@ -5,7 +5,7 @@ import { findFailing } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestEvent, listRefusals, listSendsOf } from './explain_queries.ts';
 import type { SentRow } from './explain_queries.ts';
-import { isDecided, stops, toEntry } from './explanation.ts';
+import { isDecided, limitedAs, stops, toEntry } from './explanation.ts';
 import type { Decided, Entry, Explanation } from './explanation.ts';
 import type { Doors } from './life.ts';
 import { findVersion } from './queries.ts';
@@ -99,6 +99,8 @@ const standOf = async (scope: Scope, sent: SentRow, doors: Doors): Promise<Decid
     return 'send_unsubscribed';
   if (sent.status === 'queued' && !(await doors.isProviderReady(scope, sent.provider_id)))
     return 'provider_parked';
+  const limited = limitedAs(sent.status, sent.status_reason);
+  if (limited) return limited;
   const named = `send_${sent.status}`;
   return isDecided(named) ? named : 'send_not_sent';
 };

@@ -3,6 +3,7 @@ import type { Scope } from '../base/db.ts';
 import { readSend } from '../delivery/delivery.ts';
 import type { ReadSend } from '../delivery/delivery.ts';
 import { listLogs } from './erase_queries.ts';
+import { limitedAs } from './explanation.ts';
 import { findRunById } from './shown_queries.ts';
 import { isSendDecided, stopsSend, toSendEntry } from './send_explanation.ts';
 import type { SendDecided, SendEntry, SendExplanation } from './send_explanation.ts';
@@ -65,6 +66,7 @@ const HOLDS: Record<NonNullable<ReadSend['waits_for']>['because'], SendDecided> 
 /** What a mail that is queued waits for. */
 const explainWait = ({
   waits_for,
+  status,
   status_reason: reason,
   due_at: until,
 }: ReadSend): SendEntry[] => {
@@ -73,6 +75,10 @@ const explainWait = ({
     return [toSendEntry(HOLDS[because], { detail: { reason: failure, until: holdsUntil, fix } })];
   }
   if (reason === 'ramp') return [toSendEntry('waits_for_ramp', { detail: { until } })];
+  if (reason === 'unconfirmed_address')
+    return [toSendEntry('waits_for_another', { detail: { until } })];
+  const limited = limitedAs(status, reason);
+  if (limited) return [toSendEntry(limited, { detail: { until } })];
   return reason === null ? [] : [toSendEntry('waits_for_retry', { detail: { reason, until } })];
 };
 
@@ -97,6 +103,8 @@ const explainEnd = (send: ReadSend): SendEntry[] => {
   const detail = { reason, fix: send.status_fix };
   if (status === 'suppressed' && reason === 'unsubscribed')
     return [toSendEntry('send_unsubscribed', { detail })];
+  const limited = limitedAs(status, reason);
+  if (limited) return [toSendEntry(limited, { detail })];
   const isTaken = at !== null || Object.hasOwn(FACTS, status);
   const named = isTaken ? 'send_accepted' : `send_${status}`;
   return isSendDecided(named) ? [toSendEntry(named, { at, detail })] : [];

@@ -72,6 +72,10 @@ export const DECISIONS = {
     stops: true,
     says: 'The person has had as many mails as they may: this one is left out.',
   },
+  unconfirmed_address: {
+    stops: true,
+    says: 'Only a browser has said this address, and it has had all that such an address gets until a server says it.',
+  },
   webhook_queued: { stops: false, says: 'The endpoint is to be told.' },
   webhook_postponed: {
     stops: false,
@@ -124,6 +128,17 @@ export const DECISIONS = {
 export type Decided = keyof typeof DECISIONS;
 
 export const isDecided = (name: string): name is Decided => Object.hasOwn(DECISIONS, name);
+
+/** What the limits of a mail have made of it since it was planned: it waits, or it is not sent. */
+const LIMITED: Record<string, Decided> = {
+  'queued/quiet_hours': 'quiet_hours',
+  'queued/frequency_cap': 'frequency_cap',
+  'cancelled/frequency_cap': 'frequency_cap_skipped',
+  'cancelled/unconfirmed_address': 'unconfirmed_address',
+};
+
+export const limitedAs = (status: string, reason: string | null): Decided | null =>
+  LIMITED[`${status}/${reason}`] ?? null;
 
 const NAMES = Object.keys(DECISIONS) as [Decided, ...Decided[]];
 

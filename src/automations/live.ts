@@ -9,7 +9,7 @@ import { beginningOf, findFirstEvent } from './past.ts';
 import { listOwnSends, listSentTo } from './past_queries.ts';
 import type { OwnSendRow } from './past_queries.ts';
 import type { Together, WalkedRun } from './together.ts';
-import type { Effects, OwnSend, Reader } from './world.ts';
+import type { Effects, Message, OwnSend, Reader } from './world.ts';
 
 /** A run that is walked in earnest, in the transaction of `scope`. */
 export type Live = {
@@ -60,9 +60,7 @@ const expiresAfterHours = ({ run, now }: Live): number => {
   return Math.max(1, Math.ceil((expiresAt.getTime() - now.getTime()) / HOUR_MS));
 };
 
-type Message = Parameters<Effects['send']>[0];
-
-const plan = async (live: Live, { stepId, step, to }: Message) => {
+const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
   const { scope, run, profileId, queuedFor } = live;
   const { settings } = run.definition;
   const { planned_id: sendId, planned_status: status } = await delivery.plan(scope, {
@@ -81,6 +79,8 @@ const plan = async (live: Live, { stepId, step, to }: Message) => {
     category: settings.category,
     onUnknown: settings.on_unknown,
     expiresAfterHours: expiresAfterHours(live),
+    // Somebody has chosen whom a test goes to.
+    limits: run.is_test ? null : limits,
   });
   if (status === 'queued') queuedFor.add(step.provider_id);
   return { sendId, status };
@@ -130,6 +130,11 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       segments.holdsFor(scope, profileId, { where, today: segments.todayAt(live.now) }),
     call: (stepId) => findCall(scope, run.run_id, stepId),
     sends: async () => (await listOwnSends(scope, run.run_id)).map(toOwnSend),
+    mailedUnconfirmed: async (email) => {
+      if (run.is_test || (await together.isConfirmed(profileId))) return null;
+      const { automation_id: automationId } = run;
+      return delivery.countMailed(scope, email, { automationId, now: live.now });
+    },
     sentSince: async (since, of) => {
       const identityIds = (await members.get()).map(({ identity_id }) => identity_id);
       const automationId = of === 'automation' ? run.automation_id : null;
@@ -153,6 +158,7 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       if (is_test) return;
       await profiles.changeTraits(scope, { identityId, traits, setAt, authority });
       together.forget(profileId);
+      if (authority === 'server' && Object.hasOwn(traits, 'email')) together.confirm(profileId);
     },
   };
   return { reader, effects };

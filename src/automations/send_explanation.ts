@@ -16,6 +16,10 @@ const OF_DELIVERY = {
     says: 'The provider failed several times in a row and is left alone for a while.',
   },
   waits_for_retry: { stops: false, says: 'It was not taken, and is tried again then.' },
+  waits_for_another: {
+    stops: false,
+    says: 'Another mail to this address, which only a browser has said, is under way: it waits for what becomes of it.',
+  },
   rendered: { stops: false, says: 'The template was rendered for this person.' },
   handed_to_provider: { stops: false, says: 'It was handed to the provider.' },
   attempt_accepted: { stops: false, says: 'The provider took it.' },

@@ -22,6 +22,11 @@ const keyOf = (event: Event): string => {
 /** Some people, as they are today, by their profiles; each with the identity that comes first. */
 const readProfiles = async (scope: Scope, profileIds: string[]): Promise<Map<string, Person>> => {
   const rows = await profiles.listRows(scope, profileIds);
+  const confirmed = await profiles.listConfirmed(
+    scope,
+    rows.map(({ profile_id: profileId, email }) => ({ profileId, email })),
+  );
+  const sentTo = new Map<string, Date[]>();
   const members = Map.groupBy(
     await profiles.listMembers(scope, profileIds),
     ({ profile_id }) => profile_id,
@@ -31,9 +36,10 @@ const readProfiles = async (scope: Scope, profileIds: string[]): Promise<Map<str
       const identifiers = members.get(profileId) ?? [];
       const [first] = identifiers;
       const person = { profileId, email, traits, tags };
-      return first
-        ? [[profileId, { person, identifiers, sentAt: [], identityId: first.identity_id }]]
-        : [];
+      if (!first) return [];
+      const { identity_id: identityId } = first;
+      const isConfirmed = confirmed.has(profileId);
+      return [[profileId, { person, identifiers, isConfirmed, sentAt: [], sentTo, identityId }]];
     }),
   );
 };

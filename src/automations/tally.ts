@@ -5,7 +5,13 @@ import type { Virtual } from './virtual.ts';
 import type { PersonView } from './world.ts';
 
 /** Mail that a step did not send, by what it decided. */
-const SKIPPED = ['no_address', 'send_suppressed', 'send_unsubscribed', 'frequency_cap_skipped'];
+const SKIPPED = [
+  'no_address',
+  'send_suppressed',
+  'send_unsubscribed',
+  'frequency_cap_skipped',
+  'unconfirmed_address',
+];
 
 const addOne = (counts: Record<string, number>, name: string): void => {
   counts[name] = (counts[name] ?? 0) + 1;

@@ -24,6 +24,9 @@ export class Together {
   readonly #runs: readonly DueRun[];
   readonly #people: Map<string, PersonView>;
   readonly #changed = new Set<string>();
+  /** Whose address a server has said since they were asked about. */
+  readonly #confirmed = new Set<string>();
+  #confirmedBefore: Promise<Set<string>> | null = null;
   #events: Promise<Map<string, ingest.Event>> | null = null;
 
   private constructor(scope: Scope, runs: readonly DueRun[], people: Map<string, PersonView>) {
@@ -54,6 +57,19 @@ export class Together {
   /** Somebody was changed since they were read. */
   forget(profileId: string): void {
     this.#changed.add(profileId);
+  }
+
+  /** A server, or the automation itself, has said somebody's address. */
+  confirm(profileId: string): void {
+    this.#confirmed.add(profileId);
+  }
+
+  /** Whether a server has said somebody's address, and not only a browser: what a server said stays said. */
+  async isConfirmed(profileId: string): Promise<boolean> {
+    const before = await (this.#confirmedBefore ??= profiles.listConfirmed(this.#scope, [
+      ...this.#people.values(),
+    ]));
+    return this.#confirmed.has(profileId) || before.has(profileId);
   }
 
   async findTrigger({ trigger_event_id: eventId }: DueRun): Promise<ingest.Event | null> {

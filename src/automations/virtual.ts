@@ -1,5 +1,6 @@
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
+import type { Mailed } from '../delivery/delivery.ts';
 import * as segments from '../segments/segments.ts';
 import { beginningOf, findFirstEvent } from './past.ts';
 import type { Identifier } from './past_queries.ts';
@@ -12,8 +13,12 @@ import type { Effects, EventView, Outcome, PersonView, Reader, Run } from './wor
 export type Somebody = {
   person: PersonView;
   identifiers: readonly Identifier[];
+  /** Whether a server has said their address, and not only a browser. */
+  isConfirmed: boolean;
   /** When they would have been sent mails, by all their runs so far. */
   sentAt: Date[];
+  /** The same of whoever has an address, in lower case. */
+  sentTo: Map<string, Date[]>;
 };
 
 export type Virtual = {
@@ -53,11 +58,26 @@ const findEntered = async (scope: Scope, { run, person, segmentId, until }: Soug
   return told && { entry: told.entry, at: told.changed_at };
 };
 
+const DAY_MS = 86_400_000;
+
+const mailedAt = (sentTo: Map<string, Date[]>, email: string): Date[] => {
+  const known = sentTo.get(email.toLowerCase()) ?? [];
+  sentTo.set(email.toLowerCase(), known);
+  return known;
+};
+
+/** Of a simulation all mails are of one automation. */
+const countMailed = (sentTo: Map<string, Date[]>, email: string, now: Date): Mailed => {
+  const sent = mailedAt(sentTo, email);
+  const since = now.getTime() - DAY_MS;
+  return { per_automation: sent.length, per_day: sent.filter((at) => at.getTime() > since).length };
+};
+
 /** The person's past instead of today's tables, and notes instead of deeds. */
 const openVirtual = ({ scope, run, somebody, trigger, clock }: Past) => {
   const sent: { step_id: string; facts: string[] }[] = [];
-  const { identifiers, sentAt } = somebody;
-  let { person } = somebody;
+  const { identifiers, sentAt, sentTo } = somebody;
+  let { person, isConfirmed } = somebody;
   const reader: Reader = {
     person: () => Promise.resolve(person),
     triggerEvent: () => Promise.resolve(trigger),
@@ -70,22 +90,30 @@ const openVirtual = ({ scope, run, somebody, trigger, clock }: Past) => {
     },
     call: () => Promise.resolve(null),
     sends: () => Promise.resolve(sent),
+    mailedUnconfirmed: (email) =>
+      Promise.resolve(isConfirmed ? null : countMailed(sentTo, email, clock.now)),
     sentSince: (since) => Promise.resolve(sentAt.filter((at) => at > since)),
   };
   const effects: Effects = {
-    send: ({ stepId }) => {
+    send: ({ stepId, to }) => {
       const status = statusFor(person, run.definition.settings.category);
       sent.push({
         step_id: stepId,
         facts: status === 'queued' ? ['queued', 'accepted', 'delivered'] : ['queued', 'stopped'],
       });
-      if (status === 'queued') sentAt.push(clock.now);
+      if (status === 'queued') {
+        sentAt.push(clock.now);
+        mailedAt(sentTo, to).push(clock.now);
+      }
       return Promise.resolve({ sendId: newId(), status });
     },
     skip: () => Promise.resolve(),
     call: () => Promise.resolve({ callId: newId(), isRecorded: true }),
-    changeTraits: ({ traits }) => {
-      const email = typeof traits['email'] === 'string' ? traits['email'] : person.email;
+    changeTraits: ({ traits, authority }) => {
+      const isServer = authority === 'server';
+      const told = isServer || !isConfirmed ? traits['email'] : null;
+      const email = typeof told === 'string' ? told : person.email;
+      isConfirmed ||= isServer && Object.hasOwn(traits, 'email');
       person = { ...person, email, traits: { ...person.traits, ...traits } };
       return Promise.resolve();
     },

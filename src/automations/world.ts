@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Limits, Mailed } from '../delivery/delivery.ts';
 import type { Definition } from './schema.ts';
 import type { Condition } from '../segments/segments.ts';
 import type { EventMatch, Step, StepOf } from './step_schema.ts';
@@ -64,6 +65,8 @@ export type Reader = {
   call: (stepId: string) => Promise<CallView | null>;
   /** What this run has sent, and what became of it. */
   sends: () => Promise<readonly OwnSend[]>;
+  /** What an address was sent that only a browser has said to be the person's; null where a server has. */
+  mailedUnconfirmed: (email: string) => Promise<Mailed | null>;
   /** When the person was sent mails after a moment, by this automation or by all, oldest first. */
   sentSince: (since: Date, of: 'automation' | 'project') => Promise<readonly Date[]>;
 };
@@ -72,10 +75,17 @@ type Where = Condition;
 export type Traits = Readonly<Record<string, z.core.util.JSONType>>;
 export type Change = { traits: Traits; setAt: Date; authority: 'publishable' | 'server' };
 export type Sent = { sendId: string; status: string };
+export type Message = {
+  stepId: string;
+  step: StepOf<'send_email'>;
+  to: string;
+  /** What is asked again when it is handed over. */
+  limits: Limits | null;
+};
 
 /** What steps may do. */
 export type Effects = {
-  send: (message: { stepId: string; step: StepOf<'send_email'>; to: string }) => Promise<Sent>;
+  send: (message: Message) => Promise<Sent>;
   changeTraits: (change: Change) => Promise<void>;
   /** Has an endpoint told, or told again; answers under which id. Recorded: by whoever only looks. */
   call: (asked: {

@@ -6,6 +6,7 @@
 const FAILPOINTS = [
   'before_hand_off_commit',
   'after_hand_off_commit',
+  'after_not_begun',
   'mid_body',
   'after_provider_answer',
   'after_outcome_commit',

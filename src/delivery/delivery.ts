@@ -3,6 +3,7 @@ import { newId } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { addFact } from './feedback_queries.ts';
 import type { Fact } from './feedback_queries.ts';
+import type { Limits } from './limits.ts';
 import { observeEnded } from './observe.ts';
 import { endExpired, planSend } from './queries.ts';
 import type { Category, NewSend, OnUnknown, Planned } from './queries.ts';
@@ -16,6 +17,8 @@ export { findSentTo, noteRefused } from './feedback_queries.ts';
 export type { Fact };
 export type { Found as SentTo } from './feedback_queries.ts';
 export { getBegunAt } from './hand_off_queries.ts';
+export { countMailed, isMost, UNCONFIRMED } from './limits.ts';
+export type { Limits, Mailed } from './limits.ts';
 export { countBetween } from './log_queries.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';
@@ -30,7 +33,7 @@ export { retryAfterSeconds } from './retry.ts';
 export { sendHint } from './send_hint.ts';
 export { sendQueued } from './send_queued.ts';
 
-type Given = 'sendId' | 'addressKey' | 'expiresAfterHours' | 'category' | 'onUnknown';
+type Given = 'sendId' | 'addressKey' | 'expiresAfterHours' | 'category' | 'onUnknown' | 'limits';
 export type Intent = Omit<NewSend, Given> & {
   /** Marketing, unless it is said otherwise. */
   category?: Category;
@@ -38,6 +41,8 @@ export type Intent = Omit<NewSend, Given> & {
   expiresAfterHours?: number;
   /** What is done with an outcome that stays unknown; held, so that somebody looks, unless said otherwise. */
   onUnknown?: OnUnknown;
+  /** None, unless it is said otherwise. */
+  limits?: Limits | null;
 };
 
 /**
@@ -53,6 +58,7 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
     addressKey: suppression.addressKey(scope, intent.recipient),
     expiresAfterHours: intent.expiresAfterHours ?? EXPIRES_AFTER_HOURS_DEFAULT,
     onUnknown: intent.onUnknown ?? 'hold',
+    limits: intent.limits ?? null,
   });
   const isEnded = planned.planned_id === sendId && planned.planned_status !== 'queued';
   if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);

@@ -29,7 +29,7 @@ export type HandOffContext = {
 export type HandedOff =
   /** Nothing was committed: there was no connection to be had. */
   | { kind: 'unreachable'; outcome: SendOutcome }
-  /** It must not be handed over, or somebody else does. */
+  /** It must not be handed over, or not yet, or somebody else does. */
   | { kind: 'not_begun' }
   /** Handed over; `written` resolves when the outcome is committed. */
   | { kind: 'ended'; outcome: SendOutcome; written: Promise<void> };
@@ -106,8 +106,8 @@ const handOver = async (
 
   failpoint('before_hand_off_commit');
   const decision = await begin(context, prepared, messageId);
+  failpoint(decision === 'handing_off' ? 'after_hand_off_commit' : 'after_not_begun');
   if (decision !== 'handing_off') return { kind: 'not_begun' };
-  failpoint('after_hand_off_commit');
 
   const outcome = await link.send({
     sendId: send.send_id,

@@ -18,6 +18,9 @@ type Begin = {
 };
 type End = { row: OutcomeRow; resolve: () => void; reject: (error: unknown) => void };
 
+/** Whether a send that was to begin may have ended instead. */
+const isEnd = (decision: Decision): boolean => !['handing_off', 'queued'].includes(decision);
+
 type LogDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 type Write = () => Promise<unknown>;
 
@@ -119,8 +122,7 @@ export class HandOffLog {
       const rows = begins.map(({ row }) => row);
       const decisions = await stepHandOffs(this.#deps.db, this.#projectId, outcomes, rows);
       for (const { resolve } of ends) resolve();
-      if (ends.length > 0 || [...decisions.values()].some((decision) => decision !== 'handing_off'))
-        this.#wakeObserver();
+      if (ends.length > 0 || [...decisions.values()].some(isEnd)) this.#wakeObserver();
       for (const { row, resolve } of begins) resolve(decisions.get(row.sendId) ?? 'lost');
     } catch (error) {
       // Outcomes are the same when they are written twice.

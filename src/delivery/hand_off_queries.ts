@@ -5,9 +5,9 @@ import { newId } from '../base/ids.ts';
 
 const DecisionRow = z.strictObject({
   begun_id: z.uuid(),
-  decision: z.enum(['handing_off', 'unknown', 'cancelled', 'suppressed', 'expired']),
+  decision: z.enum(['handing_off', 'queued', 'unknown', 'cancelled', 'suppressed', 'expired']),
 });
-/** `lost` when the send is no longer the caller's to hand off. */
+/** `queued` when its limits let it wait, `lost` when the send is no longer the caller's to hand off. */
 export type Decision = z.output<typeof DecisionRow>['decision'] | 'lost';
 
 export type HandOff = {

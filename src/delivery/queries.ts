@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import type { Limits } from './limits.ts';
 import { stopSends } from './stop.ts';
 
 /** The states of a send; the drawing is in src/README.md. */
@@ -47,6 +48,7 @@ export type NewSend = {
   expiresAfterHours: number;
   category: Category;
   onUnknown: OnUnknown;
+  limits: Limits | null;
 };
 
 export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
@@ -69,7 +71,8 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       recipient => ${send.recipient},
       expires_after => make_interval(hours => ${send.expiresAfterHours}),
       category => ${send.category},
-      on_unknown => ${send.onUnknown}
+      on_unknown => ${send.onUnknown},
+      limits => ${send.limits && JSON.stringify(send.limits)}::jsonb
     )
   `);
 

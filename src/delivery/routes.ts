@@ -76,7 +76,8 @@ export const deliveryRoutes = [
     access: 'server',
     summary: 'Read one send.',
     description:
-      'With what a queued one waits for just now: its provider is parked, left alone, or paced.',
+      'With what a queued one waits for just now: its provider is parked, left alone, or paced. Quiet hours and ' +
+      'frequency caps are asked when it is handed over, also when it has waited: `status_reason` says so.',
     params: SendParams,
     status: 200,
     answer: SendNow,

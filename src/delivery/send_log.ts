@@ -27,11 +27,16 @@ export const Send = z
     status_reason: z
       .string()
       .nullable()
-      .meta({ description: 'Why it stands so, where there is more to say.' }),
-    status_fix: z
-      .string()
-      .nullable()
-      .meta({ description: 'What to do about it, where the provider is the reason.' }),
+      .meta({
+        description:
+          'Why it stands so, where there is more to say. Of one that is `queued` what it waits for: `quiet_hours`, ' +
+          '`frequency_cap`, `ramp`, or the failure after which it is tried again. Of one that is `cancelled` ' +
+          '`frequency_cap` or `unconfirmed_address`, where that kept it from being handed over.',
+      }),
+    status_fix: z.string().nullable().meta({
+      description:
+        'What to do about it, where the provider or an unconfirmed address is the reason.',
+    }),
     attempts: z
       .int()
       .nonnegative()
@@ -84,9 +89,16 @@ const feedbackOf = ({ delivered_at, bounced_at, complained_at }: SendRow) =>
 const reasonOf = ({ status_reason, shown_status }: SendRow): string | null =>
   status_reason === 'outcome_unknown' && shown_status !== 'unknown' ? null : status_reason;
 
+const CONFIRM =
+  'Only a browser has said this address. Identify the person with a server key and with it as `email`: ' +
+  'from then on they are mailed like anybody else.';
+
 /** What is unknown is to be looked for, whatever kept it from being handed over again. */
-const fixOfSend = (row: SendRow): string | null =>
-  fixOf(row.shown_status === 'unknown' ? 'outcome_unknown' : reasonOf(row));
+const fixOfSend = (row: SendRow): string | null => {
+  if (row.shown_status === 'unknown') return fixOf('outcome_unknown');
+  const reason = reasonOf(row);
+  return reason === 'unconfirmed_address' ? CONFIRM : fixOf(reason);
+};
 
 export const toSend = (row: SendRow) => ({
   id: row.send_id,

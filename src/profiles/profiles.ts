@@ -16,7 +16,7 @@ export { countErased } from './erase_queries.ts';
 export { linkPeople, unlinkPeople } from './link.ts';
 export { listMembers } from './members.ts';
 export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
-export { noteChanges } from './queries.ts';
+export { listConfirmed, noteChanges } from './queries.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';
 export { awaitUnwatched, takeChanges, takeChangesOf, unwatch, watch } from './watch_queries.ts';
 export { ProfileRef, readExternalId } from './schema.ts';

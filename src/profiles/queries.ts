@@ -131,6 +131,30 @@ export const setTags = async (scope: Scope, profileId: string, tags: string[]): 
   if (rowCount > 0) await noteChanges(scope, [profileId]);
 };
 
+const Confirmed = z.strictObject({ profile_id: z.uuid() });
+
+/** Those of some people of whom a server has said that their address is theirs. */
+export const listConfirmed = async (
+  { tx, projectId }: Scope,
+  people: readonly { profileId: string; email: string | null }[],
+): Promise<Set<string>> => {
+  const rows = await tx.any(sql.type(Confirmed)`
+    select profile_id
+    from profiles.list_confirmed(
+      project_id => ${projectId},
+      profile_ids => ${sql.array(
+        people.map(({ profileId }) => profileId),
+        'uuid',
+      )},
+      emails => ${sql.array(
+        people.map(({ email }) => email),
+        'text',
+      )}
+    ) as profile_id
+  `);
+  return new Set(rows.map(({ profile_id }) => profile_id));
+};
+
 const Holder = z.strictObject({ profile_id: z.uuid(), email: z.string().nullable() });
 
 /** The profiles that have one of some addresses, locked: nobody folds or tags them meanwhile. */

@@ -154,6 +154,13 @@ describe('quiet hours', () => {
     expect(until('2026-06-01T22:30:00Z', BERLIN, siesta)).toBeNull();
   });
 
+  test('end the second time, where clocks show their end twice, and are followed by no second night', () => {
+    const late = { from: '22:00', to: '02:30' };
+    expect(until('2026-10-24T22:00:00Z', BERLIN, late)).toBe('2026-10-25T01:30:00Z');
+    expect(until('2026-10-25T01:10:00Z', BERLIN, late)).toBe('2026-10-25T01:30:00Z');
+    expect(until('2026-10-25T01:30:00Z', BERLIN, late)).toBeNull();
+  });
+
   test('end on the wall also in a night in which clocks change', () => {
     expect(until('2026-03-28T22:00:00Z')).toBe('2026-03-29T06:00:00Z');
     expect(until('2026-10-24T22:00:00Z')).toBe('2026-10-25T07:00:00Z');

@@ -6,7 +6,8 @@ import { testDatabase } from '../support/database.ts';
 import { automationsThroughApi, mailShown } from './through_api.ts';
 
 const database = testDatabase();
-const { ask, get, post, work, happen, make, live, pass, set } = automationsThroughApi(database);
+const { api, ask, get, post, work, happen, make, live, pass, set } =
+  automationsThroughApi(database);
 
 const EVENT = 'trial_started';
 const mailing = (given: Partial<NewDefinition> = {}): NewDefinition => ({
@@ -136,6 +137,38 @@ describe('nothing was sent because', () => {
       decision: 'quiet_hours',
       detail: { until: expect.any(String) },
     });
+  });
+
+  test.each([
+    ['queued', 'quiet_hours', 'quiet_hours', false],
+    ['queued', 'frequency_cap', 'frequency_cap', false],
+    ['cancelled', 'frequency_cap', 'frequency_cap_skipped', true],
+    ['cancelled', 'unconfirmed_address', 'unconfirmed_address', true],
+  ])('%s at the hand-off, for %s: %s', async (status, reason, decision, stops) => {
+    const id = await after();
+    await set(`update delivery.sends set status = '${status}', status_reason = '${reason}'`);
+    const { decisions, stopped_by } = await explain(id);
+    expect(decisions.at(-1)).toMatchObject({ decision, detail: { reason } });
+    expect(stopped_by !== null).toBe(stops);
+  });
+
+  test('unconfirmed address: only a browser has said it, and another said it before', async () => {
+    const key = api.project.publishable_key;
+    const says = (external_id: string) =>
+      ask('POST', '/v1/identify', { external_id, traits: { email: 'victim@example.com' } }, key);
+    await says('eve');
+    await says('mallory');
+    const id = await after({}, 'eve');
+    await happen(EVENT, {}, 'mallory');
+    expect(await stoppedBy(id, 'external_id:eve')).toBeNull();
+    expect(await stoppedBy(id, 'external_id:mallory')).toBe('unconfirmed_address');
+    await ask('POST', '/v1/identify', {
+      external_id: 'mallory',
+      traits: { email: 'victim@example.com' },
+    });
+    const next = await after({}, 'mallory');
+    await happen(EVENT, {}, 'mallory');
+    expect(await stoppedBy(next, 'external_id:mallory')).not.toBe('unconfirmed_address');
   });
 
   test('template failed', async () => {

@@ -125,6 +125,18 @@ describe('it waits because', () => {
     });
   });
 
+  test.each([
+    ['quiet_hours', 'quiet_hours'],
+    ['frequency_cap', 'frequency_cap'],
+    ['unconfirmed_address', 'waits_for_another'],
+  ])('%s was found when it was to be handed over: until when', async (reason, decision) => {
+    const { explain, set } = await planned();
+    await set(`status_reason = '${reason}', due_at = now() + interval '1 hour'`);
+    const { decisions, stopped_by } = await explain();
+    expect(decisions.at(-1)).toMatchObject({ decision, detail: { until: expect.any(String) } });
+    expect(stopped_by).toBeNull();
+  });
+
   test('it was not taken and is tried again: every hand-off is told', async () => {
     const { sendId, decisions, explain, set } = await planned();
     await attempt(sendId, 1, 'deferred', 'connection_failed');
@@ -152,6 +164,8 @@ describe('it ended because', () => {
     ],
     ['expired', 'expired', 'send_expired'],
     ['cancelled', 'cancelled', 'send_cancelled'],
+    ['cancelled', 'frequency_cap', 'frequency_cap_skipped'],
+    ['cancelled', 'unconfirmed_address', 'unconfirmed_address'],
     ['rejected', 'sender_not_verified', 'send_rejected'],
     ['unknown', 'outcome_unknown', 'send_unknown'],
     ['not_sent', 'resolved', 'send_not_sent'],
@@ -160,6 +174,14 @@ describe('it ended because', () => {
     await set(`status = '${status}', status_reason = '${reason}'`);
     expect(await stoppedBy()).toMatchObject({ decision, detail: { reason }, step_id: 'mail' });
   });
+});
+
+test('what to do about an address that only a browser has said', async () => {
+  const { sendId, stoppedBy, set } = await planned();
+  await set(`status = 'cancelled', status_reason = 'unconfirmed_address'`);
+  const fix = expect.stringMatching(/Identify the person with a server key/);
+  expect(await stoppedBy()).toMatchObject({ detail: { fix } });
+  expect((await ask('GET', `/v1/sends/${sendId}`)).body).toMatchObject({ status_fix: fix });
 });
 
 test('what was taken after a retry is told to its end; a bounce after all that stops', async () => {

@@ -4,6 +4,7 @@ import type { NewDefinition } from '../../src/automations/schema.ts';
 import { Definition } from '../../src/automations/schema.ts';
 import { walk } from '../../src/automations/walk.ts';
 import type { CallView, Change, EventView, PersonView, Run } from '../../src/automations/world.ts';
+import type { Limits, Mailed } from '../../src/delivery/delivery.ts';
 import { newId } from '../../src/base/ids.ts';
 
 export const BEGAN = new Date('2026-06-01T12:00:00Z');
@@ -26,6 +27,8 @@ type Given = {
   events?: EventView[];
   sends?: { step_id: string; facts: string[] }[];
   sentAt?: string[];
+  /** What the address was sent that only a browser has said; a server has said it if left out. */
+  mailedUnconfirmed?: Mailed;
   entries?: number;
   mayCall?: boolean;
   /** Which conditions in the language of segments hold, by their kind. */
@@ -50,6 +53,7 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
   const trigger = given.trigger ?? happened('user_signed_up');
   const done = {
     sent: [] as string[],
+    limits: [] as (Limits | null)[],
     called: [] as string[],
     call: null as CallView | null,
     changes: [] as Change[],
@@ -100,14 +104,16 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
         holds: ({ kind }) => Promise.resolve((given.holding ?? []).includes(kind)),
         call: () => Promise.resolve(done.call),
         sends: () => Promise.resolve(given.sends ?? []),
+        mailedUnconfirmed: () => Promise.resolve(given.mailedUnconfirmed ?? null),
         sentSince: (since) =>
           Promise.resolve(
             (given.sentAt ?? []).map((at) => new Date(at)).filter((at) => at > since),
           ),
       },
       effects: {
-        send: ({ stepId }) => {
+        send: ({ stepId, limits }) => {
           done.sent.push(stepId);
+          done.limits.push(limits);
           return Promise.resolve({ sendId: newId(), status: 'queued' });
         },
         call: ({ stepId }) => {

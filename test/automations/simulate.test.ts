@@ -111,6 +111,24 @@ test('counts caps over all runs of a person, in the time of the simulation', asy
   });
 });
 
+test('sends one mail to an address that only browsers have said, whoever did; to a confirmed one all', async () => {
+  const say = (external_id: string, key?: string) =>
+    ask('POST', '/v1/identify', { external_id, traits: { email: 'Victim@example.com' } }, key);
+  for (const person of ['eve', 'mallory']) await say(person, api.project.publishable_key);
+  await told([EVENT, 'eve', 20], [EVENT, 'mallory', 19]);
+  const id = await make(series());
+  expect(await get(`/${id}/simulation?days=30`)).toMatchObject({
+    entered: 2,
+    sent: { welcome: 1 },
+    skipped: { unconfirmed_address: 3 },
+  });
+  for (const person of ['eve', 'mallory']) await say(person);
+  expect(await get(`/${id}/simulation?days=30`)).toMatchObject({
+    sent: { welcome: 2, nudge: 2 },
+    skipped: {},
+  });
+});
+
 test('changes nothing, in no table', async () => {
   await told([EVENT, 'ann', 10]);
   const id = await make(series());

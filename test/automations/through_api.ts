@@ -23,8 +23,7 @@ export const automationsThroughApi = (database: TestDatabase) => {
   const api = testApi(database);
   beforeEach(() => makeShownProject(database, api));
 
-  const ask = async (method: string, path: string, body?: object) => {
-    const key = api.project.server_key;
+  const ask = async (method: string, path: string, body?: object, key = api.project.server_key) => {
     return api.call(method, path, { key, ...(body ? { body } : {}) });
   };
   const get = async (path: string) => {

@@ -279,6 +279,61 @@ describe('send_email', () => {
     expect(below.done.sent).toEqual(['a']);
   });
 
+  test('a cap counts a mail until its own time has passed, also where months differ', async () => {
+    const frequency_cap = { sends: 1, per: 'P1M' };
+    const sentAt = ['2026-01-31T12:00:00Z'];
+    const run = runOf(sending({ frequency_cap }), { sentAt });
+    expect(await run.walkAt('2026-02-28T11:59:59Z')).toBe('2026-02-28T12:00:00Z');
+    expect(await run.walkAt('2026-02-28T12:00:00Z')).toBe('completed');
+    expect(run.decisions).toEqual(['frequency_cap', 'send_queued']);
+  });
+
+  test('tells delivery what to ask again when it is handed over, and of most mails nothing', async () => {
+    const settings = {
+      quiet_hours: { from: '21:00', to: '08:00' },
+      frequency_cap: { sends: 2, per: 'PT1.5H' },
+      timezone: 'Europe/Berlin',
+    };
+    const limitsOf = async (given: NewDefinition['settings'], mailed?: object) => {
+      const run = runOf(sending(given), mailed as Parameters<typeof runOf>[1]);
+      await run.walkAt(BEGAN);
+      return run.done.limits;
+    };
+    const kept = {
+      quiet_hours: settings.quiet_hours,
+      frequency_cap: { sends: 2, per: 'PT1H30M', of: 'project', over: 'defer' },
+      zone: 'Europe/Berlin',
+    };
+    const unconfirmed = { per_automation: 1, per_day: 3 };
+    const mailedUnconfirmed = { per_automation: 0, per_day: 0 };
+    expect(await limitsOf(settings)).toEqual([kept]);
+    expect(await limitsOf(settings, { mailedUnconfirmed })).toEqual([{ ...kept, unconfirmed }]);
+    const urgent = { ...settings, category: 'transactional' as const };
+    expect(await limitsOf(urgent)).toEqual([null]);
+    expect(await limitsOf(urgent, { mailedUnconfirmed })).toEqual([
+      { unconfirmed, zone: 'Europe/Berlin' },
+    ]);
+    expect(await limitsOf({})).toEqual([null]);
+  });
+
+  test.each([
+    [0, 2, 'send_queued'],
+    [0, 3, 'unconfirmed_address'],
+    [1, 1, 'unconfirmed_address'],
+  ])(
+    'an address that only a browser has said, with %i of this automation and %i in a day before: %s',
+    async (per_automation, per_day, decision) => {
+      const mailedUnconfirmed = { per_automation, per_day };
+      for (const category of ['marketing', 'transactional'] as const) {
+        const run = runOf(sending({ category }), { mailedUnconfirmed });
+        expect(await run.walkAt(BEGAN)).toBe('completed');
+        expect(run.decisions).toEqual([decision]);
+        const skipped = decision === 'send_queued' ? [] : [{ reason: decision }];
+        expect(run.done.skipped).toMatchObject(skipped);
+      }
+    },
+  );
+
   test('that was taken before sends nothing again', async () => {
     const run = runOf(sending({}), {
       sends: [{ step_id: 'a', facts: ['queued'] }],

@@ -38,6 +38,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     expiresAfterHours: 72,
     category: 'marketing',
     onUnknown: 'hold',
+    limits: null,
     ...given,
   };
 };
@@ -46,6 +47,8 @@ export type SendRow = {
   status: string;
   status_reason: string | null;
   attempt_count: number;
+  due_at: Date;
+  expires_at: Date;
   lease_owner: string | null;
   handed_off_at: Date | null;
   accepted_at: Date | null;

@@ -7,7 +7,7 @@ import { newSend, sendsOf, suppressUncommitted } from './one_send.ts';
 
 const database = testDatabase();
 const STOP =
-  'select delivery.stop_hand_offs(project_id => $1, send_ids => $2, address_keys => $3) as stopped';
+  'select (delivery.stop_hand_offs(project_id => $1, send_ids => $2, address_keys => $3)).stopped';
 
 const planned = async (count: number) => {
   const projectId = newId();
