@@ -11,17 +11,29 @@ const PAGE_EVENTS_MAX = 200;
 /** Since when events count for a run: after its trigger event, or since somebody started it. */
 export type Beginning = { at: Date; eventId: string | null };
 
+/**
+ * A trigger event whose clock is ahead counts from when the run began: it was received by then. A test takes an event
+ * that may be old for its trigger, and begins when somebody began it.
+ */
 export const beginningOf = ({
-  trigger_event_at,
-  trigger_event_id,
-  started_at,
-}: Run): Beginning => ({
-  at: trigger_event_at ?? started_at,
-  eventId: trigger_event_id,
+  trigger_event_at: occurredAt,
+  trigger_event_id: eventId,
+  started_at: startedAt,
+  is_test,
+}: Pick<
+  Run,
+  'trigger_event_at' | 'trigger_event_id' | 'started_at' | 'is_test'
+>): Beginning => ({
+  at: occurredAt !== null && occurredAt < startedAt && !is_test ? occurredAt : startedAt,
+  eventId,
 });
 
-const isAfter = ({ occurred_at, event_id }: PastEvent, { at, eventId }: Beginning): boolean =>
-  occurred_at > at || eventId === null || event_id > eventId;
+/** Whether an event comes after the beginning; of the trigger's own moment are those that were made later. */
+export const isAfter = (
+  { occurred_at, event_id }: Pick<PastEvent, 'occurred_at' | 'event_id'>,
+  { at, eventId }: Beginning,
+): boolean =>
+  event_id !== eventId && (occurred_at > at || eventId === null || event_id > eventId);
 
 /** The first event by one identifier that matches. */
 const findOf = async (
@@ -42,7 +54,7 @@ const findOf = async (
   }
 };
 
-const compare = (a: PastEvent, b: PastEvent): number =>
+export const compare = (a: PastEvent, b: PastEvent): number =>
   a.occurred_at.getTime() - b.occurred_at.getTime() || (a.event_id < b.event_id ? -1 : 1);
 
 /** The first event of a person's that matches, after a beginning and not after a moment. */

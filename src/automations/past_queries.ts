@@ -9,6 +9,7 @@ const PastEvent = z.strictObject({
   name: z.string(),
   properties: jsonObject<string | number | boolean>(),
   occurred_at: z.date(),
+  received_at: z.date(),
   source: z.enum(['browser', 'server', 'system']),
 });
 export type PastEvent = z.output<typeof PastEvent>;
@@ -21,9 +22,12 @@ const belongsTo = ({ kind, value }: Identifier) =>
     ? sql.fragment`external_id = ${value}`
     : sql.fragment`external_id is null and anonymous_id = ${value}`;
 
+/** How far a client's clock may be ahead. */
+const AHEAD_MS = 24 * 3_600_000;
+
 /**
  * Somebody's events of one name within a time, oldest first, and all of the moment of the last: one walk down
- * one index per month.
+ * one index per month. What was received by the end has occurred by then, whatever a clock that is ahead says.
  */
 export const listEventsOf = (
   { tx, projectId }: Scope,
@@ -31,9 +35,11 @@ export const listEventsOf = (
   { name, from, until, limit }: { name: string; from: Date; until: Date; limit: number },
 ) =>
   tx.any(sql.type(PastEvent)`
-    select event_id, name, properties, occurred_at, source from ingest.events
+    select event_id, name, properties, occurred_at, received_at, source from ingest.events
     where project_id = ${projectId} and ${belongsTo(identifier)} and name = ${name}
-    and occurred_at >= ${sql.timestamp(from)} and occurred_at <= ${sql.timestamp(until)}
+    and occurred_at >= ${sql.timestamp(from)}
+    and occurred_at <= ${sql.timestamp(new Date(until.getTime() + AHEAD_MS))}
+    and (occurred_at <= ${sql.timestamp(until)} or received_at <= ${sql.timestamp(until)})
     order by occurred_at
     fetch first (${limit}) rows with ties
   `);
@@ -69,4 +75,19 @@ export const listSentTo = (
     and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
     and (${automationId}::uuid is null or automation_id = ${automationId}::uuid)
     order by queued_at
+  `);
+
+const SentBeside = z.strictObject({ identity_id: z.uuid(), queued_at: z.date() });
+
+/** When some people were to be sent mails by anybody but one automation; not those that were stopped, nor tests. */
+export const listSentBeside = (
+  { tx, projectId }: Scope,
+  identityIds: readonly string[],
+  automationId: string,
+) =>
+  tx.any(sql.type(SentBeside)`
+    select identity_id, queued_at from delivery.sends
+    where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
+    and automation_id is distinct from ${automationId}::uuid
+    and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
   `);

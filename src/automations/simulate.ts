@@ -1,90 +1,74 @@
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
-import { entryKey, isKeptOut } from './entering.ts';
+import * as segments from '../segments/segments.ts';
+import { listGeneral, listSegmentsOf } from './assumed.ts';
+import { Family } from './family.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
 import { readClock } from './run_queries.ts';
 import type { Definition } from './schema.ts';
-import { listCame } from './simulated.ts';
+import { readArrivals } from './simulated.ts';
 import type { Came } from './simulated.ts';
 import { SIMULATED_RUNS_MAX, SIMULATION_TIME_MAX_MS } from './simulation.ts';
 import type { Simulation } from './simulation.ts';
 import { inSnapshot } from './snapshot.ts';
 import { Tally } from './tally.ts';
-import type { Entered } from './trigger_queries.ts';
-import { walkPast } from './virtual.ts';
+import { walkFamily } from './virtual_family.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Who is in, and by which keys, as the simulation goes on. */
-class Entrance {
-  readonly #definition: Definition;
-  readonly #latest = new Map<string, Entered>();
-  readonly #keys = new Set<string>();
+type Asked = {
+  automationId: string;
+  version: number;
+  definition: Definition;
+  from: Date;
+  now: Date;
+};
 
-  constructor(definition: Definition) {
-    this.#definition = definition;
+/** Whoever came, put together with those to whom they were ever linked; whose first came first is first. */
+const groupFamilies = (
+  came: readonly Came[],
+  familyOf: (identityId: string) => string[],
+): { ids: string[]; came: Came[] }[] => {
+  const families = new Map<string, { ids: string[]; came: Came[] }>();
+  for (const one of came) {
+    const family = families.get(one.identityId) ?? { ids: familyOf(one.identityId), came: [] };
+    for (const id of family.ids) families.set(id, family);
+    family.came.push(one);
   }
+  return [...new Set(families.values())];
+};
 
-  /** Lets somebody in by what came, or says why not. */
-  enter({ by, person: { identityId, person } }: Came): 'entered' | 'late' | 're_entry' {
-    const { re_entry: reEntry } = this.#definition.settings;
-    if (by.kind === 'event' && by.isLate) return 'late';
-    const before = this.#latest.get(person.profileId) ?? null;
-    const key = entryKey(reEntry, { identityId, by }, before);
-    if (isKeptOut(reEntry, before, by.at) || this.#keys.has(key)) return 're_entry';
-    this.#keys.add(key);
-    const id = newId();
-    this.#latest.set(person.profileId, {
-      run_id: id,
-      automation_id: id,
-      identity_id: identityId,
-      started_at: by.at,
-      trigger_event_id: by.kind === 'event' ? by.eventId : null,
-      trigger_entry: by.kind === 'entry' ? by.entry : null,
-    });
-    return 'entered';
-  }
-}
-
-const toRun = (kept: Kept, definition: Definition, { by, person }: Came) => ({
-  run_id: newId(),
-  automation_id: kept.automation_id,
-  version: kept.latest_version,
-  identity_id: person.identityId,
-  definition,
-  step_id: definition.entry,
-  until: null,
-  trigger_event_id: by.kind === 'event' ? by.eventId : null,
-  trigger_event_at: by.kind === 'event' ? by.at : null,
-  trigger_entry: by.kind === 'entry' ? by.entry : null,
-  started_at: by.at,
-  may_call: true,
-  entries: 0,
-});
-
-type Asked = { kept: Kept; definition: Definition; from: Date; now: Date };
+/** When the first of somebody's events may have occurred that counts for a run. */
+const sinceOf = (came: readonly Came[]): Date =>
+  new Date(Math.min(...came.flatMap(({ at, by }) => [at.getTime(), by.at.getTime()])));
 
 const follow = async (scope: Scope, asked: Asked, tally: Tally): Promise<void> => {
-  const { kept, definition, now } = asked;
-  const all = await listCame(scope, { ...asked, limit: SIMULATED_RUNS_MAX + 1 });
-  const entrance = new Entrance(definition);
+  const { definition, now, from, automationId } = asked;
+  const { came, people } = await readArrivals(scope, { ...asked, limit: SIMULATED_RUNS_MAX + 1 });
+  const segmentIds = listSegmentsOf(definition, segments.listAsked);
+  const past = await segments.PastSegments.read(scope, segmentIds);
+  for (const { what, name } of listGeneral(definition, { segments: past, from, segmentIds }))
+    tally.assume(what, name, null);
+  tally.isPartial = came.length > SIMULATED_RUNS_MAX;
+  const families = groupFamilies(came.slice(-SIMULATED_RUNS_MAX), (id) => people.familyOf(id));
+  const sentTo = new Map<string, Date[]>();
   const endAt = performance.now() + SIMULATION_TIME_MAX_MS;
-  for (const [at, came] of all.entries()) {
-    if (at >= SIMULATED_RUNS_MAX || performance.now() > endAt) {
+  for (const { ids, came: those } of families) {
+    if (performance.now() > endAt) {
       tally.isPartial = true;
       return;
     }
-    const entered = entrance.enter(came);
-    if (entered !== 'entered') tally.keepOut(entered);
-    else {
-      const { person: somebody, event: trigger, by } = came;
-      const run = toRun(kept, definition, came);
-      const walked = await walkPast(scope, { run, somebody, trigger, now });
-      tally.add(by.at, somebody.person, walked);
+    const family = new Family(scope, people, ids, { since: sinceOf(those), now, automationId });
+    for (const walked of await walkFamily(family, those, { ...asked, segments: past, sentTo })) {
+      if (walked.kind === 'kept_out') tally.keepOut(walked.reason);
+      else {
+        const person = people.at(walked.came.identityId, now);
+        tally.add(walked.came, person?.profileId ?? '', walked.virtual);
+      }
     }
+    tally.isPartial ||= family.isCut;
   }
 };
 
@@ -104,9 +88,10 @@ export const simulate = (
     const now = await readClock(scope);
     const from = new Date(now.getTime() - days * DAY_MS);
     const tally = new Tally(definition);
-    await follow(scope, { kept, definition, from, now }, tally);
+    const { automation_id: automationId } = kept;
+    await follow(scope, { automationId, version, definition, from, now }, tally);
     return {
-      automation_id: kept.automation_id,
+      automation_id: automationId,
       version,
       from: from.toISOString(),
       to: now.toISOString(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ASSUMPTION_NAMES, ASSUMPTIONS } from './assumed.ts';
 import { OUTCOMES } from './world.ts';
 
 /** How far back a simulation begins. */
@@ -37,12 +38,27 @@ export const Simulation = z
     converted_before: Counts.meta({
       description: 'Of those who reached the goal: before which step they had not come to.',
     }),
+    assumed: z
+      .array(
+        z.strictObject({
+          what: z.enum(ASSUMPTION_NAMES),
+          says: z.string(),
+          name: z.string().nullable().meta({ description: 'Which trait, or the id of which segment.' }),
+          runs: Count.nullable().meta({
+            description: 'Of how many runs some decision rests on it; null where it may be any.',
+          }),
+        }),
+      )
+      .meta({ description: 'What cannot be known of the past, and what counts instead.' }),
     sample: z
       .array(
         z.strictObject({
           profile_id: z.uuid(),
           entered_at: z.iso.datetime(),
           outcome: z.enum([...OUTCOMES, 'inside']),
+          traits_of_today: z.array(z.string()).meta({
+            description: 'Traits that it asked for and that were told anew since.',
+          }),
           decisions: z.array(
             z.strictObject({
               at: z.iso.datetime(),
@@ -72,6 +88,14 @@ export const Simulation = z
         skipped: {},
         outcomes: { inside: 1 },
         converted_before: {},
+        assumed: [
+          {
+            what: 'trait_of_today',
+            says: ASSUMPTIONS.trait_of_today,
+            name: 'email',
+            runs: 1,
+          },
+        ],
         sample: [],
       },
     ],

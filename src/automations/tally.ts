@@ -1,8 +1,11 @@
+import { isImported } from '../ingest/ingest.ts';
+import { ASSUMPTIONS } from './assumed.ts';
+import type { Assumption } from './assumed.ts';
 import type { Definition } from './schema.ts';
 import { SAMPLE_PEOPLE_MAX } from './simulation.ts';
 import type { Simulation } from './simulation.ts';
+import type { Came } from './simulated.ts';
 import type { Virtual } from './virtual.ts';
-import type { PersonView } from './world.ts';
 
 /** Mail that a step did not send, by what it decided. */
 const SKIPPED = [
@@ -31,6 +34,7 @@ export class Tally {
   readonly #outcomes: Record<string, number> = {};
   readonly #convertedBefore: Record<string, number> = {};
   readonly #sample: Simulation['sample'] = [];
+  readonly #assumed = new Map<string, Simulation['assumed'][number]>();
 
   constructor({ steps }: Definition) {
     this.#mails = Object.keys(steps).filter((id) => steps[id]?.kind === 'send_email');
@@ -41,7 +45,18 @@ export class Tally {
     this.#keptOut[reason] += 1;
   }
 
-  add(at: Date, { profileId }: PersonView, run: Virtual): void {
+  /** Notes what some run rests on, or every run where none is counted. */
+  assume(what: Assumption, name: string | null, runs: number | null): void {
+    const key = `${what}/${name}`;
+    const known = this.#assumed.get(key)?.runs ?? 0;
+    const sum = runs === null ? null : known + runs;
+    this.#assumed.set(key, { what, says: ASSUMPTIONS[what], name, runs: sum });
+  }
+
+  add({ at, event }: Came, profileId: string, run: Virtual): void {
+    for (const trait of run.rests.traits) this.assume('trait_of_today', trait, 1);
+    for (const id of run.rests.segments) this.assume('segment_asked_then', id, 1);
+    if (event !== null && isImported(event)) this.assume('import_in_time', null, 1);
     this.#triggered += 1;
     this.#entered += 1;
     addOne(this.#outcomes, run.outcome);
@@ -59,6 +74,7 @@ export class Tally {
         profile_id: profileId,
         entered_at: at.toISOString(),
         outcome: run.outcome,
+        traits_of_today: [...run.rests.traits].toSorted(),
         decisions: run.log.map(({ at: decidedAt, stepId: step_id, decision }) => ({
           at: decidedAt.toISOString(),
           step_id,
@@ -79,6 +95,7 @@ export class Tally {
       skipped: this.#skipped,
       outcomes: this.#outcomes,
       converted_before: this.#convertedBefore,
+      assumed: [...this.#assumed.values()],
       sample: this.#sample,
     };
   }

@@ -1,31 +1,41 @@
-import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import type { Mailed } from '../delivery/delivery.ts';
-import * as segments from '../segments/segments.ts';
-import { beginningOf, findFirstEvent } from './past.ts';
-import type { Identifier } from './past_queries.ts';
+import type { PastSegments } from '../segments/segments.ts';
+import { noteRests } from './assumed.ts';
+import type { Rests } from './assumed.ts';
+import type { Family } from './family.ts';
 import type { Goal } from './step_schema.ts';
 import { walk } from './walk.ts';
 import type { Logged } from './walk.ts';
-import type { Effects, EventView, Outcome, PersonView, Reader, Run } from './world.ts';
+import type { Effects, EventView, OwnSend, Outcome, PersonView, Reader, Run } from './world.ts';
 
-/** Somebody as a simulation knows them. */
-export type Somebody = {
-  person: PersonView;
-  identifiers: readonly Identifier[];
-  /** Whether a server has said their address, and not only a browser. */
-  isConfirmed: boolean;
-  /** When they would have been sent mails, by all their runs so far. */
-  sentAt: Date[];
-  /** The same of whoever has an address, in lower case. */
-  sentTo: Map<string, Date[]>;
-};
+/** The time that it is for whoever walks the past. */
+export type Clock = { now: Date };
 
+/** One run of the past: where it stands, and what it has decided. */
 export type Virtual = {
+  run: Run;
+  /** When it goes on; null when it has ended. */
+  wakeAt: Date | null;
   log: (Logged & { at: Date })[];
   outcome: Outcome | 'inside';
   reached: Set<string>;
+  /** Null where no event began it. */
+  trigger: EventView | null;
+  sent: { stepId: string; at: Date; isTaken: boolean }[];
+  rests: Rests;
 };
+
+export const beginVirtual = (run: Run, trigger: EventView | null): Virtual => ({
+  run,
+  wakeAt: run.started_at,
+  log: [],
+  outcome: 'inside',
+  reached: new Set([run.step_id]),
+  trigger,
+  sent: [],
+  rests: { traits: new Set(), segments: new Set() },
+});
 
 /** What stops mail to an address, as the profile's tags tell it. */
 const STOPPING = [
@@ -36,131 +46,122 @@ const STOPPING = [
   'soft_bounced',
 ];
 
-const statusFor = ({ tags }: PersonView, category: string): string => {
+const statusFor = (tags: PersonView['tags'], category: string): string => {
   if (tags.some((tag) => STOPPING.includes(tag))) return 'suppressed';
   return category === 'marketing' && tags.includes('unsubscribed') ? 'unsubscribed' : 'queued';
 };
 
-type Past = {
-  scope: Scope;
-  run: Run;
-  somebody: Somebody;
-  /** Null where no event began the run. */
-  trigger: EventView | null;
-  clock: { now: Date };
-};
-
-type Sought = { run: Run; person: PersonView; segmentId: string; until: Date };
-
-const findEntered = async (scope: Scope, { run, person, segmentId, until }: Sought) => {
-  const sought = { segmentId, profileId: person.profileId, change: 'entered' as const };
-  const told = await segments.findFirstEntry(scope, sought, { since: run.started_at, until });
-  return told && { entry: told.entry, at: told.changed_at };
+export type Past = {
+  family: Family;
+  segments: PastSegments;
+  clock: Clock;
+  /** When mails would have been sent to each address, in lower case, whoever has it. */
+  sentTo: Map<string, Date[]>;
 };
 
 const DAY_MS = 86_400_000;
 
-const mailedAt = (sentTo: Map<string, Date[]>, email: string): Date[] => {
-  const known = sentTo.get(email.toLowerCase()) ?? [];
-  sentTo.set(email.toLowerCase(), known);
-  return known;
-};
-
 /** Of a simulation all mails are of one automation. */
-const countMailed = (sentTo: Map<string, Date[]>, email: string, now: Date): Mailed => {
-  const sent = mailedAt(sentTo, email);
+const countMailed = ({ sentTo, clock: { now } }: Past, email: string): Mailed => {
+  const sent = (sentTo.get(email.toLowerCase()) ?? []).filter((at) => at <= now);
   const since = now.getTime() - DAY_MS;
   return { per_automation: sent.length, per_day: sent.filter((at) => at.getTime() > since).length };
 };
 
-/** The person's past instead of today's tables, and notes instead of deeds. */
-const openVirtual = ({ scope, run, somebody, trigger, clock }: Past) => {
-  const sent: { step_id: string; facts: string[] }[] = [];
-  const { identifiers, sentAt, sentTo } = somebody;
-  let { person, isConfirmed } = somebody;
-  const reader: Reader = {
-    person: () => Promise.resolve(person),
+/** As if every provider took and delivered what it is given, a moment later. */
+const toOwnSend = ({ stepId, at, isTaken }: Virtual['sent'][number], now: Date): OwnSend => ({
+  step_id: stepId,
+  facts: ['queued', ...(isTaken ? (at < now ? ['accepted', 'delivered'] : []) : ['stopped'])],
+});
+
+const openReader = ({ run, trigger, sent }: Virtual, past: Past): Reader => {
+  const { family, segments, clock } = past;
+  return {
+    person: () => family.viewAt(run, clock.now),
     triggerEvent: () => Promise.resolve(trigger),
-    firstEvent: (match, until) =>
-      findFirstEvent(scope, identifiers, match, { since: beginningOf(run), until }),
-    entered: (segmentId, until) => findEntered(scope, { run, person, segmentId, until }),
-    holds: (where) => {
-      const today = segments.todayAt(clock.now);
-      return segments.holdsFor(scope, person.profileId, { where, today });
+    firstEvent: (match, until) => family.firstEvent(run, match, { until, at: clock.now }),
+    entered: (segmentId, until) => family.entered(run, segmentId, { until, at: clock.now }),
+    holds: async (where) => {
+      const person = family.personAt(run, clock.now);
+      const view = await family.viewAt(run, clock.now);
+      if (person === null || view === null) return false;
+      return segments.holds(where, { ...person, tags: view.tags }, clock.now);
     },
     call: () => Promise.resolve(null),
-    sends: () => Promise.resolve(sent),
-    mailedUnconfirmed: (email) =>
-      Promise.resolve(isConfirmed ? null : countMailed(sentTo, email, clock.now)),
-    sentSince: (since) => Promise.resolve(sentAt.filter((at) => at > since)),
-  };
-  const effects: Effects = {
-    send: ({ stepId, to }) => {
-      const status = statusFor(person, run.definition.settings.category);
-      sent.push({
-        step_id: stepId,
-        facts: status === 'queued' ? ['queued', 'accepted', 'delivered'] : ['queued', 'stopped'],
-      });
-      if (status === 'queued') {
-        sentAt.push(clock.now);
-        mailedAt(sentTo, to).push(clock.now);
-      }
-      return Promise.resolve({ sendId: newId(), status });
+    sends: () => Promise.resolve(sent.map((one) => toOwnSend(one, clock.now))),
+    mailedUnconfirmed: (email) => {
+      const isConfirmed = family.personAt(run, clock.now)?.isConfirmed ?? false;
+      return Promise.resolve(isConfirmed ? null : countMailed(past, email));
     },
-    skip: () => Promise.resolve(),
-    call: () => Promise.resolve({ callId: newId(), isRecorded: true }),
-    changeTraits: ({ traits, authority }) => {
-      const isServer = authority === 'server';
-      const told = isServer || !isConfirmed ? traits['email'] : null;
-      const email = typeof told === 'string' ? told : person.email;
-      isConfirmed ||= isServer && Object.hasOwn(traits, 'email');
-      person = { ...person, email, traits: { ...person.traits, ...traits } };
-      return Promise.resolve();
-    },
+    sentSince: (since, of) => family.sentSince(run, { since, at: clock.now }, of),
   };
-  return { reader, effects };
 };
 
-const findWhen = async (reader: Reader, awaited: Goal, until: Date): Promise<Date | null> =>
+const openEffects = ({ run, sent }: Virtual, { family, clock, sentTo }: Past): Effects => ({
+  send: async ({ stepId, to }) => {
+    const tags = (await family.viewAt(run, clock.now))?.tags ?? [];
+    const status = statusFor(tags, run.definition.settings.category);
+    const isTaken = status === 'queued';
+    sent.push({ stepId, at: clock.now, isTaken });
+    if (isTaken) {
+      family.planned.push({ identityId: run.identity_id, at: clock.now });
+      const address = to.toLowerCase();
+      sentTo.set(address, [...(sentTo.get(address) ?? []), clock.now]);
+    }
+    return { sendId: newId(), status };
+  },
+  skip: () => Promise.resolve(),
+  call: () => Promise.resolve({ callId: newId(), isRecorded: true }),
+  changeTraits: ({ traits, setAt: set_at, authority }) => {
+    const told = { identityId: run.identity_id, traits, set_at, authority, toldAt: clock.now };
+    family.people.imagine(told);
+    return Promise.resolve();
+  },
+});
+
+const findNext = (family: Family, run: Run, awaited: Goal, after: Date): Promise<Date | null> =>
   'segment_id' in awaited
-    ? ((await reader.entered(awaited.segment_id, until))?.at ?? null)
-    : ((await reader.firstEvent(awaited, until))?.occurred_at ?? null);
+    ? family.nextEntry(run, awaited.segment_id, after)
+    : family.nextEvent(run, awaited, after);
 
-/** When the run would go on: at its time, or with the first event that wakes it before. */
+/** When the run goes on: at its time, or with the first that wakes it before. */
 const findWake = async (
-  { reader }: { reader: Reader },
-  awaited: readonly (Goal | null)[],
-  until: Date,
+  family: Family,
+  run: Run,
+  { awaited, until, after }: { awaited: readonly Goal[]; until: Date; after: Date },
 ): Promise<Date> => {
-  let wake = until;
-  for (const one of awaited) {
-    const at = one && (await findWhen(reader, one, until));
-    if (at && at < wake) wake = at;
-  }
-  return wake;
+  const wakes = [until];
+  if (awaited.length > 0) wakes.push(family.nextLink(after) ?? until);
+  for (const one of awaited) wakes.push((await findNext(family, run, one, after)) ?? until);
+  return new Date(Math.min(...wakes.map((at) => at.getTime())));
 };
 
-/** Walks a run through the past, from its beginning on until it ends or would still be inside now. */
-export const walkPast = async (
-  scope: Scope,
-  { run, somebody, trigger, now }: Omit<Past, 'clock' | 'scope'> & { now: Date },
-): Promise<Virtual> => {
-  const clock = { now: run.started_at };
-  const around = openVirtual({ scope, run, somebody, trigger, clock });
-  const virtual: Virtual = { log: [], outcome: 'inside', reached: new Set([run.step_id]) };
-  let stand = run;
-  while (clock.now <= now) {
-    const at = clock.now;
-    const walked = await walk(stand, { now: at, dueAt: at, ...around });
-    virtual.log.push(...walked.log.map((one) => ({ ...one, at })));
-    for (const { stepId } of walked.log) virtual.reached.add(stepId);
-    if (walked.stand.kind === 'ended') return { ...virtual, outcome: walked.stand.outcome };
-    const { stepId, until, for: match } = walked.stand;
-    virtual.reached.add(stepId);
-    stand = { ...stand, step_id: stepId, until, entries: stand.entries + walked.log.length };
-    const { goal } = run.definition.settings;
-    const wake = await findWake(around, [match, goal], until);
-    clock.now = wake > at ? wake : until;
+/** Walks a run of the past on from where it stands, at the time that the clock shows. */
+export const walkOn = async (virtual: Virtual, past: Past): Promise<void> => {
+  const { now: at } = past.clock;
+  const { run } = virtual;
+  const toldSince = past.family.personAt(run, at)?.toldSince ?? new Set();
+  const around = { reader: openReader(virtual, past), effects: openEffects(virtual, past) };
+  const { log, stand } = await walk(run, { now: at, dueAt: virtual.wakeAt ?? at, ...around });
+  virtual.log.push(...log.map((one) => ({ ...one, at })));
+  for (const { stepId } of log) virtual.reached.add(stepId);
+  noteRests(
+    virtual.rests,
+    { definition: run.definition, stepIds: log.map(({ stepId }) => stepId) },
+    { segments: past.segments, at, toldSince },
+  );
+  const entries = run.entries + log.length;
+  if (stand.kind === 'ended') {
+    virtual.outcome = stand.outcome;
+    virtual.wakeAt = null;
+    return;
   }
-  return virtual;
+  const { stepId, until, for: match } = stand;
+  virtual.reached.add(stepId);
+  virtual.run = { ...run, step_id: stepId, until, entries };
+  const { goal } = run.definition.settings;
+  const awaited = [match, goal].filter((one) => one !== null);
+  const wake = await findWake(past.family, virtual.run, { awaited, until, after: at });
+  // Time goes by, whatever a step says.
+  virtual.wakeAt = wake > at || log.length > 0 ? wake : new Date(at.getTime() + 1);
 };

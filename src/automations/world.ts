@@ -22,6 +22,8 @@ export type Run = {
   started_at: Date;
   /** Whether steps may tell anybody outside: a test does only where it was asked to. */
   may_call: boolean;
+  /** Whether somebody tries it now: what it waits for is what comes from then on. */
+  is_test: boolean;
   /** How much was decided in it before. */
   entries: number;
 };

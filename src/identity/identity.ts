@@ -21,6 +21,8 @@ import {
   undoLink,
 } from './link_queries.ts';
 import type { LinkRow, NewLink } from './link_queries.ts';
+import { listByIds, listByProfiles, listLinksEver } from './past_queries.ts';
+import type { PastIdentity, PastLink } from './past_queries.ts';
 import {
   findById,
   findByValue,
@@ -33,6 +35,7 @@ import type { Identity, Person } from './queries.ts';
 
 export { findById, findByValue, findLink, listByProfile, listByValues, SeenIdentifier };
 export { listActiveLinks, listLinks };
+export { listByIds, listByProfiles, listLinksEver };
 export { holdErased, holdLiving, holdPerson, listErased, listMembers, markErased, scanIdentities };
 export {
   LINK_KEY_TYPES,
@@ -42,7 +45,7 @@ export {
 } from './link_queries.ts';
 export { IDENTIFIER_KINDS } from './queries.ts';
 export type { LinkRow, Member, Scanned };
-export type { Identity, Person };
+export type { Identity, PastIdentity, PastLink, Person };
 
 /**
  * Finds or makes the identity behind each identifier, and answers with all of them.

@@ -69,10 +69,12 @@ const tagOf = {
   unsubscribed: 'unsubscribed',
 } as const;
 
-const tagsOf = async (scope: Scope, email: string | null): Promise<string[]> => {
-  const reasons = email === null ? [] : await suppression.listReasons(scope, email);
-  return reasons.map((reason) => tagOf[reason]).toSorted();
-};
+/** The tags of whoever has an address, by why it is left alone. */
+export const toTags = (reasons: readonly (keyof typeof tagOf)[]): string[] =>
+  reasons.map((reason) => tagOf[reason]).toSorted();
+
+const tagsOf = async (scope: Scope, email: string | null): Promise<string[]> =>
+  email === null ? [] : toTags(await suppression.listReasons(scope, email));
 
 /** The tags of a profile follow from its address, whenever that changes. */
 const retag = async (scope: Scope, { changed_id, old_email, new_email }: Folded): Promise<void> => {

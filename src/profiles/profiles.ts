@@ -17,6 +17,8 @@ export { linkPeople, unlinkPeople } from './link.ts';
 export { listMembers } from './members.ts';
 export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
 export { listConfirmed, noteChanges } from './queries.ts';
+export { PastPeople } from './past.ts';
+export type { Imagined, PastPerson } from './past.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';
 export { awaitUnwatched, takeChanges, takeChangesOf, unwatch, watch } from './watch_queries.ts';
 export { ProfileRef, readExternalId } from './schema.ts';

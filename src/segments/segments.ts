@@ -5,6 +5,7 @@ import { todayAt } from './compile.ts';
 import { countFlushes } from './condition_queries.ts';
 import { takeTurn } from './turn.ts';
 
+export { PastSegments } from './as_of.ts';
 export { holdsFor } from './ask.ts';
 export { todayAt };
 export { listUsed as listAsked } from './conditions.ts';
@@ -23,6 +24,8 @@ export {
   listPastEntries,
   readLastEntry,
 } from './read_queries.ts';
+export { listEntriesOf } from './past_queries.ts';
+export type { PastEntry } from './past_queries.ts';
 export type { Told } from './read_queries.ts';
 export { findSegment, holdSegments, listSegments } from './record_queries.ts';
 

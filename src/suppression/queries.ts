@@ -221,3 +221,21 @@ export const listChanges = ({ tx, projectId }: Scope, addressKey: Buffer) =>
     order by changed_at desc, history_id desc
     limit ${CHANGES_MAX}
   `);
+
+const Word = z.strictObject({
+  change: z.enum(CHANGES),
+  reason: z.string().nullable(),
+  import_id: z.uuid().nullable(),
+  lifts_complaints: z.boolean(),
+  changed_at: z.date(),
+});
+/** One word that was said of an address. */
+export type Word = z.output<typeof Word>;
+
+/** All that was ever said of an address, the oldest first. */
+export const listWords = ({ tx, projectId }: Scope, addressKey: Buffer) =>
+  tx.any(sql.type(Word)`
+    select change, reason, import_id, lifts_complaints, changed_at from suppression.history
+    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
+    order by changed_at, history_id
+  `);

@@ -23,6 +23,7 @@ import {
   listSuppressed,
   listSuppressionReasons,
   listUnsubscribed,
+  listWords,
 } from './queries.ts';
 import type {
   AddressPage,
@@ -48,6 +49,8 @@ export {
   readUnsubscribeToken,
 };
 export { CHANGES } from './queries.ts';
+export type { Word } from './queries.ts';
+export { reasonsAt } from './as_of.ts';
 export type { AddressPage, Listed, Suppressed, SuppressionReason, Unsubscribed, UnsubscribeLink };
 
 /** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */
@@ -168,6 +171,10 @@ export const listReasons = async (
     ...(known?.unsubscribed_at ? (['unsubscribed'] as const) : []),
   ];
 };
+
+/** All that was ever said of an address, so that it can be asked of any moment why it was left alone. */
+export const readWords = (scope: Scope, email: string) =>
+  listWords(scope, addressKey(scope, email));
 
 export type Import = { importId: string; source: string; note: string | null };
 export type ImportItem = { email: string; reason: SuppressionReason | 'unsubscribed' };

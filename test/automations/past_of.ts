@@ -73,6 +73,7 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
     trigger_entry: null,
     started_at: BEGAN,
     may_call: given.mayCall ?? true,
+    is_test: false,
     entries: given.entries ?? 0,
   };
   const decisions: string[] = [];
