@@ -1,18 +1,20 @@
 import type { Scope } from '../base/db.ts';
+import { Refusal } from '../base/refusal.ts';
+import * as delivery from '../delivery/delivery.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import { findFailing } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestEvent, listRefusals, listSendsOf } from './explain_queries.ts';
-import type { SentRow } from './explain_queries.ts';
+import type { RefusedRow, SentRow } from './explain_queries.ts';
+import { HOLDS } from './send_explanation.ts';
 import { isDecided, limitedAs, stops, toEntry } from './explanation.ts';
 import type { Decided, Entry, Explanation } from './explanation.ts';
-import type { Doors } from './life.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
 import type { Definition } from './schema.ts';
 import { findAfterEntry } from './segment_queries.ts';
-import { listRunsFor } from './shown_queries.ts';
+import { findRunById, listRunsFor } from './shown_queries.ts';
 import type { ShownRun } from './shown_queries.ts';
 import { isLate } from './triggers.ts';
 import type { z } from 'zod';
@@ -50,55 +52,82 @@ const findTriggerEvent = async ({ scope, members }: Asked, name: string) => {
 };
 
 type OfSegment = Extract<Definition['trigger'], { segment_id: string }>;
+/** One time that somebody came: a run of theirs, or what did not become one, and when. */
+type Coming = { at: Date; entries: Entry[] };
+/** The times that they came, or why nobody can say that they ever did. */
+type Came = { comings: Coming[]; absence: Entry[] };
 
-/** Why coming into a segment, or going, started nothing: nobody did, or not so that it counts. */
-const explainEntries = async (asked: Asked, trigger: OfSegment): Promise<Entry[]> => {
-  const { scope, kept, profileId } = asked;
-  const { segment_id: segmentId, kind } = trigger;
+const NOBODY: Came = { comings: [], absence: [] };
+
+/** Why coming into a segment last, or going, started nothing: nobody did, or not so that it counts. */
+const explainEntry = async (
+  { scope, kept, profileId }: Asked,
+  { segment_id: segmentId, kind }: OfSegment,
+  known: ReadonlySet<string>,
+): Promise<Came> => {
   const change = kind === 'segment_entered' ? ('entered' as const) : ('left' as const);
   const told = await segments.findLastEntry(scope, { segmentId, profileId, change });
   const detail = { segment_id: segmentId };
-  if (told === null) return [toEntry(`not_${change}`, { detail })];
+  if (told === null) return { comings: [], absence: [toEntry(`not_${change}`, { detail })] };
+  if (known.has(String(told.entry))) return NOBODY;
   const about = { at: told.changed_at, detail: { ...detail, entry: String(told.entry) } };
-  if (told.cause === 'fill') return [toEntry('found_by_fill', about)];
+  const came = (decision: Decided): Came => ({
+    comings: [{ at: told.changed_at, entries: [...STANDS[kept.status], toEntry(decision, about)] }],
+    absence: [],
+  });
+  if (told.cause === 'fill') return came('found_by_fill');
   const after = await findAfterEntry(scope, kept.automation_id);
-  const isAwaited = after !== null && told.entry > after;
-  return [toEntry(isAwaited ? 'not_read_yet' : 'not_active_then', about)];
+  return came(after !== null && told.entry > after ? 'not_read_yet' : 'not_active_then');
 };
 
-/** Why nobody's run began: what of trigger, filters, lateness and re-entry said no. */
-const explainTrigger = async (asked: Asked, known: ReadonlySet<string>): Promise<Entry[]> => {
-  const { definition } = asked;
-  if (definition === null) return [];
-  const { trigger, settings } = definition;
-  if (trigger.kind === 'manual') return known.size > 0 ? [] : [toEntry('not_started')];
-  if (trigger.kind !== 'event') return known.size > 0 ? [] : explainEntries(asked, trigger);
+/** Why the last trigger event started nothing: what of filters and lateness said no, or that there is none. */
+const explainEvent = async (
+  asked: Asked,
+  { trigger, settings }: Definition & { trigger: { kind: 'event' } },
+  known: ReadonlySet<string>,
+): Promise<Came> => {
   const event = await findTriggerEvent(asked, trigger.event);
-  if (event === null)
-    return known.size > 0 ? [] : [toEntry('not_triggered', { detail: { event: trigger.event } })];
-  if (known.has(event.event_id)) return [];
-  const about = { at: event.occurred_at };
-  const detail = { event_id: event.event_id };
-  const failing = findFailing(trigger.filters, event.properties);
-  if (failing) {
-    const filter = { property: failing.property, is: failing.is };
-    return [toEntry('filter', { ...about, detail: { ...detail, ...filter } })];
+  if (event === null) {
+    const detail = { event: trigger.event };
+    return { comings: [], absence: [toEntry('not_triggered', { detail })] };
   }
-  if (isLate(event, settings.late_events)) return [toEntry('late', { ...about, detail })];
-  return known.size > 0 ? [] : [toEntry('not_active_then', { ...about, detail })];
+  if (known.has(event.event_id)) return NOBODY;
+  const detail = { event_id: event.event_id };
+  const came = (decision: Decided, more: Record<string, string> = {}): Came => {
+    const entry = toEntry(decision, { at: event.occurred_at, detail: { ...detail, ...more } });
+    const entries = [...STANDS[asked.kept.status], entry];
+    return { comings: [{ at: event.received_at, entries }], absence: [] };
+  };
+  const failing = findFailing(trigger.filters, event.properties);
+  if (failing) return came('filter', { property: failing.property, is: failing.is });
+  return came(isLate(event, settings.late_events) ? 'late' : 'not_active_then');
+};
+
+/** Whether and why what they did last started nothing. */
+const explainTrigger = async (asked: Asked, known: ReadonlySet<string>): Promise<Came> => {
+  const { definition } = asked;
+  if (definition === null) return NOBODY;
+  const { trigger } = definition;
+  if (trigger.kind === 'manual') return { comings: [], absence: [toEntry('not_started')] };
+  return trigger.kind === 'event'
+    ? explainEvent(asked, { ...definition, trigger }, known)
+    : explainEntry(asked, trigger, known);
 };
 
 const UNSUBSCRIBED = 'unsubscribed';
 
 /** What has become of a send by now. */
-const standOf = async (scope: Scope, sent: SentRow, doors: Doors): Promise<Decided> => {
+const standOf = async (scope: Scope, sent: SentRow): Promise<Decided> => {
   if (sent.complained_at) return 'send_complained';
   if (sent.bounced_at) return 'send_bounced';
   if (sent.delivered_at) return 'send_delivered';
   if (sent.status === 'suppressed' && sent.status_reason === UNSUBSCRIBED)
     return 'send_unsubscribed';
-  if (sent.status === 'queued' && !(await doors.isProviderReady(scope, sent.provider_id)))
-    return 'provider_parked';
+  if (sent.status === 'queued') {
+    const { waits_for } = await delivery.readSend(scope, sent.send_id);
+    if (waits_for) return HOLDS[waits_for.because];
+    if (sent.status_reason === 'ramp') return 'waits_for_ramp';
+  }
   const limited = limitedAs(sent.status, sent.status_reason);
   if (limited) return limited;
   const named = `send_${sent.status}`;
@@ -107,19 +136,19 @@ const standOf = async (scope: Scope, sent: SentRow, doors: Doors): Promise<Decid
 
 type Logs = Awaited<ReturnType<typeof listLogs>>;
 
-const endOf = ({ status, outcome, ended_at: at, run_id: runId }: ShownRun): Entry[] => {
-  if (status === 'paused') return [toEntry('run_frozen', { runId })];
+const endOf = ({ status, outcome, ended_at: at, run_id: runId }: ShownRun, kept: Kept): Entry[] => {
+  const isFrozen = status === 'paused' || (status === 'active' && kept.status === 'paused');
+  if (isFrozen) return [toEntry('run_frozen', { runId })];
   return outcome === 'archived' || outcome === 'erased' || outcome === 'went_in_circles'
     ? [toEntry(outcome, { at, runId })]
     : [];
 };
 
 const explainRun = async (
-  { scope }: Asked,
+  { scope, kept }: Asked,
   run: ShownRun,
   { logs, sends }: { logs: Logs; sends: ReadonlyMap<string, SentRow> },
-  doors: Doors,
-): Promise<Entry[]> => {
+): Promise<Coming> => {
   const { run_id: runId } = run;
   const entries = [toEntry('entered', { at: run.started_at, runId })];
   for (const { run_id, step_id: stepId, decision, detail, decided_at: at } of logs) {
@@ -128,56 +157,86 @@ const explainRun = async (
       Object.entries(detail).filter((one): one is [string, string] => typeof one[1] === 'string'),
     );
     const sent = sends.get(told['send_id'] ?? '');
-    const now = sent ? await standOf(scope, sent, doors) : decision;
+    const now = sent ? await standOf(scope, sent) : decision;
     const reason = sent?.status_reason ? { reason: sent.status_reason } : {};
     entries.push(toEntry(now, { at, runId, stepId, detail: { ...told, ...reason } }));
   }
-  return [...entries, ...endOf(run)];
+  return { at: run.started_at, entries: [...entries, ...endOf(run, kept)] };
 };
 
-const explainRuns = async (
-  asked: Asked,
-  runs: readonly ShownRun[],
-  doors: Doors,
-): Promise<Entry[]> => {
+const explainRuns = async (asked: Asked, runs: readonly ShownRun[]): Promise<Coming[]> => {
   const runIds = runs.map(({ run_id }) => run_id);
   const logs = await listLogs(asked.scope, runIds);
   const rows = await listSendsOf(asked.scope, runIds);
   const sends = new Map(rows.map((row) => [row.send_id, row]));
-  const entries: Entry[] = [];
-  for (const run of runs.toReversed())
-    entries.push(...(await explainRun(asked, run, { logs, sends }, doors)));
-  return entries;
+  const comings: Coming[] = [];
+  for (const run of runs.toReversed()) comings.push(await explainRun(asked, run, { logs, sends }));
+  return comings;
 };
 
-/** Why somebody was, or was not, sent what an automation sends: every decision, and the first that stopped it. */
+/** What a mail of a run that goes on waits for now, if it waits for a better time. */
+const holds = ({ decision }: Entry): boolean =>
+  decision === 'quiet_hours' || decision === 'frequency_cap';
+
+/** What stopped somebody the last time that they came: whatever was before that is over. */
+const findStop = ({ entries }: Coming): Entry | null =>
+  entries.find(stops) ?? entries.slice(-1).find(holds) ?? null;
+
+const toComing = ({ reason, event_id, entry, refused_at: at }: RefusedRow): Coming => ({
+  at,
+  entries: [toEntry(reason, { at, detail: event_id ? { event_id } : { entry: String(entry) } })],
+});
+
+type Explained = Pick<z.output<typeof Explanation>, 'decisions' | 'stopped_by'>;
+
+/** Everything in its order. Where nobody came, how the automation stands is the first that stops; else it is told. */
+const inOrder = (kept: Kept, { comings, absence }: Came): Explained => {
+  const ordered = comings.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  const last = ordered.at(-1);
+  if (!last) {
+    const decisions = [...STANDS[kept.status], ...absence];
+    return { decisions, stopped_by: decisions.find(stops) ?? null };
+  }
+  const told = ordered.flatMap(({ entries }) => entries);
+  const isTold = last.entries.some(({ decision }) => decision.startsWith('automation_'));
+  return {
+    decisions: isTold ? told : [...told, ...STANDS[kept.status]],
+    stopped_by: findStop(last),
+  };
+};
+
+const listKnown = (runs: readonly ShownRun[], refusals: readonly RefusedRow[]): Set<string> =>
+  new Set([
+    ...runs.flatMap((run) => run.trigger_event_id ?? String(run.trigger_entry ?? run.run_id)),
+    ...refusals.map(({ event_id, entry }) => event_id ?? String(entry)),
+  ]);
+
+/**
+ * Why somebody was, or was not, sent what an automation sends: every decision, and what stopped them the last time
+ * that they came. Tests of it are told only when one is asked for.
+ */
 export const explain = async (
   scope: Scope,
   kept: Kept,
-  profileId: string,
-  doors: Doors,
+  { profileId, runId }: { profileId: string; runId?: string | undefined },
 ): Promise<z.output<typeof Explanation>> => {
   const { automation_id: automationId, latest_version, active_version } = kept;
   const members = await profiles.listMembers(scope, [profileId]);
   const definition = await findVersion(scope, automationId, active_version ?? latest_version);
   const asked = { scope, kept, profileId, members, definition };
   const identityIds = members.map(({ identity_id }) => identity_id);
-  const page = { limit: EXPLAINED_RUNS_MAX, beforeId: null, automationId };
+  const of = { automation_id: automationId, profile_id: profileId };
+  if (runId !== undefined) {
+    const run = await findRunById(scope, runId);
+    const isTheirs = run?.automation_id === automationId && identityIds.includes(run.identity_id);
+    if (!isTheirs) throw new Refusal('not_found', { detail: 'There is no such run of theirs.' });
+    const comings = await explainRuns(asked, [run]);
+    return { ...of, ...inOrder(kept, { comings, absence: [] }) };
+  }
+  const page = { limit: EXPLAINED_RUNS_MAX, beforeId: null, automationId, isTest: false };
   const runs = await listRunsFor(scope, identityIds, page);
   const refusals = await listRefusals(scope, automationId, identityIds);
-  const known = new Set([
-    ...runs.map(({ trigger_event_id, run_id }) => trigger_event_id ?? run_id),
-    ...refusals.map(({ event_id, entry }) => event_id ?? String(entry)),
-  ]);
-  const decisions = [
-    ...(runs.length > 0 ? [] : STANDS[kept.status]),
-    ...(await explainRuns(asked, runs, doors)),
-    ...(await explainTrigger(asked, known)),
-    ...refusals.map(({ reason, event_id, entry, refused_at: at }) =>
-      toEntry(reason, { at, detail: event_id ? { event_id } : { entry: String(entry) } }),
-    ),
-    ...(runs.length > 0 ? STANDS[kept.status] : []),
-  ];
-  const stopped_by = decisions.find(stops) ?? null;
-  return { automation_id: automationId, profile_id: profileId, decisions, stopped_by };
+  const last = await explainTrigger(asked, listKnown(runs, refusals));
+  const comings = [...(await explainRuns(asked, runs)), ...refusals.map(toComing), ...last.comings];
+  return { ...of, ...inOrder(kept, { comings, absence: last.absence }) };
 };

@@ -9,6 +9,7 @@ const Refused = z.strictObject({
   event_at: z.date(),
   refused_at: z.date(),
 });
+export type RefusedRow = z.output<typeof Refused>;
 
 /** By which events somebody was not taken, under any of their identities, the last first. */
 export const listRefusals = (

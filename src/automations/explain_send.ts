@@ -5,7 +5,7 @@ import type { ReadSend } from '../delivery/delivery.ts';
 import { listLogs } from './erase_queries.ts';
 import { limitedAs } from './explanation.ts';
 import { findRunById } from './shown_queries.ts';
-import { isSendDecided, stopsSend, toSendEntry } from './send_explanation.ts';
+import { HOLDS, isSendDecided, stopsSend, toSendEntry } from './send_explanation.ts';
 import type { SendDecided, SendEntry, SendExplanation } from './send_explanation.ts';
 
 /** What the run decided until it planned the mail. Of an erased person there is nothing left to tell. */
@@ -55,13 +55,6 @@ const explainAttempts = ({ hand_offs }: ReadSend): SendEntry[] =>
       ? [begun]
       : [begun, toSendEntry(decision, { at: ended_at, detail: { ...detail, reason } })];
   });
-
-const HOLDS: Record<NonNullable<ReadSend['waits_for']>['because'], SendDecided> = {
-  provider_parked: 'provider_parked',
-  circuit_open: 'waits_for_circuit',
-  ramp: 'waits_for_ramp',
-  rate: 'waits_for_rate',
-};
 
 /** What a mail that is queued waits for. */
 const explainWait = ({

@@ -114,6 +114,16 @@ export const DECISIONS = {
     stops: true,
     says: 'The provider is parked or gone: mend what its record says.',
   },
+  waits_for_ramp: {
+    stops: true,
+    says: 'The provider is warmed up, and has had what it may have today: the mail waits for the next day.',
+  },
+  waits_for_rate: { stops: false, says: 'The provider is given so many mails a second: it waits.' },
+  waits_for_circuit: {
+    stops: true,
+    says: 'The provider failed several times in a row and is left alone for a while.',
+  },
+  waits_for_retry: { stops: false, says: 'It was not taken, and is tried again then.' },
   goal_reached: { stops: true, says: 'The person reached the goal and left: converted.' },
   unsubscribed: { stops: true, says: 'The person had unsubscribed, and left.' },
   exited: { stops: true, says: 'The run came to an exit.' },

@@ -94,7 +94,7 @@ const askCall = async (live: Live, stepId: string, endpointId: string) => {
   const asked = { runId: run.run_id, stepId, endpointId, expiresAt };
   const callId = await queueCall(scope, asked);
   calledAt.add(endpointId);
-  return { callId, isRecorded: false };
+  return { callId };
 };
 
 type Known = Awaited<ReturnType<typeof profiles.listMembers>>[number];

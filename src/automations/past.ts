@@ -20,10 +20,7 @@ export const beginningOf = ({
   trigger_event_id: eventId,
   started_at: startedAt,
   is_test,
-}: Pick<
-  Run,
-  'trigger_event_at' | 'trigger_event_id' | 'started_at' | 'is_test'
->): Beginning => ({
+}: Pick<Run, 'trigger_event_at' | 'trigger_event_id' | 'started_at' | 'is_test'>): Beginning => ({
   at: occurredAt !== null && occurredAt < startedAt && !is_test ? occurredAt : startedAt,
   eventId,
 });
@@ -32,8 +29,7 @@ export const beginningOf = ({
 export const isAfter = (
   { occurred_at, event_id }: Pick<PastEvent, 'occurred_at' | 'event_id'>,
   { at, eventId }: Beginning,
-): boolean =>
-  event_id !== eventId && (occurred_at > at || eventId === null || event_id > eventId);
+): boolean => event_id !== eventId && (occurred_at > at || eventId === null || event_id > eventId);
 
 /** The first event by one identifier that matches. */
 const findOf = async (

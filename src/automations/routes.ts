@@ -208,7 +208,7 @@ export const automationRoutes = (doors: Doors & { vault: Vault }) => [
   ...readRoutes,
   ...writeRoutes(doors),
   ...lifeRoutes,
-  ...runRoutes(doors),
+  ...runRoutes,
   ...segmentStartRoutes,
   ...endpointRoutes(doors.vault),
 ];

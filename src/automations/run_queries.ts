@@ -113,7 +113,7 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]
     where run.project_id = ${projectId} and automation.project_id = ${projectId}
     and run.run_id = any (${sql.array([...runIds], 'uuid')})
     and run.status = 'active' and run.wake_at <= statement_timestamp()
-    order by run.wake_at
+    order by run.wake_at, run.run_id
     for no key update of run skip locked
   `);
 

@@ -11,7 +11,6 @@ import * as profiles from '../profiles/profiles.ts';
 import { advanceHint } from './advance.ts';
 import { explain } from './explain.ts';
 import { Explanation } from './explanation.ts';
-import type { Doors } from './life.ts';
 import { findPersonId, PersonRef } from './person_ref.ts';
 import { findAutomation } from './queries.ts';
 import type { Kept } from './queries.ts';
@@ -130,19 +129,25 @@ const startRoutes = [
   }),
 ];
 
-const lookRoutes = (doors: Doors) => [
+const lookRoutes = [
   route({
     ...named,
     method: 'GET',
     path: '/v1/automations/:id/explain',
     summary: 'Why somebody was, or was not, sent what the automation sends.',
-    description: 'Every decision in order, and the first that stopped it.',
-    query: z.strictObject({ profile_id: PersonRef }),
+    description:
+      'Every decision in order, and the first that stopped the person the last time that they came. Tests are left out.',
+    query: z.strictObject({
+      profile_id: PersonRef,
+      run_id: z.uuid().optional().meta({ description: 'Only this run of theirs, also a test.' }),
+    }),
     status: 200,
     answer: Explanation,
     handle: ({ deps, caller, found, query }) =>
       inProject(deps, caller.projectId, (scope) =>
-        getPersonId(scope, query.profile_id).then((id) => explain(scope, found, id, doors)),
+        getPersonId(scope, query.profile_id).then((profileId) =>
+          explain(scope, found, { profileId, runId: query.run_id }),
+        ),
       ),
   }),
   route({
@@ -172,4 +177,4 @@ const lookRoutes = (doors: Doors) => [
 ];
 
 /** What has to do with people on their way through automations. */
-export const runRoutes = (doors: Doors) => [...listRoutes, ...startRoutes, ...lookRoutes(doors)];
+export const runRoutes = [...listRoutes, ...startRoutes, ...lookRoutes];

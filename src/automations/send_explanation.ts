@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ReadSend } from '../delivery/delivery.ts';
 import { DECISIONS } from './explanation.ts';
 
 const Timestamp = z.iso.datetime();
@@ -6,16 +7,6 @@ const ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
 
 /** What is decided about a mail once it is planned, besides what its run decided and where it stands. */
 const OF_DELIVERY = {
-  waits_for_ramp: {
-    stops: true,
-    says: 'The provider is warmed up, and has had what it may have today: the mail waits for the next day.',
-  },
-  waits_for_rate: { stops: false, says: 'The provider is given so many mails a second: it waits.' },
-  waits_for_circuit: {
-    stops: true,
-    says: 'The provider failed several times in a row and is left alone for a while.',
-  },
-  waits_for_retry: { stops: false, says: 'It was not taken, and is tried again then.' },
   waits_for_another: {
     stops: false,
     says: 'Another mail to this address, which only a browser has said, is under way: it waits for what becomes of it.',
@@ -95,5 +86,13 @@ export const toSendEntry = (
     Object.entries(detail ?? {}).filter((one): one is [string, string] => one[1] !== null),
   ),
 });
+
+/** What a mail that is queued waits for, by why delivery says that it does. */
+export const HOLDS = {
+  provider_parked: 'provider_parked',
+  circuit_open: 'waits_for_circuit',
+  ramp: 'waits_for_ramp',
+  rate: 'waits_for_rate',
+} as const satisfies Record<NonNullable<ReadSend['waits_for']>['because'], SendDecided>;
 
 export const stopsSend = ({ decision }: SendEntry): boolean => SEND_DECISIONS[decision].stops;

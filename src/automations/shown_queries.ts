@@ -45,11 +45,16 @@ export const listRunsIn = (
   `);
 };
 
-/** The runs of a person, under any of their identities, the newest first. */
+/** The runs of a person, under any of their identities, the newest first; with tests, unless it is said otherwise. */
 export const listRunsFor = (
   { tx, projectId }: Scope,
   identityIds: readonly string[],
-  { limit, beforeId, automationId }: Page & { automationId: string | null },
+  {
+    limit,
+    beforeId,
+    automationId,
+    isTest = null,
+  }: Page & { automationId: string | null; isTest?: boolean | null },
 ) => {
   const earlier = beforeId === null ? sql.fragment`` : sql.fragment`and run_id < ${beforeId}::uuid`;
   const of =
@@ -58,7 +63,8 @@ export const listRunsFor = (
       : sql.fragment`and automation_id = ${automationId}::uuid`;
   return tx.any(sql.type(Shown)`
     select ${columns} from automations.runs
-    where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')}) ${of} ${earlier}
+    where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
+    and (${isTest}::boolean is null or is_test = ${isTest}::boolean) ${of} ${earlier}
     order by run_id desc
     limit ${limit}
   `);

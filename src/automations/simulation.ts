@@ -43,7 +43,10 @@ export const Simulation = z
         z.strictObject({
           what: z.enum(ASSUMPTION_NAMES),
           says: z.string(),
-          name: z.string().nullable().meta({ description: 'Which trait, or the id of which segment.' }),
+          name: z
+            .string()
+            .nullable()
+            .meta({ description: 'Which trait, or the id of which segment.' }),
           runs: Count.nullable().meta({
             description: 'Of how many runs some decision rests on it; null where it may be any.',
           }),

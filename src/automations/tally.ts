@@ -63,7 +63,7 @@ export class Tally {
     for (const stepId of run.reached) addOne(this.#reached, stepId);
     for (const { stepId, decision } of run.log) {
       if (decision === 'send_queued') addOne(this.#sent, stepId);
-      if (decision === 'webhook_recorded') addOne(this.#called, stepId);
+      if (decision === 'webhook_queued') addOne(this.#called, stepId);
       if (SKIPPED.includes(decision)) addOne(this.#skipped, decision);
     }
     if (run.outcome === 'converted')

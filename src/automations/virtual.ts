@@ -7,7 +7,16 @@ import type { Family } from './family.ts';
 import type { Goal } from './step_schema.ts';
 import { walk } from './walk.ts';
 import type { Logged } from './walk.ts';
-import type { Effects, EventView, OwnSend, Outcome, PersonView, Reader, Run } from './world.ts';
+import type {
+  CallView,
+  Effects,
+  EventView,
+  OwnSend,
+  Outcome,
+  PersonView,
+  Reader,
+  Run,
+} from './world.ts';
 
 /** The time that it is for whoever walks the past. */
 export type Clock = { now: Date };
@@ -23,6 +32,10 @@ export type Virtual = {
   /** Null where no event began it. */
   trigger: EventView | null;
   sent: { stepId: string; at: Date; isTaken: boolean }[];
+  /** Calls that would have been made, by their steps. */
+  called: Map<string, CallView>;
+  /** What it waits for already: the goal, or what a step waits for. */
+  waits: { goal: boolean; stepId: string | null };
   rests: Rests;
 };
 
@@ -34,6 +47,8 @@ export const beginVirtual = (run: Run, trigger: EventView | null): Virtual => ({
   reached: new Set([run.step_id]),
   trigger,
   sent: [],
+  called: new Map(),
+  waits: { goal: false, stepId: null },
   rests: { traits: new Set(), segments: new Set() },
 });
 
@@ -74,7 +89,7 @@ const toOwnSend = ({ stepId, at, isTaken }: Virtual['sent'][number], now: Date):
   facts: ['queued', ...(isTaken ? (at < now ? ['accepted', 'delivered'] : []) : ['stopped'])],
 });
 
-const openReader = ({ run, trigger, sent }: Virtual, past: Past): Reader => {
+const openReader = ({ run, trigger, sent, called }: Virtual, past: Past): Reader => {
   const { family, segments, clock } = past;
   return {
     person: () => family.viewAt(run, clock.now),
@@ -87,7 +102,7 @@ const openReader = ({ run, trigger, sent }: Virtual, past: Past): Reader => {
       if (person === null || view === null) return false;
       return segments.holds(where, { ...person, tags: view.tags }, clock.now);
     },
-    call: () => Promise.resolve(null),
+    call: (stepId) => Promise.resolve(called.get(stepId) ?? null),
     sends: () => Promise.resolve(sent.map((one) => toOwnSend(one, clock.now))),
     mailedUnconfirmed: (email) => {
       const isConfirmed = family.personAt(run, clock.now)?.isConfirmed ?? false;
@@ -97,7 +112,7 @@ const openReader = ({ run, trigger, sent }: Virtual, past: Past): Reader => {
   };
 };
 
-const openEffects = ({ run, sent }: Virtual, { family, clock, sentTo }: Past): Effects => ({
+const openEffects = ({ run, sent, called }: Virtual, { family, clock, sentTo }: Past): Effects => ({
   send: async ({ stepId, to }) => {
     const tags = (await family.viewAt(run, clock.now))?.tags ?? [];
     const status = statusFor(tags, run.definition.settings.category);
@@ -111,7 +126,18 @@ const openEffects = ({ run, sent }: Virtual, { family, clock, sentTo }: Past): E
     return { sendId: newId(), status };
   },
   skip: () => Promise.resolve(),
-  call: () => Promise.resolve({ callId: newId(), isRecorded: true }),
+  // As if whoever is called took it at once.
+  call: ({ stepId }) => {
+    const callId = newId();
+    called.set(stepId, {
+      callId,
+      status: 'delivered',
+      retryAt: null,
+      httpStatus: 200,
+      reason: null,
+    });
+    return Promise.resolve({ callId });
+  },
   changeTraits: ({ traits, setAt: set_at, authority }) => {
     const told = { identityId: run.identity_id, traits, set_at, authority, toldAt: clock.now };
     family.people.imagine(told);
@@ -136,6 +162,18 @@ const findWake = async (
   return new Date(Math.min(...wakes.map((at) => at.getTime())));
 };
 
+/** Whether a run begins to wait for something: then it looks once more, as one that is live does. */
+const beginsToWait = (
+  { run, waits }: Virtual,
+  { stepId, hasMatch, hasGoal }: { stepId: string; hasMatch: boolean; hasGoal: boolean },
+): boolean => {
+  if (stepId !== run.step_id) waits.stepId = null;
+  const isNew = (hasGoal && !waits.goal) || (hasMatch && waits.stepId !== stepId);
+  waits.goal ||= hasGoal;
+  if (hasMatch) waits.stepId = stepId;
+  return isNew;
+};
+
 /** Walks a run of the past on from where it stands, at the time that the clock shows. */
 export const walkOn = async (virtual: Virtual, past: Past): Promise<void> => {
   const { now: at } = past.clock;
@@ -158,9 +196,14 @@ export const walkOn = async (virtual: Virtual, past: Past): Promise<void> => {
   }
   const { stepId, until, for: match } = stand;
   virtual.reached.add(stepId);
-  virtual.run = { ...run, step_id: stepId, until, entries };
   const { goal } = run.definition.settings;
+  const isNew = beginsToWait(virtual, { stepId, hasMatch: match !== null, hasGoal: goal !== null });
+  virtual.run = { ...run, step_id: stepId, until, entries };
   const awaited = [match, goal].filter((one) => one !== null);
+  if (isNew || virtual.called.has(stepId)) {
+    virtual.wakeAt = at;
+    return;
+  }
   const wake = await findWake(past.family, virtual.run, { awaited, until, after: at });
   // Time goes by, whatever a step says.
   virtual.wakeAt = wake > at || log.length > 0 ? wake : new Date(at.getTime() + 1);

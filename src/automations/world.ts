@@ -89,11 +89,8 @@ export type Message = {
 export type Effects = {
   send: (message: Message) => Promise<Sent>;
   changeTraits: (change: Change) => Promise<void>;
-  /** Has an endpoint told, or told again; answers under which id. Recorded: by whoever only looks. */
-  call: (asked: {
-    stepId: string;
-    step: StepOf<'webhook'>;
-  }) => Promise<{ callId: string; isRecorded: boolean }>;
+  /** Has an endpoint told, or told again; answers under which id. */
+  call: (asked: { stepId: string; step: StepOf<'webhook'> }) => Promise<{ callId: string }>;
   /** Tells the person's timeline why a mail was not even planned. */
   skip: (stepId: string, reason: string) => Promise<void>;
 };

@@ -18,12 +18,6 @@ beforeEach(async () => {
 });
 
 const entered = () => ({ trigger: { kind: 'segment_entered' as const, segment_id } });
-const doors = {
-  hasProvider: () => Promise.resolve(true),
-  isProviderReady: () => Promise.resolve(true),
-  hasTemplate: () => Promise.resolve(true),
-  listEventVariables: () => Promise.resolve([]),
-};
 const explained = async (automationId: string, who = 'ann') => {
   const { rows } = await database.owner.query<{ profile_id: string }>(
     'select profile_id from identity.identities where project_id = $1 and value = $2',
@@ -31,7 +25,7 @@ const explained = async (automationId: string, who = 'ann') => {
   );
   const profileId = rows[0]?.profile_id ?? '';
   return world.within(async (scope) =>
-    explain(scope, await getAutomation(scope, automationId), profileId, doors),
+    explain(scope, await getAutomation(scope, automationId), { profileId }),
   );
 };
 const stoppedBy = async (automationId: string): Promise<string | undefined> =>

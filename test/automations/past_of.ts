@@ -120,7 +120,7 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
         call: ({ stepId }) => {
           done.called.push(stepId);
           done.call = { ...newCall(), ...done.call, status: 'queued' };
-          return Promise.resolve({ callId: done.call.callId, isRecorded: false });
+          return Promise.resolve({ callId: done.call.callId });
         },
         skip: (stepId, reason) => {
           done.skipped.push({ stepId, reason });

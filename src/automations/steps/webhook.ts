@@ -29,10 +29,8 @@ export const webhook: Take<'webhook'> = async (walk, step) => {
   if (!run.may_call) return { kind: 'goes_on', next, decision: 'webhook_left_out' };
   const call = run.entries > 0 ? await reader.call(stepId) : null;
   if (call === null) {
-    const { callId, isRecorded } = await effects.call({ stepId, step });
-    const detail = { call_id: callId };
-    if (isRecorded) return { kind: 'goes_on', next, decision: 'webhook_recorded', detail };
-    return { ...lookAgain(walk), decision: 'webhook_queued', detail };
+    const { callId } = await effects.call({ stepId, step });
+    return { ...lookAgain(walk), decision: 'webhook_queued', detail: { call_id: callId } };
   }
   if (run.until === null) return { kind: 'goes_on', next, decision: 'webhook_before' };
   if (call.status === 'delivered')
