@@ -9,6 +9,7 @@ import { openLive } from './live.ts';
 import { claimDueRuns, insertLog, listDueRuns, readClock } from './run_queries.ts';
 import type { DueRun, LogEntry } from './run_queries.ts';
 import { insertReader } from './segment_queries.ts';
+import type { Definition } from './schema.ts';
 import type { Goal } from './step_schema.ts';
 import { endRuns, freezeRuns, keepWaiting, postponeRun } from './stand_queries.ts';
 import { holdPeople } from './trigger_queries.ts';
@@ -48,6 +49,12 @@ const compressed = (run: DueRun, until: Date, now: Date): Date => {
   const soon = new Date(now.getTime() + TEST_WAIT_SECONDS * SECOND_MS);
   return run.is_test && until > soon ? soon : until;
 };
+
+/** Whoever tries an automation wants to see its mail now: nobody is disturbed by it, and nobody has had too many. */
+const asTried = (definition: Definition): Definition => ({
+  ...definition,
+  settings: { ...definition.settings, quiet_hours: null, frequency_cap: null },
+});
 
 const toLog = ({ run, walked }: Stood): LogEntry[] =>
   walked.log.map(({ stepId, decision, detail }, at) => ({
@@ -124,7 +131,8 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
   const calledAt = new Set<string>();
   const stood: Stood[] = [];
   for (const one of due) {
-    const run = { ...one, definition: definitionOf(one) };
+    const said = definitionOf(one);
+    const run = { ...one, definition: one.is_test ? asTried(said) : said };
     const profileId = profileOf.get(run.identity_id);
     if (run.automation_status === 'archived') stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });

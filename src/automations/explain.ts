@@ -5,7 +5,7 @@ import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import { findFailing } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
-import { findNewestEvent, listRefusals, listSendsOf } from './explain_queries.ts';
+import { findNewestOf, listRefusals, listSendsOf } from './explain_queries.ts';
 import type { RefusedRow, SentRow } from './explain_queries.ts';
 import { HOLDS } from './send_explanation.ts';
 import { isDecided, limitedAs, stops, toEntry } from './explanation.ts';
@@ -13,6 +13,7 @@ import type { Decided, Entry, Explanation } from './explanation.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
 import type { Definition } from './schema.ts';
+import { readClock } from './run_queries.ts';
 import { findAfterEntry } from './segment_queries.ts';
 import { findRunById, listRunsFor } from './shown_queries.ts';
 import type { ShownRun } from './shown_queries.ts';
@@ -21,10 +22,6 @@ import type { z } from 'zod';
 
 /** How many runs of one person one answer tells of, the newest. */
 export const EXPLAINED_RUNS_MAX = 20;
-/** How far back the trigger event is looked for. */
-const LOOK_BACK_DAYS = 400;
-const DAY_MS = 86_400_000;
-
 type Members = Awaited<ReturnType<typeof profiles.listMembers>>;
 type Asked = {
   scope: Scope;
@@ -39,16 +36,6 @@ const STANDS: Record<Kept['status'], Entry[]> = {
   active: [],
   paused: [toEntry('automation_paused')],
   archived: [toEntry('automation_archived')],
-};
-
-const findTriggerEvent = async ({ scope, members }: Asked, name: string) => {
-  const since = new Date(Date.now() - LOOK_BACK_DAYS * DAY_MS);
-  const found = [];
-  for (const member of members) {
-    const event = await findNewestEvent(scope, member, { name, since });
-    if (event) found.push(event);
-  }
-  return found.toSorted((a, b) => b.occurred_at.getTime() - a.occurred_at.getTime())[0] ?? null;
 };
 
 type OfSegment = Extract<Definition['trigger'], { segment_id: string }>;
@@ -86,7 +73,9 @@ const explainEvent = async (
   { trigger, settings }: Definition & { trigger: { kind: 'event' } },
   known: ReadonlySet<string>,
 ): Promise<Came> => {
-  const event = await findTriggerEvent(asked, trigger.event);
+  const { scope, members } = asked;
+  const now = await readClock(scope);
+  const event = await findNewestOf(scope, members, { name: trigger.event, now });
   if (event === null) {
     const detail = { event: trigger.event };
     return { comings: [], absence: [toEntry('not_triggered', { detail })] };
@@ -230,8 +219,9 @@ export const explain = async (
     const run = await findRunById(scope, runId);
     const isTheirs = run?.automation_id === automationId && identityIds.includes(run.identity_id);
     if (!isTheirs) throw new Refusal('not_found', { detail: 'There is no such run of theirs.' });
-    const comings = await explainRuns(asked, [run]);
-    return { ...of, ...inOrder(kept, { comings, absence: [] }) };
+    const [coming] = await explainRuns(asked, [run]);
+    const decisions = coming?.entries ?? [];
+    return { ...of, decisions, stopped_by: coming ? findStop(coming) : null };
   }
   const page = { limit: EXPLAINED_RUNS_MAX, beforeId: null, automationId, isTest: false };
   const runs = await listRunsFor(scope, identityIds, page);

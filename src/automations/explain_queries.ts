@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import type { Identifier } from './past_queries.ts';
 
 const Refused = z.strictObject({
   reason: z.enum(['late', 're_entry']),
@@ -49,10 +50,10 @@ const Newest = z.strictObject({
   received_at: z.date(),
 });
 
-/** The newest event of a name of somebody's since a moment: one walk down an index per identifier. */
-export const findNewestEvent = (
+/** The newest event of a name by one identifier since a moment: one walk down an index. */
+const findNewestEvent = (
   { tx, projectId }: Scope,
-  { kind, value }: { kind: 'external' | 'anonymous'; value: string },
+  { kind, value }: Identifier,
   { name, since }: { name: string; since: Date },
 ) => {
   const belongsTo =
@@ -66,4 +67,23 @@ export const findNewestEvent = (
     order by occurred_at desc
     limit 1
   `);
+};
+
+/** How far back the last event of somebody's is looked for. */
+const LOOK_BACK_DAYS = 400;
+const DAY_MS = 86_400_000;
+
+/** The newest event of a name of somebody's, under any of their identifiers. */
+export const findNewestOf = async (
+  scope: Scope,
+  members: readonly Identifier[],
+  { name, now }: { name: string; now: Date },
+) => {
+  const since = new Date(now.getTime() - LOOK_BACK_DAYS * DAY_MS);
+  const found = [];
+  for (const member of members) {
+    const event = await findNewestEvent(scope, member, { name, since });
+    if (event) found.push(event);
+  }
+  return found.toSorted((a, b) => b.occurred_at.getTime() - a.occurred_at.getTime())[0] ?? null;
 };

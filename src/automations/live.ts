@@ -9,7 +9,7 @@ import { beginningOf, findFirstEvent } from './past.ts';
 import { listOwnSends, listSentTo } from './past_queries.ts';
 import type { OwnSendRow } from './past_queries.ts';
 import type { Together, WalkedRun } from './together.ts';
-import type { Effects, Message, OwnSend, Reader } from './world.ts';
+import type { Effects, Message, OwnSend, PersonView, Reader } from './world.ts';
 
 /** A run that is walked in earnest, in the transaction of `scope`. */
 export type Live = {
@@ -112,12 +112,16 @@ const toSkipped = (
   occurredAt: now,
 });
 
+/** A test mails the address that was chosen for it, also of somebody who has none. */
+const asTried = (run: WalkedRun, person: PersonView | null): PersonView | null =>
+  person && { ...person, email: person.email ?? run.test_recipient };
+
 /** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
 export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
   const { scope, run, profileId, together } = live;
   const members = remembered(() => profiles.listMembers(scope, [profileId]));
   const reader: Reader = {
-    person: () => together.findPerson(profileId),
+    person: async () => asTried(run, await together.findPerson(profileId)),
     triggerEvent: () => together.findTrigger(run),
     firstEvent: async (match, until) =>
       findFirstEvent(scope, await members.get(), match, { since: beginningOf(run), until }),

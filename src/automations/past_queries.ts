@@ -62,18 +62,25 @@ export const listOwnSends = ({ tx, projectId }: Scope, runId: string) =>
 
 const SentAt = z.strictObject({ queued_at: z.date() });
 
-/** When somebody was to be sent mails after a moment, oldest first; not those that were stopped. */
+/** Mail of a test was somebody else's, who tried the automation. */
+const isOfTest = (projectId: string) => sql.fragment`exists (
+  select from automations.runs as tried
+  where tried.project_id = ${projectId} and tried.run_id = send.run_id and tried.is_test
+)`;
+
+/** When somebody was to be sent mails after a moment, oldest first; not those that were stopped, nor tests. */
 export const listSentTo = (
   { tx, projectId }: Scope,
   identityIds: readonly string[],
   { since, automationId }: { since: Date; automationId: string | null },
 ) =>
   tx.any(sql.type(SentAt)`
-    select queued_at from delivery.sends
+    select queued_at from delivery.sends as send
     where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
     and send_id >= ${firstIdAt(since)}::uuid and queued_at > ${sql.timestamp(since)}
     and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
     and (${automationId}::uuid is null or automation_id = ${automationId}::uuid)
+    and not ${isOfTest(projectId)}
     order by queued_at
   `);
 
@@ -86,8 +93,9 @@ export const listSentBeside = (
   automationId: string,
 ) =>
   tx.any(sql.type(SentBeside)`
-    select identity_id, queued_at from delivery.sends
+    select identity_id, queued_at from delivery.sends as send
     where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
     and automation_id is distinct from ${automationId}::uuid
     and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
+    and not ${isOfTest(projectId)}
   `);

@@ -1,6 +1,8 @@
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
+import { hold } from './comparison.ts';
+import { findNewestOf } from './explain_queries.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
 import { insertRuns, readClock } from './run_queries.ts';
@@ -89,9 +91,23 @@ export const startByHand = async (
   return getStarted(scope, runId);
 };
 
+/** The event that somebody tries an automation with: the last of the person's that starts it, if there is one. */
+const findTrigger = async (
+  scope: Scope,
+  profileId: string,
+  { trigger }: Definition,
+): Promise<{ event_id: string; occurred_at: Date } | null> => {
+  if (trigger.kind !== 'event') return null;
+  const event = await findNewestOf(scope, await profiles.listMembers(scope, [profileId]), {
+    name: trigger.event,
+    now: await readClock(scope),
+  });
+  return event && hold(trigger.filters, event.properties) ? event : null;
+};
+
 /**
- * Runs the latest version for one profile now: every wait takes seconds, all mail goes to a chosen address, and
- * the profile is told nothing. A test counts for no re-entry.
+ * Runs the latest version for one profile now, as by the last event of theirs that would have started it: every wait
+ * takes seconds, all mail goes to a chosen address, and the profile is told nothing. A test counts for no re-entry.
  */
 export const startTest = async (
   scope: Scope,
@@ -102,14 +118,15 @@ export const startTest = async (
   if (known) return known;
   const definition = await getVersion(scope, kept, kept.latest_version);
   const { identityId } = await findSubject(scope, profileId);
+  const event = await findTrigger(scope, profileId, definition);
   await insertRuns(scope, [
     {
       run_id: runId,
       automation_id: kept.automation_id,
       version: kept.latest_version,
       identity_id: identityId,
-      trigger_event_id: null,
-      trigger_event_at: null,
+      trigger_event_id: event?.event_id ?? null,
+      trigger_event_at: event?.occurred_at.toISOString() ?? null,
       trigger_entry: null,
       entry_key: `test/${runId}`,
       step_id: definition.entry,
