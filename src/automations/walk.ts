@@ -45,9 +45,8 @@ const findReached = async (goal: Goal, reader: Reader, now: Date): Promise<Detai
 };
 
 /** Why the person leaves before whatever comes next, if they do. */
-const findLeaving = async (walk: Walk, dueAt: Date): Promise<Taken | null> => {
-  const { run, now, zone, person, reader } = walk;
-  const { goal, exit_on_unsubscribe, category, expires_after } = run.definition.settings;
+const findLeaving = async ({ run, now, person, reader }: Walk): Promise<Taken | null> => {
+  const { goal, exit_on_unsubscribe, category } = run.definition.settings;
   const reached = goal && (await findReached(goal, reader, now));
   if (reached) return left('converted', 'goal_reached', reached);
   // Who enters may be about to bring another address: of a new run delivery decides, by the address.
@@ -59,8 +58,6 @@ const findLeaving = async (walk: Walk, dueAt: Date): Promise<Taken | null> => {
     person.tags.includes('unsubscribed')
   )
     return left('unsubscribed', 'unsubscribed');
-  if (dueAt < earlier(now, expires_after, zone))
-    return left('expired', 'step_expired', { due_at: dueAt.toISOString() });
   return null;
 };
 
@@ -68,6 +65,28 @@ const goOn = async (walk: Walk): Promise<Taken> => {
   const { steps } = walk.run.definition;
   const step = Object.hasOwn(steps, walk.stepId) ? steps[walk.stepId] : undefined;
   return step ? takeStep(walk, step) : left('step_missing', 'step_missing');
+};
+
+const isOverdue = ({ run, now, zone }: Walk, dueAt: Date): boolean =>
+  dueAt < earlier(now, run.definition.settings.expires_after, zone);
+
+/**
+ * What comes of a step that was due too long ago: it is not done any more. One that was woken before its time may have
+ * nothing to do yet, and waits on.
+ */
+const takeOverdue = async (walk: Walk, dueAt: Date): Promise<Taken> => {
+  const { until } = walk.run;
+  const taken = until !== null && walk.now < until ? await goOn(walk) : null;
+  return taken?.kind === 'waits'
+    ? taken
+    : left('expired', 'step_expired', { due_at: dueAt.toISOString() });
+};
+
+/** What a walk begins with: somebody may leave, or the step may be too old. */
+const begin = async (walk: Walk, dueAt: Date): Promise<Taken> => {
+  const leaving = await findLeaving(walk);
+  if (leaving) return leaving;
+  return isOverdue(walk, dueAt) ? takeOverdue(walk, dueAt) : goOn(walk);
 };
 
 const toLogged = (stepId: string, taken: Taken): Logged[] =>
@@ -96,8 +115,7 @@ export const walk = async (run: Run, around: Surroundings): Promise<Walked> => {
       reader,
       effects,
     };
-    const leaving = log.length === 0 ? await findLeaving(at, dueAt) : null;
-    const taken = leaving ?? (await goOn(at));
+    const taken = log.length === 0 ? await begin(at, dueAt) : await goOn(at);
     log.push(...toLogged(stand.step_id, taken));
     if (taken.kind === 'leaves') return ended(taken.outcome);
     if (taken.kind === 'waits') {
