@@ -189,3 +189,29 @@ test('whoever processes somebody’s events and whoever walks their run do not l
   expect(await stepsSent()).toEqual(['nudge']);
   expect((await names()).filter((name) => name === 'wait_timed_out')).toHaveLength(1);
 });
+
+describe('a clock that is ahead', () => {
+  const ahead = (seconds: number) => secondsAgo(-seconds);
+
+  test('of whoever sends the event does not keep a run from going on with it', async () => {
+    const { tell, stepsSent } = await begun();
+    await tell(paid(10, { occurred_at: ahead(3_600) }));
+    expect(await stepsSent()).toEqual(['thanks']);
+  });
+
+  test('of whoever sends the trigger does not hide what the person does next', async () => {
+    const journeys = journeysOf(database);
+    await journeys.activate(waiting());
+    await journeys.tell(signUp({ occurred_at: ahead(3_600) }));
+    await journeys.tell(paid());
+    expect(await journeys.select('step_id', 'delivery.sends')).toEqual([{ step_id: 'thanks' }]);
+  });
+
+  test('does not make the trigger event itself what is waited for', async () => {
+    const journeys = journeysOf(database);
+    const wait = { ...waiting().steps.wait, event: 'user_signed_up', filters: [] };
+    await journeys.activate(waiting({ steps: { ...waiting().steps, wait } }));
+    await journeys.tell(signUp({ occurred_at: ahead(3_600) }));
+    expect(await journeys.names()).toEqual(['profile_updated', 'waits_for_event']);
+  });
+});
