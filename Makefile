@@ -83,25 +83,17 @@ erasures-replay: $(INSTALLED) ## Erase again, after a backup was restored, whom 
 rotate-master-key: $(INSTALLED) ## Wrap the keys of all credentials with a new MASTER_KEY; says what to do at each step
 	@exec node src/runtime/rotate_master_key.ts
 
-.PHONY: automations-export
-automations-export: $(INSTALLED) ## Print automations as JSON files: make automations-export project=<uuid> [name="…"]
-	@exec node src/runtime/automation.ts "$(project)" export "$(name)"
-
-.PHONY: automations-apply
-automations-apply: $(INSTALLED) ## Say what a file changes, and do it with go=yes: project=<uuid> file=<path> [provider=<from_email>]
-	@exec node src/runtime/automation.ts "$(project)" apply "$(file)" "$(provider)" "$(go)"
-
 .PHONY: project-export
-project-export: $(INSTALLED) ## Write templates, segments and automations as files: make project-export project=<uuid> folder=<path>
-	@exec node src/runtime/export_apply.ts "$(project)" export "$(folder)"
+project-export: $(INSTALLED) ## Write templates, segments and automations as files: project=<uuid> folder=<path> [automation="…"]
+	@exec node src/runtime/export_apply.ts "$(project)" export "$(folder)" "$(automation)"
 
 .PHONY: project-apply
-project-apply: $(INSTALLED) ## Say what a folder changes, and do it with go=yes: project=<uuid> folder=<path> [provider=<from_email>]
-	@exec node src/runtime/export_apply.ts "$(project)" apply "$(folder)" "$(provider)" "$(go)"
+project-apply: $(INSTALLED) ## Say what a folder changes, and do it with go=yes: project=<uuid> folder=<path> [provider=<from_email>] [activate=yes]
+	@exec node src/runtime/export_apply.ts "$(project)" apply "$(folder)" "$(provider)" "$(go)" "$(activate)"
 
 .PHONY: automation-ready
 automation-ready: $(INSTALLED) ## Switch a ready one on: project=<uuid> ready=welcome_series [provider=<from_email>]; see src/runtime/ready
-	@exec node src/runtime/automation.ts "$(project)" ready "$(ready)" "$(provider)"
+	@exec node src/runtime/ready.ts "$(project)" "$(ready)" "$(provider)"
 
 .PHONY: analyst
 analyst: $(INSTALLED) ## Print a login that reads one project's analytics views: make analyst project=<uuid> [name=…]

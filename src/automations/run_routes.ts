@@ -108,7 +108,9 @@ const startRoutes = [
     example: { ...RUN_SHOWN, is_test: true },
     summary: 'Try the latest version now, for one profile, to an address of your own.',
     description:
-      'Every wait takes five seconds, all mail goes to `to`, and the profile is told nothing. Follow it as a run.',
+      'As by the last event of theirs that would have started it. Every wait takes five seconds, quiet hours and caps do ' +
+      'not hold, all mail goes to `to`, and the profile is told nothing. Follow it as a run; explain with its `run_id` ' +
+      'says what it decided.',
     body: TestRun,
     status: 201,
     answer: Run,
@@ -157,7 +159,9 @@ const lookRoutes = [
     summary: 'What a version would have done with the last days of this project.',
     description:
       'Runs the steps themselves over the timeline, with its time instead of the clock, in a snapshot that nothing ' +
-      'can be written to. Nobody is mailed. Profiles are taken as they are today.',
+      'can be written to. Nobody is mailed. People, links, segments and suppressions are those of then; `assumed` says ' +
+      'what is not known of the past. An event counts from when it was received, and one that came more than a day ' +
+      'late, as of an import, from when it occurred.',
     query: z.strictObject({
       days: wholeNumber(SIMULATION_DAYS_MAX)
         .default(30)

@@ -4,22 +4,25 @@ import { readFolder, writeFolder } from './folder/files.ts';
 import { applyFolder, exportFolder } from './folder/folder.ts';
 import { inOneProject, OnlyLooked, readProjectId } from './in_one_project.ts';
 import { runCommand } from './run_command.ts';
+import { sayChanges } from './say_changes.ts';
 
-const write = async (scope: Scope, path: string): Promise<void> => {
-  const folder = await exportFolder(scope);
+const write = async (scope: Scope, path: string, [automation]: string[]): Promise<void> => {
+  const folder = await exportFolder(scope, automation || undefined);
   const left = writeFolder(path, folder);
   console.log(`${folder.size} files in ${path}`);
   for (const file of left) console.log(`${file} is not of this project, and was left alone`);
 };
 
-const apply = async (scope: Scope, path: string, [sender, go]: string[]): Promise<void> => {
+const apply = async (
+  scope: Scope,
+  path: string,
+  [sender, go, activate]: string[],
+): Promise<void> => {
   const folder = readFolder(path);
   if (folder.size === 0)
     throw new Error(`There is nothing in ${path}: templates/, segments/ and automations/.`);
-  for (const { file, changes } of await applyFolder(scope, folder, sender || undefined))
-    console.log(
-      [changes.length === 0 ? `${file}: nothing to change` : `${file}:`, ...changes].join('\n  '),
-    );
+  const options = { sender: sender || undefined, activates: activate === 'yes' };
+  sayChanges(await applyFolder(scope, folder, options));
   if (go !== 'yes') throw new OnlyLooked('Nothing was changed. Say go=yes to do it.');
 };
 
@@ -28,7 +31,7 @@ const main = async ([project = '', verb, path = '', ...rest]: string[]): Promise
   if (path === '') throw new Error('Say which folder: folder=<path>');
   if (verb !== 'export' && verb !== 'apply') throw new Error('export or apply');
   await inOneProject(projectId, (scope) =>
-    verb === 'export' ? write(scope, path) : apply(scope, path, rest),
+    verb === 'export' ? write(scope, path, rest) : apply(scope, path, rest),
   );
 };
 

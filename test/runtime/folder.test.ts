@@ -9,6 +9,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import type { Folder } from '../../src/runtime/folder/files.ts';
 import { readFolder, writeFolder } from '../../src/runtime/folder/files.ts';
 import { applyFolder, exportFolder } from '../../src/runtime/folder/folder.ts';
+import { listChanges } from '../../src/runtime/list_changes.ts';
 import { automationsThroughApi, keepShownProvider } from '../automations/through_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { runCommand } from '../support/run_command.ts';
@@ -178,6 +179,19 @@ test('two of one name cannot be told apart: the export says so', async () => {
   await expect(read()).rejects.toThrow('Two templates would both be called with_mjml');
 });
 
+test('changes are told leaf by leaf: what went, and what came', () => {
+  const from = { a: 1, b: { c: [1, 2] }, d: 'x' };
+  const to = { a: 1, b: { c: [1, 3, 4] }, e: {} };
+  expect(listChanges(from, to)).toEqual([
+    '- /b/c/1 2',
+    '+ /b/c/1 3',
+    '+ /b/c/2 4',
+    '- /d "x"',
+    '+ /e {}',
+  ]);
+  expect(listChanges(from, structuredClone(from))).toEqual([]);
+});
+
 describe('the command', () => {
   const run = (...args: string[]) =>
     runCommand('src/runtime/export_apply.ts', [api.project.project_id, ...args], database.env);
@@ -197,6 +211,20 @@ describe('the command', () => {
     expect((await read()).get('templates/welcome.html')).toBe('Welcome');
     expect(run('apply', folder, '', 'yes').status).toBe(0);
     expect((await read()).get('templates/welcome.html')).toBe('Changed');
+  });
+
+  test('writes one automation with what it needs, and switches on what it is told to', async () => {
+    const one = join(path, 'one');
+    expect(run('export', one, 'Welcome')).toMatchObject({ status: 0 });
+    expect([...readFolder(one).keys()]).toEqual([
+      'automations/welcome.json',
+      'templates/welcome.html',
+      'templates/welcome.json',
+    ]);
+    expect(run('apply', one, '', 'yes', 'yes').stdout).toContain('version 1 is active');
+    const { items } = (await ask('GET', '/v1/automations')).body;
+    expect(items).toMatchObject([{ name: 'Welcome', status: 'active' }]);
+    expect(run('export', one, 'Nobody').stderr).toContain('There is no automation "Nobody"');
   });
 
   test.each([

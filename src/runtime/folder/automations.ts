@@ -1,6 +1,6 @@
 import * as automations from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
-import { activateApplied, applyFile, AutomationFile, exportFile } from '../automation_file.ts';
+import { activateApplied, applyFile, AutomationFile, exportFile } from './automation_file.ts';
 import { readKind, toJson } from './files.ts';
 import type { Folder } from './files.ts';
 import { inFile } from './in_file.ts';
@@ -31,14 +31,22 @@ export const exportAutomations = async (
   }
 };
 
+type Given = {
+  mails: Mails;
+  segmentIds: SegmentIds;
+  sender: string | undefined;
+  /** Whether each is switched on. */
+  activates: boolean;
+};
+
 /**
  * Makes the project's automations of those names what the files say. One that is active goes on with its new
- * version; a new one is a draft, which somebody looks at and activates.
+ * version; a new one is a draft, which somebody looks at and activates, unless it is said otherwise.
  */
 export const applyAutomations = async (
   scope: Scope,
   folder: Folder,
-  given: { mails: Mails; segmentIds: SegmentIds; sender: string | undefined },
+  given: Given,
   say: (what: string, changes: string[]) => void,
 ): Promise<void> => {
   for (const [key, file] of readKind(folder, 'automations', AutomationFile)) {
@@ -57,7 +65,9 @@ export const applyAutomations = async (
     );
     const kept = await automations.findAutomation(scope, applied.automationId);
     const isNext = applied.changes.length > 0 && kept?.status === 'active';
-    if (isNext) await activateApplied(scope, applied);
-    say(`automations/${key}`, applied.changes);
+    if (isNext || given.activates)
+      await inFile(`automations/${key}`, () => activateApplied(scope, applied));
+    const lines = given.activates ? [`version ${applied.version} is active`] : [];
+    say(`automations/${key}`, [...applied.changes, ...lines]);
   }
 };

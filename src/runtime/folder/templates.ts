@@ -64,10 +64,11 @@ const bodyOf = (folder: Folder, key: string): { html: string } | { mjml: string 
   throw new Error(`templates/${key} needs its body in one file: either ${key}.html or ${key}.mjml`);
 };
 
-const toComparable = (version: rendering.Version) => {
+/** A sample that nobody gave was made of what the template mentions: only where one is given they differ. */
+const toComparable = (version: rendering.Version, given: rendering.TemplateText) => {
   const { name, subject, preheader, sample, text, html, mjml } = version;
   const body = mjml === null ? { html } : { mjml };
-  return { name, subject, preheader, text, ...body, ...(sample ? { sample } : {}) };
+  return { name, subject, preheader, text, ...body, ...(given.sample ? { sample } : {}) };
 };
 
 type Kept = { templateId: string; version: number; changes: string[] };
@@ -86,7 +87,7 @@ const applyOne = async (
   }
   const { template_id: templateId, latest_version: latest } = head;
   const there = await rendering.findVersion(scope, templateId, latest);
-  const changes = listChanges(there ? toComparable(there) : {}, text);
+  const changes = listChanges(there ? toComparable(there, text) : {}, text);
   if (changes.length === 0) return { templateId, version: latest, changes };
   if (version !== undefined && version !== latest)
     throw new Error(

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import * as automations from '../automations/automations.ts';
-import type { Definition } from '../automations/automations.ts';
-import { sql } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
-import { newId } from '../base/ids.ts';
-import * as providers from '../providers/providers.ts';
-import * as rendering from '../rendering/rendering.ts';
-import { listChanges } from './list_changes.ts';
+import * as automations from '../../automations/automations.ts';
+import type { Definition } from '../../automations/automations.ts';
+import { sql } from '../../base/db.ts';
+import type { Scope } from '../../base/db.ts';
+import { newId } from '../../base/ids.ts';
+import * as providers from '../../providers/providers.ts';
+import * as rendering from '../../rendering/rendering.ts';
+import { listChanges } from '../list_changes.ts';
 
 const Key = z.string().regex(/^[a-z][a-z0-9_]{0,49}$/);
 const FileTemplate = z.strictObject({
@@ -29,7 +29,8 @@ export const AutomationFile = z.strictObject({
   name: z.string().min(1),
   /** The version that the file was exported as: a newer one refuses the file. */
   version: z.int().optional(),
-  templates: z.record(Key, FileTemplate),
+  /** What it sends that no file of the folder is: a version of a template that is not the latest. */
+  templates: z.record(Key, FileTemplate).default({}),
   definition: z.looseObject({ steps: z.record(z.string(), FileStep) }),
 });
 export type AutomationFile = z.output<typeof AutomationFile>;
