@@ -108,9 +108,9 @@ const startRoutes = [
     example: { ...RUN_SHOWN, is_test: true },
     summary: 'Try the latest version now, for one profile, to an address of your own.',
     description:
-      'As by the last event of theirs that would have started it. Every wait takes five seconds, quiet hours and caps do ' +
-      'not hold, all mail goes to `to`, and the profile is told nothing. Follow it as a run; explain with its `run_id` ' +
-      'says what it decided.',
+      'As by the last event of theirs that would have started it. Every wait takes five seconds, quiet hours and ' +
+      'caps do not hold, all mail goes to `to`, and the profile is told nothing. Follow it as a run; explain with ' +
+      'its `run_id` says what it decided.',
     body: TestRun,
     status: 201,
     answer: Run,
@@ -138,7 +138,8 @@ const lookRoutes = [
     path: '/v1/automations/:id/explain',
     summary: 'Why somebody was, or was not, sent what the automation sends.',
     description:
-      'Every decision in order, and the first that stopped the person the last time that they came. Tests are left out.',
+      'Every decision in order, and the first that stopped the person the last time that they came. ' +
+      'Tests are left out.',
     query: z.strictObject({
       profile_id: PersonRef,
       run_id: z.uuid().optional().meta({ description: 'Only this run of theirs, also a test.' }),
@@ -159,9 +160,9 @@ const lookRoutes = [
     summary: 'What a version would have done with the last days of this project.',
     description:
       'Runs the steps themselves over the timeline, with its time instead of the clock, in a snapshot that nothing ' +
-      'can be written to. Nobody is mailed. People, links, segments and suppressions are those of then; `assumed` says ' +
-      'what is not known of the past. An event counts from when it was received, and one that came more than a day ' +
-      'late, as of an import, from when it occurred.',
+      'can be written to. Nobody is mailed. People, links, segments and suppressions are those of then; `assumed` ' +
+      'says what is not known of the past. An event counts from when it was received, and one that came more than ' +
+      'a day late, as of an import, from when it occurred.',
     query: z.strictObject({
       days: wholeNumber(SIMULATION_DAYS_MAX)
         .default(30)

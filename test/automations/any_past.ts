@@ -1,7 +1,7 @@
 // What may happen to a few people in four weeks: events in time and late, traits, links, words about addresses.
 import fc from 'fast-check';
 import { newId } from '../../src/base/ids.ts';
-import { EVENTS, ZONES } from './any_definition.ts';
+import { EVENTS, ZONES } from './any_step.ts';
 import { DAY_MS } from './past_world.ts';
 import type { Happening } from './past_world.ts';
 
