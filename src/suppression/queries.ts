@@ -232,10 +232,16 @@ const Word = z.strictObject({
 /** One word that was said of an address. */
 export type Word = z.output<typeof Word>;
 
-/** All that was ever said of an address, the oldest first. */
+/** All that was ever said of an address, the oldest first; with soft bounces as they were counted last. */
 export const listWords = ({ tx, projectId }: Scope, addressKey: Buffer) =>
   tx.any(sql.type(Word)`
-    select change, reason, import_id, lifts_complaints, changed_at from suppression.history
-    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
-    order by changed_at, history_id
+    select change, reason, import_id, lifts_complaints, changed_at
+    from (
+      select change, reason, import_id, lifts_complaints, changed_at, history_id from suppression.history
+      where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
+      union all
+      select 'soft_bounced', null, null, false, soft_bounced_at, null from suppression.addresses
+      where project_id = ${projectId} and address_key = ${sql.binary(addressKey)} and soft_bounced_at is not null
+    ) as said
+    order by changed_at, history_id nulls last
   `);

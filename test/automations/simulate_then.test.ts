@@ -1,0 +1,260 @@
+// A simulation asks the past as it was; what is not kept of it, it says.
+import { describe, expect, test } from 'vitest';
+import type { NewDefinition } from '../../src/automations/schema.ts';
+import { newId } from '../../src/base/ids.ts';
+import type { Condition } from '../../src/segments/schema.ts';
+import { testDatabase } from '../support/database.ts';
+import { virtualClock } from '../support/virtual_clock.ts';
+import { mail } from './journeys.ts';
+import { addressOf, DAY_MS, isDevice, pastWorld } from './past_world.ts';
+import type { Happening } from './past_world.ts';
+
+const database = testDatabase();
+const clock = virtualClock(database);
+const HOUR_MS = 3_600_000;
+const NOW = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS);
+const ago = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
+
+const event = (name: string, who: string, days: number, occurredDays = days): Happening => ({
+  kind: 'event',
+  at: ago(days),
+  eventId: newId(),
+  who,
+  name,
+  properties: {},
+  occurredAt: ago(occurredDays),
+});
+const trait = (who: string, days: number, traits: Record<string, string>): Happening => ({
+  kind: 'trait',
+  at: ago(days),
+  who,
+  traits,
+});
+const PRO: Condition = { kind: 'trait', trait: 'plan', test: { is: 'equals', value: 'pro' } };
+const paidTwice: Condition = {
+  kind: 'event',
+  event: 'paid',
+  where: [],
+  count: { is: 'at_least', value: 2 },
+};
+
+/** A past, with an address for everybody, and a definition that is simulated over it today. */
+const begin = async () => {
+  const world = pastWorld(database, clock);
+  await world.setClock(ago(40));
+  const live = async (...script: Happening[]) => {
+    const people = new Set(script.map(({ who }) => who).filter((who) => !isDevice(who)));
+    for (const who of people) await world.perform(trait(who, 40, { email: addressOf(who) }));
+    await world.live(script, NOW);
+  };
+  const simulated = async (given: Partial<NewDefinition>) => {
+    const id = await world.activate('Simulated', {
+      trigger: { kind: 'event', event: 'go' },
+      settings: { re_entry: 'every_time' },
+      entry: 'm',
+      steps: { m: mail() },
+      ...given,
+    });
+    return world.simulated(id);
+  };
+  const asking = (where: Condition): Partial<NewDefinition> => ({
+    entry: 'ask',
+    steps: {
+      ask: {
+        kind: 'branch',
+        branches: [{ when: [{ on: 'person', where }], next: 'm' }],
+        otherwise: null,
+      },
+      m: mail(),
+    },
+  });
+  return { ...world, live, simulated, asking };
+};
+const told = ({
+  assumed,
+}: {
+  assumed: { what: string; name: string | null; runs: number | null }[];
+}) => assumed.map(({ what, name, runs }) => [what, name, runs]);
+
+describe('a branch on the person', () => {
+  test('goes by the segments that they were in then', async () => {
+    const world = await begin();
+    const segment_id = await world.segment('pro', PRO);
+    await world.live(
+      event('go', 'ann', 20),
+      trait('ann', 19, { plan: 'pro' }),
+      event('go', 'ann', 18),
+      trait('ann', 17, { plan: 'free' }),
+      event('go', 'ann', 16),
+    );
+    const simulation = await world.simulated(world.asking({ kind: 'segment', segment_id }));
+    expect(simulation).toMatchObject({ entered: 3, sent: { m: 1 } });
+    expect(told(simulation)).toEqual([]);
+  });
+
+  test('counts the events that had come by then', async () => {
+    const world = await begin();
+    await world.live(
+      event('paid', 'ann', 21),
+      event('go', 'ann', 20),
+      event('paid', 'ann', 19),
+      event('go', 'ann', 18),
+    );
+    expect(await world.simulated(world.asking(paidTwice))).toMatchObject({
+      entered: 2,
+      sent: { m: 1 },
+    });
+  });
+
+  test('asks a segment that was made since what it asks today, of that moment, and says so', async () => {
+    const world = await begin();
+    await world.live(
+      event('paid', 'ann', 21),
+      event('go', 'ann', 20),
+      event('paid', 'ann', 19),
+      event('go', 'ann', 18),
+    );
+    const segment_id = await world.segment('paid twice', paidTwice);
+    const simulation = await world.simulated(world.asking({ kind: 'segment', segment_id }));
+    expect(simulation).toMatchObject({ entered: 2, sent: { m: 1 } });
+    expect(told(simulation)).toEqual([['segment_asked_then', segment_id, 2]]);
+  });
+
+  test('takes a trait that was told anew since as it is today, and says which and how often', async () => {
+    const world = await begin();
+    await world.live(
+      trait('ann', 30, { plan: 'free' }),
+      event('go', 'ann', 20),
+      trait('ann', 19, { plan: 'pro' }),
+      event('go', 'ann', 18),
+    );
+    const simulation = await world.simulated(world.asking(PRO));
+    expect(simulation).toMatchObject({ entered: 2, sent: { m: 2 } });
+    expect(told(simulation)).toEqual([['trait_of_today', 'plan', 1]]);
+    expect(simulation.sample.map(({ traits_of_today }) => traits_of_today)).toEqual([['plan'], []]);
+  });
+});
+
+test('a device’s past is somebody’s while it is linked to them', async () => {
+  const world = await begin();
+  const wait = {
+    kind: 'wait_for_event' as const,
+    event: 'paid',
+    timeout: 'P1D',
+    next: 'm',
+    on_timeout: null,
+  };
+  await world.live(
+    event('seen', 'd0', 30),
+    event('go', 'ann', 20),
+    event('paid', 'd0', 19.5),
+    { kind: 'link', at: ago(10), who: 'ann', device: 'd0' },
+    event('go', 'ann', 8),
+    event('paid', 'd0', 7.5),
+    { kind: 'unlink', at: ago(6), who: 'ann', device: 'd0' },
+    event('go', 'ann', 4),
+    event('paid', 'd0', 3.5),
+  );
+  expect(await world.simulated({ entry: 'w', steps: { w: wait, m: mail() } })).toMatchObject({
+    entered: 3,
+    sent: { m: 1 },
+  });
+});
+
+test('who is suppressed, or has unsubscribed, is so from then on and until it is lifted', async () => {
+  const world = await begin();
+  const change = (kind: 'suppress' | 'lift' | 'unsubscribe' | 'resubscribe', days: number) => ({
+    kind,
+    at: ago(days),
+    who: 'ann',
+  });
+  await world.live(
+    event('go', 'ann', 20),
+    change('suppress', 19),
+    event('go', 'ann', 18),
+    change('lift', 17),
+    event('go', 'ann', 16),
+    change('unsubscribe', 15),
+    event('go', 'ann', 14),
+    change('resubscribe', 13),
+    event('go', 'ann', 12),
+  );
+  expect(await world.simulated({})).toMatchObject({
+    sent: { m: 3 },
+    skipped: { send_suppressed: 1, send_unsubscribed: 1 },
+  });
+});
+
+test('a cap of the project counts what other automations sent before, and nothing that came after', async () => {
+  const world = await begin();
+  await world.activate('Beside', {
+    trigger: { kind: 'event', event: 'before' },
+    settings: { re_entry: 'every_time' },
+    entry: 'm',
+    steps: { m: mail() },
+  });
+  await world.live(
+    event('before', 'ann', 21),
+    event('go', 'ann', 20),
+    event('go', 'ann', 10),
+    event('before', 'ann', 9),
+  );
+  const frequency_cap = { sends: 1, per: 'P3D', over: 'skip' as const };
+  const settings = { re_entry: 'every_time' as const, frequency_cap };
+  expect(await world.simulated({ settings })).toMatchObject({
+    sent: { m: 1 },
+    skipped: { frequency_cap_skipped: 1 },
+  });
+});
+
+describe('an event', () => {
+  const accept = { re_entry: 'every_time' as const, late_events: 'accept' as const };
+
+  test('begins nothing before it is received', async () => {
+    const world = await begin();
+    await world.live(event('go', 'ann', 10, 10.5));
+    const { sample } = await world.simulated({ settings: accept });
+    expect(sample[0]?.entered_at).toBe(ago(10).toISOString());
+  });
+
+  test('of an import counts as received in its time, which is said', async () => {
+    const world = await begin();
+    await world.live(event('go', 'ann', 0.5, 20));
+    const simulation = await world.simulated({ settings: accept });
+    expect(simulation.sample[0]?.entered_at).toBe(ago(20).toISOString());
+    expect(told(simulation)).toEqual([['import_in_time', null, 1]]);
+  });
+});
+
+test('who came into a segment before it was made is not known, which is said', async () => {
+  const world = await begin();
+  await world.live(trait('ann', 20, { plan: 'pro' }));
+  const segment_id = await world.segment('pro', PRO);
+  const simulation = await world.simulated({ trigger: { kind: 'segment_entered', segment_id } });
+  expect(simulation).toMatchObject({ triggered: 0 });
+  expect(told(simulation)).toEqual([['segment_not_known', segment_id, null]]);
+});
+
+test('that mails are delivered and calls are taken is said where it matters', async () => {
+  const world = await begin();
+  await world.live(event('go', 'ann', 10));
+  const endpoint_id = await world.endpoint();
+  const simulation = await world.simulated({
+    entry: 'm',
+    steps: {
+      m: mail('d'),
+      d: { kind: 'delay', duration: 'PT1H', next: 'b' },
+      b: {
+        kind: 'branch',
+        branches: [{ when: [{ on: 'send', step: 'm', became: 'delivered' }], next: 'w' }],
+        otherwise: null,
+      },
+      w: { kind: 'webhook', endpoint_id, next: null },
+    },
+  });
+  expect(simulation).toMatchObject({ called: { w: 1 }, outcomes: { completed: 1 } });
+  expect(told(simulation)).toEqual([
+    ['mail_delivered', null, null],
+    ['webhook_taken', null, null],
+  ]);
+});
