@@ -105,7 +105,7 @@ const startRoutes = [
     ...named,
     method: 'POST',
     path: '/v1/automations/:id/test',
-    example: { ...RUN_SHOWN, is_test: true },
+    example: { ...RUN_SHOWN, is_test: true, trigger_event_id: RUN_SHOWN.id },
     summary: 'Try the latest version now, for one profile, to an address of your own.',
     description:
       'As by the last event of theirs that would have started it. Every wait takes five seconds, quiet hours and ' +

@@ -51,11 +51,11 @@ export const withEndpoint = async (database: TestDatabase, sink: HttpsSink, path
   /** Lets the call that waits for its next time have it. */
   const passRetry = async (): Promise<void> => {
     await database.owner.query(
-      `update automations.calls set retry_at = now() where project_id = $1 and status = 'waiting'`,
+      `update automations.calls set retry_at = now() - interval '1 s' where project_id = $1 and status = 'waiting'`,
       [projectId],
     );
     await database.owner.query(
-      `update automations.runs set wake_at = now() where project_id = $1 and status = 'active'`,
+      `update automations.runs set wake_at = now() - interval '1 s' where project_id = $1 and status = 'active'`,
       [projectId],
     );
     await settle();
