@@ -137,19 +137,11 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
         });
       case 'link': {
         const { who: external_id, device: anonymous_id } = one;
+        const wish = { external_id, anonymous_id, source: 'alias', key_type: 'server' } as const;
         await within((scope) =>
-          profiles.linkPeople(scope, {
-            external_id,
-            anonymous_id,
-            source: 'alias',
-            key_type: 'server',
+          profiles.linkPeople(scope, wish, async (inner, profileId) => {
+            await automations.wakeLinked(inner, profileId);
           }),
-        );
-        // Whoever waits for anything looks again.
-        await owner.query(
-          `update automations.runs as run set wake_at = $2 where project_id = $1 and status = 'active'
-           and exists (select from automations.waits as known where known.run_id = run.run_id)`,
-          [projectId, now],
         );
         return;
       }
