@@ -61,9 +61,9 @@ const readEntries = async (
   const people = await PastPeople.read(scope, { identityIds: [], profileIds });
   const came = told.flatMap(({ profile_id, entry, changed_at: at }): Came[] => {
     const identityId = people.ownerOf(profile_id);
-    return identityId === null
-      ? []
-      : [{ identityId, by: { kind: 'entry', entry, at }, event: null, at }];
+    // A profile that was linked to another leaves its segments; nobody did.
+    const isTheirs = identityId !== null && people.at(identityId, at)?.profileId === profile_id;
+    return isTheirs ? [{ identityId, by: { kind: 'entry', entry, at }, event: null, at }] : [];
   });
   return { came, people };
 };

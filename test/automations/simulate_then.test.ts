@@ -161,6 +161,22 @@ test('a device’s past is somebody’s while it is linked to them', async () =>
   });
 });
 
+test('a device that is linked leaves its segments with nobody leaving', async () => {
+  const world = await begin();
+  const segment_id = await world.segment('paid', {
+    ...paidTwice,
+    count: { is: 'at_least', value: 1 },
+  });
+  await world.live(event('paid', 'd0', 20), {
+    kind: 'link',
+    at: ago(10),
+    who: 'ann',
+    device: 'd0',
+  });
+  const trigger = { kind: 'segment_left' as const, segment_id };
+  expect(await world.simulated({ trigger })).toMatchObject({ triggered: 0 });
+});
+
 test('who is suppressed, or has unsubscribed, is so from then on and until it is lifted', async () => {
   const world = await begin();
   const change = (kind: 'suppress' | 'lift' | 'unsubscribe' | 'resubscribe', days: number) => ({
