@@ -140,8 +140,8 @@ describe('nothing was sent because', () => {
   });
 
   test.each([
-    ['queued', 'quiet_hours', 'quiet_hours', false],
-    ['queued', 'frequency_cap', 'frequency_cap', false],
+    ['queued', 'quiet_hours', 'quiet_hours', true],
+    ['queued', 'frequency_cap', 'frequency_cap', true],
     ['cancelled', 'frequency_cap', 'frequency_cap_skipped', true],
     ['cancelled', 'unconfirmed_address', 'unconfirmed_address', true],
   ])('%s at the hand-off, for %s: %s', async (status, reason, decision, stops) => {
