@@ -45,11 +45,18 @@ const ATTEMPTS: Record<string, SendDecided> = {
   not_started: 'attempt_not_started',
 };
 
+/** Of an attempt: somebody found that it was not taken, and had the mail sent again. */
+const RESOLVED = 'resolved';
+
 /** Every hand-off, from the first. */
 const explainAttempts = ({ hand_offs }: ReadSend): SendEntry[] =>
   hand_offs.toReversed().flatMap(({ attempt, started_at, ended_at, outcome, reason }) => {
     const detail = { attempt: String(attempt) };
     const begun = toSendEntry('handed_to_provider', { at: started_at, detail });
+    if (reason === RESOLVED) {
+      const unknown = toSendEntry('attempt_unknown', { at: ended_at, detail });
+      return [begun, unknown, toSendEntry('found_not_taken', { detail })];
+    }
     const decision = outcome === null ? undefined : ATTEMPTS[outcome];
     return decision === undefined
       ? [begun]
@@ -98,6 +105,9 @@ const explainEnd = (send: ReadSend): SendEntry[] => {
     return [toSendEntry('send_unsubscribed', { detail })];
   const limited = limitedAs(status, reason);
   if (limited) return [toSendEntry(limited, { detail })];
+  // Of a bounce that was said instead of taking it, nothing was taken.
+  const isRefused = at === null && send.hand_offs[0]?.outcome === 'rejected';
+  if (isRefused) return [toSendEntry('send_rejected', { detail })];
   const isTaken = at !== null || Object.hasOwn(FACTS, status);
   const named = isTaken ? 'send_accepted' : `send_${status}`;
   return isSendDecided(named) ? [toSendEntry(named, { at, detail })] : [];
@@ -111,10 +121,13 @@ export const explainSend = async (
   const send = await readSend(scope, sendId);
   const { step_id: stepId, queued_at: at, has_content } = send;
   const before = await explainRun(scope, send);
+  // Whoever has it sent again gives it a new age.
+  const isAgain = send.hand_offs.some(({ reason }) => reason === RESOLVED);
+  const expiresAt = isAgain ? null : send.expires_at;
   const after = [
     toSendEntry('send_queued', {
       at,
-      detail: { category: send.category, expires_at: send.expires_at },
+      detail: { category: send.category, expires_at: expiresAt },
     }),
     ...(has_content ? [toSendEntry('rendered')] : []),
     ...explainAttempts(send),

@@ -51,13 +51,12 @@ const remembered = <T>(ask: () => Promise<T>) => {
   };
 };
 
-const HOUR_MS = 3_600_000;
+const SECOND_MS = 1_000;
 
-/** In whole hours, which is how delivery counts them. */
-const expiresAfterHours = ({ run, now }: Live): number => {
+const expiresAfterSeconds = ({ run, now }: Live): number => {
   const { expires_after: duration, timezone } = run.definition.settings;
   const expiresAt = later(now, duration, timezone);
-  return Math.max(1, Math.ceil((expiresAt.getTime() - now.getTime()) / HOUR_MS));
+  return (expiresAt.getTime() - now.getTime()) / SECOND_MS;
 };
 
 const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
@@ -78,7 +77,7 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     recipient: run.test_recipient ?? to,
     category: settings.category,
     onUnknown: settings.on_unknown,
-    expiresAfterHours: expiresAfterHours(live),
+    expiresAfterSeconds: expiresAfterSeconds(live),
     // Somebody has chosen whom a test goes to.
     limits: run.is_test ? null : limits,
   });

@@ -17,6 +17,10 @@ const OF_DELIVERY = {
   attempt_deferred: { stops: false, says: 'The provider did not take it for now.' },
   attempt_rejected: { stops: false, says: 'The provider refused it for good.' },
   attempt_unknown: { stops: false, says: 'The provider may have taken it: nobody knows.' },
+  found_not_taken: {
+    stops: false,
+    says: 'Somebody found that it was not taken, and had the mail sent again.',
+  },
   attempt_not_started: { stops: false, says: 'It was not begun in time: nothing was sent.' },
 } as const;
 

@@ -33,12 +33,14 @@ export { retryAfterSeconds } from './retry.ts';
 export { sendHint } from './send_hint.ts';
 export { sendQueued } from './send_queued.ts';
 
-type Given = 'sendId' | 'addressKey' | 'expiresAfterHours' | 'category' | 'onUnknown' | 'limits';
+const SECONDS_PER_HOUR = 3_600;
+
+type Given = 'sendId' | 'addressKey' | 'expiresAfterSeconds' | 'category' | 'onUnknown' | 'limits';
 export type Intent = Omit<NewSend, Given> & {
   /** Marketing, unless it is said otherwise. */
   category?: Category;
   /** Past this age it is not handed over any more. */
-  expiresAfterHours?: number;
+  expiresAfterSeconds?: number;
   /** What is done with an outcome that stays unknown; held, so that somebody looks, unless said otherwise. */
   onUnknown?: OnUnknown;
   /** None, unless it is said otherwise. */
@@ -56,7 +58,8 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
     ...intent,
     sendId,
     addressKey: suppression.addressKey(scope, intent.recipient),
-    expiresAfterHours: intent.expiresAfterHours ?? EXPIRES_AFTER_HOURS_DEFAULT,
+    expiresAfterSeconds:
+      intent.expiresAfterSeconds ?? EXPIRES_AFTER_HOURS_DEFAULT * SECONDS_PER_HOUR,
     onUnknown: intent.onUnknown ?? 'hold',
     limits: intent.limits ?? null,
   });

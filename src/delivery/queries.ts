@@ -45,7 +45,7 @@ export type NewSend = {
   eventOccurredAt: Date;
   addressKey: Buffer;
   recipient: string;
-  expiresAfterHours: number;
+  expiresAfterSeconds: number;
   category: Category;
   onUnknown: OnUnknown;
   limits: Limits | null;
@@ -69,7 +69,7 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       event_occurred_at => ${sql.timestamp(send.eventOccurredAt)},
       address_key => ${sql.binary(send.addressKey)},
       recipient => ${send.recipient},
-      expires_after => make_interval(hours => ${send.expiresAfterHours}),
+      expires_after => make_interval(secs => ${send.expiresAfterSeconds}),
       category => ${send.category},
       on_unknown => ${send.onUnknown},
       limits => ${send.limits && JSON.stringify(send.limits)}::jsonb

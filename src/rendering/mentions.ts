@@ -9,6 +9,9 @@ export type RenderedVariable = {
   column: number;
 };
 
+/** How deep anything is that a template may mention: `profile.address.city` has two levels. */
+export const LEVELS_MAX = 10;
+
 const ROOTS = ['profile', 'event', 'run', 'project', 'unsubscribe_url'];
 
 /** The names on the way as far as they are written out; one that is computed ends it. */
@@ -28,13 +31,17 @@ export const listMentioned = (parsed: Template[]): RenderedVariable[] =>
 
 export const nameOf = ({ root, way }: RenderedVariable): string => [root, ...way].join('.');
 
+const findFault = (one: RenderedVariable): string | null => {
+  if (one.way.length > LEVELS_MAX)
+    return `nothing lies as deep as this: at most ${LEVELS_MAX} levels.`;
+  if (ROOTS.includes(one.root)) return null;
+  const advice = 'Variables begin with profile, event, run, project, or are unsubscribe_url.';
+  return `undefined variable: ${nameOf(one)}. ${advice}`;
+};
+
 /** What is no variable at all, each with its place and what there is instead. */
 export const findUnknown = (mentioned: readonly RenderedVariable[]): string[] =>
-  mentioned.flatMap((one) =>
-    ROOTS.includes(one.root)
-      ? []
-      : [
-          `line ${one.line}, column ${one.column}: undefined variable: ${nameOf(one)}. ` +
-            'Variables begin with profile, event, run, project, or are unsubscribe_url.',
-        ],
-  );
+  mentioned.flatMap((one) => {
+    const fault = findFault(one);
+    return fault === null ? [] : [`line ${one.line}, column ${one.column}: ${fault}`];
+  });

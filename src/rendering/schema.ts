@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isDeeperThan } from '../base/json_depth.ts';
 import type { Limit } from '../base/route.ts';
 import { isStorable, isStorableJson } from '../base/text.ts';
 import { EXAMINE_MS_MAX, MAIL_MS_MAX } from './apart.ts';
@@ -8,6 +9,7 @@ import {
   SUBJECT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
 } from './render.ts';
+import { LEVELS_MAX } from './mentions.ts';
 import { SampleRow } from './queries.ts';
 import type { TemplateText } from './template_text.ts';
 
@@ -23,10 +25,20 @@ const text = (charsMax: number) =>
     .max(charsMax, `at most ${charsMax} characters`)
     .refine(isStorable, 'must be well-formed Unicode without U+0000');
 
-const Sample = SampleRow.refine(
-  (sample) => Buffer.byteLength(JSON.stringify(sample)) <= SAMPLE_BYTES_MAX,
-  `at most ${SAMPLE_BYTES_MAX} bytes as JSON`,
-)
+/** Before anybody looks into it: whatever is deep takes long to look at. */
+const shallow = <Shape extends z.ZodType>(shape: Shape, levelsMax = LEVELS_MAX) =>
+  z.preprocess((value, context) => {
+    if (!isDeeperThan(value, levelsMax)) return value;
+    context.addIssue({ code: 'custom', message: `at most ${LEVELS_MAX} levels deep` });
+    return z.NEVER;
+  }, shape) as unknown as Shape;
+
+// `profile` and `event` are a level of their own.
+const Sample = shallow(SampleRow, LEVELS_MAX + 1)
+  .refine(
+    (sample) => Buffer.byteLength(JSON.stringify(sample)) <= SAMPLE_BYTES_MAX,
+    `at most ${SAMPLE_BYTES_MAX} bytes as JSON`,
+  )
   .refine(isStorableJson, 'must be well-formed Unicode without U+0000')
   .meta({
     description:
@@ -97,7 +109,7 @@ export const NewVersion = z
 const Event = z
   .strictObject({
     event: z.string().min(1).max(100, 'at most 100 characters'),
-    properties: SampleRow.shape.event.default({}),
+    properties: shallow(SampleRow.shape.event).default({}),
     occurred_at: z.iso.datetime({ offset: true }).optional(),
   })
   .refine(
@@ -158,6 +170,13 @@ export const templateLimits: readonly Limit[] = [
     value: SAMPLE_BYTES_MAX,
     unit: 'bytes',
     where: '`sample` as JSON',
+  },
+  {
+    name: 'Nesting of what a template mentions',
+    value: LEVELS_MAX,
+    unit: 'levels',
+    where:
+      '`profile` and `event` of a sample, `properties` of an event, the variables of a template',
   },
   {
     name: 'Body of a request with a template',

@@ -213,6 +213,50 @@ test('what was taken after a retry is told to its end; a bounce after all that s
   expect(await stoppedBy()).toMatchObject({ decision: 'send_bounced' });
 });
 
+test('what was refused as a bounce was not taken', async () => {
+  const { sendId, decisions, stoppedBy, set } = await planned();
+  await attempt(sendId, 1, 'rejected', 'recipient_refused');
+  await set(`status = 'rejected', status_reason = 'recipient_refused', bounced_at = now()`);
+  expect((await decisions()).slice(-4)).toEqual([
+    'handed_to_provider',
+    'attempt_rejected',
+    'send_rejected',
+    'send_bounced',
+  ]);
+  expect(await stoppedBy()).toMatchObject({ decision: 'send_rejected' });
+});
+
+test('what somebody found out, and had sent again, is told, with no age that was another’s', async () => {
+  const { sendId, decisions, explain, set } = await planned();
+  await attempt(sendId, 1, 'unknown', 'outcome_unknown');
+  await set(`status = 'unknown', status_reason = 'outcome_unknown', attempt_count = 1`);
+  const found_out = { outcome: 'not_sent', send_again_after: 1 };
+  expect((await ask('POST', `/v1/sends/${sendId}/resolve`, found_out)).status).toBe(200);
+  await attempt(sendId, 2, 'accepted', null);
+  await set(`status = 'accepted', accepted_at = now(), attempt_count = 2`);
+  expect(await decisions()).toEqual([
+    'entered',
+    'send_queued',
+    'handed_to_provider',
+    'attempt_unknown',
+    'found_not_taken',
+    'handed_to_provider',
+    'attempt_accepted',
+    'send_accepted',
+  ]);
+  expect((await explain()).decisions[1].detail).toEqual({ category: 'marketing' });
+});
+
+test('a mail is kept for as long as its automation says, to the second', async () => {
+  const { sendId } = await planned({ settings: { expires_after: 'PT12M30S' } });
+  const { rows } = await database.owner.query<{ minutes: number }>(
+    `select extract(epoch from expires_at - queued_at)::float8 / 60 as minutes from delivery.sends
+    where send_id = $1`,
+    [sendId],
+  );
+  expect(rows).toEqual([{ minutes: 12.5 }]);
+});
+
 test('GET 404: no such send; of an erased person’s run nothing is told', async () => {
   expectRefusal(
     await ask('GET', `/v1/sends/${'0'.repeat(8)}-0000-7000-8000-000000000000/explain`),

@@ -60,7 +60,7 @@ describe('quiet hours', () => {
 
   test('that end after it expires let it expire', async () => {
     const { sends, person, leased } = limitedSends(database);
-    const send = await leased(await person(), { limits: QUIET_NOW, expiresAfterHours: 1 });
+    const send = await leased(await person(), { limits: QUIET_NOW, expiresAfterSeconds: 3_600 });
     expect(await sends.begin(send)).toBe('queued');
     const { due_at, expires_at } = await sends.read(send.sendId);
     expect(due_at.getTime()).toBeGreaterThan(expires_at.getTime());

@@ -35,7 +35,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     eventOccurredAt: new Date('2026-01-31T12:00:00.000Z'),
     addressKey: addressKeyOf(recipient),
     recipient,
-    expiresAfterHours: 72,
+    expiresAfterSeconds: 72 * 3_600,
     category: 'marketing',
     onUnknown: 'hold',
     limits: null,

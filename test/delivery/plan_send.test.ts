@@ -9,7 +9,7 @@ const database = testDatabase();
 
 test('a planned send is queued, due at once, and expires by the hours it was given', async () => {
   const sends = sendsOf(database, newId());
-  const send = newSend({ expiresAfterHours: 72 });
+  const send = newSend({ expiresAfterSeconds: 72 * 3_600 });
   expect(await sends.plan(send)).toEqual({ planned_id: send.sendId, planned_status: 'queued' });
   const { rows } = await database.owner.query(
     `select status, status_reason, attempt_count, recipient, due_at <= now() + interval '1 ms' as is_due,

@@ -18,6 +18,10 @@ const CHUNK = 64;
 const repeated = (count: number) =>
   `{% for i in (1..${Math.floor(count / CHUNK)}) %}${chars(CHUNK)}{% endfor %}${chars(count % CHUNK)}`;
 
+/** Objects inside each other. */
+const nested = (levels: number): object =>
+  Array.from({ length: levels - 1 }).reduce<object>((inner) => ({ a: inner }), { a: 'x' });
+
 /** Each limit of templates, tried with requests that keep or show one. */
 export const limitsOfTemplates = ({ post, bound }: { post: Post; bound: Bound }) => {
   const keep = (given: object) =>
@@ -40,6 +44,15 @@ export const limitsOfTemplates = ({ post, bound }: { post: Post; bound: Bound })
             profile: { a: bytes(count - '{"profile":{"a":""},"event":{}}'.length) },
             event: {},
           },
+        }),
+    ]),
+    'Nesting of what a template mentions': bound([
+      (count) => keep({ sample: { profile: nested(count), event: {} } }),
+      (count) => keep({ html: `{{ profile${'.a'.repeat(count)} }}` }),
+      (count) =>
+        post('/template-previews', {
+          template: { name: 'a', subject: 'a', ...HTML },
+          event: { event: 'a', properties: nested(count) },
         }),
     ]),
     'Body of a request with a template': bound(
