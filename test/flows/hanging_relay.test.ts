@@ -55,6 +55,8 @@ test(
     world.sink.play('auth', { code: 535 });
     world.sink.dropAll();
     await world.signUp('locked-out');
+    // Mail of before may park the provider first.
+    await until('it is planned', async () => (await world.sendsTo('locked-out')).length === 1);
     await until('the provider is parked', async () => {
       const { rows } = await world.owner.query<{ status: string; parked_reason: string }>(
         'select status, parked_reason from providers.providers where project_id = $1',
