@@ -1,0 +1,6 @@
+/** Waits, then runs; answers how to stop that. Only who `holds` keeps a process alive by it, where timers can choose. */
+export const startTimer = (run: () => void, afterMs: number, holds = false): (() => void) => {
+  const timer = setTimeout(run, afterMs);
+  if (!holds) (timer as { unref?: () => void }).unref?.();
+  return () => clearTimeout(timer);
+};
