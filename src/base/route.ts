@@ -91,6 +91,11 @@ export type JsonRoute<Body = unknown, Query = unknown, Found = unknown> = Descri
    * nothing of its answer is kept.
    */
   isReading?: true;
+  /**
+   * Of what other people's libraries call: the key may also be the user name of Basic authentication or `writeKey` in
+   * the body, which may be packed with gzip and be called anything.
+   */
+  takesWriteKey?: true;
   /** For an answer that tells of somebody; any other is kept as it was given. */
   again?: Again;
   /** What the path names; null is 404, whatever else is wrong with the request. */

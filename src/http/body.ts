@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { Refusal } from '../base/refusal.ts';
 
 /**
@@ -84,4 +86,23 @@ export const checkMediaType = (
   const encoding = headers['content-encoding'] ?? 'identity';
   const isExpected = mediaTypes?.test(headers['content-type'] ?? '') ?? true;
   if (!isExpected || encoding !== 'identity') throw new Refusal('unsupported_media_type');
+};
+
+const unpack = promisify(gunzip);
+
+/** A body that may be packed with gzip; `bytesMax` holds for what it is unpacked, too. It may be called anything. */
+export const readPackedBody = async (
+  request: IncomingMessage,
+  bytesMax: number,
+): Promise<Buffer> => {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'gzip') checkMediaType(request, /^/);
+  const bytes = await readBody(request, bytesMax);
+  if (encoding !== 'gzip') return bytes;
+  try {
+    return await unpack(bytes, { maxOutputLength: bytesMax });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax);
+    throw new Refusal('invalid_json', { detail: 'The body is not packed with gzip.', cause });
+  }
 };

@@ -4,7 +4,9 @@ import type { Route } from '../base/route.ts';
 /** How long a browser need not ask again; each has a bound of its own below a day. */
 const PREFLIGHT_SECONDS = 86_400;
 const METHODS = 'POST';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent';
+/** The last two are what Segment's and RudderStack's libraries add. */
+const REQUEST_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent, X-Retry-Count, AnonymousId';
 const ANSWER_HEADERS =
   'Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, X-Request-Id, traceparent';
 

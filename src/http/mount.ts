@@ -10,27 +10,26 @@ import { BODY_BYTES_DEFAULT, JsonStream } from '../base/route.ts';
 import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
-import { checkMediaType, hasBody, readBody } from './body.ts';
+import { checkMediaType, hasBody, readBody, readPackedBody } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
 import { takesIdempotencyKey } from './openapi_headers.ts';
 import { limitRequest } from './limit_requests.ts';
 import { sendStream } from './send_stream.ts';
+import { readBearer, readWriteKey } from './tokens.ts';
 import { checkPath, readQuery } from './url.ts';
 
-const BEARER = /^Bearer +([A-Za-z0-9_]{1,100}) *$/i;
-
 /** Token (401), then key type (403). One indistinguishable body for every kind of wrong token. */
-const authenticate = async (
-  deps: Deps,
-  ctx: RouterContext,
-  access: JsonRoute['access'],
-): Promise<Key> => {
-  const [, token] = BEARER.exec(ctx.get('authorization')) ?? [];
+const authenticate = async (deps: Deps, ctx: RouterContext, declared: JsonRoute): Promise<Key> => {
+  const authorization = ctx.get('authorization');
+  const token = declared.takesWriteKey
+    ? await readWriteKey(authorization, () => readJsonBytes(declared, ctx))
+    : readBearer(authorization);
   const key = token === undefined ? null : await findKey(deps, token);
   if (!key || key.caller.kind === 'hook') throw new Refusal('invalid_token');
-  if (access === 'server' && key.caller.kind !== 'server') throw new Refusal('wrong_key_type');
+  if (declared.access === 'server' && key.caller.kind !== 'server')
+    throw new Refusal('wrong_key_type');
   return key;
 };
 
@@ -38,10 +37,19 @@ const NO_BODY = Buffer.alloc(0);
 /** Of a route that takes no parameters: whoever sends one has misspelt something. */
 const NO_QUERY = z.strictObject({});
 
-const readJsonBytes = async (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
+const readBytes = async (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
   if (!declared.body || (declared.isBodyOptional && !hasBody(ctx.req))) return NO_BODY;
+  const bytesMax = declared.bodyBytesMax ?? BODY_BYTES_DEFAULT;
+  if (declared.takesWriteKey) return readPackedBody(ctx.req, bytesMax);
   checkMediaType(ctx.req);
-  return readBody(ctx.req, declared.bodyBytesMax ?? BODY_BYTES_DEFAULT);
+  return readBody(ctx.req, bytesMax);
+};
+
+/** The body's bytes, read once: a token may have been looked for in them. */
+const readJsonBytes = (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
+  const known = ctx.state as { bytes?: Promise<Buffer> };
+  known.bytes ??= readBytes(declared, ctx);
+  return known.bytes;
 };
 
 const toKeyed = (
@@ -112,7 +120,7 @@ const answerJson = async (
 /** Token, key type, rate limit, then the request itself. */
 const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): Promise<void> => {
   if (isForBrowsers(declared)) letBrowsersRead(ctx);
-  const key = await authenticate(deps, ctx, declared.access);
+  const key = await authenticate(deps, ctx, declared);
   await limitRequest(deps, ctx, key);
   const answer = await answerJson(deps, declared, { ctx, caller: key.caller });
   if (answer.isReplayed) ctx.set('Idempotency-Replayed', 'true');

@@ -65,7 +65,7 @@ export const toOperation = (
     tags: [tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    security: schemesOf[route.access].map((scheme) => ({ [scheme]: [] })),
+    security: schemesOf(route).map((scheme) => ({ [scheme]: [] })),
     parameters: headersRead(route),
     requestParams: {
       ...(route.params ? { path: route.params } : {}),

@@ -58,6 +58,11 @@ export const securitySchemes: Record<string, ZodOpenApiSecuritySchemeObject> = {
     bearerFormat: 'svc_secret_live_…',
     description: 'For your servers only. It may do all that a publishable key may.',
   },
+  write_key: {
+    type: 'http',
+    scheme: 'basic',
+    description: "Either key as the user name, without a password: as other people's libraries do.",
+  },
   webhook_bearer: {
     type: 'http',
     scheme: 'bearer',
@@ -85,11 +90,17 @@ export const securitySchemes: Record<string, ZodOpenApiSecuritySchemeObject> = {
 };
 
 /** The schemes of which one has to be kept, per kind of access. */
-export const schemesOf: Record<Route['access'], readonly string[]> = {
+const schemesPerAccess: Record<Route['access'], readonly string[]> = {
   publishable: ['publishable_key', 'server_key'],
   server: ['server_key'],
   webhook: ['webhook_bearer', 'webhook_basic', 'webhook_header', 'webhook_query'],
 };
+
+/** Those of an endpoint. */
+export const schemesOf = (route: Route): readonly string[] => [
+  ...schemesPerAccess[route.access],
+  ...(route.access !== 'webhook' && route.takesWriteKey ? ['write_key'] : []),
+];
 
 const SIZES: [number, string][] = [
   [1024 * 1024, 'MiB'],

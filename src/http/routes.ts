@@ -21,6 +21,10 @@ import * as segments from '../segments/segments.ts';
 import { segmentLimits, segmentRoutes } from '../segments/routes.ts';
 import { isUsable, listEventVariables } from '../rendering/rendering.ts';
 import { templateLimits, templateRoutes } from '../rendering/routes.ts';
+import {
+  segmentLimits as doorLimits,
+  segmentRoutes as doorRoutes,
+} from '../segment_door/routes.ts';
 import { suppressionLimits, suppressionRoutes } from '../suppression/routes.ts';
 import * as suppression from '../suppression/suppression.ts';
 
@@ -140,6 +144,13 @@ export const sections: readonly Section[] = [
     about: 'Where your e-mail provider reports bounces, complaints and deliveries.',
     routes: [...feedbackRoutes(feedbackDoors), ...settingRoutes(feedbackDoors.vault)],
     limits: [...feedbackLimits, ...settingLimits],
+  },
+  {
+    tag: 'Segment-compatible',
+    about:
+      "For Segment's and RudderStack's own libraries, with another host: their calls, translated into ours.",
+    routes: doorRoutes(automations.wakeLinked),
+    limits: doorLimits,
   },
 ];
 

@@ -25,11 +25,20 @@ export { messageKey };
 export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
 export { countBetween, listConflicts, listEvents };
 export { observe } from './observe.ts';
-export { RETENTION_MONTHS, timelineStart } from './occurred_at.ts';
+export { clockCorrectionMs, RETENTION_MONTHS, timelineStart } from './occurred_at.ts';
+export { PROPERTY_KEYS_MAX } from './properties.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
-export { EventName, Identifier, MessageId, NOBODY } from './schema.ts';
+export {
+  EVENT_NAME_CHARS_MAX,
+  EventInput,
+  EventName,
+  Identifier,
+  MessageId,
+  NOBODY,
+  toSnakeCase,
+} from './schema.ts';
 export { Event } from './queries.ts';
 
 type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;

@@ -9,7 +9,8 @@ import * as identity from '../identity/identity.ts';
 import type { LinkRow, SeenIdentifier } from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { AfterLink } from './link.ts';
-import { changeTraits, linkPeople, seePeople } from './profiles.ts';
+import { linkPeople } from './link.ts';
+import { changeTraits, seePeople } from './people.ts';
 import type { AliasInput, IdentifyInput } from './schema.ts';
 
 const authorityOf = ({ kind }: Caller): 'server' | 'publishable' =>

@@ -13,6 +13,8 @@ import type { Profile } from './schema.ts';
 
 export { erase, eraseHint } from './erase.ts';
 export { countErased } from './erase_queries.ts';
+export { alias, identify } from './identify.ts';
+export type { OnLinked } from './identify.ts';
 export { linkPeople, unlinkPeople } from './link.ts';
 export { listMembers } from './members.ts';
 export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
@@ -21,7 +23,7 @@ export { PastPeople } from './past.ts';
 export type { Imagined, PastPerson } from './past.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';
 export { awaitUnwatched, takeChanges, takeChangesOf, unwatch, watch } from './watch_queries.ts';
-export { ProfileRef, readExternalId } from './schema.ts';
+export { AliasInput, IdentifyInput, ProfileRef, readExternalId } from './schema.ts';
 export type { TraitChange } from './people.ts';
 export type { ProfileRow };
 export { findProfile as findRow, listRows };

@@ -23,6 +23,7 @@ import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { shownRelay } from './as_shown.ts';
+import { limitsOfSegmentDoor } from './limits_of_segment_door.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
@@ -279,6 +280,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       (path) => (count) => post(path, { email: 'a@example.com', note: chars(count) }),
     ),
   ),
+  ...limitsOfSegmentDoor({ post, bound }),
   ...limitsOfSegments({ post, startAfresh, bound }),
   ...limitsOfTemplates({ post: postTemplate, bound }),
   'Requests with a server key': rate('server_key', () => '192.0.2.1'),

@@ -68,7 +68,7 @@ const judge = (described: OpenApiDocument, route: Route): string[] => {
     ['query', parametersOf(operation, 'query').toSorted(), membersOf(query).toSorted()],
     ['body', content?.['application/json']?.schema !== undefined, route.body !== undefined],
     ['answer', responses[route.status]?.content?.['application/json']?.schema !== undefined, true],
-    ['security', operation.security, schemesOf[route.access].map((scheme) => ({ [scheme]: [] }))],
+    ['security', operation.security, schemesOf(route).map((scheme) => ({ [scheme]: [] }))],
     ['operationId', operation.operationId, toOperationId(route.method, route.path)],
   ];
   return facts

@@ -10,6 +10,11 @@ import type { TestDatabase } from '../support/database.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import type { Provoke, Surroundings, Ways } from './provoke_base.ts';
+import {
+  aliasInSegmentsWords,
+  isOfSegment,
+  LONG_AGO_IN_SEGMENTS_WORDS,
+} from './provoke_segment_door.ts';
 import { waysOfTemplates } from './provoke_templates.ts';
 import {
   waysOfAutomations,
@@ -99,6 +104,10 @@ const waysOfRequests = (around: Surroundings): Ways => {
   const { api } = around;
   const call = (one: Endpoint, given: Call, path = pathOf(one, api)) =>
     api.call(one.method, path, { key: keyOf(one, api.project), ...given });
+  const link = (one: Endpoint, device: string, person: string) =>
+    isOfSegment(one)
+      ? aliasInSegmentsWords(api, device, person)
+      : call(one, { body: { anonymous_id: device, external_id: person } });
   return {
     invalid_request: (one) => {
       if (one.operation.requestBody) return call(one, { body: '[]' });
@@ -108,21 +117,21 @@ const waysOfRequests = (around: Surroundings): Ways => {
       return call(one, {}, path);
     },
     occurred_at_out_of_range: (one) => {
+      if (isOfSegment(one)) return call(one, { body: LONG_AGO_IN_SEGMENTS_WORDS });
       const person = { external_id: 'ann', occurred_at: '1999-01-01T00:00:00Z' };
       const event = one.path.includes('event') ? { ...person, event: 'a' } : person;
       return call(one, { body: one.path.endsWith('batch') ? { events: [event] } : event });
     },
     identity_conflict: async (one) => {
-      const anonymous_id = 'device-of-ben';
-      await call(one, { body: { anonymous_id, external_id: 'ben' } });
-      return call(one, { body: { anonymous_id, external_id: 'bob' } });
+      const device = 'device-of-ben';
+      await link(one, device, 'ben');
+      return link(one, device, 'bob');
     },
     being_erased: async (one) => {
-      const body = { anonymous_id: 'device-of-gone', external_id: 'gone' };
       const key = api.project.server_key;
       await api.call('POST', '/v1/identify', { key, body: { external_id: 'gone' } });
       await api.call('POST', '/v1/profiles/external_id:gone/erase', { key, body: {} });
-      return call(one, { body });
+      return link(one, 'device-of-gone', 'gone');
     },
     invalid_idempotency_key: (one) =>
       call(one, { ...bodyOf(one), headers: { 'Idempotency-Key': 'a b' } }),
@@ -132,7 +141,8 @@ const waysOfRequests = (around: Surroundings): Ways => {
     not_found: (one) =>
       one.path.includes('{') ? call(one, bodyOf(one), nameless(one)) : afterErase(around, one),
     body_too_large: (one) => call(one, { body: TOO_LARGE }),
-    unsupported_media_type: (one) => call(one, { body: '{}', contentType: 'text/plain' }),
+    unsupported_media_type: (one) =>
+      call(one, { body: '{}', headers: { 'content-encoding': 'br' } }),
   };
 };
 

@@ -36,7 +36,8 @@ export const pathOf = ({ path }: Endpoint, { project }: TestApi): string =>
     .replace('{project_id}', project.project_id)
     .replace('{email}', SHOWN_EMAIL)
     .replace('{id}', SHOWN_ID)
-    .replace('{version}', '1');
+    .replace('{version}', '1')
+    .replace('{call}', 'track');
 
 export const keyOf = (
   { operation }: Endpoint,

@@ -10,7 +10,8 @@ export const pathOf = ({ path }: Route, { project }: TestApi): string =>
     .replace(':slug', 'smtp')
     .replace(':email', 'bob@example.com')
     .replace(':id', SOME_ID)
-    .replace(':version', '1');
+    .replace(':version', '1')
+    .replace(':call', 'track');
 
 /** A key that may call the route. */
 export const keyOf = ({ access }: Route, { project }: TestApi): string =>

@@ -11,6 +11,7 @@ export const ROOMS: Record<string, string[]> = {
   delivery: ['projects', 'profiles', 'rendering', 'providers', 'suppression', 'ingest'],
   automations: ['segments', 'profiles', 'ingest', 'delivery'],
   feedback: ['delivery', 'suppression', 'profiles', 'ingest'],
+  segment_door: ['profiles', 'ingest'],
 };
 
 /** Where callers come in: they may open every room's front door, and mount what rooms hold out to them. */

@@ -1,0 +1,67 @@
+import type { Issue } from '../base/refusal.ts';
+import { pointer } from '../base/parse.ts';
+import { PROPERTY_KEYS_MAX } from '../ingest/ingest.ts';
+
+/** How deep objects are taken apart; what lies deeper is kept as JSON text. */
+const LEVELS_MAX = 5;
+/** Of what is kept as text. Deeper, and it is left out: writing it would overflow the stack. */
+const TEXT_LEVELS_MAX = 50;
+
+type Pending = { value: object; key: string; path: string[] };
+type Flat = { [key: string]: string | number | boolean };
+/** Properties as an event of ours takes them, and what of them it does not. */
+export type Flattened = { properties: Flat; leftOut: Issue[] };
+
+const TOO_MANY = `left out: an event has at most ${PROPERTY_KEYS_MAX} properties`;
+
+/** Walked with a list of our own: the stack would overflow on deep input. */
+const isDeeper = (value: object, levelsMax: number): boolean => {
+  let level: object[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > levelsMax) return true;
+    level = level.flatMap((one) =>
+      Object.values(one).filter((member) => typeof member === 'object' && member !== null),
+    ) as object[];
+  }
+  return false;
+};
+
+/** What one value becomes where it is not taken apart: itself, or its JSON; null for what is left out. */
+const toValue = (value: unknown): Flat[string] | null => {
+  if (typeof value === 'number' && !Number.isFinite(value)) return null;
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return String(value);
+  if (typeof value !== 'object' || value === null) return value as Flat[string] | null;
+  return isDeeper(value, TEXT_LEVELS_MAX) ? null : JSON.stringify(value);
+};
+
+/**
+ * Properties without nesting: a member of an object in an object is `outer_inner`, a list is its JSON as text, null is
+ * left out. Where two would have one name, the one that is nested less has it; of more than 64 the first are kept,
+ * those that are nested least.
+ */
+export const flatten = (given: object, at: string[]): Flattened => {
+  const flat = new Map<string, Flat[string]>();
+  const leftOut: Issue[] = [];
+  const leave = (path: string[], message: string) => leftOut.push({ path: pointer(path), message });
+  let pending: Pending[] = [{ value: given, key: '', path: at }];
+  for (let level = 1; pending.length > 0; level += 1) {
+    const next: Pending[] = [];
+    for (const { value: outer, key: prefix, path: outerPath } of pending)
+      for (const [name, value] of Object.entries(outer)) {
+        const [key, path] = [prefix === '' ? name : `${prefix}_${name}`, [...outerPath, name]];
+        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+        if (value === null || value === undefined) continue;
+        if (isObject && level < LEVELS_MAX) {
+          next.push({ value: value as object, key, path });
+          continue;
+        }
+        const kept = toValue(value);
+        if (kept === null) leave(path, 'left out: it cannot be kept as text');
+        else if (flat.has(key)) leave(path, `left out: there is another \`${key}\``);
+        else if (flat.size >= PROPERTY_KEYS_MAX) leave(path, TOO_MANY);
+        else flat.set(key, kept);
+      }
+    pending = next;
+  }
+  return { properties: Object.fromEntries(flat), leftOut };
+};

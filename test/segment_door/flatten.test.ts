@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { PROPERTY_KEYS_MAX } from '../../src/ingest/ingest.ts';
+import { flatten } from '../../src/segment_door/flatten.ts';
+
+const of = (given: object) => flatten(given, ['properties']);
+
+test('what is not nested stays as it is, under its own name', () => {
+  const given = { orderId: '7', total: 12.5, isGift: false, 'a b': '' };
+  expect(of(given)).toEqual({ properties: given, leftOut: [] });
+});
+
+test('a member of an object is outer_inner, a list is JSON as text, null is left out', () => {
+  expect(
+    of({ shipping: { city: 'Bern', geo: { lat: 46.9 } }, products: [{ sku: 'a' }], coupon: null }),
+  ).toEqual({
+    properties: { shipping_city: 'Bern', shipping_geo_lat: 46.9, products: '[{"sku":"a"}]' },
+    leftOut: [],
+  });
+});
+
+test('of two with one name the one that is nested less is kept, and the other is named', () => {
+  expect(of({ a: { b: 'nested' }, a_b: 'own' })).toEqual({
+    properties: { a_b: 'own' },
+    leftOut: [{ path: '/properties/a/b', message: 'left out: there is another `a_b`' }],
+  });
+});
+
+test('at 64 properties all are kept, one past it the last is named', () => {
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
+  expect(of(many(PROPERTY_KEYS_MAX)).leftOut).toEqual([]);
+  const { properties, leftOut } = of(many(PROPERTY_KEYS_MAX + 1));
+  expect(Object.keys(properties)).toHaveLength(PROPERTY_KEYS_MAX);
+  expect(leftOut).toEqual([
+    { path: '/properties/k64', message: 'left out: an event has at most 64 properties' },
+  ]);
+});
+
+const nested = (levels: number): object => {
+  let value: object = { end: 1 };
+  for (let level = 1; level < levels; level += 1) value = { in: value };
+  return value;
+};
+
+test('what lies deeper than five levels is JSON as text, and what lies very deep is left out', () => {
+  expect(of(nested(5)).properties).toEqual({ in_in_in_in_end: 1 });
+  expect(of(nested(6)).properties).toEqual({ in_in_in_in_in: '{"end":1}' });
+  const { properties, leftOut } = of(nested(100_000));
+  expect(properties).toEqual({});
+  expect(leftOut).toEqual([
+    { path: '/properties/in/in/in/in/in', message: 'left out: it cannot be kept as text' },
+  ]);
+});
+
+test('a whole number that no number holds exactly is kept as text', () => {
+  expect(of({ id: 2 ** 60 }).properties).toEqual({ id: String(2 ** 60) });
+  expect(of(JSON.parse('{"much":1e400}') as object).leftOut).toHaveLength(1);
+});
+
+test('names that mean something to JavaScript are names like others', () => {
+  const given = JSON.parse('{"__proto__":{"a":1},"constructor":"b"}') as object;
+  expect(Object.entries(of(given).properties)).toEqual([
+    ['constructor', 'b'],
+    ['__proto___a', 1],
+  ]);
+});
