@@ -79,9 +79,13 @@ const find = ({ paths = {} }: OpenApiDocument, asked: Pick<Exchange, 'method' | 
   return { allowed, described: operation ? { path: template, method, operation } : null };
 };
 
-/** A webhook takes what it can read of a body; every other endpoint takes nothing but what is described. */
-const isStrict = ({ security = [] }: oas31.OperationObject): boolean =>
-  security.some((scheme) => 'server_key' in scheme);
+/**
+ * What providers and other people's libraries send is taken as far as it can be read; every other endpoint takes
+ * nothing but what is described.
+ */
+export const isStrict = ({ security = [] }: oas31.OperationObject): boolean =>
+  security.some((scheme) => 'server_key' in scheme) &&
+  !security.some((scheme) => 'write_key' in scheme);
 
 /** How the validator says what is wrong where nobody else did: in words for programmers. */
 export const OF_THE_VALIDATOR = /^(?:Invalid|Unrecognized|Too |Required)/;
