@@ -46,9 +46,13 @@ const declare = async ({ entry, types }: Part, folder: string): Promise<void> =>
   const config = {
     extends: join(ROOT, 'tsconfig.json'),
     compilerOptions: {
-      ...{ noEmit: false, declaration: true, emitDeclarationOnly: true },
-      ...{ lib: ['es2024', ...(types.length === 0 ? ['dom'] : [])], types },
-      ...{ rootDir: join(ROOT, 'src'), outDir: folder },
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      lib: ['es2024', ...(types.length === 0 ? ['dom'] : [])],
+      types,
+      rootDir: join(ROOT, 'src'),
+      outDir: folder,
     },
     files: [join(ROOT, entry)],
     include: [],

@@ -57,7 +57,8 @@ const contextOf = (type: CallType, { context }: Call): Bag => ({
 const timeOf = ({ timestamp, originalTimestamp, sentAt }: Call, clock: Clock): Bag => {
   const given = timestamp ?? originalTimestamp;
   if (given === undefined) return {};
-  const sent = Date.parse(String(clock.sentAt ?? sentAt));
+  const told = clock.sentAt ?? sentAt;
+  const sent = typeof told === 'string' ? Date.parse(told) : NaN;
   const correctionMs = Number.isNaN(sent) ? 0 : clockCorrectionMs(new Date(sent), clock.now);
   const moment = Date.parse(given);
   const isMoved = correctionMs !== 0 && !Number.isNaN(moment);

@@ -1,7 +1,7 @@
 // Whatever becomes of requests: every event arrives exactly once, and what cannot arrive is said.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createProject } from '../../src/projects/projects.ts';
-import { Trunkline } from '../../src/sdk/server/server.ts';
+import type { Trunkline } from '../../src/sdk/server/server.ts';
 import type { WireEvent } from '../../src/sdk/server/server.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -151,7 +151,7 @@ describe('close', () => {
         next.track(event, { userId, messageId, properties });
       }
     await next.close();
-    expect((await numbersOf()).toSorted()).toEqual([0, 1, 2, 3]);
+    expect((await numbersOf()).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
   });
 
   test('ends what is under way: nothing more is asked', async () => {

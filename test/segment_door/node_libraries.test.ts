@@ -118,9 +118,9 @@ describe('@rudderstack/rudder-sdk-node', () => {
       flushInterval: 20,
       ...options,
     });
-    onTestFinished(
-      () => void clearTimeout((analytics as unknown as { timer?: NodeJS.Timeout }).timer),
-    );
+    onTestFinished(() => {
+      clearTimeout((analytics as unknown as { timer?: NodeJS.Timeout }).timer);
+    });
     return analytics;
   };
 
