@@ -43,13 +43,13 @@ export const putBack = async (root = ROOT): Promise<void> => {
 };
 
 /** Waits while somebody else packs; clears up after one who was stopped. */
-const awaitTurn = async (root: string): Promise<void> => {
+const awaitTurn = async (root: string, now: () => number): Promise<void> => {
   const { manifest, whole } = filesOf(root);
   for (;;) {
     const found = await stat(whole).catch(() => null);
     if (!found) return;
     // Changed when it was put there, whatever it says of itself.
-    if (Date.now() - found.ctimeMs > PACKING_MS_MAX) {
+    if (now() - found.ctimeMs > PACKING_MS_MAX) {
       const isLean = toText(toLean(await read(whole))) === (await readFile(manifest, 'utf8'));
       await (isLean ? putBack(root) : rm(whole));
       return;
@@ -59,11 +59,11 @@ const awaitTurn = async (root: string): Promise<void> => {
 };
 
 /** Puts the lean one in its place, whole at every moment for whoever reads it. */
-export const makeLean = async (root = ROOT): Promise<void> => {
+export const makeLean = async (root = ROOT, now = Date.now): Promise<void> => {
   const { manifest, whole } = filesOf(root);
   await mkdir(join(root, 'dist'), { recursive: true });
   for (;;) {
-    await awaitTurn(root);
+    await awaitTurn(root, now);
     try {
       await copyFile(manifest, whole, constants.COPYFILE_EXCL);
       break;

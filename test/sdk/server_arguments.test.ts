@@ -18,6 +18,7 @@ describe('new Trunkline', () => {
     ['a publishable key', { ...NOBODY, token: 'svc_pub_live_0123456789' }, 'server key'],
     ['no address', { token: TOKEN }, 'apiHost must be an address'],
     ['an address without a scheme', { ...NOBODY, apiHost: 'a.test' }, 'apiHost must be an address'],
+    ['an address with a password', { ...NOBODY, apiHost: 'https://a:b@a.test' }, 'apiHost'],
     ['an address with a query', { ...NOBODY, apiHost: 'https://a.test?b' }, 'apiHost'],
     ['a batch that the service would not take', { ...NOBODY, flushSize: 51 }, 'from 1 to 50'],
     ['a number that is none', { ...NOBODY, queueCallsMax: NaN }, 'queueCallsMax'],

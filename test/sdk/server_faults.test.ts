@@ -99,9 +99,9 @@ describe('every event arrives exactly once', () => {
     way.decide(() => 'cut_request');
     trackMany(client);
     await expect.poll(() => way.seen.length).toBeGreaterThan(5);
-    expect(await caught(() => client.flush({ timeoutMs: 50 }))).toMatchObject({
-      code: 'timed_out',
-    });
+    const late = await caught(() => client.flush({ timeoutMs: 50 }));
+    expect(late.code).toBe('timed_out');
+    expect(late.message).toMatch(/^120 calls still wait, .* The last try: fetch failed: /);
     expect(client.pending).toBe(COUNT);
     way.decide(() => 'pass');
     await client.flush();

@@ -10,10 +10,12 @@ import { createProject } from '../../src/projects/projects.ts';
 import { testApi } from '../support/api.ts';
 import { findBrowser, launch } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
+import { faultyApi } from '../support/faulty_api.ts';
 import { eventsOf } from '../sdk/server_told.ts';
 
 const database = testDatabase();
 const api = testApi(database);
+const way = faultyApi(() => api.url);
 const found = await findBrowser();
 const FILES = join(
   dirname(createRequire(import.meta.url).resolve('@segment/analytics-next/package.json')),
@@ -76,7 +78,7 @@ const openPage = async (delivery: object = {}): Promise<Page> => {
         cdnSettings: { integrations: { 'Segment.io': own } },
       } as object);
     },
-    [api.project.publishable_key, `${new URL(api.url).host}/segment/v1`, delivery] as const,
+    [api.project.publishable_key, `${new URL(way.url).host}/segment/v1`, delivery] as const,
   );
   return tab;
 };
@@ -153,5 +155,25 @@ test('in batches too', async ({ skip }) => {
   await expect.poll(told).toHaveLength(7);
   const steps = (await told()).map(({ properties }) => Number(properties['n']));
   expect(steps.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  await tab.close();
+});
+
+test('after 500 and 429 it sends again, and each event is stored once', async ({ skip }) => {
+  if (!found) skip('there is no Chromium: install one, or set CHROMIUM_PATH');
+  const headers = { 'access-control-allow-origin': '*', 'retry-after': '1' };
+  const faults = [
+    { status: 500, headers },
+    { status: 429, headers },
+  ];
+  way.decide((_path, method) => (method === 'POST' && faults.shift()) || 'pass');
+  const tab = await openPage();
+  await run(tab, async (analytics) => {
+    await analytics.track('Step Taken', { n: 0 });
+    await analytics.track('Step Taken', { n: 1 });
+  });
+  await expect.poll(told, { timeout: 20_000 }).toHaveLength(2);
+  expect(faults).toEqual([]);
+  // A header that only repeated requests have: the browser was let send it.
+  expect(way.seen.some((one) => one.headers['x-retry-count'] === '1')).toBe(true);
   await tab.close();
 });

@@ -36,7 +36,7 @@ export type FaultyApi = {
   /** Every request, in the order in which they came to an end here. */
   seen: Seen[];
   /** Decides about each request to come. */
-  decide: (fault: (path: string) => Fault) => void;
+  decide: (fault: (path: string, method: string) => Fault) => void;
 };
 
 const readAll = async (request: IncomingMessage): Promise<Buffer> => {
@@ -65,13 +65,13 @@ const askTarget = (target: string, request: IncomingMessage, body: Buffer): Prom
 
 /** A way to the service that fails as the test says: over HTTP, and below it. */
 export const faultyApi = (target: () => string): FaultyApi => {
-  let decide: (path: string) => Fault = () => 'pass';
+  let decide: (path: string, method: string) => Fault = () => 'pass';
   const api: FaultyApi = { url: '', seen: [], decide: (fault) => (decide = fault) };
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const bytes = await readAll(request);
     const path = request.url ?? '';
-    const fault = decide(path);
+    const fault = decide(path, request.method ?? '');
     const note = (status: number | null): void => {
       const { headers } = request;
       api.seen.push({ at: Date.now(), path, headers, body: parse(bytes), fault, status });

@@ -77,7 +77,7 @@ const readToken = (token: unknown): string => {
 
 const readHost = (apiHost: unknown): string => {
   const wanted = 'apiHost must be an address such as https://trunkline.example.com';
-  if (typeof apiHost !== 'string' || !/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/.test(apiHost))
+  if (typeof apiHost !== 'string' || !/^https?:\/\/[^/?#\s@]+(?:\/[^?#\s]*)?$/.test(apiHost))
     throw new TypeError(wanted);
   return apiHost.replace(/\/+$/, '');
 };

@@ -28,6 +28,7 @@ export class Sender {
   #stopPause: (() => void) | undefined;
   #pausedUntil = 0;
   #stopped: TrunklineError | undefined;
+  #lastFailure: unknown;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -36,6 +37,11 @@ export class Sender {
 
   get pending(): number {
     return this.#queue.size;
+  }
+
+  /** Why the last request has to be sent again; undefined while all is well. */
+  get lastFailure(): unknown {
+    return this.#failures > 0 ? this.#lastFailure : undefined;
   }
 
   /** Puts a call into the queue. Throws when it is full, or nothing more is sent. */
@@ -118,6 +124,7 @@ export class Sender {
         return this.#tell(refused.map(({ error }) => error));
       }
       case 'later':
+        this.#lastFailure = outcome.cause;
         return this.#pause(outcome.retryAfterMs);
       case 'stopped':
         return this.#give(outcome.error);

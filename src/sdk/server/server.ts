@@ -26,6 +26,12 @@ const readTimeout = ({ timeoutMs = FLUSH_TIMEOUT_MS }: WaitOptions): number => {
   throw new TypeError('timeoutMs must be a number of milliseconds');
 };
 
+/** The words of a failure, and of what is behind it: `fetch failed` says little. */
+const sayFailure = (failure: unknown): string => {
+  const { message = '', cause } = failure as { message?: string; cause?: { message?: string } };
+  return [message, cause?.message].filter(Boolean).join(': ');
+};
+
 /**
  * Tells the service what happened, from a server. Calls are put into a queue and sent in the background,
  * together; what fails for now is tried again with the same `message_id` until it is taken, so nothing is stored
@@ -68,8 +74,7 @@ export class Trunkline {
   async flush(options: WaitOptions = {}): Promise<void> {
     const isDone = await this.#wait(readTimeout(options));
     if (isDone) return;
-    const message = `${this.pending} calls still wait: the service does not take them. They are tried on; flush again.`;
-    throw new TrunklineError('timed_out', message);
+    throw this.#timedOut();
   }
 
   /**
@@ -86,15 +91,19 @@ export class Trunkline {
   #closing: Promise<void> | undefined;
 
   async #close(timeoutMs: number): Promise<void> {
-    const failed = await this.#wait(timeoutMs).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    const failed = await this.flush({ timeoutMs }).catch((error: unknown) => error);
     const unsent = this.#sender.stop().map(toSent);
     if (unsent.length === 0) return;
     const why = failed instanceof TrunklineError ? ` ${failed.message}` : '';
     const message = `${unsent.length} calls were not sent: keep what is in \`unsent\`, and send it again.${why}`;
     throw new TrunklineError('not_sent', message, { unsent, cause: failed });
+  }
+
+  #timedOut(): TrunklineError {
+    const { pending, lastFailure: cause } = this.#sender;
+    const why = cause === undefined ? '' : ` The last try: ${sayFailure(cause)}.`;
+    const message = `${pending} calls still wait, and are tried on: flush again.${why}`;
+    return new TrunklineError('timed_out', message, { cause });
   }
 
   #add(call: Call): void {
