@@ -101,6 +101,11 @@ const park = async (context: LaneContext, reason: string): Promise<void> => {
   deps.log.error({ project_id, provider_id, reason }, 'provider parked');
 };
 
+const noteHopeless = async (context: LaneContext, turn: ProviderTurn, reason: string) => {
+  await park(context, reason);
+  return stop(context, turn, null);
+};
+
 const noteFailure = async (
   context: LaneContext,
   turn: ProviderTurn,
@@ -108,10 +113,6 @@ const noteFailure = async (
   isProbe: boolean,
 ) => {
   const { health, providerId, deps, projectId } = context;
-  if (providers.HOPELESS_REASONS.includes(reason)) {
-    await park(context, reason);
-    return stop(context, turn, null);
-  }
   health.failures += 1;
   const openMs = await within(context, (scope) =>
     providers.noteFailure(scope, providerId, { isProbe }),
@@ -150,6 +151,7 @@ const noteOutcome = (
   if (outcome.kind === 'unknown') return fail('outcome_unknown');
   if (outcome.kind === 'not_started') return fail('too_slow');
   if (outcome.kind === 'deferred') {
+    if (providers.isHopeless(outcome)) return noteHopeless(context, turn, outcome.reason);
     if (PAUSE_REASONS.includes(outcome.reason)) return noteThrottled(context, turn, outcome);
     if (outcome.reason !== 'recipient_refused') return fail(outcome.reason);
   }

@@ -97,6 +97,8 @@ const CONFIRM =
 const fixOfSend = (row: SendRow): string | null => {
   if (row.shown_status === 'unknown') return fixOf('outcome_unknown');
   const reason = reasonOf(row);
+  if (row.shown_status === 'queued' && reason === 'recipient_refused')
+    return fixOf('recipient_deferred');
   return reason === 'unconfirmed_address' ? CONFIRM : fixOf(reason);
 };
 

@@ -79,6 +79,11 @@ export const explanations = {
     cause: 'The provider refused the recipient.',
     fix: 'Check the address.',
   },
+  recipient_deferred: {
+    cause:
+      'The recipient is not taken for now: a greylist, a full mailbox, or a receiver that is busy.',
+    fix: 'Nothing at once: the send is repeated with exponential back-off.',
+  },
   blocked_by_policy: {
     cause:
       'The relay does not pass mail on from this login or sender to this recipient: its policy, not the address.',
@@ -105,6 +110,8 @@ export type ExplainedFailure = keyof typeof explanations;
 const fixesByHand: Partial<Record<ExplainedFailure, string>> = {
   throttled:
     'Wait a minute, then try again yourself: this is not repeated. Raise the quota at the provider if it stays so.',
+  recipient_deferred:
+    'Wait some minutes, then try again yourself: a test is not repeated, a send of an automation is.',
   quota_exhausted:
     'Raise the quota at the provider, or wait until it begins anew; then try again yourself.',
   provider_unavailable:

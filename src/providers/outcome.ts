@@ -29,8 +29,9 @@ export type SaidBounce = { type: 'hard' | 'soft'; codes: string };
 /** What became of one attempt to hand a message to a provider. Never thrown. */
 export type SendOutcome =
   | { kind: 'accepted'; providerMessageId: string | null }
-  /** Definitely not taken; may be tried again, and not before the provider's own hint where it gave one. */
-  | { kind: 'deferred'; reason: FailureReason; retryAfterSeconds?: number }
+  /** Definitely not taken; may be tried again, and not before the provider's own hint where it gave one. `isOfOne`: it was said of one
+   * recipient. Others may be taken, so alone it does not stop the provider; said several times in a row it does. */
+  | { kind: 'deferred'; reason: FailureReason; retryAfterSeconds?: number; isOfOne?: true }
   /** Definitely not taken, and never will be; `bounce` where that is for the sake of the recipient's mailbox. */
   | { kind: 'rejected'; reason: FailureReason; bounce?: SaidBounce }
   /** Definitely not taken, because we did not begin: the deadline between commit and first byte had passed. */
@@ -42,7 +43,7 @@ export type SendOutcome =
 export type PreflightOutcome = { kind: 'passed' } | { kind: 'failed'; reason: FailureReason };
 
 /** Failures of the account, not of a message: a person has to mend them, and trying on would only lock it. */
-export const HOPELESS_REASONS: readonly string[] = [
+const HOPELESS_REASONS: readonly string[] = [
   'authentication_failed',
   'auth_not_offered',
   'certificate_invalid',
@@ -79,3 +80,15 @@ export const bounced = (bounce: SaidBounce): SendOutcome => ({
   reason: 'recipient_refused',
   bounce,
 });
+
+/** The account's failures that were said when the recipient was named: no proof that everybody is refused. */
+export const saidOfOne = (outcome: SendOutcome): SendOutcome =>
+  outcome.kind === 'deferred' && HOPELESS_REASONS.includes(outcome.reason)
+    ? { ...outcome, isOfOne: true }
+    : outcome;
+
+/** Whether nobody's mail is taken until a person has mended something. */
+export const isHopeless = (outcome: SendOutcome): boolean =>
+  'reason' in outcome &&
+  HOPELESS_REASONS.includes(outcome.reason) &&
+  !(outcome.kind === 'deferred' && outcome.isOfOne);

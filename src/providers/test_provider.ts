@@ -5,7 +5,7 @@ import { Refusal } from '../base/refusal.ts';
 import { countCheck, networkOf } from './checks.ts';
 import { isExplained, toFailure } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
-import { HOPELESS_REASONS } from './outcome.ts';
+import { isHopeless } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
 import { noteSuccess } from './pace_notes.ts';
 import { probeMessage } from './probe_message.ts';
@@ -32,6 +32,8 @@ const failureOf = (outcome: SendOutcome): ExplainedFailure | null => {
       return 'outcome_unknown';
     case 'not_started':
       return 'too_slow';
+    case 'deferred':
+      return outcome.reason === 'recipient_refused' ? 'recipient_deferred' : outcome.reason;
     default:
       return outcome.reason;
   }
@@ -124,7 +126,7 @@ export const testProvider = async (
   };
   await inProject(deps, projectId, async (scope) => {
     await noteTest(scope, row, note);
-    if (note.failure !== null && HOPELESS_REASONS.includes(note.failure))
+    if (note.failure !== null && isHopeless(outcome))
       await parkProvider(scope, row.provider_id, note.failure);
     if (note.failure === null) await noteSuccess(scope, row.provider_id);
   });
