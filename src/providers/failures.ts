@@ -61,7 +61,7 @@ export const explanations = {
   },
   account_blocked: {
     cause: 'The provider has suspended the account or paused its sending.',
-    fix: 'Clear it up with the provider, then save the record again or send a test message.',
+    fix: 'Clear it up with the provider.',
   },
   sandboxed: {
     cause: 'A new account is sandboxed: it may send to verified recipients only.',
@@ -124,6 +124,13 @@ export const toFailure = (reason: ExplainedFailure) => ({
   cause: explanations[reason].cause,
   fix: fixesByHand[reason] ?? explanations[reason].fix,
 });
+
+/** The same of a failure for which a provider is parked: with what ends that. */
+export const toParked = (reason: ExplainedFailure) => {
+  const failure = toFailure(reason);
+  const ends = 'It is used again once you save the provider again or a test message is taken.';
+  return { ...failure, fix: `${failure.fix} ${ends}` };
+};
 
 export const isExplained = (reason: string): reason is ExplainedFailure =>
   Object.hasOwn(explanations, reason);

@@ -58,18 +58,19 @@ export const SENDER_REASONS: readonly string[] = [
   'region_mismatch',
 ] satisfies FailureReason[];
 
-/** A daily quota comes back within hours, not seconds. */
+/** A daily quota comes back within hours, not seconds; who wants to be left alone for that long has one. */
 export const QUOTA_RETRY_SECONDS = 3_600;
 
 /** Definitely not taken, for the account's or the connection's sake. */
 export const deferred = (reason: FailureReason, retryAfterSeconds?: number): SendOutcome => {
-  const seconds =
-    reason === 'quota_exhausted'
-      ? Math.max(QUOTA_RETRY_SECONDS, retryAfterSeconds ?? 0)
-      : retryAfterSeconds;
-  return seconds === undefined
+  const isLong = reason === 'throttled' && (retryAfterSeconds ?? 0) >= QUOTA_RETRY_SECONDS;
+  if (reason === 'quota_exhausted' || isLong) {
+    const seconds = Math.max(QUOTA_RETRY_SECONDS, retryAfterSeconds ?? 0);
+    return { kind: 'deferred', reason: 'quota_exhausted', retryAfterSeconds: seconds };
+  }
+  return retryAfterSeconds === undefined
     ? { kind: 'deferred', reason }
-    : { kind: 'deferred', reason, retryAfterSeconds: seconds };
+    : { kind: 'deferred', reason, retryAfterSeconds };
 };
 
 export const rejected = (reason: FailureReason): SendOutcome => ({ kind: 'rejected', reason });

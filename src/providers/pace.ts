@@ -13,7 +13,8 @@ import {
 import type { Pace } from './pace_queries.ts';
 import { dayOf, nextDayAt, rampAllowance } from './ramp.ts';
 import type { Ramp } from './ramp.ts';
-import { grantRate, rateAt } from './rate.ts';
+import { grantRate, pauseAt, rateAt } from './rate.ts';
+import type { Pause } from './rate.ts';
 
 /** How fast a customer lets a provider be used. */
 export type Plan = { rate_per_second: number | null; ramp: Ramp | null };
@@ -32,7 +33,7 @@ export const setPlan = async (
 /** What a claim may take of a provider just now, and why not more. */
 export type Allowance = {
   sends: number;
-  limitedBy: 'circuit' | 'rate' | 'ramp' | 'busy' | null;
+  limitedBy: 'circuit' | 'pause' | 'rate' | 'ramp' | 'busy' | null;
   /** Until the first send may start; each of the others starts `everyMs` after the one before. */
   startsInMs: number;
   everyMs: number;
@@ -64,6 +65,10 @@ const BUSY_MS = 100;
 export const learnedOf = ({ learned_rate: rate, learned_at: at }: Pace) =>
   rate === null || at === null ? null : { rate, at: at.getTime() };
 
+/** For how long a provider wants nothing, at the rate that is in effect. */
+export const pauseOf = (pace: Pace, rate: number | null): Pause | null =>
+  pauseAt(rate, learnedOf(pace), pace.next_at?.getTime() ?? 0, pace.now.getTime());
+
 type Limit = Pick<Allowance, 'limitedBy' | 'sends'> & { startsAt?: number; wakesAt: number | null };
 
 const limitsOf = (pace: Pace, rate: number | null, ramp: Ramp | null): Limit[] => {
@@ -81,7 +86,9 @@ const limitsOf = (pace: Pace, rate: number | null, ramp: Ramp | null): Limit[] =
     const left = Math.max(0, allowance - used);
     limits.push({ limitedBy: 'ramp', sends: left, wakesAt: nextDayAt(day) });
   }
-  if (rate !== null)
+  const pause = pauseOf(pace, rate);
+  if (pause) limits.push({ limitedBy: 'pause', sends: 0, wakesAt: pause.until });
+  else if (rate !== null)
     limits.push({ limitedBy: 'rate', ...grantRate(rate, pace.next_at?.getTime() ?? 0, now) });
   return limits;
 };
@@ -148,6 +155,8 @@ export const spend = async (
 export type PaceState = {
   circuit: CircuitState;
   openedUntil: Date | null;
+  /** While it wants nothing at all: since it throttled, or its quota is used up. */
+  pause: Pause | null;
   rate: number | null;
   /** Whether the provider taught the rate by throttling. */
   isLearned: boolean;
@@ -172,6 +181,7 @@ export const findState = async (scope: Scope, providerId: string): Promise<PaceS
   return {
     circuit: circuitAt(pace?.failure_count ?? 0, openedUntil?.getTime() ?? null, now),
     openedUntil,
+    pause: pace && pauseOf(pace, rate),
     rate,
     isLearned: rate !== given,
     rampToday: rampTodayOf(started_on && stages ? { started_on, stages } : null, pace, now),

@@ -189,7 +189,7 @@ const SoftBounces = ({ projectId, max }: { projectId: string; max: number }) => 
               key={max}
               name="soft_bounces_max"
               label="Suppress an address after so many in a row"
-              description="A delivery in between begins a new row. Counts from an address's next notice on."
+              description="A delivery begins a new row, and so does a mail that was taken and did not bounce. Counts from an address's next notice on."
               defaultValue={max}
               inputMode="numeric"
               error={issuesOf(decide.error)['soft_bounces_max']}
