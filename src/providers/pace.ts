@@ -5,9 +5,9 @@ import {
   findPace,
   findPlan,
   insertPace,
+  lockPace,
   takePace,
   updatePlan,
-  wakePace,
   writePace,
 } from './pace_queries.ts';
 import type { Pace } from './pace_queries.ts';
@@ -18,17 +18,6 @@ import type { Pause } from './rate.ts';
 
 /** How fast a customer lets a provider be used. */
 export type Plan = { rate_per_second: number | null; ramp: Ramp | null };
-
-/** Sets how fast a provider may be used. */
-export const setPlan = async (
-  scope: Scope,
-  providerId: string,
-  { rate_per_second, ramp }: Plan,
-): Promise<void> => {
-  const [ramp_started_on, ramp_stages] = [ramp?.started_on ?? null, ramp ? [...ramp.stages] : null];
-  await updatePlan(scope, providerId, { rate_per_second, ramp_started_on, ramp_stages });
-  await wakePace(scope, providerId);
-};
 
 /** What a claim may take of a provider just now, and why not more. */
 export type Allowance = {
@@ -68,6 +57,27 @@ export const learnedOf = ({ learned_rate: rate, learned_at: at }: Pace) =>
 /** For how long a provider wants nothing, at the rate that is in effect. */
 export const pauseOf = (pace: Pace, rate: number | null): Pause | null =>
   pauseAt(rate, learnedOf(pace), pace.next_at?.getTime() ?? 0, pace.now.getTime());
+
+/** Sets how fast a provider may be used. What another rate gave away holds nobody up; its own pause does. */
+export const setPlan = async (
+  scope: Scope,
+  providerId: string,
+  { rate_per_second, ramp }: Plan,
+): Promise<void> => {
+  const [ramp_started_on, ramp_stages] = [ramp?.started_on ?? null, ramp ? [...ramp.stages] : null];
+  const before = await findPlan(scope, providerId);
+  await updatePlan(scope, providerId, { rate_per_second, ramp_started_on, ramp_stages });
+  const pace = before?.is_paced ? await lockPace(scope, providerId) : null;
+  if (!before || !pace) return;
+  const given = before.rate_per_second;
+  const isPaused = pauseOf(pace, rateAt(given, learnedOf(pace), pace.now.getTime())) !== null;
+  const isFreed = given !== rate_per_second && !isPaused;
+  await writePace(scope, providerId, {
+    ...pace,
+    next_at: isFreed ? null : pace.next_at,
+    wakes_at: null,
+  });
+};
 
 type Limit = Pick<Allowance, 'limitedBy' | 'sends'> & { startsAt?: number; wakesAt: number | null };
 
