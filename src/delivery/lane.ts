@@ -144,7 +144,7 @@ const noteSuccess = async (context: LaneContext): Promise<void> => {
 const noteOutcome = (
   context: LaneContext,
   turn: ProviderTurn,
-  { outcome, isProbe }: { outcome: SendOutcome; isProbe: boolean },
+  { outcome, isProbe, attempt }: { outcome: SendOutcome; isProbe: boolean; attempt: number },
 ) => {
   const fail = (reason: string) => noteFailure(context, turn, reason, isProbe);
   if (outcome.kind === 'accepted') context.health.acceptedCount += 1;
@@ -153,6 +153,8 @@ const noteOutcome = (
   if (outcome.kind === 'deferred') {
     if (providers.isHopeless(outcome)) return noteHopeless(context, turn, outcome.reason);
     if (PAUSE_REASONS.includes(outcome.reason)) return noteThrottled(context, turn, outcome);
+    // Said again of the same recipient it tells nothing new.
+    if (outcome.isOfOne && attempt > 1 && !isProbe) return undefined;
     if (outcome.reason !== 'recipient_refused') return fail(outcome.reason);
   }
   if (outcome.kind === 'rejected' && providers.SENDER_REASONS.includes(outcome.reason))
@@ -175,5 +177,6 @@ export const handOverNext = async (item: Prepared, turn: ProviderTurn): Promise<
   // Written together with the next that begins.
   if (handed.kind === 'ended') turn.track(handed.written);
   else await postpone(context, item, reasonOf(handed.outcome));
-  return noteOutcome(context, turn, { outcome: handed.outcome, isProbe: item.isProbe });
+  const { isProbe, send } = item;
+  return noteOutcome(context, turn, { outcome: handed.outcome, isProbe, attempt: send.attempt });
 };

@@ -29,8 +29,10 @@ export type SaidBounce = { type: 'hard' | 'soft'; codes: string };
 /** What became of one attempt to hand a message to a provider. Never thrown. */
 export type SendOutcome =
   | { kind: 'accepted'; providerMessageId: string | null }
-  /** Definitely not taken; may be tried again, and not before the provider's own hint where it gave one. `isOfOne`: it was said of one
-   * recipient. Others may be taken, so alone it does not stop the provider; said several times in a row it does. */
+  /**
+   * Definitely not taken; may be tried again, and not before the provider's own hint where it gave one. `isOfOne`: it
+   * was said of one recipient. Others may be taken, so it does not stop the provider alone, but several in a row do.
+   */
   | { kind: 'deferred'; reason: FailureReason; retryAfterSeconds?: number; isOfOne?: true }
   /** Definitely not taken, and never will be; `bounce` where that is for the sake of the recipient's mailbox. */
   | { kind: 'rejected'; reason: FailureReason; bounce?: SaidBounce }

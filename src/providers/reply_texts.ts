@@ -42,7 +42,7 @@ export type SaidOf = 'account' | 'recipient' | 'message';
  */
 const UNMISTAKABLE: readonly (readonly [RegExp, FailureReason])[] = [
   [
-    /\b(?:(?:daily|hourly|monthly) (?:\w+ ){0,2}|message |sending |sender )quota (?:is |has been )?(?:exceeded|exhausted)/i,
+    /\b(?:(?:daily|hourly|monthly) (?:\w+ ){0,2}|message |sending |sender )quota (?:is )?(?:exceeded|exhausted)/i,
     'quota_exhausted',
   ],
   [/maximum sending rate exceeded|throttling failure|rate ?limit exceeded/i, 'throttled'],

@@ -1,9 +1,13 @@
 // What is said of one person's mailbox stops nobody else's mail, whatever words it comes in.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { sendQueued } from '../../src/delivery/delivery.ts';
+import { takeBounce } from '../../src/feedback/feedback.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { CIRCUIT_FAILURES } from '../../src/providers/circuit.ts';
+import { OWNER, sendsOf } from '../delivery/one_send.ts';
 import { testApi } from '../support/api.ts';
-import { testDatabase } from '../support/database.ts';
+import { NEVER, testDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { counterparts, fieldsOf, providersOf, sendOneOf } from './counterparts.ts';
 
 const database = testDatabase();
@@ -89,6 +93,24 @@ describe('a relay that says at RCPT that the account itself is suspended', () =>
       });
     }
     expect((await read(id)).body).toMatchObject({ status: 'active', pace: { circuit: 'open' } });
+  });
+
+  test('however often it says so of the same recipient, the circuit stays closed', async () => {
+    const id = await createOne('smtp');
+    sinks.smtp.play('rcpt', SUSPENDED);
+    const { id: sendId } = await sendOne(id);
+    const { project_id: projectId } = api.project;
+    const sends = sendsOf(database, projectId);
+    for (let attempts = 2; attempts <= CIRCUIT_FAILURES + 1; attempts += 1) {
+      await sends.update(sendId, 'due_at = now()');
+      const turning = { projectId, providerId: id, owner: OWNER, signal: NEVER, takeBounce };
+      await sendQueued(database.deps, turning);
+      await until('it is queued again', async () => {
+        const { status, attempt_count } = await sends.read(sendId);
+        return status === 'queued' && attempt_count === attempts;
+      });
+    }
+    expect((await read(id)).body).toMatchObject(WELL);
   });
 
   test('nor for a test message', async () => {
