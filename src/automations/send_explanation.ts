@@ -103,7 +103,7 @@ type Because = NonNullable<ReadSend['waits_for']>['because'];
 const isHeld = (because: Because): because is keyof typeof HOLDS & Because =>
   Object.hasOwn(HOLDS, because);
 
-/** For what its provider makes a mail wait, by why delivery says that it does; null where that is not its provider's. */
+/** For what its provider makes a mail wait, by why delivery says so; null where that is not its provider. */
 export const heldAs = (because: Because) => (isHeld(because) ? HOLDS[because] : null);
 
 export const stopsSend = ({ decision }: SendEntry): boolean => SEND_DECISIONS[decision].stops;

@@ -102,7 +102,7 @@ export const addFact = async (
 
 const Taken = z.strictObject({ send_id: z.uuid() });
 
-/** What a provider tells of a send of which somebody has said that it was not sent: that it was. Answers whether it is so. */
+/** Somebody said of a send that it was not sent, and its provider tells that it was. Answers whether that is so. */
 export const proveResolved = async ({ tx, projectId }: Scope, sendId: string): Promise<boolean> => {
   const taken = await tx.maybeOne(sql.type(Taken)`
     update delivery.sends

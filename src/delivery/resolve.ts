@@ -51,8 +51,8 @@ const whyNotAgain = (
     };
   const isOther = shown_status === 'unknown' && attempt_count !== afterAttempt;
   if (!isOther) return {};
-  const times = `handed over ${attempt_count} times, not ${afterAttempt}`;
-  return { detail: `It was ${times}: read it, then say so with its own \`attempts\`.` };
+  const seen = `${attempt_count}, not ${afterAttempt}`;
+  return { detail: `Its \`attempts\` are ${seen}: read it, then say as many as you see.` };
 };
 
 /**

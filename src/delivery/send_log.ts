@@ -76,8 +76,8 @@ export const SendNow = z
       .nullable()
       .meta({
         description:
-          'What a queued send waits for just now, or an unknown one that is sent again by itself: of its own or of its ' +
-          'provider, what lasts longer.',
+          'What a queued send waits for just now, or an unknown one that is sent again by itself: of its own or of ' +
+          'its provider, what lasts longer.',
       }),
   })
   .meta({
@@ -104,8 +104,8 @@ const CONFIRM =
   'from then on they are mailed like anybody else.';
 
 const RESENT =
-  "It is sent again by itself, unless feedback proves before that it was taken. Look for it in the provider's log and " +
-  'say what became of it (`resolve`) to spare its recipient a second one, or cancel it.';
+  'It is sent again by itself, unless feedback proves before that it was taken. Look for it in the log of the ' +
+  'provider and say what became of it (`resolve`) to spare its recipient a second one, or cancel it.';
 
 /** What is unknown is to be looked for, whatever kept it from being handed over again. */
 const fixOfSend = (row: SendRow): string | null => {

@@ -47,7 +47,7 @@ const isLonger = ({ because, until }: Hold, own: Wait): boolean =>
   because === 'provider_parked' ||
   (until !== null && until.getTime() > (own.until?.getTime() ?? Infinity));
 
-/** What a send waits for just now, of its own or of its provider: what lasts longer. Null where it waits for nothing. */
+/** What a send waits for just now, of its own or of its provider: what lasts longer. Null: for nothing. */
 export const findWait = async (scope: Scope, row: SendRow): Promise<Wait | null> => {
   const own = ownWait(row);
   if (!own && row.shown_status !== 'queued') return null;

@@ -54,8 +54,8 @@ export type Doors = {
 
 /** The same whatever was sent instead: nobody learns whether that is a key of anybody's. */
 const HOOK_TOKEN =
-  'Send the webhook token of this project, which begins with "svc_hook_live_": as "Authorization: Bearer <token>", as ' +
-  'the password of Basic, as "X-Webhook-Token", or as ?token=. No other key is taken here.';
+  'Send the webhook token of this project, which begins with "svc_hook_live_": as "Authorization: Bearer <token>", ' +
+  'as the password of Basic, as "X-Webhook-Token", or as ?token=. No other key is taken here.';
 
 const isId = (text: string): boolean => z.uuid().safeParse(text).success;
 

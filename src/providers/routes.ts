@@ -117,8 +117,8 @@ const changeRoute = (releaseRamped: ReleaseRamped) =>
     summary: 'Change an e-mail provider.',
     description:
       'What is left out stays, a secret too; `null` takes `from_name` or `reply_to` away. A connection field ' +
-      'that is sent, or `from_email`, is proved as when the record was made; a provider that was parked, or left alone for a ' +
-      'while (`pace`), is used again then. ' +
+      'that is sent, or `from_email`, is proved as when the record was made; a provider that was parked, or left ' +
+      'alone for a while (`pace`), is used again then. ' +
       'Another `smtp_host`, `smtp_port` or `smtp_secure` needs the `password` again: the one that is kept is given ' +
       'to nobody else. Without it the answer is 400 with an issue at `/password`.',
     params: ProviderParams,
@@ -139,7 +139,8 @@ const testRoute = (isStopped: IsStopped) =>
     summary: 'Send one test message through an e-mail provider.',
     description:
       'A real message, over a connection of its own. If it is taken, a provider that was parked, or left alone for a ' +
-      'while (`pace`), is used again at once; one whose credentials fail is parked. Failures are classes: nothing of what the other side said is answered.',
+      'while (`pace`), is used again at once; one whose credentials fail is parked. Failures are classes: nothing of ' +
+      'what the other side said is answered.',
     params: ProviderParams,
     refusals: ['recipient_suppressed', 'provider_test_failed'],
     body: TestInput,
@@ -184,7 +185,7 @@ export const providerLimits: readonly Limit[] = [
     where: '`display_name`, `from_name`',
   },
   {
-    name: 'First day of a warm-up, ahead of today (UTC)',
+    name: 'First day of a warm-up, ahead of today in UTC',
     value: RAMP_STARTS_WITHIN_DAYS_MAX,
     unit: 'days',
     where: '`ramp.started_on`',

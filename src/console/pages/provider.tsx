@@ -95,7 +95,7 @@ const Test = ({ projectId, provider: { id, last_test } }: Props) => {
         ) : (
           <Refused error={test.error} fields={['to']} />
         )}
-        {last_test && (
+        {last_test && !test.error && (
           <Group gap={6}>
             <Text size="sm" c="dimmed">
               Last test: {last_test.ok ? 'taken' : (last_test.failure?.cause ?? 'not taken')},
