@@ -7,7 +7,7 @@ import { findFailing } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestOf, listRefusals, listSendsOf } from './explain_queries.ts';
 import type { RefusedRow, SentRow } from './explain_queries.ts';
-import { HOLDS } from './send_explanation.ts';
+import { heldAs } from './send_explanation.ts';
 import { isDecided, limitedAs, stops, toEntry } from './explanation.ts';
 import type { Decided, Entry, Explanation } from './explanation.ts';
 import { findVersion } from './queries.ts';
@@ -114,7 +114,8 @@ const standOf = async (scope: Scope, sent: SentRow): Promise<Decided> => {
     return 'send_unsubscribed';
   if (sent.status === 'queued') {
     const { waits_for } = await delivery.readSend(scope, sent.send_id);
-    if (waits_for) return HOLDS[waits_for.because];
+    const hold = waits_for && heldAs(waits_for.because);
+    if (hold) return hold;
     if (sent.status_reason === 'ramp') return 'waits_for_ramp';
   }
   const limited = limitedAs(sent.status, sent.status_reason);

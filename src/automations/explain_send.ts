@@ -5,7 +5,7 @@ import type { ReadSend } from '../delivery/delivery.ts';
 import { listLogs } from './erase_queries.ts';
 import { limitedAs } from './explanation.ts';
 import { findRunById } from './shown_queries.ts';
-import { HOLDS, isSendDecided, stopsSend, toSendEntry } from './send_explanation.ts';
+import { heldAs, isSendDecided, stopsSend, toSendEntry } from './send_explanation.ts';
 import type { SendDecided, SendEntry, SendExplanation } from './send_explanation.ts';
 
 /** What the run decided until it planned the mail. Of an erased person there is nothing left to tell. */
@@ -70,9 +70,10 @@ const explainWait = ({
   status_reason: reason,
   due_at: until,
 }: ReadSend): SendEntry[] => {
-  if (waits_for) {
-    const { because, reason: failure, until: holdsUntil, fix } = waits_for;
-    return [toSendEntry(HOLDS[because], { detail: { reason: failure, until: holdsUntil, fix } })];
+  const hold = waits_for && heldAs(waits_for.because);
+  if (waits_for && hold) {
+    const { reason: failure, until: holdsUntil, fix } = waits_for;
+    return [toSendEntry(hold, { detail: { reason: failure, until: holdsUntil, fix } })];
   }
   if (reason === 'ramp') return [toSendEntry('waits_for_ramp', { detail: { until } })];
   if (reason === 'unconfirmed_address')

@@ -123,6 +123,10 @@ export const DECISIONS = {
     stops: true,
     says: 'The provider failed several times in a row and is left alone for a while.',
   },
+  waits_for_pause: {
+    stops: true,
+    says: "The provider throttled, or its account's quota is used up: it is left alone for a while.",
+  },
   waits_for_retry: { stops: false, says: 'It was not taken, and is tried again then.' },
   goal_reached: { stops: true, says: 'The person reached the goal and left: converted.' },
   unsubscribed: { stops: true, says: 'The person had unsubscribed, and left.' },

@@ -91,12 +91,19 @@ export const toSendEntry = (
   ),
 });
 
-/** What a mail that is queued waits for, by why delivery says that it does. */
-export const HOLDS = {
+/** What a provider makes a mail wait for; what a mail waits for by itself is known by its reason. */
+const HOLDS = {
   provider_parked: 'provider_parked',
   circuit_open: 'waits_for_circuit',
+  provider_paused: 'waits_for_pause',
   ramp: 'waits_for_ramp',
   rate: 'waits_for_rate',
-} as const satisfies Record<NonNullable<ReadSend['waits_for']>['because'], SendDecided>;
+} as const;
+type Because = NonNullable<ReadSend['waits_for']>['because'];
+const isHeld = (because: Because): because is keyof typeof HOLDS & Because =>
+  Object.hasOwn(HOLDS, because);
+
+/** For what its provider makes a mail wait, by why delivery says so; null where that is not its provider. */
+export const heldAs = (because: Because) => (isHeld(because) ? HOLDS[because] : null);
 
 export const stopsSend = ({ decision }: SendEntry): boolean => SEND_DECISIONS[decision].stops;

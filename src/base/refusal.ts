@@ -113,7 +113,7 @@ export const refusals = {
   },
   send_not_queued: {
     status: 409,
-    detail: 'This send does not wait any more: it cannot be cancelled.',
+    detail: 'This send does not wait: there is nothing to cancel.',
   },
   body_too_large: { status: 413, detail: 'The body is larger than this endpoint accepts.' },
   unsupported_media_type: {

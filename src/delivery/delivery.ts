@@ -1,7 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { addFact } from './feedback_queries.ts';
+import { addFact, proveResolved } from './feedback_queries.ts';
 import type { Fact } from './feedback_queries.ts';
 import type { Limits } from './limits.ts';
 import { observeEnded } from './observe.ts';
@@ -75,7 +75,8 @@ export const recordFact = async (
   fact: Fact,
   at: Date,
 ): Promise<void> => {
-  if (await addFact(scope, sendId, fact, at)) await observeEnded(scope, [{ send_id: sendId }]);
+  const isProved = (await addFact(scope, sendId, fact, at)) || (await proveResolved(scope, sendId));
+  if (isProved) await observeEnded(scope, [{ send_id: sendId }]);
 };
 
 /** Ends hand-offs of dead or silent owners as unknown; answers how many. */

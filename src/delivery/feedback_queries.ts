@@ -100,6 +100,20 @@ export const addFact = async (
   return record_feedback === true;
 };
 
+const Taken = z.strictObject({ send_id: z.uuid() });
+
+/** Somebody said of a send that it was not sent, and its provider tells that it was. Answers whether that is so. */
+export const proveResolved = async ({ tx, projectId }: Scope, sendId: string): Promise<boolean> => {
+  const taken = await tx.maybeOne(sql.type(Taken)`
+    update delivery.sends
+    set status = 'accepted', status_reason = 'outcome_unknown',
+      accepted_at = least(delivered_at, bounced_at, complained_at, taken_at)
+    where project_id = ${projectId} and send_id = ${sendId} and status = 'not_sent' and status_reason = 'resolved'
+    returning send_id
+  `);
+  return taken !== null;
+};
+
 /** Adds a bounce that was said instead of taking the message, to a send that ended so: it proves nothing else. */
 export const noteRefused = ({ tx, projectId }: Scope, sendId: string, occurredAt: Date) =>
   tx.query(sql.unsafe`

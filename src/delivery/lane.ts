@@ -101,6 +101,11 @@ const park = async (context: LaneContext, reason: string): Promise<void> => {
   deps.log.error({ project_id, provider_id, reason }, 'provider parked');
 };
 
+const noteHopeless = async (context: LaneContext, turn: ProviderTurn, reason: string) => {
+  await park(context, reason);
+  return stop(context, turn, null);
+};
+
 const noteFailure = async (
   context: LaneContext,
   turn: ProviderTurn,
@@ -108,10 +113,6 @@ const noteFailure = async (
   isProbe: boolean,
 ) => {
   const { health, providerId, deps, projectId } = context;
-  if (providers.HOPELESS_REASONS.includes(reason)) {
-    await park(context, reason);
-    return stop(context, turn, null);
-  }
   health.failures += 1;
   const openMs = await within(context, (scope) =>
     providers.noteFailure(scope, providerId, { isProbe }),
@@ -143,14 +144,17 @@ const noteSuccess = async (context: LaneContext): Promise<void> => {
 const noteOutcome = (
   context: LaneContext,
   turn: ProviderTurn,
-  { outcome, isProbe }: { outcome: SendOutcome; isProbe: boolean },
+  { outcome, isProbe, attempt }: { outcome: SendOutcome; isProbe: boolean; attempt: number },
 ) => {
   const fail = (reason: string) => noteFailure(context, turn, reason, isProbe);
   if (outcome.kind === 'accepted') context.health.acceptedCount += 1;
   if (outcome.kind === 'unknown') return fail('outcome_unknown');
   if (outcome.kind === 'not_started') return fail('too_slow');
   if (outcome.kind === 'deferred') {
+    if (providers.isHopeless(outcome)) return noteHopeless(context, turn, outcome.reason);
     if (PAUSE_REASONS.includes(outcome.reason)) return noteThrottled(context, turn, outcome);
+    // Said again of the same recipient it tells nothing new.
+    if (outcome.isOfOne && attempt > 1 && !isProbe) return undefined;
     if (outcome.reason !== 'recipient_refused') return fail(outcome.reason);
   }
   if (outcome.kind === 'rejected' && providers.SENDER_REASONS.includes(outcome.reason))
@@ -173,5 +177,6 @@ export const handOverNext = async (item: Prepared, turn: ProviderTurn): Promise<
   // Written together with the next that begins.
   if (handed.kind === 'ended') turn.track(handed.written);
   else await postpone(context, item, reasonOf(handed.outcome));
-  return noteOutcome(context, turn, { outcome: handed.outcome, isProbe: item.isProbe });
+  const { isProbe, send } = item;
+  return noteOutcome(context, turn, { outcome: handed.outcome, isProbe, attempt: send.attempt });
 };

@@ -3,6 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
 import { SEND_STATUSES } from './queries.ts';
+import { isResent } from './wait_queries.ts';
 
 /** The states of a send, and the facts that feedback adds to an accepted one. */
 export const SHOWN_STATUSES = [...SEND_STATUSES, 'delivered', 'bounced', 'complained'] as const;
@@ -25,6 +26,10 @@ const Send = z.strictObject({
   bounced_at: z.date().nullable(),
   complained_at: z.date().nullable(),
   provider_message_id: z.string().nullable(),
+  /** Null is never. */
+  due_at: z.date().nullable(),
+  /** Whether it is unknown and will be sent again by itself. */
+  is_resent: z.boolean(),
 });
 export type SendRow = z.output<typeof Send>;
 
@@ -94,7 +99,8 @@ export const listSends = ({ tx, projectId }: Scope, filter: SendFilter) => {
   return tx.any(sql.type(Send)`
     select send_id, automation_id, run_id, step_id, profile_id, provider_id, recipient, subject,
       ${shownStatus} as shown_status, status_reason, attempt_count, queued_at, accepted_at, delivered_at, bounced_at,
-      complained_at, provider_message_id
+      complained_at, provider_message_id, case when isfinite(due_at) then due_at end as due_at,
+      (status = 'unknown' and ${isResent}) as is_resent
     from delivery.sends
     where ${sql.join(conditions, sql.fragment` and `)}
     order by send_id desc

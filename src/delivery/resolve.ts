@@ -8,7 +8,7 @@ import type { SendRow } from './log_queries.ts';
 import { observeEnded } from './observe.ts';
 import { EXPIRES_AFTER_HOURS_DEFAULT } from './retry.ts';
 import { sendHint } from './send_hint.ts';
-import { cancelQueued, queueAgain, resolveUnknown, wasSentAgain } from './wait_queries.ts';
+import { cancelWaiting, queueAgain, resolveUnknown, wasSentAgain } from './wait_queries.ts';
 
 /** What somebody may find out about a send whose outcome is unknown. */
 export const RESOLUTIONS = ['accepted', 'not_sent'] as const;
@@ -38,6 +38,23 @@ export const resolve = async (
   return send;
 };
 
+/** Why a send is not handed over once more. */
+const whyNotAgain = (
+  { recipient, shown_status, attempt_count }: SendRow,
+  afterAttempt: number,
+  wasAsked: boolean,
+): { detail?: string } => {
+  if (recipient === null) return { detail: 'Its person is erased: there is nobody to send it to.' };
+  if (wasAsked)
+    return {
+      detail: 'It was queued again after that attempt, and cancelled since: nothing is sent.',
+    };
+  const isOther = shown_status === 'unknown' && attempt_count !== afterAttempt;
+  if (!isOther) return {};
+  const seen = `${attempt_count}, not ${afterAttempt}`;
+  return { detail: `Its \`attempts\` are ${seen}: read it, then say as many as you see.` };
+};
+
 /**
  * Hands an unknown send over once more, after the attempt that somebody has found not to be taken. Said again it
  * changes nothing, whatever has become of that hand-off by then. After the commit, hint at its provider.
@@ -51,12 +68,8 @@ export const sendAgain = async (
   const again = await queueAgain(scope, sendId, asked);
   const send = await getSend(scope, sendId);
   const isSo = again !== null || (await wasSentAgain(scope, sendId, afterAttempt));
-  if (!isSo && send.recipient === null)
-    throw new Refusal('send_not_unknown', {
-      detail: 'Its person is erased: there is nobody to send it to.',
-    });
-  if (!isSo) throw new Refusal('send_not_unknown');
-  return send;
+  if (isSo && send.shown_status !== 'cancelled') return send;
+  throw new Refusal('send_not_unknown', whyNotAgain(send, afterAttempt, isSo));
 };
 
 export type Found = { outcome: Resolution; send_again_after?: number | undefined };
@@ -77,12 +90,24 @@ export const resolveOrRepeat = async (
   return send;
 };
 
-/** Ends a send that waits; where it may have been sent, it is unknown again. Answers how it stands, also said twice. */
+/** Why nothing of a send can be stopped, and what can be done instead. */
+const whyNotStopped = ({ shown_status: status }: SendRow): string => {
+  if (status === 'handing_off')
+    return 'It is being handed over just now. Once it waits to be tried again it can be cancelled.';
+  return status === 'unknown'
+    ? 'Nobody knows whether it was taken, and nothing sends it again. Say what became of it with resolve.'
+    : `It has ended as ${status}: there is nothing to stop.`;
+};
+
+/**
+ * Ends a send that waits; where it may have been sent, it is unknown again. One that is unknown is not sent again by
+ * itself then. Answers how it stands, also said twice.
+ */
 export const cancel = async (scope: Scope, sendId: string): Promise<SendRow> => {
-  const cancelled = await cancelQueued(scope, sendId);
+  const cancelled = await cancelWaiting(scope, sendId);
   if (cancelled) await observeEnded(scope, [cancelled]);
   const send = await getSend(scope, sendId);
   const isSo = send.shown_status === 'cancelled' || send.status_reason === 'cancelled';
-  if (!cancelled && !isSo) throw new Refusal('send_not_queued');
+  if (!cancelled && !isSo) throw new Refusal('send_not_queued', { detail: whyNotStopped(send) });
   return send;
 };

@@ -26,7 +26,7 @@ const ResolveInput = z
     }),
     send_again_after: z
       .int()
-      .positive()
+      .min(1)
       .optional()
       .meta({
         description:
@@ -76,8 +76,9 @@ export const deliveryRoutes = [
     access: 'server',
     summary: 'Read one send.',
     description:
-      'With what a queued one waits for just now: its provider is parked, left alone, or paced. Quiet hours and ' +
-      'frequency caps are asked when it is handed over, also when it has waited: `status_reason` says so.',
+      'With what a queued one waits for just now, and until when: its provider is parked, left alone, or paced; its ' +
+      'next try; quiet hours or a frequency cap, which are asked when it is handed over. Of an unknown one also when ' +
+      'it is sent again, where its automation wants that.',
     params: SendParams,
     status: 200,
     answer: SendNow,
@@ -113,7 +114,8 @@ export const deliveryRoutes = [
     access: 'server',
     summary: 'Cancel a send that waits to be handed over.',
     description:
-      'Also while it waits for a retry. Where an earlier hand-off may have been taken it is `unknown` again, with ' +
+      'Also while it waits for a retry, and an unknown one that would be sent again by itself (`waits_for` says so): ' +
+      'that stays `unknown`. Where an earlier hand-off may have been taken it is `unknown` again, with ' +
       '`cancelled` as its reason, and held. Cancelling again changes nothing.',
     params: SendParams,
     find: findNamed,

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
-import { findHold, fixOf, HOLDS } from '../providers/providers.ts';
+import { fixOf } from '../providers/providers.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { listSends, SHOWN_STATUSES } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
 import { DELIVERED_SHOWN, WAITING_SHOWN } from './shown.ts';
+import { findWait, WAITS } from './waits.ts';
 
 export { SHOWN_STATUSES };
 
@@ -59,16 +60,25 @@ export const SendNow = z
     ...Send.shape,
     waits_for: z
       .strictObject({
-        because: z.enum(HOLDS),
-        reason: z
-          .string()
-          .nullable()
-          .meta({ description: 'The class of the failure for which its provider is parked.' }),
-        until: Timestamp.nullable(),
+        because: z.enum(WAITS).meta({
+          description:
+            '`retry`: it was not taken and is tried again. `resend`: nobody knows whether it was taken, and it is ' +
+            'sent again. `quiet_hours`, `frequency_cap`, `unconfirmed_address`, `ramp`: what it was put off for. ' +
+            'Else what of its provider holds it up.',
+        }),
+        reason: z.string().nullable().meta({
+          description:
+            'The class of the failure for which its provider is parked or paused, or after which it is tried again.',
+        }),
+        until: Timestamp.nullable().meta({ description: 'Null where no moment is known.' }),
         fix: z.string().meta({ description: 'What to do about it.' }),
       })
       .nullable()
-      .meta({ description: 'What of its provider makes a queued send wait just now.' }),
+      .meta({
+        description:
+          'What a queued send waits for just now, or an unknown one that is sent again by itself: of its own or of ' +
+          'its provider, what lasts longer.',
+      }),
   })
   .meta({
     id: 'SendNow',
@@ -93,10 +103,17 @@ const CONFIRM =
   'Only a browser has said this address. Identify the person with a server key and with it as `email`: ' +
   'from then on they are mailed like anybody else.';
 
+const RESENT =
+  'It is sent again by itself, unless feedback proves before that it was taken. Look for it in the log of the ' +
+  'provider and say what became of it (`resolve`) to spare its recipient a second one, or cancel it.';
+
 /** What is unknown is to be looked for, whatever kept it from being handed over again. */
 const fixOfSend = (row: SendRow): string | null => {
+  if (row.is_resent) return RESENT;
   if (row.shown_status === 'unknown') return fixOf('outcome_unknown');
   const reason = reasonOf(row);
+  if (row.shown_status === 'queued' && reason === 'recipient_refused')
+    return fixOf('recipient_deferred');
   return reason === 'unconfirmed_address' ? CONFIRM : fixOf(reason);
 };
 
@@ -120,17 +137,10 @@ export const toSend = (row: SendRow) => ({
   feedback: feedbackOf(row),
 });
 
-/**
- * A send with what it waits for, looked up when it is read. One that waits for its own next try is told
- * of its provider's rate no more than of others': that is not what it waits for.
- */
+/** A send with what it waits for, looked up when it is read. */
 export const toSendNow = async (scope: Scope, row: SendRow) => {
-  const hold = row.shown_status === 'queued' ? await findHold(scope, row.provider_id) : null;
-  const isOurs = hold !== null && !(hold.because === 'rate' && row.status_reason !== null);
-  return {
-    ...toSend(row),
-    waits_for: isOurs ? { ...hold, until: toText(hold.until) } : null,
-  };
+  const wait = await findWait(scope, row);
+  return { ...toSend(row), waits_for: wait && { ...wait, until: toText(wait.until) } };
 };
 
 type SendQuery = PageQuery & {

@@ -5,8 +5,10 @@ import { EndedSend } from './ended_queries.ts';
 import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
 import { stopSends } from './stop.ts';
 
-const isResent = sql.fragment`(
+/** Of an unknown send: whether it will be handed over again by itself, if nothing is heard of it before. */
+export const isResent = sql.fragment`(
   on_unknown = 'resend' and attempt_count < ${UNKNOWN_ATTEMPTS_MAX} and recipient is not null
+  and isfinite(due_at) and expires_at > greatest(due_at, statement_timestamp())
 )`;
 
 /** How many unknown sends one claim looks at. */
@@ -151,8 +153,19 @@ export const wasSentAgain = ({ tx, projectId }: Scope, sendId: string, attempt: 
     where project_id = ${projectId} and send_id = ${sendId} and attempt = ${attempt} and reason = 'resolved'
   `);
 
-/** Ends a send that waits. Null when it does not wait. */
-export const cancelQueued = async (scope: Scope, sendId: string) => {
+/** Holds an unknown send that would be sent again, as one that was cancelled once it was queued. Null: it would not. */
+const cancelResent = ({ tx, projectId }: Scope, sendId: string) =>
+  tx.maybeOne(sql.type(EndedSend)`
+    update delivery.sends
+    set status_reason = 'cancelled', due_at = 'infinity'
+    where project_id = ${projectId} and send_id = ${sendId} and status = 'unknown' and ${isResent}
+    returning send_id
+  `);
+
+/** Ends a send that waits, or holds one that would be sent again. Null when it does neither. */
+export const cancelWaiting = async (scope: Scope, sendId: string) => {
+  const held = await cancelResent(scope, sendId);
+  if (held) return held;
   const sendIds = sql.array([sendId], 'uuid');
   return (await stopSends(scope, { stop: 'cancelled', sendIds }))[0] ?? null;
 };

@@ -52,6 +52,11 @@ export type Doors = {
   vault: Vault;
 };
 
+/** The same whatever was sent instead: nobody learns whether that is a key of anybody's. */
+const HOOK_TOKEN =
+  'Send the webhook token of this project, which begins with "svc_hook_live_": as "Authorization: Bearer <token>", ' +
+  'as the password of Basic, as "X-Webhook-Token", or as ?token=. No other key is taken here.';
+
 const isId = (text: string): boolean => z.uuid().safeParse(text).success;
 
 /**
@@ -71,7 +76,7 @@ const findProjectId = async (
     return projectId;
   }
   const caller = token === null ? null : await findCaller(inbound.deps, token);
-  if (caller?.kind !== 'hook') throw new Refusal('invalid_token');
+  if (caller?.kind !== 'hook') throw new Refusal('invalid_token', { detail: HOOK_TOKEN });
   if (caller.projectId !== projectId) throw new Refusal('not_found');
   return projectId;
 };

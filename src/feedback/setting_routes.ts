@@ -125,7 +125,8 @@ const projectRoutes = [
     example: DECIDED_SHOWN,
     summary: 'Decide after how many soft bounces in a row an address is suppressed.',
     description:
-      'A delivery begins a new row. Counts for an address from its next notice on, with all that is known of it.',
+      'A delivery begins a new row, and so does a mail that was taken and did not bounce. ' +
+      'Counts for an address from its next notice on, with all that is known of it.',
     body: SoftBounces.meta({ examples: [{ soft_bounces_max: 3 }] }),
     handle: ({ deps, caller: { projectId }, body }) =>
       decideSoftBounces({ deps, projectId }, body.soft_bounces_max),

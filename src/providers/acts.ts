@@ -74,7 +74,7 @@ export const removeProvider = async (where: Where, id: string) => {
 
 export const sendTest = async (where: Where, row: ProviderRow, test: Test) => {
   const tested = await testProvider(where.deps, where.projectId, row, test);
-  if (row.status === 'parked') await wakeSends(where, row.provider_id);
+  await wakeSends(where, row.provider_id);
   return {
     ok: true as const,
     provider_message_id: tested.providerMessageId,

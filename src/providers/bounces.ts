@@ -15,10 +15,32 @@ const NO_RELAYING =
 /** No relaying, whatever code it comes with: the relay's policy. */
 export const isAboutRelaying = (text: string): boolean => NO_RELAYING.test(text);
 
+const isAboutElse = (text: string): boolean => ABOUT_CALLBACK.test(text) || isAboutRelaying(text);
+
+/** What hosts say of whom they are asked to take mail for, where no enhanced code says what it is about. */
+const RECIPIENT_WORDS = /\b(?:user|account|mailbox|recipient|domain)\b/i;
+
+/** Whether a receiver's refusal, passed on with its code, is about the recipient, by its words. */
+export const isAboutRecipient = (reply: string): boolean => {
+  const { code, enhanced } = readCodes([], [reply]);
+  const mayBe = code !== null && (enhanced === null || /^5\.[12]\./.test(enhanced));
+  return mayBe && RECIPIENT_WORDS.test(reply) && !isAboutElse(reply);
+};
+
 /** What is said of an address that is none. */
 export const BAD_ADDRESS: SaidBounce = { type: 'hard', codes: '5.1.3' };
 
-const isAboutElse = (text: string): boolean => ABOUT_CALLBACK.test(text) || isAboutRelaying(text);
+/** A full mailbox in words, where there is no enhanced code. What is too big is not said of the mailbox. */
+const OVER_QUOTA = 552;
+const MAILBOX_FULL =
+  /\bquota\b|\bmailbox (?:is |size |has )?(?:full|exceed)|\binsufficient (?:\w+ )?storage/i;
+const TOO_BIG = /\btoo (?:big|large|long)\b|\bmessage (?:\w+ )?size\b/i;
+
+const isFullInWords = ({ code, enhanced }: BounceCodes, reply: string): boolean =>
+  enhanced === null &&
+  code !== null &&
+  !TOO_BIG.test(reply) &&
+  (code === OVER_QUOTA || MAILBOX_FULL.test(reply));
 
 /** Whether a reply is about the recipient's mailbox, by its enhanced code; of words alone nobody can be sure. */
 export const isAboutMailbox = (reply: string): boolean => {
@@ -31,9 +53,9 @@ const toText = ({ code, enhanced }: BounceCodes): string =>
   [code, enhanced].filter((part) => part !== null).join(' ');
 
 /**
- * What a definite refusal says of the mailbox: that there is none and never will be, or, by its enhanced code alone,
- * that it takes nothing now; null where it is about anything else. After the message the words of a reply are about
- * the message, so only an enhanced code is believed.
+ * What a definite refusal says of the mailbox: that there is none and never will be, or that it takes nothing now;
+ * null where it is about anything else. After the message the words of a reply are about the message, so only an
+ * enhanced code is believed.
  */
 export const readSaidBounce = (
   reply: string,
@@ -43,5 +65,6 @@ export const readSaidBounce = (
   const codes = readCodes([], [reply]);
   const believed = saidOf === 'recipient' ? codes : { ...codes, code: null, reason: null };
   if (bounceTypeOf(believed) === 'hard') return { type: 'hard', codes: toText(codes) };
-  return isAboutMailbox(reply) ? { type: 'soft', codes: toText(codes) } : null;
+  const isFull = isAboutMailbox(reply) || isFullInWords(believed, reply);
+  return isFull ? { type: 'soft', codes: toText(codes) } : null;
 };

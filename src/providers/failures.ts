@@ -61,7 +61,7 @@ export const explanations = {
   },
   account_blocked: {
     cause: 'The provider has suspended the account or paused its sending.',
-    fix: 'Clear it up with the provider, then save the record again or send a test message.',
+    fix: 'Clear it up with the provider.',
   },
   sandboxed: {
     cause: 'A new account is sandboxed: it may send to verified recipients only.',
@@ -78,6 +78,11 @@ export const explanations = {
   recipient_refused: {
     cause: 'The provider refused the recipient.',
     fix: 'Check the address.',
+  },
+  recipient_deferred: {
+    cause:
+      'The recipient is not taken for now: a greylist, a full mailbox, or a receiver that is busy.',
+    fix: 'Nothing at once: the send is repeated with exponential back-off.',
   },
   blocked_by_policy: {
     cause:
@@ -105,6 +110,8 @@ export type ExplainedFailure = keyof typeof explanations;
 const fixesByHand: Partial<Record<ExplainedFailure, string>> = {
   throttled:
     'Wait a minute, then try again yourself: this is not repeated. Raise the quota at the provider if it stays so.',
+  recipient_deferred:
+    'Wait some minutes, then try again yourself: a test is not repeated, a send of an automation is.',
   quota_exhausted:
     'Raise the quota at the provider, or wait until it begins anew; then try again yourself.',
   provider_unavailable:
@@ -117,6 +124,13 @@ export const toFailure = (reason: ExplainedFailure) => ({
   cause: explanations[reason].cause,
   fix: fixesByHand[reason] ?? explanations[reason].fix,
 });
+
+/** The same of a failure for which a provider is parked: with what ends that. */
+export const toParked = (reason: ExplainedFailure) => {
+  const failure = toFailure(reason);
+  const ends = 'It is used again once you save the provider again or a test message is taken.';
+  return { ...failure, fix: `${failure.fix} ${ends}` };
+};
 
 export const isExplained = (reason: string): reason is ExplainedFailure =>
   Object.hasOwn(explanations, reason);

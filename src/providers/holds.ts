@@ -1,35 +1,57 @@
 import type { Scope } from '../base/db.ts';
-import { toFailure } from './failures.ts';
+import { toParked } from './failures.ts';
 import { findState } from './pace.ts';
 import type { PaceState } from './pace.ts';
 import { findProvider } from './queries.ts';
 import { dayOf, nextDayAt } from './ramp.ts';
+import type { Pause } from './rate.ts';
 
 /** What of a provider makes its sends wait. */
-export const HOLDS = ['provider_parked', 'circuit_open', 'ramp', 'rate'] as const;
+export const HOLDS = [
+  'provider_parked',
+  'circuit_open',
+  'provider_paused',
+  'ramp',
+  'rate',
+] as const;
 
 export type Hold = {
   because: (typeof HOLDS)[number];
-  /** The class of the failure for which it is parked. */
+  /** The class of the failure for which it is parked or paused. */
   reason: string | null;
   until: Date | null;
   fix: string;
 };
 
-const parkedFor = (reason: Parameters<typeof toFailure>[0]): Hold => ({
+const PAUSED_FIXES: Record<Pause['reason'], string> = {
+  throttled: 'The provider asked to be left alone for so long.',
+  quota_exhausted: "The account's quota is used up: raise it at the provider.",
+};
+
+const parkedFor = (reason: Parameters<typeof toParked>[0]): Hold => ({
   because: 'provider_parked',
   reason,
   until: null,
-  fix: `${toFailure(reason).fix} Then save the provider again, or send a test message.`,
+  fix: toParked(reason).fix,
 });
 
-const pacedBy = ({ circuit, openedUntil, rampToday, rate }: PaceState): Hold | null => {
+const pausedFor = ({ reason, until }: Pause): Hold => ({
+  because: 'provider_paused',
+  reason,
+  until: new Date(until),
+  fix:
+    `${PAUSED_FIXES[reason]} It is used again by itself then; a test message that it takes, or saving its ` +
+    'connection again, ends the pause at once.',
+});
+
+const pacedBy = ({ circuit, openedUntil, pause, rampToday, rate }: PaceState): Hold | null => {
   if (circuit !== 'closed') {
     const until = circuit === 'open' ? openedUntil : null;
     const fix =
       'The provider failed several times in a row. It is tried again by itself; a test message finds out at once.';
     return { because: 'circuit_open', reason: null, until, fix };
   }
+  if (pause) return pausedFor(pause);
   if (rampToday && rampToday.used >= rampToday.allowed) {
     const until = new Date(nextDayAt(dayOf(Date.now())));
     const fix = 'The warm-up allows no more today (UTC). Raise or end the ramp of the provider.';

@@ -29,8 +29,11 @@ export type SaidBounce = { type: 'hard' | 'soft'; codes: string };
 /** What became of one attempt to hand a message to a provider. Never thrown. */
 export type SendOutcome =
   | { kind: 'accepted'; providerMessageId: string | null }
-  /** Definitely not taken; may be tried again, and not before the provider's own hint where it gave one. */
-  | { kind: 'deferred'; reason: FailureReason; retryAfterSeconds?: number }
+  /**
+   * Definitely not taken; may be tried again, and not before the provider's own hint where it gave one. `isOfOne`: it
+   * was said of one recipient. Others may be taken, so it does not stop the provider alone, but several in a row do.
+   */
+  | { kind: 'deferred'; reason: FailureReason; retryAfterSeconds?: number; isOfOne?: true }
   /** Definitely not taken, and never will be; `bounce` where that is for the sake of the recipient's mailbox. */
   | { kind: 'rejected'; reason: FailureReason; bounce?: SaidBounce }
   /** Definitely not taken, because we did not begin: the deadline between commit and first byte had passed. */
@@ -42,7 +45,7 @@ export type SendOutcome =
 export type PreflightOutcome = { kind: 'passed' } | { kind: 'failed'; reason: FailureReason };
 
 /** Failures of the account, not of a message: a person has to mend them, and trying on would only lock it. */
-export const HOPELESS_REASONS: readonly string[] = [
+const HOPELESS_REASONS: readonly string[] = [
   'authentication_failed',
   'auth_not_offered',
   'certificate_invalid',
@@ -57,18 +60,19 @@ export const SENDER_REASONS: readonly string[] = [
   'region_mismatch',
 ] satisfies FailureReason[];
 
-/** A daily quota comes back within hours, not seconds. */
+/** A daily quota comes back within hours, not seconds; who wants to be left alone for that long has one. */
 export const QUOTA_RETRY_SECONDS = 3_600;
 
 /** Definitely not taken, for the account's or the connection's sake. */
 export const deferred = (reason: FailureReason, retryAfterSeconds?: number): SendOutcome => {
-  const seconds =
-    reason === 'quota_exhausted'
-      ? Math.max(QUOTA_RETRY_SECONDS, retryAfterSeconds ?? 0)
-      : retryAfterSeconds;
-  return seconds === undefined
+  const isLong = reason === 'throttled' && (retryAfterSeconds ?? 0) >= QUOTA_RETRY_SECONDS;
+  if (reason === 'quota_exhausted' || isLong) {
+    const seconds = Math.max(QUOTA_RETRY_SECONDS, retryAfterSeconds ?? 0);
+    return { kind: 'deferred', reason: 'quota_exhausted', retryAfterSeconds: seconds };
+  }
+  return retryAfterSeconds === undefined
     ? { kind: 'deferred', reason }
-    : { kind: 'deferred', reason, retryAfterSeconds: seconds };
+    : { kind: 'deferred', reason, retryAfterSeconds };
 };
 
 export const rejected = (reason: FailureReason): SendOutcome => ({ kind: 'rejected', reason });
@@ -79,3 +83,15 @@ export const bounced = (bounce: SaidBounce): SendOutcome => ({
   reason: 'recipient_refused',
   bounce,
 });
+
+/** The account's failures that were said when the recipient was named: no proof that everybody is refused. */
+export const saidOfOne = (outcome: SendOutcome): SendOutcome =>
+  outcome.kind === 'deferred' && HOPELESS_REASONS.includes(outcome.reason)
+    ? { ...outcome, isOfOne: true }
+    : outcome;
+
+/** Whether nobody's mail is taken until a person has mended something. */
+export const isHopeless = (outcome: SendOutcome): boolean =>
+  'reason' in outcome &&
+  HOPELESS_REASONS.includes(outcome.reason) &&
+  !(outcome.kind === 'deferred' && outcome.isOfOne);

@@ -5,34 +5,24 @@ import {
   findPace,
   findPlan,
   insertPace,
+  lockPace,
   takePace,
   updatePlan,
-  wakePace,
   writePace,
 } from './pace_queries.ts';
 import type { Pace } from './pace_queries.ts';
 import { dayOf, nextDayAt, rampAllowance } from './ramp.ts';
 import type { Ramp } from './ramp.ts';
-import { grantRate, rateAt } from './rate.ts';
+import { grantRate, pauseAt, rateAt } from './rate.ts';
+import type { Pause } from './rate.ts';
 
 /** How fast a customer lets a provider be used. */
 export type Plan = { rate_per_second: number | null; ramp: Ramp | null };
 
-/** Sets how fast a provider may be used. */
-export const setPlan = async (
-  scope: Scope,
-  providerId: string,
-  { rate_per_second, ramp }: Plan,
-): Promise<void> => {
-  const [ramp_started_on, ramp_stages] = [ramp?.started_on ?? null, ramp ? [...ramp.stages] : null];
-  await updatePlan(scope, providerId, { rate_per_second, ramp_started_on, ramp_stages });
-  await wakePace(scope, providerId);
-};
-
 /** What a claim may take of a provider just now, and why not more. */
 export type Allowance = {
   sends: number;
-  limitedBy: 'circuit' | 'rate' | 'ramp' | 'busy' | null;
+  limitedBy: 'circuit' | 'pause' | 'rate' | 'ramp' | 'busy' | null;
   /** Until the first send may start; each of the others starts `everyMs` after the one before. */
   startsInMs: number;
   everyMs: number;
@@ -64,6 +54,31 @@ const BUSY_MS = 100;
 export const learnedOf = ({ learned_rate: rate, learned_at: at }: Pace) =>
   rate === null || at === null ? null : { rate, at: at.getTime() };
 
+/** For how long a provider wants nothing, at the rate that is in effect. */
+export const pauseOf = (pace: Pace, rate: number | null): Pause | null =>
+  pauseAt(rate, learnedOf(pace), pace.next_at?.getTime() ?? 0, pace.now.getTime());
+
+/** Sets how fast a provider may be used. What another rate gave away holds nobody up; its own pause does. */
+export const setPlan = async (
+  scope: Scope,
+  providerId: string,
+  { rate_per_second, ramp }: Plan,
+): Promise<void> => {
+  const [ramp_started_on, ramp_stages] = [ramp?.started_on ?? null, ramp ? [...ramp.stages] : null];
+  const before = await findPlan(scope, providerId);
+  await updatePlan(scope, providerId, { rate_per_second, ramp_started_on, ramp_stages });
+  const pace = before?.is_paced ? await lockPace(scope, providerId) : null;
+  if (!before || !pace) return;
+  const given = before.rate_per_second;
+  const isPaused = pauseOf(pace, rateAt(given, learnedOf(pace), pace.now.getTime())) !== null;
+  const isFreed = given !== rate_per_second && !isPaused;
+  await writePace(scope, providerId, {
+    ...pace,
+    next_at: isFreed ? null : pace.next_at,
+    wakes_at: null,
+  });
+};
+
 type Limit = Pick<Allowance, 'limitedBy' | 'sends'> & { startsAt?: number; wakesAt: number | null };
 
 const limitsOf = (pace: Pace, rate: number | null, ramp: Ramp | null): Limit[] => {
@@ -81,7 +96,9 @@ const limitsOf = (pace: Pace, rate: number | null, ramp: Ramp | null): Limit[] =
     const left = Math.max(0, allowance - used);
     limits.push({ limitedBy: 'ramp', sends: left, wakesAt: nextDayAt(day) });
   }
-  if (rate !== null)
+  const pause = pauseOf(pace, rate);
+  if (pause) limits.push({ limitedBy: 'pause', sends: 0, wakesAt: pause.until });
+  else if (rate !== null)
     limits.push({ limitedBy: 'rate', ...grantRate(rate, pace.next_at?.getTime() ?? 0, now) });
   return limits;
 };
@@ -148,6 +165,8 @@ export const spend = async (
 export type PaceState = {
   circuit: CircuitState;
   openedUntil: Date | null;
+  /** While it wants nothing at all: since it throttled, or its quota is used up. */
+  pause: Pause | null;
   rate: number | null;
   /** Whether the provider taught the rate by throttling. */
   isLearned: boolean;
@@ -172,6 +191,7 @@ export const findState = async (scope: Scope, providerId: string): Promise<PaceS
   return {
     circuit: circuitAt(pace?.failure_count ?? 0, openedUntil?.getTime() ?? null, now),
     openedUntil,
+    pause: pace && pauseOf(pace, rate),
     rate,
     isLearned: rate !== given,
     rampToday: rampTodayOf(started_on && stages ? { started_on, stages } : null, pace, now),

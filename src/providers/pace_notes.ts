@@ -1,7 +1,7 @@
 // What hand-offs tell of a provider's pace.
 import type { Scope } from '../base/db.ts';
 import { CIRCUIT_FAILURES, openForSeconds } from './circuit.ts';
-import { learnedOf } from './pace.ts';
+import { learnedOf, pauseOf } from './pace.ts';
 import { findPlan, insertPace, lockPace, writePace } from './pace_queries.ts';
 import type { Pace } from './pace_queries.ts';
 import { dayOf } from './ramp.ts';
@@ -69,7 +69,31 @@ export const noteSuccess = async (scope: Scope, providerId: string): Promise<voi
   );
 };
 
-/** The provider wants less: from now on half of what it was given, `observed` a second, and nothing for a moment. */
+/**
+ * The provider was proved anew, by a test message that it took or by a connection that was saved: its failures are
+ * forgotten, and a pause that it asked for ends. How fast it was goes with the pause of a quota only.
+ */
+export const noteProved = async (scope: Scope, providerId: string): Promise<void> => {
+  const plan = await findPlan(scope, providerId);
+  await change(scope, providerId, (pace) => {
+    const { failure_count, now } = pace;
+    const given = plan?.rate_per_second ?? null;
+    const pause = pauseOf(pace, rateAt(given, learnedOf(pace), now.getTime()));
+    if (failure_count === 0 && !pause) return null;
+    const isQuota = pause?.reason === 'quota_exhausted';
+    return {
+      failure_count: 0,
+      opened_until: null,
+      ...(pause ? { next_at: now } : {}),
+      ...(isQuota ? { learned_rate: null, learned_at: null } : {}),
+    };
+  });
+};
+
+/**
+ * The provider wants less: from now on half of what it was given, `observed` a second, and nothing for a moment, or
+ * for as long as it says. What a pause stops that is longer teaches nothing.
+ */
 export const noteThrottled = async (
   scope: Scope,
   providerId: string,
@@ -82,9 +106,13 @@ export const noteThrottled = async (
   await change(scope, providerId, (pace) => {
     const now = pace.now.getTime();
     const learned = learnedOf(pace);
-    const rate = learnRate(rateAt(plan.rate_per_second, learned, now), observed, learned, now);
-    if (rate === null) return null;
-    const next_at = new Date(Math.max(now + pauseMs, pace.next_at?.getTime() ?? 0));
-    return { learned_rate: rate, learned_at: pace.now, next_at };
+    const inEffect = rateAt(plan.rate_per_second, learned, now);
+    const nextAt = pace.next_at?.getTime() ?? 0;
+    if (pauseOf(pace, inEffect) && nextAt >= now + pauseMs) return null;
+    const rate = learnRate(inEffect, observed, learned, now);
+    // An answer of the same burst may ask for more.
+    if (rate === null && nextAt >= now + pauseMs) return null;
+    const next_at = new Date(Math.max(now + pauseMs, nextAt));
+    return rate === null ? { next_at } : { learned_rate: rate, learned_at: pace.now, next_at };
   });
 };

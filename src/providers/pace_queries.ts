@@ -66,12 +66,6 @@ export const takePace = ({ tx, projectId }: Scope, providerId: string) =>
     for update skip locked
   `);
 
-/** Whatever was waited for: there may be reason to look now. */
-export const wakePace = ({ tx, projectId }: Scope, providerId: string) =>
-  tx.query(sql.unsafe`
-    update providers.paces set wakes_at = null where project_id = ${projectId} and provider_id = ${providerId}
-  `);
-
 /** The pace of a provider, for changes that wait for their turn. */
 export const lockPace = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Pace)`

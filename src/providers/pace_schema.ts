@@ -8,8 +8,18 @@ const STAGE_MAX = 10_000_000;
 /** Whatever began before has ended. */
 const STARTED_MIN = '2000-01-01';
 
+/** A warm-up that begins later than this has a wrong year. */
+export const RAMP_STARTS_WITHIN_DAYS_MAX = 366;
+const DAY_MS = 86_400_000;
+
+const isSoonEnough = (day: string): boolean =>
+  day <= new Date(Date.now() + RAMP_STARTS_WITHIN_DAYS_MAX * DAY_MS).toISOString().slice(0, 10);
+
 const Rate = z.number().min(RATE_MIN).max(RATE_MAX);
-const Started = z.iso.date().refine((day) => day >= STARTED_MIN, `not before ${STARTED_MIN}`);
+const Started = z.iso
+  .date()
+  .refine((day) => day >= STARTED_MIN, `not before ${STARTED_MIN}`)
+  .refine(isSoonEnough, `at most ${RAMP_STARTS_WITHIN_DAYS_MAX} days ahead`);
 const Stages = z.array(z.int().min(1).max(STAGE_MAX)).min(1).max(RAMP_STAGES_MAX);
 
 const RATE =
@@ -51,6 +61,14 @@ export const PACE_SHOWN = z
         '`closed`: used as usual. `open`: it fails, and is left alone until `open_until`. `probing`: one finds out.',
     }),
     open_until: z.iso.datetime().nullable(),
+    paused: z
+      .strictObject({ reason: z.enum(['throttled', 'quota_exhausted']), until: z.iso.datetime() })
+      .nullable()
+      .meta({
+        description:
+          'The provider wants nothing until then: its quota is used up, or it throttled and said for how long. A ' +
+          'test message that it takes, or saving its connection again, ends it.',
+      }),
     rate_per_second: z.number().nullable().meta({
       description: 'What is in effect; null is as many as the provider takes.',
     }),
@@ -68,6 +86,7 @@ export const PACE_SHOWN = z
 export const UNPACED: z.output<typeof PACE_SHOWN> = {
   circuit: 'closed',
   open_until: null,
+  paused: null,
   rate_per_second: null,
   is_rate_learned: false,
   ramp_today: null,

@@ -2,7 +2,7 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { networkOf } from './checks.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
-import { HOPELESS_REASONS, SENDER_REASONS } from './outcome.ts';
+import { isHopeless, SENDER_REASONS } from './outcome.ts';
 import type { SaidBounce, SendOutcome } from './outcome.ts';
 import { findProvider, parkProvider } from './queries.ts';
 import { openSettings, saveProvider } from './records.ts';
@@ -10,7 +10,7 @@ import type { NewProvider, Sender } from './records.ts';
 import type { Settings } from './settings.ts';
 import type { Link, WireMessage } from './transport.ts';
 
-export { HOPELESS_REASONS, LINKS_PER_PROVIDER_MAX, saveProvider, SENDER_REASONS };
+export { isHopeless, LINKS_PER_PROVIDER_MAX, saveProvider, SENDER_REASONS };
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { fixOf } from './failures.ts';
 export { allow, findState, setPlan, spend } from './pace.ts';

@@ -1,3 +1,5 @@
+import { QUOTA_RETRY_SECONDS } from './outcome.ts';
+
 /** How far ahead of the clock a claim may take what a rate allows. */
 export const RATE_AHEAD_MS = 2_000;
 /** What a throttling provider taught is forgotten: the learned rate doubles each time this has passed. */
@@ -21,6 +23,24 @@ export const rateAt = (
   const doublings = Math.max(0, now - learned.at) / RATE_RECOVERY_MS;
   if (doublings > DOUBLINGS_MAX) return configured;
   return Math.min(configured ?? Infinity, learned.rate * 2 ** doublings);
+};
+
+export type Pause = { reason: 'throttled' | 'quota_exhausted'; until: number };
+
+/**
+ * For how long a throttling provider wants nothing at all, and why; null when `nextAt` is no further away than a rate
+ * gives away by itself. As long as that is the pause of a quota, it is one.
+ */
+export const pauseAt = (
+  rate: number | null,
+  learned: Learned | null,
+  nextAt: number,
+  now: number,
+): Pause | null => {
+  const aheadMs = RATE_AHEAD_MS + (rate === null ? 0 : 1_000 / rate);
+  if (!learned || nextAt - now <= aheadMs) return null;
+  const isQuota = nextAt - learned.at >= QUOTA_RETRY_SECONDS * 1_000;
+  return { reason: isQuota ? 'quota_exhausted' : 'throttled', until: nextAt };
 };
 
 export type RateGrant = { sends: number; startsAt: number; wakesAt: number };

@@ -16,7 +16,7 @@ import {
 import type { NewProviderRow, ProviderRow } from './queries.ts';
 import { setPlan } from './pace.ts';
 import type { Plan } from './pace.ts';
-import { noteSuccess } from './pace_notes.ts';
+import { noteProved } from './pace_notes.ts';
 import { findStrangers, KIND_FIELDS } from './schema.ts';
 import type { ProviderChange } from './schema.ts';
 import { refuseElsewhere } from './secret_again.ts';
@@ -119,7 +119,7 @@ const keepPlan = async (
   isProved = true,
 ): Promise<void> => {
   await setPlan(scope, providerId, { rate_per_second, ramp });
-  if (isProved) await noteSuccess(scope, providerId);
+  if (isProved) await noteProved(scope, providerId);
 };
 
 /** Proves that the settings work, then keeps them: a new record, or new settings for the same from-address. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsAnswer, HttpsConnection } from '../base/https.ts';
-import { BAD_ADDRESS, isAboutMailbox, readSaidBounce } from './bounces.ts';
+import { BAD_ADDRESS, isAboutMailbox, isAboutRecipient, readSaidBounce } from './bounces.ts';
 import { classifyStatus, readJson, reasonOf, retryAfterOf } from './http_answers.ts';
-import { bounced, deferred, rejected } from './outcome.ts';
-import type { PreflightOutcome, SaidBounce, SendOutcome } from './outcome.ts';
+import { bounced, deferred, rejected, saidOfOne } from './outcome.ts';
+import type { FailureReason, PreflightOutcome, SaidBounce, SendOutcome } from './outcome.ts';
 import { readReason } from './reply_texts.ts';
 import type { RelaySettings } from './settings.ts';
 import { failed } from './transport.ts';
@@ -52,23 +52,30 @@ const toText = (told: readonly unknown[]): string =>
 /** What receivers said, passed on: nothing else in an answer is about a mailbox. */
 const failuresOf = (read: Answer): string => toText(dataOf(read)?.failures ?? []);
 
-/** Everything that an answer says of errors, as one text. */
-const problemOf = (read: Answer): string => {
-  const told = [read, dataOf(read)].flatMap((one) => [
-    one?.error_code,
-    one?.error,
-    one?.field_validation_errors,
-  ]);
-  return toText([...told, dataOf(read)?.failures]);
+/** Everything that the provider says of errors itself, as one text. */
+const problemOf = (read: Answer): string =>
+  toText(
+    [read, dataOf(read)].flatMap((one) => [
+      one?.error_code,
+      one?.error,
+      one?.field_validation_errors,
+    ]),
+  );
+
+/** What a reason means for the message: of the account it is mended by a person, of the message never. */
+const fromReason = ({ headers }: HttpsAnswer, reason: FailureReason): SendOutcome => {
+  const isOfMessage = reason === 'sender_not_verified' || reason === 'region_mismatch';
+  return isOfMessage ? rejected(reason) : deferred(reason, retryAfterOf(headers));
 };
 
-/** What the provider's words mean for the message: of the account they are mended by a person, of the message never. */
-const fromText = (answer: HttpsAnswer, read: Answer | null, text: string): SendOutcome | null => {
-  const reason = readReason(text);
-  // A mailbox that is full uses up no quota of the account's.
-  if (reason === null || (read && isAboutMailbox(failuresOf(read)))) return null;
-  const isOfMessage = reason === 'sender_not_verified' || reason === 'region_mismatch';
-  return isOfMessage ? rejected(reason) : deferred(reason, retryAfterOf(answer.headers));
+/** What the words of an answer mean. Those of a receiver are about its recipient, but for what can only be ours. */
+const fromText = (answer: HttpsAnswer, read: Answer): SendOutcome | null => {
+  const failures = failuresOf(read);
+  if (isAboutMailbox(failures)) return null;
+  const reason = readReason(problemOf(read));
+  if (reason !== null) return fromReason(answer, reason);
+  const passedOn = readReason(failures, 'recipient');
+  return passedOn === null ? null : saidOfOne(fromReason(answer, passedOn));
 };
 
 /** A field of whom the message is for, and that what stands there is no address. */
@@ -97,13 +104,16 @@ const readBounce = ({ status }: HttpsAnswer, read: Answer): SaidBounce | null =>
 /** What an answer to a message means. A 200 says that it was looked at, not that it was taken. */
 export const classify = (answer: HttpsAnswer): SendOutcome => {
   const read = readAnswer(answer);
-  const problem = read ? problemOf(read) : '';
   const bounce = read && readBounce(answer, read);
   if (bounce) return bounced(bounce);
-  const told = fromText(answer, read, problem);
+  const told = read && fromText(answer, read);
   if (told) return told;
+  const failures = read ? failuresOf(read) : '';
+  if (OF_MESSAGE.includes(answer.status) && isAboutRecipient(failures))
+    return rejected('recipient_refused');
   if (answer.status < 200 || answer.status >= 300) return classifyStatus(answer);
   const data = read && dataOf(read);
+  const problem = read ? problemOf(read) + failures : '';
   if (!data) return problem === '' ? { kind: 'unknown' } : rejected('message_refused');
   if (problem !== '' || (data.failed ?? 0) > 0) return rejected('message_refused');
   if (data.email_id === undefined && !data.succeeded) return { kind: 'unknown' };

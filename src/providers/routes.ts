@@ -8,6 +8,7 @@ import { addProvider, editProvider, pageProviders, removeProvider, sendTest } fr
 import type { ReleaseRamped } from './acts.ts';
 import { CHECKS_PER_HOUR } from './checks.ts';
 import { domainLimits, domainRoutes } from './domain_routes.ts';
+import { RAMP_STARTS_WITHIN_DAYS_MAX } from './pace_schema.ts';
 import { findProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
 import { Email, NAME_CHARS_MAX, Provider, ProviderChange, ProviderInput } from './schema.ts';
@@ -116,7 +117,8 @@ const changeRoute = (releaseRamped: ReleaseRamped) =>
     summary: 'Change an e-mail provider.',
     description:
       'What is left out stays, a secret too; `null` takes `from_name` or `reply_to` away. A connection field ' +
-      'that is sent, or `from_email`, is proved as when the record was made; a parked provider is used again then. ' +
+      'that is sent, or `from_email`, is proved as when the record was made; a provider that was parked, or left ' +
+      'alone for a while (`pace`), is used again then. ' +
       'Another `smtp_host`, `smtp_port` or `smtp_secure` needs the `password` again: the one that is kept is given ' +
       'to nobody else. Without it the answer is 400 with an issue at `/password`.',
     params: ProviderParams,
@@ -136,8 +138,9 @@ const testRoute = (isStopped: IsStopped) =>
     access: 'server',
     summary: 'Send one test message through an e-mail provider.',
     description:
-      'A real message, over a connection of its own. If it is taken, a parked provider is used again; one whose ' +
-      'credentials fail is parked. Failures are classes: nothing of what the other side said is answered.',
+      'A real message, over a connection of its own. If it is taken, a provider that was parked, or left alone for a ' +
+      'while (`pace`), is used again at once; one whose credentials fail is parked. Failures are classes: nothing of ' +
+      'what the other side said is answered.',
     params: ProviderParams,
     refusals: ['recipient_suppressed', 'provider_test_failed'],
     body: TestInput,
@@ -180,6 +183,12 @@ export const providerLimits: readonly Limit[] = [
     value: NAME_CHARS_MAX,
     unit: 'characters',
     where: '`display_name`, `from_name`',
+  },
+  {
+    name: 'First day of a warm-up, ahead of today in UTC',
+    value: RAMP_STARTS_WITHIN_DAYS_MAX,
+    unit: 'days',
+    where: '`ramp.started_on`',
   },
   ...domainLimits,
 ];

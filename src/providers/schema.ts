@@ -21,6 +21,7 @@ const line = (most: number) =>
     .string()
     .min(1, 'must not be empty')
     .max(most, `at most ${most} characters`)
+    .refine((text) => text === '' || text.trim() !== '', 'more than spaces')
     .refine((text) => isStorable(text) && !/[\p{Cc}\u2028\u2029]/u.test(text), 'one line of text');
 
 /** Its length is no bound of its own: what is too long is no address. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Scope } from '../base/db.ts';
-import { isExplained, toFailure } from './failures.ts';
+import { isExplained, toFailure, toParked } from './failures.ts';
 import { findState } from './pace.ts';
 import type { PaceState } from './pace.ts';
 import { UNPACED } from './pace_schema.ts';
@@ -35,6 +35,10 @@ const toPace = (state: PaceState | null): z.output<typeof PACE_SHOWN> =>
     ? {
         circuit: state.circuit,
         open_until: state.circuit === 'open' ? (state.openedUntil?.toISOString() ?? null) : null,
+        paused: state.pause && {
+          reason: state.pause.reason,
+          until: new Date(state.pause.until).toISOString(),
+        },
         rate_per_second: state.rate,
         is_rate_learned: state.isLearned,
         ramp_today: state.rampToday,
@@ -52,7 +56,7 @@ const toProvider = (row: ProviderRow, state: PaceState | null): z.output<typeof 
     ...settingsOf(row),
     ...planOf(row),
     status: row.status,
-    parked: row.parked_reason && toFailure(row.parked_reason),
+    parked: row.parked_reason && toParked(row.parked_reason),
     pace: toPace(state),
     last_test: lastTestOf(row),
     created_at: row.created_at.toISOString(),

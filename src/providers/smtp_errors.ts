@@ -1,5 +1,5 @@
 import { isAboutMailbox, isAboutRelaying, readSaidBounce } from './bounces.ts';
-import { bounced, deferred, rejected } from './outcome.ts';
+import { bounced, deferred, rejected, saidOfOne } from './outcome.ts';
 import type { FailureReason, SaidBounce, SendOutcome } from './outcome.ts';
 import { isAboutOther, readReason } from './reply_texts.ts';
 import { isCertificateCode } from '../base/tls_errors.ts';
@@ -38,18 +38,19 @@ const POLICY_CODE = /\b5\.7\.\d{1,3}\b/;
 /** Also of relays that say so in words only. */
 const isAboutPolicy = (text: string): boolean => POLICY_CODE.test(text) || isAboutRelaying(text);
 
-/** What a relay's own words say beyond its code; they are only believed where a reply was due. */
-const readTexts = ({ response = '', command }: SmtpError, from: string): FailureReason | null => {
-  if (command === 'CONN' || command === 'STARTTLS' || command?.startsWith('AUTH')) return null;
-  const reason = readReason(response);
-  if (reason === 'sender_not_verified' && isAboutOther(response, from)) return 'sandboxed';
-  return reason ?? (ABOUT_SENDER.test(response) ? 'sender_not_verified' : null);
-};
-
 /** What a reply is about: commands before the recipient's say nothing of them. */
 const saidOf = ({ command, code }: SmtpError): 'recipient' | 'message' | null => {
   if (command === 'RCPT TO') return 'recipient';
   return command === 'DATA' || code === 'EMESSAGE' ? 'message' : null;
+};
+
+/** What a relay's own words say beyond its code; they are only believed where a reply was due. */
+const readTexts = (error: SmtpError, from: string): FailureReason | null => {
+  const { response = '', command } = error;
+  if (command === 'CONN' || command === 'STARTTLS' || command?.startsWith('AUTH')) return null;
+  const reason = readReason(response, saidOf(error) ?? 'account', from);
+  if (reason === 'sender_not_verified' && isAboutOther(response, from)) return 'sandboxed';
+  return reason ?? (ABOUT_SENDER.test(response) ? 'sender_not_verified' : null);
 };
 
 /**
@@ -114,5 +115,6 @@ export const toOutcome = (error: SmtpError, phase: Phase, from = ''): SendOutcom
   const bounce = readBounce(error, reason);
   if (bounce !== null) return bounced(bounce);
   const isFinal = FINAL_REASONS.includes(reason) && isPermanent(error);
-  return isFinal ? rejected(reason) : deferred(reason);
+  if (isFinal) return rejected(reason);
+  return saidOf(error) === 'recipient' ? saidOfOne(deferred(reason)) : deferred(reason);
 };

@@ -5,9 +5,9 @@ import { Refusal } from '../base/refusal.ts';
 import { countCheck, networkOf } from './checks.ts';
 import { isExplained, toFailure } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
-import { HOPELESS_REASONS } from './outcome.ts';
+import { isHopeless } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
-import { noteSuccess } from './pace_notes.ts';
+import { noteProved } from './pace_notes.ts';
 import { probeMessage } from './probe_message.ts';
 import { findProvider, noteTest, noteTestBegun, parkProvider } from './queries.ts';
 import type { ProviderRow, TestNote } from './queries.ts';
@@ -32,6 +32,8 @@ const failureOf = (outcome: SendOutcome): ExplainedFailure | null => {
       return 'outcome_unknown';
     case 'not_started':
       return 'too_slow';
+    case 'deferred':
+      return outcome.reason === 'recipient_refused' ? 'recipient_deferred' : outcome.reason;
     default:
       return outcome.reason;
   }
@@ -103,7 +105,7 @@ const findNoted = (row: ProviderRow, testId: string): TestNote | null =>
 
 /**
  * Sends one real message through a provider, parked or not, and notes what came of it: one that is taken
- * unparks, one that no later attempt could mend parks. Refuses with the class of the failure.
+ * unparks and ends a pause, one that no later attempt could mend parks. Refuses with the class of the failure.
  */
 export const testProvider = async (
   deps: Deps,
@@ -124,9 +126,9 @@ export const testProvider = async (
   };
   await inProject(deps, projectId, async (scope) => {
     await noteTest(scope, row, note);
-    if (note.failure !== null && HOPELESS_REASONS.includes(note.failure))
+    if (note.failure !== null && isHopeless(outcome))
       await parkProvider(scope, row.provider_id, note.failure);
-    if (note.failure === null) await noteSuccess(scope, row.provider_id);
+    if (note.failure === null) await noteProved(scope, row.provider_id);
   });
   return toTested(note);
 };

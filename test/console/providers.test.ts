@@ -4,7 +4,14 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { allow, noteFailure, park, spend } from '../../src/providers/providers.ts';
+import {
+  allow,
+  noteFailure,
+  noteSuccess,
+  noteThrottled,
+  park,
+  spend,
+} from '../../src/providers/providers.ts';
 import { counterparts, fieldsOf } from '../providers/counterparts.ts';
 import type { KINDS } from '../providers/counterparts.ts';
 import { testAdmin } from '../support/admin.ts';
@@ -126,6 +133,18 @@ describe('e-mail providers in a browser', () => {
     await api.call('POST', '/v1/suppressions', { key, body: { email: 'me@example.com' } });
     await page.keyboard.press('Enter');
     await page.getByText('This address is on the suppression list').waitFor();
+    expect(await page.getByText('Last test: taken').count()).toBe(0);
+    await to.fill('you@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByText('The provider took it').waitFor();
+    await page.getByText('Last test: taken').waitFor();
+    sinks.relay.play('/email/mime', { status: 402, json: {} }, 1);
+    await page.keyboard.press('Enter');
+    await page.getByText('is used up').waitFor();
+    expect(await page.getByText('Last test: taken').count()).toBe(0);
+    await page.reload();
+    await page.getByRole('tab', { name: 'Test message' }).click();
+    await page.getByText('Last test: The account').waitFor();
   }, 60_000);
 
   test('a list says what is parked, what is paused, how much of a warm-up is used, and what to do', async () => {
@@ -137,10 +156,17 @@ describe('e-mail providers in a browser', () => {
     const { page } = await openPage();
     await page.getByText('Paused after failures').waitFor();
     await page.getByText('It is tried again by itself').waitFor();
+    await within((scope) => noteSuccess(scope, id));
+    await within((scope) => noteThrottled(scope, id, 1, 3_600_000));
+    await page.reload();
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await page.getByText("Paused: the account's quota is used up").waitFor();
+    await page.getByText('Nothing goes to it until').waitFor();
+    expect(await page.getByText('sends a second at most').count()).toBe(0);
     await within((scope) => park(scope, id, 'invalid_key'));
     await page.reload();
     await page.getByText('Parked', { exact: true }).waitFor();
-    await page.getByText('Then save the record again').waitFor();
+    await page.getByText('once you save the provider again').waitFor();
     await within(async (scope) => spend(scope, id, await allow(scope, id), 0));
   }, 60_000);
 

@@ -106,6 +106,22 @@ describe('a send in a browser', () => {
     expect(await sends.read(send.sendId)).toMatchObject({ status: 'queued', attempt_count: 1 });
   }, 60_000);
 
+  test('one that is sent again by itself says when, and is stopped by who says so twice', async () => {
+    const { send, sends } = await handingOff();
+    await sends.update(send.sendId, "on_unknown = 'resend'");
+    await sends.end(send.sendId, 'unknown', { retryAfterSeconds: 600 });
+    const { page } = await open(send.sendId);
+    await page.getByText('It is sent again by itself', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Do not send it again by itself' }).click();
+    await page.getByRole('button', { name: 'Yes, do not send it again' }).click();
+    await page.getByText('It was to be sent again and was not').waitFor();
+    expect(await page.getByText('It is sent again by itself', { exact: true }).count()).toBe(0);
+    expect(await sends.read(send.sendId)).toMatchObject({
+      status: 'unknown',
+      status_reason: 'cancelled',
+    });
+  }, 60_000);
+
   test('what waits is cancelled by who says so twice', async () => {
     const { send, sends } = await handingOff();
     await sends.update(send.sendId, `status = 'queued', lease_owner = null, lease_until = null`);

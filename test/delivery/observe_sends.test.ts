@@ -158,6 +158,23 @@ test('one that is refused when it is planned is there once, however often it is 
   ]);
 });
 
+test.each(['delivered', 'bounced', 'complained', 'taken'] as const)(
+  'one that somebody found not to be sent, and that was %s, was sent: both are there, once',
+  async (fact) => {
+    const { sends, send, begun, within, observed } = await opened();
+    await sends.plan(send);
+    await begun();
+    await sends.end(send.sendId, 'unknown');
+    await within((scope) => resolve(scope, send.sendId, 'not_sent'));
+    for (let times = 0; times < 2; times += 1) await sends.tell(send.sendId, fact, AT);
+    expect(await sends.read(send.sendId)).toMatchObject({ status: 'accepted', accepted_at: AT });
+    expect((await observed()).map(({ name }) => name).toSorted()).toEqual([
+      'email_sent',
+      'email_skipped',
+    ]);
+  },
+);
+
 test('an outcome that is written twice is there once', async () => {
   const { sends, send, begun, observed } = await opened();
   await sends.plan(send);

@@ -148,8 +148,23 @@ describe('409 send_not_unknown', () => {
 
   test('an attempt that there was not', async () => {
     const { sends, send } = await unknownSend();
-    expectRefusal(await sendAgain(send.sendId, 2), 'send_not_unknown');
+    const answer = await sendAgain(send.sendId, 7);
+    expectRefusal(answer, 'send_not_unknown');
+    expect(answer.body.detail).toContain('are 1, not 7');
     expect(await sends.read(send.sendId)).toMatchObject({ status: 'unknown' });
+  });
+
+  test('one that was queued again and cancelled since: nothing is sent', async () => {
+    const { sends, send, work } = await unknownSend();
+    await sendAgain(send.sendId);
+    const { server_key: key } = api.project;
+    const cancelled = await api.call('POST', `/v1/sends/${send.sendId}/cancel`, { key });
+    expect(cancelled.body.status).toBe('cancelled');
+    const answer = await sendAgain(send.sendId);
+    expectRefusal(answer, 'send_not_unknown');
+    expect(answer.body.detail).toContain('cancelled since');
+    await work();
+    expect(await sends.read(send.sendId)).toMatchObject({ attempt_count: 1 });
   });
 
   test('somebody who is erased', async () => {
@@ -159,6 +174,13 @@ describe('409 send_not_unknown', () => {
     expectRefusal(answer, 'send_not_unknown');
     expect(answer.body.detail).toContain('erased');
   });
+});
+
+test('400 invalid_request: attempts are counted from 1, and the answer says so', async () => {
+  const { send } = await unknownSend();
+  const answer = await sendAgain(send.sendId, 0);
+  expectRefusal(answer, 'invalid_request');
+  expect(JSON.stringify(answer.body)).toMatch(/at least 1|>=\s?1/);
 });
 
 test('400 invalid_request: what was accepted is not sent again', async () => {

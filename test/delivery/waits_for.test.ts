@@ -1,17 +1,19 @@
 // Why a queued send waits, as far as its provider is the reason: looked up when it is read.
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { allow, noteFailure, park, spend } from '../../src/providers/providers.ts';
+import { deferred } from '../../src/providers/outcome.ts';
+import { allow, noteFailure, noteThrottled, park, spend } from '../../src/providers/providers.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { API_KEY } from '../support/relay_sink.ts';
 import { newSend, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
 const api = testApi(database);
-const { create } = providersOf(api);
+const { create, change, read: readProvider, test: sendTest } = providersOf(api);
 beforeEach(async () => {
   api.project = await createProject(database.deps, 'its own');
 });
@@ -73,9 +75,126 @@ test('GET 200: a ramp that has no room today, until midnight in UTC', async () =
   });
 });
 
+const IN_AN_HOUR = `due_at = date_trunc('milliseconds', now() + interval '1 hour')`;
+
 test('GET 200: a rate, but not of a send that waits for its own next try', async () => {
   const { sendId, sends, read } = await queued({ rate_per_second: 5 });
   expect((await read()).waits_for).toEqual({ ...nothing, because: 'rate' });
-  await sends.update(sendId, `status_reason = 'throttled'`);
-  expect((await read()).waits_for).toBeNull();
+  await sends.update(sendId, `status_reason = 'throttled', ${IN_AN_HOUR}`);
+  const until = (await sends.read(sendId)).due_at.toISOString();
+  expect((await read()).waits_for).toEqual({ because: 'retry', reason: 'throttled', until, fix });
+  await sends.update(sendId, 'due_at = now()');
+  expect((await read()).waits_for).toEqual({ ...nothing, because: 'rate' });
 });
+
+test.each(['quiet_hours', 'frequency_cap', 'unconfirmed_address', 'ramp'])(
+  'GET 200: %s, with the moment until which it was put off',
+  async (because) => {
+    const { sendId, sends, read } = await queued();
+    await sends.update(sendId, `status_reason = '${because}', ${IN_AN_HOUR}`);
+    const until = (await sends.read(sendId)).due_at.toISOString();
+    expect((await read()).waits_for).toEqual({ because, reason: null, until, fix });
+  },
+);
+
+test('GET 200: of its own next try and its provider, what lasts longer', async () => {
+  const { providerId, sendId, sends, read } = await queued();
+  await within((scope) => noteThrottled(scope, providerId, 1, 2 * 3_600_000));
+  await sends.update(sendId, `status_reason = 'throttled', ${IN_AN_HOUR}`);
+  expect((await read()).waits_for).toMatchObject({ because: 'provider_paused' });
+  await sends.update(sendId, "due_at = now() + interval '3 hours'");
+  expect((await read()).waits_for).toMatchObject({ because: 'retry' });
+  await within((scope) => park(scope, providerId, 'invalid_key'));
+  expect((await read()).waits_for).toMatchObject({ because: 'provider_parked' });
+});
+
+describe('a provider that wants nothing for a while', () => {
+  const paused = async (reason: 'throttled' | 'quota_exhausted') => {
+    const one = await queued({ rate_per_second: 5 });
+    const pauseMs = reason === 'throttled' ? 60_000 : 3_600_000;
+    await within((scope) => noteThrottled(scope, one.providerId, 1, pauseMs));
+    return one;
+  };
+
+  test.each(['throttled', 'quota_exhausted'] as const)(
+    'GET 200: %s is told with its moment, by the send and by the provider',
+    async (reason) => {
+      const { providerId, read } = await paused(reason);
+      const { paused: pause } = (await readProvider(providerId)).body.pace;
+      expect(pause).toEqual({ reason, until: expect.any(String) });
+      const leftMs = Date.parse(pause.until) - Date.now();
+      expect(Math.round(leftMs / 60_000)).toBe(reason === 'throttled' ? 1 : 60);
+      expect((await read()).waits_for).toEqual({
+        because: 'provider_paused',
+        reason,
+        until: pause.until,
+        fix: expect.stringContaining('test message'),
+      });
+    },
+  );
+
+  test('gets nothing until then, also once what it taught of its rate is forgotten', async () => {
+    const { providerId } = await paused('quota_exhausted');
+    const claim = () => within((scope) => allow(scope, providerId));
+    expect(await claim()).toMatchObject({ sends: 0, limitedBy: 'pause' });
+    await database.owner.query(
+      `update providers.paces set learned_at = now() - interval '1 day', next_at = now() + interval '1 hour'
+      where provider_id = $1`,
+      [providerId],
+    );
+    expect(await claim()).toMatchObject({ sends: 0, limitedBy: 'pause' });
+  });
+
+  test('the pause of a quota is not made shorter, nor another, by a burst that only throttles', async () => {
+    const { providerId } = await queued();
+    await within((scope) => noteThrottled(scope, providerId, 1, 2_000));
+    await within((scope) => noteThrottled(scope, providerId, 1, 3_600_000));
+    const told = (await readProvider(providerId)).body.pace;
+    expect(told.paused.reason).toBe('quota_exhausted');
+    await within((scope) => noteThrottled(scope, providerId, 1, 2_000));
+    expect((await readProvider(providerId)).body.pace.paused).toEqual(told.paused);
+  });
+
+  test('a test message that it takes ends that, and says so to whoever waits', async () => {
+    const { providerId, read } = await paused('quota_exhausted');
+    const hints = async () =>
+      (await database.owner.query('select key from graphile_worker.jobs')).rows.filter(({ key }) =>
+        String(key).includes(providerId),
+      ).length;
+    sinks.relay.play('/email/mime', { status: 402, json: {} }, 1);
+    expect((await sendTest(providerId)).status).toBe(422);
+    expect((await read()).waits_for).toMatchObject({ because: 'provider_paused' });
+    expect(await hints()).toBe(0);
+    expect((await sendTest(providerId)).status).toBe(200);
+    expect(await hints()).toBe(1);
+    expect((await readProvider(providerId)).body.pace).toMatchObject({
+      paused: null,
+      is_rate_learned: false,
+    });
+    expect((await read()).waits_for).toMatchObject({ because: 'rate' });
+  });
+
+  test('saving its connection ends that, saving its name does not', async () => {
+    const { providerId, read } = await paused('throttled');
+    await change(providerId, { display_name: 'Another' });
+    expect((await read()).waits_for).toMatchObject({ because: 'provider_paused' });
+    await change(providerId, { api_key: API_KEY });
+    expect((await read()).waits_for).toMatchObject({ because: 'rate' });
+  });
+});
+
+test('a Retry-After of an hour or more is the pause of a quota', () => {
+  expect(deferred('throttled', 3_600)).toMatchObject({ reason: 'quota_exhausted' });
+  expect(deferred('throttled', 3_599)).toMatchObject({ reason: 'throttled' });
+});
+
+test.each(['account_blocked', 'invalid_key', 'authentication_failed'])(
+  'GET 200: what ends that a provider is parked for %s is said once',
+  async (reason) => {
+    const { providerId, read } = await queued();
+    await within((scope) => park(scope, providerId, reason));
+    const { fix: told } = (await read()).waits_for;
+    expect((await readProvider(providerId)).body.parked.fix).toBe(told);
+    expect(told.match(/test message/g)).toHaveLength(1);
+  },
+);

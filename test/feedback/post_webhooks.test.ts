@@ -299,7 +299,11 @@ describe('refusals', () => {
       ])
         expectRefusal(await post(hardBounce(email), { key: null, headers }), 'invalid_token');
     const path = `${doors()[0]}?token=${revoked}`;
-    expectRefusal(await post(hardBounce(email), { key: null }, path), 'invalid_token');
+    const refused = await post(hardBounce(email), { key: null }, path);
+    expectRefusal(refused, 'invalid_token');
+    // Alike for a key that is good elsewhere, and naming what is good here.
+    const { detail } = (await post(hardBounce(email), { key: api.project.server_key })).body;
+    expect([detail, refused.body.detail]).toEqual([expect.stringContaining('svc_hook_'), detail]);
     expect(await suppressed()).not.toHaveProperty([email]);
   });
 

@@ -242,6 +242,12 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       (count) => connect({ from_name: chars(count) }),
     ])(value);
   },
+  'First day of a warm-up, ahead of today in UTC': bound([
+    (days) =>
+      connect({
+        ramp: { started_on: new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10) },
+      }),
+  ]),
   'Connections to providers that a project asks for, per process': async (perHour) => {
     await startAfresh();
     for (let asked = 0; asked < perHour; asked += 1) expect((await connect()).status).toBe(201);

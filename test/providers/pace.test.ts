@@ -91,6 +91,19 @@ describe('a rate', () => {
     expect((await claim(10)).taken).toBe(10);
   });
 
+  test('however slow, is no pause: only a provider asks for one', async () => {
+    const { claim, within, providerId, update } = await pacedProvider({ rate_per_second: 0.01 });
+    expect((await claim(9)).taken).toBe(1);
+    const pause = async () => (await within((scope) => findState(scope, providerId)))?.pause;
+    expect(await pause()).toBeNull();
+    expect(await claim(9)).toMatchObject({ taken: 0, limitedBy: 'rate' });
+    // Taught long ago, and faster than what is configured.
+    await update("learned_rate = 5, learned_at = now() - interval '1 day'");
+    expect(await pause()).toBeNull();
+    await within((scope) => setPlan(scope, providerId, { rate_per_second: 100, ramp: null }));
+    expect(await pause()).toBeNull();
+  });
+
   test('is halved by throttled answers, once in a burst, with a pause, and recovers', async () => {
     const { claim, within, providerId, update } = await pacedProvider({ rate_per_second: 100 });
     for (let burst = 0; burst < 3; burst += 1)
@@ -98,7 +111,7 @@ describe('a rate', () => {
     expect(await within((scope) => findState(scope, providerId))).toMatchObject({
       rate: expect.closeTo(20, 0),
     });
-    expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'rate' });
+    expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'pause' });
     await update("next_at = now(), learned_at = now() - interval '1 hour'");
     expect((await within((scope) => findState(scope, providerId)))?.rate).toBe(100);
     expect((await claim(1_000)).taken).toBeGreaterThan(100);

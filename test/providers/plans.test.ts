@@ -76,6 +76,9 @@ test.each([
   { rate_per_second: 0.001 },
   { ramp: { started_on: '1999-12-31' } },
   { ramp: { started_on: '2026-02-30' } },
+  { ramp: { started_on: '2999-01-01' } },
+  { display_name: ' ' },
+  { from_name: ' \u3000' },
   { ramp: { started_on: '2026-02-01', stages: [] } },
   { ramp: { started_on: '2026-02-01', stages: [0, 50] } },
 ])('400 invalid_request: %j', async (given) => {
@@ -101,6 +104,7 @@ test('GET 200: how a provider is used just now is shown, alone and in the list',
   const unhindered = {
     circuit: 'closed',
     open_until: null,
+    paused: null,
     rate_per_second: 2.5,
     is_rate_learned: false,
     ramp_today: { allowed: 7, used: 0 },

@@ -238,6 +238,22 @@ describe('classify', () => {
     ],
     ['policy', { failures: ['550 5.7.1 blocked: user unknown'] }, rejected('message_refused')],
     ['a full mailbox', { failures: ['552 5.2.2 quota exceeded'] }, bounced('552 5.2.2', 'soft')],
+    [
+      'a full mailbox, in words',
+      { failures: ['552 Mailbox quota exceeded'] },
+      bounced('552', 'soft'),
+    ],
+    [
+      'an account in words',
+      { failures: ['550 User account is disabled'] },
+      rejected('recipient_refused'),
+    ],
+    ['a domain', { failures: ['550 Domain not found'] }, rejected('recipient_refused')],
+    [
+      'the relay, of the sender',
+      { failures: ['550 your account is suspended'] },
+      deferred('account_blocked', { isOfOne: true }),
+    ],
     ['the size', { failures: ['552 5.3.4 too big'] }, rejected('message_refused')],
     ['no relaying', { failures: ['550 5.1.1 relaying denied'] }, rejected('message_refused')],
     ['no receiver', { failures: ['user unknown'] }, rejected('message_refused')],

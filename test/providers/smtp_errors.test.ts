@@ -50,6 +50,26 @@ describe('what a relay says in words', () => {
     ['RCPT TO', 550, '5.1.2 Domain shop.test not found', 'recipient_refused'],
     ['DATA', 550, '5.2.1 account has been disabled', 'recipient_refused'],
     ['MAIL FROM', 550, '5.2.1 account has been disabled', 'account_blocked'],
+    ['RCPT TO', 552, 'Mailbox quota exceeded', 'recipient_refused'],
+    ['RCPT TO', 454, 'Throttling failure: Daily message quota exceeded', 'quota_exhausted'],
+    ['RCPT TO', 454, 'Throttling failure: Maximum sending rate exceeded', 'throttled'],
+    ['RCPT TO', 450, 'recipient rate limit exceeded', 'recipient_refused'],
+    ['RCPT TO', 550, 'account is disabled', 'recipient_refused'],
+    ['RCPT TO', 550, 'your account has been suspended', 'account_blocked'],
+    ['RCPT TO', 550, 'sender not verified', 'sender_not_verified'],
+    ['RCPT TO', 550, 'Domain acme.test not found', 'recipient_refused'],
+    ['MAIL FROM', 550, 'account is disabled', 'account_blocked'],
+    ['MAIL FROM', 452, 'quota exceeded', 'quota_exhausted'],
+    ['MAIL FROM', 550, 'invalid_api_key', 'invalid_key'],
+    ['DATA', 554, '5.7.1 the account of ada is suspended', 'message_refused'],
+    ['DATA', 554, '5.7.1 account suspended', 'message_refused'],
+    ['DATA', 554, 'Sending paused for this account.', 'account_blocked'],
+    ['DATA', 554, 'Your account is suspended', 'account_blocked'],
+    ['DATA', 552, 'message size limit exceeded', 'message_refused'],
+    ['DATA', 550, 'Domain acme.test not found', 'region_mismatch'],
+    ['DATA', 550, 'Domain mail.acme.test not found', 'region_mismatch'],
+    ['DATA', 550, 'Domain shop.test not found', 'message_refused'],
+    ['DATA', 550, 'invalid_api_key', 'message_refused'],
     ['DATA', 552, '5.3.4 too big', 'message_refused'],
     ['DATA', 421, 'closing', 'throttled'],
   ])('%s: %i %s is %s', (command, code, text, reason) => {
@@ -103,15 +123,18 @@ describe('a bounce that is said while the message is handed over', () => {
     });
   });
 
-  test.each<[string, number, string]>([
+  test.each<[string, number, string, string?]>([
     ['RCPT TO', 552, '5.2.2 mailbox full'],
     ['DATA', 552, '5.2.2 over quota'],
-  ])('%s: %i %s is a soft one', (command, code, text) => {
+    ['RCPT TO', 552, 'Mailbox quota exceeded', '552'],
+    ['RCPT TO', 552, 'scripted', '552'],
+    ['RCPT TO', 550, 'mailbox is full', '550'],
+  ])('%s: %i %s is a soft one', (command, code, text, codes = '552 5.2.2') => {
     const phase = command === 'DATA' ? 'body' : 'before_body';
     expect(toOutcome(reply(command, code, text), phase, FROM)).toEqual({
       kind: 'rejected',
       reason: 'recipient_refused',
-      bounce: { type: 'soft', codes: '552 5.2.2' },
+      bounce: { type: 'soft', codes },
     });
   });
 
@@ -125,6 +148,10 @@ describe('a bounce that is said while the message is handed over', () => {
     ['RCPT TO', 550, '5.1.8 sender domain does not exist'],
     ['RCPT TO', 452, '4.2.2 mailbox full'],
     ['RCPT TO', 552, '5.3.4 too big'],
+    ['RCPT TO', 552, 'message too big'],
+    ['RCPT TO', 452, 'Mailbox quota exceeded'],
+    ['DATA', 552, 'Mailbox quota exceeded'],
+    ['RCPT TO', 550, 'User account is disabled'],
     ['RCPT TO', 550, '5.1.0 rejected'],
     ['DATA', 550, 'mailbox unavailable'],
     ['DATA', 554, '5.7.1 spam: no such user'],

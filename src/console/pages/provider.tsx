@@ -18,7 +18,7 @@ import { ProviderForm } from '../parts/provider_form.tsx';
 import { ProviderState, ProviderStatus } from '../parts/provider_state.tsx';
 import { Refused } from '../parts/refused.tsx';
 import { When } from '../parts/when.tsx';
-import { provider } from '../queries.ts';
+import { provider, queryClient } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/settings/providers/$providerId');
 
@@ -61,7 +61,10 @@ const Test = ({ projectId, provider: { id, last_test } }: Props) => {
   const failure = failureOf(test.error);
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    test.mutate(fieldOf(event.currentTarget, 'to').trim());
+    // What came of a test that was refused is noted, too.
+    const readAnew = () =>
+      void queryClient.invalidateQueries({ queryKey: ['providers', projectId] });
+    test.mutate(fieldOf(event.currentTarget, 'to').trim(), { onError: readAnew });
   };
   return (
     <form onSubmit={submit} noValidate>
@@ -92,7 +95,7 @@ const Test = ({ projectId, provider: { id, last_test } }: Props) => {
         ) : (
           <Refused error={test.error} fields={['to']} />
         )}
-        {last_test && (
+        {last_test && !test.error && (
           <Group gap={6}>
             <Text size="sm" c="dimmed">
               Last test: {last_test.ok ? 'taken' : (last_test.failure?.cause ?? 'not taken')},

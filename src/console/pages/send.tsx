@@ -145,6 +145,12 @@ const Preview = ({ projectId, sendId }: { projectId: string; sendId: string }) =
 const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
   provider_parked: 'It waits: its provider is parked',
   circuit_open: 'It waits: its provider is left alone after failures',
+  provider_paused: 'It waits: its provider wants nothing for now',
+  retry: 'It waits for its next try',
+  resend: 'It is sent again by itself',
+  quiet_hours: 'It waits for the end of quiet hours',
+  frequency_cap: 'It waits: the person has had enough mails for now',
+  unconfirmed_address: 'It waits for another mail to this address',
   ramp: 'It waits: the warm-up of its provider has no room today',
   rate: 'It waits for its turn',
 };

@@ -169,6 +169,10 @@ const Card = ({ webhook, projectId }: Props) => {
   );
 };
 
+const SOFT_ROW =
+  'A delivery begins a new row, and so does a mail that was taken and did not bounce. ' +
+  "Counts from an address's next notice on.";
+
 const SoftBounces = ({ projectId, max }: { projectId: string; max: number }) => {
   const decide = useChange(projectId, ['webhooks'], (soft_bounces_max: number) =>
     api.webhooks.decide.mutate({ projectId, soft_bounces_max }),
@@ -189,7 +193,7 @@ const SoftBounces = ({ projectId, max }: { projectId: string; max: number }) => 
               key={max}
               name="soft_bounces_max"
               label="Suppress an address after so many in a row"
-              description="A delivery in between begins a new row. Counts from an address's next notice on."
+              description={SOFT_ROW}
               defaultValue={max}
               inputMode="numeric"
               error={issuesOf(decide.error)['soft_bounces_max']}

@@ -9,14 +9,21 @@ const circuits = {
   probing: { word: 'Being tried again', color: 'orange' },
 } as const;
 
+const wordOf = ({ status, pace }: Provider) => {
+  if (status === 'parked') return { word: 'Parked', color: 'red' } as const;
+  const isPaused = pace.circuit === 'closed' && pace.paused !== null;
+  return isPaused ? ({ word: 'Paused', color: 'orange' } as const) : circuits[pace.circuit];
+};
+
 /** How a provider stands, in a word. */
 export const ProviderStatus = ({ provider }: { provider: Provider }) => (
-  <Status
-    {...(provider.status === 'parked'
-      ? { word: 'Parked', color: 'red' }
-      : circuits[provider.pace.circuit])}
-  />
+  <Status {...wordOf(provider)} />
 );
+
+const pauses = {
+  throttled: 'Paused: it asked to be left alone',
+  quota_exhausted: "Paused: the account's quota is used up",
+} as const;
 
 const Ramp = ({ today }: { today: { allowed: number; used: number } }) => (
   <Stack gap={4}>
@@ -43,7 +50,7 @@ export const ProviderState = ({ provider }: { provider: Provider }) => {
     <Stack gap="sm">
       {parked && (
         <Alert color="red" title={`Parked: ${parked.cause}`}>
-          {parked.fix} Then save the record again, or send a test message.
+          {parked.fix}
         </Alert>
       )}
       {pace.open_until !== null && (
@@ -53,7 +60,15 @@ export const ProviderState = ({ provider }: { provider: Provider }) => {
           </Group>
         </Alert>
       )}
-      {pace.is_rate_learned && pace.rate_per_second !== null && (
+      {pace.paused && (
+        <Alert color="orange" title={pauses[pace.paused.reason]}>
+          <Group gap={6}>
+            Nothing goes to it until <When at={pace.paused.until} />
+          </Group>
+          A test message that it takes, or saving its connection again, ends this at once.
+        </Alert>
+      )}
+      {pace.is_rate_learned && !pace.paused && pace.rate_per_second !== null && (
         <Alert color="yellow" title="It throttles">
           It gets {pace.rate_per_second.toFixed(1)} sends a second at most for now. That doubles
           every five minutes.

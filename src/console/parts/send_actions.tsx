@@ -8,7 +8,7 @@ import { inWords } from './statuses.ts';
 
 type Props = { projectId: string; send: SendDetail };
 
-const Unknown = ({ projectId, send: { id, on_unknown, attempts, to, status_reason } }: Props) => {
+const Unknown = ({ projectId, send: { id, attempts, to, status_reason, waits_for } }: Props) => {
   const resolve = useChange(projectId, ['sends'], (outcome: 'accepted' | 'not_sent') =>
     api.sends.resolve.mutate({ projectId, sendId: id, outcome }),
   );
@@ -24,9 +24,7 @@ const Unknown = ({ projectId, send: { id, on_unknown, attempts, to, status_reaso
           The connection ended after the message and before the answer. Look it up at the provider,
           then say here what you found. Feedback that arrives says it by itself.
           {isStopped && ` It was to be sent again and was not: ${inWords(status_reason)}.`}
-          {!isStopped &&
-            on_unknown === 'resend' &&
-            ' Its automation wants it to be sent again by itself.'}
+          {waits_for !== null && ' Its automation wants it to be sent again by itself.'}
         </span>
         <Group gap="sm">
           <Button size="xs" loading={isBusy} onClick={() => resolve.mutate('accepted')}>
@@ -57,7 +55,11 @@ const Unknown = ({ projectId, send: { id, on_unknown, attempts, to, status_reaso
   );
 };
 
-const Queued = ({ projectId, send: { id } }: Props) => {
+const Cancel = ({ projectId, send: { id, status } }: Props) => {
+  const words =
+    status === 'unknown'
+      ? (['Do not send it again by itself', 'Yes, do not send it again'] as const)
+      : (['Cancel this send', 'Yes, cancel this send'] as const);
   const [isSure, setIsSure] = useState(false);
   const cancel = useChange(projectId, ['sends'], () =>
     api.sends.cancel.mutate({ projectId, sendId: id }),
@@ -70,7 +72,7 @@ const Queued = ({ projectId, send: { id } }: Props) => {
         loading={cancel.isPending}
         onClick={() => (isSure ? cancel.mutate(undefined) : setIsSure(true))}
       >
-        {isSure ? 'Yes, cancel this send' : 'Cancel this send'}
+        {isSure ? words[1] : words[0]}
       </Button>
       <Refused error={cancel.error} />
     </Stack>
@@ -79,6 +81,12 @@ const Queued = ({ projectId, send: { id } }: Props) => {
 
 /** What somebody can do about a send as it stands. */
 export const SendActions = (props: Props) => {
-  if (props.send.status === 'unknown') return <Unknown {...props} />;
-  return props.send.status === 'queued' ? <Queued {...props} /> : null;
+  const { status, waits_for } = props.send;
+  const mayCancel = status === 'queued' || (status === 'unknown' && waits_for !== null);
+  return (
+    <>
+      {status === 'unknown' && <Unknown {...props} />}
+      {mayCancel && <Cancel {...props} />}
+    </>
+  );
 };

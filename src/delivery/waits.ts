@@ -1,0 +1,56 @@
+import type { Scope } from '../base/db.ts';
+import { findHold, HOLDS } from '../providers/providers.ts';
+import type { Hold } from '../providers/providers.ts';
+import type { SendRow } from './log_queries.ts';
+
+/** What a send waits for besides its provider: each by its own `due_at`. */
+const OWN_WAITS = [
+  'retry',
+  'resend',
+  'quiet_hours',
+  'frequency_cap',
+  'unconfirmed_address',
+] as const;
+export const WAITS = [...HOLDS, ...OWN_WAITS] as const;
+
+export type Wait = Omit<Hold, 'because'> & { because: (typeof WAITS)[number] };
+
+type Limited = 'quiet_hours' | 'frequency_cap' | 'unconfirmed_address' | 'ramp';
+const LIMITED: Record<Limited, string> = {
+  quiet_hours: 'It is quiet where the person is: it goes by itself when that is over.',
+  frequency_cap:
+    'The person has had as many mails as are allowed: it goes by itself when there is room.',
+  unconfirmed_address:
+    'Another mail to this address, which only a browser has said, is under way: it waits for what becomes of it.',
+  ramp: 'The warm-up allowed no more that day (UTC). Raise or end the ramp of the provider.',
+};
+
+const isLimited = (reason: string | null): reason is Limited =>
+  reason !== null && Object.hasOwn(LIMITED, reason);
+
+const RESEND =
+  'It is handed over again by itself then, unless feedback or somebody says before what became of it (`resolve`). ' +
+  'Cancel it to stop that.';
+const RETRY = 'It was not taken, and is handed over again by itself then.';
+
+/** What a send waits for by itself, whatever its provider allows. */
+const ownWait = ({ shown_status, status_reason, due_at, is_resent }: SendRow): Wait | null => {
+  if (is_resent) return { because: 'resend', reason: null, until: due_at, fix: RESEND };
+  if (shown_status !== 'queued' || due_at === null || due_at.getTime() <= Date.now()) return null;
+  if (isLimited(status_reason))
+    return { because: status_reason, reason: null, until: due_at, fix: LIMITED[status_reason] };
+  return { because: 'retry', reason: status_reason, until: due_at, fix: RETRY };
+};
+
+/** Whether a provider that holds a send up does so for longer than the send waits anyway. */
+const isLonger = ({ because, until }: Hold, own: Wait): boolean =>
+  because === 'provider_parked' ||
+  (until !== null && until.getTime() > (own.until?.getTime() ?? Infinity));
+
+/** What a send waits for just now, of its own or of its provider: what lasts longer. Null: for nothing. */
+export const findWait = async (scope: Scope, row: SendRow): Promise<Wait | null> => {
+  const own = ownWait(row);
+  if (!own && row.shown_status !== 'queued') return null;
+  const hold = await findHold(scope, row.provider_id);
+  return own && !(hold && isLonger(hold, own)) ? own : hold;
+};
