@@ -12,7 +12,7 @@ const PACKAGES = join(import.meta.dirname, '..', '..', 'package-lock.json');
 const MODULE = join('browser', 'browser.js');
 
 /** What browsers of the last years run as it is. */
-const TARGET = 'es2020';
+const TARGET = 'es2021';
 
 type Format = { entry: string; format: 'iife' | 'es' };
 

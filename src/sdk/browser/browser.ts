@@ -1,5 +1,5 @@
 import { openClient } from './client.ts';
-import { toSettings, warn } from './config.ts';
+import { makeClient, toSettings, warn } from './config.ts';
 import type { Client, Config } from './config.ts';
 
 export type { Autocapture, Client, Config } from './config.ts';
@@ -10,34 +10,23 @@ const SERVER_KEY = /^svc_secret_/;
 
 type Holder = { [HELD]?: Client | undefined };
 
-/** Does nothing: for pages that are made on a server, and for keys that must not be here. */
-const idle = (): Client => ({
-  page: () => {},
-  identify: () => {},
-  track: () => {},
-  reset: () => {},
-  consent: () => {},
-  destroy: () => Promise.resolve(),
-});
+/** For pages that are made on a server, and for keys that must not be here. */
+const makeIdle = (): Client => makeClient(() => Promise.resolve());
 
 /**
  * Starts the SDK on this page: call it before anything else of yours listens. A page has one client:
  * whoever starts another gets the first.
  */
 export const init = (config: Config): Client => {
-  if (typeof window === 'undefined') return idle();
+  if (typeof window === 'undefined') return makeIdle();
   const holder = window as Holder;
   if (holder[HELD]) {
-    warn('started already: this is the first client, with its settings');
+    warn('started already');
     return holder[HELD];
   }
   if (!config?.apiKey || SERVER_KEY.test(config.apiKey)) {
-    warn(
-      config?.apiKey
-        ? 'this is a server key, and whoever sees this page can read it: revoke it, and use a publishable one'
-        : 'not started: apiKey is missing',
-    );
-    return idle();
+    warn(config?.apiKey ? 'this server key is public now: revoke it' : 'apiKey is missing');
+    return makeIdle();
   }
   const client = openClient(toSettings(config), () => {
     holder[HELD] = undefined;

@@ -9,9 +9,8 @@ export type Capture = {
   stop: () => void;
 };
 
-type Track = (event: string, properties: Record<string, unknown>) => void;
 type Occasions = {
-  track: Track;
+  track: (event: string, properties: Record<string, unknown>) => void;
   /** The page may be gone at once. */
   onLeave: () => void;
   /** Somebody looks at it again, or the network is back. */
@@ -19,9 +18,10 @@ type Occasions = {
 };
 
 /** What a page is told apart by. */
-const address = (): string => location.pathname + location.search + routeOf(location.hash);
+const addressOf = (): string => location.pathname + location.search + routeOf(location.hash);
 
-const pathOf = () => short(location.pathname + routeOf(location.hash));
+const pathOf = (): string | undefined => short(location.pathname + routeOf(location.hash));
+
 const describePage = () => ({
   url: safeUrl(location.href),
   path: pathOf(),
@@ -46,18 +46,12 @@ const followHistory = (onChange: () => void): (() => void) => {
   return () => undo.forEach((stop) => stop());
 };
 
-/** Listens to what visitors do. */
-export const startCapture = (
-  { pageviews, clicks, forms, pageLeave }: Autocapture,
-  { track, onLeave, onReturn }: Occasions,
-): Capture => {
-  const listening = new AbortController();
-  const { signal } = listening;
-  let viewed: string | undefined;
-  let viewedAt = Date.now();
-  let looking: ReturnType<typeof setTimeout> | undefined;
+type On = (target: EventTarget, type: string, handle: (event: Event) => void) => void;
 
-  const on = (target: EventTarget, type: string, handle: (event: Event) => void): void =>
+/** Listens without ever being in the way of the page. */
+const listenUntil =
+  (signal: AbortSignal): On =>
+  (target, type, handle) =>
     target.addEventListener(
       type,
       (event) => {
@@ -70,29 +64,30 @@ export const startCapture = (
       { capture: true, passive: true, signal },
     );
 
+/** Tells of pages as they are viewed and left. */
+const followPages = (
+  { pageviews, pageLeave }: Autocapture,
+  { track }: Occasions,
+  { on, signal }: { on: On; signal: AbortSignal },
+): (() => void) => {
+  let viewed: string | undefined;
+  let viewedAt = Date.now();
+  let looking: ReturnType<typeof setTimeout> | undefined;
+
   const page = (): void => {
-    viewed = address();
+    viewed = addressOf();
     viewedAt = Date.now();
     track('page_viewed', describePage());
   };
   const look = (): void => {
     clearTimeout(looking);
     looking = undefined;
-    if (viewed !== address()) page();
+    if (viewed !== addressOf() && !signal.aborted) page();
   };
   /** Once for what a router does in one go, and when the page has got its title. */
   const lookSoon = (): void => {
-    if (!signal.aborted) looking ??= setTimeout(look);
+    looking ??= setTimeout(look);
   };
-
-  on(window, 'pagehide', () => {
-    if (looking !== undefined) look();
-    const seconds = Math.round((Date.now() - viewedAt) / MS_PER_SECOND);
-    if (pageLeave) track('page_left', { ...describePage(), seconds });
-    onLeave();
-  });
-  on(document, 'visibilitychange', () => (document.hidden ? onLeave() : onReturn()));
-  on(window, 'online', onReturn);
   if (pageviews) {
     signal.addEventListener('abort', followHistory(lookSoon));
     on(window, 'popstate', lookSoon);
@@ -106,9 +101,28 @@ export const startCapture = (
       on(document, 'prerenderingchange', page);
     else page();
   }
+  on(window, 'pagehide', () => {
+    if (looking !== undefined) look();
+    const seconds = Math.round((Date.now() - viewedAt) / MS_PER_SECOND);
+    if (pageLeave) track('page_left', { ...describePage(), seconds });
+  });
+  return page;
+};
+
+/** Listens to what visitors do. */
+export const startCapture = (autocapture: Autocapture, occasions: Occasions): Capture => {
+  const { track, onLeave, onReturn } = occasions;
+  const listening = new AbortController();
+  const { signal } = listening;
+  const on = listenUntil(signal);
+  const page = followPages(autocapture, occasions, { on, signal });
+
+  on(window, 'pagehide', onLeave);
+  on(document, 'visibilitychange', () => (document.hidden ? onLeave() : onReturn()));
+  on(window, 'online', onReturn);
   const captured = [
-    [clicks, 'click', 'element_clicked', describeClick],
-    [forms, 'submit', 'form_submitted', describeSubmit],
+    [autocapture.clicks, 'click', 'element_clicked', describeClick],
+    [autocapture.forms, 'submit', 'form_submitted', describeSubmit],
   ] as const;
   for (const [isWanted, type, name, describe] of captured) {
     if (!isWanted) continue;
@@ -117,11 +131,5 @@ export const startCapture = (
       if (properties) track(name, { ...properties, path: pathOf() });
     });
   }
-  return {
-    page,
-    stop: () => {
-      clearTimeout(looking);
-      listening.abort();
-    },
-  };
+  return { page, stop: () => listening.abort() };
 };

@@ -48,6 +48,17 @@ export type Client = {
   destroy: () => Promise<void>;
 };
 
+/** What a client that is not there yet, or never will be, is made from. */
+const OPERATIONS = ['page', 'identify', 'track', 'reset', 'consent', 'destroy'] as const;
+
+/** A client each of whose operations is done by `act`. */
+export const makeClient = (
+  act: (name: keyof Client, given: unknown[]) => Promise<unknown>,
+): Client =>
+  Object.fromEntries(
+    OPERATIONS.map((name) => [name, (...given: unknown[]) => act(name, given)]),
+  ) as unknown as Client;
+
 export type Settings = {
   apiKey: string;
   apiHost: string;

@@ -22,7 +22,7 @@ export const routeOf = (hash: string): string => (/^#!?\/[^?&=]*/.exec(hash) ?? 
 export const safeUrl = (href: string): string | undefined => {
   try {
     const { protocol, origin, pathname, hash } = new URL(href, document.baseURI);
-    const isWeb = /^http/.test(protocol);
+    const isWeb = protocol.startsWith('http');
     return short(isWeb ? origin + pathname + routeOf(hash) : protocol, URL_CHARS_MAX);
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
 // `/sdk/trunkline.js`: reads `trunklineConfig`, starts on DOMContentLoaded, and is `trunkline` from the first moment.
 import { init } from './browser.ts';
 import type { Client, Config } from './browser.ts';
-import { warn } from './config.ts';
+import { makeClient, warn } from './config.ts';
 
 const PATH = '/sdk/trunkline.js';
 
@@ -15,29 +15,23 @@ const servedFrom = rest === undefined ? {} : { apiHost: host };
 let client: Client | undefined;
 const waiting: ((client: Client) => unknown)[] = [];
 
-/** Does it as soon as there is a client. */
-const whenStarted = (call: (client: Client) => unknown): void => {
-  if (client) call(client);
-  else waiting.push(call);
-};
-
 const start = (): void => {
   client = init({ ...servedFrom, ...(globals.trunklineConfig as Config) });
   for (const call of waiting.splice(0)) call(client);
 };
 
 if (globals.trunkline) {
-  warn('the script is there twice: the first is used');
+  warn('loaded already');
 } else {
-  globals.trunkline = {
-    page: () => whenStarted((started) => started.page()),
-    identify: (...given) => whenStarted((started) => started.identify(...given)),
-    track: (...given) => whenStarted((started) => started.track(...given)),
-    reset: () => whenStarted((started) => started.reset()),
-    consent: (...given) => whenStarted((started) => started.consent(...given)),
-    destroy: () =>
-      new Promise<void>((resolve) => whenStarted((started) => resolve(started.destroy()))),
-  };
+  globals.trunkline = makeClient(
+    (name, given) =>
+      new Promise((resolve) => {
+        const call = (started: Client): void =>
+          resolve((started[name] as (...all: unknown[]) => unknown)(...given));
+        if (client) call(client);
+        else waiting.push(call);
+      }),
+  );
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);
   else start();
 }
