@@ -9,6 +9,8 @@ export type Received = {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
+  /** When it was there as a whole. */
+  atMs: number;
 };
 
 /**
@@ -61,7 +63,7 @@ export const testDoor = (target: () => string): Door => {
   const serve = async (inbound: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const body = await readAll(inbound);
     const { method = '', url: path = '', headers } = inbound;
-    const one = { method, path, headers, body: body.toString() };
+    const one = { method, path, headers, body: body.toString(), atMs: performance.now() };
     if (method === 'POST') received.push(one);
     const fate = method === 'POST' ? await decide(one) : 'pass';
     if (fate === 'cut') return void inbound.socket.destroy();

@@ -7,6 +7,7 @@ import { NO_BROWSER, testBrowser } from '../console/in_browser.ts';
 import { testApi } from '../support/api.ts';
 import type { TestApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { workOn } from '../support/work_on.ts';
 import { testDoor, testSite } from './door.ts';
@@ -18,9 +19,11 @@ export type Stored = {
   external_id: string | null;
   anonymous_id: string | null;
   properties: Record<string, string | number | boolean>;
+  occurred_at: Date;
 };
 
 export type Shop = {
+  database: TestDatabase;
   api: TestApi;
   door: Door;
   site: Site;
@@ -51,7 +54,7 @@ export const testShop = (): Shop => {
   const door = testDoor(() => api.url);
   const site = testSite();
   const chromium = testBrowser();
-  const shop = { api, door, site } as Shop;
+  const shop = { database, api, door, site } as Shop;
 
   beforeAll(keepBrowserSdk, BUILD_TIMEOUT_MS);
   beforeEach(async ({ skip }) => {
@@ -70,7 +73,7 @@ export const testShop = (): Shop => {
     site.put(path, `<!doctype html><title>A shop</title>${shop.tags(config)}<body>${html}`);
   shop.stored = async () => {
     const { rows } = await database.owner.query<Stored>(
-      `select name, external_id, anonymous_id, properties from ingest.events
+      `select name, external_id, anonymous_id, properties, occurred_at from ingest.events
       where project_id = $1 order by event_id`,
       [shop.project.project_id],
     );
