@@ -1,4 +1,4 @@
-// The browser SDK's files: `node src/runtime/browser_sdk_build.ts` builds them; `make start` does when a source is newer.
+// The browser SDK: `node src/runtime/browser_sdk_build.ts` builds it; `make start` does when a source is newer.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';

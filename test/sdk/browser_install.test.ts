@@ -5,10 +5,12 @@ const shop = testShop();
 
 const PAGE = `
   <button id="buy" class="big green">Buy now</button>
-  <form id="news" name="newsletter" action="/subscribe?list=secret-list"><input name="email"><button>Join</button></form>
+  <form id="news" name="newsletter" action="/subscribe?list=secret-list">
+    <input name="email"><button>Join</button>
+  </form>
   <a id="next" href="/next?token=secret-token">Next</a>`;
 
-test('a script tag on a static page is enough: pageviews, clicks, submits and page-leave arrive on one profile', async () => {
+test('a script tag on a static page is enough: views, clicks, submits and leaving arrive on one profile', async () => {
   const { page, complaints } = await shop.visit();
   shop.putPage('/', PAGE);
   shop.putPage('/next');

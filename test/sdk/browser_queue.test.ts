@@ -15,6 +15,8 @@ const happen = (page: Page, from: number, to: number) =>
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
+const byNumber = (a: unknown, b: unknown): number => Number(a) - Number(b);
+
 const storedNumbers = async (count: number): Promise<unknown[]> =>
   (await shop.storedOf('it_happened', count)).map(({ properties }) => properties['n']);
 
@@ -69,7 +71,7 @@ test('what a page cannot hand over when it goes the next one sends', async () =>
     for (let n = 1; n <= 9; n += 1) trunkline.track('it_happened', { n, text: 'x'.repeat(8000) });
   `);
   await page.goto(`${shop.site.url}/next`);
-  expect((await storedNumbers(9)).toSorted()).toEqual(numbers(1, 9));
+  expect((await storedNumbers(9)).toSorted(byNumber)).toEqual(numbers(1, 9));
   await until('nothing waits', async () => (await waiting(page)) === 0);
   expect((await shop.stored()).length).toBe(9);
 });
@@ -107,9 +109,7 @@ test('tabs send for one another, and nothing twice', async () => {
   const tabs = await Promise.all([1, 2, 3].map(() => page.context().newPage()));
   await Promise.all(tabs.map((tab) => tab.goto(shop.site.url)));
   await Promise.all(tabs.map((tab, at) => happen(tab, 41 + at * 30, 70 + at * 30)));
-  expect((await storedNumbers(130)).toSorted((a, b) => Number(a) - Number(b))).toEqual(
-    numbers(1, 130),
-  );
+  expect((await storedNumbers(130)).toSorted(byNumber)).toEqual(numbers(1, 130));
   await until('nothing waits', async () => (await waiting(page)) === 0);
   const ids = sentIds();
   expect(ids.length).toBe(130);
