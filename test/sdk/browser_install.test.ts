@@ -65,12 +65,13 @@ test('a script tag on a static page is enough: views, clicks, submits and leavin
 
 test('identify stitches what was done before onto the person, in the order of the calls', async () => {
   const { page } = await shop.visit();
-  shop.putPage('/', '<button>Buy</button>', { autocapture: { pageLeave: false } });
+  shop.putPage('/', '<button>Buy</button>', { flushIntervalMs: 600_000 });
   await page.goto(shop.site.url);
   await page.click('button');
   await page.evaluate(`
     trunkline.identify('ann', { email: 'ann@example.com', plan: 'pro' });
     trunkline.track('user_signed_up', { seats: 3 });
+    trunkline.destroy();
   `);
   const [signUp] = await shop.storedOf('user_signed_up', 1);
   expect(signUp).toMatchObject({ external_id: 'ann', properties: { seats: 3 } });

@@ -133,6 +133,29 @@ test('Retry-After is kept by every tab, also of a 503', { timeout: TEST_TIMEOUT_
   expect(third - second).toBeGreaterThanOrEqual(2_000);
 });
 
+test('no Retry-After silences a page for more than an hour', async () => {
+  const { page } = await shop.visit();
+  shop.putPage('/', '', { ...QUIET, flushQueueSize: 1 });
+  shop.door.decide(() => ({ status: 429, headers: { 'Retry-After': '86400' } }));
+  await page.goto(shop.site.url);
+  await happen(page, 1, 1);
+  const left = await until(
+    'a pause',
+    () =>
+      page.evaluate(`(() => {
+        const name = Object.keys(localStorage).find((one) => one.endsWith('paused_until'));
+        return name ? Number(localStorage.getItem(name)) - Date.now() : null;
+      })()`) as Promise<number | null>,
+  );
+  expect(left).toBeGreaterThan(3_500_000);
+  expect(left).toBeLessThanOrEqual(3_600_000);
+  await happen(page, 2, 30);
+  await page.reload();
+  await happen(page, 31, 40);
+  await page.evaluate('trunkline.destroy()');
+  expect(shop.door.received.length).toBe(1);
+});
+
 let narrow: Listening;
 beforeAll(async () => {
   const { deps } = shop.database;
@@ -163,6 +186,7 @@ test(
     }
     const asked = statuses.length;
     await expectOnce(asked);
+    await until('the last answer', () => statuses.length > asked);
     expect(statuses.slice(asked)).toEqual([202]);
   },
 );

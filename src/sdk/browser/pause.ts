@@ -5,7 +5,7 @@ const BACK_OFF_MS_MIN = 1_000;
 const BACK_OFF_MS_MAX = 60_000;
 /** Whoever comes back when they are told to comes within so long, not all at once. */
 const RETURN_MS_MAX = 1_000;
-/** A pause that is longer was not ours, or the clock was set back. */
+/** No pause is longer: one that is was kept before the clock was set back. */
 const PAUSE_MS_MAX = 3_600_000;
 
 const NAME = 'paused_until';
@@ -30,14 +30,14 @@ export const openPause = (store: Store, maxRetries: number): Pause => {
   return {
     leftMs: () => {
       const left = Number(store.get(NAME)) - Date.now();
-      return left > 0 && left < PAUSE_MS_MAX ? left : 0;
+      return left > 0 && left <= PAUSE_MS_MAX ? left : 0;
     },
     begin: ({ status, retryAfterMs }) => {
       const backOffMs = Math.min(BACK_OFF_MS_MIN * 2 ** failures, BACK_OFF_MS_MAX);
       const ms = retryAfterMs
-        ? retryAfterMs + Math.random() * RETURN_MS_MAX
+        ? Math.min(retryAfterMs + Math.random() * RETURN_MS_MAX, PAUSE_MS_MAX)
         : backOffMs * (0.5 + Math.random() / 2);
-      store.set(NAME, String(Math.ceil(Date.now() + ms)));
+      store.set(NAME, String(Math.floor(Date.now() + ms)));
       isUnreachable = status === 0;
       failures += 1;
       retries = retries < maxRetries ? retries + 1 : 0;

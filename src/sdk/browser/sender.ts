@@ -59,10 +59,11 @@ export const openSender = (settings: Settings, store: Store, queue: Queue): Send
     if (!isHeld || pause.leftMs() > 0) return flushIntervalMs;
     const isLeft = (id: string): boolean => Date.now() - timeOf(id) > LEFT_MS;
     const due = queue.list().filter((id) => hasLocks || queue.isOwn(id) || isLeft(id));
+    const waiting = queue.size();
     const next = await exchange.drain(due);
     if (next === 'never') isStopped = true;
     if (next !== 'on' && next !== 'never') return next;
-    return due.length > 0 && queue.size() >= flushQueueSize ? 0 : flushIntervalMs;
+    return queue.size() < waiting && queue.size() >= flushQueueSize ? 0 : flushIntervalMs;
   };
   const flush = (): Promise<void> => {
     cancel();
