@@ -49,7 +49,8 @@ const declare = async (folder: string): Promise<void> => {
 /** Builds the SDK into dist/sdk, file by file, so that whoever loads one meanwhile gets it whole. */
 export const buildBrowserSdk = async (folder = SDK_FOLDER): Promise<void> => {
   await mkdir(join(folder, 'browser'), { recursive: true });
-  const made = await mkdtemp(join(folder, 'building-'));
+  // Beside it, where the Console's build removes what was killed.
+  const made = await mkdtemp(join(dirname(folder), 'building-'));
   const startedAt = new Date();
   try {
     await mkdir(join(made, 'browser'));

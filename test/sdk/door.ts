@@ -28,8 +28,10 @@ export type Door = {
   url: string;
   /** All posts that arrived, whatever became of them. */
   received: Received[];
-  /** Decides from now on about posts, one by one; preflights always pass. */
+  /** Decides from now on about posts, one by one. */
   decide: (decide: Decide) => void;
+  /** Keeps every other request, such as the question before a post, until that is over. */
+  hold: (until: Promise<void>) => void;
 };
 
 const readAll = async (stream: IncomingMessage): Promise<Buffer> => {
@@ -53,6 +55,7 @@ export const listenUntilEnd = (server: Server): void => {
 export const testDoor = (target: () => string): Door => {
   const received: Received[] = [];
   let decide: Decide = () => 'pass';
+  let held = Promise.resolve();
 
   const pass = (inbound: IncomingMessage, body: Buffer): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
@@ -65,6 +68,7 @@ export const testDoor = (target: () => string): Door => {
     const { method = '', url: path = '', headers } = inbound;
     const one = { method, path, headers, body: body.toString(), atMs: performance.now() };
     if (method === 'POST') received.push(one);
+    if (method !== 'POST') await held;
     const fate = method === 'POST' ? await decide(one) : 'pass';
     if (fate === 'cut') return void inbound.socket.destroy();
     if (typeof fate === 'object') {
@@ -92,6 +96,9 @@ export const testDoor = (target: () => string): Door => {
     received,
     decide: (next) => {
       decide = next;
+    },
+    hold: (next) => {
+      held = next;
     },
   };
 };
