@@ -249,3 +249,23 @@ test(
     expect(await storedNumbers(1_000)).toEqual(numbers(3, 1_002));
   },
 );
+
+test('past a million characters the oldest are dropped; what is larger than an event may be never waits', async () => {
+  const { page } = await shop.visit();
+  const warnings = warningsOf(page);
+  shop.putPage('/', '', { ...LONG, flushQueueSize: 2_000 });
+  await page.goto(shop.site.url);
+  await page.evaluate(`{
+    const text = 'x'.repeat(8_000);
+    trunkline.track('it_happened', { n: 0, a: text, b: text, c: text, d: text, e: text });
+    for (let n = 1; n <= 34; n += 1)
+      trunkline.track('it_happened', { n, a: text, b: text, c: text, d: text });
+    trunkline.destroy();
+  }`);
+  await until('all is sent', async () => (await waiting(page)) === 0);
+  const dropped = warnings.filter((said) => said.includes('dropped the oldest 1')).length;
+  expect(warnings.filter((said) => said.includes('larger than 32768')).length).toBe(1);
+  expect(dropped).toBeGreaterThan(1);
+  expect(await storedNumbers(34 - dropped)).toEqual(numbers(dropped + 1, 34));
+  for (const { body } of shop.door.received) expect(body.length).toBeLessThanOrEqual(2 ** 20);
+});
