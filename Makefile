@@ -34,8 +34,9 @@ check: $(INSTALLED) ## The same, step by step; CI runs exactly this
 	@node test/check.ts
 
 .PHONY: build
-build: $(INSTALLED) ## Build the Console into dist/console
-	@exec node src/runtime/console_build.ts
+build: $(INSTALLED) ## Build the Console and the browser SDK into dist
+	@node src/runtime/console_build.ts
+	@exec node src/runtime/browser_sdk_build.ts
 
 .PHONY: bench
 bench: $(INSTALLED) ## Measure, each figure beside what it is compared with: all, or only=soak

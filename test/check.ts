@@ -9,6 +9,7 @@ const REPORT = join(tmpdir(), `trunkline-tests-${process.pid}.json`);
 const steps: [name: string, command: string, args: string[]][] = [
   ['types', 'tsc', ['-p', '.']],
   ['types of the Console', 'tsc', ['-p', 'src/console']],
+  ['types of the browser SDK', 'tsc', ['-p', 'src/sdk/browser']],
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['format', 'prettier', ['--check', '--log-level=warn', '.']],
   ['generated files', 'node', ['src/runtime/schema.ts', 'dump']],

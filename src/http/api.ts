@@ -23,6 +23,7 @@ import { makeLimits } from './limits.ts';
 import { mountRoutes, refuseOtherMethods } from './mount.ts';
 import { startPresence } from './presence.ts';
 import { routes } from './routes.ts';
+import { mountSdk } from './sdk.ts';
 import { mountUnsubscribe, unsubscribeLimits } from './unsubscribe.ts';
 import { requireHost } from './url.ts';
 
@@ -95,6 +96,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
     mountRoutes(router, deps, routes);
     mountUnsubscribe(router, deps);
     mountDocs(router, doorLimits(deps.config));
+    mountSdk(router);
   }
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });

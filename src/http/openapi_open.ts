@@ -4,13 +4,15 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
+import { SDK_SCRIPT } from '../base/sdk_folder.ts';
 import { answerHeaders, headerRef, headersRead } from './openapi_headers.ts';
 import { toOperationId } from './openapi_operation.ts';
 import { toResponse } from './openapi_refusals.ts';
 
 /** Endpoints that ask for no key, which the door answers itself. */
 export const OPEN_TAG = 'Service';
-export const OPEN_ABOUT = 'Health, and this description. No key is asked for.';
+export const OPEN_ABOUT =
+  'Health, this description, and the script for pages. No key is asked for.';
 
 const cached = { ...answerHeaders, ETag: headerRef('ETag') };
 
@@ -126,5 +128,10 @@ export const openPaths: ZodOpenApiPathsObject = {
   '/docs': read('This description, as a page.', {
     '200': ok('text/html', z.string(), cached),
     '304': unchanged,
+  }),
+  [`/sdk/${SDK_SCRIPT}`]: read('The browser SDK as one script, for pages of any origin.', {
+    '200': ok('text/javascript', z.string(), cached),
+    '304': unchanged,
+    '404': { ...toResponse(404, ['not_found']), description: 'The SDK was not built.' },
   }),
 };

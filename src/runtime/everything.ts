@@ -1,3 +1,4 @@
+import { keepBrowserSdk } from './browser_sdk_build.ts';
 import { keepConsole } from './console_build.ts';
 import type { DevFacts, Home } from './home.ts';
 import { openInstallation } from './installation.ts';
@@ -71,7 +72,7 @@ export const startEverything = async (
   say: (line: string) => void,
   isWatching = false,
 ): Promise<Everything> => {
-  const built = keepConsole();
+  const built = Promise.all([keepConsole(), keepBrowserSdk()]);
   built.catch(() => {}); // Looked at below, when there is something to close.
   const installation = await openInstallation(home, say);
   const start = (): Promise<Service> => startService({ env: installation.env, isWatching });

@@ -13,6 +13,7 @@ import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { neighbour } from './neighbour.ts';
 import { processing } from './process.ts';
+import { sdk } from './sdk.ts';
 import { sending } from './sending.ts';
 import { segments } from './segments.ts';
 import { soak } from './soak.ts';
@@ -28,6 +29,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   erase,
   segments,
   automations,
+  sdk,
   soak,
 };
 /** Takes ten minutes, so it runs when asked for. */
