@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SDK_FOLDER, SDK_SCRIPT } from '../../src/base/sdk_folder.ts';
+import { pack } from './packed.ts';
 import { BUILD_TIMEOUT_MS, profilesBy, testShop, timelineOf } from './shop.ts';
 
 const SCRIPT_GZIP_BYTES_MAX = 5_000;
@@ -27,13 +28,8 @@ const fillIn = (snippet: string): string =>
 let app: string;
 beforeAll(async () => {
   app = await mkdtemp(join(tmpdir(), 'trunkline-app-'));
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', app], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [, tarball = ''] = /"filename": "([^"]+)"/.exec(packed) ?? [];
-  execFileSync('tar', ['-xf', join(app, tarball), '-C', app]);
+  const tarball = await pack(app);
+  execFileSync('tar', ['-xf', tarball, '-C', app]);
   await mkdir(join(app, 'node_modules'));
   await rename(join(app, 'package'), join(app, 'node_modules', 'trunkline'));
 }, PACK_TIMEOUT_MS);
