@@ -41,7 +41,10 @@ const ResolveInput = z
       message: 'only with outcome not_sent',
     },
   )
-  .meta({ id: 'Resolution', examples: [{ outcome: 'accepted' }] });
+  .meta({
+    id: 'Resolution',
+    examples: [{ outcome: 'accepted' }, { outcome: 'not_sent', send_again_after: 1 }],
+  });
 
 const findNamed = async ({ deps, caller, params }: Addressed): Promise<SendRow | null> => {
   const named = SendParams.safeParse(params);
