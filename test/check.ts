@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 const REPORT = join(tmpdir(), `trunkline-tests-${process.pid}.json`);
 
@@ -32,13 +33,37 @@ const steps: [name: string, command: string, args: string[]][] = [
   ],
 ];
 
-type Report = { numPassedTests: number; numFailedTests: number; numPendingTests: number };
+/** What vitest's JSON reporter writes, as far as it is read here. */
+type Report = {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  testResults: {
+    name: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[];
+  }[];
+};
+
+const firstLineOf = (message = ''): string => stripVTControlCharacters(message).split('\n', 1)[0]!;
+
+/** A line for each test, and each file, that failed: the last thing a reader of a long log sees. */
+const failuresOf = ({ testResults }: Report): string[] =>
+  testResults.flatMap(({ name, message, assertionResults }) => {
+    const file = relative(import.meta.dirname, name);
+    const tests = assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages }) => `${fullName}: ${firstLineOf(failureMessages?.[0])}`);
+    if (message !== '') tests.push(firstLineOf(message));
+    return tests.map((line) => `✗ ${file}: ${line}`);
+  });
 
 const summarise = (): string => {
   const report = JSON.parse(readFileSync(REPORT, 'utf8')) as Report;
   rmSync(REPORT);
   const { numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped } = report;
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  const counts = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  return [...failuresOf(report), counts].join('\n');
 };
 
 for (const [name, command, args] of steps) {

@@ -246,8 +246,14 @@ const begun = async () => {
         await stepHandOffs(tx, projectId, [ended], []);
       }),
     );
-  const told = () =>
-    ann.tell(newNotice({ kind: 'bounced', bounceType: 'hard', suppresses: 'hard_bounce', sendId }));
+  // The same, however often the webhook tells it.
+  const notice = newNotice({
+    kind: 'bounced',
+    bounceType: 'hard',
+    suppresses: 'hard_bounce',
+    sendId,
+  });
+  const told = () => ann.tell(notice);
   const bouncedTimes = async () =>
     (await ann.timeline()).filter(({ name }) => name === 'email_bounced').length;
   return { ...ann, bounce, said, told, bouncedTimes };
