@@ -36,7 +36,7 @@ export const giveHints = async (deps: Pick<Deps, 'db' | 'log'>, hints: Hint[]): 
 };
 
 /** How long hints for the same work wait for each other, once one was given. */
-export const HINT_PAUSE_MS = 20;
+export const HINT_PAUSE_MS = 100;
 
 /** How long work that nobody waits for gathers before it is hinted at. */
 export const HINT_GATHER_MS = 250;
