@@ -80,6 +80,14 @@ erasures-export: $(INSTALLED) ## Write the ledger of erasures, to be kept outsid
 erasures-replay: $(INSTALLED) ## Erase again, after a backup was restored, whom the ledger says: make erasures-replay file=<path>
 	@exec node src/runtime/erasures.ts replay "$(file)"
 
+.PHONY: hold-sending
+hold-sending: $(INSTALLED) ## Let nothing leave the house until resume-sending, as before a snapshot is restored
+	@exec node src/runtime/resume_sending.ts hold
+
+.PHONY: resume-sending
+resume-sending: $(INSTALLED) ## Send again after a restore: [overdue=send] [failover=trusted]
+	@exec node src/runtime/resume_sending.ts resume "$(overdue)" "$(failover)"
+
 .PHONY: rotate-master-key
 rotate-master-key: $(INSTALLED) ## Wrap the keys of all credentials with a new MASTER_KEY; says what to do at each step
 	@exec node src/runtime/rotate_master_key.ts

@@ -628,6 +628,7 @@ grant delete, insert, select on automations.waits to trunkline_runtime;
 -- base --------------------------------------------------------------------------------------------
 
 create schema base authorization current_user;
+grant usage on schema base to trunkline_queue;
 grant usage on schema base to trunkline_runtime;
 
 create table base.api_processes (
@@ -636,6 +637,20 @@ create table base.api_processes (
   constraint api_processes_pkey primary key (process_id)
 );
 grant delete, insert, select, update on base.api_processes to trunkline_runtime;
+
+create table base.sending (
+  is_only         boolean not null default true,
+  home            text not null,
+  counts_timeline boolean not null default true,
+  held_at         timestamptz(3),
+  restored_at     timestamptz(3),
+  resumed_at      timestamptz(3),
+  constraint sending_pkey primary key (is_only),
+  constraint sending_is_one_row check (is_only),
+  constraint sending_is_restored_whole check ((num_nulls(restored_at, resumed_at) = any (array[0, 2])))
+);
+grant select on base.sending to trunkline_queue;
+grant select, update on base.sending to trunkline_runtime;
 
 create function base.declare_columns(
   table_name regclass,
@@ -647,6 +662,11 @@ returns void
 language plpgsql volatile
 set search_path = '';
 grant execute on function base.declare_columns to public;
+
+create function base.is_sending_held()
+returns boolean
+language sql stable;
+grant execute on function base.is_sending_held to public;
 
 create function base.isolate_table(
   table_name regclass
@@ -681,6 +701,20 @@ create function base.quiet_until(
 returns timestamptz
 language sql stable;
 grant execute on function base.quiet_until to public;
+
+create function base.restored_before(
+  due_at timestamptz
+)
+returns timestamptz
+language sql stable;
+grant execute on function base.restored_before to public;
+
+create function base.sending_home(
+  counts_timeline boolean
+)
+returns text
+language sql stable;
+grant execute on function base.sending_home to public;
 
 create function base.use_zone(
   zones text[]
@@ -908,6 +942,17 @@ language plpgsql stable
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.had_most to public;
+
+create function delivery.hold_restored(
+  project_id uuid,
+  restored_at timestamptz,
+  resend_after interval,
+  sends_max integer
+)
+returns integer
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.hold_restored to public;
 
 create function delivery.limit_hand_offs(
   project_id uuid,

@@ -7,6 +7,7 @@ import { Keys } from './base/keys.ts';
 import { openLog } from './base/log.ts';
 import { Resources } from './base/resources.ts';
 import { runtimeUrl } from './base/roles.ts';
+import { lookAtSending } from './base/sending.ts';
 import { openApi } from './http/api.ts';
 import { startWorker } from './worker/worker.ts';
 
@@ -19,6 +20,15 @@ const openDeps = async (config: Config): Promise<Deps> => {
   return { config, keys, db, log: openLog(config.logLevel), resources: new Resources() };
 };
 
+/** Before the first request: what comes from now on is not what a restored backup knew. */
+const tellHeld = async (deps: Deps): Promise<void> => {
+  try {
+    if (await lookAtSending(deps)) deps.log.warn('sending is held until `make resume-sending`');
+  } catch (error) {
+    deps.log.warn({ err: error }, 'whether sending is held is not known yet');
+  }
+};
+
 /** Starts what the role asks for; answers how to stop it, in order. */
 const start = async (
   deps: Deps,
@@ -26,6 +36,7 @@ const start = async (
 ): Promise<() => Promise<void>> => {
   const { role } = deps.config;
   const readiness = { isDraining: false };
+  await tellHeld(deps);
   const worker = role === 'api' ? null : await startWorker(deps, (why) => stop(why, 1));
   const api = await openApi(deps, readiness, role !== 'worker');
   deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');

@@ -117,6 +117,19 @@ const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<b
   return isNew.size > 0;
 };
 
+/**
+ * Whether what a run is due for may have been done before a backup was restored: the backup had it, or the event
+ * that starts it, or nobody knows when it came into a segment first.
+ */
+const wasInBackup = async (run: DueRun, together: Together): Promise<boolean> => {
+  const { restored_at: restoredAt } = run;
+  if (restoredAt === null) return false;
+  if (run.started_at < restoredAt) return true;
+  if (run.trigger_event_id === null) return run.trigger_entry !== null;
+  const event = await together.findTrigger(run);
+  return event === null || event.received_at < restoredAt;
+};
+
 type Held = ReadonlyMap<string, string>;
 
 const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): Promise<Done> => {
@@ -138,7 +151,9 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
       const live = openLive({ scope, run, together, profileId, now, queuedFor, calledAt });
-      stood.push({ run, walked: await walk(run, { now, dueAt: run.wake_at, ...live }) });
+      const dueAt = run.wake_at;
+      const isRestored = await wasInBackup(run, together);
+      stood.push({ run, walked: await walk(run, { now, dueAt, isRestored, ...live }) });
     }
   }
   return { queuedFor, calledAt, isMore: await keep(scope, stood, now) };

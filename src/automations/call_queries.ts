@@ -108,6 +108,7 @@ export const claimCall = async (
     and call.endpoint_id = ${endpointId} and call.status in ('queued', 'calling')
     and (call.status = 'queued' or call.lease_until < statement_timestamp())
     and run.status = 'active' and run.step_id = call.step_id
+    and not base.is_sending_held()
     and (automation.status = 'active' or run.is_test)
     order by call.queued_at
     limit 1

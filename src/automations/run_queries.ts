@@ -65,6 +65,8 @@ const DueRun = z.strictObject({
   test_recipient: z.string().nullable(),
   is_test: z.boolean(),
   may_call: z.boolean(),
+  /** When a backup was restored, of a run that was due before sending went on. */
+  restored_at: z.date().nullable(),
   entries: z.int(),
   automation_status: z.enum(['draft', 'active', 'paused', 'archived']),
 });
@@ -75,7 +77,7 @@ const Due = z.strictObject({ run_id: z.uuid(), identity_id: z.uuid(), is_capped:
 
 /**
  * Runs that are due, the longest first, and for whom: people are locked before their runs. Of a capped automation
- * it matters what else the person is sent meanwhile.
+ * it matters what else the person is sent meanwhile. None while sending is held.
  */
 export const listDueRuns = ({ tx, projectId }: Scope, runsMax: number) =>
   tx.any(sql.type(Due)`
@@ -84,6 +86,7 @@ export const listDueRuns = ({ tx, projectId }: Scope, runsMax: number) =>
     from (
       select run_id, identity_id, automation_id, version, wake_at from automations.runs
       where project_id = ${projectId} and status = 'active' and wake_at <= statement_timestamp()
+      and not base.is_sending_held()
       order by wake_at
       limit ${runsMax}
     ) as due
@@ -102,6 +105,7 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]
     select run.run_id, run.automation_id, run.version, run.identity_id, run.step_id, run.waits_until as until,
       run.wake_at, run.trigger_event_id, run.trigger_event_at, run.trigger_entry, run.started_at,
       run.test_recipient, run.is_test, run.may_call,
+      base.restored_before(run.wake_at) as restored_at,
       automation.status as automation_status,
       (
         select count(*) from automations.run_log as entry

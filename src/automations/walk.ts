@@ -19,6 +19,8 @@ export type Surroundings = {
   now: Date;
   /** When it was to be walked: what is done too late is not done. */
   dueAt: Date;
+  /** Whether that was before a backup was restored: what it was to do may have been done since the backup. */
+  isRestored?: boolean;
   reader: Reader;
   effects: Effects;
 };
@@ -74,19 +76,19 @@ const isOverdue = ({ run, now, zone }: Walk, dueAt: Date): boolean =>
  * What comes of a step that was due too long ago: it is not done any more. One that was woken before its time may have
  * nothing to do yet, and waits on.
  */
-const takeOverdue = async (walk: Walk, dueAt: Date): Promise<Taken> => {
+const takeOverdue = async (walk: Walk, detail: Detail): Promise<Taken> => {
   const { until } = walk.run;
   const taken = until !== null && walk.now < until ? await goOn(walk) : null;
-  return taken?.kind === 'waits'
-    ? taken
-    : left('expired', 'step_expired', { due_at: dueAt.toISOString() });
+  return taken?.kind === 'waits' ? taken : left('expired', 'step_expired', detail);
 };
 
 /** What a walk begins with: somebody may leave, or the step may be too old. */
-const begin = async (walk: Walk, dueAt: Date): Promise<Taken> => {
+const begin = async (walk: Walk, { dueAt, isRestored }: Surroundings): Promise<Taken> => {
   const leaving = await findLeaving(walk);
   if (leaving) return leaving;
-  return isOverdue(walk, dueAt) ? takeOverdue(walk, dueAt) : goOn(walk);
+  const due = { due_at: dueAt.toISOString() };
+  if (isRestored) return takeOverdue(walk, { ...due, because: 'restored' });
+  return isOverdue(walk, dueAt) ? takeOverdue(walk, due) : goOn(walk);
 };
 
 const toLogged = (stepId: string, taken: Taken): Logged[] =>
@@ -99,7 +101,7 @@ const toLogged = (stepId: string, taken: Taken): Logged[] =>
  * same code walks the past of a simulation.
  */
 export const walk = async (run: Run, around: Surroundings): Promise<Walked> => {
-  const { now, reader, effects, dueAt } = around;
+  const { now, reader, effects } = around;
   const log: Logged[] = [];
   let stand: Run = run;
   const ended = (outcome: Outcome): Walked => ({ log, stand: { kind: 'ended', outcome } });
@@ -115,7 +117,7 @@ export const walk = async (run: Run, around: Surroundings): Promise<Walked> => {
       reader,
       effects,
     };
-    const taken = log.length === 0 ? await begin(at, dueAt) : await goOn(at);
+    const taken = log.length === 0 ? await begin(at, around) : await goOn(at);
     log.push(...toLogged(stand.step_id, taken));
     if (taken.kind === 'leaves') return ended(taken.outcome);
     if (taken.kind === 'waits') {

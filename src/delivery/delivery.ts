@@ -24,6 +24,7 @@ export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';
 export type { ReadSend } from './read_send.ts';
 export { findSend } from './resolve.ts';
+export { holdRestored } from './sweep_queries.ts';
 export { releaseRamped } from './release_ramped.ts';
 export { observeHandOffs, observeHint } from './observe.ts';
 export { CATEGORIES, ON_UNKNOWN } from './queries.ts';

@@ -22,3 +22,25 @@ export const endLost = async (
   `);
   return settle_lost;
 };
+
+const Held = z.strictObject({ hold_restored: z.int() });
+
+/** How many sends one transaction ends as restored. */
+const HOLD_RESTORED_MAX = 1_000;
+
+/**
+ * Ends sends that waited when a backup was restored and were due by then as unknown, as many as one transaction
+ * does. Answers how many: none when there is none left.
+ */
+export const holdRestored = async ({ tx, projectId }: Scope, restoredAt: Date): Promise<number> => {
+  const { hold_restored } = await tx.one(sql.type(Held)`
+    select hold_restored
+    from delivery.hold_restored(
+      project_id => ${projectId},
+      restored_at => ${sql.timestamp(restoredAt)},
+      resend_after => make_interval(secs => ${RESEND_AFTER_SECONDS}),
+      sends_max => ${HOLD_RESTORED_MAX}
+    )
+  `);
+  return hold_restored;
+};

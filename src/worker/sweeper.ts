@@ -5,6 +5,7 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { giveHints } from '../base/hints.ts';
 import type { Hint } from '../base/hints.ts';
+import { lookAtSending } from '../base/sending.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
@@ -68,7 +69,9 @@ const releaseDead = async (deps: Deps, client: pg.Client, ownId: string): Promis
 
 /** Finds work that no job will find, and hints at it again. */
 const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
-  const work = await listWork(client, OVERDUE_SECONDS);
+  const found = await listWork(client, OVERDUE_SECONDS);
+  const isHeld = await lookAtSending(deps);
+  const work = isHeld ? { ...found, dueRuns: [], queuedSends: [] } : found;
   await eachProject(deps, work.expired, (scope) => delivery.expireSends(scope));
   const hints: Hint[] = [
     ...work.pending.map(ingest.processHint),

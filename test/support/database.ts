@@ -60,6 +60,8 @@ export const testDatabase = (): TestDatabase => {
     database.owner = new pg.Client({ connectionString: database.url });
     database.owner.on('error', () => {});
     await database.owner.connect();
+    // A copy is another database: nothing would be sent from it.
+    await database.owner.query('update base.sending set home = base.sending_home(true)');
   });
 
   afterAll(async () => {
