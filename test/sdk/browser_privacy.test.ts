@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { until } from '../support/until.ts';
 import { testShop } from './shop.ts';
 
 const shop = testShop();
@@ -161,4 +162,56 @@ test('consent starts it, whatever the browser asks for, and its withdrawal forge
     'all_done',
   ]);
   expect(done?.anonymous_id).not.toBe(events[0]?.anonymous_id);
+});
+
+/** A page with consent stores something, cannot send it, and goes. The next one may send at once. */
+const leaveSomething = async (page: Page, config: object): Promise<void> => {
+  shop.door.decide(() => 'cut');
+  shop.putPage('/', '', { autocapture: false });
+  shop.putPage('/next', '', config);
+  await page.goto(shop.site.url);
+  await page.evaluate(`trunkline.track('order_completed'), trunkline.destroy()`);
+  shop.door.decide(() => 'pass');
+  shop.door.received.length = 0;
+  await page.goto(`${shop.site.url}/next`);
+  await page.evaluate(`
+    for (const name of Object.keys(localStorage))
+      if (name.endsWith('paused_until')) localStorage.removeItem(name);
+  `);
+};
+
+test('a page without consent sends nothing of what an earlier one has left', async () => {
+  const { page } = await shop.visit();
+  await leaveSomething(page, { consent: false });
+  await page.evaluate(`trunkline.destroy()`);
+  expect(shop.door.received).toEqual([]);
+  await page.reload();
+  await page.evaluate(`trunkline.consent(true)`);
+  await shop.storedOf('order_completed', 1);
+});
+
+test('consent(false) removes what an earlier page has stored, whatever this one has begun with', async () => {
+  const { page } = await shop.visit();
+  await leaveSomething(page, { consent: false });
+  expect(await page.evaluate('localStorage.length')).toBeGreaterThan(0);
+  await page.evaluate(`trunkline.consent(false)`);
+  expect(await page.evaluate('localStorage.length')).toBe(0);
+});
+
+test('what fails after consent is withdrawn stores nothing', async () => {
+  const { page } = await shop.visit();
+  shop.putPage('/', '', { autocapture: false });
+  let fail = (): void => {};
+  const withdrawn = new Promise<void>((resolve) => (fail = resolve));
+  shop.door.decide(() => withdrawn.then(() => ({ status: 500 })));
+  await page.goto(shop.site.url);
+  await page.evaluate(`trunkline.track('order_completed')`);
+  await until('a try', () => shop.door.received.length > 0);
+  await page.evaluate(`trunkline.consent(false)`);
+  fail();
+  // Whoever sends holds a lock until all is done that follows from the answer.
+  await page.evaluate(
+    `navigator.locks.request('trunkline ${shop.project.publishable_key}', () => true)`,
+  );
+  expect(await page.evaluate('localStorage.length')).toBe(0);
 });

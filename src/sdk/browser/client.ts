@@ -27,7 +27,7 @@ export const openClient = (settings: Settings, onDestroy: () => void): Client =>
     };
   const track = whileOn(visitor.track);
   const consent = (isGiven: boolean): void => {
-    if (isDestroyed || isGiven === isOn) return;
+    if (isGiven && (isOn || isDestroyed)) return;
     isOn = isGiven;
     if (isGiven) {
       const { leave: onLeave, resume: onReturn } = visitor;
@@ -39,7 +39,8 @@ export const openClient = (settings: Settings, onDestroy: () => void): Client =>
     }
   };
 
-  consent(settings.consent ?? !asksNotToBeTracked());
+  // Without it what an earlier page has stored stays until somebody says that it must not.
+  if (settings.consent ?? !asksNotToBeTracked()) consent(true);
   return {
     page: whileOn(() => capture?.page()),
     identify: whileOn((userId, traits) => {
@@ -50,13 +51,14 @@ export const openClient = (settings: Settings, onDestroy: () => void): Client =>
     reset: whileOn(visitor.reset),
     consent,
     destroy: async () => {
+      const flush = isOn ? visitor.flush : undefined;
       isOn = false;
       isDestroyed = true;
       onDestroy();
       capture?.stop();
       // The first may be under way already, without what came since.
-      await visitor.flush();
-      await visitor.flush();
+      await flush?.();
+      await flush?.();
       visitor.stop();
     },
   };

@@ -69,15 +69,17 @@ export const openExchange = (settings: Settings, queue: Queue, pause: Pause): Ex
       eventsMax = BATCH_EVENTS_MAX;
       return 'on';
     }
+    // Forgotten meanwhile: nothing of it is kept, and no pause either.
+    if (!request.ids.some(queue.get)) return 'on';
     if (BAD_REQUESTS.includes(status)) {
       eventsMax = mend(queue, request, answer);
       return 'on';
     }
-    if (status < 400 || status >= 500 || TRY_AGAIN.includes(status)) return pause.begin(answer);
-    warn(
-      `${settings.apiHost} answered ${status}: nothing is sent any more. See apiKey and apiHost.`,
-    );
-    return 'never';
+    const isForNow = status < 400 || status >= 500 || TRY_AGAIN.includes(status);
+    // Some pages say 200 to everything.
+    if (!isForNow || (status > 0 && status < 400))
+      warn(`${settings.apiHost} answered ${status} and took nothing: see apiKey and apiHost`);
+    return isForNow ? pause.begin(answer) : 'never';
   };
 
   return {
