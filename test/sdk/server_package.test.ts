@@ -75,6 +75,15 @@ describe('trunkline/server', () => {
     expect(body.traits).toEqual({ plan: 'pro' });
   });
 
+  test('runs where there is no Web Crypto by itself, as on Node 18', async () => {
+    await writeFile(inApp('bare.js'), 'delete globalThis.crypto;');
+    const script = serverSnippet(filled()).replaceAll('order_completed', 'bare_order_completed');
+    await writeFile(inApp('without_crypto.js'), `import './bare.js';\n${script}`);
+    await run(process.execPath, ['without_crypto.js'], { cwd: app });
+    const events = await eventsOf(database, api);
+    expect(events.filter(({ name }) => name === 'bare_order_completed')).toHaveLength(1);
+  });
+
   test('close keeps the process until all is sent, also while it waits to try again', async () => {
     const script = `
       import { createServer } from 'node:http';

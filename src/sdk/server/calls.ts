@@ -38,13 +38,20 @@ const encoder = new TextEncoder();
 
 const TIME_DIGITS = 12;
 
+/** Random digits of a UUID. Node 18 has no Web Crypto by itself; ids need only be unlike. */
+const randomUuid = (): string => {
+  const { crypto } = globalThis as { crypto?: { randomUUID?: () => string } };
+  const digit = (): string => Math.floor(Math.random() * 16).toString(16);
+  return crypto?.randomUUID?.() ?? '00000000-0000-4000-8000-000000000000'.replace(/0/g, digit);
+};
+
 /**
  * A UUID of version 7: the time in front, so that the service finds ids of one time together, and 74 random
  * bits behind.
  */
 const makeMessageId = (): string => {
   const time = Date.now().toString(16).padStart(TIME_DIGITS, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUuid().slice(15)}`;
 };
 
 /** An id where one is given. Whether it may name somebody is for the service to say. */
