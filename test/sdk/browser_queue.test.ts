@@ -215,21 +215,18 @@ test('a proxy that takes less at once gets less at once', async () => {
   expect(await storedNumbers(16)).toEqual(numbers(1, 16));
 });
 
-test.each(['svc_pub_live_nobody', 'server only'])(
-  'a key that is refused (%s) stops it, with one warning',
-  async (key) => {
-    const { page } = await shop.visit();
-    const warnings = warningsOf(page);
-    shop.putPage('/', '', { ...QUIET, flushQueueSize: 1, apiKey: key });
-    await page.goto(shop.site.url);
-    await happen(page, 1, 5);
-    await until('the warning', () => warnings.length > 0);
-    await happen(page, 6, 30);
-    await page.evaluate('trunkline.destroy()');
-    expect(shop.door.received.length).toBe(1);
-    expect(warnings).toEqual([expect.stringContaining('answered 401')]);
-  },
-);
+test('a key that is refused stops it, with one warning', async () => {
+  const { page } = await shop.visit();
+  const warnings = warningsOf(page);
+  shop.putPage('/', '', { ...QUIET, flushQueueSize: 1, apiKey: 'svc_pub_live_nobody' });
+  await page.goto(shop.site.url);
+  await happen(page, 1, 5);
+  await until('the warning', () => warnings.length > 0);
+  await happen(page, 6, 30);
+  await page.evaluate('trunkline.destroy()');
+  expect(shop.door.received.length).toBe(1);
+  expect(warnings).toEqual([expect.stringContaining('answered 401')]);
+});
 
 test(
   'past a thousand events the oldest are dropped, and that is said',
@@ -267,4 +264,30 @@ test('past a million characters the oldest are dropped; what is larger than an e
   expect(dropped).toBeGreaterThan(1);
   expect(await storedNumbers(34 - dropped)).toEqual(numbers(dropped + 1, 34));
   for (const { body } of shop.door.received) expect(body.length).toBeLessThanOrEqual(2 ** 20);
+});
+
+test('a full queue is not listed anew for each event that comes', async () => {
+  const { page } = await shop.visit();
+  await page.addInitScript(`
+    window.listed = 0;
+    const ownKeys = (disk) => (listed += 1, Reflect.ownKeys(disk));
+    const get = (disk, name) => (typeof disk[name] === 'function' ? disk[name].bind(disk) : disk[name]);
+    Object.defineProperty(window, 'localStorage', { value: new Proxy(localStorage, { ownKeys, get }) });
+  `);
+  shop.putPage('/', '', { ...LONG, flushQueueSize: 9_000 });
+  await page.goto(shop.site.url);
+  await happen(page, 1, 2_500);
+  expect(await page.evaluate('listed')).toBeLessThan(5);
+  expect(await waiting(page)).toBe(1_000);
+});
+
+test('a server that says 200 to everything is warned of, and has taken nothing', async () => {
+  const { page } = await shop.visit();
+  const warnings = warningsOf(page);
+  shop.putPage('/', '', QUIET);
+  shop.door.decide(() => (shop.door.received.length > 1 ? 'pass' : { status: 200 }));
+  await page.goto(shop.site.url);
+  await happen(page, 1, 3);
+  expect(await storedNumbers(3)).toEqual(numbers(1, 3));
+  expect(warnings).toEqual([expect.stringContaining('answered 200 and took nothing')]);
 });

@@ -86,10 +86,16 @@ export const openQueue = (store: Store): Queue => {
     const [time, place] = [lastTime.toString(BASE), count.toString(BASE)];
     return time.padStart(TIME_CHARS, '0') + place.padStart(COUNT_CHARS, '0') + page;
   };
+  /** Listed once for as many as are in it: a page may go on for long with a full queue. */
+  let oldest: string[] = [];
   const dropOldest = (): void => {
-    const ids = items.list();
     let dropped = 0;
-    for (; items.isFull(); dropped += 1) items.remove(ids.slice(dropped, dropped + 1));
+    while (items.isFull()) {
+      if (oldest.length === 0) oldest = items.list();
+      const ids = oldest.splice(0, 1).filter(items.get);
+      items.remove(ids);
+      dropped += ids.length;
+    }
     if (dropped) warn(`too much waits to be sent: dropped the oldest ${dropped}`);
   };
   return {

@@ -21,13 +21,12 @@ export const openStore = (prefix: string): Store => {
   return {
     get: (name) => memory.get(name) ?? disk?.getItem(prefix + name) ?? null,
     set: (name, text) => {
-      memory.set(name, text);
       try {
-        if (!disk) return;
-        disk.setItem(prefix + name, text);
+        (disk as Storage).setItem(prefix + name, text);
         memory.delete(name);
       } catch {
-        // Full, or refused: it stays in memory.
+        // There is none, it is full, or it refuses.
+        memory.set(name, text);
       }
     },
     remove: (name) => {
