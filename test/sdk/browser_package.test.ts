@@ -7,22 +7,16 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SDK_FOLDER, SDK_SCRIPT } from '../../src/base/sdk_folder.ts';
+import { moduleSnippet, scriptTagSnippet } from '../../src/sdk/snippets.ts';
 import { pack } from './packed.ts';
 import { BUILD_TIMEOUT_MS, profilesBy, testShop, timelineOf } from './shop.ts';
 
 const SCRIPT_GZIP_BYTES_MAX = 5_000;
 const PACK_TIMEOUT_MS = 120_000;
 
-const ROOT = join(import.meta.dirname, '..', '..');
-const SNIPPETS = join(import.meta.dirname, 'snippets');
 const shop = testShop();
-
-const readSnippet = (name: string): Promise<string> => readFile(join(SNIPPETS, name), 'utf8');
 /** What the reader of a snippet fills in. */
-const fillIn = (snippet: string): string =>
-  snippet
-    .replaceAll('https://trunkline.example.com', shop.door.url)
-    .replaceAll('svc_pub_live_…', shop.project.publishable_key);
+const filled = () => ({ key: shop.project.publishable_key, apiHost: shop.door.url });
 
 /** Somebody's app, which has the package from its tarball. */
 let app: string;
@@ -58,10 +52,7 @@ test(
   'the module works in a bundled single-page app: what the README says',
   { timeout: BUILD_TIMEOUT_MS },
   async () => {
-    await writeFile(
-      join(app, 'single_page_app.js'),
-      fillIn(await readSnippet('single_page_app.js')),
-    );
+    await writeFile(join(app, 'single_page_app.js'), moduleSnippet(filled()));
     await writeFile(join(app, 'main.js'), BUNDLED);
     const [built] = (await build({
       configFile: false,
@@ -96,19 +87,13 @@ test(
 
 test('the script tag of the README works as it is', async () => {
   const { page } = await shop.visit();
-  const tag = fillIn(await readSnippet('script_tag.html'));
+  const tag = scriptTagSnippet(filled());
   shop.site.put('/', `<!doctype html><title>A shop</title>${tag}<button>Buy</button>`);
   await page.goto(shop.site.url);
   await page.click('button');
   await page.close();
   await shop.storedOf('element_clicked', 1);
   await shop.storedOf('page_viewed', 1);
-});
-
-test('the README shows these very snippets', async () => {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-  for (const name of ['script_tag.html', 'single_page_app.js'])
-    expect(readme).toContain((await readSnippet(name)).replaceAll(/^(?=.)/gm, '    '));
 });
 
 const TYPED = `
