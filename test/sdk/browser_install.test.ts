@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { scriptTagSnippet } from '../../src/sdk/snippets.ts';
 import { profilesBy, testShop, timelineOf } from './shop.ts';
 
 const shop = testShop();
@@ -190,4 +191,44 @@ test('a server key never leaves the page', async () => {
   await page.evaluate(`trunkline.track('order_completed'), trunkline.destroy()`);
   expect(shop.door.received).toEqual([]);
   expect(said).toEqual([expect.stringContaining('revoke it')]);
+});
+
+test.each([['svc_pub_live_…'], [''], ['two words'], [7]])(
+  'a key that is none (%s) is said at once, and nothing is captured',
+  async (apiKey) => {
+    const { page } = await shop.visit();
+    const said: string[] = [];
+    page.on('console', (message) => said.push(message.text()));
+    shop.putPage('/', '', { apiKey });
+    await page.goto(shop.site.url);
+    await page.evaluate(`trunkline.track('order_completed'), trunkline.destroy()`);
+    expect(await page.evaluate('localStorage.length')).toBe(0);
+    expect(shop.door.received).toEqual([]);
+    expect(said).toEqual([`[trunkline] no publishable key: ${apiKey}`]);
+  },
+);
+
+test('an element of the page that is called trunkline does not keep it from starting', async () => {
+  const { page } = await shop.visit();
+  const tags = shop.tags().replace('<script src', '<script id="trunkline" src');
+  shop.site.put('/', `<!doctype html><title>A shop</title>${tags}<button>Buy</button>`);
+  await page.goto(shop.site.url);
+  await page.click('button');
+  await shop.storedOf('element_clicked', 1);
+});
+
+test('what is deferred after the script of the README finds it, and modules do', async () => {
+  const { page, complaints } = await shop.visit();
+  const tag = scriptTagSnippet({ key: shop.project.publishable_key, apiHost: shop.door.url });
+  shop.site.put('/deferred.js', `trunkline.track('it_happened', { n: 1 })`);
+  shop.site.put('/module.js', `trunkline.track('it_happened', { n: 2 }); trunkline.destroy()`);
+  shop.site.put(
+    '/',
+    `<!doctype html><title>A shop</title><link rel="icon" href="data:,">${tag}
+    <script src="/deferred.js" defer></script><script type="module" src="/module.js"></script>`,
+  );
+  await page.goto(shop.site.url);
+  const events = await shop.storedOf('it_happened', 2);
+  expect(events.map(({ properties }) => properties['n'])).toEqual([1, 2]);
+  expect(complaints).toEqual([]);
 });

@@ -2,11 +2,12 @@ import { openClient } from './client.ts';
 import { makeClient, toSettings, warn } from './config.ts';
 import type { Client, Config } from './config.ts';
 
-export type { Autocapture, Client, Config } from './config.ts';
+export type { Autocapture, Client, Config, Value } from './config.ts';
 
 /** Where a page keeps its client, whichever way, and however often, the SDK was loaded. */
 const HELD = Symbol.for('trunkline');
 const SERVER_KEY = /^svc_secret_/;
+const PUBLISHABLE_KEY = /^svc_pub_\w+$/;
 
 type Holder = { [HELD]?: Client | undefined };
 
@@ -24,8 +25,10 @@ export const init = (config: Config): Client => {
     warn('started already');
     return holder[HELD];
   }
-  if (!config?.apiKey || SERVER_KEY.test(config.apiKey)) {
-    warn(config?.apiKey ? 'this server key is public now: revoke it' : 'apiKey is missing');
+  const { apiKey } = config ?? {};
+  if (!PUBLISHABLE_KEY.test(apiKey)) {
+    if (SERVER_KEY.test(apiKey)) warn('this server key is public now: revoke it');
+    else warn('no publishable key:', apiKey);
     return makeIdle();
   }
   const client = openClient(toSettings(config), () => {

@@ -20,7 +20,8 @@ const start = (): void => {
   for (const call of waiting.splice(0)) call(client);
 };
 
-if (globals.trunkline) {
+// What has that id is `window.trunkline`, too.
+if (globals.trunkline?.identify) {
   warn('loaded already');
 } else {
   globals.trunkline = makeClient(
