@@ -103,9 +103,16 @@ const TYPED = `
   const client: Client = init(config);
   client.track('order_completed', { total: 1, coupon: undefined, isFirst: true });
   client.identify('ann', { plan: null });
+  interface Order { total: number; coupon?: string }
+  const order: Order = { total: 1 };
+  client.track('order_completed', order);
+  client.identify('ann', order);
   const done: Promise<void> = client.destroy();
   // @ts-expect-error apiKey is required
   init({});
+  interface Cart { items: Order[] }
+  // @ts-expect-error nothing nested in it either
+  client.track('order_completed', { items: [order] } as Cart);
   // @ts-expect-error nothing nested
   client.track('order_completed', { items: [] });
   export { done };

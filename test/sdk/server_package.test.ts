@@ -140,9 +140,16 @@ const SERVER_TYPED = `
   trunkline.track('order_completed', who);
   trunkline.identify({ anonymousId: 'a', userId: 'b', traits: { nested: { any: [1] }, gone: null } });
   trunkline.alias({ anonymousId: 'a', userId: 'b' });
+  interface Order { total: number; coupon?: string }
+  const order: Order = { total: 1 };
+  trunkline.track('order_completed', { userId: 'ann', properties: order });
+  trunkline.identify({ userId: 'ann', traits: order });
   const done: Promise<void> = trunkline.flush({ timeoutMs: 10 });
   // @ts-expect-error a name is needed
   trunkline.track({ userId: 'ann' });
+  interface Cart { items: Order[] }
+  // @ts-expect-error nothing nested in it either
+  trunkline.track('a', { userId: 'ann', properties: { items: [order] } as Cart });
   // @ts-expect-error nothing nested
   trunkline.track('a', { userId: 'ann', properties: { items: [] } });
   // @ts-expect-error no such option

@@ -30,16 +30,16 @@ export type Config = {
   consent?: boolean;
 };
 
+/** What an event may say: nothing nested. */
+export type Value = string | number | boolean | undefined;
+
 export type Client = {
   /** Says that a page is viewed: for pages that autocapture cannot tell apart. */
   page: () => void;
   /** Says who the visitor is; what they did before becomes theirs. */
-  identify: (userId: string, traits?: Record<string, unknown>) => void;
+  identify: (userId: string, traits?: object) => void;
   /** Says that something happened, in past_tense_snake_case. */
-  track: (
-    event: string,
-    properties?: Record<string, string | number | boolean | undefined>,
-  ) => void;
+  track: <P extends object & { [K in keyof P]: Value }>(event: string, properties?: P) => void;
   /** Forgets who the visitor is: call it on log-out and when accounts are switched. */
   reset: () => void;
   /** Starts, or stops and forgets all that is stored on the device. */

@@ -1,12 +1,12 @@
 import { CALL_BYTES_MAX } from './options.ts';
 import type { Properties, SentCall, Traits } from './errors.ts';
 
-export type TrackOptions = {
+export type TrackOptions<P = Properties> = {
   /** The person by your own id. This or `anonymousId` is needed. */
   userId?: string | undefined;
   /** The device or session of somebody who is not known yet. */
   anonymousId?: string | undefined;
-  properties?: Properties | undefined;
+  properties?: P | undefined;
   /** When it happened; now if left out. */
   occurredAt?: Date | string | undefined;
   /** Your own id of this event: what has it is stored once, whoever sends it again. */

@@ -24,9 +24,11 @@ export type SentCall =
   | { kind: 'identify'; body: WireIdentify }
   | { kind: 'alias'; body: WireAlias };
 
-export type Properties = { [name: string]: string | number | boolean | undefined };
+/** What an event may say: nothing nested. */
+export type Value = string | number | boolean | undefined;
+export type Properties = { [name: string]: Value };
 /** Any JSON; null removes a trait. */
-export type Traits = { [name: string]: unknown };
+export type Traits = object;
 
 export type WireEvent = {
   event: string;

@@ -1,6 +1,7 @@
 import { toAlias, toIdentify, toSent, toTrack } from './calls.ts';
 import type { AliasOptions, Call, IdentifyOptions, TrackOptions } from './calls.ts';
 import { TrunklineError } from './errors.ts';
+import type { Properties, Value } from './errors.ts';
 import { FLUSH_TIMEOUT_MS, readOptions } from './options.ts';
 import type { Settings, TrunklineOptions } from './options.ts';
 import { Sender } from './sender.ts';
@@ -14,6 +15,7 @@ export type {
   Traits,
   TrunklineErrorCode,
   TrunklineIssue,
+  Value,
   WireAlias,
   WireEvent,
   WireIdentify,
@@ -53,7 +55,10 @@ export class Trunkline {
   }
 
   /** Something that a person did. Throws a TypeError for what could never be sent, `queue_full` past the bound. */
-  track(event: string, options: TrackOptions): void {
+  track<P extends object & { [K in keyof P]: Value } = Properties>(
+    event: string,
+    options: TrackOptions<P>,
+  ): void {
     this.#add(toTrack(event, options));
   }
 
