@@ -133,3 +133,69 @@ test.each([
   await shop.storedOf('page_left', 1);
   expect(complaints).toEqual([]);
 });
+
+test('a page that comes back out of the browser’s cache is viewed again', async () => {
+  const { page } = await shop.visit();
+  shop.putPage('/');
+  await page.goto(shop.site.url);
+  await page.evaluate(`
+    for (const [type, persisted] of [['pagehide', true], ['pageshow', true], ['pageshow', false]])
+      dispatchEvent(new PageTransitionEvent(type, { persisted }));
+    trunkline.track('all_done');
+  `);
+  await shop.storedOf('all_done', 1);
+  expect((await shop.stored()).map(({ name }) => name)).toEqual([
+    'page_viewed',
+    'page_left',
+    'page_viewed',
+    'all_done',
+  ]);
+});
+
+test('a page that is made before anybody asks for it is viewed when somebody does', async () => {
+  const { page } = await shop.visit();
+  await page.addInitScript(`
+    window.isEarly = true;
+    Object.defineProperty(document, 'prerendering', { get: () => isEarly });
+  `);
+  shop.putPage('/');
+  await page.goto(shop.site.url);
+  await page.evaluate(`trunkline.track('still_early')`);
+  await shop.storedOf('still_early', 1);
+  await page.evaluate(`isEarly = false; document.dispatchEvent(new Event('prerenderingchange'))`);
+  await shop.storedOf('page_viewed', 1);
+  expect((await shop.stored()).map(({ name }) => name)).toEqual(['still_early', 'page_viewed']);
+});
+
+test('a page that is hidden hands over what waits: a phone may end it without another word', async () => {
+  const { page } = await shop.visit();
+  shop.putPage('/', '', { autocapture: false, flushIntervalMs: 600_000 });
+  await page.goto(shop.site.url);
+  await page.evaluate(`
+    trunkline.track('order_completed');
+    Object.defineProperty(document, 'hidden', { value: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+  await shop.storedOf('order_completed', 1);
+});
+
+test('a click on a drawing is a click on the button, or the link, that it is in', async () => {
+  const { page, complaints } = await shop.visit();
+  const drawing = '<svg width="20" height="20"><path class="cross" d="M0 0h20v20H0z"/></svg>';
+  shop.putPage(
+    '/',
+    `<button id="close">${drawing}</button><p>${drawing}</p>
+    <svg width="20" height="20"><a href="#in"><path id="linked" d="M0 0h20v20H0z"/></a></svg>`,
+  );
+  await page.goto(shop.site.url);
+  for (const where of ['#close path', 'p path', '#linked']) await page.click(where);
+  await page.evaluate(`trunkline.track('all_done')`);
+  await shop.storedOf('all_done', 1);
+  const clicks = (await shop.stored()).filter(({ name }) => name === 'element_clicked');
+  expect(clicks.map(({ properties: { path: _path, ...rest } }) => rest)).toEqual([
+    { tag: 'button', id: 'close' },
+    { tag: 'path', classes: 'cross' },
+    { tag: 'a', href: `${shop.site.url}/` },
+  ]);
+  expect(complaints).toEqual([]);
+});
