@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { SDK_FOLDER } from '../base/sdk_folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-export const PACKAGE_FOLDER = join(ROOT, 'dist', 'sdk');
 
 /** What Node 18 and every runtime with fetch understands. */
 const TARGET = 'es2022';
@@ -125,7 +125,7 @@ const buildAdmin = async (folder: string): Promise<void> => {
 };
 
 /** Builds both into a folder, file by file: whoever packs meanwhile gets each file whole. */
-export const buildPackage = async (folder = PACKAGE_FOLDER): Promise<void> => {
+export const buildPackage = async (folder = SDK_FOLDER): Promise<void> => {
   await mkdir(folder, { recursive: true });
   const made = await mkdtemp(join(folder, 'building-'));
   try {

@@ -1,7 +1,9 @@
 // The package.json that is packed: `prepack` puts it in the place of the service's own, `postpack` takes it out again.
 // Who installs the SDKs gets what they need, which is nothing, and not what the service runs on.
+import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -42,20 +44,33 @@ export const putBack = async (root = ROOT): Promise<void> => {
   await rename(whole, manifest);
 };
 
-/** Waits while somebody else packs; clears up after one who was stopped. */
-const awaitTurn = async (root: string, now: () => number): Promise<void> => {
+/** Somebody else may be as quick. */
+const isGone = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+const clearUp = async (root: string): Promise<void> => {
   const { manifest, whole } = filesOf(root);
+  const isLean = toText(toLean(await read(whole))) === (await readFile(manifest, 'utf8'));
+  await (isLean ? putBack(root) : rm(whole));
+};
+
+/** Waits while somebody packs; clears up after one who was stopped. */
+export const awaitTurn = async (root = ROOT, now = Date.now): Promise<void> => {
   for (;;) {
-    const found = await stat(whole).catch(() => null);
+    const found = await stat(filesOf(root).whole).catch(() => null);
     if (!found) return;
     // Changed when it was put there, whatever it says of itself.
-    if (now() - found.ctimeMs > PACKING_MS_MAX) {
-      const isLean = toText(toLean(await read(whole))) === (await readFile(manifest, 'utf8'));
-      await (isLean ? putBack(root) : rm(whole));
-      return;
-    }
-    await wait(LOOK_AGAIN_MS);
+    if (now() - found.ctimeMs > PACKING_MS_MAX)
+      await clearUp(root).catch((error: unknown) => {
+        if (!isGone(error)) throw error;
+      });
+    else await wait(LOOK_AGAIN_MS);
   }
+};
+
+/** Sees to it that the service's own comes back whatever becomes of who packs: npm may be killed before `postpack`. */
+const keepWatch = (): void => {
+  const args = [import.meta.filename, 'watch'];
+  spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: tmpdir() }).unref();
 };
 
 /** Puts the lean one in its place, whole at every moment for whoever reads it. */
@@ -77,4 +92,13 @@ export const makeLean = async (root = ROOT, now = Date.now): Promise<void> => {
   await rename(`${manifest}.lean`, manifest);
 };
 
-if (import.meta.main) await (process.argv[2] === 'lean' ? makeLean() : putBack());
+const STEPS: Record<string, () => Promise<void>> = {
+  lean: async () => {
+    await makeLean();
+    keepWatch();
+  },
+  watch: awaitTurn,
+  whole: putBack,
+};
+
+if (import.meta.main) await STEPS[process.argv[2] ?? 'whole']?.();

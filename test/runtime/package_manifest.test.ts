@@ -1,7 +1,9 @@
 // The package.json that is packed stands in for the service's own, and always goes again.
-import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeLean, putBack, toLean } from '../../src/runtime/package_manifest.ts';
 
@@ -18,6 +20,7 @@ const WHOLE = {
 };
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');
 const HOUR_MS = 3_600_000;
+const run = promisify(execFile);
 
 let root: string;
 const read = async () => JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as object;
@@ -52,6 +55,18 @@ test('who packs at the same time waits for the other', async () => {
   expect(order).toEqual(['first is back', 'second']);
   await putBack(root);
   expect(await read()).toEqual(WHOLE);
+});
+
+test('what npm leaves that is killed before postpack is put back by itself', async () => {
+  const script = join(root, 'src', 'runtime', 'package_manifest.ts');
+  await mkdir(dirname(script), { recursive: true });
+  await copyFile(join(import.meta.dirname, '../../src/runtime/package_manifest.ts'), script);
+  const anHourOn = `const now = Date.now; Date.now = () => now() + ${HOUR_MS};`;
+  await writeFile(join(root, 'late.mjs'), anHourOn);
+  const env = { NODE_OPTIONS: `--import=${join(root, 'late.mjs')}` };
+  await run(process.execPath, [script, 'lean'], { env });
+  await expect.poll(read, { timeout: 15_000 }).toEqual(WHOLE);
+  expect((await stat(join(root, 'package.json'))).mtime).toEqual(LONG_AGO);
 });
 
 test('what somebody left who was stopped is cleared up, and what was changed since is kept', async () => {
