@@ -53,12 +53,23 @@ const contextOf = (type: CallType, { context }: Call): Bag => ({
   ...renamed(context?.['campaign'], CAMPAIGN),
 });
 
+/** ISO 8601 as people write it: a day alone, a blank for the T, no offset, one without a colon. */
+const LOOSE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:([+-]\d\d):?(\d\d))?)?$/;
+
+/** The same as the API takes it, by UTC where nothing else is said; whatever is no moment stays as it is. */
+const tighten = (given: string): string => {
+  const [, day, time = '00:00', hours = '+00', minutes = '00'] = LOOSE.exec(given) ?? [];
+  const moment = Date.parse(`${day}T${time}${hours}:${minutes}`);
+  return Number.isNaN(moment) ? given : new Date(moment).toISOString();
+};
+
 /** The moment a call names, corrected as `sent_at` corrects; as it is where it is none, for the schema to refuse. */
 const timeOf = ({ timestamp, originalTimestamp, sentAt }: Call, clock: Clock): Bag => {
-  const given = timestamp ?? originalTimestamp;
-  if (given === undefined) return {};
+  const named = timestamp ?? originalTimestamp;
+  if (named === undefined) return {};
+  const given = tighten(named);
   const told = clock.sentAt ?? sentAt;
-  const sent = typeof told === 'string' ? Date.parse(told) : NaN;
+  const sent = typeof told === 'string' ? Date.parse(tighten(told)) : NaN;
   const correctionMs = Number.isNaN(sent) ? 0 : clockCorrectionMs(new Date(sent), clock.now);
   const moment = Date.parse(given);
   const isMoved = correctionMs !== 0 && !Number.isNaN(moment);

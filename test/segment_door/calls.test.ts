@@ -87,6 +87,23 @@ describe('events', () => {
     expect((await told())[0]?.properties).toEqual({ good: 1 });
   });
 
+  test('200: a timestamp without an offset is UTC, and may be a day alone', async () => {
+    const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+    const [day = '', time = ''] = ago(86_400_000).replace('Z', '').split('T');
+    const written: [string, string][] = [
+      [`${day}T${time}`, `${day}T${time}Z`],
+      [`${day} ${time}456`, `${day}T${time}Z`],
+      [`${day}T${time}-0230`, `${day}T${time}-02:30`],
+      [`${day}T${time.slice(0, 5)}`, `${day}T${time.slice(0, 5)}Z`],
+      [day, `${day}T00:00:00Z`],
+    ];
+    for (const [timestamp] of written)
+      expect(await post('track', { userId: 'ann', event: 'A', timestamp })).toMatchObject(done);
+    expect((await told()).map(({ occurred_at }) => occurred_at)).toEqual(
+      written.map(([, moment]) => new Date(moment)),
+    );
+  });
+
   test('200: a clock that is off is corrected by sentAt, of the batch or of the call', async () => {
     const ahead = (ms: number) => new Date(Date.now() + 7_200_000 + ms).toISOString();
     const call = { type: 'track', userId: 'ann', event: 'A', timestamp: ahead(-60_000) };
