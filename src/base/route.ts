@@ -11,6 +11,8 @@ export type Access = 'publishable' | 'server' | 'webhook';
 export type Addressed = {
   deps: Deps;
   caller: Caller;
+  /** Which of the project's keys it came with. */
+  keyId: string;
   params: Record<string, string>;
   /**
    * Of a request with an Idempotency-Key: the same each time it is tried, also after a crash. What is

@@ -63,7 +63,7 @@ const toKeyed = (
   return key === null ? null : { projectId, key, scope, url: ctx.url };
 };
 
-type Asked = { ctx: RouterContext; caller: Key['caller'] };
+type Asked = Key & { ctx: RouterContext };
 
 const toKeeping = ({ again }: JsonRoute, addressed: Addressed & { body?: unknown }): Keeping =>
   again ? { keep: again.idIn, tell: (id) => again.find(addressed, String(id)) } : AS_GIVEN;
@@ -72,13 +72,13 @@ const toKeeping = ({ again }: JsonRoute, addressed: Addressed & { body?: unknown
 const answerForGone = async (
   deps: Deps,
   declared: JsonRoute,
-  { ctx, caller }: Asked,
+  { ctx, ...key }: Asked,
 ): Promise<Answer & { isReplayed: boolean }> => {
   const find = async (): Promise<Answer | null> => {
-    const keyed = toKeyed(declared, ctx, caller);
+    const keyed = toKeyed(declared, ctx, key.caller);
     if (keyed === null) return null;
     const body = await readJsonBytes(declared, ctx);
-    const keeping = toKeeping(declared, { deps, caller, params: ctx.params });
+    const keeping = toKeeping(declared, { deps, ...key, params: ctx.params });
     return findKept(deps, { ...keyed, body }, keeping);
   };
   const kept = await find().catch((error: unknown) => {
@@ -93,13 +93,13 @@ const answerForGone = async (
 const answerJson = async (
   deps: Deps,
   declared: JsonRoute,
-  { ctx, caller }: Asked,
+  { ctx, ...key }: Asked,
 ): Promise<Answer & { isReplayed: boolean }> => {
   checkPath(ctx);
-  const addressed = { deps, caller, params: ctx.params };
+  const addressed = { deps, ...key, params: ctx.params };
   const found = await declared.find?.(addressed);
-  if (found === null) return answerForGone(deps, declared, { ctx, caller });
-  const keyed = toKeyed(declared, ctx, caller);
+  if (found === null) return answerForGone(deps, declared, { ctx, ...key });
+  const keyed = toKeyed(declared, ctx, key.caller);
   const query = parse(declared.query ?? NO_QUERY, readQuery(ctx));
   const bytes = await readJsonBytes(declared, ctx);
   const isLeftOut = declared.isBodyOptional && bytes.length === 0;
@@ -122,7 +122,7 @@ const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): P
   if (isForBrowsers(declared)) letBrowsersRead(ctx);
   const key = await authenticate(deps, ctx, declared);
   await limitRequest(deps, ctx, key);
-  const answer = await answerJson(deps, declared, { ctx, caller: key.caller });
+  const answer = await answerJson(deps, declared, { ctx, ...key });
   if (answer.isReplayed) ctx.set('Idempotency-Replayed', 'true');
   ctx.status = answer.status;
   if (answer.body instanceof JsonStream) await sendStream(deps, ctx, answer.body);

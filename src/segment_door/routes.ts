@@ -47,8 +47,7 @@ const batchRoutes = (onLinked: OnLinked): Route[] =>
       bodyBytesMax: REQUEST_BYTES_MAX,
       status: 200,
       answer: DoneAnswer,
-      handle: ({ deps, caller, body, repetitionId }) =>
-        takeBatch({ deps, caller, repetitionId, onLinked }, body),
+      handle: ({ body, ...inbound }) => takeBatch({ ...inbound, onLinked }, body),
     }),
   );
 
@@ -69,8 +68,7 @@ export const segmentRoutes = (onLinked: OnLinked): Route[] => [
     bodyBytesMax: REQUEST_BYTES_MAX,
     status: 200,
     answer: DoneAnswer,
-    handle: ({ deps, caller, body, repetitionId, found }) =>
-      takeCall({ deps, caller, repetitionId, onLinked }, found, body),
+    handle: ({ body, found, ...inbound }) => takeCall({ ...inbound, onLinked }, found, body),
   }),
 ];
 

@@ -15,6 +15,7 @@ import type { Clock, Told } from './translate.ts';
 type Inbound = {
   deps: Deps;
   caller: Caller;
+  keyId: string;
   repetitionId?: string | undefined;
   /** What a link means to others. */
   onLinked: OnLinked;
@@ -175,12 +176,35 @@ const toAnswer = (refused: Issue[], leftOut: Issue[]): DoneAnswer => ({
   ...(leftOut.length > 0 ? { left_out: leftOut.slice(0, ISSUES_MAX) } : {}),
 });
 
-/** Logged in numbers: those libraries throw answers away, and what calls hold is nobody's to log. */
-const note = ({ deps, caller }: Inbound, refused: number, leftOut: number): void => {
-  if (refused + leftOut === 0) return;
+/** A refusal by its name and, where one is to blame, the member: never by what the call held. */
+const nameOf = ({ refusal: { reason, extras } }: Refused): string => {
+  const [, member] = extras.issues?.[0]?.path.split('/') ?? [];
+  return member === undefined ? reason : `${reason} ${member}`;
+};
+
+const countEach = (names: readonly string[]): Record<string, number> => {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Object.fromEntries(counts);
+};
+
+/**
+ * Logged in numbers, by key and reason: those libraries throw answers away, so whoever misses an event looks here.
+ * What calls hold is nobody's to log.
+ */
+const note = ({ deps, caller, keyId }: Inbound, refused: Refused[], leftOut: Issue[]): void => {
+  if (refused.length + leftOut.length === 0) return;
   const { projectId: project_id, kind: key_kind } = caller;
+  const reasons = countEach(refused.map(nameOf));
   deps.log.warn(
-    { project_id, key_kind, refused, left_out: leftOut },
+    {
+      project_id,
+      key_id: keyId,
+      key_kind,
+      refused: refused.length,
+      reasons,
+      left_out: leftOut.length,
+    },
     'segment door: not all was taken',
   );
 };
@@ -193,7 +217,7 @@ export const takeCall = async (
 ): Promise<DoneAnswer> => {
   const { ready, refused } = await take(inbound, { calls: [call], type, sentAt: undefined });
   const leftOut = ready.flatMap((one) => one.leftOut);
-  note(inbound, refused.length, leftOut.length);
+  note(inbound, refused, leftOut);
   if (refused[0]) throw refused[0].refusal;
   return toAnswer([], leftOut);
 };
@@ -219,6 +243,6 @@ export const takeBatch = async (
         inBatch(index, one),
       ),
     );
-  note(inbound, refused.length, leftOut.length);
+  note(inbound, refused, leftOut);
   return toAnswer(why, leftOut);
 };

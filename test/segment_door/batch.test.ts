@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { Resources } from '../../src/base/resources.ts';
 import { openApi } from '../../src/http/api.ts';
-import { createProject } from '../../src/projects/projects.ts';
+import { createProject, listKeys } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Call } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -23,6 +23,11 @@ const basic = (name: string, password = '') => ({
 const post = (body: unknown, call: Call = {}) =>
   api.call('POST', '/segment/v1/batch', { headers: basic(api.project.server_key), body, ...call });
 const told = () => eventsOf(database, api);
+const keyIdOf = async (kind: string): Promise<unknown> => {
+  const { project_id } = api.project;
+  const keys = await listKeys(database.deps.db, project_id, { limit: 9, beforeId: null });
+  return keys.find((key) => key.kind === kind)?.key_id;
+};
 const namesTold = async () => (await told()).map(({ name }) => name);
 const track = (event: string, more: object = {}) => ({
   type: 'track',
@@ -163,7 +168,7 @@ describe('gzip', () => {
   });
 });
 
-test('what was not taken is logged in numbers, without anything of the calls', async () => {
+test('what was not taken is logged by key and reason, without anything of the calls', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const resources = new Resources();
@@ -171,13 +176,34 @@ test('what was not taken is logged in numbers, without anything of the calls', a
   await fetch(`http://127.0.0.1:${one.port}/segment/v1/batch`, {
     method: 'POST',
     headers: basic(api.project.server_key),
-    body: JSON.stringify({ batch: [track('Secret', { userId: 'none' }), track('Made')] }),
+    body: JSON.stringify({
+      batch: [
+        track('Secret', { userId: 'none' }),
+        track('Secret', { timestamp: '2001-01-01T00:00:00Z' }),
+        { secret: 'secret', type: 'secret' },
+        track('Secret', { userId: 'none' }),
+        7,
+        track('Made'),
+      ],
+    }),
   });
   await one.close();
   await resources.close();
   const said = lines.filter((line) => line.includes('segment door'));
   expect(said.map((line) => JSON.parse(line) as object)).toMatchObject([
-    { project_id: api.project.project_id, key_kind: 'server', refused: 1, left_out: 0 },
+    {
+      project_id: api.project.project_id,
+      key_id: await keyIdOf('server'),
+      key_kind: 'server',
+      refused: 5,
+      reasons: {
+        'invalid_request userId': 2,
+        'occurred_at_out_of_range timestamp': 1,
+        'invalid_request type': 1,
+        invalid_request: 1,
+      },
+      left_out: 0,
+    },
   ]);
   expect(said.join('')).not.toMatch(/ann|secret|none/i);
 });
