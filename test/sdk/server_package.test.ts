@@ -80,6 +80,17 @@ describe('trunkline/server', () => {
     expect(events.filter(({ name }) => name === 'bare_order_completed')).toHaveLength(1);
   });
 
+  test('CommonJS has it by require, and by import()', async () => {
+    const script = `
+      const { Trunkline, TrunklineError } = require('trunkline/server');
+      import('trunkline/server').then((module) => {
+        console.log(module.Trunkline === Trunkline && module.TrunklineError === TrunklineError);
+      });`;
+    await writeFile(inApp('common.cjs'), script);
+    const { stdout, stderr } = await run(process.execPath, ['common.cjs'], { cwd: app });
+    expect([stdout, stderr]).toEqual(['true\n', '']);
+  });
+
   test('close keeps the process until all is sent, also while it waits to try again', async () => {
     const script = `
       import { createServer } from 'node:http';
