@@ -153,6 +153,11 @@ test('tabs without Web Locks store nothing twice either', async () => {
 test('what the API names as bad is dropped and said, and the rest sent again at once', async () => {
   const { page } = await shop.visit();
   const warnings = warningsOf(page);
+  const issues: { path: string }[][] = [];
+  page.on('console', async (message) => {
+    const [, , , own] = message.args();
+    if (own) issues.push((await own.jsonValue()) as { path: string }[]);
+  });
   shop.putPage('/', '', { ...LONG, flushQueueSize: 8 });
   await page.goto(shop.site.url);
   await page.evaluate(`
@@ -166,6 +171,11 @@ test('what the API names as bad is dropped and said, and the rest sent again at 
   expect(warnings).toEqual([
     expect.stringContaining('Order Completed'),
     expect.stringContaining('items'),
+  ]);
+  // Each with what is wrong with itself.
+  expect(issues.map((one) => one.map(({ path }) => path))).toEqual([
+    ['/events/6/event'],
+    ['/events/7/properties/items'],
   ]);
   expect(await waiting(page)).toBe(0);
 });
@@ -279,6 +289,16 @@ test('a full queue is not listed anew for each event that comes', async () => {
   await happen(page, 1, 2_500);
   expect(await page.evaluate('listed')).toBeLessThan(5);
   expect(await waiting(page)).toBe(1_000);
+});
+
+test('an apiHost that was left empty is the page’s own origin, which says that it knows nothing', async () => {
+  const { page } = await shop.visit();
+  const warnings = warningsOf(page);
+  shop.putPage('/', '', { ...QUIET, apiHost: '' });
+  await page.goto(shop.site.url);
+  await happen(page, 1, 1);
+  await until('a warning', () => warnings.length > 0);
+  expect(warnings).toEqual([expect.stringContaining(`${shop.site.url} answered 404`)]);
 });
 
 test('a server that says 200 to everything is warned of, and has taken nothing', async () => {

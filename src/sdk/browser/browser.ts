@@ -12,7 +12,7 @@ const PUBLISHABLE_KEY = /^svc_pub_\w+$/;
 type Holder = { [HELD]?: Client | undefined };
 
 /** For pages that are made on a server, and for keys that must not be here. */
-const makeIdle = (): Client => makeClient(() => Promise.resolve());
+const makeIdle = (): Client => makeClient(async () => {});
 
 /**
  * Starts the SDK on this page: call it before anything else of yours listens. A page has one client:

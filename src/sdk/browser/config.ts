@@ -81,7 +81,7 @@ export const toSettings = (config: Config): Settings => {
   const isWanted = config.autocapture !== false;
   return {
     apiKey: config.apiKey,
-    apiHost: toBase(config.apiHost ?? location.origin),
+    apiHost: toBase(config.apiHost || location.origin),
     autocapture: {
       pageviews: isWanted,
       clicks: isWanted,

@@ -4,12 +4,13 @@ import type { Pause } from './pause.ts';
 import type { Queue } from './queue.ts';
 import {
   BATCH_EVENTS_MAX,
+  bytesOf,
   KEEPALIVE_BYTES_MAX,
   nextRequest,
   post,
   withoutTime,
 } from './request.ts';
-import type { Answer, Request } from './request.ts';
+import type { Answer, Issue, Request } from './request.ts';
 
 const ACCEPTED = 202;
 const BAD_REQUESTS = [400, 413, 422];
@@ -25,11 +26,15 @@ export type Exchange = {
   handOver: (due: readonly string[]) => void;
 };
 
+/** Whether something is said of the event in a place of the batch. */
+const isOf =
+  (at: number) =>
+  ({ path }: Issue): boolean =>
+    `${path}/`.startsWith(`/events/${at}/`);
+
 /** Says which items of a request are bad; none, if the answer does not. */
 const findBad = ({ ids }: Request, { issues }: Answer): string[] => {
-  const named = ids.filter((_, at) =>
-    issues.some(({ path }) => `${path}/`.startsWith(`/events/${at}/`)),
-  );
+  const named = ids.filter((_, at) => issues.some(isOf(at)));
   return named.length === 0 && ids.length === 1 ? ids : named;
 };
 
@@ -43,7 +48,10 @@ const mend = (queue: Queue, request: Request, answer: Answer): number => {
     queue.put(first, undated);
     return BATCH_EVENTS_MAX;
   }
-  for (const id of bad) warn('refused, and dropped:', queue.get(id), answer.issues);
+  for (const id of bad) {
+    const own = ids.length > 1 ? answer.issues.filter(isOf(ids.indexOf(id))) : answer.issues;
+    warn('refused, and dropped:', queue.get(id), own);
+  }
   queue.remove(bad);
   return bad.length > 0 ? BATCH_EVENTS_MAX : Math.ceil(ids.length / 2);
 };
@@ -75,11 +83,11 @@ export const openExchange = (settings: Settings, queue: Queue, pause: Pause): Ex
       eventsMax = mend(queue, request, answer);
       return 'on';
     }
-    const isForNow = status < 400 || status >= 500 || TRY_AGAIN.includes(status);
-    // Some pages say 200 to everything.
-    if (!isForNow || (status > 0 && status < 400))
+    const isTrouble = status === 0 || status >= 500 || TRY_AGAIN.includes(status);
+    if (!isTrouble)
       warn(`${settings.apiHost} answered ${status} and took nothing: see apiKey and apiHost`);
-    return isForNow ? pause.begin(answer) : 'never';
+    // Some pages say 200 to everything, for now.
+    return isTrouble || status < 400 ? pause.begin(answer) : 'never';
   };
 
   return {
@@ -97,7 +105,7 @@ export const openExchange = (settings: Settings, queue: Queue, pause: Pause): Ex
       let due = given.filter(isWaiting);
       for (let bytesMax = KEEPALIVE_BYTES_MAX; due.length > 0;) {
         const request = nextRequest(queue, due, { bytesMax });
-        bytesMax -= request.bytes;
+        bytesMax -= bytesOf(request.body);
         if (bytesMax < 0) return;
         void send(request);
         due = due.filter(isWaiting);

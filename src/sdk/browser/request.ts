@@ -14,13 +14,13 @@ const MS_PER_SECOND = 1_000;
 /** What stands around the events of a batch. */
 const AROUND_BYTES = 64;
 
-export type Request = { ids: string[]; path: string; body: string; bytes: number };
+export type Request = { ids: string[]; path: string; body: string };
 export type Issue = { path: string; message: string };
 /** What became of a request; status 0 is no answer. */
 export type Answer = { status: number; retryAfterMs: number; issues: Issue[] };
 
 const encoder = new TextEncoder();
-const bytesOf = (text: string): number => encoder.encode(text).length;
+export const bytesOf = (text: string): number => encoder.encode(text).length;
 
 /** As `openClient` writes them: an event begins with its name. */
 const isEvent = (text: string): boolean => text.startsWith('{"event"');
@@ -30,7 +30,7 @@ export const withoutTime = (text: string): string =>
 
 const toIdentify = (id: string, text: string): Request => {
   const body = Date.now() - timeOf(id) < FRESH_MS ? withoutTime(text) : text;
-  return { ids: [id], path: '/v1/identify', body, bytes: bytesOf(body) };
+  return { ids: [id], path: '/v1/identify', body };
 };
 
 /** The next request: so many events as may go together, or the one word on who somebody is. */
@@ -55,7 +55,7 @@ export const nextRequest = (
   }
   const sentAt = new Date().toISOString();
   const body = `{"sent_at":"${sentAt}","events":[${texts.join()}]}`;
-  return { ids, path: '/v1/events/batch', body, bytes: bytesOf(body) };
+  return { ids, path: '/v1/events/batch', body };
 };
 
 const readIssues = async (response: Response): Promise<Issue[]> => {
@@ -66,7 +66,7 @@ const readIssues = async (response: Response): Promise<Issue[]> => {
 /** Sends a request. Never fails: no answer is an answer, too. */
 export const post = async (
   { apiHost, apiKey }: Settings,
-  { path, body, bytes }: Request,
+  { path, body }: Request,
 ): Promise<Answer> => {
   try {
     const response = await fetch(apiHost + path, {
@@ -74,7 +74,7 @@ export const post = async (
       headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
       body,
       // The page may go at any moment.
-      keepalive: bytes <= KEEPALIVE_BYTES_MAX,
+      keepalive: bytesOf(body) <= KEEPALIVE_BYTES_MAX,
       credentials: 'omit',
       // The address of a page may hold what nobody else should know.
       referrerPolicy: 'no-referrer',

@@ -65,16 +65,16 @@ export const openSender = (settings: Settings, store: Store, queue: Queue): Send
     if (next !== 'on' && next !== 'never') return next;
     return queue.size() < waiting && queue.size() >= flushQueueSize ? 0 : flushIntervalMs;
   };
-  const flush = (): Promise<void> => {
+  const flush = async (): Promise<void> => {
     cancel();
-    if (isStopped) return Promise.resolve();
+    if (isStopped) return;
     running ??= alone(`trunkline ${apiKey}`, drain)
       .catch(() => null)
       .then((ms) => {
         running = undefined;
         if (ms !== null && queue.size() > 0) schedule(ms);
       });
-    return running;
+    await running;
   };
   return {
     added: () => {
