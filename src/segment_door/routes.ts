@@ -23,8 +23,8 @@ group's traits, an \`identify\` without \`userId\` is \`anonymous_identified\`.
 Properties keep their names. Nested ones are \`outer_inner\`, lists are JSON as text, null is left out. Of \`context\` \
 an event keeps \`page\` (\`page_url\`, \`page_path\`, …) and \`campaign\` (\`utm_source\`, …), an identify \
 \`locale\`, \`timezone\` and \`traits\`. \`messageId\`, \`timestamp\` and \`sentAt\` count as \`message_id\`, \
-\`occurred_at\` and \`sent_at\` do. An \`alias\` links \`previousId\` to \`userId\`: with a server key as \
-POST /v1/identify/alias, with a publishable one as POST /v1/identify.`;
+\`occurred_at\` and \`sent_at\` do, a time without an offset by UTC. An \`alias\` links \`previousId\` to \
+\`userId\`: with a server key as POST /v1/identify/alias, with a publishable one as POST /v1/identify.`;
 
 const TOKEN = `\
 The key is the user name of Basic authentication, as these libraries send their write key; or a bearer token, or \
@@ -41,7 +41,7 @@ const batchRoutes = (onLinked: OnLinked): Route[] =>
       summary: `Take up to ${BATCH_CALLS_MAX} calls of Segment's and RudderStack's libraries.`,
       description:
         `Calls that are wrong are not taken and listed in \`refused\`; the others are, since their sender cannot ` +
-        `mend them. ${TOKEN}`,
+        `mend them. What a batch says of people counts before its events, whatever stands first. ${TOKEN}`,
       refusals: ['overloaded'],
       body: BatchBody,
       bodyBytesMax: REQUEST_BYTES_MAX,

@@ -153,10 +153,10 @@ test('tabs without Web Locks store nothing twice either', async () => {
 test('what the API names as bad is dropped and said, and the rest sent again at once', async () => {
   const { page } = await shop.visit();
   const warnings = warningsOf(page);
-  const issues: { path: string }[][] = [];
-  page.on('console', async (message) => {
+  const issues: Promise<{ path: string }[]>[] = [];
+  page.on('console', (message) => {
     const [, , , own] = message.args();
-    if (own) issues.push((await own.jsonValue()) as { path: string }[]);
+    if (own) issues.push(own.jsonValue());
   });
   shop.putPage('/', '', { ...LONG, flushQueueSize: 8 });
   await page.goto(shop.site.url);
@@ -173,7 +173,7 @@ test('what the API names as bad is dropped and said, and the rest sent again at 
     expect.stringContaining('items'),
   ]);
   // Each with what is wrong with itself.
-  expect(issues.map((one) => one.map(({ path }) => path))).toEqual([
+  expect((await Promise.all(issues)).map((one) => one.map(({ path }) => path))).toEqual([
     ['/events/6/event'],
     ['/events/7/properties/items'],
   ]);
