@@ -132,6 +132,10 @@ format: $(INSTALLED) ## Format every file
 test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed where apt is
 	@exec node test/mta.ts
 
+.PHONY: test-image
+test-image: $(INSTALLED) ## The image of .deploy: built where Docker is, its steps taken without it
+	@exec node test/image.ts
+
 .PHONY: test-matrix
 test-matrix: $(INSTALLED) ## The tests on Postgres 15 to 18, where Docker is
 	@exec node test/matrix.ts

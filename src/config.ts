@@ -76,6 +76,8 @@ const ANSWER_TIMEOUT_SECONDS_MAX = 600;
 const RATE_LIMIT_MAX = 1_000_000;
 const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
 
+const METRICS_TOKEN_CHARS_MIN = 16;
+
 const Settings = z.object({
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'postgres://user:password@host:5432/database' })
@@ -116,6 +118,12 @@ const Settings = z.object({
   RATE_LIMIT_ADDRESS: rateLimit(50).describe(
     'requests a second per address of origin, with publishable keys; 0 for no limit',
   ),
+  METRICS_TOKEN: z
+    .string()
+    .min(METRICS_TOKEN_CHARS_MIN, `at least ${METRICS_TOKEN_CHARS_MIN} characters`)
+    .regex(/^[\x21-\x7e]*$/, 'visible ASCII characters')
+    .optional()
+    .describe('who sends it as bearer token may read /metrics; without it this machine alone'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe(LOG_LEVELS.join(', ')),
   EGRESS_ALLOW_NETWORKS: list(
     isNetwork,
@@ -188,6 +196,7 @@ const Environment = Settings.refine(
     rateLimitServer: env.RATE_LIMIT_SERVER,
     rateLimitPublishable: env.RATE_LIMIT_PUBLISHABLE,
     rateLimitAddress: env.RATE_LIMIT_ADDRESS,
+    metricsToken: env.METRICS_TOKEN ?? null,
     logLevel: env.LOG_LEVEL,
     egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,
     dnsServers: env.DNS_SERVERS,

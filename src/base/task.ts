@@ -4,6 +4,7 @@ import type { Task, TaskList } from 'graphile-worker';
 import type pg from 'pg';
 import type { z } from 'zod';
 import type { Deps } from './deps.ts';
+import { metricsOf, secondsSince } from './metrics.ts';
 
 /** What a task is given: the service's parts, and what the worker that runs it knows. */
 export type TaskDeps = Deps & {
@@ -29,10 +30,15 @@ export const task =
   ): BoundTask =>
   (deps) =>
   async (raw, helpers) => {
+    const job = helpers?.job;
+    const startedAt = performance.now();
+    const time = (result: 'done' | 'failed') =>
+      metricsOf(deps).jobs.observe({ task: job?.task_identifier, result }, secondsSince(startedAt));
     try {
       await handle(payload.parse(raw), deps);
+      time('done');
     } catch (error) {
-      const job = helpers?.job;
+      time('failed');
       deps.log.error(
         { err: error, job_id: job?.id, task: job?.task_identifier },
         'job failed; it is tried again',

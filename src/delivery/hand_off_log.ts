@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { inProject, isDatabaseDown } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { makeWaker } from '../base/hints.ts';
+import { metricsOf } from '../base/metrics.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { Bounce, TakeBounce } from './bounce.ts';
 import { stepHandOffs } from './hand_off_queries.ts';
@@ -93,8 +94,13 @@ export class HandOffLog {
         this.#deps.log.error({ err, send_id: row.sendId }, 'bounce has no effect');
         await endAlone();
       });
+    this.#count(row);
     ingest.wake(this.#deps, this.#projectId);
     this.#wakeObserver();
+  }
+
+  #count({ outcome, reason }: OutcomeRow): void {
+    metricsOf(this.#deps).sends.inc({ outcome, reason: reason ?? '' });
   }
 
   /** What ended comes onto its person's timeline, with what ends in the next moments. */
@@ -121,16 +127,19 @@ export class HandOffLog {
       const outcomes = ends.map(({ row }) => row);
       const rows = begins.map(({ row }) => row);
       const decisions = await stepHandOffs(this.#deps.db, this.#projectId, outcomes, rows);
-      for (const { resolve } of ends) resolve();
+      for (const { row, resolve } of ends) {
+        this.#count(row);
+        resolve();
+      }
       if (ends.length > 0 || [...decisions.values()].some(isEnd)) this.#wakeObserver();
       for (const { row, resolve } of begins) resolve(decisions.get(row.sendId) ?? 'lost');
     } catch (error) {
       // Outcomes are the same when they are written twice.
-      for (const { row, resolve, reject } of ends)
-        this.#keep(row, () => stepHandOffs(this.#deps.db, this.#projectId, [row], []), error).then(
-          resolve,
-          reject,
-        );
+      for (const { row, resolve, reject } of ends) {
+        const write = () => stepHandOffs(this.#deps.db, this.#projectId, [row], []);
+        const kept = this.#keep(row, write, error).then(() => this.#count(row));
+        kept.then(resolve, reject);
+      }
       if (begins.length > 1 && !isDatabaseDown(error))
         for (const begin of begins) await this.#writeTogether([begin], []);
       // Whether it was committed is unknown.

@@ -1,13 +1,14 @@
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { metricsOf } from '../base/metrics.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import type { RawInbound } from '../base/route.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { Source } from './adapters.ts';
 import { record } from './feedback.ts';
 import type { Recorded } from './feedback.ts';
-import type { Posted, ReadError, ReadResult } from './notice.ts';
+import type { Notice, Posted, ReadError, ReadResult } from './notice.ts';
 
 export type Received = Recorded & {
   received: number;
@@ -31,6 +32,21 @@ export const toReceived = ({ notices, errors }: ReadResult, recorded: Recorded):
   errors: errors.slice(0, ISSUES_MAX),
 });
 
+const MS_PER_SECOND = 1_000;
+
+const measure = (
+  deps: Deps,
+  source: Source,
+  notices: readonly Notice[],
+  { accepted, duplicates, ignored }: Recorded,
+): void => {
+  const metrics = metricsOf(deps);
+  for (const [result, count] of Object.entries({ accepted, duplicates, ignored }))
+    metrics.notices.inc({ source, result }, count);
+  for (const { occurredAt } of notices)
+    metrics.lag.observe({ source }, Math.max(0, Date.now() - occurredAt.getTime()) / MS_PER_SECOND);
+};
+
 /** Stores notices with their effects before the answer: nothing waits in memory behind a 200. */
 export const take = async (
   { deps, projectId, source }: Post,
@@ -41,6 +57,7 @@ export const take = async (
     (await admit(scope)) ? record(scope, source, result.notices) : AGAIN,
   );
   if (recorded.accepted > 0) ingest.wake(deps, projectId);
+  measure(deps, source, result.notices, recorded);
   // By its place and our words alone: what the provider wrote is about somebody.
   if (result.errors.length > 0)
     deps.log.warn(

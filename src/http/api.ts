@@ -20,6 +20,7 @@ import type { Readiness } from './health.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
 import { identify } from './identify.ts';
 import { makeLimits } from './limits.ts';
+import { mountMetrics, timeRequests } from './metrics.ts';
 import { mountRoutes, refuseOtherMethods } from './mount.ts';
 import { startPresence } from './presence.ts';
 import { routes } from './routes.ts';
@@ -92,6 +93,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   // Exactly the paths that are listed: another spelling of one would be an endpoint nobody lists.
   const router = new Router({ sensitive: true, strict: true });
   mountHealth(router, deps, readiness);
+  mountMetrics(router, deps);
   if (withApi) {
     mountRoutes(router, deps, routes);
     mountUnsubscribe(router, deps);
@@ -100,7 +102,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   }
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  app.use(identify).use(answerErrors(deps.log)).use(requireHost);
+  app.use(identify).use(timeRequests(deps)).use(answerErrors(deps.log)).use(requireHost);
   if (withApi) app.use(leadToDocs).use(adminDoor(deps)).use(previewDoor(deps)).use(consoleDoor());
   app.use((ctx, next) => {
     // Whoever keeps its connection must not find it reset after the answer.

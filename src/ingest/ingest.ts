@@ -6,6 +6,7 @@ import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
+import { metricsOf, secondsSince } from '../base/metrics.ts';
 import { Flusher } from './flusher.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
@@ -47,8 +48,15 @@ type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 const makeFlusher = (deps: IngestDeps): Flusher<EventRow, Stored> => {
   // One for good: a flush that outlives its request may end when all was closed, and then wakes nobody.
   const waker = deps.resources.of(makeWaker, deps);
+  const { events, flushEvents, flushSeconds } = metricsOf(deps);
   return new Flusher(async (projectId, rows) => {
+    const startedAt = performance.now();
     const stored = await store(deps, projectId, rows);
+    flushSeconds.observe(secondsSince(startedAt));
+    flushEvents.observe(rows.length);
+    const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;
+    events.inc({ result: 'stored' }, stored.length - duplicates);
+    events.inc({ result: 'duplicate' }, duplicates);
     waker.wake(processHint(projectId));
     return stored;
   }, bytesOf);

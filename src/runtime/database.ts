@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAnswering } from './everything.ts';
 import { findFacts, readHome, readKeys } from './home.ts';
 import type { Home } from './home.ts';
+import { isAnswering } from './is_answering.ts';
 import { markKept, postgresFolder, unmarkKept } from './local_database.ts';
 import { dataFolder, findLocalPostgres, startLocalPostgres } from './local_postgres.ts';
 import { migrate } from './migrate.ts';

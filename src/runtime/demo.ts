@@ -3,7 +3,8 @@ import { newId } from '../base/ids.ts';
 import { EXAMPLE_EVENT } from './example.ts';
 import { findFacts, readHome } from './home.ts';
 import type { DevFacts } from './home.ts';
-import { isAnswering, startEverything } from './everything.ts';
+import { startEverything } from './everything.ts';
+import { isAnswering } from './is_answering.ts';
 import { DemoClient, poll } from './demo_client.ts';
 import { runCommand } from './run_command.ts';
 

@@ -6,19 +6,6 @@ import { startService } from './start_service.ts';
 import type { Service } from './start_service.ts';
 
 const RESTART_AFTER_MS = 1_000;
-const ANSWER_TIMEOUT_MS = 2_000;
-
-/** Whether a service is ready there. */
-export const isAnswering = async (baseUrl: string): Promise<boolean> => {
-  try {
-    const response = await fetch(`${baseUrl}/readyz`, {
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-    });
-    return response.ok;
-  } catch {
-    return false;
-  }
-};
 
 export type Everything = { facts: DevFacts; curl: string; stop: () => Promise<void> };
 

@@ -1,6 +1,7 @@
 // `make start`: everything on one machine, from nothing to a mail in the catcher.
 import { relative } from 'node:path';
-import { isAnswering, startEverything } from './everything.ts';
+import { startEverything } from './everything.ts';
+import { isAnswering } from './is_answering.ts';
 import type { Everything } from './everything.ts';
 import { findFacts, readHome } from './home.ts';
 import type { Home } from './home.ts';

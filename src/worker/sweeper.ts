@@ -5,6 +5,7 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { giveHints } from '../base/hints.ts';
 import type { Hint } from '../base/hints.ts';
+import { metricsOf } from '../base/metrics.ts';
 import { lookAtSending } from '../base/sending.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
@@ -13,7 +14,9 @@ import * as segments from '../segments/segments.ts';
 import type { Config } from '../config.ts';
 import { sendTimeoutMs } from '../providers/providers.ts';
 import { listDeadWorkers } from './liveness.ts';
+import { findOldest } from './oldest.ts';
 import { dropSpentHints, findLostWork, listWork } from './work.ts';
+import type { Work } from './work.ts';
 
 export const SWEEP_EVERY_MS = 2_000;
 /** A hint that old was lost; younger work is still on its way by itself. */
@@ -67,10 +70,24 @@ const releaseDead = async (deps: Deps, client: pg.Client, ownId: string): Promis
   deps.log.warn({ workers: dead }, 'dead workers released');
 };
 
+/** What an operator watches: how late work is, and what had to be found. */
+const measure = async (
+  deps: Deps,
+  client: pg.Client,
+  { found, isHeld }: { found: Work; isHeld: boolean },
+): Promise<void> => {
+  const metrics = metricsOf(deps);
+  metrics.held.set(isHeld ? 1 : 0);
+  for (const [kind, work] of Object.entries(found)) metrics.found.inc({ kind }, work.length);
+  for (const [queue, seconds] of Object.entries(await findOldest(client)))
+    metrics.oldest.set({ queue }, seconds);
+};
+
 /** Finds work that no job will find, and hints at it again. */
 const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
   const found = await listWork(client, OVERDUE_SECONDS);
   const isHeld = await lookAtSending(deps);
+  await measure(deps, client, { found, isHeld });
   const work = isHeld ? { ...found, dueRuns: [], queuedSends: [] } : found;
   await eachProject(deps, work.expired, (scope) => delivery.expireSends(scope));
   const hints: Hint[] = [
@@ -96,8 +113,18 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
   );
 };
 
+/** Whoever leads no more says nothing of what it knew. */
+const forgetMeasured = (deps: Deps): void => {
+  const { held, oldest } = metricsOf(deps);
+  oldest.reset();
+  held.reset();
+};
+
 const sweep = async (deps: Deps, client: pg.Client, ownId: string): Promise<void> => {
-  if (!(await isLeader(client))) return;
+  if (!(await isLeader(client))) {
+    forgetMeasured(deps);
+    return;
+  }
   await releaseDead(deps, client, ownId);
   const spent = await dropSpentHints(client);
   if (spent > 0) deps.log.warn({ spent }, 'hints dropped that were spent');

@@ -1,0 +1,132 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Db } from './db.ts';
+import type { Deps } from './deps.ts';
+
+/** Seconds, from a cached read to what nobody waits for. */
+const WORK_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Seconds, from a prompt webhook to one that was sent again for days. */
+const LAG_SECONDS = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 86_400, 259_200];
+const EVENTS = [1, 2, 5, 10, 25, 50, 100, 250, 500];
+
+const makePool = (db: Db, registers: Registry[]) =>
+  new Gauge({
+    name: 'trunkline_pool_connections',
+    help: 'Connections of this process to Postgres: acquired, idle, and callers that wait for one.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { acquiredConnections, idleConnections, waitingClients } = db.state();
+      this.set({ state: 'acquired' }, acquiredConnections);
+      this.set({ state: 'idle' }, idleConnections);
+      this.set({ state: 'waiting' }, waitingClients);
+    },
+  });
+
+const makeCounts = (registers: Registry[]) => ({
+  events: new Counter({
+    name: 'trunkline_events_total',
+    help: 'Events that were accepted: stored, or known by their message_id.',
+    labelNames: ['result'],
+    registers,
+  }),
+  sends: new Counter({
+    name: 'trunkline_hand_offs_total',
+    help: 'Hand-offs to providers that ended, by their outcome and its reason.',
+    labelNames: ['outcome', 'reason'],
+    registers,
+  }),
+  notices: new Counter({
+    name: 'trunkline_webhook_notices_total',
+    help: 'Notices that webhooks told, by what became of them.',
+    labelNames: ['source', 'result'],
+    registers,
+  }),
+  found: new Counter({
+    name: 'trunkline_sweeper_found_total',
+    help: 'Work that no job had found in time, by kind. Some after a crash; much without one is a fault.',
+    labelNames: ['kind'],
+    registers,
+  }),
+});
+
+const makeTimes = (registers: Registry[]) => ({
+  requests: new Histogram({
+    name: 'trunkline_http_request_seconds',
+    help: 'How long requests took to be answered, by route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: WORK_SECONDS,
+    registers,
+  }),
+  flushSeconds: new Histogram({
+    name: 'trunkline_flush_seconds',
+    help: 'How long a shared commit of accepted events took.',
+    buckets: WORK_SECONDS,
+    registers,
+  }),
+  flushEvents: new Histogram({
+    name: 'trunkline_flush_events',
+    help: 'How many events shared a commit.',
+    buckets: EVENTS,
+    registers,
+  }),
+  jobs: new Histogram({
+    name: 'trunkline_job_seconds',
+    help: 'How long jobs took, by task and whether they failed.',
+    labelNames: ['task', 'result'],
+    buckets: WORK_SECONDS,
+    registers,
+  }),
+  lag: new Histogram({
+    name: 'trunkline_webhook_lag_seconds',
+    help: 'From what happened to a message to when its webhook told us.',
+    labelNames: ['source'],
+    buckets: LAG_SECONDS,
+    registers,
+  }),
+});
+
+const makeGauges = (registers: Registry[]) => ({
+  oldest: new Gauge({
+    name: 'trunkline_queue_oldest_seconds',
+    help: 'How long the oldest work of a kind is overdue; 0 when none is. Told by the leading worker.',
+    labelNames: ['queue'],
+    registers,
+  }),
+  held: new Gauge({
+    name: 'trunkline_sending_held',
+    help: '1 while nothing is sent until `make resume-sending`. Told by the leading worker.',
+    registers,
+  }),
+});
+
+/** What this process measures of itself. No label names a project or a person. */
+const makeMetrics = ({ db }: Pick<Deps, 'db'>) => {
+  const registry = new Registry();
+  const registers = [registry];
+  makePool(db, registers);
+  return {
+    ...makeCounts(registers),
+    ...makeTimes(registers),
+    ...makeGauges(registers),
+    /** Everything, as Prometheus reads it. */
+    read: async (): Promise<{ type: string; text: string }> => ({
+      type: registry.contentType,
+      text: await registry.metrics(),
+    }),
+    /** Memory, CPU, event loop and garbage collection too. */
+    watchProcess: () => collectDefaultMetrics({ register: registry }),
+    close: () => registry.clear(),
+  };
+};
+
+export type Metrics = ReturnType<typeof makeMetrics>;
+
+/** The metrics of this process. */
+export const metricsOf = (deps: Pick<Deps, 'db' | 'resources'>): Metrics =>
+  deps.resources.of(makeMetrics, deps);
+
+const MS_PER_SECOND = 1_000;
+
+/** Seconds since a moment of `performance.now()`. */
+export const secondsSince = (startedAt: number): number =>
+  (performance.now() - startedAt) / MS_PER_SECOND;

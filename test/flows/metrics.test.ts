@@ -1,0 +1,109 @@
+// `/metrics`: what a process measures of itself, told to whoever may ask, and nothing of anybody.
+import { describe, expect, test } from 'vitest';
+import type { Service } from '../../src/runtime/start_service.ts';
+import { until } from '../support/until.ts';
+import { addressOf, signUpOf, testWorld } from '../support/world.ts';
+
+const world = testWorld();
+const TEST_TIMEOUT_MS = 60_000;
+const TOKEN = 'a-token-for-metrics';
+
+const ask = (service: Service, headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${service.port}/metrics`, { headers });
+
+/** The value of one line of an answer. */
+const valueOf = (text: string, series: string): number | undefined => {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+};
+
+const post = async (service: Service, person: string) => {
+  const { status } = await fetch(`http://127.0.0.1:${service.port}/v1/events`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${world.project.server_key}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ ...signUpOf(person), message_id: person }),
+  });
+  expect(status).toBe(202);
+};
+
+test(
+  'it counts events, requests, jobs and hand-offs, and says how late work is',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const service = await world.start('all');
+    await post(service, 'ann');
+    await post(service, 'ann');
+    await until(
+      'ann is mailed',
+      async () => (await world.sendsTo('ann'))[0]?.status === 'accepted',
+    );
+    const text = await until('all of it is told', async () => {
+      const said = await (await ask(service)).text();
+      const isWhole =
+        valueOf(said, 'trunkline_hand_offs_total{outcome="accepted",reason=""}') === 1 &&
+        valueOf(said, 'trunkline_queue_oldest_seconds{queue="events"}') === 0;
+      return isWhole && said;
+    });
+
+    const series = {
+      'trunkline_events_total{result="stored"}': 1,
+      'trunkline_events_total{result="duplicate"}': 1,
+      trunkline_flush_events_count: 2,
+      trunkline_flush_seconds_count: 2,
+      'trunkline_http_request_seconds_count{method="POST",route="/v1/events",status="202"}': 2,
+      'trunkline_queue_oldest_seconds{queue="runs"}': 0,
+      'trunkline_queue_oldest_seconds{queue="sends"}': 0,
+      'trunkline_queue_oldest_seconds{queue="jobs"}': 0,
+      'trunkline_pool_connections{state="waiting"}': 0,
+      trunkline_sending_held: 0,
+    };
+    for (const [name, value] of Object.entries(series))
+      expect([name, valueOf(text, name)]).toEqual([name, value]);
+    expect(text).toMatch(
+      /^trunkline_job_seconds_count\{task="ingest\/process_events",result="done"\} [1-9]/m,
+    );
+    expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
+    for (const secret of ['ann', addressOf('ann'), world.project.project_id])
+      expect(text).not.toContain(secret);
+    await service.stop();
+  },
+);
+
+test('the leading worker says when sending is held', { timeout: TEST_TIMEOUT_MS }, async () => {
+  await world.owner.query('update base.sending set held_at = now()');
+  const worker = await world.start('worker');
+  await until('it is told', async () => {
+    const said = await (await ask(worker)).text();
+    return valueOf(said, 'trunkline_sending_held') === 1;
+  });
+  await world.owner.query('update base.sending set held_at = null');
+  await worker.stop();
+});
+
+describe('who may read it', () => {
+  test('without METRICS_TOKEN this machine may, and nobody through a proxy', async () => {
+    const service = await world.start('api');
+    expect((await ask(service)).status).toBe(200);
+    for (const name of ['x-forwarded-for', 'forwarded']) {
+      const answer = await ask(service, { [name]: 'for=192.0.2.1' });
+      expect([name, answer.status]).toEqual([name, 401]);
+      expect(await answer.json()).toMatchObject({
+        detail: expect.stringContaining('METRICS_TOKEN'),
+      });
+    }
+    await service.stop();
+  });
+
+  test('with METRICS_TOKEN whoever sends it may, and nobody else', async () => {
+    const service = await world.start('api', { METRICS_TOKEN: TOKEN });
+    const withToken = (token: string) => ask(service, { authorization: `Bearer ${token}` });
+    expect((await withToken(TOKEN)).status).toBe(200);
+    for (const token of ['', `${TOKEN}x`, TOKEN.slice(1), `x${TOKEN.slice(1)}`])
+      expect((await withToken(token)).status).toBe(401);
+    expect((await ask(service)).status).toBe(401);
+    await service.stop();
+  });
+});
