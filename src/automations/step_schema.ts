@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isDuration, isSignedDuration, isZone, WEEKDAYS } from './clock.ts';
+import { EventName } from '../ingest/ingest.ts';
 import { Where } from '../segments/segments.ts';
 import { Filters, FILTERS_MAX, Name, NAME_CHARS_MAX } from './comparison.ts';
 
@@ -24,10 +25,6 @@ export const Zone = z
 export const TimeOfDay = z
   .string()
   .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 09:00');
-export const EventName = z
-  .string()
-  .max(100, 'at most 100 characters')
-  .regex(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/, 'must be the name of an event, in snake_case');
 
 /** An event of the person's, since the run began. */
 export const EventMatch = z.strictObject({ event: EventName, filters: Filters });

@@ -222,7 +222,7 @@ test('a trigger is an event, coming into a segment or leaving it, or by hand; ot
   expect(issuesOf({ ...definition(), trigger: { kind: 'moon' } })).toEqual([
     {
       path: '/trigger/kind',
-      message: 'kind must be event, segment_entered, segment_left or manual',
+      message: 'must be one of event, segment_entered, segment_left, manual',
     },
   ]);
 });
