@@ -44,15 +44,30 @@ export const isSignedDuration = (text: string): boolean => {
 export const isDuration = (text: string): boolean =>
   isSignedDuration(text) && readDuration(text)?.sign === 1;
 
-/** Whether this machine knows the time zone: an IANA name. */
-export const isZone = (name: unknown): name is string => {
-  if (typeof name !== 'string' || /^[+-]/.test(name)) return false;
+/** No name of the IANA database is as long. */
+const ZONE_CHARS_MAX = 64;
+/** How many names are remembered, of zones and of none: there are some 600 zones, and people may say anything. */
+export const ZONES_REMEMBERED_MAX = 2_000;
+const known = new Map<string, boolean>();
+
+const askForZone = (timeZone: string): boolean => {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
+    new Intl.DateTimeFormat('en', { timeZone });
     return true;
   } catch {
     return false;
   }
+};
+
+/** Whether this machine knows the time zone: an IANA name. Asked once for a name: to ask is dear. */
+export const isZone = (name: unknown): name is string => {
+  if (typeof name !== 'string' || name.length > ZONE_CHARS_MAX || /^[+-]/.test(name)) return false;
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  if (known.size >= ZONES_REMEMBERED_MAX) known.clear();
+  const isKnown = askForZone(name);
+  known.set(name, isKnown);
+  return isKnown;
 };
 
 /** The first of these that is a time zone. */

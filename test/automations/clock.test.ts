@@ -1,5 +1,5 @@
 // What time it is for somebody, and when something is due: each test is named after what was decided.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   firstZone,
   isZone,
@@ -7,6 +7,7 @@ import {
   nextTimeOfDay,
   onDate,
   quietUntil,
+  ZONES_REMEMBERED_MAX,
 } from '../../src/automations/clock.ts';
 
 const BERLIN = 'Europe/Berlin';
@@ -173,4 +174,27 @@ test('a time zone is a name of the IANA database: anything else counts for none'
     expect(isZone(zone)).toBe(false);
   expect(firstZone('Mars/Olympus', BERLIN)).toBe(BERLIN);
   expect(firstZone(undefined)).toBe('UTC');
+});
+
+describe('whether there is a time zone', () => {
+  test('is asked once for a name, whatever the answer, and remembered of so many', () => {
+    const asked = vi.spyOn(Intl, 'DateTimeFormat');
+    try {
+      for (const _ of [1, 2, 3]) {
+        expect(isZone('America/Danmarkshavn')).toBe(true);
+        expect(isZone('Mars/Valles')).toBe(false);
+      }
+      expect(asked).toHaveBeenCalledTimes(2);
+      for (let at = 0; at < ZONES_REMEMBERED_MAX; at += 1) isZone(`Mars/${at}`);
+      asked.mockClear();
+      expect(isZone('Mars/Valles')).toBe(false);
+      expect(asked).toHaveBeenCalledTimes(1);
+    } finally {
+      asked.mockRestore();
+    }
+  });
+
+  test('needs no asking of a name that is longer than any', () => {
+    expect(isZone('x'.repeat(1_000_000))).toBe(false);
+  });
 });
