@@ -112,11 +112,12 @@ const standOf = async (scope: Scope, sent: SentRow): Promise<Decided> => {
   if (sent.delivered_at) return 'send_delivered';
   if (sent.status === 'suppressed' && sent.status_reason === UNSUBSCRIBED)
     return 'send_unsubscribed';
-  if (sent.status === 'queued') {
+  if (sent.status === 'queued' || sent.status === 'unknown') {
     const { waits_for } = await delivery.readSend(scope, sent.send_id);
+    if (waits_for?.because === 'resend') return 'waits_for_resend';
     const hold = waits_for && heldAs(waits_for.because);
     if (hold) return hold;
-    if (sent.status_reason === 'ramp') return 'waits_for_ramp';
+    if (sent.status === 'queued' && sent.status_reason === 'ramp') return 'waits_for_ramp';
   }
   const limited = limitedAs(sent.status, sent.status_reason);
   if (limited) return limited;
@@ -168,9 +169,15 @@ const explainRuns = async (asked: Asked, runs: readonly ShownRun[]): Promise<Com
 const holds = ({ decision }: Entry): boolean =>
   decision === 'quiet_hours' || decision === 'frequency_cap';
 
+/** Whether a run failed and had to go on later: what stopped it then stops nothing any more. */
+const isOver = ({ decision }: Entry, at: number, entries: readonly Entry[]): boolean =>
+  decision === 'run_failed' && entries.slice(at).some((later) => later.decision === 'run_retried');
+
 /** What stopped somebody the last time that they came: whatever was before that is over. */
 const findStop = ({ entries }: Coming): Entry | null =>
-  entries.find(stops) ?? entries.slice(-1).find(holds) ?? null;
+  entries.find((entry, at) => stops(entry) && !isOver(entry, at, entries)) ??
+  entries.slice(-1).find(holds) ??
+  null;
 
 const toComing = ({ reason, event_id, entry, refused_at: at }: RefusedRow): Coming => ({
   at,
