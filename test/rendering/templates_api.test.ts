@@ -225,6 +225,18 @@ describe('400 invalid_request names line and column, and what to do', () => {
       '/html',
       /^line 1, column \d+: .*limit exceeded. Please make it do less/,
     ],
+    [
+      'another template inside',
+      { html: "a\n{% render 'footer' %}" },
+      '/html',
+      /^line 2, column 1: ENOENT.* Please put the text in its place/,
+    ],
+    [
+      'HTML too deep to be read as text',
+      { html: '<div>'.repeat(20_000) },
+      '/text',
+      /Please nest it less deep/,
+    ],
   ])('%s', async (_what, given, path, message) => {
     expect(await issuesOf(given)).toMatchObject([
       { path, message: expect.stringMatching(message) },
