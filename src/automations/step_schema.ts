@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStorable } from '../base/text.ts';
 import { isDuration, isSignedDuration, isZone, WEEKDAYS } from './clock.ts';
 import { EventName } from '../ingest/ingest.ts';
 import { Where } from '../segments/segments.ts';
@@ -37,7 +38,7 @@ export const Goal = z.union([EventMatch, SegmentGoal]);
 export type Goal = z.output<typeof Goal>;
 
 const isName = (name: unknown): boolean =>
-  typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX;
+  typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX && isStorable(name);
 
 /** Members by name. A zod record would leave one behind that is called __proto__, without a word. */
 const named = <Value>(isGood: (value: unknown) => boolean, message: string) =>
@@ -48,7 +49,7 @@ const named = <Value>(isGood: (value: unknown) => boolean, message: string) =>
       !Array.isArray(given) &&
       Object.keys(given).every(isName) &&
       Object.values(given).every(isGood),
-    `names have 1 to ${NAME_CHARS_MAX} characters; ${message}`,
+    `names have 1 to ${NAME_CHARS_MAX} characters, all well-formed Unicode; ${message}`,
   );
 const NAMES_SHOWN = { type: 'string', minLength: 1, maxLength: NAME_CHARS_MAX } as const;
 const TraitsFromEvent = named<string>(isName, 'values are names of properties').meta({
@@ -58,7 +59,10 @@ const TraitsFromEvent = named<string>(isName, 'values are names of properties').
   description: 'Name of the trait → name of the trigger event’s property.',
 });
 const SetTraits = named<string | number | boolean | null>(
-  (value) => value === null || ['string', 'number', 'boolean'].includes(typeof value),
+  (value) =>
+    value === null ||
+    ['number', 'boolean'].includes(typeof value) ||
+    (typeof value === 'string' && isStorable(value)),
   'values are texts, numbers, true, false, or null to remove a trait',
 ).meta({
   type: 'object',

@@ -120,6 +120,13 @@ describe('a date trait', () => {
       expect([value, due(value)]).toEqual([value, null]);
   });
 
+  test('beyond what anybody writes down is no date', () => {
+    expect(due('9999-12-30T23:59:59Z')).toBe('9999-12-30T23:59:59Z');
+    for (const value of ['+275760-09-13T00:00:00Z', '+010000-01-01T00:00:00Z', '9999-12-31'])
+      expect([value, due(value, { offset: 'P3D' })]).toEqual([value, null]);
+    expect(due('-271821-04-20T00:00:00Z', { offset: '-P3D' })).toBeNull();
+  });
+
   test('that comes every year is the next, and 29 February is 28 February in other years', () => {
     const yearly = { repeats: 'yearly' as const, time: '09:00' };
     expect(due('1990-06-10', yearly)).toBe('2026-06-10T07:00:00Z');
