@@ -109,6 +109,7 @@ const startRoutes = [
     body: TestRun,
     status: 201,
     answer: Run,
+    refusals: ['automation_state'],
     handle: async ({ deps, caller, found, body, repetitionId }) => {
       const runId = repetitionId ?? newId();
       const run = await inProject(deps, caller.projectId, async (scope) => {
