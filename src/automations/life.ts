@@ -9,6 +9,7 @@ import {
   holdAutomation,
   insertAutomation,
   insertVersion,
+  setName,
   setStatus,
 } from './queries.ts';
 import type { Kept } from './queries.ts';
@@ -94,6 +95,13 @@ export const activate = async (
   if (held.status !== 'active' || held.active_version !== chosen)
     await follow(scope, automationId, chosen);
   await thawRuns(scope, automationId);
+  return getAutomation(scope, automationId);
+};
+
+/** Calls it something else, whatever it does just now. */
+export const rename = async (scope: Scope, automationId: string, name: string): Promise<Kept> => {
+  await hold(scope, automationId);
+  await setName(scope, automationId, name);
   return getAutomation(scope, automationId);
 };
 

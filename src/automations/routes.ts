@@ -7,7 +7,16 @@ import { NothingNeeded, route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import { ofAutomation } from './addressed.ts';
 import { advanceHint } from './advance.ts';
-import { activate, addVersion, archive, create, moveInside, pause, resume } from './life.ts';
+import {
+  activate,
+  addVersion,
+  archive,
+  create,
+  moveInside,
+  pause,
+  rename,
+  resume,
+} from './life.ts';
 import type { Doors } from './life.ts';
 import { findVersion, getAutomation, listKept } from './queries.ts';
 import type { Kept } from './queries.ts';
@@ -26,6 +35,7 @@ import {
   NewAutomation,
   NewVersion,
   NEXT_SHOWN,
+  Rename,
   shownAs,
   toAutomation,
   toListed,
@@ -127,6 +137,19 @@ const writeRoutes = (doors: Doors) => [
 ];
 
 const lifeRoutes = [
+  route({
+    ...answered,
+    method: 'PATCH',
+    path: '/v1/automations/:id',
+    example: shownAs({ name: 'Welcome, all' }),
+    summary: 'Rename an automation.',
+    description: 'Whatever it does, it goes on with. What it does is changed by its next version.',
+    body: Rename,
+    handle: ({ deps, caller, found, body }) =>
+      inProject(deps, caller.projectId, async (scope) =>
+        show(scope, await rename(scope, found.automation_id, body.name)),
+      ),
+  }),
   route({
     ...answered,
     path: '/v1/automations/:id/pause',
