@@ -1,13 +1,13 @@
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import { holdAutomation } from './queries.ts';
-import { reviveRuns } from './retry_queries.ts';
+import { countFailed, reviveRuns } from './retry_queries.ts';
 import { findRunById } from './shown_queries.ts';
 
 /**
  * Has runs that failed go on at the step where they are: one of an automation, or all. What they had done before stays
- * done and is not done again; a step that was due too long ago by then expires, as after a pause. Answers how many:
- * said twice, none.
+ * done and is not done again; a step that was due too long ago by then expires, as after a pause. Answers how many are
+ * failed yet.
  */
 export const retryFailed = async (
   scope: Scope,
@@ -24,5 +24,6 @@ export const retryFailed = async (
     throw new Refusal('invalid_request', {
       issues: [{ path: '/run_id', message: 'this automation has no such run' }],
     });
-  return reviveRuns(scope, automationId, runId);
+  await reviveRuns(scope, automationId, runId);
+  return countFailed(scope, automationId);
 };

@@ -4,15 +4,26 @@ import type { Scope } from '../base/db.ts';
 
 const Revived = z.strictObject({ run_id: z.uuid(), step_id: z.string() });
 
-/**
- * Makes runs of an automation that failed, one or all, due as they were when they failed, with a line in their logs.
- * Answers how many.
- */
+const Failed = z.strictObject({ failed: z.int() });
+
+/** How many runs of an automation have failed and wait for somebody. */
+export const countFailed = async (
+  { tx, projectId }: Scope,
+  automationId: string,
+): Promise<number> =>
+  (
+    await tx.one(sql.type(Failed)`
+      select count(*) as failed from automations.runs
+      where project_id = ${projectId} and automation_id = ${automationId} and status = 'failed'
+    `)
+  ).failed;
+
+/** Makes runs of an automation that failed, one or all, due as they were when they failed, with a line in their logs. */
 export const reviveRuns = async (
   { tx, projectId }: Scope,
   automationId: string,
   runId: string | null,
-): Promise<number> => {
+): Promise<void> => {
   const named = runId === null ? sql.fragment`` : sql.fragment`and run_id = ${runId}`;
   const revived = await tx.any(sql.type(Revived)`
     update automations.runs
@@ -38,5 +49,4 @@ export const reviveRuns = async (
       where project_id = ${projectId} and run_id = revived.run_id
     ) as known
   `);
-  return revived.length;
 };

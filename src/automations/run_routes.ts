@@ -134,9 +134,9 @@ const RetryFailed = z
   .meta({ examples: [{}] });
 const Retried = z
   .strictObject({
-    retried: z.int().nonnegative().meta({ description: 'How many runs go on now.' }),
+    failed: z.int().nonnegative().meta({ description: 'How many of its runs are failed yet.' }),
   })
-  .meta({ examples: [{ retried: 0 }] });
+  .meta({ examples: [{ failed: 0 }] });
 
 const retryRoutes = [
   route({
@@ -154,11 +154,11 @@ const retryRoutes = [
     refusals: ['automation_state'],
     handle: async ({ deps, caller, found, body }) => {
       const { automation_id: automationId } = found;
-      const retried = await inProject(deps, caller.projectId, (scope) =>
+      const failed = await inProject(deps, caller.projectId, (scope) =>
         retryFailed(scope, automationId, body.run_id ?? null),
       );
-      if (retried > 0) await hint(deps, advanceHint(caller.projectId));
-      return { retried };
+      await hint(deps, advanceHint(caller.projectId));
+      return { failed };
     },
   }),
 ];

@@ -79,7 +79,7 @@ const address = (deps: PrepareDeps, { projectId }: Batch, read: Read, send: Clai
   return { send, url, mail: template ? { template, variables: { ...sample, ...rest } } : null };
 };
 
-/** How the subject begins of a mail by which somebody tries an automation: whoever gets it must not take it in earnest. */
+/** How the subject begins of a mail by which somebody tries an automation: nobody is to take it in earnest. */
 export const TEST_MARK = '[Test] ';
 
 type Made = { message: Rendered; raw: Buffer };

@@ -55,7 +55,7 @@ test('POST 200: it goes on at its step, and each mail is planned once', async ()
   expect(await listFailed(id)).toMatchObject([{ status: 'failed', step_id: 'wait' }]);
   expect((await explained(id)).stopped_by).toMatchObject({ decision: 'run_failed' });
   await mend();
-  expect(await post(`/${id}/retry`)).toEqual({ retried: 1 });
+  expect(await post(`/${id}/retry`)).toEqual({ failed: 0 });
   await work();
   expect(await stepsSent(id)).toEqual(['first', 'second']);
   expect(await listFailed(id)).toEqual([]);
@@ -76,15 +76,11 @@ test('one by its id, the rest together; who is asked for again has not failed an
   const id = await failed('ann', 'ben', 'cleo');
   await mend();
   const [{ id: run_id }] = await listFailed(id);
-  expect(await post(`/${id}/retry`, { run_id })).toEqual({ retried: 1 });
-  expect(await post(`/${id}/retry`, { run_id })).toEqual({ retried: 0 });
+  for (const _ of [1, 2]) expect(await post(`/${id}/retry`, { run_id })).toEqual({ failed: 2 });
   const both = await Promise.all([post(`/${id}/retry`), post(`/${id}/retry`)]);
-  expect(both.map(({ retried }) => retried).toSorted()).toEqual([0, 2]);
+  expect(both).toEqual([{ failed: 0 }, { failed: 0 }]);
   await work();
-  expect((await stepsSent(id)).toSorted()).toEqual([
-    ...['first', 'first', 'first'],
-    ...['second', 'second', 'second'],
-  ]);
+  expect(await stepsSent(id)).toEqual(['first', 'first', 'first', 'second', 'second', 'second']);
 });
 
 test('one that fails again has as many tries as before', async () => {
@@ -110,7 +106,7 @@ test('in a paused automation it is frozen, and goes on when that is resumed', as
   const id = await failed('ann');
   await mend();
   await post(`/${id}/pause`);
-  expect(await post(`/${id}/retry`)).toEqual({ retried: 1 });
+  expect(await post(`/${id}/retry`)).toEqual({ failed: 0 });
   await work();
   expect(await stepsSent(id)).toEqual(['first']);
   await post(`/${id}/resume`);

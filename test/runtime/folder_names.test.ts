@@ -36,7 +36,7 @@ test('a thing is called by its name in whatever letters it is', () => {
   expect(toKey('हिन्दी')).toBe('हिन्दी');
   expect(toKey('7 days')).toBe('n7_days');
   expect(toKey('Cafe\u0301')).toBe('café');
-  expect([...toKey('😀'.repeat(10) + '𝒳'.repeat(90))]).toHaveLength(50);
+  expect(toKey('ж'.repeat(90))).toBe('ж'.repeat(50));
 });
 
 test('names without any letter are told apart', () => {

@@ -173,5 +173,5 @@ test('by way of another segment, too', async () => {
   const asks = (segment_id: string) => ({ where: { kind: 'segment', segment_id } });
   const { body: outer } = await post('/v1/segments', { name: 'out', definition: asks(inner.id) });
   const { body } = await post('/v1/segment-previews', { definition: asks(outer.id) });
-  expect(body.unready_segments.toSorted()).toEqual([inner.id, outer.id].toSorted());
+  expect(new Set(body.unready_segments)).toEqual(new Set([inner.id, outer.id]));
 });

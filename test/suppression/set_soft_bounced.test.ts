@@ -57,7 +57,8 @@ test('a lift stands against what was counted before it, and not against what is 
 
 test('what is counted after a lift is in the history again, and so is its end', async () => {
   const ann = bouncing();
-  const changes = async () => (await ann.history()).map(({ change }) => change);
+  const changes = async (): Promise<string[]> =>
+    (await ann.history()).map(({ change }) => change as string);
   await ann.count(SINCE);
   await ann.lift();
   const again = new Date(Date.now() + 60_000).toISOString();

@@ -15,7 +15,7 @@ export const toKey = (name: string): string => {
     .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_')
     .replaceAll(/^_+|_+$/g, '');
   const key = words === '' ? `n${digestOf(name)}` : words.replace(/^(?=[\p{M}\p{N}])/u, 'n');
-  return [...key].slice(0, KEY_CHARS_MAX).join('');
+  return Array.from(key).slice(0, KEY_CHARS_MAX).join('');
 };
 
 type Named = { name: string };
