@@ -1,5 +1,5 @@
---! Previous: sha1:a60318999728e3e324e9627bf34435a89a299d47
---! Hash: sha1:d23c335d76e638462adbd8b1fe3d6263bc5a665d
+--! Previous: sha1:20ae2b185ca9189d655f2ace22eef2711c825de8
+--! Hash: sha1:70c8681d6505e4fd60ff49a8e3af8ff743170091
 --! Message: tests_of_automations_are_told_apart
 
 -- Whether a send is of a test of its automation, to an address that somebody chose: it counts for nobody.
@@ -93,7 +93,7 @@ $$;
 -- its limits may keep it by now: of one that was planned a moment ago they were asked then.
 --
 -- A lease only saves work: what may be handed off is decided by begin_hand_offs. It runs out by the
--- database's clock when its owner dies.
+-- database's clock when its owner dies. Nothing is leased while sending is held.
 create or replace function delivery.claim_sends(
   project_id  uuid,
   provider_id uuid,
@@ -123,6 +123,10 @@ declare
   v_now timestamptz := clock_timestamp();
   v_ids uuid[];
 begin
+  if base.is_sending_held() then
+    return;
+  end if;
+
   select array_agg(due.send_id)
   into v_ids
   from (
