@@ -18,7 +18,7 @@ export const countFailed = async (
     `)
   ).failed;
 
-/** Makes runs of an automation that failed, one or all, due as they were when they failed, with a line in their logs. */
+/** Makes runs of an automation that failed, one or all, due as they were then, with a line in their logs. */
 export const reviveRuns = async (
   { tx, projectId }: Scope,
   automationId: string,

@@ -4,6 +4,7 @@ import { RUN_FAILURES_MAX } from '../../src/automations/automations.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { expectRefusal } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { eraseNow } from '../support/erase.ts';
 import { automationsThroughApi, mailShown } from './through_api.ts';
 
 const database = testDatabase();
@@ -128,4 +129,17 @@ test('POST 409: an archived automation lets nobody go on; 400: a run of another'
   await post(`/${id}/archive`);
   expectRefusal(await api.call('POST', `/v1/automations/${id}/retry`, { key }), 'automation_state');
   expect(await listFailed(id)).toHaveLength(1);
+});
+
+test('whoever is erased is not had to go on, and nothing is left of where a test was sent', async () => {
+  const id = await failed('ann');
+  await set("update automations.runs set test_recipient = 'me@example.com'");
+  const profile = await ask('GET', '/v1/profiles/external_id:ann');
+  await eraseNow(database, api.project.project_id, profile.body.id);
+  await mend();
+  expect(await post(`/${id}/retry`)).toEqual({ failed: 0 });
+  await work();
+  expect(await stepsSent(id)).toEqual(['first']);
+  const { rows } = await set('select status, outcome, test_recipient from automations.runs');
+  expect(rows).toEqual([{ status: 'ended', outcome: 'erased', test_recipient: null }]);
 });
