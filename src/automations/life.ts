@@ -65,7 +65,10 @@ export const addVersion = async (
     isDeepStrictEqual(await findVersion(scope, automationId, latest), definition)
   )
     return held;
-  if (latest !== after) throw new Refusal('automation_changed');
+  if (latest !== after)
+    throw new Refusal('automation_changed', {
+      detail: `Its latest version is ${latest}, not ${after}. Read it, then decide what your change is.`,
+    });
   await refuseUnknown(scope, definition, doors);
   await insertVersion(scope, automationId, latest + 1, definition);
   return getAutomation(scope, automationId);

@@ -70,6 +70,10 @@ describe('versions', () => {
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]));
     expect((await ask('GET', `/templates/${id}`)).body.version).toBe(2);
+    const ahead = { after_version: 7, subject: 'seven', html: 'x' };
+    expect((await post(`/templates/${id}/versions`, ahead)).body.detail).toContain(
+      'latest version is 2, not 7',
+    );
   });
 
   test('the same version again is the one that is there', async () => {
