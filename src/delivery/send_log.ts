@@ -31,8 +31,8 @@ export const Send = z
       .meta({
         description:
           'Why it stands so, where there is more to say. Of one that is `queued` what it waits for: `quiet_hours`, ' +
-          '`frequency_cap`, `ramp`, or the failure after which it is tried again. Of one that is `unknown` after a backup was ' +
-          'restored: `restored`. Of one that is `cancelled` ' +
+          '`frequency_cap`, `ramp`, or the failure after which it is tried again. Of one that is `unknown` after a ' +
+          'backup was restored: `restored`. Of one that is `cancelled` ' +
           '`frequency_cap` or `unconfirmed_address`, where that kept it from being handed over.',
       }),
     status_fix: z.string().nullable().meta({
