@@ -287,7 +287,8 @@ create view analytics.sends with (security_invoker=true) as
     send.accepted_at,
     send.delivered_at,
     send.bounced_at,
-    send.complained_at
+    send.complained_at,
+    send.is_test
    from delivery.sends send
      left join automations.automations automation on automation.project_id = send.project_id and automation.automation_id = send.automation_id
      left join rendering.templates template on template.project_id = send.project_id and template.template_id = send.template_id and template.version = send.template_version
@@ -315,6 +316,7 @@ comment on column analytics.sends.accepted_at is 'When the provider took it';
 comment on column analytics.sends.delivered_at is 'When it reached the mailbox, if the provider says so';
 comment on column analytics.sends.bounced_at is 'When it bounced';
 comment on column analytics.sends.complained_at is 'When the recipient complained';
+comment on column analytics.sends.is_test is 'Whether somebody only tried the automation';
 grant select on analytics.sends to trunkline_analyst;
 
 create view analytics.suppressions with (security_invoker=true) as
@@ -397,8 +399,10 @@ alter table automations.automations enable row level security, force row level s
 create policy analysts_permissive on automations.automations for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on automations.automations as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on automations.automations for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.automations for select to trunkline_queue using (true);
 grant insert, select, update on automations.automations to trunkline_runtime;
 grant select (project_id, automation_id, name) on automations.automations to trunkline_analyst;
+grant select (project_id, automation_id, status) on automations.automations to trunkline_queue;
 
 create table automations.calls (
   project_id  uuid not null,
@@ -522,6 +526,7 @@ create index runs_by_automation on automations.runs using btree (project_id, aut
 create index runs_by_identity on automations.runs using btree (project_id, identity_id, run_id);
 create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
 create index runs_due on automations.runs using btree (project_id, wake_at) where (status = 'active'::text);
+create index runs_failed on automations.runs using btree (project_id, automation_id, run_id) where (status = 'failed'::text);
 alter table automations.runs enable row level security, force row level security;
 create policy analysts_permissive on automations.runs for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on automations.runs as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -564,7 +569,7 @@ alter table automations.segment_starts enable row level security, force row leve
 create policy one_project on automations.segment_starts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on automations.segment_starts for select to trunkline_queue using (true);
 grant insert, select, update on automations.segment_starts to trunkline_runtime;
-grant select (project_id, start_id, status, requested_at) on automations.segment_starts to trunkline_queue;
+grant select (project_id, start_id, automation_id, status, requested_at) on automations.segment_starts to trunkline_queue;
 
 create table automations.segment_triggers (
   project_id    uuid not null,
@@ -816,6 +821,7 @@ create table delivery.sends (
   taken_at            timestamptz(3),
   on_unknown          text not null default 'hold'::text,
   limits              jsonb,
+  is_test             boolean not null default false,
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -846,7 +852,7 @@ create policy one_project on delivery.sends for all to public using ((project_id
 create policy work_of_all_projects on delivery.sends for select to trunkline_queue using (true);
 grant insert, select, update on delivery.sends to trunkline_runtime;
 grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at) on delivery.sends to trunkline_queue;
-grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at) on delivery.sends to trunkline_analyst;
+grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at, is_test) on delivery.sends to trunkline_analyst;
 
 create function delivery.begin_hand_offs(
   project_id uuid,
@@ -914,7 +920,9 @@ returns table (
   recipient text,
   automation_id uuid,
   category text,
-  attempt integer
+  attempt integer,
+  is_test boolean,
+  may_be_limited boolean
 )
 language plpgsql volatile
 set search_path = '';
@@ -957,7 +965,8 @@ grant execute on function delivery.hold_restored to public;
 create function delivery.limit_hand_offs(
   project_id uuid,
   send_ids uuid[],
-  stopped text[]
+  stopped text[],
+  are_together boolean default true
 )
 returns table (
   place bigint,
@@ -1018,7 +1027,8 @@ create function delivery.plan_send(
   expires_after interval,
   category text,
   on_unknown text default 'hold'::text,
-  limits jsonb default null::jsonb
+  limits jsonb default null::jsonb,
+  is_test boolean default false
 )
 returns table (
   planned_id uuid,
@@ -1027,6 +1037,15 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.plan_send to public;
+
+create function delivery.put_off_sends(
+  project_id uuid,
+  send_ids uuid[],
+  owner text
+)
+returns setof uuid
+language sql volatile;
+grant execute on function delivery.put_off_sends to public;
 
 create function delivery.record_feedback(
   project_id uuid,

@@ -8,6 +8,7 @@ import {
   insertAutomation,
   insertVersion,
   listAutomations,
+  listAutomationsNamed,
 } from './queries.ts';
 import { Definition } from './schema.ts';
 import type { NewDefinition } from './schema.ts';
@@ -33,7 +34,8 @@ export { activate, addVersion, create } from './life.ts';
 export { findAutomation, findVersion } from './queries.ts';
 export { holdAutomations, listTemplateUsers } from './template_queries.ts';
 export { Definition };
-export { findAutomationByName, listAutomations };
+export { findAutomationByName, listAutomations, listAutomationsNamed };
+export { listEndpoints } from './endpoint_queries.ts';
 
 /** Has the calls of an endpoint made by this process, beside whoever asks. */
 export const callEndpoint = (

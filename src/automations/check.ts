@@ -1,3 +1,5 @@
+import { checkTraits } from '../profiles/profiles.ts';
+import { takesNoTime } from './clock.ts';
 import { namedBy } from './step_schema.ts';
 import type { Condition, Step } from './step_schema.ts';
 
@@ -9,9 +11,6 @@ type Graph = {
   entry: string;
   steps: Record<string, Step>;
 };
-
-/** Waits at least for a moment each time that a run comes by. */
-const WAITING: Step['kind'][] = ['delay', 'delay_until'];
 
 const findMissing = ({ entry, steps }: Graph): Fault[] => {
   const named = Object.entries(steps).flatMap(([id, step]) =>
@@ -46,12 +45,19 @@ const findUnreachable = (graph: Graph): Fault[] => {
     }));
 };
 
+/** The ways on from a step that take no time: a delay takes at least a moment, each time that a run comes by. */
+const listAtOnce = (step: Step): (string | null)[] => {
+  if (step.kind === 'delay' && !takesNoTime(step.duration)) return [];
+  // Nobody waits there for a date that they do not have.
+  if (step.kind === 'delay_until') return 'trait' in step.until ? [step.otherwise] : [];
+  return namedBy(step).map(({ next }) => next);
+};
+
 /** Steps that lead back to themselves without any delay between. */
 const findCircles = ({ steps }: Graph): Fault[] => {
   const after = (id: string): string[] => {
     const step = Object.hasOwn(steps, id) ? steps[id] : undefined;
-    if (!step || WAITING.includes(step.kind)) return [];
-    return namedBy(step).flatMap(({ next }) => next ?? []);
+    return step ? listAtOnce(step).flatMap((next) => next ?? []) : [];
   };
   return Object.keys(steps).flatMap((id) => {
     const seen = new Set<string>();
@@ -115,9 +121,25 @@ const findStrangeConditions = ({ trigger, settings, steps }: Graph): Fault[] => 
     : []),
 ];
 
+/** What a step would tell a profile that nobody else may tell it. */
+const findStrangeTraits = ({ steps }: Graph): Fault[] =>
+  Object.entries(steps).flatMap(([id, step]) =>
+    step.kind === 'update_profile'
+      ? checkTraits(step.traits).map(({ path, message }) => ({
+          path: ['steps', id, 'traits', ...path],
+          message,
+        }))
+      : [],
+  );
+
 /** Whatever is wrong with the way that the steps lead, each with the step and what to do. */
 export const findFaults = (graph: Graph): Fault[] => {
   const missing = findMissing(graph);
   if (missing.length > 0) return missing;
-  return [...findUnreachable(graph), ...findCircles(graph), ...findStrangeConditions(graph)];
+  return [
+    ...findUnreachable(graph),
+    ...findCircles(graph),
+    ...findStrangeConditions(graph),
+    ...findStrangeTraits(graph),
+  ];
 };

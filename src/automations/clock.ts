@@ -44,15 +44,35 @@ export const isSignedDuration = (text: string): boolean => {
 export const isDuration = (text: string): boolean =>
   isSignedDuration(text) && readDuration(text)?.sign === 1;
 
-/** Whether this machine knows the time zone: an IANA name. */
-export const isZone = (name: unknown): name is string => {
-  if (typeof name !== 'string' || /^[+-]/.test(name)) return false;
+/** Whether a duration is over before a clock that tells milliseconds has moved. */
+export const takesNoTime = (text: string): boolean =>
+  isDuration(text) &&
+  (readDuration(text)?.total({ unit: 'milliseconds', relativeTo: SOME_LEAP_YEAR }) ?? 0) < 1;
+
+/** No name of the IANA database is as long. */
+const ZONE_CHARS_MAX = 64;
+/** How many names are remembered, of zones and of none: there are some 600 zones, and people may say anything. */
+export const ZONES_REMEMBERED_MAX = 2_000;
+const known = new Map<string, boolean>();
+
+const askForZone = (timeZone: string): boolean => {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
+    new Intl.DateTimeFormat('en', { timeZone });
     return true;
   } catch {
     return false;
   }
+};
+
+/** Whether this machine knows the time zone: an IANA name. Asked once for a name: to ask is dear. */
+export const isZone = (name: unknown): name is string => {
+  if (typeof name !== 'string' || name.length > ZONE_CHARS_MAX || /^[+-]/.test(name)) return false;
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  if (known.size >= ZONES_REMEMBERED_MAX) known.clear();
+  const isKnown = askForZone(name);
+  known.set(name, isKnown);
+  return isKnown;
 };
 
 /** The first of these that is a time zone. */
@@ -127,11 +147,7 @@ const atTime = (
     : moved.toPlainDate().toZonedDateTime({ timeZone: zone, plainTime: time });
 };
 
-/**
- * When something that is relative to a date is due: null when the value is no date, or the moment has passed.
- * Yearly it is the next one; 29 February is 28 February in years without.
- */
-export const onDate = (value: unknown, rule: DateRule, now: Date, zone: string): Date | null => {
+const findDue = (value: unknown, rule: DateRule, now: Date, zone: string): Date | null => {
   const given = readMoment(value, zone);
   if (given === null) return null;
   if (rule.repeats !== 'yearly') {
@@ -144,6 +160,24 @@ export const onDate = (value: unknown, rule: DateRule, now: Date, zone: string):
     if (at >= now) return at;
   }
   return null;
+};
+
+/** What comes later than this nobody can write down as they write other dates. */
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * When something that is relative to a date is due: null when the value is no date, or the moment has passed.
+ * Yearly it is the next one; 29 February is 28 February in years without.
+ */
+export const onDate = (value: unknown, rule: DateRule, now: Date, zone: string): Date | null => {
+  try {
+    const at = findDue(value, rule, now, zone);
+    return at === null || at.getTime() > LAST_MS ? null : at;
+  } catch (error) {
+    // Beyond the end of all calendars.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 };
 
 /**

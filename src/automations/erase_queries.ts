@@ -65,14 +65,14 @@ export const listRunIds = (
     limit ${limit}
   `);
 
-/** Ends the runs among these that are active; answers how many. */
+/** Ends the runs among these that may go on, those that failed too; answers how many. */
 export const cancelRuns = async ({ tx, projectId }: Scope, runIds: string[]): Promise<number> => {
   const { rowCount } = await tx.query(sql.unsafe`
     update automations.runs
     set status = 'ended', outcome = 'erased', step_id = null, wake_at = null, waits_until = null,
       test_recipient = null, ended_at = now()
     where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
-    and status in ('active', 'paused')
+    and status in ('active', 'paused', 'failed')
   `);
   return rowCount;
 };

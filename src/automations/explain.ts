@@ -1,14 +1,13 @@
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
-import * as delivery from '../delivery/delivery.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import { findFailing } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestOf, listRefusals, listSendsOf } from './explain_queries.ts';
 import type { RefusedRow, SentRow } from './explain_queries.ts';
-import { heldAs } from './send_explanation.ts';
-import { isDecided, limitedAs, stops, toEntry } from './explanation.ts';
+import { standOf, timeOf } from './send_stand.ts';
+import { isDecided, stops, toEntry } from './explanation.ts';
 import type { Decided, Entry, Explanation } from './explanation.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
@@ -103,27 +102,6 @@ const explainTrigger = async (asked: Asked, known: ReadonlySet<string>): Promise
     : explainEntry(asked, trigger, known);
 };
 
-const UNSUBSCRIBED = 'unsubscribed';
-
-/** What has become of a send by now. */
-const standOf = async (scope: Scope, sent: SentRow): Promise<Decided> => {
-  if (sent.complained_at) return 'send_complained';
-  if (sent.bounced_at) return 'send_bounced';
-  if (sent.delivered_at) return 'send_delivered';
-  if (sent.status === 'suppressed' && sent.status_reason === UNSUBSCRIBED)
-    return 'send_unsubscribed';
-  if (sent.status === 'queued') {
-    const { waits_for } = await delivery.readSend(scope, sent.send_id);
-    const hold = waits_for && heldAs(waits_for.because);
-    if (hold) return hold;
-    if (sent.status_reason === 'ramp') return 'waits_for_ramp';
-  }
-  const limited = limitedAs(sent.status, sent.status_reason);
-  if (limited) return limited;
-  const named = `send_${sent.status}`;
-  return isDecided(named) ? named : 'send_not_sent';
-};
-
 type Logs = Awaited<ReturnType<typeof listLogs>>;
 
 const endOf = ({ status, outcome, ended_at: at, run_id: runId }: ShownRun, kept: Kept): Entry[] => {
@@ -141,7 +119,7 @@ const explainRun = async (
 ): Promise<Coming> => {
   const { run_id: runId } = run;
   const entries = [toEntry('entered', { at: run.started_at, runId })];
-  for (const { run_id, step_id: stepId, decision, detail, decided_at: at } of logs) {
+  for (const { run_id, step_id: stepId, decision, detail, decided_at } of logs) {
     if (run_id !== runId || !isDecided(decision)) continue;
     const told = Object.fromEntries(
       Object.entries(detail).filter((one): one is [string, string] => typeof one[1] === 'string'),
@@ -149,6 +127,7 @@ const explainRun = async (
     const sent = sends.get(told['send_id'] ?? '');
     const now = sent ? await standOf(scope, sent) : decision;
     const reason = sent?.status_reason ? { reason: sent.status_reason } : {};
+    const at = sent && now !== decision ? timeOf(now, sent) : decided_at;
     entries.push(toEntry(now, { at, runId, stepId, detail: { ...told, ...reason } }));
   }
   return { at: run.started_at, entries: [...entries, ...endOf(run, kept)] };
@@ -168,9 +147,15 @@ const explainRuns = async (asked: Asked, runs: readonly ShownRun[]): Promise<Com
 const holds = ({ decision }: Entry): boolean =>
   decision === 'quiet_hours' || decision === 'frequency_cap';
 
+/** Whether a run failed and had to go on later: what stopped it then stops nothing any more. */
+const isOver = ({ decision }: Entry, at: number, entries: readonly Entry[]): boolean =>
+  decision === 'run_failed' && entries.slice(at).some((later) => later.decision === 'run_retried');
+
 /** What stopped somebody the last time that they came: whatever was before that is over. */
 const findStop = ({ entries }: Coming): Entry | null =>
-  entries.find(stops) ?? entries.slice(-1).find(holds) ?? null;
+  entries.find((entry, at) => stops(entry) && !isOver(entry, at, entries)) ??
+  entries.slice(-1).find(holds) ??
+  null;
 
 const toComing = ({ reason, event_id, entry, refused_at: at }: RefusedRow): Coming => ({
   at,

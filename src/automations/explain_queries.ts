@@ -30,6 +30,7 @@ const Sent = z.strictObject({
   provider_id: z.uuid(),
   status: z.string(),
   status_reason: z.string().nullable(),
+  accepted_at: z.date().nullable(),
   delivered_at: z.date().nullable(),
   bounced_at: z.date().nullable(),
   complained_at: z.date().nullable(),
@@ -39,7 +40,8 @@ export type SentRow = z.output<typeof Sent>;
 /** What became of the sends of some runs. */
 export const listSendsOf = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
   tx.any(sql.type(Sent)`
-    select send_id, provider_id, status, status_reason, delivered_at, bounced_at, complained_at from delivery.sends
+    select send_id, provider_id, status, status_reason, accepted_at, delivered_at, bounced_at, complained_at
+    from delivery.sends
     where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
   `);
 

@@ -63,7 +63,7 @@ const explainAttempts = ({ hand_offs }: ReadSend): SendEntry[] =>
       : [begun, toSendEntry(decision, { at: ended_at, detail: { ...detail, reason } })];
   });
 
-/** What a mail that is queued waits for. */
+/** What a mail waits for that is queued, or unknown and sent again. */
 const explainWait = ({
   waits_for,
   status,
@@ -75,6 +75,10 @@ const explainWait = ({
     const { reason: failure, until: holdsUntil, fix } = waits_for;
     return [toSendEntry(hold, { detail: { reason: failure, until: holdsUntil, fix } })];
   }
+  if (waits_for?.because === 'resend')
+    return [
+      toSendEntry('waits_for_resend', { detail: { until: waits_for.until, fix: waits_for.fix } }),
+    ];
   if (reason === 'ramp') return [toSendEntry('waits_for_ramp', { detail: { until } })];
   if (reason === 'unconfirmed_address')
     return [toSendEntry('waits_for_another', { detail: { until } })];
@@ -100,7 +104,7 @@ const explainFeedback = ({ feedback }: ReadSend): SendEntry[] =>
 /** Where it ended, besides what feedback says. */
 const explainEnd = (send: ReadSend): SendEntry[] => {
   const { status, status_reason: reason, accepted_at: at } = send;
-  if (status === 'queued') return explainWait(send);
+  if (status === 'queued' || send.waits_for) return explainWait(send);
   const detail = { reason, fix: send.status_fix };
   if (status === 'suppressed' && reason === 'unsubscribed')
     return [toSendEntry('send_unsubscribed', { detail })];

@@ -2,6 +2,7 @@ import type { Scope } from '../base/db.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { PastPeople, PastPerson } from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
+import type { ReadAhead } from './ahead.ts';
 import { hold } from './comparison.ts';
 import { beginningOf, compare, isAfter } from './past.ts';
 import { listEventsOf, listSentBeside } from './past_queries.ts';
@@ -16,7 +17,7 @@ const PAGE_EVENTS_MAX = 1_000;
 type Event = PastEvent & { identityId: string };
 /** A mail that was planned for somebody. */
 export type Planned = { identityId: string; at: Date };
-type Bounds = { since: Date; now: Date; automationId: string };
+type Bounds = { since: Date; now: Date; automationId: string; ahead: ReadAhead };
 
 /** The first of some moments after another. */
 const firstAfter = (times: readonly Date[], after: Date): Date | null => {
@@ -147,6 +148,10 @@ export class Family {
     const all: Event[] = [];
     for (const identityId of this.#ids) {
       const known = this.people.identify(identityId);
+      const ahead = this.#bounds.ahead.eventsOf(name, identityId);
+      all.push(...(ahead ?? []).map((event) => ({ ...event, identityId })));
+      this.isCut ||= all.length >= FAMILY_EVENTS_MAX;
+      if (ahead !== null) continue;
       for (let from: Date | null = since; known && from && !this.isCut;) {
         const page = { name, from, until, limit: PAGE_EVENTS_MAX };
         const events: readonly PastEvent[] = await listEventsOf(this.#scope, known, page);
@@ -162,17 +167,21 @@ export class Family {
   #entriesOf(segmentId: string): Promise<readonly segments.PastEntry[]> {
     const profileIds = this.#ids.flatMap((id) => this.people.identify(id)?.own_profile_id ?? []);
     const asked = { segmentId, change: 'entered' as const };
-    const since = this.#bounds.since;
+    const { since, ahead } = this.#bounds;
+    const read = ahead.entriesOf(segmentId, profileIds);
     const entries =
       this.#entries.get(segmentId) ??
-      segments.listEntriesOf(this.#scope, asked, { profileIds, since });
+      (read
+        ? Promise.resolve(read)
+        : segments.listEntriesOf(this.#scope, asked, { profileIds, since }));
     this.#entries.set(segmentId, entries);
     return entries;
   }
 
   async #readBeside(): Promise<Planned[]> {
-    const { automationId } = this.#bounds;
-    const rows = await listSentBeside(this.#scope, this.#ids, automationId);
+    const { automationId, ahead } = this.#bounds;
+    const rows =
+      ahead.besideOf(this.#ids) ?? (await listSentBeside(this.#scope, this.#ids, automationId));
     return rows.map(({ identity_id, queued_at }) => ({ identityId: identity_id, at: queued_at }));
   }
 }

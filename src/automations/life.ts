@@ -9,6 +9,7 @@ import {
   holdAutomation,
   insertAutomation,
   insertVersion,
+  setName,
   setStatus,
 } from './queries.ts';
 import type { Kept } from './queries.ts';
@@ -64,7 +65,10 @@ export const addVersion = async (
     isDeepStrictEqual(await findVersion(scope, automationId, latest), definition)
   )
     return held;
-  if (latest !== after) throw new Refusal('automation_changed');
+  if (latest !== after)
+    throw new Refusal('automation_changed', {
+      detail: `Its latest version is ${latest}, not ${after}. Read it, then decide what your change is.`,
+    });
   await refuseUnknown(scope, definition, doors);
   await insertVersion(scope, automationId, latest + 1, definition);
   return getAutomation(scope, automationId);
@@ -94,6 +98,13 @@ export const activate = async (
   if (held.status !== 'active' || held.active_version !== chosen)
     await follow(scope, automationId, chosen);
   await thawRuns(scope, automationId);
+  return getAutomation(scope, automationId);
+};
+
+/** Calls it something else, whatever it does just now. */
+export const rename = async (scope: Scope, automationId: string, name: string): Promise<Kept> => {
+  await hold(scope, automationId);
+  await setName(scope, automationId, name);
   return getAutomation(scope, automationId);
 };
 

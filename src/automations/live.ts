@@ -80,6 +80,7 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     expiresAfterSeconds: expiresAfterSeconds(live),
     // Somebody has chosen whom a test goes to.
     limits: run.is_test ? null : limits,
+    isTest: run.is_test,
   });
   if (status === 'queued') queuedFor.add(step.provider_id);
   return { sendId, status };

@@ -1,3 +1,4 @@
+import type { FragmentSqlToken } from 'slonik';
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
@@ -44,6 +45,39 @@ export const listEventsOf = (
     fetch first (${limit}) rows with ties
   `);
 
+const EventOf = PastEvent.extend({ identity_id: z.uuid() });
+type Since = Identifier & { id: string; since: Date };
+
+/** The first events of one name of many people, each since their own moment, by when they have come by the end. */
+export const listFirstEventsOf = (
+  { tx, projectId }: Scope,
+  people: readonly Since[],
+  { name, until, limit }: { name: string; until: Date; limit: number },
+) => {
+  const column = (read: (one: Since) => string, type: string) => sql.array(people.map(read), type);
+  const eventsOf = (kind: Identifier['kind'], isTheirs: FragmentSqlToken) => sql.fragment`(
+    select event_id, name, properties, occurred_at, received_at, source from ingest.events
+    where project_id = ${projectId} and known.kind = ${kind} and ${isTheirs} and name = ${name}
+    and occurred_at >= known.since
+    and occurred_at <= ${sql.timestamp(new Date(until.getTime() + AHEAD_MS))}
+    and (occurred_at <= ${sql.timestamp(until)} or received_at <= ${sql.timestamp(until)})
+    order by occurred_at
+    limit ${limit}
+  )`;
+  return tx.any(sql.type(EventOf)`
+    select known.identity_id, event.*
+    from unnest(
+      ${column(({ id }) => id, 'uuid')}, ${column(({ kind }) => kind, 'text')},
+      ${column(({ value }) => value, 'text')}, ${column(({ since }) => since.toISOString(), 'timestamptz')}
+    ) as known (identity_id, kind, value, since)
+    cross join lateral (
+      ${eventsOf('external', sql.fragment`external_id = known.value`)}
+      union all
+      ${eventsOf('anonymous', sql.fragment`external_id is null and anonymous_id = known.value`)}
+    ) as event
+  `);
+};
+
 const OwnSend = z.strictObject({
   step_id: z.string(),
   status: z.string(),
@@ -62,12 +96,6 @@ export const listOwnSends = ({ tx, projectId }: Scope, runId: string) =>
 
 const SentAt = z.strictObject({ queued_at: z.date() });
 
-/** Mail of a test was somebody else's, who tried the automation. */
-const isOfTest = (projectId: string) => sql.fragment`exists (
-  select from automations.runs as tried
-  where tried.project_id = ${projectId} and tried.run_id = send.run_id and tried.is_test
-)`;
-
 /** When somebody was to be sent mails after a moment, oldest first; not those that were stopped, nor tests. */
 export const listSentTo = (
   { tx, projectId }: Scope,
@@ -75,12 +103,12 @@ export const listSentTo = (
   { since, automationId }: { since: Date; automationId: string | null },
 ) =>
   tx.any(sql.type(SentAt)`
-    select queued_at from delivery.sends as send
+    select queued_at from delivery.sends
     where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
     and send_id >= ${firstIdAt(since)}::uuid and queued_at > ${sql.timestamp(since)}
     and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
     and (${automationId}::uuid is null or automation_id = ${automationId}::uuid)
-    and not ${isOfTest(projectId)}
+    and not is_test
     order by queued_at
   `);
 
@@ -93,9 +121,9 @@ export const listSentBeside = (
   automationId: string,
 ) =>
   tx.any(sql.type(SentBeside)`
-    select identity_id, queued_at from delivery.sends as send
+    select identity_id, queued_at from delivery.sends
     where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
     and automation_id is distinct from ${automationId}::uuid
     and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
-    and not ${isOfTest(projectId)}
+    and not is_test
   `);

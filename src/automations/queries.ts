@@ -156,6 +156,21 @@ export const findAutomationByName = ({ tx, projectId }: Scope, name: string) =>
     limit 1
   `);
 
+/** The automations of a name that are not archived, the oldest first. */
+export const listAutomationsNamed = ({ tx, projectId }: Scope, name: string, limit: number) =>
+  tx.any(sql.type(Automation)`
+    select automation_id, name, active_version from automations.automations
+    where project_id = ${projectId} and name = ${name} and status <> 'archived'
+    order by created_at, automation_id
+    limit ${limit}
+  `);
+
+export const setName = ({ tx, projectId }: Scope, automationId: string, name: string) =>
+  tx.query(sql.unsafe`
+    update automations.automations set name = ${name}, updated_at = now()
+    where project_id = ${projectId} and automation_id = ${automationId} and name <> ${name}
+  `);
+
 const Listed = Automation.extend({
   status: z.enum(['draft', 'active', 'paused', 'archived']),
   event: z.string().nullable(),

@@ -4,11 +4,21 @@ import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
-import type { Addressed, Limit } from '../base/route.ts';
+import type { Limit } from '../base/route.ts';
+import { ofAutomation } from './addressed.ts';
 import { advanceHint } from './advance.ts';
-import { activate, addVersion, archive, create, moveInside, pause, resume } from './life.ts';
+import {
+  activate,
+  addVersion,
+  archive,
+  create,
+  moveInside,
+  pause,
+  rename,
+  resume,
+} from './life.ts';
 import type { Doors } from './life.ts';
-import { findAutomation, findVersion, getAutomation, listKept } from './queries.ts';
+import { findVersion, getAutomation, listKept } from './queries.ts';
 import type { Kept } from './queries.ts';
 import { endpointRoutes } from './endpoint_routes.ts';
 import { endpointLimits } from './endpoint_shown.ts';
@@ -19,13 +29,13 @@ import {
   Activate,
   Automation,
   automationLimits as limits,
-  AutomationParams,
   DEFINITION_BYTES_MAX,
   Listed,
   Moved,
   NewAutomation,
   NewVersion,
   NEXT_SHOWN,
+  Rename,
   shownAs,
   toAutomation,
   toListed,
@@ -34,15 +44,7 @@ import {
 export { sendExplainRoutes } from './send_routes.ts';
 export const automationLimits: readonly Limit[] = [...limits, ...endpointLimits];
 
-/** The automation that the path names, or null. */
-const find = ({ deps, caller, params }: Addressed): Promise<Kept | null> => {
-  const named = AutomationParams.safeParse(params);
-  if (!named.success) return Promise.resolve(null);
-  return inProject(deps, caller.projectId, (scope) => findAutomation(scope, named.data.id));
-};
-
-const named = { access: 'server', params: AutomationParams, find } as const;
-const answered = { ...named, method: 'POST', status: 200, answer: Automation } as const;
+const answered = { ...ofAutomation, method: 'POST', status: 200, answer: Automation } as const;
 
 const beforeId = (cursor: string | undefined): string | null =>
   readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
@@ -67,7 +69,7 @@ const readRoutes = [
       }),
   }),
   route({
-    ...named,
+    ...ofAutomation,
     method: 'GET',
     path: '/v1/automations/:id',
     summary: 'One automation, with the definition of its latest version.',
@@ -135,6 +137,19 @@ const writeRoutes = (doors: Doors) => [
 ];
 
 const lifeRoutes = [
+  route({
+    ...answered,
+    method: 'PATCH',
+    path: '/v1/automations/:id',
+    example: shownAs({ name: 'Welcome, all' }),
+    summary: 'Rename an automation.',
+    description: 'Whatever it does, it goes on with. What it does is changed by its next version.',
+    body: Rename,
+    handle: ({ deps, caller, found, body }) =>
+      inProject(deps, caller.projectId, async (scope) =>
+        show(scope, await rename(scope, found.automation_id, body.name)),
+      ),
+  }),
   route({
     ...answered,
     path: '/v1/automations/:id/pause',

@@ -5,28 +5,19 @@ import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import type { Addressed } from '../base/route.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
+import { ofAutomation } from './addressed.ts';
 import { advanceHint } from './advance.ts';
 import { explain } from './explain.ts';
 import { Explanation } from './explanation.ts';
 import { findPersonId, PersonRef } from './person_ref.ts';
-import { findAutomation } from './queries.ts';
-import type { Kept } from './queries.ts';
-import { AutomationParams, Run, RUN_SHOWN, StartRun, TestRun, toRun } from './shown.ts';
+import { retryFailed } from './retry.ts';
+import { Run, RUN_SHOWN, StartRun, TestRun, toRun } from './shown.ts';
 import { listRunsFor, listRunsIn } from './shown_queries.ts';
 import { Simulation, SIMULATION_DAYS_MAX } from './simulation.ts';
 import { simulate } from './simulate.ts';
 import { startByHand, startTest } from './start.ts';
-
-const find = ({ deps, caller, params }: Addressed): Promise<Kept | null> => {
-  const named = AutomationParams.safeParse(params);
-  if (!named.success) return Promise.resolve(null);
-  return inProject(deps, caller.projectId, (scope) => findAutomation(scope, named.data.id));
-};
-
-const named = { access: 'server', params: AutomationParams, find } as const;
 
 const beforeId = (cursor: string | undefined): string | null =>
   readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
@@ -52,7 +43,7 @@ const listIdentityIds = async (scope: Scope, ref: string): Promise<string[]> => 
 
 const listRoutes = [
   route({
-    ...named,
+    ...ofAutomation,
     method: 'GET',
     path: '/v1/automations/:id/runs',
     summary: 'The runs of an automation, newest first.',
@@ -61,12 +52,16 @@ const listRoutes = [
       profile_id: PersonRef.optional().meta({
         description: 'Only those of one person: the profile’s id, or `external_id:<your id>`.',
       }),
+      status: z.literal('failed').optional().meta({
+        description: 'Only those that failed: `retry` has them go on.',
+      }),
     }),
     status: 200,
     answer: pageOf(Run),
     handle: ({ deps, caller, found, query }) =>
       inProject(deps, caller.projectId, async (scope) => {
-        const page = { limit: query.limit + 1, beforeId: beforeId(query.cursor) };
+        const isFailed = query.status !== undefined;
+        const page = { limit: query.limit + 1, beforeId: beforeId(query.cursor), isFailed };
         const { automation_id: automationId } = found;
         const rows =
           query.profile_id === undefined
@@ -82,7 +77,7 @@ const listRoutes = [
 
 const startRoutes = [
   route({
-    ...named,
+    ...ofAutomation,
     method: 'POST',
     path: '/v1/automations/:id/runs',
     summary: 'Start a run for one person by hand.',
@@ -102,7 +97,7 @@ const startRoutes = [
     },
   }),
   route({
-    ...named,
+    ...ofAutomation,
     method: 'POST',
     path: '/v1/automations/:id/test',
     example: { ...RUN_SHOWN, is_test: true, trigger_event_id: RUN_SHOWN.id },
@@ -114,6 +109,7 @@ const startRoutes = [
     body: TestRun,
     status: 201,
     answer: Run,
+    refusals: ['automation_state'],
     handle: async ({ deps, caller, found, body, repetitionId }) => {
       const runId = repetitionId ?? newId();
       const run = await inProject(deps, caller.projectId, async (scope) => {
@@ -131,9 +127,45 @@ const startRoutes = [
   }),
 ];
 
+const RetryFailed = z
+  .strictObject({
+    run_id: z.uuid().optional().meta({ description: 'Only this one; all, if it is left out.' }),
+  })
+  .meta({ examples: [{}] });
+const Retried = z
+  .strictObject({
+    failed: z.int().nonnegative().meta({ description: 'How many of its runs are failed yet.' }),
+  })
+  .meta({ examples: [{ failed: 0 }] });
+
+const retryRoutes = [
+  route({
+    ...ofAutomation,
+    method: 'POST',
+    path: '/v1/automations/:id/retry',
+    summary: 'Have runs go on that failed, each at the step where it is: one, or all.',
+    description:
+      'What they had done stays done and is not done again. A step that was due longer ago than `expires_after` ' +
+      'expires, as after a pause. Whoever has not failed is left as they are.',
+    body: RetryFailed,
+    isBodyOptional: true,
+    status: 200,
+    answer: Retried,
+    refusals: ['automation_state'],
+    handle: async ({ deps, caller, found, body }) => {
+      const { automation_id: automationId } = found;
+      const failed = await inProject(deps, caller.projectId, (scope) =>
+        retryFailed(scope, automationId, body.run_id ?? null),
+      );
+      await hint(deps, advanceHint(caller.projectId));
+      return { failed };
+    },
+  }),
+];
+
 const lookRoutes = [
   route({
-    ...named,
+    ...ofAutomation,
     method: 'GET',
     path: '/v1/automations/:id/explain',
     summary: 'Why somebody was, or was not, sent what the automation sends.',
@@ -154,7 +186,7 @@ const lookRoutes = [
       ),
   }),
   route({
-    ...named,
+    ...ofAutomation,
     method: 'GET',
     path: '/v1/automations/:id/simulation',
     summary: 'What a version would have done with the last days of this project.',
@@ -182,4 +214,4 @@ const lookRoutes = [
 ];
 
 /** What has to do with people on their way through automations. */
-export const runRoutes = [...listRoutes, ...startRoutes, ...lookRoutes];
+export const runRoutes = [...listRoutes, ...startRoutes, ...retryRoutes, ...lookRoutes];

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
+import { EventName } from '../ingest/ingest.ts';
 import { findFaults } from './check.ts';
 import { Filters, Name } from './comparison.ts';
-import { Duration, EventName, Goal, Step, StepId, TimeOfDay, Zone } from './step_schema.ts';
+import { Duration, Goal, Step, StepId, TimeOfDay, Zone } from './step_schema.ts';
 import { upgrade } from './upgrade.ts';
 
 export { FILTERS_MAX } from './comparison.ts';
@@ -14,21 +15,17 @@ export const STEPS_MAX = 100;
 export const FORMAT = 2;
 export const SENDS_MAX = 1_000;
 
-const Trigger = z.discriminatedUnion(
-  'kind',
-  [
-    z.strictObject({
-      kind: z.literal('event'),
-      event: EventName,
-      /** All of them must hold. */
-      filters: Filters,
-    }),
-    z.strictObject({ kind: z.literal('segment_entered'), segment_id: z.uuid() }),
-    z.strictObject({ kind: z.literal('segment_left'), segment_id: z.uuid() }),
-    z.strictObject({ kind: z.literal('manual') }),
-  ],
-  'kind must be event, segment_entered, segment_left or manual',
-);
+const Trigger = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('event'),
+    event: EventName,
+    /** All of them must hold. */
+    filters: Filters,
+  }),
+  z.strictObject({ kind: z.literal('segment_entered'), segment_id: z.uuid() }),
+  z.strictObject({ kind: z.literal('segment_left'), segment_id: z.uuid() }),
+  z.strictObject({ kind: z.literal('manual') }),
+]);
 export type Trigger = z.output<typeof Trigger>;
 
 const PROTO = '__proto__';

@@ -5,12 +5,10 @@ import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
-import { findAutomation } from './queries.ts';
-import type { Kept } from './queries.ts';
+import { ofAutomation } from './addressed.ts';
 import { cancelSegmentStart, segmentStartHint, startSegment } from './segment_start.ts';
 import { findSegmentStart, listSegmentStarts, START_STATUSES } from './segment_start_queries.ts';
 import type { SegmentStart } from './segment_start_queries.ts';
-import { AutomationParams } from './shown.ts';
 
 const ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
 const NOW = '2026-01-31T12:00:00.000Z';
@@ -62,17 +60,7 @@ const StartInput = z
   .strictObject({ segment_id: z.uuid() })
   .meta({ examples: [{ segment_id: ID }] });
 
-const findAll = ({ deps, caller, params }: Addressed): Promise<Kept | null> => {
-  const named = AutomationParams.safeParse(params);
-  if (!named.success) return Promise.resolve(null);
-  return inProject(deps, caller.projectId, (scope) => findAutomation(scope, named.data.id));
-};
-const ofAutomation = {
-  access: 'server',
-  path: '/v1/automations/:id/segment-starts',
-  params: AutomationParams,
-  find: findAll,
-} as const;
+const ofStarts = { ...ofAutomation, path: '/v1/automations/:id/segment-starts' } as const;
 
 const StartParams = z.object({ id: z.uuid().meta({ description: "The start's id." }) });
 const findOne = ({ deps, caller, params }: Addressed): Promise<SegmentStart | null> => {
@@ -85,7 +73,7 @@ const one = { access: 'server', params: StartParams, find: findOne } as const;
 /** Starts of everybody in a segment. */
 export const segmentStartRoutes = [
   route({
-    ...ofAutomation,
+    ...ofStarts,
     method: 'POST',
     summary: 'Start a run for everybody in a segment by hand.',
     description:
@@ -103,7 +91,7 @@ export const segmentStartRoutes = [
     },
   }),
   route({
-    ...ofAutomation,
+    ...ofStarts,
     method: 'GET',
     summary: 'The starts of an automation for everybody in a segment, newest first.',
     query: z.strictObject(pageQuery),

@@ -116,15 +116,18 @@ export const toAutomation = (kept: Kept, definition: Definition | null) => ({
   definition,
 });
 
+const NameOfAutomation = z
+  .string()
+  .min(1, `1 to ${NAME_OF_AUTOMATION_CHARS_MAX} characters`)
+  .max(NAME_OF_AUTOMATION_CHARS_MAX, `1 to ${NAME_OF_AUTOMATION_CHARS_MAX} characters`)
+  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+
+export const Rename = z
+  .strictObject({ name: NameOfAutomation })
+  .meta({ examples: [{ name: 'Welcome, all' }] });
+
 export const NewAutomation = z
-  .strictObject({
-    name: z
-      .string()
-      .min(1, `1 to ${NAME_OF_AUTOMATION_CHARS_MAX} characters`)
-      .max(NAME_OF_AUTOMATION_CHARS_MAX, `1 to ${NAME_OF_AUTOMATION_CHARS_MAX} characters`)
-      .refine(isStorable, 'must be well-formed Unicode without U+0000'),
-    definition: Definition,
-  })
+  .strictObject({ name: NameOfAutomation, definition: Definition })
   .meta({ examples: [{ name: 'Welcome', definition: DEFINITION_SHOWN }] });
 
 export const NewVersion = z

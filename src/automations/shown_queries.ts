@@ -28,18 +28,19 @@ export const findRunById = ({ tx, projectId }: Scope, runId: string) =>
     select ${columns} from automations.runs where project_id = ${projectId} and run_id = ${runId}
   `);
 
-type Page = { limit: number; beforeId: string | null };
+type Page = { limit: number; beforeId: string | null; isFailed?: boolean };
 
-/** The runs of an automation, the newest first. */
+/** The runs of an automation, the newest first; all of them, or those that failed. */
 export const listRunsIn = (
   { tx, projectId }: Scope,
   automationId: string,
-  { limit, beforeId }: Page,
+  { limit, beforeId, isFailed = false }: Page,
 ) => {
+  const failed = isFailed ? sql.fragment`and status = 'failed'` : sql.fragment``;
   const earlier = beforeId === null ? sql.fragment`` : sql.fragment`and run_id < ${beforeId}::uuid`;
   return tx.any(sql.type(Shown)`
     select ${columns} from automations.runs
-    where project_id = ${projectId} and automation_id = ${automationId} ${earlier}
+    where project_id = ${projectId} and automation_id = ${automationId} ${failed} ${earlier}
     order by run_id desc
     limit ${limit}
   `);
@@ -53,6 +54,7 @@ export const listRunsFor = (
     limit,
     beforeId,
     automationId,
+    isFailed = false,
     isTest = null,
   }: Page & { automationId: string | null; isTest?: boolean | null },
 ) => {
@@ -61,10 +63,11 @@ export const listRunsFor = (
     automationId === null
       ? sql.fragment``
       : sql.fragment`and automation_id = ${automationId}::uuid`;
+  const failed = isFailed ? sql.fragment`and status = 'failed'` : sql.fragment``;
   return tx.any(sql.type(Shown)`
     select ${columns} from automations.runs
     where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
-    and (${isTest}::boolean is null or is_test = ${isTest}::boolean) ${of} ${earlier}
+    and (${isTest}::boolean is null or is_test = ${isTest}::boolean) ${failed} ${of} ${earlier}
     order by run_id desc
     limit ${limit}
   `);

@@ -2,6 +2,7 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as segments from '../segments/segments.ts';
+import { FAMILIES_AHEAD_MAX, ReadAhead } from './ahead.ts';
 import { listGeneral, listSegmentsOf } from './assumed.ts';
 import { Family } from './family.ts';
 import { findVersion } from './queries.ts';
@@ -52,23 +53,29 @@ const follow = async (scope: Scope, asked: Asked, tally: Tally): Promise<void> =
   for (const { what, name } of listGeneral(definition, { segments: past, from, segmentIds }))
     tally.assume(what, name, null);
   tally.isPartial = came.length > SIMULATED_RUNS_MAX;
-  const families = groupFamilies(came.slice(-SIMULATED_RUNS_MAX), (id) => people.familyOf(id));
-  const sentTo = new Map<string, Date[]>();
+  const families = groupFamilies(came.slice(-SIMULATED_RUNS_MAX), (id) => people.familyOf(id)).map(
+    (family) => ({ ...family, since: sinceOf(family.came) }),
+  );
+  const simulated = { ...asked, segments: past, sentTo: new Map<string, Date[]>() };
   const endAt = performance.now() + SIMULATION_TIME_MAX_MS;
-  for (const { ids, came: those } of families) {
-    if (performance.now() > endAt) {
-      tally.isPartial = true;
-      return;
-    }
-    const family = new Family(scope, people, ids, { since: sinceOf(those), now, automationId });
-    for (const walked of await walkFamily(family, those, { ...asked, segments: past, sentTo })) {
-      if (walked.kind === 'kept_out') tally.keepOut(walked.reason);
-      else {
-        const person = people.at(walked.came.identityId, now);
-        tally.add(walked.came, person?.profileId ?? '', walked.virtual);
+  for (let from = 0; from < families.length; from += FAMILIES_AHEAD_MAX) {
+    const some = families.slice(from, from + FAMILIES_AHEAD_MAX);
+    const ahead = await ReadAhead.of(scope, people, some, asked);
+    for (const { ids, came: those, since } of some) {
+      if (performance.now() > endAt) {
+        tally.isPartial = true;
+        return;
       }
+      const family = new Family(scope, people, ids, { since, now, automationId, ahead });
+      for (const walked of await walkFamily(family, those, simulated)) {
+        if (walked.kind === 'kept_out') tally.keepOut(walked.reason);
+        else {
+          const person = people.at(walked.came.identityId, now);
+          tally.add(walked.came, person?.profileId ?? '', walked.virtual);
+        }
+      }
+      tally.isPartial ||= family.isCut;
     }
-    tally.isPartial ||= family.isCut;
   }
 };
 

@@ -116,6 +116,10 @@ export const startTest = async (
 ): Promise<ShownRun> => {
   const known = await findRunById(scope, runId);
   if (known) return known;
+  if (kept.status === 'archived')
+    throw new Refusal('automation_state', {
+      detail: 'An archived automation stays archived: nothing of it can be tried any more.',
+    });
   const definition = await getVersion(scope, kept, kept.latest_version);
   const { identityId } = await findSubject(scope, profileId);
   const event = await findTrigger(scope, profileId, definition);

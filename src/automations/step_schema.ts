@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { isStorable } from '../base/text.ts';
 import { isDuration, isSignedDuration, isZone, WEEKDAYS } from './clock.ts';
+import { EventName } from '../ingest/ingest.ts';
 import { Where } from '../segments/segments.ts';
 import { Filters, FILTERS_MAX, Name, NAME_CHARS_MAX } from './comparison.ts';
 
@@ -24,10 +26,6 @@ export const Zone = z
 export const TimeOfDay = z
   .string()
   .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 09:00');
-export const EventName = z
-  .string()
-  .max(100, 'at most 100 characters')
-  .regex(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/, 'must be the name of an event, in snake_case');
 
 /** An event of the person's, since the run began. */
 export const EventMatch = z.strictObject({ event: EventName, filters: Filters });
@@ -40,7 +38,7 @@ export const Goal = z.union([EventMatch, SegmentGoal]);
 export type Goal = z.output<typeof Goal>;
 
 const isName = (name: unknown): boolean =>
-  typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX;
+  typeof name === 'string' && name.length >= 1 && name.length <= NAME_CHARS_MAX && isStorable(name);
 
 /** Members by name. A zod record would leave one behind that is called __proto__, without a word. */
 const named = <Value>(isGood: (value: unknown) => boolean, message: string) =>
@@ -51,7 +49,7 @@ const named = <Value>(isGood: (value: unknown) => boolean, message: string) =>
       !Array.isArray(given) &&
       Object.keys(given).every(isName) &&
       Object.values(given).every(isGood),
-    `names have 1 to ${NAME_CHARS_MAX} characters; ${message}`,
+    `names have 1 to ${NAME_CHARS_MAX} characters, all well-formed Unicode; ${message}`,
   );
 const NAMES_SHOWN = { type: 'string', minLength: 1, maxLength: NAME_CHARS_MAX } as const;
 const TraitsFromEvent = named<string>(isName, 'values are names of properties').meta({
@@ -61,7 +59,10 @@ const TraitsFromEvent = named<string>(isName, 'values are names of properties').
   description: 'Name of the trait → name of the trigger event’s property.',
 });
 const SetTraits = named<string | number | boolean | null>(
-  (value) => value === null || ['string', 'number', 'boolean'].includes(typeof value),
+  (value) =>
+    value === null ||
+    ['number', 'boolean'].includes(typeof value) ||
+    (typeof value === 'string' && isStorable(value)),
   'values are texts, numbers, true, false, or null to remove a trait',
 ).meta({
   type: 'object',

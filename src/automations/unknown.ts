@@ -34,8 +34,8 @@ const findUnknownMail = async (
     return issues.concat({
       path: `${path}/template_id`,
       message:
-        `the step "${stepId}" names a template, or a version of one, that is not there: ` +
-        'save it, or name another',
+        `the step "${stepId}" names a template, or a version of one, that is not there or archived: ` +
+        'save or restore it, or name another',
     });
   const [variable] = hasEvent
     ? []

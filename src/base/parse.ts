@@ -22,12 +22,15 @@ const listed = (values: readonly unknown[]): string => values.map(String).join('
 
 type Raw = z.core.$ZodRawIssue;
 
+const MISSING = 'is required';
+const NONE = 'is none of the values that may stand here';
+
 /** What a value has to be, for every rule whose schema does not say it itself. */
 const sayRule = (issue: Raw): string => {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined
-        ? 'is required'
+        ? MISSING
         : `must be ${KINDS[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       return issue.values.length === 1
@@ -43,8 +46,12 @@ const sayRule = (issue: Raw): string => {
         : `is not well-formed (${issue.format})`;
     case 'unrecognized_keys':
       return 'unknown member: check the spelling, or remove it';
+    case 'invalid_union': {
+      const { options } = issue as { options?: unknown };
+      return Array.isArray(options) ? `must be one of ${listed(options)}` : NONE;
+    }
     default:
-      return 'is none of the values that may stand here';
+      return NONE;
   }
 };
 
@@ -62,17 +69,41 @@ const escape = (part: PropertyKey): string =>
 export const pointer = (path: readonly PropertyKey[]): string =>
   path.map((part) => `/${escape(part)}`).join('');
 
-const describe = (issue: z.core.$ZodIssue): Issue[] =>
-  issue.code === 'unrecognized_keys'
-    ? issue.keys.map((key) => ({
-        path: pointer([...issue.path, key]),
-        message: issue.message,
-      }))
-    : [{ path: pointer(issue.path), message: issue.message }];
+type Found = z.core.$ZodIssue;
+
+const isAbout = (issue: Found): boolean =>
+  issue.path.length > 0 || issue.code === 'unrecognized_keys';
+
+/**
+ * What is wrong with something that may be one of several things: of whichever it comes closest to, or else of each
+ * that is at least of its type.
+ */
+const describeUnion = (issue: z.core.$ZodIssueInvalidUnion, above: PropertyKey[]): Issue[] => {
+  const path = [...above, ...issue.path];
+  const [closest] = issue.errors
+    .filter((alternative) => alternative.every(isAbout))
+    .toSorted((a, b) => a.length - b.length);
+  if (closest) return closest.flatMap((one) => describe(one, path));
+  const own = issue.errors.flat().filter((one) => one.path.length === 0);
+  if (own.some(({ message }) => message === MISSING))
+    return [{ path: pointer(path), message: MISSING }];
+  const ofType = own.filter(({ code }) => code !== 'invalid_type');
+  const messages = new Set((ofType.length > 0 ? ofType : own).map(({ message }) => message));
+  const message = messages.size > 0 ? [...messages].join(', or ') : issue.message;
+  return [{ path: pointer(path), message }];
+};
+
+const describe = (issue: Found, above: PropertyKey[] = []): Issue[] => {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'invalid_union' && issue.message === NONE) return describeUnion(issue, above);
+  return issue.code === 'unrecognized_keys'
+    ? issue.keys.map((key) => ({ path: pointer([...path, key]), message: issue.message }))
+    : [{ path: pointer(path), message: issue.message }];
+};
 
 /** What is wrong, as many as one answer lists. */
 export const toIssues = (error: z.ZodError): Issue[] =>
-  error.issues.flatMap(describe).slice(0, ISSUES_MAX);
+  error.issues.flatMap((issue) => describe(issue)).slice(0, ISSUES_MAX);
 
 /** Parses what came from outside, or refuses with every problem at once. */
 export const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {

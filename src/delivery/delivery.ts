@@ -36,7 +36,8 @@ export { sendQueued } from './send_queued.ts';
 
 const SECONDS_PER_HOUR = 3_600;
 
-type Given = 'sendId' | 'addressKey' | 'expiresAfterSeconds' | 'category' | 'onUnknown' | 'limits';
+type Given =
+  'sendId' | 'addressKey' | 'expiresAfterSeconds' | 'category' | 'onUnknown' | 'limits' | 'isTest';
 export type Intent = Omit<NewSend, Given> & {
   /** Marketing, unless it is said otherwise. */
   category?: Category;
@@ -46,6 +47,8 @@ export type Intent = Omit<NewSend, Given> & {
   onUnknown?: OnUnknown;
   /** None, unless it is said otherwise. */
   limits?: Limits | null;
+  /** It says so, and counts for nobody; in earnest, unless it is said otherwise. */
+  isTest?: boolean;
 };
 
 /**
@@ -63,6 +66,7 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
       intent.expiresAfterSeconds ?? EXPIRES_AFTER_HOURS_DEFAULT * SECONDS_PER_HOUR,
     onUnknown: intent.onUnknown ?? 'hold',
     limits: intent.limits ?? null,
+    isTest: intent.isTest ?? false,
   });
   const isEnded = planned.planned_id === sendId && planned.planned_status !== 'queued';
   if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);

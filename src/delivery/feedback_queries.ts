@@ -6,6 +6,7 @@ const Found = z.strictObject({
   send_id: z.uuid(),
   profile_id: z.uuid(),
   automation_id: z.uuid().nullable(),
+  is_test: z.boolean(),
   /** Null once the person is erased. */
   address_key: z.instanceof(Buffer).nullable(),
 });
@@ -26,7 +27,7 @@ const MATCH_BY_ADDRESS_DAYS = 7;
 
 const findById = ({ tx, projectId }: Scope, sendId: string) =>
   tx.maybeOne(sql.type(Found)`
-    select send_id, profile_id, automation_id, address_key from delivery.sends
+    select send_id, profile_id, automation_id, is_test, address_key from delivery.sends
     where project_id = ${projectId} and send_id = ${sendId}
   `);
 
@@ -41,7 +42,7 @@ const spellingsOf = (messageIds: readonly string[]): string[] =>
 export const findByMessageIds = ({ tx, projectId }: Scope, messageIds: readonly string[]) => {
   const spellings = sql.array(spellingsOf(messageIds), 'text');
   return tx.maybeOne(sql.type(Found)`
-    select send.send_id, send.profile_id, send.automation_id, send.address_key
+    select send.send_id, send.profile_id, send.automation_id, send.is_test, send.address_key
     from (
       select ours.send_id, ours.started_at from delivery.attempts as ours
       where ours.project_id = ${projectId} and ours.message_id = any (${spellings})
@@ -57,7 +58,7 @@ export const findByMessageIds = ({ tx, projectId }: Scope, messageIds: readonly 
 
 const findByAddress = ({ tx, projectId }: Scope, { addressKey, occurredAt }: Trace) =>
   tx.maybeOne(sql.type(Found)`
-    select send_id, profile_id, automation_id, address_key from delivery.sends
+    select send_id, profile_id, automation_id, is_test, address_key from delivery.sends
     where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
     and status in ('accepted', 'unknown', 'handing_off')
     and handed_off_at between ${sql.timestamp(occurredAt)} - make_interval(days => ${MATCH_BY_ADDRESS_DAYS})

@@ -37,7 +37,7 @@ const Mailed = z.strictObject({ per_automation: z.int(), per_day: z.int() });
 /** How many mails an address was to get: of one automation, and of all in the last 24 hours. */
 export type Mailed = z.output<typeof Mailed>;
 
-/** What an address was to get by now; not what was stopped. */
+/** What an address was to get by now; not what was stopped, nor mail of tests. */
 export const countMailed = (
   scope: Scope,
   email: string,
@@ -51,6 +51,7 @@ export const countMailed = (
     from delivery.sends
     where project_id = ${projectId} and address_key = ${sql.binary(suppression.addressKey(scope, email))}
     and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
+    and not is_test
   `);
 };
 

@@ -30,6 +30,7 @@ const Send = z.strictObject({
   due_at: z.date().nullable(),
   /** Whether it is unknown and will be sent again by itself. */
   is_resent: z.boolean(),
+  is_test: z.boolean(),
 });
 export type SendRow = z.output<typeof Send>;
 
@@ -100,7 +101,7 @@ export const listSends = ({ tx, projectId }: Scope, filter: SendFilter) => {
     select send_id, automation_id, run_id, step_id, profile_id, provider_id, recipient, subject,
       ${shownStatus} as shown_status, status_reason, attempt_count, queued_at, accepted_at, delivered_at, bounced_at,
       complained_at, provider_message_id, case when isfinite(due_at) then due_at end as due_at,
-      (status = 'unknown' and ${isResent}) as is_resent
+      (status = 'unknown' and ${isResent}) as is_resent, is_test
     from delivery.sends
     where ${sql.join(conditions, sql.fragment` and `)}
     order by send_id desc

@@ -79,25 +79,34 @@ const address = (deps: PrepareDeps, { projectId }: Batch, read: Read, send: Clai
   return { send, url, mail: template ? { template, variables: { ...sample, ...rest } } : null };
 };
 
+/** How the subject begins of a mail by which somebody tries an automation: nobody is to take it in earnest. */
+export const TEST_MARK = '[Test] ';
+
 type Made = { message: Rendered; raw: Buffer };
+
+/** A mail as it is sent: with a way to leave, and said to be a test where it is one. */
+const finish = ({ send, url }: Addressed, said: Rendered): Rendered => {
+  const message = send.category === 'marketing' ? rendering.withUnsubscribe(said, url) : said;
+  return send.is_test ? { ...message, subject: `${TEST_MARK}${message.subject}` } : message;
+};
 
 /** One send as it will be kept and as it will go over the wire. */
 const build = async (
   { projectId, ready }: Batch,
-  { send, url }: Addressed,
+  addressed: Addressed,
   outcome: RenderOutcome,
 ): Promise<Made> => {
   if (outcome.kind === 'failed') throw new Unbuildable(outcome.reason);
+  const { send, url } = addressed;
   const { send_id: sendId, category, attempt, recipient: to } = send;
-  const isMarketing = category === 'marketing';
-  const message = isMarketing ? rendering.withUnsubscribe(outcome.message, url) : outcome.message;
+  const message = finish(addressed, outcome.message);
   const about = {
     projectId,
     automationId: send.automation_id,
     templateId: send.template_id,
     templateVersion: send.template_version,
     category,
-    unsubscribeUrl: isMarketing ? url : null,
+    unsubscribeUrl: category === 'marketing' ? url : null,
     host: 'smtp_host' in ready.settings ? ready.settings.smtp_host : null,
   };
   const raw = await buildMessage({ sendId, attempt, sender: ready.sender, to, about }, message);

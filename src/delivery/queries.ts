@@ -49,6 +49,8 @@ export type NewSend = {
   category: Category;
   onUnknown: OnUnknown;
   limits: Limits | null;
+  /** Whether somebody only tries the automation. */
+  isTest: boolean;
 };
 
 export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
@@ -72,7 +74,8 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       expires_after => make_interval(secs => ${send.expiresAfterSeconds}),
       category => ${send.category},
       on_unknown => ${send.onUnknown},
-      limits => ${send.limits && JSON.stringify(send.limits)}::jsonb
+      limits => ${send.limits && JSON.stringify(send.limits)}::jsonb,
+      is_test => ${send.isTest}
     )
   `);
 
@@ -88,6 +91,9 @@ const Claimed = z.strictObject({
   automation_id: z.uuid().nullable(),
   category: z.enum(CATEGORIES),
   attempt: z.int(),
+  is_test: z.boolean(),
+  /** Whether its limits may keep it by now. */
+  may_be_limited: z.boolean(),
 });
 export type Claimed = z.output<typeof Claimed>;
 
@@ -99,7 +105,7 @@ export const claimSends = (
 ) =>
   tx.any(sql.type(Claimed)`
     select send_id, profile_id, template_id, template_version, event_id, event_occurred_at,
-      address_key, recipient, automation_id, category, attempt
+      address_key, recipient, automation_id, category, attempt, is_test, may_be_limited
     from delivery.claim_sends(
       project_id => ${projectId},
       provider_id => ${providerId},
@@ -108,6 +114,24 @@ export const claimSends = (
       lease_for => make_interval(secs => ${leaseSeconds})
     )
   `);
+
+const PutOff = z.strictObject({ put_off_sends: z.uuid() });
+
+/** Lets those of some leased sends wait whose limits keep them for now; answers which. */
+export const putOffSends = async (
+  { tx, projectId }: Scope,
+  sendIds: readonly string[],
+  owner: string,
+): Promise<Set<string>> => {
+  const rows = await tx.any(sql.type(PutOff)`
+    select put_off_sends from delivery.put_off_sends(
+      project_id => ${projectId},
+      send_ids => ${sql.array([...sendIds], 'uuid')},
+      owner => ${owner}
+    )
+  `);
+  return new Set(rows.map(({ put_off_sends: sendId }) => sendId));
+};
 
 /** Puts a leased send back, to be tried again later: nothing was begun. */
 export const postponeSend = (

@@ -48,6 +48,10 @@ export const Send = z
     delivered_at: Timestamp.nullable(),
     provider_message_id: z.string().nullable(),
     feedback: z.array(z.strictObject({ kind: z.string(), occurred_at: Timestamp })),
+    is_test: z.boolean().meta({
+      description:
+        'Whether somebody only tried the automation: its subject says so, and it counts for no cap and no timeline.',
+    }),
   })
   .meta({
     id: 'Send',
@@ -136,6 +140,7 @@ export const toSend = (row: SendRow) => ({
   delivered_at: toText(row.delivered_at),
   provider_message_id: row.provider_message_id,
   feedback: feedbackOf(row),
+  is_test: row.is_test,
 });
 
 /** A send with what it waits for, looked up when it is read. */

@@ -1,4 +1,5 @@
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { hint } from '../base/hints.ts';
 import * as providers from '../providers/providers.ts';
@@ -10,7 +11,7 @@ import { HandOffLog } from './hand_off_log.ts';
 import { handOverNext, release, wakeAfter } from './lane.ts';
 import type { LaneContext, ProviderTurn } from './lane.ts';
 import { prepareSends } from './prepare.ts';
-import { claimSends } from './queries.ts';
+import { claimSends, putOffSends } from './queries.ts';
 import type { Claimed } from './queries.ts';
 import { sendHint } from './send_hint.ts';
 import { Turn, Turns } from './turns.ts';
@@ -43,6 +44,18 @@ type Taken = { ready: Ready; allowance: Allowance; claimed: readonly Claimed[]; 
 /** A turn begins with little, and takes more as long as the provider keeps up. */
 const CLAIM_SENDS_FIRST = 20;
 
+/** What is left of claimed sends once those wait whose limits keep them: nothing is rendered only to be put off. */
+const leaveLimited = async (
+  scope: Scope,
+  claimed: readonly Claimed[],
+  owner: string,
+): Promise<readonly Claimed[]> => {
+  const asked = claimed.flatMap((one) => (one.may_be_limited ? [one.send_id] : []));
+  if (asked.length === 0) return claimed;
+  const putOff = await putOffSends(scope, asked, owner);
+  return claimed.filter(({ send_id }) => !putOff.has(send_id));
+};
+
 /** Leases in a transaction of its own: whatever rendering may do, the lease is there to run out. */
 const takeSends = (
   deps: Deps,
@@ -57,19 +70,20 @@ const takeSends = (
     }
     const allowance = await providers.allow(scope, providerId);
     const { sends, limitedBy, wakesAt } = allowance;
-    let claimed: readonly Claimed[] = [];
+    let due: readonly Claimed[] = [];
     let postponed = 0;
     if (sends > 0) {
       await resendUnknown(scope, providerId);
       const sendsMax = Math.min(claimMax, sends);
       const claim = { providerId, owner, sendsMax, leaseSeconds: LEASE_SECONDS };
-      claimed = await claimSends(scope, claim);
+      due = await claimSends(scope, claim);
     } else if (limitedBy === 'ramp' && wakesAt) {
       postponed = await waitForRamp(scope, providerId, wakesAt);
     }
+    const claimed = await leaveLimited(scope, due, owner);
     await providers.spend(scope, providerId, allowance, claimed.length);
-    const isMore = claimed.length === claimMax || postponed === RAMP_POSTPONED_MAX;
-    return { ready, allowance, claimed, isMore: isMore || (sends > 0 && claimed.length === sends) };
+    const isMore = due.length === claimMax || postponed === RAMP_POSTPONED_MAX;
+    return { ready, allowance, claimed, isMore: isMore || (sends > 0 && due.length === sends) };
   });
 
 /** Adds each send with the moment from which the rate lets it start; gives back what does not become a message. */

@@ -13,6 +13,7 @@ const SHOWN = {
   delivered_at: null,
   provider_message_id: null,
   feedback: [],
+  is_test: false,
 };
 
 export const DELIVERED_SHOWN = {

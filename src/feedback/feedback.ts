@@ -7,7 +7,7 @@ import type { Observed } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
-import { observedOf } from './on_timeline.ts';
+import { aboutOf, observedOf } from './on_timeline.ts';
 import { meaning } from './notice.ts';
 import { insertNotice, isKnown, wasToldBounce } from './queries.ts';
 import type { NoticeRow } from './queries.ts';
@@ -101,11 +101,6 @@ const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<
 
   const addressKey = suppression.addressKey(scope, notice.email);
   const send = await findSend(scope, notice, addressKey);
-  const about = send && {
-    sendId: send.send_id,
-    profileId: send.profile_id,
-    automationId: send.automation_id,
-  };
   const isErased = await suppression.holdAddress(scope, addressKey);
   const told = isErased ? { ...notice, addressKey: null, reason: null } : { ...notice, addressKey };
   const row = { ...told, dedupeKey, source, sendId: send?.send_id ?? null };
@@ -117,7 +112,7 @@ const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<
   if (await isOnTimeline(scope, { source, notice, send }, row))
     return { outcome: 'accepted', observed: [] };
   if (countsAsSoft(notice)) await judgeSoftBounces(scope, normaliseEmail(notice.email));
-  return { outcome: 'accepted', observed: await observedOf(scope, source, notice, about) };
+  return { outcome: 'accepted', observed: await observedOf(scope, source, notice, aboutOf(send)) };
 };
 
 const lockKey = ({ email, dedupeKey }: Notice): string => `${email.toLowerCase()} ${dedupeKey}`;

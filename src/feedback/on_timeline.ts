@@ -22,6 +22,12 @@ const PEOPLE_MAX = 10;
 
 export type About = { sendId: string; profileId: string; automationId: string | null };
 
+/** Which mail something is about. One of a test was for whoever tries an automation, not for its person. */
+export const aboutOf = (send: delivery.SentTo | null): About | null =>
+  send === null || send.is_test
+    ? null
+    : { sendId: send.send_id, profileId: send.profile_id, automationId: send.automation_id };
+
 type Seen = Pick<Observed, 'name' | 'properties' | 'occurredAt'>;
 
 /** Something that was seen of mail to an address, for those whom the mail was for. */
@@ -80,8 +86,7 @@ const findMail = async (scope: Scope, { sendId, addressKey }: Left): Promise<Abo
     addressKey,
     occurredAt: new Date(),
   });
-  if (send?.send_id !== sendId) return null;
-  return { sendId, profileId: send.profile_id, automationId: send.automation_id };
+  return send?.send_id === sendId ? aboutOf(send) : null;
 };
 
 /** Puts an unsubscribe on the timelines of those who have the address: once for each call. After the commit, wake. */

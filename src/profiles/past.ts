@@ -53,6 +53,7 @@ export class PastPeople {
   readonly #linksOf: Map<string, PastLink[]>;
   readonly #devicesOf: Map<string, PastLink[]>;
   readonly #told: Map<string, Word[]>;
+  readonly #ownerOf: Map<string, string>;
   readonly #words = new Map<string, Promise<readonly suppression.Word[]>>();
 
   private constructor(
@@ -62,6 +63,9 @@ export class PastPeople {
   ) {
     this.#scope = scope;
     this.#identities = identities;
+    this.#ownerOf = new Map(
+      [...identities.values()].map((one) => [one.own_profile_id, one.identity_id]),
+    );
     this.#linksOf = groupBy(links, ({ anonymous_identity_id }) => anonymous_identity_id);
     this.#devicesOf = groupBy(links, ({ external_identity_id }) => external_identity_id);
     const words = told.map(({ identity_id, ...word }) => ({
@@ -106,9 +110,7 @@ export class PastPeople {
 
   /** The identity whose own profile this is. */
   ownerOf(profileId: string): string | null {
-    for (const { identity_id, own_profile_id } of this.#identities.values())
-      if (own_profile_id === profileId) return identity_id;
-    return null;
+    return this.#ownerOf.get(profileId) ?? null;
   }
 
   /** All identities that one was ever linked to, with itself; nobody else's past has to do with theirs. */
@@ -140,10 +142,23 @@ export class PastPeople {
     return { profileId: root.own_profile_id, members, ...this.#fold(members, at) };
   }
 
+  /** Reads what was said of the addresses that some identities were ever told, for all of them together. */
+  async readAhead(identityIds: readonly string[]): Promise<void> {
+    const told = identityIds
+      .flatMap((id) => this.#told.get(id) ?? [])
+      .flatMap(({ key, value }) =>
+        key === 'email' && typeof value === 'string' ? value.trim() : [],
+      );
+    const emails = [...new Set(told)].filter((email) => email !== '' && !this.#words.has(email));
+    if (emails.length === 0) return;
+    const words = await suppression.readWordsOf(this.#scope, emails);
+    for (const email of emails) this.#words.set(email, Promise.resolve(words.get(email) ?? []));
+  }
+
   /** What an address is called on profiles for what had been said of it by then. */
   async tagsAt(email: string | null, at: Date): Promise<string[]> {
     if (email === null) return [];
-    const words = this.#words.get(email) ?? suppression.readWords(this.#scope, email);
+    const words = this.#words.get(email) ?? this.#readWords(email);
     this.#words.set(email, words);
     return toTags(suppression.reasonsAt(await words, at));
   }
@@ -158,6 +173,10 @@ export class PastPeople {
       knownAt: toldAt,
     }));
     this.#told.set(identityId, [...(this.#told.get(identityId) ?? []), ...words]);
+  }
+
+  async #readWords(email: string): Promise<readonly suppression.Word[]> {
+    return (await suppression.readWordsOf(this.#scope, [email])).get(email) ?? [];
   }
 
   #fold(members: readonly PastIdentity[], at: Date) {

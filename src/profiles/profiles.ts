@@ -25,6 +25,7 @@ export { LedgerEntry, listLedger, replayErasures } from './replay.ts';
 export { awaitUnwatched, takeChanges, takeChangesOf, unwatch, watch } from './watch_queries.ts';
 export { AliasInput, IdentifyInput, ProfileRef, readExternalId } from './schema.ts';
 export type { TraitChange } from './people.ts';
+export { checkTraits } from './traits.ts';
 export type { ProfileRow };
 export { findProfile as findRow, listRows };
 

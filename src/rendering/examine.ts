@@ -4,7 +4,14 @@ import { missingVariable } from './faults.ts';
 import { findUnknown, listMentioned, nameOf } from './mentions.ts';
 import type { RenderedVariable } from './mentions.ts';
 import { compileMjml } from './mjml.ts';
-import { parsePart, PartFailed, renderDraft, renderPart, TEMPLATE_CHARS_MAX } from './render.ts';
+import {
+  inPart,
+  parsePart,
+  PartFailed,
+  renderDraft,
+  renderPart,
+  TEMPLATE_CHARS_MAX,
+} from './render.ts';
 import type { RenderedDraft, Source } from './render.ts';
 import { makeSample, SAMPLE_URL, withRest } from './sample.ts';
 import type { Sample } from './variables.ts';
@@ -49,7 +56,7 @@ const read = (written: Written): { issues: Issue[]; mentioned: RenderedVariable[
   const mentioned: RenderedVariable[] = [];
   for (const { name, part, source } of listWritten(written)) {
     try {
-      const those = listMentioned(parsePart(part, source));
+      const those = inPart(part, () => listMentioned(parsePart(part, source)));
       mentioned.push(...those);
       for (const message of findUnknown(those)) issues.push({ path: `/${name}`, message });
     } catch (error) {

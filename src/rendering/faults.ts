@@ -21,6 +21,10 @@ const ADVICE: readonly [RegExp, string][] = [
   [/^tag .* not closed/s, 'close it: each {% if %}, {% for %} and {% capture %} needs its end tag'],
   [/^tag ".*" not found/s, 'correct its name: there is no such tag'],
   [/limit exceeded/, 'make it do less: fewer or shorter loops, and less output'],
+  [
+    /^Maximum call stack/,
+    'nest it less deep; where the HTML has to be as it is, give the template a text of its own',
+  ],
   [/^ENOENT|Failed to lookup/, 'put the text in its place: nothing is included from elsewhere'],
 ];
 

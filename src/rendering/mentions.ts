@@ -20,9 +20,12 @@ const wayOf = (segments: readonly unknown[]): string[] => {
   return (computed < 0 ? segments : segments.slice(0, computed)).map(String);
 };
 
-/** What a template mentions that it does not make itself, in the order of their names. */
+/**
+ * What a template mentions that it does not make itself, in the order of their names. Other templates are not looked
+ * for, here: there are none, which rendering says with its place.
+ */
 export const listMentioned = (parsed: Template[]): RenderedVariable[] =>
-  Object.values(analyzeSync(parsed).globals).flatMap((those) =>
+  Object.values(analyzeSync(parsed, { partials: false }).globals).flatMap((those) =>
     those.map(({ segments, location }) => {
       const [root = '', ...way] = wayOf(segments);
       return { root, way, line: location.row, column: location.col };

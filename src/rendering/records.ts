@@ -88,7 +88,10 @@ export const keepVersion = async (
   const next = toVersion(templateId, (after ?? latest) + 1, examined);
   if (after !== null && latest === after + 1 && (await isSame(scope, templateId, next)))
     return head;
-  if (after !== null && latest !== after) throw new Refusal('template_changed');
+  if (after !== null && latest !== after)
+    throw new Refusal('template_changed', {
+      detail: `Its latest version is ${latest}, not ${after}. Read it, then decide what your change is.`,
+    });
   await insertVersion(scope, next);
   await setLatest(scope, templateId, next);
   return getHead(scope, templateId);

@@ -112,11 +112,12 @@ export class PartFailed extends Error {
 
 const engineOf = ({ html, plain }: Engines, part: Part): Liquid => (part === 'html' ? html : plain);
 
-const inPart = <T>(part: Part, work: () => T): T => {
+/** Whatever fails in it is a failure of the part. */
+export const inPart = <T>(part: Part, work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    throw new PartFailed(part, error);
+    throw error instanceof PartFailed ? error : new PartFailed(part, error);
   }
 };
 

@@ -1,7 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import { compile } from './compile.ts';
-import { listConditionRows } from './condition_queries.ts';
 import { askOne } from './read_queries.ts';
+import { readCounted } from './ready.ts';
 import type { Condition } from './schema.ts';
 
 /**
@@ -13,10 +13,7 @@ export const holdsFor = async (
   profileId: string,
   { where, today }: { where: Condition; today: number },
 ): Promise<boolean> => {
-  const known = await listConditionRows(scope);
-  const ready = new Set(
-    known.flatMap(({ condition_id, status }) => (status === 'ready' ? condition_id : [])),
-  );
-  const place = { projectId: scope.projectId, today, isCounted: (id: string) => ready.has(id) };
+  const counted = await readCounted(scope);
+  const place = { projectId: scope.projectId, today, isCounted: (id: string) => counted.has(id) };
   return askOne(scope, profileId, compile({ version: 1, include_suppressed: true, where }, place));
 };

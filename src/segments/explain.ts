@@ -1,12 +1,12 @@
 import type { Scope } from '../base/db.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { listConditionRows } from './condition_queries.ts';
 import { countedBy, listCounted } from './conditions.ts';
 import { listMembershipsOf } from './erase_queries.ts';
 import { evaluate } from './evaluate.ts';
 import type { Counter, Explained, Person } from './evaluate.ts';
 import { listImportedInto } from './import_queries.ts';
 import { listCountersOf, listDeciding } from './read_queries.ts';
+import { listUnready, readCounted } from './ready.ts';
 import type { Definition, EventLeaf } from './schema.ts';
 
 /** How many events are named with each condition about events: the newest. */
@@ -69,6 +69,8 @@ export type Explanation = {
   is_excluded: boolean;
   /** What is asked of events, and not counted to its end yet, says too little. */
   is_counted: boolean;
+  /** Of whose members not all are known yet, and which it asks about. */
+  unready_segments: string[];
   where: Shown;
 };
 
@@ -92,13 +94,12 @@ export const explain = async (
     importedInto: new Set(await listImportedInto(scope, profileId)),
   };
   const { isMember, isExcluded, where } = evaluate(definition, person, today);
-  const known = await listConditionRows(scope);
-  const isReady = (id: string) =>
-    known.some(({ condition_id, status }) => condition_id === id && status === 'ready');
+  const counted = await readCounted(scope);
   return {
     is_member: isMember,
     is_excluded: isExcluded,
-    is_counted: conditionIds.every(isReady),
+    is_counted: conditionIds.every((id) => counted.has(id)),
+    unready_segments: await listUnready(scope, definition),
     where: await withEvents({ scope, profileId, counters, today }, where),
   };
 };

@@ -1,8 +1,8 @@
 import type { Scope } from '../base/db.ts';
 import { compile } from './compile.ts';
-import { listConditionRows } from './condition_queries.ts';
 import { isOfEvents, listCounted } from './conditions.ts';
 import { askNewest } from './read_queries.ts';
+import { listUnready, readCounted } from './ready.ts';
 import { checkUsed } from './records.ts';
 import { listConditions } from './schema.ts';
 import type { Definition } from './schema.ts';
@@ -30,6 +30,8 @@ export type Previewed = {
   is_everybody: boolean;
   members: number;
   sample: string[];
+  /** It asks about these, of whose members not all are known yet. */
+  unready_segments: string[];
 };
 
 /**
@@ -42,11 +44,8 @@ export const preview = async (
   today: number,
 ): Promise<Previewed> => {
   await checkUsed(scope, null, definition);
-  const known = await listConditionRows(scope);
-  const ready = new Set(
-    known.flatMap(({ condition_id, status }) => (status === 'ready' ? condition_id : [])),
-  );
-  const isCounted = (id: string) => ready.has(id);
+  const counted = await readCounted(scope);
+  const isCounted = (id: string) => counted.has(id);
   const areCounted = listCounted([definition]).every(({ conditionId }) => isCounted(conditionId));
   const profilesMax = peopleMax(definition, areCounted);
   const rows = await askNewest(scope, {
@@ -60,5 +59,6 @@ export const preview = async (
     is_everybody: rows.length <= profilesMax,
     members: members.length,
     sample: members.slice(0, PREVIEW_SAMPLE_MAX).map(({ profile_id }) => profile_id),
+    unready_segments: await listUnready(scope, definition),
   };
 };

@@ -10,7 +10,7 @@ import { todayAt } from './compile.ts';
 import { explain } from './explain.ts';
 import { listHistory, listMembers } from './read_queries.ts';
 import type { SegmentRow } from './record_queries.ts';
-import { Change, DEFINITION_SHOWN, Member, SHOWN_ID, toChange } from './shown.ts';
+import { Change, DEFINITION_SHOWN, Member, SHOWN_ID, toChange, UnreadySegments } from './shown.ts';
 
 const SHOWN_PROFILE_ID = '019a9f0c-6c03-7a3c-9d17-3e2f4a1a2b03';
 
@@ -26,6 +26,7 @@ const Explanation = z
     is_counted: z.boolean().meta({
       description: 'False as long as what is asked of events is not counted to its end.',
     }),
+    unready_segments: UnreadySegments,
     where: z.unknown().meta({
       description:
         'The conditions of the definition as a tree: `kind`, `holds`, and `of`, those inside; at its leaves ' +
@@ -40,6 +41,7 @@ const Explanation = z
         is_member: true,
         is_excluded: false,
         is_counted: true,
+        unready_segments: [],
         where: {
           kind: 'all',
           holds: true,

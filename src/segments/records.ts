@@ -122,10 +122,15 @@ export const deleteSegment = async (
   await getSegment(scope, segmentId);
   // Also by a definition that counts for some as long as the one after it fills.
   const asking = [...(await listLatest(scope)), ...(await listInForce(scope))];
-  const isUsed = asking.some(
+  const by = asking.find(
     (one) => one.segment_id !== segmentId && listUsed(one.definition).includes(segmentId),
   );
-  if (isUsed) throw new Refusal('segment_in_use');
+  if (by !== undefined) {
+    const { name } = await getSegment(scope, by.segment_id);
+    throw new Refusal('segment_in_use', {
+      detail: `It is asked about by the segment "${name}". Change or delete that first.`,
+    });
+  }
   await setDeleting(scope, segmentId);
   const users = await listUsers(scope, segmentId);
   if (users.length > 0)

@@ -22,6 +22,7 @@ import {
   Segment,
   SHOWN_ID,
   toSegment,
+  UnreadySegments,
 } from './shown.ts';
 
 const SegmentParams = z.object({ id: z.uuid().meta({ description: "The segment's id." }) });
@@ -56,6 +57,7 @@ const Previewed = z
     is_everybody: z.boolean().meta({ description: 'Whether that was all of them.' }),
     members: z.int().meta({ description: 'How many of them would be members.' }),
     sample: z.array(z.uuid()).meta({ description: 'Profile ids of some of those.' }),
+    unready_segments: UnreadySegments,
   })
   .meta({
     id: 'SegmentPreviewed',
@@ -65,6 +67,7 @@ const Previewed = z
         is_everybody: true,
         members: 1,
         sample: ['019a9f0c-6c03-7a3c-9d17-3e2f4a1a2b03'],
+        unready_segments: [],
       },
     ],
   });

@@ -165,3 +165,9 @@ export const toChange = (told: Told): z.input<typeof Change> => ({
 export const Member = z
   .strictObject({ profile_id: z.uuid(), entered_at: Timestamp })
   .meta({ id: 'SegmentMember', examples: [{ profile_id: SHOWN_PROFILE_ID, entered_at: NOW }] });
+
+/** Of an answer that comes from the members of other segments, too. */
+export const UnreadySegments = z.array(z.uuid()).meta({
+  description:
+    'Segments that it asks about and that are not `ready`: their members, and so this answer, may change yet.',
+});

@@ -223,6 +223,7 @@ export const listChanges = ({ tx, projectId }: Scope, addressKey: Buffer) =>
   `);
 
 const Word = z.strictObject({
+  address_key: z.instanceof(Buffer),
   change: z.enum(CHANGES),
   reason: z.string().nullable(),
   import_id: z.uuid().nullable(),
@@ -233,15 +234,17 @@ const Word = z.strictObject({
 export type Word = z.output<typeof Word>;
 
 /** All that was ever said of an address, the oldest first; with soft bounces as they were counted last. */
-export const listWords = ({ tx, projectId }: Scope, addressKey: Buffer) =>
-  tx.any(sql.type(Word)`
-    select change, reason, import_id, lifts_complaints, changed_at
+export const listWords = ({ tx, projectId }: Scope, addressKeys: readonly Buffer[]) => {
+  const keys = sql.array([...addressKeys], 'bytea');
+  return tx.any(sql.type(Word)`
+    select address_key, change, reason, import_id, lifts_complaints, changed_at
     from (
-      select change, reason, import_id, lifts_complaints, changed_at, history_id from suppression.history
-      where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
+      select address_key, change, reason, import_id, lifts_complaints, changed_at, history_id from suppression.history
+      where project_id = ${projectId} and address_key = any (${keys})
       union all
-      select 'soft_bounced', null, null, false, soft_bounced_at, null from suppression.addresses
-      where project_id = ${projectId} and address_key = ${sql.binary(addressKey)} and soft_bounced_at is not null
+      select address_key, 'soft_bounced', null, null, false, soft_bounced_at, null from suppression.addresses
+      where project_id = ${projectId} and address_key = any (${keys}) and soft_bounced_at is not null
     ) as said
     order by changed_at, history_id nulls last
   `);
+};

@@ -32,6 +32,7 @@ import type {
   Suppressed,
   SuppressionReason,
   Unsubscribed,
+  Word,
 } from './queries.ts';
 import { makeUnsubscribeToken, readUnsubscribeToken } from './unsubscribe_token.ts';
 import type { UnsubscribeLink } from './unsubscribe_token.ts';
@@ -172,9 +173,16 @@ export const listReasons = async (
   ];
 };
 
-/** All that was ever said of an address, so that it can be asked of any moment why it was left alone. */
-export const readWords = (scope: Scope, email: string) =>
-  listWords(scope, addressKey(scope, email));
+/** All that was ever said of some addresses, so that it can be asked of any moment why they were left alone. */
+export const readWordsOf = async (
+  scope: Scope,
+  emails: readonly string[],
+): Promise<Map<string, Word[]>> => {
+  const keyOf = (email: string) => addressKey(scope, email);
+  const words = await listWords(scope, emails.map(keyOf));
+  const byKey = Map.groupBy(words, ({ address_key }) => address_key.toString('hex'));
+  return new Map(emails.map((email) => [email, byKey.get(keyOf(email).toString('hex')) ?? []]));
+};
 
 export type Import = { importId: string; source: string; note: string | null };
 export type ImportItem = { email: string; reason: SuppressionReason | 'unsubscribed' };

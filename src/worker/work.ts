@@ -12,7 +12,7 @@ export type Work = {
   ended: string[];
   /** Projects in whose segments somebody came or went whom automations have not looked at. */
   segmentEntries: string[];
-  /** Starts of everybody in a segment that are not done. */
+  /** Starts of everybody in a segment that are not done; a paused automation has all the time. */
   segmentStarts: { project_id: string; start_id: string }[];
   /** Projects with sends that nobody may hand over any more. */
   expired: string[];
@@ -185,9 +185,12 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
   const ended = await ask<ProjectRow>(ENDED);
   const segmentEntries = await ask<ProjectRow>(SEGMENT_ENTRIES);
   const segmentStarts = await ask<Work['segmentStarts'][number]>(`
-    select project_id, start_id from automations.segment_starts
-    where status = 'running' and requested_at < now() - make_interval(secs => $1)
-    order by requested_at limit $2`);
+    select start.project_id, start.start_id from automations.segment_starts as start
+    join automations.automations as automation
+      on automation.project_id = start.project_id and automation.automation_id = start.automation_id
+    where start.status = 'running' and start.requested_at < now() - make_interval(secs => $1)
+    and automation.status <> 'paused'
+    order by start.requested_at limit $2`);
   const erasures = await ask<{ project_id: string; erasure_id: string }>(`
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)

@@ -1,5 +1,5 @@
 // What time it is for somebody, and when something is due: each test is named after what was decided.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   firstZone,
   isZone,
@@ -7,6 +7,7 @@ import {
   nextTimeOfDay,
   onDate,
   quietUntil,
+  ZONES_REMEMBERED_MAX,
 } from '../../src/automations/clock.ts';
 
 const BERLIN = 'Europe/Berlin';
@@ -119,6 +120,13 @@ describe('a date trait', () => {
       expect([value, due(value)]).toEqual([value, null]);
   });
 
+  test('beyond what anybody writes down is no date', () => {
+    expect(due('9999-12-30T23:59:59Z')).toBe('9999-12-30T23:59:59Z');
+    for (const value of ['+275760-09-13T00:00:00Z', '+010000-01-01T00:00:00Z', '9999-12-31'])
+      expect([value, due(value, { offset: 'P3D' })]).toEqual([value, null]);
+    expect(due('-271821-04-20T00:00:00Z', { offset: '-P3D' })).toBeNull();
+  });
+
   test('that comes every year is the next, and 29 February is 28 February in other years', () => {
     const yearly = { repeats: 'yearly' as const, time: '09:00' };
     expect(due('1990-06-10', yearly)).toBe('2026-06-10T07:00:00Z');
@@ -173,4 +181,27 @@ test('a time zone is a name of the IANA database: anything else counts for none'
     expect(isZone(zone)).toBe(false);
   expect(firstZone('Mars/Olympus', BERLIN)).toBe(BERLIN);
   expect(firstZone(undefined)).toBe('UTC');
+});
+
+describe('whether there is a time zone', () => {
+  test('is asked once for a name, whatever the answer, and remembered of so many', () => {
+    const asked = vi.spyOn(Intl, 'DateTimeFormat');
+    try {
+      for (const _ of [1, 2, 3]) {
+        expect(isZone('America/Danmarkshavn')).toBe(true);
+        expect(isZone('Mars/Valles')).toBe(false);
+      }
+      expect(asked).toHaveBeenCalledTimes(2);
+      for (let at = 0; at < ZONES_REMEMBERED_MAX; at += 1) isZone(`Mars/${at}`);
+      asked.mockClear();
+      expect(isZone('Mars/Valles')).toBe(false);
+      expect(asked).toHaveBeenCalledTimes(1);
+    } finally {
+      asked.mockRestore();
+    }
+  });
+
+  test('needs no asking of a name that is longer than any', () => {
+    expect(isZone('x'.repeat(1_000_000))).toBe(false);
+  });
 });

@@ -247,6 +247,46 @@ test('what somebody found out, and had sent again, is told, with no age that was
   expect((await explain()).decisions[1].detail).toEqual({ category: 'marketing' });
 });
 
+test('of the automation: what has become of a mail since has its own time, or none', async () => {
+  const { id, set } = await planned();
+  const told = async () =>
+    (await ask('GET', `/v1/automations/${id}/explain?profile_id=external_id:ann`)).body
+      .decisions[1];
+  const queued = await told();
+  expect(queued).toMatchObject({ decision: 'send_queued', at: expect.any(String) });
+  await set(`status = 'accepted', accepted_at = '2026-03-01T00:00:00Z'`);
+  expect(await told()).toMatchObject({
+    decision: 'send_accepted',
+    at: '2026-03-01T00:00:00.000Z',
+  });
+  await set(`bounced_at = '2026-03-02T00:00:00Z'`);
+  expect(await told()).toMatchObject({ decision: 'send_bounced', at: '2026-03-02T00:00:00.000Z' });
+  await set(`bounced_at = null, accepted_at = null, status = 'expired'`);
+  expect(await told()).toMatchObject({ decision: 'send_expired', at: null });
+});
+
+test('one that nobody knows of and that is sent again by itself is not stopped: it waits', async () => {
+  const { id, sendId, explain, stoppedBy, set } = await planned({
+    settings: { on_unknown: 'resend' },
+  });
+  await attempt(sendId, 1, 'unknown', 'outcome_unknown');
+  await set(`status = 'unknown', status_reason = 'outcome_unknown', attempt_count = 1,
+    due_at = now() + interval '10 minutes'`);
+  const said = await explain();
+  expect(said.stopped_by).toBeNull();
+  expect(said.decisions.at(-1)).toMatchObject({
+    decision: 'waits_for_resend',
+    detail: { until: expect.any(String), fix: expect.stringContaining('by itself') },
+  });
+  const ofRun = `/v1/automations/${id}/explain?profile_id=external_id:ann`;
+  expect((await ask('GET', ofRun)).body).toMatchObject({
+    decisions: [{ decision: 'entered' }, { decision: 'waits_for_resend' }],
+    stopped_by: null,
+  });
+  await set(`due_at = 'infinity'`);
+  expect(await stoppedBy()).toMatchObject({ decision: 'send_unknown' });
+});
+
 test('a mail is kept for as long as its automation says, to the second', async () => {
   const { sendId } = await planned({ settings: { expires_after: 'PT12M30S' } });
   const { rows } = await database.owner.query<{ minutes: number }>(

@@ -22,7 +22,9 @@ describe('versions', () => {
     const next = { after_version: 1, definition: delayed({}, { re_entry: 'once' }) };
     expect(await post(`/${id}/versions`, next)).toMatchObject({ latest_version: 2 });
     const other = { after_version: 1, definition: delayed({}, { category: 'transactional' }) };
-    expectRefusal(await ask('POST', `/v1/automations/${id}/versions`, other), 'automation_changed');
+    const late = await ask('POST', `/v1/automations/${id}/versions`, other);
+    expectRefusal(late, 'automation_changed');
+    expect(late.body.detail).toContain('latest version is 2, not 1');
     expect(await post(`/${id}/versions`, next)).toMatchObject({ latest_version: 2 });
   });
 

@@ -129,6 +129,24 @@ describe('a step', () => {
   });
 });
 
+test('a step tells a profile what anybody may tell it, and nothing else', () => {
+  const tell = (traits: object) =>
+    issuesOf(
+      definition({
+        entry: 'a',
+        steps: { a: { kind: 'update_profile', traits: traits as { x: string }, next: null } },
+      }),
+    );
+  expect(tell({ email: 'ann@example.com', plan: 'pro', seats: 3, trial: null })).toEqual([]);
+  expect(tell({ email: null })).toEqual([]);
+  expect(tell({ email: 'nobody' })).toMatchObject([
+    { path: '/steps/a/traits/email', message: expect.stringContaining('one e-mail address') },
+  ]);
+  expect(tell({ big: 2 ** 60 })).toMatchObject([{ path: '/steps/a/traits/big' }]);
+  for (const traits of [{ x: '\ud800' }, { x: 'a\0' }, { '\udfff': 'x' }])
+    expect(tell(traits)).toMatchObject([{ path: '/steps/a/traits' }]);
+});
+
 test('a definition knows what it knows', () => {
   expect(isGood({ ...definition(), version: 2 })).toBe(false);
   expect(isGood({ ...definition(), settings: { re_entry: 'sometimes' } })).toBe(false);
@@ -191,6 +209,14 @@ describe('the way that steps lead', () => {
       next: 'a',
       on_timeout: null,
     };
+    const moment = { kind: 'delay' as const, duration: 'PT0.0001S', next: 'a' };
+    expect(issuesOf(given({ a: moment }))).toEqual([{ path: '/steps/a', message: message('a') }]);
+    expect(isGood(given({ a: { ...moment, duration: 'PT0.001S' } }))).toBe(true);
+    const until = { kind: 'delay_until' as const, until: { trait: 'born' }, next: 'a' };
+    expect(isGood(given({ a: until }))).toBe(true);
+    expect(issuesOf(given({ a: { ...until, otherwise: 'a' } }))).toEqual([
+      { path: '/steps/a', message: message('a') },
+    ]);
     // What occurred since the run began has occurred each time.
     expect(issuesOf(given({ a: waits }))).toEqual([{ path: '/steps/a', message: message('a') }]);
   });
@@ -222,7 +248,7 @@ test('a trigger is an event, coming into a segment or leaving it, or by hand; ot
   expect(issuesOf({ ...definition(), trigger: { kind: 'moon' } })).toEqual([
     {
       path: '/trigger/kind',
-      message: 'kind must be event, segment_entered, segment_left or manual',
+      message: 'must be one of event, segment_entered, segment_left, manual',
     },
   ]);
 });

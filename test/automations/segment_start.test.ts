@@ -9,6 +9,8 @@ import { newId } from '../../src/base/ids.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import { changeAddresses } from '../../src/profiles/profiles.ts';
 import { suppress } from '../../src/suppression/suppression.ts';
+import { listWork } from '../../src/worker/work.ts';
+import { connectAs } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { onPlan, withSegments } from './with_segments.ts';
 
@@ -140,4 +142,21 @@ test('is for active automations that are started by hand, and segments that are 
   const id = await world.live({}, 'Other');
   segmentId = newId();
   await expect(begin(id)).rejects.toThrow('invalid_request');
+});
+
+test('is left alone by the sweeper while its automation is paused, and found once that is resumed', async () => {
+  const id = await world.live({});
+  const { start_id: startId } = await begin(id);
+  await database.owner.query(
+    "update automations.segment_starts set requested_at = now() - interval '1 hour' where start_id = $1",
+    [startId],
+  );
+  const client = await connectAs(database, 'trunkline_queue');
+  const found = async () =>
+    (await listWork(client, 2)).segmentStarts.some(({ start_id }) => start_id === startId);
+  expect(await found()).toBe(true);
+  await world.within((scope) => pause(scope, id));
+  expect(await found()).toBe(false);
+  await world.within((scope) => resume(scope, id));
+  expect(await found()).toBe(true);
 });

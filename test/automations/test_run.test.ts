@@ -1,11 +1,12 @@
 // Trying an automation for one person, to an address of one's own: whatever its steps wait for, its mails come now.
 import { describe, expect, test } from 'vitest';
 import type { NewDefinition } from '../../src/automations/schema.ts';
+import { expectRefusal } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { automationsThroughApi, mailShown } from './through_api.ts';
 
 const database = testDatabase();
-const { ask, get, post, happen, make, live, pass } = automationsThroughApi(database);
+const { api, ask, get, post, happen, make, live, pass } = automationsThroughApi(database);
 
 const EVENT = 'trial_started';
 const TO = 'me@example.com';
@@ -224,4 +225,28 @@ test('404: a run that is not theirs is not explained', async () => {
   const runId = await tryIt(id);
   const asked = `/v1/automations/${id}/explain?profile_id=external_id:ben&run_id=${runId}`;
   expect((await ask('GET', asked)).status).toBe(404);
+});
+
+test('POST 409: nothing of an archived automation is tried any more', async () => {
+  const id = await make(mailing());
+  await happen('seen');
+  await post(`/${id}/archive`);
+  const given = { profile_id: 'external_id:ann', to: TO };
+  expectRefusal(await ask('POST', `/v1/automations/${id}/test`, given), 'automation_state');
+});
+
+test('its mail says that it is a test in the send log', async () => {
+  const id = await make(mailing());
+  await happen('seen');
+  await tryIt(id);
+  expect(await sendsOf(id)).toMatchObject([{ is_test: true }]);
+});
+
+test('counts for no address that only a browser has said', async () => {
+  const id = await live(mailing());
+  await tryIt(id, {}, 'ann');
+  const said = { external_id: 'eve', traits: { email: TO } };
+  expect((await ask('POST', '/v1/identify', said, api.project.publishable_key)).status).toBe(202);
+  await happen(EVENT, {}, 'eve');
+  expect(await sendsOf(id)).toMatchObject([{ is_test: true }, { is_test: false, to: TO }]);
 });

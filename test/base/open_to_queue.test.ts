@@ -64,11 +64,12 @@ test('only ids, times and states of these tables are open to the queue', async (
       ('ingest', 'delivery', 'automations', 'projects', 'profiles', 'providers', 'segments')
     group by name order by name`);
   expect(rows).toEqual([
+    { name: 'automations.automations', columns: ['automation_id', 'project_id', 'status'] },
     { name: 'automations.runs', columns: ['project_id', 'status', 'wake_at'] },
     { name: 'automations.segment_readers', columns: ['project_id', 'seen_entry'] },
     {
       name: 'automations.segment_starts',
-      columns: ['project_id', 'requested_at', 'start_id', 'status'],
+      columns: ['automation_id', 'project_id', 'requested_at', 'start_id', 'status'],
     },
     { name: 'delivery.ended', columns: ['ended_at', 'project_id', 'retry_at', 'step_id'] },
     {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ISSUES_MAX, parse, pointer } from '../../src/base/parse.ts';
 import { Refusal } from '../../src/base/refusal.ts';
@@ -61,7 +61,7 @@ test('what is wrong is said in words for people, whichever rule says it', () => 
     '/id': 'must be a UUID, such as 019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
     '/word': 'must be one of one, two',
     '/fixed': 'must be it',
-    '/either': 'is none of the values that may stand here',
+    '/either': 'must be a string, or must be a number',
     '/needed': 'is required',
   });
 });
@@ -106,4 +106,43 @@ test('a bug in a schema is not the caller’s fault', () => {
     throw new TypeError('bug');
   });
   expect(() => parse(broken, 'x')).toThrow(TypeError);
+});
+
+describe('of what may be one of several things', () => {
+  const messagesOf = (schema: z.ZodType, given: unknown) =>
+    Object.fromEntries(issuesOf(schema, given).map(({ path, message }) => [path, message]));
+  const ReEntry = z.union([
+    z.enum(['once', 'often']),
+    z.strictObject({ per: z.string().max(3) }),
+    z.strictObject({ by: z.string(), also: z.string() }),
+  ]);
+
+  test('the kinds are named when none of them is given, or another', () => {
+    const schema = z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('delay') }),
+      z.strictObject({ kind: z.enum(['exit', 'split']) }),
+    ]);
+    const kinds = { '/kind': 'must be one of delay, exit, split' };
+    expect(messagesOf(schema, { kind: 'moon' })).toEqual(kinds);
+    expect(messagesOf(schema, {})).toEqual(kinds);
+  });
+
+  test('what is of the right type is told what it may be', () => {
+    expect(messagesOf(ReEntry, 'never')).toEqual({ '': 'must be one of once, often' });
+    const Late = z.union([z.literal('accept'), z.enum(['a', 'b']), z.number()]);
+    expect(messagesOf(Late, 'c')).toEqual({ '': 'must be accept, or must be one of a, b' });
+  });
+
+  test('what comes closest to one of them is told what is wrong with that, at its place', () => {
+    expect(messagesOf(ReEntry, { per: 'long' })).toEqual({ '/per': 'at most 3 characters' });
+    expect(
+      messagesOf(z.strictObject({ re_entry: ReEntry }), { re_entry: { by: 1, also: 'x' } }),
+    ).toEqual({ '/re_entry/by': 'must be a string' });
+  });
+
+  test('what is missing is required', () => {
+    expect(messagesOf(z.strictObject({ either: ReEntry }), {})).toEqual({
+      '/either': 'is required',
+    });
+  });
 });

@@ -124,3 +124,9 @@ test.each([
   expect(await ask(new Date(ends.getTime() - 1))).toBe(said);
   expect(await ask(ends)).toBeNull();
 });
+
+test('mail of a test counts for nobody', async () => {
+  const { sent, person, ids } = await mailedAt('2026-06-15T08:00:00Z');
+  await sent.sends.update(ids[0] ?? '', 'is_test = true');
+  expect(await until(sent, [person.identityId])).toBeNull();
+});

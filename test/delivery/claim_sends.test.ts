@@ -32,6 +32,8 @@ test('a claim answers with everything that preparing a send needs', async () => 
       automation_id: send.automationId,
       category: 'marketing',
       attempt: 1,
+      is_test: false,
+      may_be_limited: false,
     },
   ]);
 });

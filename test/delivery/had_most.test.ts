@@ -12,8 +12,10 @@ const address = () => {
   const sent = limitedSends(database);
   const recipient = `${newId()}@example.com`;
   /** Each time to somebody else, who says that it is theirs. */
-  const mailed = async (ago: string, given: { automationId?: string; status?: string } = {}) =>
-    sent.handedOver(await sent.person(), ago, { recipient, ...given });
+  const mailed = async (
+    ago: string,
+    given: { automationId?: string; status?: string; isTest?: boolean } = {},
+  ) => sent.handedOver(await sent.person(), ago, { recipient, ...given });
   const hadMost = async (automationId = newId(), sendId = newId()) => {
     const { rows } = await database.owner.query<{ is_so: boolean; is_under_way: boolean }>(
       'select * from delivery.had_most($1, $2, $3, $4, $5, now())',
@@ -65,4 +67,12 @@ test('what did not go out is none, and no send counts for itself', async () => {
   const { sendId } = await mailed('1 hour', { automationId });
   expect(await hadMost(automationId, sendId)).toBe(false);
   expect(await hadMost(automationId)).toBe(true);
+});
+
+test('mail of a test counts for no address', async () => {
+  const { mailed, hadMost } = address();
+  const automationId = newId();
+  for (const ago of ['1 hour', '2 hours', '3 hours'])
+    await mailed(ago, { automationId, isTest: true });
+  expect(await hadMost(automationId)).toBe(false);
 });

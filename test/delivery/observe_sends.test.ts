@@ -204,3 +204,11 @@ test('of whom is being erased, and of a send that is not there, nothing is told'
   await within((scope) => observeEnded(scope, [{ send_id: newId() }]));
   expect(await observed()).toEqual([]);
 });
+
+test('of a test nothing is told: its mail went to whoever tries the automation', async () => {
+  const world = await opened();
+  await world.sends.plan({ ...world.send, isTest: true });
+  await world.begun();
+  await world.sends.end(world.send.sendId, 'accepted');
+  expect(await world.observed()).toEqual([]);
+});

@@ -39,6 +39,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     category: 'marketing',
     onUnknown: 'hold',
     limits: null,
+    isTest: false,
     ...given,
   };
 };

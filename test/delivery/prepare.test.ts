@@ -27,7 +27,7 @@ const ready: Ready = {
 };
 
 /** Plans one send for each template, leases them all and prepares them. */
-const prepared = async (first: string | Pick<NewSend, 'category'>, ...others: string[]) => {
+const prepared = async (first: string | Partial<NewSend>, ...others: string[]) => {
   const templates = typeof first === 'string' ? [first, ...others] : others;
   const given = typeof first === 'string' ? {} : first;
   const person = await newPerson(database);
@@ -143,4 +143,16 @@ test('preparing again keeps what was made last', async () => {
     ids,
   );
   expect(rowCount).toBe(1);
+});
+
+test('mail of a test says so in its subject, as it is sent and as it is kept', async () => {
+  const { made, ids } = await prepared({ isTest: true }, '<p>Hello</p>');
+  const mail = await PostalMime.parse(made[0]?.raw ?? '');
+  expect(mail.subject).toBe('[Test] Hello Ann');
+  expect(made[0]?.subject).toBe('[Test] Hello Ann');
+  const { rows } = await database.owner.query(
+    'select subject from delivery.contents where send_id = $1',
+    [ids[0]],
+  );
+  expect(rows).toEqual([{ subject: '[Test] Hello Ann' }]);
 });

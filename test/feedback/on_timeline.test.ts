@@ -114,3 +114,27 @@ test('what is on the timeline is processed as any event', async () => {
   await workOn(database, projectId);
   expect((await waiting()).rowCount).toBe(0);
 });
+
+test('of a test’s mail it is on the timeline of whoever has the address, and not of its person', async () => {
+  const { projectId, ann, sends, keyOf, tell, timeline, nameOf } = await opened();
+  const recipient = 'me@example.com';
+  const { sendId } = await sends.handingOff({
+    recipient,
+    addressKey: await keyOf(recipient),
+    profileId: ann.profileId,
+    isTest: true,
+  });
+  await sends.end(sendId, 'accepted');
+  await tell(newNotice({ kind: 'bounced', sendId, email: recipient, occurredAt: at(1) }));
+  expect(await timeline()).toEqual([]);
+  const me = await newPerson(database, projectId);
+  await tellOf(database, me, { traits: { email: recipient } });
+  await tell(newNotice({ kind: 'complained', sendId, email: recipient, occurredAt: at(2) }));
+  expect(await timeline()).toMatchObject([
+    {
+      name: 'email_complained',
+      external_id: await nameOf(me.identityId),
+      properties: { webhook: 'smtp' },
+    },
+  ]);
+});

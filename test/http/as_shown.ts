@@ -113,6 +113,7 @@ const makeShownSegment = async (
 const STANDS: Record<string, string> = {
   pause: 'active',
   move: 'active',
+  retry: 'active',
   runs: 'active',
   'segment-starts': 'active',
   resume: 'paused',
@@ -136,15 +137,15 @@ const keepShownAutomation = async (
     [projectId, SHOWN_ID],
   );
   await owner.query(version, [projectId, SHOWN_ID, 1, definition]);
-  if (verb === 'move') {
-    await owner.query(version, [projectId, SHOWN_ID, 2, definition]);
+  if (verb === 'move') await owner.query(version, [projectId, SHOWN_ID, 2, definition]);
+  const run = { move: 'active', retry: 'failed' }[verb];
+  if (run !== undefined)
     await owner.query(
       `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status,
         step_id, wake_at, started_at)
-       values ($1, $2, $2, 1, $2, 'x', 'active', 'welcome', now() + interval '1 day', now())`,
-      [projectId, SHOWN_ID],
+       values ($1, $2, $2, 1, $2, 'x', $3, 'welcome', now() + interval '1 day', now())`,
+      [projectId, SHOWN_ID, run],
     );
-  }
   await owner.query(
     `update automations.automations set status = $2, active_version = case when $2 = 'draft' then null else $3::int end
      where project_id = $1`,

@@ -70,6 +70,10 @@ describe('versions', () => {
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]));
     expect((await ask('GET', `/templates/${id}`)).body.version).toBe(2);
+    const ahead = { after_version: 7, subject: 'seven', html: 'x' };
+    expect((await post(`/templates/${id}/versions`, ahead)).body.detail).toContain(
+      'latest version is 2, not 7',
+    );
   });
 
   test('the same version again is the one that is there', async () => {
@@ -224,6 +228,18 @@ describe('400 invalid_request names line and column, and what to do', () => {
       { html: '{% for i in (1..99999) %}{% for j in (1..99999) %}{{ j }}{% endfor %}{% endfor %}' },
       '/html',
       /^line 1, column \d+: .*limit exceeded. Please make it do less/,
+    ],
+    [
+      'another template inside',
+      { html: "a\n{% render 'footer' %}" },
+      '/html',
+      /^line 2, column 1: ENOENT.* Please put the text in its place/,
+    ],
+    [
+      'HTML too deep to be read as text',
+      { html: '<div>'.repeat(20_000) },
+      '/text',
+      /Please nest it less deep/,
     ],
   ])('%s', async (_what, given, path, message) => {
     expect(await issuesOf(given)).toMatchObject([

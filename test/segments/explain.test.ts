@@ -142,3 +142,36 @@ test('200: a preview finds the same before anything is counted, and says of how 
   expect(body).toMatchObject({ is_everybody: true, members: 1 });
   expect(body.sample).toHaveLength(1);
 });
+
+test('whoever asks about a segment that is not ready is told so, by a preview and by explain', async () => {
+  const { body: counting } = await post('/v1/segments', {
+    name: 'counting',
+    definition: { where: onPro },
+  });
+  const where = { kind: 'not', of: { kind: 'segment', segment_id: counting.id } };
+  const preview = async () => (await post('/v1/segment-previews', { definition: { where } })).body;
+  const { body: asking } = await post('/v1/segments', { name: 'asking', definition: { where } });
+  const explained = async () =>
+    (
+      await api.call('GET', `/v1/segments/${asking.id}/explain?profile=external_id:ann`, {
+        key: api.project.server_key,
+      })
+    ).body;
+  const before = await preview();
+  expect(before).toMatchObject({ unready_segments: [counting.id] });
+  expect(await explained()).toMatchObject({ unready_segments: [counting.id] });
+  await refreshOn(database, api.project.project_id);
+  expect(await preview()).toMatchObject({
+    members: before.members - 2,
+    unready_segments: [],
+  });
+  expect(await explained()).toMatchObject({ is_member: false, unready_segments: [] });
+});
+
+test('by way of another segment, too', async () => {
+  const { body: inner } = await post('/v1/segments', { name: 'in', definition: { where: onPro } });
+  const asks = (segment_id: string) => ({ where: { kind: 'segment', segment_id } });
+  const { body: outer } = await post('/v1/segments', { name: 'out', definition: asks(inner.id) });
+  const { body } = await post('/v1/segment-previews', { definition: asks(outer.id) });
+  expect(new Set(body.unready_segments)).toEqual(new Set([inner.id, outer.id]));
+});

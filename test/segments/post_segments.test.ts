@@ -126,7 +126,9 @@ test('200: a change is the next version, and the old one cannot be changed any m
 test('409 segment_in_use: what another asks about stays until that one is gone', async () => {
   const { body: used } = await create(tag);
   const { body: user } = await create(asks(used.id));
-  expectRefusal(await call('DELETE', `/${used.id}`), 'segment_in_use');
+  const refused = await call('DELETE', `/${used.id}`);
+  expectRefusal(refused, 'segment_in_use');
+  expect(refused.body.detail).toContain(`the segment "${user.name}"`);
   expect((await call('DELETE', `/${user.id}`)).status).toBe(200);
   expect((await call('DELETE', `/${used.id}`)).status).toBe(200);
   expectRefusal(await call('GET', `/${used.id}`), 'not_found');

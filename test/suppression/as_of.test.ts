@@ -88,9 +88,11 @@ test('the words that had been said by then say what was so then', async () => {
         // A word may be put a moment after those before it.
         answered.push({ at: new Date(at.getTime() + STEP_MS / 2), reasons: reasons.toSorted() });
       }
-      const words = await inProject(database.deps, projectId, (scope) =>
-        suppression.readWords(scope, EMAIL),
+      const said = await inProject(database.deps, projectId, (scope) =>
+        suppression.readWordsOf(scope, [EMAIL, 'nobody@example.com']),
       );
+      expect(said.get('nobody@example.com')).toEqual([]);
+      const words = said.get(EMAIL) ?? [];
       for (const { at, reasons } of answered)
         expect([at, suppression.reasonsAt(words, at).toSorted()]).toEqual([at, reasons]);
     },

@@ -50,8 +50,36 @@ test('a lift stands against what was counted before it, and not against what is 
   await ann.lift();
   await ann.count(SINCE);
   expect(await ann.row()).toMatchObject({ reason: null });
+  expect((await ann.history()).map(({ change }) => change)).toEqual(['soft_bounced', 'released']);
   await ann.count(new Date(Date.now() + 60_000).toISOString());
   expect(await ann.row()).toMatchObject({ reason: 'soft_bounces' });
+});
+
+test('what is counted after a lift is in the history again, and so is its end', async () => {
+  const ann = bouncing();
+  const changes = async (): Promise<string[]> =>
+    (await ann.history()).map(({ change }) => change as string);
+  await ann.count(SINCE);
+  await ann.lift();
+  const again = new Date(Date.now() + 60_000).toISOString();
+  await ann.count(again);
+  await ann.count(again);
+  expect((await changes()).toSorted()).toEqual(['released', 'soft_bounced', 'soft_bounced']);
+  await ann.count(null);
+  expect((await changes()).toSorted()).toEqual([
+    'released',
+    'soft_bounced',
+    'soft_bounced',
+    'soft_recovered',
+  ]);
+});
+
+test('what was lifted does not recover besides', async () => {
+  const ann = bouncing();
+  await ann.count(SINCE);
+  await ann.lift();
+  await ann.count(null);
+  expect((await ann.history()).map(({ change }) => change)).toEqual(['soft_bounced', 'released']);
 });
 
 test('an address that was erased is suppressed by its key alone', async () => {

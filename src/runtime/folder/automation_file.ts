@@ -8,7 +8,7 @@ import * as providers from '../../providers/providers.ts';
 import * as rendering from '../../rendering/rendering.ts';
 import { listChanges } from '../list_changes.ts';
 
-const Key = z.string().regex(/^[a-z][a-z0-9_]{0,49}$/);
+const Key = z.string().regex(/^\p{L}[\p{L}\p{M}\p{N}_]{0,59}$/u);
 const FileTemplate = z.strictObject({
   subject: z.string(),
   preheader: z.string().nullable().default(null),
@@ -175,7 +175,8 @@ export const applyFile = async (
   shared: Mails = new Map(),
 ): Promise<Applied> => {
   await automations.holdAutomations(scope);
-  const named = await automations.findAutomationByName(scope, file.name);
+  const [named, other] = await automations.listAutomationsNamed(scope, file.name, 2);
+  if (other) throw new Error(`Two automations are called "${file.name}". Rename one first.`);
   const kept = named && (await automations.findAutomation(scope, named.automation_id));
   const known = kept
     ? await automations.findVersion(scope, kept.automation_id, kept.latest_version)

@@ -8,7 +8,33 @@ import { byKey, listMembers, renamed } from './names.ts';
 import type { SegmentIds } from './segments.ts';
 import type { Mails } from './templates.ts';
 
-const LISTED_MAX = 1_000;
+const PAGE_MAX = 200;
+
+type Page<T> = (page: { limit: number; beforeId: string | null }) => Promise<readonly T[]>;
+
+/** All there are, page after page, the oldest first. */
+const listAll = async <T>(list: Page<T>, idOf: (one: T) => string): Promise<T[]> => {
+  const found: T[] = [];
+  for (let beforeId: string | null = null; ;) {
+    const page = await list({ limit: PAGE_MAX, beforeId });
+    found.push(...page);
+    const last = page.at(-1);
+    if (!last || page.length < PAGE_MAX) return found.toReversed();
+    beforeId = idOf(last);
+  }
+};
+
+/** Endpoints of webhook steps, which a folder names as people do. */
+const listEndpoints = (scope: Scope) =>
+  listAll(
+    (page) => automations.listEndpoints(scope, page),
+    ({ endpoint_id }) => endpoint_id,
+  );
+
+const byName = async (scope: Scope): Promise<Map<string, string[]>> => {
+  const groups = Map.groupBy(await listEndpoints(scope), ({ name }) => name);
+  return new Map([...groups].map(([name, those]) => [name, those.map((one) => one.endpoint_id)]));
+};
 
 /** Automations that are not archived, with the keys of what they send and ask about. */
 export const exportAutomations = async (
@@ -18,17 +44,33 @@ export const exportAutomations = async (
 ): Promise<void> => {
   const keys = new Map([...segmentIds].map(([key, id]) => [id, key]));
   const read = (id: string) => keys.get(id) ?? id;
-  const rows = await automations.listAutomations(scope, { limit: LISTED_MAX, beforeId: null });
-  const living = [];
-  for (const row of rows.toReversed()) {
-    const kept = await automations.findAutomation(scope, row.automation_id);
-    if (kept && kept.status !== 'archived') living.push(kept);
-  }
+  const rows = await listAll(
+    (page) => automations.listAutomations(scope, page),
+    ({ automation_id }) => automation_id,
+  );
+  const living = rows.filter(({ status }) => status !== 'archived');
+  const endpoints = new Map((await listEndpoints(scope)).map((one) => [one.endpoint_id, one.name]));
+  const called = (id: string) => endpoints.get(id) ?? id;
   for (const [key, { automation_id }] of byKey('automations', living)) {
     const file = await exportFile(scope, automation_id, mails);
     const asFile = renamed(file, 'segment_id', { to: 'segment', read });
-    folder.set(`automations/${key}.json`, toJson(asFile));
+    const named = renamed(asFile, 'endpoint_id', { to: 'endpoint', read: called });
+    folder.set(`automations/${key}.json`, toJson(named));
   }
+};
+
+/** The endpoint of the project that a file calls by its name. */
+const findEndpoint = (
+  endpoints: ReadonlyMap<string, string[]>,
+  file: string,
+  name: string,
+): string => {
+  const [id, ...others] = endpoints.get(name) ?? [];
+  if (id === undefined)
+    throw new Error(`${file} tells the endpoint "${name}": make it first, with its URL`);
+  if (others.length > 0)
+    throw new Error(`${file} tells the endpoint "${name}", and several are called so: rename them`);
+  return id;
 };
 
 type Given = {
@@ -49,6 +91,7 @@ export const applyAutomations = async (
   given: Given,
   say: (what: string, changes: string[]) => void,
 ): Promise<void> => {
+  const endpoints = await byName(scope);
   for (const [key, file] of readKind(folder, 'automations', AutomationFile)) {
     const missing = listMembers(file.definition, 'segment').find(
       (one) => !given.segmentIds.has(one),
@@ -58,7 +101,9 @@ export const applyAutomations = async (
         `automations/${key}.json names "${missing}": there is no segments/${missing}.json`,
       );
     const read = (used: string) => given.segmentIds.get(used) ?? used;
-    const definition = renamed(file.definition, 'segment', { to: 'segment_id', read });
+    const withSegments = renamed(file.definition, 'segment', { to: 'segment_id', read });
+    const find = (name: string) => findEndpoint(endpoints, `automations/${key}.json`, name);
+    const definition = renamed(withSegments, 'endpoint', { to: 'endpoint_id', read: find });
     const asked = { ...file, definition: definition as AutomationFile['definition'] };
     const applied = await inFile(`automations/${key}`, () =>
       applyFile(scope, asked, given.sender, given.mails),

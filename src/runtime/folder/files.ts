@@ -11,7 +11,11 @@ export const readFolder = (path: string): Folder =>
   new Map(
     globSync(OURS, { cwd: path })
       .toSorted()
-      .map((file) => [file.split(sep).join('/'), readFileSync(join(path, file), 'utf8')]),
+      .map((file) => [
+        // Some disks spell accents apart.
+        file.split(sep).join('/').normalize('NFC'),
+        readFileSync(join(path, file), 'utf8'),
+      ]),
   );
 
 /** Writes what is different. Answers which files of ours are there that are not in it: they are left alone. */

@@ -1,11 +1,22 @@
-/** What a thing is called in a folder: its name, as a file may be called. */
-export const toKey = (name: string): string =>
-  name
+import { createHash } from 'node:crypto';
+
+const KEY_CHARS_MAX = 50;
+const DIGEST_CHARS = 8;
+
+/** Of a name without any letter or digit there is nothing else to go by. */
+const digestOf = (name: string): string =>
+  createHash('sha256').update(name).digest('hex').slice(0, DIGEST_CHARS);
+
+/** What a thing is called in a folder: its name, in whatever letters it is, as a file may be called. */
+export const toKey = (name: string): string => {
+  const words = name
+    .normalize('NFKC')
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '_')
-    .replaceAll(/^_+|_+$/g, '')
-    .replace(/^(?=\d|$)/, 'n')
-    .slice(0, 50);
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_')
+    .replaceAll(/^_+|_+$/g, '');
+  const key = words === '' ? `n${digestOf(name)}` : words.replace(/^(?=[\p{M}\p{N}])/u, 'n');
+  return Array.from(key).slice(0, KEY_CHARS_MAX).join('');
+};
 
 type Named = { name: string };
 
@@ -27,6 +38,9 @@ export const byKey = <T extends Named>(what: string, things: readonly T[]): Map<
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
+/** What a step tells profiles is called as its author likes. */
+const namesTraits = (value: Record<string, unknown>): boolean => value['kind'] === 'update_profile';
+
 /** A JSON value in which one member stands for another, wherever it is: a key for an id, or the other way round. */
 export const renamed = (
   value: unknown,
@@ -34,7 +48,7 @@ export const renamed = (
   { to, read }: { to: string; read: (text: string) => string },
 ): unknown => {
   if (Array.isArray(value)) return value.map((item) => renamed(item, from, { to, read }));
-  if (!isObject(value)) return value;
+  if (!isObject(value) || namesTraits(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) =>
       name === from && typeof member === 'string'
@@ -46,7 +60,7 @@ export const renamed = (
 
 /** The texts that stand in one member, wherever it is. */
 export const listMembers = (value: unknown, name: string): string[] => {
-  if (!isObject(value)) return [];
+  if (!isObject(value) || namesTraits(value)) return [];
   return Object.entries(value).flatMap(([member, inner]) =>
     member === name && typeof inner === 'string' ? [inner] : listMembers(inner, name),
   );

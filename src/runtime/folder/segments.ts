@@ -91,14 +91,15 @@ export const applySegments = async (
   say: (what: string, changes: string[]) => void,
 ): Promise<SegmentIds> => {
   const files = readKind(folder, 'segments', SegmentFile);
-  const rows = byKey('segments', await listAll(scope));
+  const rows = Map.groupBy(await listAll(scope), (one) => one.name);
   const ids: SegmentIds = new Map();
   for (const key of inOrder(files)) {
     const { name, version, definition: written } = files.get(key) ?? { name: key };
     const read = (used: string) => ids.get(used) ?? used;
     const asked = renamed(written, 'segment', { to: 'segment_id', read });
     const definition = written === undefined ? null : parse(key, asked);
-    const row = [...rows.values()].find((one) => one.name === name);
+    const [row, other] = rows.get(name) ?? [];
+    if (other) throw new Error(`Two segments are called "${name}". Rename one first.`);
     const id = row?.segment_id ?? newId();
     ids.set(key, id);
     if (row) {
