@@ -1044,7 +1044,8 @@ create function delivery.put_off_sends(
   owner text
 )
 returns setof uuid
-language sql volatile;
+language plpgsql volatile
+set search_path = '';
 grant execute on function delivery.put_off_sends to public;
 
 create function delivery.record_feedback(

@@ -204,6 +204,11 @@ describe.concurrent.each(['before_hand_off_commit', 'after_not_begun'])(
           await openedIn(world);
         const [providerId] = providerIds;
         const send = await plan(await person(), { providerId, templateId, limits: QUIET_NOW });
+        // As if it was planned just now, however long a worker takes to start: what has waited is not even rendered.
+        await world.owner.query(
+          "update delivery.sends set queued_at = now() + interval '5 minutes' where send_id = $1",
+          [send.sendId],
+        );
         const doomed = await world.start('worker', { TEST_FAILPOINT: failpoint });
         await wake();
         await until('the worker is killed', () => doomed.child.signalCode === 'SIGKILL');
