@@ -5,10 +5,14 @@ import { EndedSend } from './ended_queries.ts';
 import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
 import { stopSends } from './stop.ts';
 
-/** Of an unknown send: whether it will be handed over again by itself, if nothing is heard of it before. */
+/** Of an unknown send: whether it was planned to be handed over again. */
+const isToBeResent = sql.fragment`
+  on_unknown = 'resend' and attempt_count < ${UNKNOWN_ATTEMPTS_MAX} and recipient is not null and isfinite(due_at)
+`;
+
+/** The same, and whether it will be in time, if nothing is heard of it before. */
 export const isResent = sql.fragment`(
-  on_unknown = 'resend' and attempt_count < ${UNKNOWN_ATTEMPTS_MAX} and recipient is not null
-  and isfinite(due_at) and expires_at > greatest(due_at, statement_timestamp())
+  ${isToBeResent} and expires_at > greatest(due_at, statement_timestamp())
 )`;
 
 /** How many unknown sends one claim looks at. */
@@ -21,8 +25,8 @@ const UNKNOWN_LOOKED_AT_MAX = 1_000;
 export const resendUnknown = ({ tx, projectId }: Scope, providerId: string) =>
   tx.query(sql.unsafe`
     update delivery.sends
-    set status = case when ${isResent} then 'queued' else status end,
-      due_at = case when ${isResent} then due_at else 'infinity' end
+    set status = case when ${isToBeResent} then 'queued' else status end,
+      due_at = case when ${isToBeResent} then due_at else 'infinity' end
     where project_id = ${projectId} and send_id = any (array(
       select send_id from delivery.sends
       where project_id = ${projectId} and provider_id = ${providerId}

@@ -23,6 +23,7 @@ const STANDS: Record<string, string> = {
   explain: 'active',
   simulation: 'draft',
   segment: 'active',
+  retry: 'active',
 };
 /** A template that no automation sends, so that it can be archived. */
 const TEMPLATE_ID = '019a9f0c-6c00-7cc3-98c4-0000000000ff';
