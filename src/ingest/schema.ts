@@ -20,9 +20,11 @@ export const NOBODY: ReadonlySet<string> = new Set([
   '00000000-0000-0000-0000-000000000000',
 ]);
 
-/** The snake_case spelling of a name, to propose: `Signed Up` and `signedUp` give `signed_up`. */
+/** The snake_case spelling of a name, to propose: `Signed Up` and `signedUp` give `signed_up`, `Été` gives `ete`. */
 export const toSnakeCase = (name: string): string =>
   name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll(/[^A-Za-z0-9]+/g, '_')
     .replaceAll(/^[_0-9]+|_+$/g, '')

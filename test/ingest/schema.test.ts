@@ -99,6 +99,7 @@ describe('names', () => {
     ['signed-up!', 'signed_up'],
     ['__signed__up__', 'signed_up'],
     ['2nd_visit', 'nd_visit'],
+    ['Été_passé', 'ete_passe'],
     ['Order #42 Paid', 'order_42_paid'],
   ])('for %j the refusal proposes %s', (event, proposed) => {
     expect(toSnakeCase(event)).toBe(proposed);
