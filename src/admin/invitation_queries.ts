@@ -51,7 +51,8 @@ export const insertInvitation = (tx: Tx, invitation: NewInvitation, livesForDays
       (invitation_id, project_id, email, role, token_hash, invited_by, created_at, expires_at)
     values (
       ${invitation.invitationId}, ${invitation.projectId}, ${invitation.email}, ${invitation.role},
-      ${sql.binary(invitation.tokenHash)}, ${invitation.invitedBy}, now(), now() + make_interval(days => ${livesForDays})
+      ${sql.binary(invitation.tokenHash)}, ${invitation.invitedBy},
+      now(), now() + make_interval(days => ${livesForDays})
     )
   `);
 

@@ -132,6 +132,7 @@ export const makeProject = async (scope: Scope, name: string): Promise<void> => 
   await insertProject(scope, name);
 };
 
+/** Gives the project of a scope another name. */
 export const renameProject = async (scope: Scope, name: string): Promise<void> => {
   await setProjectName(scope, name);
 };

@@ -8,7 +8,7 @@ const ONE_PROJECT =
 const PROJECT_OF_LOGIN =
   "(project_id = (NULLIF(split_part((SESSION_USER)::text, '_'::text, 3), ''::text))::uuid)";
 
-/** Asked for before a project is known, by who asks: whom a person or a token may see. Keys are in a schema of their own. */
+/** Asked for before a project is known, by who asks: what a person, or a token, opens. */
 const LOOKED_UP = "'admin.members', 'admin.invitations', 'admin.access_requests'";
 
 const ISOLATED = `create table ingest.wrong (project_id uuid); select base.isolate_table('ingest.wrong')`;
