@@ -148,7 +148,7 @@ describe('404 not_found, in the same words', () => {
 test('an invitation is used once, also by two at the same moment', async () => {
   const token = await invite();
   const answers = await Promise.all([accept(token), accept(token)]);
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404]));
   expect((await accept(token)).status).toBe(404);
 });
 

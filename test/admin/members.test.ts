@@ -98,7 +98,7 @@ describe('409 last_owner', () => {
     const remove = (who: Somebody, whom: Somebody) =>
       change(who, 'members.remove', { personId: whom.personId, password: PASSWORD });
     const answers = await Promise.all([remove(owner, other), remove(other, owner)]);
-    expect(answers.map(([status]) => status).toSorted()).toEqual([200, 409]);
+    expect(new Set(answers.map(([status]) => status))).toEqual(new Set([200, 409]));
     const left = await database.owner.query(
       `select from admin.members where project_id = $1 and role = 'owner'`,
       [projectId],

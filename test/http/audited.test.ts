@@ -70,7 +70,7 @@ test('what is audited is what changes something and takes a server key', () => {
   ]);
 });
 
-describe.each(named(changing))('%s', (name, one) => {
+describe.each(named(changing))('%s', (_name, one) => {
   test('one entry says which key did what, on what, by which request; a refused one none', async () => {
     await makeShownProject(database, api, one);
     const before = (await read()).length;
