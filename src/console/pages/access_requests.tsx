@@ -66,7 +66,7 @@ const List = ({ status, onLink }: { status: RequestStatus; onLink: (link: Link) 
   const list = useInfiniteQuery(accessRequests(status));
   const empty = (
     <Empty title={status === 'waiting' ? 'Nobody waits' : 'Nobody yet'}>
-      People ask at {location.origin}/console/request-access.
+      <span className="breaks">People ask at {location.origin}/console/request-access.</span>
     </Empty>
   );
   return (

@@ -146,6 +146,12 @@ const Invite = () => {
   );
 };
 
+const NothingYet = () => (
+  <Empty title="Nothing was changed yet">
+    What administrators do about people, and everybody about their own account, is listed here.
+  </Empty>
+);
+
 const Changes = () => {
   const list = useInfiniteQuery(installationAudit);
   return (
@@ -153,7 +159,7 @@ const Changes = () => {
       <Title order={2} size="h4">
         Changes
       </Title>
-      <Paged list={list} empty={<Empty title="Nothing was changed yet">Of no project.</Empty>}>
+      <Paged list={list} empty={<NothingYet />}>
         {(items) => <AuditList items={items} />}
       </Paged>
     </Stack>

@@ -234,7 +234,11 @@ export const WebhooksPage = () => {
       {isPending && <Loading />}
       {error !== null && !data && <Failed error={error} />}
       {data && (
-        <ForRole projectId={projectId} role="editor">
+        <ForRole
+          projectId={projectId}
+          role="editor"
+          to={`to change it: after ${data.soft_bounces_max} soft bounces in a row an address is suppressed`}
+        >
           <SoftBounces projectId={projectId} max={data.soft_bounces_max} />
         </ForRole>
       )}

@@ -11,11 +11,12 @@ import { InvitationLink } from './shown_once.tsx';
 
 /** What a role may do, in words. */
 export const roleWords: Record<Role, string> = {
-  viewer: 'Viewer: reads everything',
-  editor: 'Editor: does the daily work',
-  owner: 'Owner: decides about members, keys and settings',
+  viewer: 'Reads everything, and changes nothing.',
+  editor: 'Does the daily work.',
+  owner: 'Decides about members, keys and settings, too.',
 };
-export const roleChoices = ROLES.map((role) => ({ value: role, label: roleWords[role] }));
+const names: Record<Role, string> = { viewer: 'Viewer', editor: 'Editor', owner: 'Owner' };
+export const roleChoices = ROLES.map((role) => ({ value: role, label: names[role] }));
 const FIELDS = ['email', 'password'];
 
 type Typed = { email: string; role: Role; password?: string };
@@ -54,6 +55,8 @@ export const InviteForm = ({ projectId }: { projectId: string }) => {
               value={role}
               onChange={(chosen) => setRole((chosen ?? 'editor') as Role)}
               allowDeselect={false}
+              description={roleWords[role]}
+              inputWrapperOrder={['label', 'input', 'description']}
               flex={1}
               miw={220}
             />

@@ -44,7 +44,7 @@ const RoleOf = ({ projectId, member }: Props) => {
         value={member.role}
         onChange={(role) => choose(role as Role)}
         allowDeselect={false}
-        w={{ base: '100%', sm: 260 }}
+        w={140}
         disabled={change.isPending}
       />
       {asked === null && <Refused error={change.error} />}
