@@ -205,7 +205,8 @@ describe('the list', () => {
 
   test('is found by an index, also by who and by what', async () => {
     await database.owner.query(
-      `insert into admin.audit select $1, gen_random_uuid(), now(), 'person', gen_random_uuid(), 'a' || n % 50, '{}', null
+      `insert into admin.audit
+      select $1, gen_random_uuid(), now(), 'person', gen_random_uuid(), 'a' || n % 50, '{}', null
       from generate_series(1, 3000) as n`,
       [projectId],
     );
