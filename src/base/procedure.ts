@@ -18,6 +18,13 @@ export type MemberRole = (typeof MEMBER_ROLES)[number];
 /** Whom a procedure is for: anybody, who is signed in, who has a role in the project, or administrators. */
 export type Needs = 'nobody' | 'person' | MemberRole | 'admin';
 
+/** What a procedure says of itself. */
+export type Declared = {
+  needs: Needs;
+  /** Of a mutation: it changes nothing, and is posted because no address has room for what it is asked. */
+  isReading?: true;
+};
+
 /** What a procedure is given: the service's parts, and the one request that it came with. */
 export type ProcedureContext = {
   deps: Deps;
@@ -74,7 +81,7 @@ export const toRefusal = ({ code, cause }: TRPCError): Refusal => {
 
 const t = initTRPC
   .context<ProcedureContext>()
-  .meta<{ needs: Needs }>()
+  .meta<Declared>()
   .create({
     isDev: false,
     errorFormatter: ({ shape, error, ctx }) => {
@@ -145,9 +152,9 @@ export const adminProcedure = personProcedure.meta({ needs: 'admin' }).use(({ ct
 const rankOf = (role: MemberRole): number => MEMBER_ROLES.indexOf(role);
 
 /** For members of the project that `projectId` names; any other project does not exist for them. */
-const memberProcedure = (declared: MemberRole) =>
+const memberProcedure = (declared: Declared & { needs: MemberRole }) =>
   personProcedure
-    .meta({ needs: declared })
+    .meta(declared)
     .input(z.object({ projectId: z.uuid() }))
     .use(async ({ ctx, input, type, next }) => {
       const role = await ctx.findRole(ctx.person, input.projectId);
@@ -155,7 +162,8 @@ const memberProcedure = (declared: MemberRole) =>
         throw new Refusal('not_found', { detail: 'There is no project here that you may see.' });
       }
       // Whoever only reads changes nothing, whatever a procedure forgot to say.
-      const needed = type === 'mutation' && declared === 'viewer' ? 'editor' : declared;
+      const { needs, isReading } = declared;
+      const needed = type === 'mutation' && needs === 'viewer' && !isReading ? 'editor' : needs;
       if (rankOf(role) < rankOf(needed)) {
         const detail = `This needs the role ${needed} in the project; yours is ${role}. Ask an owner.`;
         throw new Refusal('role_too_low', { detail });
@@ -164,11 +172,13 @@ const memberProcedure = (declared: MemberRole) =>
     });
 
 /** For everybody who may see the project: reading, and nothing else. */
-export const projectProcedure = memberProcedure('viewer');
+export const projectProcedure = memberProcedure({ needs: 'viewer' });
+/** The same for a mutation that changes nothing: it is posted only because its input is large. */
+export const readingProcedure = memberProcedure({ needs: 'viewer', isReading: true });
 /** For who does the daily work. */
-export const editorProcedure = memberProcedure('editor');
+export const editorProcedure = memberProcedure({ needs: 'editor' });
 /** For who decides about the project: members, keys, settings. */
-export const ownerProcedure = memberProcedure('owner');
+export const ownerProcedure = memberProcedure({ needs: 'owner' });
 
 /** Long enough for every pass phrase, short enough that reading it costs nothing. */
 export const PASSWORD_CHARS_MAX = 200;

@@ -9,7 +9,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { cookieFor, makePerson } from '../support/people.ts';
 import type { Somebody } from '../support/people.ts';
-import { changes, unaudited } from './audited_inputs.ts';
+import { changes, readings, unaudited } from './audited_inputs.ts';
 import type { Given } from './audited_inputs.ts';
 import { procedures } from './role_table.ts';
 
@@ -56,7 +56,9 @@ const isOfProject = (name: string): boolean =>
 
 test('every change says how it is made here, or that it is none', () => {
   const mutations = procedures.filter(({ type }) => type === 'mutation').map(({ name }) => name);
-  expect([...Object.keys(changes), ...unaudited].toSorted()).toEqual(mutations.toSorted());
+  expect([...Object.keys(changes), ...Object.keys(readings), ...unaudited].toSorted()).toEqual(
+    mutations.toSorted(),
+  );
 });
 
 describe.each(Object.entries(changes))('%s', (name, change) => {
@@ -107,6 +109,25 @@ describe.each(Object.entries(changes))('%s', (name, change) => {
     const left = (await since(before)).filter(({ actor_id }) => actor_id !== viewer.personId);
     expect(left).toEqual([]);
   });
+});
+
+describe.each(Object.entries(readings))('%s', (name, inputOf) => {
+  test('changes nothing, and leaves no entry', async () => {
+    await makeShownProject(database, api);
+    const projectId = api.project.project_id;
+    const viewer = await makePerson(database, { projectId, role: 'viewer' });
+    const input = { projectId, ...inputOf() };
+    const before = await entries();
+    const asked = { type: 'mutation', input, cookie: viewer.cookie } as const;
+    expect((await admin.call(name, asked)).status).toBe(200);
+    // Whatever it had written would have made an entry: its transactions are watched as those of changes are.
+    expect(await since(before)).toEqual([]);
+  });
+});
+
+test('what says that it only reads is listed here with an input', () => {
+  const reading = procedures.filter(({ isReading }) => isReading).map(({ name }) => name);
+  expect(Object.keys(readings).toSorted()).toEqual(reading.toSorted());
 });
 
 /** Changes that need nothing but to be asked for. */

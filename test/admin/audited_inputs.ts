@@ -184,6 +184,9 @@ export const changes: Record<string, { in: 'project' | 'installation'; input: In
   },
 };
 
+/** Mutations that change nothing (`readingProcedure`): an input that each answers. */
+export const readings: Record<string, () => object> = {};
+
 /** Mutations that leave no entry: they are posted so that no address tells what they say, or open a session. */
 export const unaudited = [
   'access.request',

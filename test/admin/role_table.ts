@@ -1,5 +1,5 @@
 import { appRouter } from '../../src/admin/router.ts';
-import type { Needs } from '../../src/base/procedure.ts';
+import type { Declared, Needs } from '../../src/base/procedure.ts';
 
 /** Every procedure, what kind it is and whom it is for. A new one fails until somebody has decided. */
 export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
@@ -73,10 +73,10 @@ export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
   'webhookTokens.revoke': 'mutation owner',
 };
 
-type Declared = { _def: { type: 'query' | 'mutation'; meta?: { needs?: Needs } } };
+type Procedure = { _def: { type: 'query' | 'mutation'; meta?: Partial<Declared> } };
 
 /** Every procedure that there is, as it is declared. */
 export const procedures = Object.entries(appRouter._def.procedures).map(([name, procedure]) => {
-  const { type, meta } = (procedure as unknown as Declared)._def;
-  return { name, type, needs: meta?.needs };
+  const { type, meta } = (procedure as unknown as Procedure)._def;
+  return { name, type, needs: meta?.needs, isReading: meta?.isReading === true };
 });
