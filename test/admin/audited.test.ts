@@ -3,7 +3,8 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
-import { makeShownProject, shownRelay } from '../http/as_shown.ts';
+import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { makeShownProject, shownRelay, toShown } from '../http/as_shown.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -17,7 +18,25 @@ const database = testDatabase();
 shownRelay(database);
 const api = testApi(database);
 const admin = testAdmin(database, api);
-const resolve = listEndpoints(makeDocument()).find(({ path }) => path.endsWith('/resolve'));
+const endpoints = listEndpoints(makeDocument());
+
+/** The endpoint that does the same for a server key, where a procedure is like one. */
+const endpointOf = (like: string | undefined): Endpoint | undefined =>
+  endpoints.find(({ method, path }) => `${method} ${path}` === like);
+
+/** A project in which that endpoint's example finds what it names, and the body of the example. */
+const makeProjectFor = async (like: string | undefined): Promise<Given> => {
+  const endpoint = endpointOf(like);
+  if (like !== undefined && !endpoint) throw new Error(`there is no ${like}`);
+  await makeShownProject(database, api, endpoint);
+  const shown = endpoint && toShown(endpoint, api.project).call.body;
+  return {
+    database,
+    projectId: api.project.project_id,
+    body: typeof shown === 'string' ? (JSON.parse(shown) as object) : {},
+    call: async (other, input) => (await call(other, input)).body.result.data,
+  };
+};
 
 let boss: Somebody;
 beforeAll(async () => {
@@ -62,19 +81,14 @@ test('every change says how it is made here, or that it is none', () => {
 });
 
 describe.each(Object.entries(changes))('%s', (name, change) => {
+  let given: Given;
   beforeEach(async () => {
-    const isUnknown = name === 'sends.resolve' || name === 'sends.sendAgain';
-    await makeShownProject(database, api, isUnknown ? resolve : undefined);
+    given = await makeProjectFor(change.like);
     boss.cookie = await cookieFor(database, boss.personId);
   });
 
   test('one entry says who did it, on what, by which request', async () => {
-    const projectId = api.project.project_id;
-    const given: Given = {
-      database,
-      projectId,
-      call: async (other, input) => (await call(other, input)).body.result.data,
-    };
+    const { projectId } = given;
     await cookieFor(database, boss.personId);
     const input = await change.input(given);
     const before = await entries();
@@ -111,12 +125,12 @@ describe.each(Object.entries(changes))('%s', (name, change) => {
   });
 });
 
-describe.each(Object.entries(readings))('%s', (name, inputOf) => {
+describe.each(Object.entries(readings))('%s', (name, { like, input: inputOf }) => {
   test('changes nothing, and leaves no entry', async () => {
-    await makeShownProject(database, api);
-    const projectId = api.project.project_id;
+    const given = await makeProjectFor(like);
+    const { projectId } = given;
     const viewer = await makePerson(database, { projectId, role: 'viewer' });
-    const input = { projectId, ...inputOf() };
+    const input = { projectId, ...(await inputOf(given)) };
     const before = await entries();
     const asked = { type: 'mutation', input, cookie: viewer.cookie } as const;
     expect((await admin.call(name, asked)).status).toBe(200);

@@ -8,6 +8,8 @@ import { makePerson, PASSWORD } from '../support/people.ts';
 export type Given = {
   database: TestDatabase;
   projectId: string;
+  /** What the example of the endpoint that does the same posts. */
+  body: object;
   /** Makes an invitation or a request through the API itself, which is not counted. */
   call: (procedure: string, input: object) => Promise<Record<string, string>>;
 };
@@ -46,11 +48,18 @@ const ask = async ({ call, database }: Given): Promise<string> => {
 const tokenOf = (path = ''): string => path.split('#')[1] ?? '';
 const password = PASSWORD;
 
+type Tried = {
+  /** The endpoint that does the same, where what it needs is made as for its example. */
+  like?: string;
+  input: InputOf;
+};
+type Change = Tried & { in: 'project' | 'installation' };
+
 /**
  * Of every procedure that changes something: an input with which it does. `installation` changes what belongs to no
  * project, `project` the project that is given, or one that it makes.
  */
-export const changes: Record<string, { in: 'project' | 'installation'; input: InputOf }> = {
+export const changes: Record<string, Change> = {
   'account.endSession': {
     in: 'installation',
     input: async ({ database }) => ({
@@ -133,8 +142,16 @@ export const changes: Record<string, { in: 'project' | 'installation'; input: In
     in: 'project',
     input: async (given) => ({ keyId: await keyOf(given, 'publishable') }),
   },
-  'sends.resolve': { in: 'project', input: () => ({ sendId: SHOWN_ID, outcome: 'accepted' }) },
-  'sends.sendAgain': { in: 'project', input: () => ({ sendId: SHOWN_ID, afterAttempt: 1 }) },
+  'sends.resolve': {
+    in: 'project',
+    like: 'POST /v1/sends/{id}/resolve',
+    input: () => ({ sendId: SHOWN_ID, outcome: 'accepted' }),
+  },
+  'sends.sendAgain': {
+    in: 'project',
+    like: 'POST /v1/sends/{id}/resolve',
+    input: () => ({ sendId: SHOWN_ID, afterAttempt: 1 }),
+  },
   'sends.cancel': { in: 'project', input: () => ({ sendId: SHOWN_ID }) },
   'suppressions.suppress': { in: 'project', input: () => ({ email: 'new@example.com' }) },
   'suppressions.lift': {
@@ -185,7 +202,7 @@ export const changes: Record<string, { in: 'project' | 'installation'; input: In
 };
 
 /** Mutations that change nothing (`readingProcedure`): an input that each answers. */
-export const readings: Record<string, () => object> = {};
+export const readings: Record<string, Tried> = {};
 
 /** Mutations that leave no entry: they are posted so that no address tells what they say, or open a session. */
 export const unaudited = [
