@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
-import { listTargets, withAudit } from './audit.ts';
+import { listTargets, withAudit, withoutAudit } from './audit.ts';
 import { isDatabaseDown } from './db.ts';
 import type { Deps } from './deps.ts';
 import { toIssues } from './parse.ts';
@@ -168,7 +168,8 @@ const memberProcedure = (declared: Declared & { needs: MemberRole }) =>
         const detail = `This needs the role ${needed} in the project; yours is ${role}. Ask an owner.`;
         throw new Refusal('role_too_low', { detail });
       }
-      return next({ ctx: { role } });
+      // What only reads may lock what it looks at, and is no change for that.
+      return next({ ctx: { role, deps: isReading ? withoutAudit(ctx.deps) : ctx.deps } });
     });
 
 /** For everybody who may see the project: reading, and nothing else. */

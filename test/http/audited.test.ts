@@ -9,6 +9,7 @@ import { newId } from '../../src/base/ids.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { readRows } from '../support/rows.ts';
 import { callAsShown, makeShownProject, SHOWN_ID, shownRelay, toShown } from './as_shown.ts';
 
 const database = testDatabase();
@@ -110,24 +111,6 @@ describe.each(named(others))('%s', (_name, one) => {
   });
 });
 
-/** Every row of a project, as text. */
-const readRows = async (projectId: string): Promise<string[]> => {
-  const { rows } = await database.owner.query<{ name: string }>(
-    `select format('%I.%I', table_schema, table_name) as name from information_schema.columns
-    where column_name = 'project_id' and table_schema not in ('http', 'base', 'analytics')
-    and table_schema !~ '^(pg_|graphile|information)' and table_name !~ '^events_'`,
-  );
-  const found: string[] = [];
-  for (const { name } of rows) {
-    const { rows: kept } = await database.owner.query<{ row: string }>(
-      `select t::text as row from ${name} as t where project_id = $1 order by 1`,
-      [projectId],
-    );
-    found.push(...kept.map(({ row }) => `${name} ${row}`));
-  }
-  return found;
-};
-
 const naming = endpoints.filter(
   ({ path, operation }) =>
     /\{(?:id|email|project_id)\}/.test(path) && JSON.stringify(operation.security) !== '[]',
@@ -138,9 +121,9 @@ describe.each(named(naming))('%s', (_name, one) => {
     await makeShownProject(database, api, one);
     const stranger = await createProject(database.deps, 'stranger');
     const { path, call } = toShown(one, { ...stranger, project_id: api.project.project_id });
-    const before = await readRows(api.project.project_id);
+    const before = await readRows(database, api.project.project_id);
     const foreign = await api.call(one.method, path, call);
-    expect(await readRows(api.project.project_id)).toEqual(before);
+    expect(await readRows(database, api.project.project_id)).toEqual(before);
 
     const nowhere = path.replace(SHOWN_ID, newId()).replace(api.project.project_id, newId());
     const unknown = await api.call(one.method, nowhere, call);
