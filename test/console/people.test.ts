@@ -213,8 +213,13 @@ describe('people in a browser', () => {
     await keepProvider(database, api.project.project_id, newId());
     const paths = [
       ...['members', 'keys', 'audit'].map((name) => inProject(`/settings/${name}`)),
-      ...['/account', '/people', '/access-requests', '/access-requests?status=approved'],
-      ...['/request-access', '/invitation', '/sign-in'],
+      '/account',
+      '/people',
+      '/access-requests',
+      '/access-requests?status=approved',
+      '/request-access',
+      '/invitation',
+      '/sign-in',
     ];
     for (const path of paths) {
       const { page, complaints } = await openAs(boss, path, 360);
