@@ -7,6 +7,109 @@
 create schema admin authorization current_user;
 grant usage on schema admin to trunkline_runtime;
 
+create table admin.access_requests (
+  access_request_id uuid not null,
+  email             text not null,
+  name              text not null,
+  purpose           text not null,
+  status            text not null,
+  requested_at      timestamptz(3) not null,
+  decided_at        timestamptz(3),
+  decided_by        uuid,
+  project_id        uuid,
+  constraint access_requests_pkey primary key (access_request_id),
+  constraint access_requests_decided_by_fkey foreign key (decided_by) references admin.people(person_id) on delete set null,
+  constraint access_requests_project_id_fkey foreign key (project_id) references projects.projects(project_id) on delete set null,
+  constraint access_requests_are_decided_once check (((status = 'waiting'::text) = (decided_at is null))),
+  constraint access_requests_email_is_short check (((length(email) >= 3) and (length(email) <= 254))),
+  constraint access_requests_name_is_short check (((length(name) >= 1) and (length(name) <= 200))),
+  constraint access_requests_purpose_is_short check (((length(purpose) >= 1) and (length(purpose) <= 2000))),
+  constraint access_requests_status_is_known check ((status = any (array['waiting'::text, 'approved'::text, 'refused'::text])))
+);
+create index access_requests_by_status on admin.access_requests using btree (status, access_request_id);
+create unique index access_requests_one_waiting on admin.access_requests using btree (lower(email)) where (status = 'waiting'::text);
+grant insert, select on admin.access_requests to trunkline_runtime;
+grant update (status, decided_at, decided_by, project_id) on admin.access_requests to trunkline_runtime;
+
+create table admin.audit (
+  project_id uuid not null,
+  audit_id   uuid not null,
+  at         timestamptz(3) not null,
+  actor_kind text not null,
+  actor_id   uuid,
+  action     text not null,
+  targets    jsonb not null,
+  request_id text,
+  constraint audit_pkey primary key (project_id, audit_id),
+  constraint audit_project_id_fkey foreign key (project_id) references projects.projects(project_id) on delete cascade,
+  constraint audit_action_is_short check (((length(action) >= 1) and (length(action) <= 120))),
+  constraint audit_actor_is_known check ((actor_kind = any (array['person'::text, 'key'::text, 'operator'::text, 'service'::text]))),
+  constraint audit_request_id_is_short check ((length(request_id) <= 128)),
+  constraint audit_targets_are_named check ((jsonb_typeof(targets) = 'object'::text))
+);
+create index audit_by_action on admin.audit using btree (project_id, action, audit_id);
+create index audit_by_actor on admin.audit using btree (project_id, actor_id, audit_id);
+alter table admin.audit enable row level security, force row level security;
+create policy one_project on admin.audit for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select on admin.audit to trunkline_runtime;
+
+create table admin.installation_audit (
+  audit_id   uuid not null,
+  at         timestamptz(3) not null,
+  actor_kind text not null,
+  actor_id   uuid,
+  action     text not null,
+  targets    jsonb not null,
+  request_id text,
+  constraint installation_audit_pkey primary key (audit_id),
+  constraint installation_audit_action_is_short check (((length(action) >= 1) and (length(action) <= 120))),
+  constraint installation_audit_actor_is_known check ((actor_kind = any (array['person'::text, 'key'::text, 'operator'::text, 'service'::text]))),
+  constraint installation_audit_request_id_is_short check ((length(request_id) <= 128)),
+  constraint installation_audit_targets_are_named check ((jsonb_typeof(targets) = 'object'::text))
+);
+grant insert, select on admin.installation_audit to trunkline_runtime;
+
+create table admin.invitations (
+  invitation_id uuid not null,
+  project_id    uuid,
+  email         text not null,
+  role          text not null,
+  token_hash    bytea not null,
+  invited_by    uuid,
+  created_at    timestamptz(3) not null,
+  expires_at    timestamptz(3) not null,
+  accepted_at   timestamptz(3),
+  revoked_at    timestamptz(3),
+  constraint invitations_pkey primary key (invitation_id),
+  constraint invitations_invited_by_fkey foreign key (invited_by) references admin.people(person_id) on delete set null,
+  constraint invitations_project_id_fkey foreign key (project_id) references projects.projects(project_id) on delete cascade,
+  constraint invitations_are_used_or_taken_back check ((num_nonnulls(accepted_at, revoked_at) < 2)),
+  constraint invitations_email_is_short check (((length(email) >= 3) and (length(email) <= 254))),
+  constraint invitations_end check ((expires_at > created_at)),
+  constraint invitations_hash_is_hmac_sha256 check ((length(token_hash) = 32)),
+  constraint invitations_of_administrators_name_no_project check (((role = 'admin'::text) = (project_id is null))),
+  constraint invitations_role_is_known check ((role = any (array['owner'::text, 'editor'::text, 'viewer'::text, 'admin'::text])))
+);
+-- keyed: cannot be read back: token_hash
+create unique index invitations_by_token on admin.invitations using btree (token_hash);
+create unique index invitations_one_open on admin.invitations using btree (project_id, lower(email)) nulls not distinct where ((accepted_at is null) and (revoked_at is null));
+grant insert, select on admin.invitations to trunkline_runtime;
+grant update (accepted_at, revoked_at) on admin.invitations to trunkline_runtime;
+
+create table admin.members (
+  project_id uuid not null,
+  person_id  uuid not null,
+  role       text not null,
+  since      timestamptz(3) not null,
+  constraint members_pkey primary key (project_id, person_id),
+  constraint members_person_id_fkey foreign key (person_id) references admin.people(person_id) on delete cascade,
+  constraint members_project_id_fkey foreign key (project_id) references projects.projects(project_id) on delete cascade,
+  constraint members_role_is_known check ((role = any (array['owner'::text, 'editor'::text, 'viewer'::text])))
+);
+create index members_by_person on admin.members using btree (person_id);
+grant delete, insert, select on admin.members to trunkline_runtime;
+grant update (role) on admin.members to trunkline_runtime;
+
 create table admin.people (
   person_id     uuid not null,
   email         text not null,
@@ -19,8 +122,8 @@ create table admin.people (
 );
 -- keyed: cannot be read back: password_hash
 create unique index people_by_email on admin.people using btree (lower(email));
-grant insert, select on admin.people to trunkline_runtime;
-grant update (password_hash) on admin.people to trunkline_runtime;
+grant delete, insert, select on admin.people to trunkline_runtime;
+grant update (password_hash, is_admin) on admin.people to trunkline_runtime;
 
 create table admin.sessions (
   session_hash bytea not null,
@@ -28,6 +131,7 @@ create table admin.sessions (
   created_at   timestamptz(3) not null,
   expires_at   timestamptz(3) not null,
   last_seen_at timestamptz(3) not null,
+  session_id   uuid not null default gen_random_uuid(),
   constraint sessions_pkey primary key (session_hash),
   constraint sessions_person_id_fkey foreign key (person_id) references admin.people(person_id) on delete cascade,
   constraint sessions_end check ((expires_at > created_at)),
@@ -38,6 +142,15 @@ create index sessions_by_expiry on admin.sessions using btree (expires_at);
 create index sessions_by_person on admin.sessions using btree (person_id);
 grant delete, insert, select on admin.sessions to trunkline_runtime;
 grant update (last_seen_at) on admin.sessions to trunkline_runtime;
+
+create function admin.forget_audit(
+  project_id uuid,
+  before timestamptz
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = '';
+grant execute on function admin.forget_audit to trunkline_runtime;
 
 -- analytics ---------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
 // The front door: what other code may ask of the admin API.
+export { AUDIT_MONTHS, forgetAudit } from './audit_log.ts';
 export { CONSOLE_FOLDER, consoleDoor } from './console.ts';
 export { adminDoor } from './door.ts';
 export { keepAdministrator } from './people.ts';

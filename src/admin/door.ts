@@ -6,7 +6,8 @@ import type { Deps } from '../base/deps.ts';
 import { toRefusal } from '../base/procedure.ts';
 import type { Person, ProcedureContext } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
-import { findProject } from '../projects/projects.ts';
+import { confirmPassword } from './confirm.ts';
+import { findRole } from './members.ts';
 import { appRouter } from './router.ts';
 import { findPerson, SESSION_DAYS } from './sessions.ts';
 
@@ -37,10 +38,6 @@ const isFromOurPages = (ctx: Context, sessionToken: string | null): boolean => {
   return sessionToken === null || ctx.get('sec-fetch-site') === 'same-origin';
 };
 
-/** An administrator works in every project that exists; nobody else works anywhere yet. */
-export const maySee = async (deps: Deps, person: Person, projectId: string): Promise<boolean> =>
-  person.is_admin && (await findProject(deps.db, projectId)) !== null;
-
 const toContext = (deps: Deps, ctx: Context, answer: Headers): ProcedureContext => {
   const sessionToken = ctx.cookies.get(SESSION_COOKIE) ?? null;
   let person: Promise<Person | null> | undefined;
@@ -52,7 +49,8 @@ const toContext = (deps: Deps, ctx: Context, answer: Headers): ProcedureContext 
     sessionToken,
     keepSession: (token) => answer.set('set-cookie', cookieOf(token, ctx.secure)),
     findPerson: () => (person ??= findPerson(deps, sessionToken)),
-    maySee: (who, projectId) => maySee(deps, who, projectId),
+    findRole: (who, projectId) => findRole(deps, who, projectId),
+    confirm: (who, password) => confirmPassword(deps, { person: who, password, address: ctx.ip }),
   };
 };
 

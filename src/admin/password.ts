@@ -1,9 +1,9 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { PASSWORD_CHARS_MAX } from '../base/procedure.ts';
 
 export const PASSWORD_CHARS_MIN = 12;
-/** Long enough for every pass phrase, short enough that reading it costs nothing. */
-export const PASSWORD_CHARS_MAX = 200;
+export { PASSWORD_CHARS_MAX };
 
 export const Password = z
   .string()

@@ -4,7 +4,8 @@ import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { findHtml } from '../delivery/admin.ts';
-import { maySee, SESSION_COOKIE } from './door.ts';
+import { SESSION_COOKIE } from './door.ts';
+import { findRole } from './members.ts';
 import { findPerson } from './sessions.ts';
 
 const PATH = /^\/admin\/preview\/([^/]+)\/([^/]+)$/;
@@ -27,7 +28,8 @@ const read = async (deps: Deps, ctx: Context, projectId: string, sendId: string)
   const person = await findPerson(deps, ctx.cookies.get(SESSION_COOKIE) ?? null);
   if (!person) throw new Refusal('not_signed_in');
   const isNamed = z.uuid().safeParse(projectId).success && z.uuid().safeParse(sendId).success;
-  if (!isNamed || !(await maySee(deps, person, projectId))) throw new Refusal('not_found');
+  if (!isNamed || (await findRole(deps, person, projectId)) === null)
+    throw new Refusal('not_found');
   const html = await inProject(deps, projectId, (scope) => findHtml(scope, sendId));
   if (html === null) throw new Refusal('not_found');
   return html;

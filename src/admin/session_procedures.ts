@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EMAIL_CHARS_MAX } from '../base/email_address.ts';
 import { openProcedure, personProcedure, router } from '../base/procedure.ts';
+import type { ProcedureContext } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { PASSWORD_CHARS_MAX } from './password.ts';
 import { checkLogin } from './people.ts';
@@ -13,14 +14,19 @@ const LoginInput = z.strictObject({
   password: z.string().min(1).max(PASSWORD_CHARS_MAX),
 });
 
+/** Opens a session in place of the one that the browser had. */
+export const openNew = async (ctx: ProcedureContext, personId: string): Promise<void> => {
+  if (ctx.sessionToken !== null) await closeSession(ctx.deps, ctx.sessionToken);
+  ctx.keepSession(await openSession(ctx.deps, personId));
+};
+
 export const sessionProcedures = router({
   signIn: openProcedure.input(LoginInput).mutation(async ({ ctx, input }) => {
     const throttle = ctx.deps.resources.of(makeThrottle, undefined);
     const attempt = { email: input.email, address: ctx.address };
     const personId = await throttle.attempt(attempt, () => checkLogin(ctx.deps, input));
     if (personId === null) throw new Refusal('wrong_login');
-    if (ctx.sessionToken !== null) await closeSession(ctx.deps, ctx.sessionToken);
-    ctx.keepSession(await openSession(ctx.deps, personId));
+    await openNew(ctx, personId);
     return { signed_in: true };
   }),
 

@@ -17,14 +17,15 @@ const TOKEN_SHAPE = /^[\w-]{43}$/;
 
 type SessionDeps = Pick<Deps, 'db' | 'keys'>;
 
-const hashOf = ({ keys }: SessionDeps, token: string): Buffer => keys.hash('session', token);
+export const sessionHashOf = ({ keys }: Pick<Deps, 'keys'>, token: string): Buffer =>
+  keys.hash('session', token);
 
 /** Opens a session and answers its token, which is kept nowhere but in the cookie. */
 export const openSession = async (deps: SessionDeps, personId: string): Promise<string> => {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   await deleteExpired(deps.db);
   await insertSession(deps.db, {
-    sessionHash: hashOf(deps, token),
+    sessionHash: sessionHashOf(deps, token),
     personId,
     livesForDays: SESSION_DAYS,
   });
@@ -37,7 +38,7 @@ export const findPerson = async (
   token: string | null,
 ): Promise<Person | null> => {
   if (token === null || !TOKEN_SHAPE.test(token)) return null;
-  const sessionHash = hashOf(deps, token);
+  const sessionHash = sessionHashOf(deps, token);
   const row = await findSignedIn(deps.db, sessionHash, LAST_SEEN_SECONDS);
   if (!row) return null;
   const { is_last_seen_old, ...person } = row;
@@ -47,5 +48,5 @@ export const findPerson = async (
 
 /** Ends a session for good, whoever still holds its token. */
 export const closeSession = async (deps: SessionDeps, token: string): Promise<void> => {
-  await deleteSession(deps.db, hashOf(deps, token));
+  await deleteSession(deps.db, sessionHashOf(deps, token));
 };

@@ -11,11 +11,14 @@ import {
   type Interceptor,
   type QueryResultRow,
 } from 'slonik';
+import { noteChange, noteInstallationChange } from './audit.ts';
+import type { Audit } from './audit.ts';
 import { makePrepareOften } from './prepare_often.ts';
 import { isRefusalName, Refusal } from './refusal.ts';
 import type { Keys } from './keys.ts';
 
 export { sql };
+export type Tx = DatabaseTransactionConnection;
 
 /** The runtime role's pool. Tenant tables answer it nothing outside `inProject`. */
 export type Db = DatabasePool;
@@ -112,15 +115,31 @@ export const openDb = (
     typeParsers,
   });
 
-/** Runs work for one project in one transaction. It may run again after a deadlock, so it must be repeatable. */
+/**
+ * Runs work for one project in one transaction. It may run again after a deadlock, so it must be repeatable. What it
+ * changes for a call that is audited is in the audit log with it.
+ */
 export const inProject = <T>(
-  { db, keys }: { db: Db; keys: Keys },
+  { db, keys, audit }: { db: Db; keys: Keys; audit?: Audit },
   projectId: string,
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> =>
   db.transaction(async (tx) => {
     await tx.query(sql.unsafe`select set_config('trunkline.project_id', ${projectId}, true)`);
-    return work({ projectId, keys, tx });
+    const answer = await work({ projectId, keys, tx });
+    if (audit) await noteChange(tx, projectId, audit);
+    return answer;
+  });
+
+/** The same for what belongs to no project: people, their passwords, who asks for access. */
+export const inInstallation = <T>(
+  { db, audit }: { db: Db; audit?: Audit },
+  work: (tx: DatabaseTransactionConnection) => Promise<T>,
+): Promise<T> =>
+  db.transaction(async (tx) => {
+    const answer = await work(tx);
+    if (audit) await noteInstallationChange(tx, audit);
+    return answer;
   });
 
 /** Errors after which Postgres has ended the whole transaction, which is then run again from its start. */

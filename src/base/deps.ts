@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import type { Audit } from './audit.ts';
 import type { Db } from './db.ts';
 import type { Keys } from './keys.ts';
 import type { Logger } from './log.ts';
@@ -11,4 +12,6 @@ export type Deps = {
   readonly keys: Keys;
   readonly log: Logger;
   readonly resources: Resources;
+  /** The call that what is changed is put down to, where a door has said so. */
+  readonly audit?: Audit;
 };

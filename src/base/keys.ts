@@ -11,6 +11,7 @@ export type KeyPurpose =
   | 'notice-dedupe'
   | 'message-id'
   | 'session'
+  | 'invitation'
   | 'runtime-role-password'
   | 'queue-role-password'
   | 'master-key-check';

@@ -1,6 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
+import { listTargets, withAudit, withoutAudit } from './audit.ts';
 import { isDatabaseDown } from './db.ts';
 import type { Deps } from './deps.ts';
 import { toIssues } from './parse.ts';
@@ -9,6 +10,20 @@ import type { RefusalName } from './refusal.ts';
 
 /** Who works in the Console. */
 export type Person = { person_id: string; email: string; is_admin: boolean };
+
+/** What a member of a project may do, the least first. */
+export const MEMBER_ROLES = ['viewer', 'editor', 'owner'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+/** Whom a procedure is for: anybody, who is signed in, who has a role in the project, or administrators. */
+export type Needs = 'nobody' | 'person' | MemberRole | 'admin';
+
+/** What a procedure says of itself. */
+export type Declared = {
+  needs: Needs;
+  /** Of a mutation: it changes nothing, and is posted because no address has room for what it is asked. */
+  isReading?: true;
+};
 
 /** What a procedure is given: the service's parts, and the one request that it came with. */
 export type ProcedureContext = {
@@ -24,8 +39,10 @@ export type ProcedureContext = {
   keepSession: (token: string | null) => void;
   /** The person behind the session cookie. The database is asked once per request at most. */
   findPerson: () => Promise<Person | null>;
-  /** Whether a person may work in a project that exists. */
-  maySee: (person: Person, projectId: string) => Promise<boolean>;
+  /** What a person may do in a project; null where they may not even see it, or there is none. */
+  findRole: (person: Person, projectId: string) => Promise<MemberRole | null>;
+  /** Refuses unless this is the person's password. */
+  confirm: (person: Person, password: string | undefined) => Promise<void>;
 };
 
 /** What an error is called where it did not come from a procedure of ours, by tRPC's own code. */
@@ -62,25 +79,28 @@ export const toRefusal = ({ code, cause }: TRPCError): Refusal => {
   return new Refusal(namesOfCodes[code] ?? 'internal_error', { cause });
 };
 
-const t = initTRPC.context<ProcedureContext>().create({
-  isDev: false,
-  errorFormatter: ({ shape, error, ctx }) => {
-    const { reason, extras } = toRefusal(error);
-    return {
-      code: shape.code,
-      message: reason,
-      data: {
-        code: shape.data.code,
-        httpStatus: shape.data.httpStatus,
-        detail: extras.detail ?? refusals[reason].detail,
-        request_id: ctx?.requestId ?? null,
-        issues: extras.issues ?? [],
-        /** Of a refusal with more to say: the class of a failure, its cause and its fix. */
-        members: extras.members ?? {},
-      },
-    };
-  },
-});
+const t = initTRPC
+  .context<ProcedureContext>()
+  .meta<Declared>()
+  .create({
+    isDev: false,
+    errorFormatter: ({ shape, error, ctx }) => {
+      const { reason, extras } = toRefusal(error);
+      return {
+        code: shape.code,
+        message: reason,
+        data: {
+          code: shape.data.code,
+          httpStatus: shape.data.httpStatus,
+          detail: extras.detail ?? refusals[reason].detail,
+          request_id: ctx?.requestId ?? null,
+          issues: extras.issues ?? [],
+          /** Of a refusal with more to say: the class of a failure, its cause and its fix. */
+          members: extras.members ?? {},
+        },
+      };
+    },
+  });
 
 /** A refusal leaves with the code of its status and its name as message. */
 const answerRefusals = t.middleware(async ({ next }) => {
@@ -100,21 +120,78 @@ const refuseForeignChanges = t.middleware(({ ctx, type, next }) => {
 export const { router } = t;
 
 /** Anybody may call it. */
-export const openProcedure = t.procedure.use(answerRefusals).use(refuseForeignChanges);
+export const openProcedure = t.procedure
+  .meta({ needs: 'nobody' })
+  .use(answerRefusals)
+  .use(refuseForeignChanges);
 
-/** For people who are signed in. `ctx.person` is the one who asks. */
-export const personProcedure = openProcedure.use(async ({ ctx, next }) => {
-  const person = await ctx.findPerson();
-  if (!person) throw new Refusal('not_signed_in');
-  return next({ ctx: { person } });
+/** For people who are signed in, about themselves. `ctx.person` is the one who asks; what they change is audited. */
+export const personProcedure = openProcedure
+  .meta({ needs: 'person' })
+  .use(async ({ ctx, type, path, getRawInput, next }) => {
+    const person = await ctx.findPerson();
+    if (!person) throw new Refusal('not_signed_in');
+    if (type !== 'mutation') return next({ ctx: { person } });
+    const deps = withAudit(ctx.deps, {
+      actor: { kind: 'person', id: person.person_id },
+      action: path,
+      targets: listTargets(await getRawInput()),
+      requestId: ctx.requestId,
+    });
+    return next({ ctx: { person, deps } });
+  });
+
+/** For administrators of the installation. */
+export const adminProcedure = personProcedure.meta({ needs: 'admin' }).use(({ ctx, next }) => {
+  if (ctx.person.is_admin) return next();
+  throw new Refusal('role_too_low', {
+    detail: 'This is for administrators of the installation.',
+  });
 });
 
-/** For people who may work in the project that `projectId` names; any other project does not exist for them. */
-export const projectProcedure = personProcedure
-  .input(z.object({ projectId: z.uuid() }))
+const rankOf = (role: MemberRole): number => MEMBER_ROLES.indexOf(role);
+
+/** For members of the project that `projectId` names; any other project does not exist for them. */
+const memberProcedure = (declared: Declared & { needs: MemberRole }) =>
+  personProcedure
+    .meta(declared)
+    .input(z.object({ projectId: z.uuid() }))
+    .use(async ({ ctx, input, type, next }) => {
+      const role = await ctx.findRole(ctx.person, input.projectId);
+      if (role === null) {
+        throw new Refusal('not_found', { detail: 'There is no project here that you may see.' });
+      }
+      // Whoever only reads changes nothing, whatever a procedure forgot to say.
+      const { needs, isReading } = declared;
+      const needed = type === 'mutation' && needs === 'viewer' && !isReading ? 'editor' : needs;
+      if (rankOf(role) < rankOf(needed)) {
+        const detail = `This needs the role ${needed} in the project; yours is ${role}. Ask an owner.`;
+        throw new Refusal('role_too_low', { detail });
+      }
+      // What only reads may lock what it looks at, and is no change for that.
+      return next({ ctx: { role, deps: isReading ? withoutAudit(ctx.deps) : ctx.deps } });
+    });
+
+/** For everybody who may see the project: reading, and nothing else. */
+export const projectProcedure = memberProcedure({ needs: 'viewer' });
+/** The same for a mutation that changes nothing: it is posted only because its input is large. */
+export const readingProcedure = memberProcedure({ needs: 'viewer', isReading: true });
+/** For who does the daily work. */
+export const editorProcedure = memberProcedure({ needs: 'editor' });
+/** For who decides about the project: members, keys, settings. */
+export const ownerProcedure = memberProcedure({ needs: 'owner' });
+
+/** Long enough for every pass phrase, short enough that reading it costs nothing. */
+export const PASSWORD_CHARS_MAX = 200;
+/** Once more, for what is dangerous: a session that was left open must not be enough. */
+export const PasswordAgain = z.object({
+  password: z.string().min(1).max(PASSWORD_CHARS_MAX).optional(),
+});
+
+/** For owners who enter their password again. */
+export const confirmedProcedure = ownerProcedure
+  .input(PasswordAgain)
   .use(async ({ ctx, input, next }) => {
-    if (!(await ctx.maySee(ctx.person, input.projectId))) {
-      throw new Refusal('not_found', { detail: 'There is no project here that you may see.' });
-    }
+    await ctx.confirm(ctx.person, input.password);
     return next();
   });

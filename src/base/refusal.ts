@@ -32,6 +32,12 @@ export const refusals = {
     status: 403,
     detail: 'Changes are only taken from the pages of this installation.',
   },
+  role_too_low: {
+    status: 403,
+    detail: 'Your role in this project does not allow this. Ask an owner.',
+  },
+  password_needed: { status: 403, detail: 'Enter your password again: this change needs it.' },
+  wrong_password: { status: 403, detail: 'This is not your password. Nothing was changed.' },
   wrong_key_type: { status: 403, detail: 'This endpoint needs a server key.' },
   foreign_topic: {
     status: 403,
@@ -106,6 +112,22 @@ export const refusals = {
   template_in_use: {
     status: 409,
     detail: 'An active automation sends this template. Give it another first.',
+  },
+  last_owner: {
+    status: 409,
+    detail: 'A project keeps at least one owner. Make somebody else an owner first.',
+  },
+  last_admin: {
+    status: 409,
+    detail: 'An installation keeps at least one administrator. Invite another one first.',
+  },
+  already_member: {
+    status: 409,
+    detail: 'Whoever has this address is there already. Change their role instead.',
+  },
+  too_many_people: {
+    status: 409,
+    detail: 'There are as many people, or open invitations, as there may be. Remove some first.',
   },
   send_not_unknown: {
     status: 409,

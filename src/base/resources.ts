@@ -1,3 +1,5 @@
+import { withoutAudit } from './audit.ts';
+
 /** Something that lives as long as the process and may have to be closed. */
 type Kept = { close?: () => void | Promise<void> };
 
@@ -8,11 +10,11 @@ type Kept = { close?: () => void | Promise<void> };
 export class Resources {
   readonly #kept = new Map<unknown, Kept>();
 
-  /** The one thing that `make` makes in this process. */
+  /** The one thing that `make` makes in this process. It outlives the call that needed it first, so it knows none. */
   of<T extends object, Needs>(make: (needs: Needs) => T, needs: Needs): T {
     const known = this.#kept.get(make);
     if (known) return known as T;
-    const made = make(needs);
+    const made = make(withoutAudit(needs));
     this.#kept.set(make, made as Kept);
     return made;
   }

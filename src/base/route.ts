@@ -127,6 +127,13 @@ export const route = <Body, Query, Found>(declared: JsonRoute<Body, Query, Found
 
 export const webhookRoute = (declared: WebhookRoute): Route => declared;
 
+/**
+ * Whether what it changes goes into the audit log: whatever only a server key may change. What browsers
+ * may post, too, is the stream of events itself, and pays nothing for it.
+ */
+export const isAudited = (route: Route): boolean =>
+  route.access === 'server' && route.method !== 'GET' && route.isReading !== true;
+
 /** A bound that callers can run into, for the documents. */
 export type Limit = {
   name: string;

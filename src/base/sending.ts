@@ -21,7 +21,7 @@ export const readSending = (db: Db): Promise<Sending> =>
 const HeldAt = z.strictObject({ held_at: z.date() });
 
 /** Holds all sending until somebody has it resumed; answers since when it is held. */
-export const holdSending = async (db: Db): Promise<Date> => {
+export const holdSending = async (db: Pick<Db, 'one'>): Promise<Date> => {
   const { held_at } = await db.one(sql.type(HeldAt)`
     update base.sending set held_at = coalesce(held_at, clock_timestamp()) returning held_at
   `);
@@ -52,7 +52,7 @@ export type Resume = {
 
 /** From its commit on everything may go out: this database is the one that sends. */
 export const resumeSending = async (
-  db: Db,
+  db: Pick<Db, 'query'>,
   { restoredAt, countsTimeline }: Resume,
 ): Promise<void> => {
   const restored = restoredAt && sql.timestamp(restoredAt);

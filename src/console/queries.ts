@@ -48,7 +48,7 @@ export const latestEvents = (projectId: string) =>
     refetchInterval: EVENTS_EVERY_MS,
   });
 
-const paged = {
+export const paged = {
   initialPageParam: undefined as string | undefined,
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
 };

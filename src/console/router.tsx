@@ -1,42 +1,25 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { SHOWN_STATUSES } from './parts/statuses.ts';
 import { Failed } from './parts/failed.tsx';
-import { Missing } from './parts/missing.tsx';
 import { NoProject } from './pages/no_project.tsx';
-import { Shell } from './parts/shell.tsx';
 import { SignIn } from './pages/sign_in.tsx';
-import { projects, queryClient, session } from './queries.ts';
+import { openRoutes, ownRoutes, settingRoutes } from './people_routes.tsx';
+import { projects, queryClient } from './queries.ts';
+import { project, root, signedIn, text } from './roots.tsx';
 import type { AddressFilter, SendFilter } from './queries.ts';
 import { lastProject } from './last_project.ts';
 
-const root = createRootRoute({ notFoundComponent: Missing });
-
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
+/** Where somebody may have wanted to go: pages of ours that need a session. */
+const OWN_PATH = /^\/(?:p\/|account$|people$|access-requests$)/;
 
 export const signInRoute = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   /** Where to go on. Only a path of this page is taken. */
   validateSearch: ({ next }): { next?: string | undefined } => ({
-    next: typeof next === 'string' && next.startsWith('/p/') ? next : undefined,
+    next: typeof next === 'string' && OWN_PATH.test(next) ? next : undefined,
   }),
   component: SignIn,
-});
-
-const signedIn = createRoute({
-  getParentRoute: () => root,
-  id: 'signed-in',
-  beforeLoad: async ({ location }) => {
-    const { person } = await queryClient.ensureQueryData(session);
-    if (!person) throw redirect({ to: '/sign-in', search: { next: location.href } });
-  },
 });
 
 /** Goes to the project that was open last, or to the newest. */
@@ -49,12 +32,6 @@ const home = createRoute({
     if (project) throw redirect({ to: '/p/$projectId', params: { projectId: project.id } });
   },
   component: NoProject,
-});
-
-const project = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/p/$projectId',
-  component: Shell,
 });
 
 const overview = createRoute({
@@ -144,12 +121,14 @@ const pages = [
   newProvider,
   provider,
   webhooks,
+  ...settingRoutes,
 ];
 
 export const router = createRouter({
   routeTree: root.addChildren([
     signInRoute,
-    signedIn.addChildren([home, project.addChildren(pages)]),
+    ...openRoutes,
+    signedIn.addChildren([home, ...ownRoutes, project.addChildren(pages)]),
   ]),
   basepath: '/console',
   // A page gets what its route has looked at, and nothing else that an address may hold.

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import { EMAIL_CHARS_MAX } from '../base/email_address.ts';
 import { listInput } from '../base/page.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { readSend } from './read_send.ts';
 import { cancel, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
@@ -31,14 +31,14 @@ export const sendProcedures = router({
     ),
 
   /** Says what became of a send whose outcome is unknown. */
-  resolve: projectProcedure
+  resolve: editorProcedure
     .input(OfSend.extend({ outcome: z.enum(RESOLUTIONS) }))
     .mutation(async ({ ctx, input: { projectId, sendId, outcome } }) =>
       toSend(await resolveOrRepeat(ctx.deps, projectId, sendId, { outcome })),
     ),
 
   /** Says of an unknown send that it was not sent, and hands it over once more. */
-  sendAgain: projectProcedure
+  sendAgain: editorProcedure
     .input(OfSend.extend({ afterAttempt: z.int().positive() }))
     .mutation(async ({ ctx, input: { projectId, sendId, afterAttempt } }) => {
       const found = { outcome: 'not_sent', send_again_after: afterAttempt } as const;
@@ -46,7 +46,7 @@ export const sendProcedures = router({
     }),
 
   /** Cancels a send that waits to be handed over. */
-  cancel: projectProcedure
+  cancel: editorProcedure
     .input(OfSend)
     .mutation(({ ctx, input: { projectId, sendId } }) =>
       inProject(ctx.deps, projectId, async (scope) => toSend(await cancel(scope, sendId))),

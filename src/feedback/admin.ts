@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
 import { listNoticesOf } from './notice_queries.ts';
@@ -40,19 +40,19 @@ export const webhookProcedures = (vault: Vault) =>
     ),
 
     /** Decides after how many soft bounces in a row an address is suppressed. */
-    decide: projectProcedure
+    decide: editorProcedure
       .input(z.object(SoftBounces.shape))
       .mutation(({ ctx: { deps }, input }) =>
         decideSoftBounces({ deps, projectId: input.projectId }, input.soft_bounces_max),
       ),
 
-    setSigningKey: projectProcedure
+    setSigningKey: editorProcedure
       .input(z.object(SigningKey.shape))
       .mutation(({ ctx: { deps }, input }) =>
         keepSigningKey({ deps, projectId: input.projectId }, vault, input.signing_key),
       ),
 
-    resetTopic: projectProcedure.mutation(({ ctx: { deps }, input: { projectId } }) =>
+    resetTopic: editorProcedure.mutation(({ ctx: { deps }, input: { projectId } }) =>
       letAnotherTopic({ deps, projectId }),
     ),
   });

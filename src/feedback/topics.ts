@@ -1,3 +1,4 @@
+import { asService } from '../base/audit.ts';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -80,7 +81,8 @@ export const confirmTopic = async (
     throw new Refusal('invalid_request', {
       detail: 'Amazon SNS did not confirm the subscription. Create it again, without raw delivery.',
     });
-  const isPinned = await inProject(deps, projectId, async (scope) => {
+  const itself = asService(deps, 'amazon-ses: topic confirmed');
+  const isPinned = await inProject(itself, projectId, async (scope) => {
     if (!(await pinTopic(scope, message.TopicArn, confirmed.subscriptionArn))) return false;
     if (await isNew(scope, message)) await insertChange(scope, message.TopicArn, 'confirmed');
     return true;
@@ -91,7 +93,7 @@ export const confirmTopic = async (
 
 /** Keeps that the project's topic was unsubscribed. Nobody subscribes it again but whoever owns it. */
 export const closeTopic = (deps: Deps, projectId: string, message: SnsMessage): Promise<boolean> =>
-  inProject(deps, projectId, async (scope) => {
+  inProject(asService(deps, 'amazon-ses: topic unsubscribed'), projectId, async (scope) => {
     await holdOwnTopic(scope, message);
     if (!(await isNew(scope, message))) return false;
     await setUnsubscribed(scope, message.TopicArn);

@@ -2,11 +2,12 @@ import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
+import { listPathTargets, listTargets, withAudit } from '../base/audit.ts';
 import type { Deps } from '../base/deps.ts';
 import { parseStrictJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
-import { BODY_BYTES_DEFAULT, JsonStream } from '../base/route.ts';
+import { BODY_BYTES_DEFAULT, isAudited, JsonStream } from '../base/route.ts';
 import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
@@ -89,6 +90,20 @@ const answerForGone = async (
   return { ...kept, isReplayed: true };
 };
 
+/** What the bearer of the key changes by this request, for the audit log: ids only, nothing of its body. */
+const auditedBy = (
+  deps: Deps,
+  { method, path }: JsonRoute,
+  { ctx, keyId }: Asked,
+  body: unknown,
+): Deps =>
+  withAudit(deps, {
+    actor: { kind: 'key', id: keyId },
+    action: `${method} ${path}`,
+    targets: { ...listTargets(body), ...listPathTargets(ctx.params) },
+    requestId: (ctx.state as { requestId: string }).requestId,
+  });
+
 /** Object, query, body: the order in which a caller whose key may call the route learns what is wrong. */
 const answerJson = async (
   deps: Deps,
@@ -104,9 +119,10 @@ const answerJson = async (
   const bytes = await readJsonBytes(declared, ctx);
   const isLeftOut = declared.isBodyOptional && bytes.length === 0;
   const body = declared.body && parse(declared.body, isLeftOut ? {} : parseStrictJson(bytes));
+  const audited = isAudited(declared) ? auditedBy(deps, declared, { ctx, ...key }, body) : deps;
   const run = async (repeatable: Pick<Addressed, 'repetitionId'>): Promise<Answer> => ({
     status: declared.status,
-    body: await declared.handle({ ...addressed, ...repeatable, found, query, body }),
+    body: await declared.handle({ ...addressed, ...repeatable, deps: audited, found, query, body }),
   });
   if (!keyed) return { ...(await run({})), isReplayed: false };
   return answerOnce(

@@ -1,51 +1,81 @@
 import { z } from 'zod';
-import { listInput, readCursor, toPage } from '../base/page.ts';
-import { personProcedure, projectProcedure, router } from '../base/procedure.ts';
+import type { KeyKind } from '../base/caller.ts';
+import type { Deps } from '../base/deps.ts';
+import { confirmedProcedure, ownerProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
-import { issueKey, listKeys, listProjects, revokeKey } from './projects.ts';
+import { issueKey, listKeys, revokeKey } from './projects.ts';
+import type { ListedKey } from './projects.ts';
 
-const NONE = { items: [], next_cursor: null };
+/** So many keys of a project are looked through, the newest first. */
+const KEYS_MAX = 200;
+/** What programs call the API with. */
+const API_KINDS = ['publishable', 'server'] as const;
 
-export const projectProcedures = router({
-  /** The projects that the person may work in, the newest first: all of them for an administrator. */
-  list: personProcedure.input(listInput).query(async ({ ctx, input }) => {
-    if (!ctx.person.is_admin) return NONE;
-    const beforeId = readCursor(z.tuple([z.uuid()]), input.cursor)?.[0] ?? null;
-    const rows = await listProjects(ctx.deps.db, { limit: input.limit + 1, beforeId });
-    return toPage(rows, input.limit, {
-      item: ({ project_id, name }) => ({ id: project_id, name }),
-      position: (row) => [row.project_id],
-    });
-  }),
+const listLive = async (
+  { db }: Pick<Deps, 'db'>,
+  projectId: string,
+  kinds: readonly KeyKind[],
+): Promise<ListedKey[]> => {
+  const keys = await listKeys(db, projectId, { limit: KEYS_MAX, beforeId: null });
+  return keys.filter(({ kind, revoked_at }) => kinds.includes(kind) && revoked_at === null);
+};
+
+const show = ({ key_id, last_four, created_at }: ListedKey) => ({
+  id: key_id,
+  last_four,
+  created_at: created_at.toISOString(),
 });
 
-/** So many keys of a project are looked through for its webhook tokens, the newest first. */
-const KEYS_MAX = 200;
+const isOneOf = async (
+  { db }: Pick<Deps, 'db'>,
+  projectId: string,
+  { keyId, kinds }: { keyId: string; kinds: readonly KeyKind[] },
+): Promise<boolean> => {
+  const keys = await listKeys(db, projectId, { limit: KEYS_MAX, beforeId: null });
+  return keys.some(({ key_id, kind }) => key_id === keyId && kinds.includes(kind));
+};
+
+/** The keys of the API. Several of a kind may live, so that one is replaced without a gap. */
+export const keyProcedures = router({
+  list: ownerProcedure.query(async ({ ctx: { deps }, input: { projectId } }) => ({
+    items: (await listLive(deps, projectId, API_KINDS)).map((key) => ({
+      kind: key.kind,
+      ...show(key),
+    })),
+  })),
+
+  /** Answers the key, which is shown here and never again. The password again. */
+  issue: confirmedProcedure
+    .input(z.object({ kind: z.enum(API_KINDS) }))
+    .mutation(async ({ ctx: { deps }, input: { projectId, kind } }) => ({
+      key: await issueKey(deps, projectId, kind),
+    })),
+
+  revoke: ownerProcedure
+    .input(z.object({ keyId: z.uuid() }))
+    .mutation(async ({ ctx: { deps }, input: { projectId, keyId } }) => {
+      if (!(await isOneOf(deps, projectId, { keyId, kinds: API_KINDS })))
+        throw new Refusal('not_found', { detail: 'There is no such key.' });
+      await revokeKey(deps, projectId, keyId);
+      return { id: keyId };
+    }),
+});
 
 /** What providers post feedback with. Several may live, so that one is replaced without a gap. */
 export const webhookTokenProcedures = router({
-  list: projectProcedure.query(async ({ ctx: { deps }, input: { projectId } }) => {
-    const keys = await listKeys(deps.db, projectId, { limit: KEYS_MAX, beforeId: null });
-    const live = keys.filter(({ kind, revoked_at }) => kind === 'hook' && revoked_at === null);
-    return {
-      items: live.map(({ key_id, last_four, created_at }) => ({
-        id: key_id,
-        last_four,
-        created_at: created_at.toISOString(),
-      })),
-    };
-  }),
+  list: projectProcedure.query(async ({ ctx: { deps }, input: { projectId } }) => ({
+    items: (await listLive(deps, projectId, ['hook'])).map(show),
+  })),
 
-  /** Answers the token, which is shown here and never again. */
-  issue: projectProcedure.mutation(async ({ ctx: { deps }, input: { projectId } }) => ({
+  /** Answers the token, which is shown here and never again. The password again. */
+  issue: confirmedProcedure.mutation(async ({ ctx: { deps }, input: { projectId } }) => ({
     token: await issueKey(deps, projectId, 'hook'),
   })),
 
-  revoke: projectProcedure
+  revoke: ownerProcedure
     .input(z.object({ tokenId: z.uuid() }))
     .mutation(async ({ ctx: { deps }, input: { projectId, tokenId } }) => {
-      const keys = await listKeys(deps.db, projectId, { limit: KEYS_MAX, beforeId: null });
-      if (!keys.some(({ key_id, kind }) => key_id === tokenId && kind === 'hook'))
+      if (!(await isOneOf(deps, projectId, { keyId: tokenId, kinds: ['hook'] })))
         throw new Refusal('not_found', { detail: 'There is no such webhook token.' });
       await revokeKey(deps, projectId, tokenId);
       return { id: tokenId };

@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
+import { z } from 'zod';
 import type { Caller, KeyKind } from '../base/caller.ts';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
+import { isStorable } from '../base/text.ts';
 import {
   findListedKey,
   findLiveKey,
@@ -11,6 +15,7 @@ import {
   insertProject,
   listKeys,
   listProjects,
+  setProjectName,
   setRevoked,
 } from './queries.ts';
 import type { ListedKey } from './queries.ts';
@@ -20,6 +25,14 @@ export { findProject, findProjectByName, listKeys, listProjects };
 export type { ListedKey };
 
 const PROJECTS_AT_ONCE = 200;
+export const PROJECT_NAME_CHARS_MAX = 200;
+
+export const ProjectName = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(PROJECT_NAME_CHARS_MAX, `at most ${PROJECT_NAME_CHARS_MAX} characters`)
+  .refine(isStorable, 'must be well-formed Unicode without U+0000');
 
 /** Every project's id, for work that is done project by project. */
 export async function* everyProject(deps: Pick<Deps, 'db'>): AsyncGenerator<string> {
@@ -31,7 +44,7 @@ export async function* everyProject(deps: Pick<Deps, 'db'>): AsyncGenerator<stri
   }
 }
 
-type ProjectDeps = Pick<Deps, 'db' | 'keys'>;
+type ProjectDeps = Pick<Deps, 'db' | 'keys' | 'audit'>;
 
 /** A revoked key stops working within this time, in every process. */
 export const KEY_CACHE_MS = 30_000;
@@ -76,33 +89,32 @@ export const findCaller = async (
   now = Date.now(),
 ): Promise<Caller | null> => (await findKey(deps, token, now))?.caller ?? null;
 
-/** Makes a key and answers its token, which is kept nowhere. */
-export const issueKey = async (
-  deps: ProjectDeps,
-  projectId: string,
-  kind: KeyKind,
-): Promise<string> => {
+/** Makes a key in a transaction of its project. */
+const makeKey = async (scope: Scope, kind: KeyKind): Promise<string> => {
   const token = makeToken(kind);
-  await insertKey(deps.db, {
-    projectId,
+  await insertKey(scope, {
     keyId: newId(),
     kind,
-    keyHash: hashToken(deps, token),
+    keyHash: hashToken(scope, token),
     lastFour: token.slice(-4),
   });
   return token;
 };
+
+/** Makes a key and answers its token, which is kept nowhere. */
+export const issueKey = (deps: ProjectDeps, projectId: string, kind: KeyKind): Promise<string> =>
+  inProject(deps, projectId, (scope) => makeKey(scope, kind));
 
 /**
  * Revokes a key; answers it, or null where the project has no such key. It stops working within
  * KEY_CACHE_MS in every process, in this one sooner. Revoking twice is revoking once.
  */
 export const revokeKey = async (
-  deps: Pick<Deps, 'db' | 'resources'>,
+  deps: ProjectDeps & Pick<Deps, 'resources'>,
   projectId: string,
   keyId: string,
 ): Promise<ListedKey | null> => {
-  await setRevoked(deps.db, projectId, keyId);
+  await inProject(deps, projectId, (scope) => setRevoked(scope, keyId));
   const cache = deps.resources.of(makeKeyCache, undefined);
   for (const [hash, { key }] of cache) if (key.keyId === keyId) cache.delete(hash);
   return findListedKey(deps.db, projectId, keyId);
@@ -115,14 +127,24 @@ export type NewProject = {
   hook_token: string;
 };
 
-/** Makes a project with one key of each kind. The tokens are shown here and never again. */
-export const createProject = async (deps: ProjectDeps, name: string): Promise<NewProject> => {
-  const projectId = newId();
-  await insertProject(deps.db, projectId, name);
-  return {
-    project_id: projectId,
-    publishable_key: await issueKey(deps, projectId, 'publishable'),
-    server_key: await issueKey(deps, projectId, 'server'),
-    hook_token: await issueKey(deps, projectId, 'hook'),
-  };
+/** Makes the project of a scope, without keys. */
+export const makeProject = async (scope: Scope, name: string): Promise<void> => {
+  await insertProject(scope, name);
 };
+
+/** Gives the project of a scope another name. */
+export const renameProject = async (scope: Scope, name: string): Promise<void> => {
+  await setProjectName(scope, name);
+};
+
+/** Makes a project with one key of each kind, all or nothing. The tokens are shown here and never again. */
+export const createProject = (deps: ProjectDeps, name: string): Promise<NewProject> =>
+  inProject(deps, newId(), async (scope) => {
+    await makeProject(scope, name);
+    return {
+      project_id: scope.projectId,
+      publishable_key: await makeKey(scope, 'publishable'),
+      server_key: await makeKey(scope, 'server'),
+      hook_token: await makeKey(scope, 'hook'),
+    };
+  });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
-import type { Db } from '../base/db.ts';
+import type { Db, Scope } from '../base/db.ts';
 import { KEY_KINDS } from '../base/caller.ts';
 import type { KeyKind } from '../base/caller.ts';
 
@@ -20,21 +20,25 @@ const ListedKey = z.strictObject({
 /** A key as people see it: never its token, of which only the last four characters are kept. */
 export type ListedKey = z.output<typeof ListedKey>;
 
-export const insertProject = (db: Db, projectId: string, name: string) =>
-  db.query(sql.unsafe`
+export const insertProject = ({ tx, projectId }: Scope, name: string) =>
+  tx.query(sql.unsafe`
     insert into projects.projects (project_id, name, created_at) values (${projectId}, ${name}, now())
   `);
 
+export const setProjectName = ({ tx, projectId }: Scope, name: string) =>
+  tx.query(sql.unsafe`
+    update projects.projects set name = ${name} where project_id = ${projectId}
+  `);
+
 export type KeyRow = {
-  projectId: string;
   keyId: string;
   kind: KeyKind;
   keyHash: Buffer;
   lastFour: string;
 };
 
-export const insertKey = (db: Db, { projectId, keyId, kind, keyHash, lastFour }: KeyRow) =>
-  db.query(sql.unsafe`
+export const insertKey = ({ tx, projectId }: Scope, { keyId, kind, keyHash, lastFour }: KeyRow) =>
+  tx.query(sql.unsafe`
     insert into projects.api_keys (project_id, key_id, kind, key_hash, last_four, created_at)
     values (${projectId}, ${keyId}, ${kind}, ${sql.binary(keyHash)}, ${lastFour}, now())
   `);
@@ -60,8 +64,8 @@ export const listKeys = (
   `);
 };
 
-export const setRevoked = (db: Db, projectId: string, keyId: string) =>
-  db.query(sql.unsafe`
+export const setRevoked = ({ tx, projectId }: Scope, keyId: string) =>
+  tx.query(sql.unsafe`
     update projects.api_keys set revoked_at = now()
     where project_id = ${projectId} and key_id = ${keyId} and revoked_at is null
   `);

@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { addProvider, editProvider, pageProviders, removeProvider, sendTest } from './acts.ts';
 import { DomainQuery, readDomainHealth } from './domain_routes.ts';
@@ -49,27 +49,27 @@ export const providerProcedures = ({ isStopped, releaseRamped }: ProviderDoors) 
       }),
 
     /** Proves the settings, then keeps them. */
-    add: projectProcedure
+    add: editorProcedure
       .input(z.object({ provider: ProviderInput }))
       .mutation(({ ctx: { deps }, input: { projectId, provider } }) =>
         addProvider({ deps, projectId }, newId(), provider),
       ),
 
-    edit: projectProcedure
+    edit: editorProcedure
       .input(OfProvider.extend({ change: ProviderChange }))
       .mutation(async ({ ctx: { deps }, input: { projectId, providerId, change } }) => {
         const row = await inProject(deps, projectId, (scope) => get(scope, providerId));
         return editProvider({ deps, projectId }, row, change, releaseRamped);
       }),
 
-    remove: projectProcedure
+    remove: editorProcedure
       .input(OfProvider)
       .mutation(({ ctx: { deps }, input: { projectId, providerId } }) =>
         removeProvider({ deps, projectId }, providerId),
       ),
 
     /** Sends one real message. */
-    test: projectProcedure
+    test: editorProcedure
       .input(OfProvider.extend({ to: Email }))
       .mutation(async ({ ctx: { deps }, input: { projectId, providerId, to } }) => {
         const row = await inProject(deps, projectId, (scope) => get(scope, providerId));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { newId } from '../base/ids.ts';
 import { closeDoors } from './analyst_doors.ts';
 import { toScramVerifier } from './scram.ts';
 
@@ -71,6 +72,16 @@ const writeRole = async (client: pg.Client, role: string, password: string): Pro
   await client.query(`grant trunkline_analyst to ${name}`);
 };
 
+/** Puts the command into the project's audit log, in the transaction of what it does. */
+const note = async (client: pg.Client, projectId: string, command: string): Promise<void> => {
+  await client.query(`select set_config('trunkline.project_id', $1, true)`, [projectId]);
+  await client.query(
+    `insert into admin.audit (project_id, audit_id, at, actor_kind, action, targets)
+    values ($1, $2, now(), 'operator', $3, '{}')`,
+    [projectId, newId(), command],
+  );
+};
+
 /** Makes a login for analysts of one project, or gives it a new password; answers the role and the password. */
 export const keepLogin = async (
   client: pg.Client,
@@ -92,6 +103,7 @@ export const keepLogin = async (
       `alter role ${pg.escapeIdentifier(role)} set ${setting} = ${pg.escapeLiteral(value)}`,
     );
   }
+  await note(client, key.projectId, 'make analyst');
   await client.query('commit');
   await endSessions(client, role);
   return { role, password };
@@ -103,6 +115,9 @@ export const removeLogin = async (client: pg.Client, key: AnalystKey): Promise<b
   if (!(await hasRole(client, role))) return false;
   await client.query(`alter role ${pg.escapeIdentifier(role)} nologin`);
   await endSessions(client, role);
+  await client.query('begin');
   await client.query(`drop role ${pg.escapeIdentifier(role)}`);
+  await note(client, key.projectId, 'make analyst-remove');
+  await client.query('commit');
   return true;
 };

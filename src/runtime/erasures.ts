@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { openLog } from '../base/log.ts';
@@ -91,7 +92,7 @@ const main = async (command: string, file: string): Promise<void> => {
   const db = await openDb(runtimeUrl(await findDatabase(), keys), 1);
   const work = command === 'replay' ? replayLedger : exportLedger;
   try {
-    await work({ db, keys, log: openLog('silent') }, file);
+    await work(asOperator({ db, keys, log: openLog('silent') }, 'make erasures-replay'), file);
   } finally {
     await db.end();
   }

@@ -30,7 +30,7 @@ const main = async ([project = '', verb, path = '', ...rest]: string[]): Promise
   const projectId = readProjectId(project);
   if (path === '') throw new Error('Say which folder: folder=<path>');
   if (verb !== 'export' && verb !== 'apply') throw new Error('export or apply');
-  await inOneProject(projectId, (scope) =>
+  await inOneProject(projectId, `make project-${verb}`, (scope) =>
     verb === 'export' ? write(scope, path, rest) : apply(scope, path, rest),
   );
 };

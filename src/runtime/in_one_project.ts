@@ -1,3 +1,4 @@
+import { asOperator } from '../base/audit.ts';
 import { inProject, openDb } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
@@ -15,15 +16,16 @@ export const readProjectId = (given: string): string => {
   return given;
 };
 
-/** Does the work of a command in one transaction of its project, on the database of this installation. */
+/** Does the work of a command in one transaction of its project, on the database of this installation; audited. */
 export const inOneProject = async (
   projectId: string,
+  command: string,
   work: (scope: Scope) => Promise<void>,
 ): Promise<void> => {
   const keys = await readKeys();
   const db = await openDb(runtimeUrl(await findDatabase(), keys), 1);
   try {
-    await inProject({ db, keys }, projectId, work);
+    await inProject(asOperator({ db, keys }, command), projectId, work);
   } catch (error) {
     if (!(error instanceof OnlyLooked)) throw error;
     console.log(error.message);

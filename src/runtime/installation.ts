@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { keepAdministrator } from '../admin/admin.ts';
 import { readConfig, SETTING_NAMES } from '../config.ts';
+import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Keys } from '../base/keys.ts';
@@ -69,7 +70,8 @@ const openDeps = async (env: Record<string, string>): Promise<Deps> => {
   const keys = new Keys(config.masterKey, config.outerKeys);
   await migrate({ config, keys });
   const db = await openDb(runtimeUrl(config.databaseUrl, keys), 2);
-  return { config, keys, db, log: openLog('silent'), resources: new Resources() };
+  const deps = { config, keys, db, log: openLog('silent'), resources: new Resources() };
+  return asOperator(deps, 'make start');
 };
 
 const providerOf = (home: Home, { mail_username, mail_password }: Secrets) => ({

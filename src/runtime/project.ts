@@ -1,12 +1,11 @@
 // `make project name=…`: a new project, its keys and hook token as JSON on stdout.
+import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
-import { createProject } from '../projects/projects.ts';
+import { createProject, PROJECT_NAME_CHARS_MAX } from '../projects/projects.ts';
 import { findDatabase } from './find_database.ts';
 import { readKeys } from './home.ts';
 import { runCommand } from './run_command.ts';
-
-const PROJECT_NAME_CHARS_MAX = 200;
 
 const main = async (name: string): Promise<void> => {
   if (name === '' || name.length > PROJECT_NAME_CHARS_MAX) {
@@ -18,7 +17,9 @@ const main = async (name: string): Promise<void> => {
   const keys = await readKeys();
   const db = await openDb(runtimeUrl(url, keys), 1);
   try {
-    console.log(JSON.stringify(await createProject({ db, keys }, name), null, 2));
+    console.log(
+      JSON.stringify(await createProject(asOperator({ db, keys }, 'make project'), name), null, 2),
+    );
   } finally {
     await db.end();
   }

@@ -14,7 +14,7 @@ const main = async ([project = '', name = '', sender = '']: string[]): Promise<v
   const names = readdirSync(READY).toSorted();
   if (!names.includes(name)) throw new Error(`ready= is one of ${names.join(', ')}`);
   const folder = readFolder(join(READY, name));
-  await inOneProject(projectId, async (scope) =>
+  await inOneProject(projectId, 'make automation-ready', async (scope) =>
     sayChanges(await applyFolder(scope, folder, { sender: sender || undefined, activates: true })),
   );
 };

@@ -1,5 +1,6 @@
 // `make hold-sending` and `make resume-sending`: whether anything may leave the house, as after a restore.
-import { inProject, openDb } from '../base/db.ts';
+import { asOperator } from '../base/audit.ts';
+import { inInstallation, inProject, openDb } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import { holdSending, readSending, resumeSending } from '../base/sending.ts';
@@ -9,7 +10,7 @@ import { findDatabase } from './find_database.ts';
 import { readKeys } from './home.ts';
 import { runCommand } from './run_command.ts';
 
-type CommandDeps = Pick<Deps, 'db' | 'keys'>;
+type CommandDeps = Pick<Deps, 'db' | 'keys' | 'audit'>;
 
 const HOW = `  make resume-sending                  what was due before is not sent (it may have been, after the backup)
   make resume-sending overdue=send     what was due before is sent too, as far as its expires_after allows
@@ -28,8 +29,8 @@ const holdAll = async (deps: CommandDeps, restoredAt: Date): Promise<number> => 
   return count;
 };
 
-const hold = async ({ db }: CommandDeps): Promise<void> => {
-  const since = await holdSending(db);
+const hold = async (deps: CommandDeps): Promise<void> => {
+  const since = await inInstallation(deps, holdSending);
   console.log(`Nothing is sent since ${since.toISOString()}. To go on:\n${HOW}`);
 };
 
@@ -42,9 +43,9 @@ const resume = async (deps: CommandDeps, overdue: string, failover: string): Pro
     console.log('Sending is not held: there is nothing to resume.');
     return;
   }
-  const restoredAt = isHeld && overdue !== 'send' ? await holdSending(deps.db) : null;
+  const restoredAt = isHeld && overdue !== 'send' ? await inInstallation(deps, holdSending) : null;
   const unknown = restoredAt ? await holdAll(deps, restoredAt) : 0;
-  await resumeSending(deps.db, { restoredAt, countsTimeline });
+  await inInstallation(deps, (tx) => resumeSending(tx, { restoredAt, countsTimeline }));
   console.log(`Sending goes on.`);
   if (restoredAt)
     console.log(
@@ -56,7 +57,8 @@ const main = async (command: string, overdue: string, failover: string): Promise
   const keys = await readKeys();
   const db = await openDb(runtimeUrl(await findDatabase(), keys), 1);
   try {
-    await (command === 'hold' ? hold({ db, keys }) : resume({ db, keys }, overdue, failover));
+    const deps = asOperator({ db, keys }, `make ${command}-sending`);
+    await (command === 'hold' ? hold(deps) : resume(deps, overdue, failover));
   } finally {
     await db.end();
   }

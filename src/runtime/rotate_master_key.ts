@@ -1,4 +1,5 @@
 // `make rotate-master-key`: step by step, says what comes next. Nothing has to stop for it.
+import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import { findDatabase } from './find_database.ts';
@@ -10,7 +11,7 @@ const rewrap = async (): Promise<number> => {
   const keys = await readKeys();
   const db = await openDb(runtimeUrl(await findDatabase(), keys), 1);
   try {
-    return await rewrapAll({ db, keys });
+    return await rewrapAll(asOperator({ db, keys }, 'make rotate-master-key'));
   } finally {
     await db.end();
   }

@@ -1,5 +1,6 @@
 // `make seed people=… events=… [project=…] [days=…] [seed=…] [until=…]`: a project with people and their past.
 import { z } from 'zod';
+import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import { createProject, findProject } from '../projects/projects.ts';
@@ -88,7 +89,9 @@ const main = async ({ project, ...options }: SeedOptions & { project?: string | 
     if (project !== undefined && !(await findProject(db, project)))
       throw new Error(`There is no project ${project}.`);
     const made =
-      project === undefined ? await createProject({ db, keys }, 'Seeded') : { project_id: project };
+      project === undefined
+        ? await createProject(asOperator({ db, keys }, 'make seed'), 'Seeded')
+        : { project_id: project };
     // Before the work: whoever is interrupted keeps the keys, and knows how to go on.
     console.log(JSON.stringify(made, null, 2));
     if (project !== undefined)

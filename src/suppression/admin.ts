@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import { EMAIL_CHARS_MAX } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { changesOf } from './changes.ts';
 import type { Others } from './changes.ts';
@@ -50,28 +50,28 @@ export const suppressionProcedures = (others: Others) => {
         inProject(ctx.deps, input.projectId, (scope) => readAddressState(scope, input.email)),
       ),
 
-    suppress: projectProcedure.input(Said).mutation(({ ctx: { deps }, input }) => {
+    suppress: editorProcedure.input(Said).mutation(({ ctx: { deps }, input }) => {
       const { projectId, email, note } = input;
       return changes.suppress({ deps, projectId }, { email, source, ...noteOf(note) });
     }),
 
-    lift: projectProcedure.input(Lifted).mutation(({ ctx: { deps }, input }) => {
+    lift: editorProcedure.input(Lifted).mutation(({ ctx: { deps }, input }) => {
       const { projectId, email, reason: note, lift_complaint: liftsComplaints } = input;
       return changes.lift({ deps, projectId }, { email, source, note, liftsComplaints });
     }),
 
-    unsubscribe: projectProcedure.input(Said).mutation(({ ctx: { deps }, input }) => {
+    unsubscribe: editorProcedure.input(Said).mutation(({ ctx: { deps }, input }) => {
       const { projectId, email, note } = input;
       return changes.unsubscribe({ deps, projectId }, { email, source, ...noteOf(note) });
     }),
 
-    resubscribe: projectProcedure.input(Said).mutation(({ ctx: { deps }, input }) => {
+    resubscribe: editorProcedure.input(Said).mutation(({ ctx: { deps }, input }) => {
       const { projectId, email, note } = input;
       return changes.resubscribe({ deps, projectId }, { email, source, ...noteOf(note) });
     }),
 
     /** Takes a list in; answers what of it could not be read, and the id by which it is taken back. */
-    import: projectProcedure
+    import: editorProcedure
       .input(z.object({ list: NewImport }))
       .mutation(async ({ ctx: { deps }, input: { projectId, list } }) => {
         const { items, errors } = readImport(list);
@@ -80,7 +80,7 @@ export const suppressionProcedures = (others: Others) => {
         return { import_id: told.importId, addresses: items.length, added, errors };
       }),
 
-    undoImport: projectProcedure
+    undoImport: editorProcedure
       .input(OfImport)
       .mutation(async ({ ctx: { deps }, input: { projectId, importId } }) => {
         const { count } = await inProject(deps, projectId, (scope) =>

@@ -58,9 +58,12 @@ beforeAll(async () => {
 
 test('projects are listed newest first, page by page', async () => {
   const first = await client.projects.list.query({ limit: 1 });
-  expect(first.items).toEqual([{ id: elsewhere, name: 'elsewhere' }]);
+  expect(first.items).toEqual([{ id: elsewhere, name: 'elsewhere', role: 'owner' }]);
   const second = await client.projects.list.query({ limit: 1, cursor: first.next_cursor ?? '' });
-  expect(second).toEqual({ items: [{ id: projectId, name: 'test' }], next_cursor: null });
+  expect(second).toEqual({
+    items: [{ id: projectId, name: 'test', role: 'owner' }],
+    next_cursor: null,
+  });
 });
 
 test('events are listed as they arrived, whenever they occurred, page by page', async () => {

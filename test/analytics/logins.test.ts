@@ -122,8 +122,9 @@ test('an owner who is no superuser can make a login too', async () => {
     create role ${owner} login createrole;
     grant trunkline_analyst to ${owner} with admin option;
     alter database ${rows[0].name} owner to ${owner};
-    grant usage on schema projects to ${owner};
-    grant select on projects.projects to ${owner}`);
+    grant usage on schema projects, admin to ${owner};
+    grant select on projects.projects to ${owner};
+    grant insert on admin.audit to ${owner}`);
   const url = new URL(database.url);
   url.username = owner;
   const client = new pg.Client({ connectionString: url.href });

@@ -18,6 +18,7 @@ const helpers = {} as JobHelpers;
 test('a task’s name is its path', async () => {
   const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
   expect(Object.keys(tasks).toSorted()).toEqual([
+    'admin/forget_audit',
     'automations/advance_runs',
     'automations/call_endpoint',
     'automations/read_segment_entries',
@@ -50,6 +51,7 @@ test('a payload is parsed before the handler sees it', async () => {
 test('every task refuses a payload without its ids', async () => {
   const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
   const needNothing = [
+    'admin/forget_audit',
     'feedback/forget_posts',
     'http/forget_keys',
     'ingest/drop_partitions',

@@ -43,8 +43,12 @@ export const testBrowser = (): TestBrowser => {
   };
 };
 
-export const fillLogin = async (page: Page, password = OWNER.password): Promise<void> => {
-  await page.getByLabel('E-mail address').fill(OWNER.email);
+export const fillLogin = async (
+  page: Page,
+  password = OWNER.password,
+  email = OWNER.email,
+): Promise<void> => {
+  await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.keyboard.press('Enter');
 };

@@ -68,6 +68,13 @@ describe('200', () => {
     });
     expect(await topic()).toMatchObject({ arn: TOPIC, unsubscribed_at: null });
     expect(await changes()).toEqual([['confirmed', TOPIC]]);
+    const log = await database.owner.query(
+      'select actor_kind, actor_id, action from admin.audit where project_id = $1',
+      [api.project.project_id],
+    );
+    expect(log.rows).toEqual([
+      { actor_kind: 'service', actor_id: null, action: 'amazon-ses: topic confirmed' },
+    ]);
 
     const email = someone();
     const { body } = await post(notificationOf(bounceOf(email)));

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { AddressState } from '../api.ts';
 import { AddressActions } from '../parts/address_actions.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { Back } from '../parts/back.tsx';
 import { Failed } from '../parts/failed.tsx';
 import { Loading } from '../parts/paged.tsx';
@@ -87,7 +88,9 @@ export const AddressPage = () => {
               The person was erased. What is known of the address outlives them, unread.
             </Alert>
           )}
-          <AddressActions projectId={projectId} email={email} state={data} />
+          <ForRole projectId={projectId} role="editor" to="to change how it stands">
+            <AddressActions projectId={projectId} email={email} state={data} />
+          </ForRole>
           <Paper withBorder p="md" component="section">
             <Title order={2} size="h5" mb="md">
               History

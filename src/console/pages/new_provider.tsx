@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Back } from '../parts/back.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { kinds, toGiven } from '../parts/provider_fields.ts';
 import type { Kind, Typed } from '../parts/provider_fields.ts';
@@ -63,22 +64,24 @@ export const NewProviderPage = () => {
         title="Add provider"
         note="It is connected to and tried before anything is kept. Amazon SES gets a real mail to its own simulator."
       />
-      <KindChoice
-        kind={kind}
-        onChoose={(chosen) => {
-          setKind(chosen);
-          add.reset();
-        }}
-      />
-      <ProviderForm
-        kind={kind}
-        typed={typed}
-        onType={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
-        onSubmit={submit}
-        label="Try and save"
-        isPending={add.isPending}
-        error={add.error}
-      />
+      <ForRole projectId={projectId} role="editor" to="to add one">
+        <KindChoice
+          kind={kind}
+          onChoose={(chosen) => {
+            setKind(chosen);
+            add.reset();
+          }}
+        />
+        <ProviderForm
+          kind={kind}
+          typed={typed}
+          onType={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+          onSubmit={submit}
+          label="Try and save"
+          isPending={add.isPending}
+          error={add.error}
+        />
+      </ForRole>
     </Stack>
   );
 };

@@ -10,6 +10,7 @@ import { Back } from '../parts/back.tsx';
 import { DomainHealth } from '../parts/domain_health.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { fieldOf } from '../parts/form.ts';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
@@ -162,13 +163,17 @@ const Known = ({ provider: known, projectId }: Props) => (
         <Tabs.Tab value="domain">Domain</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="settings">
-        <Stack>
-          <Edit provider={known} projectId={projectId} />
-          <Remove provider={known} projectId={projectId} />
-        </Stack>
+        <ForRole projectId={projectId} role="editor" to="to change it">
+          <Stack>
+            <Edit provider={known} projectId={projectId} />
+            <Remove provider={known} projectId={projectId} />
+          </Stack>
+        </ForRole>
       </Tabs.Panel>
       <Tabs.Panel value="test">
-        <Test provider={known} projectId={projectId} />
+        <ForRole projectId={projectId} role="editor" to="to send a test message">
+          <Test provider={known} projectId={projectId} />
+        </ForRole>
       </Tabs.Panel>
       <Tabs.Panel value="domain">
         <DomainHealth projectId={projectId} providerId={known.id} />

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Provider } from '../api.ts';
 import { Empty } from '../parts/empty.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { kinds } from '../parts/provider_fields.ts';
@@ -55,7 +56,9 @@ const NoProvider = ({ projectId }: { projectId: string }) => (
     <Stack align="flex-start">
       Mail leaves through an account of your own: any SMTP relay, SMTP2GO or Amazon SES. Connect one
       with the address that your mail comes from; it is tried before it is kept.
-      <Add projectId={projectId} />
+      <ForRole projectId={projectId} role="editor" to="to connect one">
+        <Add projectId={projectId} />
+      </ForRole>
     </Stack>
   </Empty>
 );
@@ -68,7 +71,11 @@ export const ProvidersPage = () => {
     <Stack>
       <Group justify="space-between" align="flex-end">
         <PageTitle title="Email providers" note="Through whom this project sends, per sender." />
-        {!isEmpty && <Add projectId={projectId} />}
+        {!isEmpty && (
+          <ForRole projectId={projectId} role="editor" to="to add one">
+            <Add projectId={projectId} />
+          </ForRole>
+        )}
       </Group>
       <Paged list={list} empty={<NoProvider projectId={projectId} />}>
         {(items) => (

@@ -1,5 +1,6 @@
 import {
   Alert,
+  Anchor,
   Button,
   Center,
   Paper,
@@ -9,7 +10,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { api, explain } from '../api.ts';
 import { Brand } from '../parts/brand.tsx';
@@ -68,6 +69,9 @@ export const SignIn = () => {
             <Button type="submit" loading={signIn.isPending}>
               Sign in
             </Button>
+            <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/request-access" />}>
+              No account? Request access
+            </Anchor>
           </Stack>
         </form>
       </Paper>

@@ -6,6 +6,7 @@ import type { SubmitEvent } from 'react';
 import { AddAddress } from '../parts/add_address.tsx';
 import { AddressList } from '../parts/address_list.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { fieldOf } from '../parts/form.ts';
 import { ImportList } from '../parts/import_list.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
@@ -123,7 +124,9 @@ export const SuppressionsPage = () => {
           title="Suppressions"
           note="Addresses that must be left alone: by every mail, or by marketing mail only."
         />
-        <Tools projectId={projectId} />
+        <ForRole projectId={projectId} role="editor" to="to add addresses">
+          <Tools projectId={projectId} />
+        </ForRole>
       </Group>
       <Search
         email={email ?? ''}

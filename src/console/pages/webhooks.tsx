@@ -19,6 +19,7 @@ import type { Webhook } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Failed } from '../parts/failed.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { fieldOf } from '../parts/form.ts';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
@@ -100,15 +101,17 @@ const Topic = ({ projectId, webhook: { topic } }: Props) => {
       {topic.unsubscribed_at !== null && (
         <Alert color="orange">It was unsubscribed. Subscribe it again at Amazon SNS.</Alert>
       )}
-      <Button
-        size="xs"
-        variant={isSure ? 'filled' : 'default'}
-        color={isSure ? 'red' : 'gray'}
-        loading={reset.isPending}
-        onClick={() => (isSure ? reset.mutate(undefined) : setIsSure(true))}
-      >
-        {isSure ? 'Yes, let the next topic that asks count' : 'Reset the topic'}
-      </Button>
+      <ForRole projectId={projectId} role="editor" to="to reset the topic">
+        <Button
+          size="xs"
+          variant={isSure ? 'filled' : 'default'}
+          color={isSure ? 'red' : 'gray'}
+          loading={reset.isPending}
+          onClick={() => (isSure ? reset.mutate(undefined) : setIsSure(true))}
+        >
+          {isSure ? 'Yes, let the next topic that asks count' : 'Reset the topic'}
+        </Button>
+      </ForRole>
       <Refused error={reset.error} />
     </Stack>
   );
@@ -158,7 +161,9 @@ const Card = ({ webhook, projectId }: Props) => {
           {proofs[webhook.verified_by]}
         </Text>
         {webhook.verified_by === 'signing_key' && (
-          <SigningKey webhook={webhook} projectId={projectId} />
+          <ForRole projectId={projectId} role="editor" to="to set the signing key">
+            <SigningKey webhook={webhook} projectId={projectId} />
+          </ForRole>
         )}
         {webhook.verified_by === 'topic' && <Topic webhook={webhook} projectId={projectId} />}
         <RefusedTopics webhook={webhook} />
@@ -228,7 +233,15 @@ export const WebhooksPage = () => {
       <WebhookTokens projectId={projectId} />
       {isPending && <Loading />}
       {error !== null && !data && <Failed error={error} />}
-      {data && <SoftBounces projectId={projectId} max={data.soft_bounces_max} />}
+      {data && (
+        <ForRole
+          projectId={projectId}
+          role="editor"
+          to={`to change it: after ${data.soft_bounces_max} soft bounces in a row an address is suppressed`}
+        >
+          <SoftBounces projectId={projectId} max={data.soft_bounces_max} />
+        </ForRole>
+      )}
       {data?.items.map((webhook) => (
         <Card key={webhook.slug} webhook={webhook} projectId={projectId} />
       ))}

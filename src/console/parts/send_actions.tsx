@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { api } from '../api.ts';
 import type { SendDetail } from '../api.ts';
 import { useChange } from '../changes.ts';
+import { ForRole } from './for_role.tsx';
 import { Refused } from './refused.tsx';
 import { inWords } from './statuses.ts';
 
@@ -83,10 +84,11 @@ const Cancel = ({ projectId, send: { id, status } }: Props) => {
 export const SendActions = (props: Props) => {
   const { status, waits_for } = props.send;
   const mayCancel = status === 'queued' || (status === 'unknown' && waits_for !== null);
+  if (status !== 'unknown' && !mayCancel) return null;
   return (
-    <>
+    <ForRole projectId={props.projectId} role="editor" to="to decide about this send">
       {status === 'unknown' && <Unknown {...props} />}
       {mayCancel && <Cancel {...props} />}
-    </>
+    </ForRole>
   );
 };

@@ -1,22 +1,26 @@
 import {
   ActionIcon,
+  Anchor,
   AppShell,
   Burger,
   Group,
   NavLink,
   Select,
+  ScrollArea,
   Stack,
-  Text,
   Tooltip,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
+  IconHistory,
+  IconKey,
   IconLayoutDashboard,
   IconLogout,
   IconMailForward,
   IconMailOff,
   IconServer,
   IconUsers,
+  IconUsersGroup,
   IconWebhook,
 } from '@tabler/icons-react';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
@@ -44,6 +48,9 @@ const places = [
     exact: false,
   },
   { to: '/p/$projectId/settings/webhooks', label: 'Webhooks', Icon: IconWebhook, exact: false },
+  { to: '/p/$projectId/settings/members', label: 'Members', Icon: IconUsersGroup, exact: false },
+  { to: '/p/$projectId/settings/keys', label: 'Keys', Icon: IconKey, exact: false },
+  { to: '/p/$projectId/settings/audit', label: 'Audit log', Icon: IconHistory, exact: false },
 ] as const;
 
 const ProjectPicker = ({ projectId }: { projectId: string }) => {
@@ -90,9 +97,21 @@ const Account = () => {
   const { signOut } = useSession();
   return (
     <Group justify="space-between" wrap="nowrap">
-      <Text size="sm" c="dimmed" truncate title={data.person?.email}>
-        {data.person?.email}
-      </Text>
+      <Stack gap={2} miw={0}>
+        {data.person?.is_admin === true && (
+          <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/access-requests" />}>
+            Installation
+          </Anchor>
+        )}
+        <Anchor
+          size="sm"
+          truncate
+          title={data.person?.email ?? ''}
+          renderRoot={(props) => <Link {...props} to="/account" />}
+        >
+          {data.person?.email}
+        </Anchor>
+      </Stack>
       <Tooltip label="Sign out">
         <ActionIcon
           variant="default"
@@ -138,7 +157,7 @@ export const Shell = () => {
         <AppShell.Section>
           <ProjectPicker projectId={projectId} />
         </AppShell.Section>
-        <AppShell.Section grow mt="md">
+        <AppShell.Section grow mt="md" mb="sm" component={ScrollArea}>
           <Navigation projectId={projectId} onGo={close} />
         </AppShell.Section>
         <AppShell.Section>

@@ -2,10 +2,12 @@ import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../api.ts';
 import { useChange } from '../changes.ts';
+import { ForRole } from './for_role.tsx';
 import { Refused } from './refused.tsx';
 
-/** Takes an import back, once somebody has said so twice. */
-export const UndoImport = ({ projectId, importId }: { projectId: string; importId: string }) => {
+type Props = { projectId: string; importId: string };
+
+const Undo = ({ projectId, importId }: Props) => {
   const [isSure, setIsSure] = useState(false);
   const undo = useChange(projectId, ['addresses'], () =>
     api.suppressions.undoImport.mutate({ projectId, importId }),
@@ -32,3 +34,10 @@ export const UndoImport = ({ projectId, importId }: { projectId: string; importI
     </Group>
   );
 };
+
+/** Takes an import back, once somebody has said so twice. */
+export const UndoImport = (props: Props) => (
+  <ForRole projectId={props.projectId} role="editor">
+    <Undo {...props} />
+  </ForRole>
+);

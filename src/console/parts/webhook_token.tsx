@@ -1,13 +1,16 @@
 import { Alert, Button, Code, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { webhookTokens } from '../queries.ts';
-import { Copy } from './copy.tsx';
 import { Failed } from './failed.tsx';
+import { ForRole } from './for_role.tsx';
 import { Loading } from './paged.tsx';
+import { PasswordAgain } from './password_again.tsx';
 import { Refused } from './refused.tsx';
+import { ShownOnce } from './shown_once.tsx';
 import { When } from './when.tsx';
 
 type Token = { id: string; last_four: string; created_at: string };
@@ -26,37 +29,32 @@ const One = ({ projectId, token }: { projectId: string; token: Token }) => {
         </Text>
         <When at={token.created_at} />
       </Group>
-      <Button
-        size="xs"
-        variant={isSure ? 'filled' : 'default'}
-        color={isSure ? 'red' : 'gray'}
-        loading={revoke.isPending}
-        onClick={() => (isSure ? revoke.mutate(undefined) : setIsSure(true))}
-        aria-label={`${isSure ? 'Yes, revoke' : 'Revoke'} the token that ends in ${token.last_four}`}
-      >
-        {isSure ? 'Yes, revoke it' : 'Revoke'}
-      </Button>
+      <ForRole projectId={projectId} role="owner">
+        <Button
+          size="xs"
+          variant={isSure ? 'filled' : 'default'}
+          color={isSure ? 'red' : 'gray'}
+          loading={revoke.isPending}
+          onClick={() => (isSure ? revoke.mutate(undefined) : setIsSure(true))}
+          aria-label={`${isSure ? 'Yes, revoke' : 'Revoke'} the token that ends in ${token.last_four}`}
+        >
+          {isSure ? 'Yes, revoke it' : 'Revoke'}
+        </Button>
+      </ForRole>
       <Refused error={revoke.error} />
     </Group>
   );
 };
 
-const Fresh = ({ token }: { token: string }) => (
-  <Alert color="teal" role="status" title="Copy the new token now: it is shown this once">
-    <Group wrap="nowrap" gap="xs">
-      <Code block className="snippet" flex={1}>
-        {token}
-      </Code>
-      <Copy value={token} what="the token" />
-    </Group>
-  </Alert>
-);
+const ONCE = 'Copy the new token now: it is shown this once';
+const ABOUT = 'Whoever has it can tell this project of bounces and deliveries.';
 
 /** The tokens that providers post with: a new one first, then the old one goes. */
 export const WebhookTokens = ({ projectId }: { projectId: string }) => {
   const { data, isPending, error } = useQuery(webhookTokens(projectId));
-  const issue = useChange(projectId, ['webhook_tokens'], () =>
-    api.webhookTokens.issue.mutate({ projectId }),
+  const [isAsked, asked] = useDisclosure();
+  const issue = useChange(projectId, ['webhook_tokens'], (password: string) =>
+    api.webhookTokens.issue.mutate({ projectId, password }),
   );
   return (
     <Paper withBorder p="md" component="section">
@@ -65,17 +63,18 @@ export const WebhookTokens = ({ projectId }: { projectId: string }) => {
           <Title order={2} size="h4">
             Token
           </Title>
-          <Button size="xs" loading={issue.isPending} onClick={() => issue.mutate(undefined)}>
-            Make a new token
-          </Button>
+          <ForRole projectId={projectId} role="owner" to="for a new token">
+            <Button size="xs" onClick={asked.open}>
+              Make a new token
+            </Button>
+          </ForRole>
         </Group>
         <Text size="sm" c="dimmed">
           Providers prove with it that they are yours: as bearer token, as password, in the header
           X-Webhook-Token, or as ?token= at the end of the address. To replace it, make a new one,
           give it to your providers, then revoke the old one.
         </Text>
-        {issue.data && <Fresh token={issue.data.token} />}
-        <Refused error={issue.error} />
+        {issue.data && <ShownOnce title={ONCE} value={issue.data.token} what="the token" />}
         {isPending && <Loading />}
         {error !== null && !data && <Failed error={error} />}
         {data?.items.length === 0 && (
@@ -85,6 +84,14 @@ export const WebhookTokens = ({ projectId }: { projectId: string }) => {
           <One key={token.id} projectId={projectId} token={token} />
         ))}
       </Stack>
+      <PasswordAgain
+        title="Make a new token"
+        about={ABOUT}
+        label="Make the token"
+        isOpen={isAsked}
+        onClose={asked.close}
+        change={issue}
+      />
     </Paper>
   );
 };

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { inInstallation } from '../base/db.ts';
+import { PASSWORD_CHARS_MAX, personProcedure, router } from '../base/procedure.ts';
+import { Refusal } from '../base/refusal.ts';
+import { hashPassword, Password } from './password.ts';
+import { deleteOtherSessions, deleteSessionOf, listSessions, setPassword } from './queries.ts';
+import { sessionHashOf } from './sessions.ts';
+
+/** So many of somebody's sessions are listed, the last used first. */
+export const SESSIONS_SHOWN_MAX = 50;
+
+const NewPassword = z.strictObject({
+  old_password: z.string().min(1).max(PASSWORD_CHARS_MAX),
+  new_password: Password,
+});
+
+/** What everybody may do about their own account. */
+export const accountProcedures = router({
+  sessions: personProcedure.query(async ({ ctx }) => {
+    const currentHash = sessionHashOf(ctx.deps, ctx.sessionToken ?? '');
+    const personId = ctx.person.person_id;
+    const rows = await listSessions(ctx.deps.db, {
+      personId,
+      currentHash,
+      limit: SESSIONS_SHOWN_MAX,
+    });
+    return {
+      items: rows.map(({ session_id, created_at, last_seen_at, expires_at, is_current }) => ({
+        id: session_id,
+        created_at: created_at.toISOString(),
+        last_seen_at: last_seen_at.toISOString(),
+        expires_at: expires_at.toISOString(),
+        is_current,
+      })),
+    };
+  }),
+
+  /** Ends one of one's own sessions, wherever it is open. */
+  endSession: personProcedure
+    .input(z.strictObject({ sessionId: z.uuid() }))
+    .mutation(async ({ ctx, input }) => {
+      const isEnded = await inInstallation(ctx.deps, (tx) =>
+        deleteSessionOf(tx, ctx.person.person_id, input.sessionId),
+      );
+      if (!isEnded) throw new Refusal('not_found', { detail: 'There is no such session.' });
+      return { id: input.sessionId };
+    }),
+
+  /** Ends all but the one that asks. */
+  endOtherSessions: personProcedure.mutation(async ({ ctx }) => {
+    const kept = sessionHashOf(ctx.deps, ctx.sessionToken ?? '');
+    const { rowCount } = await inInstallation(ctx.deps, (tx) =>
+      deleteOtherSessions(tx, ctx.person.person_id, kept),
+    );
+    return { ended: rowCount };
+  }),
+
+  /** The other sessions end with the old password. */
+  changePassword: personProcedure.input(NewPassword).mutation(async ({ ctx, input }) => {
+    await ctx.confirm(ctx.person, input.old_password);
+    const passwordHash = await hashPassword(input.new_password);
+    const keptHash = sessionHashOf(ctx.deps, ctx.sessionToken ?? '');
+    await inInstallation(ctx.deps, (tx) =>
+      setPassword(tx, ctx.person.person_id, { passwordHash, keptHash }),
+    );
+    return { changed: true };
+  }),
+});

@@ -1,0 +1,68 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import type { AuditSearch } from './pages/audit.tsx';
+import type { RequestStatus } from './people_queries.ts';
+import { project, root, signedIn, text } from './roots.tsx';
+
+const members = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/members',
+  component: lazyRouteComponent(() => import('./pages/members.tsx'), 'MembersPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/keys',
+  component: lazyRouteComponent(() => import('./pages/keys.tsx'), 'KeysPage'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/audit',
+  validateSearch: ({ who, what, from, until }): AuditSearch => ({
+    who: text(who),
+    what: text(what),
+    from: text(from),
+    until: text(until),
+  }),
+  component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'AuditPage'),
+});
+
+const account = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
+});
+
+const people = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/people',
+  component: lazyRouteComponent(() => import('./pages/people.tsx'), 'PeoplePage'),
+});
+
+const accessRequests = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/access-requests',
+  validateSearch: ({ status }): { status?: RequestStatus | undefined } => ({
+    status: status === 'approved' || status === 'refused' ? status : undefined,
+  }),
+  component: lazyRouteComponent(() => import('./pages/access_requests.tsx'), 'AccessRequestsPage'),
+});
+
+const requestAccess = createRoute({
+  getParentRoute: () => root,
+  path: '/request-access',
+  component: lazyRouteComponent(() => import('./pages/request_access.tsx'), 'RequestAccessPage'),
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+});
+
+/** Pages about who may do what, in a project. */
+export const settingRoutes = [members, keys, audit] as const;
+/** Pages of whoever is signed in, and of administrators. */
+export const ownRoutes = [account, people, accessRequests] as const;
+/** Pages for people who have no account yet. */
+export const openRoutes = [requestAccess, invitation] as const;

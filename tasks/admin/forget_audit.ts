@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { forgetAudit } from '../../src/admin/admin.ts';
+import { task } from '../../src/base/task.ts';
+import { everyProject } from '../../src/projects/projects.ts';
+
+/** Forgets audit entries that are older than AUDIT_MONTHS. Safe to repeat: what is left is found again. */
+export default task(z.unknown(), async (_payload, deps) => {
+  let forgotten = await forgetAudit(deps, null);
+  for await (const projectId of everyProject(deps)) {
+    if (deps.signal.aborted) break;
+    forgotten += await forgetAudit(deps, projectId);
+  }
+  deps.log.info({ forgotten }, 'audit entries forgotten');
+});
