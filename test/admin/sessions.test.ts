@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { LAST_SEEN_SECONDS } from '../../src/admin/sessions.ts';
 import { openSession } from '../../src/admin/sessions.ts';
 import { Keys } from '../../src/base/keys.ts';
+import { Resources } from '../../src/base/resources.ts';
 import { readConfig } from '../../src/config.ts';
 import { openApi } from '../../src/http/api.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
@@ -113,7 +114,9 @@ test('403: a change with a cookie says where it comes from, or is refused', asyn
 
 test('behind a proxy that is trusted, the cookie follows its protocol and the origin its host', async () => {
   const env = { ...database.env, TRUSTED_PROXIES: '1' };
-  const deps = { ...database.deps, config: readConfig(env) };
+  // A process of its own: what a process measures is measured once.
+  const resources = new Resources();
+  const deps = { ...database.deps, config: readConfig(env), resources };
   const proxied = await openApi(deps, { isDraining: false }, true);
   const signIn = async (url: string) => {
     const response = await fetch(`${url}/admin/trpc/session.signIn`, {
@@ -136,5 +139,6 @@ test('behind a proxy that is trusted, the cookie follows its protocol and the or
     expect((await signIn(api.url)).status).toBe(403);
   } finally {
     await proxied.close();
+    await resources.close();
   }
 });
