@@ -104,6 +104,7 @@ const makeMetrics = ({ db }: Pick<Deps, 'db'>) => {
   const registry = new Registry();
   const registers = [registry];
   makePool(db, registers);
+  let isWatched = false;
   return {
     ...makeCounts(registers),
     ...makeTimes(registers),
@@ -114,7 +115,10 @@ const makeMetrics = ({ db }: Pick<Deps, 'db'>) => {
       text: await registry.metrics(),
     }),
     /** Memory, CPU, event loop and garbage collection too. */
-    watchProcess: () => collectDefaultMetrics({ register: registry }),
+    watchProcess: (): void => {
+      if (!isWatched) collectDefaultMetrics({ register: registry });
+      isWatched = true;
+    },
     close: () => registry.clear(),
   };
 };
