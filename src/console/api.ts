@@ -13,7 +13,7 @@ export const api = createTRPCClient<AppRouter>({
   ],
 });
 
-type Outputs = inferRouterOutputs<AppRouter>;
+export type Outputs = inferRouterOutputs<AppRouter>;
 export type Person = NonNullable<Outputs['session']['current']['person']>;
 export type Project = Outputs['projects']['list']['items'][number];
 export type Overview = Outputs['overview']['read'];

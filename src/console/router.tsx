@@ -109,8 +109,29 @@ const webhooks = createRoute({
   component: lazyRouteComponent(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
 });
 
+const automations = createRoute({
+  getParentRoute: () => project,
+  path: '/automations',
+  component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
+});
+
+const newAutomation = createRoute({
+  getParentRoute: () => project,
+  path: '/automations/new',
+  component: lazyRouteComponent(() => import('./pages/automation_new.tsx'), 'NewAutomationPage'),
+});
+
+const automation = createRoute({
+  getParentRoute: () => project,
+  path: '/automations/$automationId',
+  component: lazyRouteComponent(() => import('./pages/automation.tsx'), 'AutomationPage'),
+});
+
 const pages = [
   overview,
+  automations,
+  newAutomation,
+  automation,
   sendsRoute,
   send,
   profilesRoute,

@@ -18,6 +18,7 @@ import {
   IconLogout,
   IconMailForward,
   IconMailOff,
+  IconRoute,
   IconServer,
   IconUsers,
   IconUsersGroup,
@@ -38,6 +39,7 @@ const NAVBAR_PX = 230;
 
 const places = [
   { to: '/p/$projectId', label: 'Overview', Icon: IconLayoutDashboard, exact: true },
+  { to: '/p/$projectId/automations', label: 'Automations', Icon: IconRoute, exact: false },
   { to: '/p/$projectId/sends', label: 'Send log', Icon: IconMailForward, exact: false },
   { to: '/p/$projectId/profiles', label: 'Profiles', Icon: IconUsers, exact: false },
   { to: '/p/$projectId/suppressions', label: 'Suppressions', Icon: IconMailOff, exact: false },

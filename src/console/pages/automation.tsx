@@ -1,0 +1,51 @@
+import { Group, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { isNotFound } from '../api.ts';
+import { automation } from '../automation_queries.ts';
+import type { Automation } from '../automation_queries.ts';
+import { AutomationEditor } from '../parts/automation/automation_editor.tsx';
+import { AutomationStatus } from '../parts/automation/automation_status.tsx';
+import { Back } from '../parts/back.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Failed } from '../parts/failed.tsx';
+import { Loading } from '../parts/paged.tsx';
+import { PageTitle } from '../parts/page_title.tsx';
+
+const route = getRouteApi('/signed-in/p/$projectId/automations/$automationId');
+
+const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => {
+  const { definition } = kept;
+  if (definition === null) return null;
+  return (
+    <>
+      <Group justify="space-between" align="flex-start">
+        <PageTitle title={kept.name} />
+        <AutomationStatus status={kept.status} />
+      </Group>
+      <AutomationEditor
+        key={kept.id}
+        projectId={projectId}
+        kept={kept}
+        definition={definition}
+        simulated={null}
+      />
+    </>
+  );
+};
+
+export const AutomationPage = () => {
+  const { projectId, automationId } = route.useParams();
+  const { data, isPending, error } = useQuery(automation(projectId, automationId));
+  return (
+    <Stack>
+      <Back to="/p/$projectId/automations" projectId={projectId} label="Automations" />
+      {isPending && <Loading />}
+      {isNotFound(error) && (
+        <Empty title="There is no such automation">Look for it in the list.</Empty>
+      )}
+      {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
+      {data && <Known projectId={projectId} kept={data} />}
+    </Stack>
+  );
+};
