@@ -18,7 +18,7 @@ export const countMembersOf = (
         select from segments.members as member
         where member.project_id = ${projectId} and member.segment_id = asked.segment_id
         limit ${membersMax}
-      ) as some
+      ) as found
     ) as counted
   `);
 

@@ -1,8 +1,17 @@
 import '@xyflow/react/dist/style.css';
 import { Text, useComputedColorScheme } from '@mantine/core';
-import { Background, Controls, Handle, Position, ReactFlow } from '@xyflow/react';
+import {
+  Background,
+  Controls,
+  Handle,
+  Position,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+} from '@xyflow/react';
 import type { Edge, Node, NodeProps } from '@xyflow/react';
-import { useMemo } from 'react';
+import { useElementSize } from '@mantine/hooks';
+import { useEffect, useMemo, useRef } from 'react';
 import { AddStep } from './add_step.tsx';
 import { useEditor } from './editor_context.ts';
 import { exitsOf } from './exits.ts';
@@ -102,15 +111,29 @@ const toEdges = ({ lines }: Drawn, reached: Record<string, number> | null): Edge
     };
   });
 
+/** Keeps in the middle what is there when the panel beside it opens or closes. */
+const useCentred = (width: number): void => {
+  const { getViewport, setViewport } = useReactFlow();
+  const before = useRef(0);
+  useEffect(() => {
+    const { x, y, zoom } = getViewport();
+    const isResized = before.current > 0 && width > 0 && before.current !== width;
+    if (isResized) void setViewport({ x: x + (width - before.current) / 2, y, zoom });
+    if (width > 0) before.current = width;
+  }, [width, getViewport, setViewport]);
+};
+
 /** The way of people through the automation, drawn from top to bottom. */
-const Graph = () => {
+const Drawing = () => {
   const { definition, simulated, select } = useEditor();
   const scheme = useComputedColorScheme('light');
   const drawn = useMemo(() => draw(definition), [definition]);
   const nodes = useMemo(() => toNodes(drawn), [drawn]);
   const edges = useMemo(() => toEdges(drawn, simulated?.reached ?? null), [drawn, simulated]);
+  const { ref, width } = useElementSize();
+  useCentred(width);
   return (
-    <div className="graph">
+    <div className="graph" ref={ref}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -136,5 +159,11 @@ const Graph = () => {
     </div>
   );
 };
+
+const Graph = () => (
+  <ReactFlowProvider>
+    <Drawing />
+  </ReactFlowProvider>
+);
 
 export default Graph;

@@ -5,7 +5,7 @@ import { listReached } from './model.ts';
 
 export const NODE_WIDTH_PX = 250;
 const EXIT_WIDTH_PX = 126;
-const NODE_HEIGHT_PX = 78;
+const NODE_HEIGHT_PX = 90;
 const EXITS_HEIGHT_PX = 30;
 const END_WIDTH_PX = 56;
 const END_HEIGHT_PX = 24;
@@ -51,7 +51,7 @@ export const draw = (definition: Definition): Drawn => {
   layout(graph);
   const boxOf = (id: string): Box => {
     const { x, y, width, height } = graph.node(id) as Omit<Box, 'id'>;
-    return { id, width, height, x: x - width / 2, y: y - height / 2 };
+    return { id, width, height, x: Math.round(x - width / 2), y: Math.round(y - height / 2) };
   };
   const endIds = lines.filter(({ to }) => to.includes('/end/')).map(({ to }) => to);
   return {
