@@ -41,6 +41,10 @@ export const issuesOf = (error: unknown): Record<string, string> =>
     ]),
   );
 
+/** The same of every field, each with its whole path. */
+export const allIssuesOf = (error: unknown): readonly { path: string; message: string }[] =>
+  saidOf(error)?.issues ?? [];
+
 /** The class of a provider's failure, with its cause and what to do about it; null for any other. */
 export const failureOf = (
   error: unknown,

@@ -1,4 +1,4 @@
-import { Group, Stack } from '@mantine/core';
+import { Group, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { isNotFound } from '../api.ts';
@@ -6,6 +6,8 @@ import { automation } from '../automation_queries.ts';
 import type { Automation } from '../automation_queries.ts';
 import { AutomationEditor } from '../parts/automation/automation_editor.tsx';
 import { AutomationStatus } from '../parts/automation/automation_status.tsx';
+import { People } from '../parts/automation/people.tsx';
+import { Versions } from '../parts/automation/versions.tsx';
 import { Back } from '../parts/back.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
@@ -23,13 +25,27 @@ const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => 
         <PageTitle title={kept.name} />
         <AutomationStatus status={kept.status} />
       </Group>
-      <AutomationEditor
-        key={kept.id}
-        projectId={projectId}
-        kept={kept}
-        definition={definition}
-        simulated={null}
-      />
+      <Tabs defaultValue="build" keepMounted>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="build">Build</Tabs.Tab>
+          <Tabs.Tab value="people">People</Tabs.Tab>
+          <Tabs.Tab value="versions">Versions</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="build">
+          <AutomationEditor
+            key={kept.id}
+            projectId={projectId}
+            kept={kept}
+            definition={definition}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="people" keepMounted={false}>
+          <People projectId={projectId} kept={kept} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions" keepMounted={false}>
+          <Versions projectId={projectId} kept={kept} />
+        </Tabs.Panel>
+      </Tabs>
     </>
   );
 };

@@ -1,9 +1,11 @@
 import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { api, isRefused } from '../../api.ts';
-import type { Automation, Simulation } from '../../automation_queries.ts';
+import { simulation } from '../../automation_queries.ts';
+import type { Automation } from '../../automation_queries.ts';
 import { useChange } from '../../changes.ts';
 import { queryClient } from '../../queries.ts';
 import { Leaving } from '../leaving.tsx';
@@ -11,6 +13,7 @@ import { Refused } from '../refused.tsx';
 import { Canvas } from './canvas.tsx';
 import type { View } from './canvas.tsx';
 import { EditorProvider } from './editor_context.ts';
+import type { Simulator } from './editor_context.ts';
 import type { Definition } from './exits.ts';
 import { Life } from './life.tsx';
 import { Toolbar } from './toolbar.tsx';
@@ -42,15 +45,43 @@ type Props = {
   projectId: string;
   kept: Automation;
   definition: Definition;
-  simulated: Simulation | null;
+};
+
+type Simulating = {
+  projectId: string;
+  kept: Automation;
+  isDirty: boolean;
+  canSave: boolean;
+  save: () => Promise<Automation | null>;
+};
+
+/** Runs what is kept over the past; what is not kept yet is kept first. */
+const useSimulator = ({ projectId, kept, isDirty, canSave, save }: Simulating): Simulator => {
+  const [asked, setAsked] = useState<{ days: number; version: number } | null>(null);
+  const { data, isFetching, error } = useQuery({
+    ...simulation(projectId, kept.id, asked ?? { days: 1, version: 0 }),
+    enabled: asked !== null,
+  });
+  const run = async (days: number): Promise<void> => {
+    const known = isDirty ? await save() : kept;
+    if (known) setAsked({ days, version: known.latest_version });
+  };
+  return {
+    run: (days) => void run(days),
+    result: isDirty || asked === null ? null : (data ?? null),
+    isRunning: isFetching,
+    isDirty,
+    canRun: !isDirty || canSave,
+    error: asked === null ? null : error,
+  };
 };
 
 /** An automation that is there, to be changed. */
-export const AutomationEditor = ({ projectId, kept, definition: initial, simulated }: Props) => {
+export const AutomationEditor = ({ projectId, kept, definition: initial }: Props) => {
   const isNarrow = useMediaQuery(NARROW) ?? false;
   const [chosen, setView] = useState<View | null>(null);
   const view = chosen ?? (isNarrow ? 'list' : 'graph');
-  const { editor, history } = useAutomationEditor({ projectId, kept, initial, simulated });
+  const { editor, history } = useAutomationEditor({ projectId, kept, initial });
   const [saved, setSaved] = useState(initial);
   const seen = useRef(kept.latest_version);
   const { definition } = editor;
@@ -69,8 +100,10 @@ export const AutomationEditor = ({ projectId, kept, definition: initial, simulat
   const save = (after = seen.current): Promise<Automation | null> =>
     keep.mutateAsync(after).catch(() => null);
   const isChanged = isRefused(keep.error, 'automation_changed');
+  const canSave = editor.issues.length === 0;
+  const simulator = useSimulator({ projectId, kept, isDirty, canSave, save: () => save() });
   return (
-    <EditorProvider value={editor}>
+    <EditorProvider value={{ ...editor, simulator, simulated: simulator.result }}>
       <Stack gap="sm">
         <Leaving isDirty={isDirty} />
         <Group justify="space-between" gap="sm">
@@ -81,7 +114,7 @@ export const AutomationEditor = ({ projectId, kept, definition: initial, simulat
             isDirty={isDirty}
             save={() => save()}
             isSaving={keep.isPending}
-            canSave={editor.issues.length === 0}
+            canSave={canSave}
           />
         </Group>
         {isChanged ? (
@@ -108,23 +141,15 @@ export const NewAutomationEditor = ({ projectId, definition: initial }: NewProps
     projectId,
     kept: null,
     initial,
-    simulated: null,
   });
   const { definition } = editor;
-  const make = useChange(projectId, ['automations'], () =>
-    api.automations.create.mutate({ projectId, name: name.trim(), definition }),
-  );
-  const isDirty = (name !== '' || history.canUndo) && !make.isSuccess;
-  const submit = (): void =>
-    make.mutate(undefined, {
-      onSuccess: (shown) => {
-        note(projectId, shown);
-        void navigate({
-          to: '/p/$projectId/automations/$automationId',
-          params: { projectId, automationId: shown.id },
-        });
-      },
-    });
+  const make = useChange(projectId, ['automations'], async () => {
+    const shown = await api.automations.create.mutate({ projectId, name: name.trim(), definition });
+    note(projectId, shown);
+    const params = { projectId, automationId: shown.id };
+    await navigate({ to: '/p/$projectId/automations/$automationId', params });
+  });
+  const isDirty = (name !== '' || history.canUndo) && !make.isPending && !make.isSuccess;
   return (
     <EditorProvider value={editor}>
       <Stack gap="sm">
@@ -140,7 +165,7 @@ export const NewAutomationEditor = ({ projectId, definition: initial }: NewProps
             miw={200}
           />
           <Button
-            onClick={submit}
+            onClick={() => make.mutate(undefined)}
             loading={make.isPending}
             disabled={name.trim() === '' || editor.issues.length > 0}
           >

@@ -6,6 +6,17 @@ import type { Names } from './words.ts';
 /** What is looked at: a step, or one of these. */
 export const TRIGGER_PANEL = '/trigger';
 export const SETTINGS_PANEL = '/settings';
+export const SIMULATE_PANEL = '/simulate';
+
+/** What runs an automation that is kept over the past. */
+export type Simulator = {
+  run: (days: number) => void;
+  result: Simulation | null;
+  isRunning: boolean;
+  isDirty: boolean;
+  canRun: boolean;
+  error: unknown;
+};
 
 export type Editor = {
   projectId: string;
@@ -21,7 +32,9 @@ export type Editor = {
   names: Names;
   /** How many people are at a step now. */
   inside: ReadonlyMap<string, number>;
+  /** What the graph shows of a simulation: nothing once the definition is another. */
   simulated: Simulation | null;
+  simulator: Simulator | null;
 };
 
 const EditorContext = createContext<Editor | null>(null);

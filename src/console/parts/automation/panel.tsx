@@ -13,7 +13,13 @@ import {
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { BranchPanel } from './branch_panel.tsx';
-import { SETTINGS_PANEL, TRIGGER_PANEL, useEditor, useErrors } from './editor_context.ts';
+import {
+  SETTINGS_PANEL,
+  SIMULATE_PANEL,
+  TRIGGER_PANEL,
+  useEditor,
+  useErrors,
+} from './editor_context.ts';
 import { exitsOf } from './exits.ts';
 import type { Step } from './exits.ts';
 import { kinds } from './kinds.ts';
@@ -21,6 +27,7 @@ import { MailPanel } from './mail_panel.tsx';
 import { leadTo, moveEarlier, moveLater, renameStep } from './model.ts';
 import { ExitPanel, UpdatePanel, WebhookPanel } from './other_panels.tsx';
 import { SettingsPanel } from './settings_panel.tsx';
+import { SimulatePanel } from './simulate_panel.tsx';
 import { SplitPanel } from './split_panel.tsx';
 import { TriggerPanel } from './trigger_panel.tsx';
 import { DelayPanel, EventPanel, UntilPanel } from './wait_panels.tsx';
@@ -156,11 +163,17 @@ const StepFields = ({ id, step }: { id: string; step: Step }) => {
   );
 };
 
+const TITLES: Record<string, string> = {
+  [TRIGGER_PANEL]: 'Trigger',
+  [SETTINGS_PANEL]: 'Settings',
+  [SIMULATE_PANEL]: 'Simulate',
+};
+
 /** What can be said of whatever is open: the trigger, the settings, or a step. */
 export const Panel = () => {
   const { definition, selected, select } = useEditor();
   const step = selected === null ? undefined : definition.steps[selected];
-  const title = step ? kinds[step.kind].word : selected === SETTINGS_PANEL ? 'Settings' : 'Trigger';
+  const title = step ? kinds[step.kind].word : (TITLES[selected ?? ''] ?? '');
   return (
     <Stack gap="md">
       <Group justify="space-between" wrap="nowrap">
@@ -171,6 +184,7 @@ export const Panel = () => {
       </Group>
       {selected === TRIGGER_PANEL && <TriggerPanel />}
       {selected === SETTINGS_PANEL && <SettingsPanel />}
+      {selected === SIMULATE_PANEL && <SimulatePanel />}
       {step && selected !== null && <StepFields key={selected} id={selected} step={step} />}
     </Stack>
   );

@@ -4,11 +4,12 @@ import {
   IconArrowForwardUp,
   IconCircleCheck,
   IconExclamationCircle,
+  IconPlayerPlay,
   IconSettings,
 } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import type { View } from './canvas.tsx';
-import { SETTINGS_PANEL, TRIGGER_PANEL, useEditor } from './editor_context.ts';
+import { SETTINGS_PANEL, SIMULATE_PANEL, TRIGGER_PANEL, useEditor } from './editor_context.ts';
 import type { Definition } from './exits.ts';
 import type { History } from './history.ts';
 
@@ -108,6 +109,14 @@ export const Toolbar = ({ history, view, onView }: Props) => {
           onClick={() => select(SETTINGS_PANEL)}
         >
           Settings
+        </Button>
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconPlayerPlay size={16} />}
+          onClick={() => select(SIMULATE_PANEL)}
+        >
+          Simulate
         </Button>
       </Group>
       <Verdict />

@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { checked, providerChoices } from '../../automation_queries.ts';
-import type { Automation, Issue, Simulation } from '../../automation_queries.ts';
+import type { Automation, Issue } from '../../automation_queries.ts';
 import type { Editor } from './editor_context.ts';
 import { TRIGGER_PANEL } from './editor_context.ts';
 import type { Definition } from './exits.ts';
@@ -24,11 +24,10 @@ type Given = {
   projectId: string;
   kept: Automation | null;
   initial: Definition;
-  simulated: Simulation | null;
 };
 
 /** What is known while somebody edits an automation. */
-export const useAutomationEditor = ({ projectId, kept, initial, simulated }: Given) => {
+export const useAutomationEditor = ({ projectId, kept, initial }: Given) => {
   const history: History<Definition> = useHistory(initial);
   const { present: definition, change } = history;
   const [selected, select] = useState<string | null>(kept === null ? TRIGGER_PANEL : null);
@@ -66,7 +65,8 @@ export const useAutomationEditor = ({ projectId, kept, initial, simulated }: Giv
     issues,
     names,
     inside,
-    simulated,
+    simulated: null,
+    simulator: null,
   };
   const isChecked = settled === definition && !check.isFetching;
   return { editor, history, isChecked };
