@@ -2,6 +2,7 @@ import '@xyflow/react/dist/style.css';
 import { Text, useComputedColorScheme } from '@mantine/core';
 import {
   Background,
+  BaseEdge,
   Controls,
   Handle,
   Position,
@@ -9,22 +10,24 @@ import {
   ReactFlowProvider,
   useReactFlow,
 } from '@xyflow/react';
-import type { Edge, Node, NodeProps } from '@xyflow/react';
+import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react';
 import { useElementSize } from '@mantine/hooks';
 import { useEffect, useMemo, useRef } from 'react';
 import { AddStep } from './add_step.tsx';
 import { useEditor } from './editor_context.ts';
-import { exitsOf } from './exits.ts';
 import type { Place } from './exits.ts';
-import { draw, TRIGGER } from './layout.ts';
-import type { Drawn } from './layout.ts';
+import { draw, fromLeft, TRIGGER } from './layout.ts';
+import type { Drawn, Point } from './layout.ts';
 import { StepCard, TriggerCard } from './step_card.tsx';
 
-type Shown = Node<{ id: string }>;
+type Shown = Node<{ id: string; exits: { exit: number; label: string }[] }>;
+type Way = Edge<{ bends: Point[]; people: number | undefined }>;
 
-const Exits = ({ exits }: { exits: { label: string; place: Place; where: string }[] }) => (
+type ExitsProps = { exits: { label: string; place: Place; where: string; exit: number }[] };
+
+const Exits = ({ exits }: ExitsProps) => (
   <div className="graph-exits">
-    {exits.map(({ label, place, where }, at) => (
+    {exits.map(({ label, place, where, exit }, at) => (
       <div className="graph-exit" key={where}>
         {label !== '' && (
           <Text size="xs" c="dimmed" truncate maw={120} title={label}>
@@ -33,7 +36,7 @@ const Exits = ({ exits }: { exits: { label: string; place: Place; where: string 
         )}
         <AddStep place={place} where={where} />
         <Handle
-          id={String(at)}
+          id={String(exit)}
           type="source"
           position={Position.Bottom}
           isConnectable={false}
@@ -47,16 +50,17 @@ const Exits = ({ exits }: { exits: { label: string; place: Place; where: string 
 const TriggerNode = () => (
   <div className="graph-step">
     <TriggerCard />
-    <Exits exits={[{ label: '', place: { after: null }, where: 'after the trigger' }]} />
+    <Exits exits={[{ label: '', place: { after: null }, where: 'after the trigger', exit: 0 }]} />
   </div>
 );
 
-const StepNode = ({ data: { id } }: NodeProps<Shown>) => {
+const StepNode = ({ data: { id, exits: ways } }: NodeProps<Shown>) => {
   const { definition } = useEditor();
   const step = definition.steps[id];
   if (!step) return null;
-  const exits = exitsOf(step).map(({ label }, exit) => ({
+  const exits = ways.map(({ label, exit }) => ({
     label,
+    exit,
     place: { after: id, exit },
     where: label === '' ? `after ${id}` : `after ${id}, ${label}`,
   }));
@@ -78,38 +82,65 @@ const EndNode = () => (
 
 const nodeTypes = { trigger: TriggerNode, step: StepNode, end: EndNode };
 
-const toNodes = ({ boxes, ends }: Drawn): Shown[] => [
-  ...boxes.map(({ id, x, y, width, height }) => ({
+const toNodes = (drawn: Drawn): Shown[] => [
+  ...drawn.boxes.map(({ id, x, y, width, height }) => ({
     id,
     type: id === TRIGGER ? 'trigger' : 'step',
     position: { x, y },
     width,
     height,
-    data: { id },
+    data: { id, exits: fromLeft(drawn, id) },
   })),
-  ...ends.map(({ id, x, y, width, height }) => ({
+  ...drawn.ends.map(({ id, x, y, width, height }) => ({
     id,
     type: 'end',
     position: { x, y },
     width,
     height,
-    data: { id },
+    data: { id, exits: [] },
   })),
 ];
 
-const toEdges = ({ lines }: Drawn, reached: Record<string, number> | null): Edge[] =>
-  lines.map(({ from, exit, to }) => {
+const toEdges = ({ lines }: Drawn, reached: Record<string, number> | null): Way[] =>
+  lines.map(({ from, exit, to, bends }) => {
     const isOnlyWay = lines.filter((line) => line.to === to).length === 1;
-    const people = isOnlyWay ? reached?.[to] : undefined;
     return {
       id: `${from}>${exit}`,
       source: from,
       sourceHandle: String(exit),
       target: to,
-      type: 'smoothstep',
-      ...(people === undefined ? {} : { label: people.toLocaleString() }),
+      type: 'way',
+      data: { bends, people: isOnlyWay ? reached?.[to] : undefined },
     };
   });
+
+/** A line through some points, rounded where it bends. */
+const toPath = (points: readonly Point[]): string =>
+  points.reduce((path, point, at) => {
+    const before = points[at - 1];
+    if (!before) return `M ${point.x} ${point.y}`;
+    const half = (before.y + point.y) / 2;
+    return `${path} C ${before.x} ${half} ${point.x} ${half} ${point.x} ${point.y}`;
+  }, '');
+
+const WayEdge = ({ id, sourceX, sourceY, targetX, targetY, data }: EdgeProps<Way>) => {
+  const source = { x: sourceX, y: sourceY };
+  const target = { x: targetX, y: targetY };
+  const { bends = [], people } = data ?? {};
+  const inner = bends.filter(({ y }) => y > sourceY + 8 && y < targetY - 8);
+  const last = inner.at(-1) ?? source;
+  return (
+    <BaseEdge
+      id={id}
+      path={toPath([source, ...inner, target])}
+      labelX={(last.x + target.x) / 2}
+      labelY={(last.y + target.y) / 2}
+      {...(people === undefined ? {} : { label: people.toLocaleString() })}
+    />
+  );
+};
+
+const edgeTypes = { way: WayEdge };
 
 /** Keeps in the middle what is there when the panel beside it opens or closes. */
 const useCentred = (width: number): void => {
@@ -138,6 +169,7 @@ const Drawing = () => {
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
         colorMode={scheme}
         nodesDraggable={false}
         nodesConnectable={false}

@@ -15,8 +15,10 @@ const BETWEEN_NODES_PX = 36;
 export const TRIGGER = '/trigger';
 
 export type Box = { id: string; x: number; y: number; width: number; height: number };
-export type Line = { from: string; exit: number; to: string; label: string };
-export type Drawn = { boxes: Box[]; ends: Box[]; lines: Line[]; width: number };
+export type Point = { x: number; y: number };
+/** A way from one step to another, by the points where it bends. */
+export type Line = { from: string; exit: number; to: string; label: string; bends: Point[] };
+export type Drawn = { boxes: Box[]; ends: Box[]; lines: Line[] };
 
 const sizeOf = (exits: number) => ({
   width: Math.max(NODE_WIDTH_PX, exits > 1 ? exits * EXIT_WIDTH_PX : 0),
@@ -37,7 +39,7 @@ export const draw = (definition: Definition): Drawn => {
     const to = isThere ? given : endOf(from, exit);
     if (!isThere) graph.setNode(to, { width: END_WIDTH_PX, height: END_HEIGHT_PX });
     graph.setEdge(from, to, {}, String(exit));
-    lines.push({ from, exit, to, label });
+    lines.push({ from, exit, to, label, bends: [] });
   };
   const reached = listReached(definition);
   const ids = [...reached, ...Object.keys(steps).filter((id) => !reached.includes(id))];
@@ -54,10 +56,25 @@ export const draw = (definition: Definition): Drawn => {
     return { id, width, height, x: Math.round(x - width / 2), y: Math.round(y - height / 2) };
   };
   const endIds = lines.filter(({ to }) => to.includes('/end/')).map(({ to }) => to);
+  const bent = lines.map((line) => {
+    const { points } = graph.edge(line.from, line.to, String(line.exit)) as { points: Point[] };
+    return { ...line, bends: points.slice(1, -1) };
+  });
   return {
     boxes: [TRIGGER, ...ids].map(boxOf),
     ends: endIds.map(boxOf),
-    lines,
-    width: Number(graph.graph().width ?? 0),
+    lines: bent,
   };
+};
+
+/** The ways on from a step from left to right, as they are drawn. */
+export const fromLeft = ({ lines, boxes, ends }: Drawn, from: string): Line[] => {
+  const boxOf = new Map([...boxes, ...ends].map((box) => [box.id, box]));
+  const headingOf = ({ bends, to }: Line): number => {
+    const box = boxOf.get(to);
+    return bends[0]?.x ?? (box ? box.x + box.width / 2 : 0);
+  };
+  return lines
+    .filter((line) => line.from === from)
+    .toSorted((left, right) => headingOf(left) - headingOf(right));
 };

@@ -24,7 +24,7 @@ const FIRST_BODY = `<!doctype html>
 
 export const NEW_TEMPLATE: Typed = {
   name: '',
-  subject: '',
+  subject: 'Welcome',
   preheader: '',
   format: 'html',
   body: FIRST_BODY,

@@ -3,20 +3,31 @@ import { nonce } from '../../nonce.ts';
 /** As specific as a style attribute is, next to what a mail's own sheets say. */
 const selectorOf = (at: number): string => `[data-inline="${at}"]`.repeat(3);
 
+const TAG = /<[a-z](?:[^>"']|"[^"]*"|'[^']*')*>/gi;
+const QUOTED_OR_STYLE = /"[^"]*"|'[^']*'|([\s/])style(?=\s*=)/gi;
+
+/** Under another name, before anybody parses it: a document of this page may not even read a style attribute. */
+const withoutStyles = (html: string): string =>
+  html
+    .replaceAll(TAG, (tag) =>
+      tag.replaceAll(QUOTED_OR_STYLE, (found, before: string | undefined) =>
+        before === undefined ? found : `${before}data-css`,
+      ),
+    )
+    .replaceAll(/<style\b/gi, `<style nonce="${nonce}"`);
+
 /**
  * A mail's HTML as a document for a frame. The frame has this page's strict content policy, which allows no style
  * attributes: each becomes a rule of a sheet that the policy's nonce lets in, as it does the mail's own sheets.
  */
 export const toFrame = (html: string): string => {
-  const page = new DOMParser().parseFromString(html, 'text/html');
-  const rules: string[] = [];
-  for (const element of page.querySelectorAll('[style]')) {
-    const at = String(rules.length);
-    rules.push(`${selectorOf(rules.length)}{${element.getAttribute('style') ?? ''}}`);
-    element.removeAttribute('style');
-    element.setAttribute('data-inline', at);
-  }
-  for (const sheet of page.querySelectorAll('style')) sheet.setAttribute('nonce', nonce);
+  const page = new DOMParser().parseFromString(withoutStyles(html), 'text/html');
+  const rules = [...page.querySelectorAll('[data-css]')].map((element, at) => {
+    const rule = `${selectorOf(at)}{${element.getAttribute('data-css') ?? ''}}`;
+    element.removeAttribute('data-css');
+    element.setAttribute('data-inline', String(at));
+    return rule;
+  });
   const inline = page.createElement('style');
   inline.setAttribute('nonce', nonce);
   inline.textContent = rules.join('\n');
