@@ -6,6 +6,7 @@ import { PageTitle } from '../parts/page_title.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { SegmentState } from '../parts/segment/segment_state.tsx';
 import { segments } from '../segment_queries.ts';
+import type { Segment } from '../segment_queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/segments');
 
@@ -17,6 +18,35 @@ const New = ({ projectId }: { projectId: string }) => (
   >
     New segment
   </Button>
+);
+
+const Row = ({ one, projectId }: { one: Segment; projectId: string }) => (
+  <Table.Tr>
+    <Table.Td>
+      <Anchor
+        fw={600}
+        className="breaks"
+        renderRoot={(props) => (
+          <Link
+            {...props}
+            to="/p/$projectId/segments/$segmentId"
+            params={{ projectId, segmentId: one.id }}
+          />
+        )}
+      >
+        {one.name}
+      </Anchor>
+      <Group hiddenFrom="sm" mt={6}>
+        <SegmentState segment={one} />
+      </Group>
+    </Table.Td>
+    <Table.Td ta="right" className="number">
+      {one.members.toLocaleString()}
+    </Table.Td>
+    <Table.Td visibleFrom="sm">
+      <SegmentState segment={one} />
+    </Table.Td>
+  </Table.Tr>
 );
 
 export const SegmentsPage = () => {
@@ -50,32 +80,7 @@ export const SegmentsPage = () => {
             </Table.Thead>
             <Table.Tbody>
               {items.map((one) => (
-                <Table.Tr key={one.id}>
-                  <Table.Td>
-                    <Anchor
-                      fw={600}
-                      className="breaks"
-                      renderRoot={(props) => (
-                        <Link
-                          {...props}
-                          to="/p/$projectId/segments/$segmentId"
-                          params={{ projectId, segmentId: one.id }}
-                        />
-                      )}
-                    >
-                      {one.name}
-                    </Anchor>
-                    <Group hiddenFrom="sm" mt={6}>
-                      <SegmentState segment={one} />
-                    </Group>
-                  </Table.Td>
-                  <Table.Td ta="right" className="number">
-                    {one.members.toLocaleString()}
-                  </Table.Td>
-                  <Table.Td visibleFrom="sm">
-                    <SegmentState segment={one} />
-                  </Table.Td>
-                </Table.Tr>
+                <Row key={one.id} one={one} projectId={projectId} />
               ))}
             </Table.Tbody>
           </Table>

@@ -18,12 +18,10 @@ export const Differences = ({ before, after }: { before: string; after: string }
     <pre className="differences" aria-label="What changed">
       {lines.map((line, at) =>
         line === null ? (
-          // oxlint-disable-next-line react/no-array-index-key
           <div key={at} className="differences-gap">
             …
           </div>
         ) : (
-          // oxlint-disable-next-line react/no-array-index-key
           <div key={at} data-kind={line.kind}>
             {`${SIGNS[line.kind]} ${line.text}`}
           </div>

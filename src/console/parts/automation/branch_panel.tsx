@@ -32,6 +32,32 @@ type OneProps = {
   at: string;
 };
 
+type OfEventProps = Omit<OneProps, 'condition'> & {
+  condition: Extract<Condition, { on: 'event' }>;
+};
+
+const OfEvent = ({ condition, onChange, at }: OfEventProps) => {
+  const { projectId, issues } = useEditor();
+  const errorOf = (pointer: string) => errorAt(issues, pointer);
+  return (
+    <Stack gap="xs">
+      <EventField
+        projectId={projectId}
+        label="Event"
+        value={condition.event}
+        onChange={(event) => onChange({ ...condition, event })}
+        error={errorOf(`${at}/event`)}
+      />
+      <FiltersField
+        label="Only when"
+        value={condition.filters}
+        onChange={(filters) => onChange({ ...condition, filters })}
+        error={errorOf(`${at}/filters`)}
+      />
+    </Stack>
+  );
+};
+
 const Fields = ({ condition, onChange, at }: OneProps) => {
   const { projectId, issues, definition } = useEditor();
   const errorOf = (pointer: string) => errorAt(issues, pointer);
@@ -58,23 +84,7 @@ const Fields = ({ condition, onChange, at }: OneProps) => {
         />
       );
     case 'event':
-      return (
-        <Stack gap="xs">
-          <EventField
-            projectId={projectId}
-            label="Event"
-            value={condition.event}
-            onChange={(event) => onChange({ ...condition, event })}
-            error={errorOf(`${at}/event`)}
-          />
-          <FiltersField
-            label="Only when"
-            value={condition.filters}
-            onChange={(filters) => onChange({ ...condition, filters })}
-            error={errorOf(`${at}/filters`)}
-          />
-        </Stack>
-      );
+      return <OfEvent condition={condition} onChange={onChange} at={at} />;
     case 'send':
       return (
         <Group gap="xs" grow>
@@ -164,7 +174,6 @@ const Way = ({ id, step, at, branch }: Props & { at: number; branch: Branch }) =
         </Group>
         {branch.when.map((condition, place) => (
           <One
-            // oxlint-disable-next-line react/no-array-index-key
             key={place}
             condition={condition}
             at={`/steps/${id}/branches/${at}/when/${place}`}
@@ -205,7 +214,6 @@ export const BranchPanel = ({ id, step }: Props) => {
         The first way whose conditions all hold is taken; else the way “Otherwise”.
       </Text>
       {step.branches.map((branch, at) => (
-        // oxlint-disable-next-line react/no-array-index-key
         <Way key={at} id={id} step={step} at={at} branch={branch} />
       ))}
       <Button

@@ -32,7 +32,6 @@ export const Decisions = ({ explanation }: { explanation: Explanation }) => {
       <Timeline bulletSize={14} lineWidth={2} active={decisions.length} color="cyan">
         {decisions.map((one, at) => (
           <Timeline.Item
-            // oxlint-disable-next-line react/no-array-index-key
             key={at}
             color={isStop(one) ? 'orange' : 'cyan'}
             title={

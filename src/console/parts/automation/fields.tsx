@@ -183,7 +183,6 @@ export const FiltersField = ({ label, value, onChange, error, what = 'Property' 
     <Stack gap="xs" mt={4}>
       {value.map((filter, at) => (
         <One
-          // oxlint-disable-next-line react/no-array-index-key
           key={at}
           filter={filter}
           what={what}

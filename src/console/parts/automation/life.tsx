@@ -33,14 +33,63 @@ const useActs = (projectId: string, automationId: string) => {
   };
 };
 
+type Asked = keyof typeof ASKED;
+
+const Sure = ({ what, onYes, onNo }: { what: Asked; onYes: () => void; onNo: () => void }) => (
+  <Alert color="orange" w="100%" role="alertdialog" aria-label={ASKED[what]}>
+    <Group justify="space-between">
+      {ASKED[what]}
+      <Group gap="xs">
+        <Button size="xs" color={what === 'archive' ? 'red' : 'cyan'} onClick={onYes}>
+          {what === 'archive' ? 'Yes, archive it' : 'Yes, move them'}
+        </Button>
+        <Button size="xs" variant="default" onClick={onNo}>
+          No
+        </Button>
+      </Group>
+    </Group>
+  </Alert>
+);
+
+type MovedProps = { moved: { on_it: number; stayed: number; version: number | null } };
+
+const Moved = ({ moved: { on_it, stayed, version } }: MovedProps) => (
+  <Alert color="teal" role="status" w="100%">
+    On version {version} now: {on_it.toLocaleString()}.
+    {stayed > 0 &&
+      ` At a step that it does not have, and still on theirs: ${stayed.toLocaleString()}.`}
+  </Alert>
+);
+
+const More = ({ kept, onAsk }: { kept: Automation; onAsk: (what: Asked) => void }) => {
+  const hasOthers = kept.inside.some(({ version }) => version !== kept.active_version);
+  return (
+    <Menu position="bottom-end" shadow="md">
+      <Menu.Target>
+        <Button variant="default" px="xs" aria-label="More">
+          <IconDots size={18} />
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          disabled={kept.active_version === null || !hasOthers}
+          onClick={() => onAsk('move')}
+        >
+          Move people to version {kept.active_version ?? '…'}
+        </Menu.Item>
+        <Menu.Item color="red" onClick={() => onAsk('archive')}>
+          Archive
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+};
+
 /** What may be done with an automation as it stands. */
 export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Props) => {
   const acts = useActs(projectId, kept.id);
   const { activate, pause, resume, move } = acts;
-  const [asked, setAsked] = useState<keyof typeof ASKED | null>(null);
-  const isNewer = isDirty || kept.active_version !== kept.latest_version;
-  const hasOthers = kept.inside.some(({ version }) => version !== kept.active_version);
-  const error = Object.values(acts).find((act) => act.error !== null)?.error;
+  const [asked, setAsked] = useState<Asked | null>(null);
   const begin = async (): Promise<void> => {
     if (isDirty && (await save()) === null) return;
     activate.mutate(undefined);
@@ -58,7 +107,7 @@ export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Prop
         >
           Save
         </Button>
-        {(kept.status === 'draft' || isNewer) && (
+        {(isDirty || kept.active_version !== kept.latest_version) && (
           <Button
             loading={activate.isPending}
             disabled={isDirty && !canSave}
@@ -81,55 +130,20 @@ export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Prop
             Resume
           </Button>
         )}
-        <Menu position="bottom-end" shadow="md">
-          <Menu.Target>
-            <Button variant="default" px="xs" aria-label="More">
-              <IconDots size={18} />
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item
-              disabled={kept.active_version === null || !hasOthers}
-              onClick={() => setAsked('move')}
-            >
-              Move people to version {kept.active_version ?? '…'}
-            </Menu.Item>
-            <Menu.Item color="red" onClick={() => setAsked('archive')}>
-              Archive
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+        <More kept={kept} onAsk={setAsked} />
       </Group>
       {asked !== null && (
-        <Alert color="orange" w="100%" role="alertdialog" aria-label={ASKED[asked]}>
-          <Group justify="space-between">
-            {ASKED[asked]}
-            <Group gap="xs">
-              <Button
-                size="xs"
-                color={asked === 'archive' ? 'red' : 'cyan'}
-                onClick={() => {
-                  acts[asked].mutate(undefined);
-                  setAsked(null);
-                }}
-              >
-                {asked === 'archive' ? 'Yes, archive it' : 'Yes, move them'}
-              </Button>
-              <Button size="xs" variant="default" onClick={() => setAsked(null)}>
-                No
-              </Button>
-            </Group>
-          </Group>
-        </Alert>
+        <Sure
+          what={asked}
+          onYes={() => {
+            acts[asked].mutate(undefined);
+            setAsked(null);
+          }}
+          onNo={() => setAsked(null)}
+        />
       )}
-      {move.data && (
-        <Alert color="teal" role="status" w="100%">
-          On version {move.data.version} now: {move.data.on_it.toLocaleString()}.
-          {move.data.stayed > 0 &&
-            ` At a step that it does not have, and still on theirs: ${move.data.stayed.toLocaleString()}.`}
-        </Alert>
-      )}
-      <Refused error={error} />
+      {move.data && <Moved moved={move.data} />}
+      <Refused error={Object.values(acts).find((act) => act.error !== null)?.error} />
     </>
   );
 };

@@ -24,7 +24,6 @@ const Rows = <V,>({ entries, onChange, fresh, field, ...wrapper }: RowsProps<V>)
         const set = (entry: [string, V]) =>
           onChange(entries.map((one, place) => (place === at ? entry : one)));
         return (
-          // oxlint-disable-next-line react/no-array-index-key
           <Group key={at} gap={6} wrap="nowrap" align="flex-start">
             <TextInput
               aria-label="Trait"

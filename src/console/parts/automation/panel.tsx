@@ -95,7 +95,6 @@ const LeadsTo = ({ id, step }: { id: string; step: Step }) => {
   const data = [...others.map((value) => ({ value, label: value })), { value: END, label: 'End' }];
   return exitsOf(step).map(({ label, next }, exit) => (
     <Select
-      // oxlint-disable-next-line react/no-array-index-key
       key={exit}
       label={label === '' ? 'Leads to' : `${label}: leads to`}
       data={data}

@@ -22,10 +22,32 @@ const outcomeOf = ({ status, outcome }: Run): { word: string; color: string } =>
   return { word: (outcome ?? 'ended').replaceAll('_', ' '), color: 'gray' };
 };
 
+const What = ({ projectId, run, id }: { projectId: string; run: Run; id: string }) => (
+  <Table.Tr>
+    <Table.Td colSpan={5}>
+      <Why projectId={projectId} automationId={run.automation_id} profileId={id} runId={run.id} />
+    </Table.Td>
+  </Table.Tr>
+);
+
+const At = ({ run: { step_id, wake_at } }: { run: Run }) => (
+  <>
+    <Text size="sm">{step_id ?? '–'}</Text>
+    {wake_at !== null && step_id !== null && (
+      <Group gap={4}>
+        <Text size="xs" c="dimmed">
+          until
+        </Text>
+        <When at={wake_at} />
+      </Group>
+    )}
+  </>
+);
+
 const RunRow = ({ projectId, run }: { projectId: string; run: Run }) => {
   const [isOpen, setIsOpen] = useState(false);
   const { word, color } = outcomeOf(run);
-  const { person, step_id, wake_at, started_at, is_test } = run;
+  const { person, started_at, is_test } = run;
   return (
     <>
       <Table.Tr>
@@ -51,15 +73,7 @@ const RunRow = ({ projectId, run }: { projectId: string; run: Run }) => {
           </Badge>
         </Table.Td>
         <Table.Td visibleFrom="sm">
-          <Text size="sm">{step_id ?? '–'}</Text>
-          {wake_at !== null && step_id !== null && (
-            <Group gap={4}>
-              <Text size="xs" c="dimmed">
-                until
-              </Text>
-              <When at={wake_at} />
-            </Group>
-          )}
+          <At run={run} />
         </Table.Td>
         <Table.Td visibleFrom="sm">
           <When at={started_at} />
@@ -77,18 +91,7 @@ const RunRow = ({ projectId, run }: { projectId: string; run: Run }) => {
           )}
         </Table.Td>
       </Table.Tr>
-      {isOpen && person !== null && (
-        <Table.Tr>
-          <Table.Td colSpan={5}>
-            <Why
-              projectId={projectId}
-              automationId={run.automation_id}
-              profileId={person.profile_id}
-              runId={run.id}
-            />
-          </Table.Td>
-        </Table.Tr>
-      )}
+      {isOpen && person !== null && <What projectId={projectId} run={run} id={person.profile_id} />}
     </>
   );
 };

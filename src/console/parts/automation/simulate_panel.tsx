@@ -57,11 +57,7 @@ const Counts = ({ title, counts }: { title: string; counts: Record<string, numbe
 const Sample = ({ projectId, sample }: { projectId: string; sample: Simulation['sample'] }) => (
   <Accordion variant="contained" chevronPosition="left">
     {sample.map((one, at) => (
-      <Accordion.Item
-        // oxlint-disable-next-line react/no-array-index-key
-        key={at}
-        value={String(at)}
-      >
+      <Accordion.Item key={at} value={String(at)}>
         <Accordion.Control>
           <Group gap="xs">
             <Text size="sm">{new Date(one.entered_at).toLocaleString()}</Text>
@@ -77,7 +73,6 @@ const Sample = ({ projectId, sample }: { projectId: string; sample: Simulation['
           />
           <List size="sm" mt="xs">
             {one.decisions.map((decision, place) => (
-              // oxlint-disable-next-line react/no-array-index-key
               <List.Item key={place}>
                 {decision.step_id}: {inWords(decision.decision)}{' '}
                 <Text span size="xs" c="dimmed">

@@ -16,7 +16,7 @@ import { withoutLost } from './model.ts';
 type Props = { id: string; step: StepOf<'split'> };
 type Way = StepOf<'split'>['ways'][number];
 
-const LETTERS = 'abcdefghij';
+const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
 
 const WayFields = ({ id, step, at, way }: Props & { at: number; way: Way }) => {
   const { setStep, definition, change } = useEditor();
@@ -71,7 +71,7 @@ const WayFields = ({ id, step, at, way }: Props & { at: number; way: Way }) => {
 export const SplitPanel = ({ id, step }: Props) => {
   const { setStep } = useEditor();
   const errorOf = useErrors(`/steps/${id}`);
-  const name = [...LETTERS].find((one) => step.ways.every((way) => way.name !== one)) ?? '';
+  const name = LETTERS.find((one) => step.ways.every((way) => way.name !== one)) ?? '';
   const add = (): void =>
     setStep(id, {
       ...step,
@@ -86,7 +86,6 @@ export const SplitPanel = ({ id, step }: Props) => {
     >
       <Stack gap="md" mt="xs">
         {step.ways.map((way, at) => (
-          // oxlint-disable-next-line react/no-array-index-key
           <WayFields key={at} id={id} step={step} at={at} way={way} />
         ))}
         <Button

@@ -10,6 +10,18 @@ import { PersonPicker } from '../person_picker.tsx';
 import { Refused } from '../refused.tsx';
 import { Why } from './why.tsx';
 
+const About = ({ version }: { version: number }) => (
+  <>
+    <Title order={2} size="h4">
+      Try it
+    </Title>
+    <Text size="sm" c="dimmed">
+      Version {version} for one person, now: every wait takes five seconds, all mail goes to the
+      address below, and their profile is told nothing.
+    </Text>
+  </>
+);
+
 /** Tries the latest version for one person, to an address of somebody else, with waits of seconds. */
 export const Try = ({ projectId, kept }: { projectId: string; kept: Automation }) => {
   const { data } = useSuspenseQuery(session);
@@ -32,13 +44,7 @@ export const Try = ({ projectId, kept }: { projectId: string; kept: Automation }
   return (
     <Paper withBorder p="md" component="section">
       <Stack gap="sm">
-        <Title order={2} size="h4">
-          Try it
-        </Title>
-        <Text size="sm" c="dimmed">
-          Version {kept.latest_version} for one person, now: every wait takes five seconds, all mail
-          goes to the address below, and their profile is told nothing.
-        </Text>
+        <About version={kept.latest_version} />
         <Group align="flex-start" grow preventGrowOverflow={false}>
           <PersonPicker projectId={projectId} label="As if for" onPick={setProfile} />
           <TextInput

@@ -113,7 +113,7 @@ const DAYS: Record<string, string> = {
 const untilInWords = (until: Extract<Step, { kind: 'delay_until' }>['until']): string => {
   if ('trait' in until) {
     const offset = until.offset
-      ? `${durationInWords(until.offset)}${/^-/.test(until.offset) ? '' : ' after'} `
+      ? `${durationInWords(until.offset)}${until.offset.startsWith('-') ? '' : ' after'} `
       : '';
     return `${offset}${until.trait || '…'}${until.time ? ` at ${until.time}` : ''}`;
   }

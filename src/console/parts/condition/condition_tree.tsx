@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { LeafFields } from './leaf_fields.tsx';
-import type { Scene } from './leaf_fields.tsx';
+import type { Scene } from './event_fields.tsx';
 import { ADDABLE, KIND_WORDS, newCondition, unwrap } from './shapes.ts';
 import type { Condition, ConditionKind, Of } from './shapes.ts';
 
@@ -105,7 +105,6 @@ const Several = ({ condition, onChange, at, ...scene }: SeveralProps) => (
       {condition.of.map((one, place) => (
         <One
           {...scene}
-          // oxlint-disable-next-line react/no-array-index-key
           key={place}
           condition={one}
           at={`${at}/of/${place}`}

@@ -80,7 +80,6 @@ const Clauses = ({ clause }: { clause: Clause }) => (
     {clause.of !== undefined && (
       <ul style={{ listStyle: 'none', margin: '6px 0 0', paddingLeft: 22 }}>
         {clause.of.map((one, at) => (
-          // oxlint-disable-next-line react/no-array-index-key
           <Clauses key={at} clause={one as Clause} />
         ))}
       </ul>

@@ -30,6 +30,19 @@ const Inbox = ({ subject, preheader }: Pick<Preview, 'subject' | 'preheader'>) =
   </div>
 );
 
+const Warnings = ({ warnings }: Pick<Preview, 'warnings'>) =>
+  warnings.length > 0 && (
+    <Alert color="yellow" title="Good to know">
+      <List size="sm">
+        {warnings.map(({ warning, message }) => (
+          <List.Item key={message} data-warning={warning} className="breaks">
+            {message}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+
 type Props = {
   projectId: string;
   preview: Preview | undefined;
@@ -86,17 +99,7 @@ export const PreviewPane = ({ projectId, preview, isLooking, isWrong, onPick }: 
                 </Text>
               </Tabs.Panel>
             </Tabs>
-            {preview.warnings.length > 0 && (
-              <Alert color="yellow" title="Good to know">
-                <List size="sm">
-                  {preview.warnings.map(({ warning, message }) => (
-                    <List.Item key={message} data-warning={warning} className="breaks">
-                      {message}
-                    </List.Item>
-                  ))}
-                </List>
-              </Alert>
-            )}
+            <Warnings warnings={preview.warnings} />
           </>
         )}
       </Stack>

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -29,6 +29,16 @@ type Props = {
   children?: ReactNode;
 };
 
+const Standing = ({ isWrong, isDirty }: { isWrong: boolean; isDirty: boolean }) => (
+  <Text size="sm" c="dimmed" role="status">
+    {isWrong
+      ? 'It cannot be rendered like this: see what is marked.'
+      : isDirty
+        ? 'Not saved yet.'
+        : ''}
+  </Text>
+);
+
 /** A mail being written, and beside it how it looks for somebody. */
 export const TemplateEditor = (props: Props) => {
   const { projectId, initial, label, keep, isKeeping, error, children } = props;
@@ -48,13 +58,7 @@ export const TemplateEditor = (props: Props) => {
     <Stack>
       <Leaving isDirty={isDirty && !isKeeping} />
       <Group justify="space-between">
-        <Text size="sm" c="dimmed" role="status">
-          {look.isError
-            ? 'It cannot be rendered like this: see what is marked.'
-            : isDirty
-              ? 'Not saved yet.'
-              : 'Saved.'}
-        </Text>
+        <Standing isWrong={look.isError} isDirty={isDirty} />
         <Group gap="xs">
           {children}
           <Button
@@ -67,11 +71,7 @@ export const TemplateEditor = (props: Props) => {
         </Group>
       </Group>
       <Refused error={error} />
-      {look.isError && faults.length === 0 && (
-        <Alert color="red" role="alert">
-          <Refused error={look.error} />
-        </Alert>
-      )}
+      {look.isError && faults.length === 0 && <Refused error={look.error} />}
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
         <TemplateFields
           typed={typed}

@@ -11,6 +11,16 @@ import { Refused } from '../refused.tsx';
 
 type Props = { projectId: string; draft: Draft; profileId: string | null; isWrong: boolean };
 
+const NotSent = ({ error }: { error: unknown }) => {
+  const failure = failureOf(error);
+  if (failure === null) return <Refused error={error} fields={['to']} />;
+  return (
+    <Alert color="red" role="alert" title={failure.cause}>
+      {failure.fix}
+    </Alert>
+  );
+};
+
 /** Sends what is shown to one address, now. */
 export const TestSend = ({ projectId, draft, profileId, isWrong }: Props) => {
   const { data: signedIn } = useSuspenseQuery(session);
@@ -26,7 +36,6 @@ export const TestSend = ({ projectId, draft, profileId, isWrong }: Props) => {
       draft: { template: draft, ...(profileId === null ? {} : { profile_id: profileId }) },
     }),
   );
-  const failure = failureOf(send.error);
   return (
     <Paper withBorder p="md" component="section">
       <Stack gap="sm">
@@ -62,13 +71,7 @@ export const TestSend = ({ projectId, draft, profileId, isWrong }: Props) => {
             The provider took it, in {send.data.took_ms} ms.
           </Alert>
         )}
-        {failure ? (
-          <Alert color="red" role="alert" title={failure.cause}>
-            {failure.fix}
-          </Alert>
-        ) : (
-          <Refused error={send.error} fields={['to']} />
-        )}
+        <NotSent error={send.error} />
       </Stack>
     </Paper>
   );
