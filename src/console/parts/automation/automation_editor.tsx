@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { api, isRefused } from '../../api.ts';
-import { simulation } from '../../automation_queries.ts';
+import { automation, simulation } from '../../automation_queries.ts';
 import type { Automation } from '../../automation_queries.ts';
 import { useChange } from '../../changes.ts';
 import { queryClient } from '../../queries.ts';
@@ -30,11 +30,11 @@ const note = (projectId: string, shown: Omit<Automation, 'inside'>): Automation 
   return kept;
 };
 
-const Changed = ({ onTake }: { onTake: () => void }) => (
+const Changed = ({ onTake }: { onTake: () => Promise<void> }) => (
   <Alert color="orange" role="alert" title="Somebody saved a newer version meanwhile">
     <Stack align="flex-start" gap="xs">
       What you did is still here. Look at the newer one under “Versions”, then decide.
-      <Button size="xs" variant="default" onClick={onTake}>
+      <Button size="xs" variant="default" onClick={() => void onTake()}>
         Save mine as the version after it
       </Button>
     </Stack>
@@ -118,7 +118,12 @@ export const AutomationEditor = ({ projectId, kept, definition: initial }: Props
           />
         </Group>
         {isChanged ? (
-          <Changed onTake={() => void save(kept.latest_version)} />
+          <Changed
+            onTake={async () => {
+              const newest = { ...automation(projectId, kept.id), staleTime: 0 };
+              await save((await queryClient.fetchQuery(newest)).latest_version);
+            }}
+          />
         ) : (
           <Refused error={keep.error} />
         )}

@@ -1,9 +1,19 @@
-import { Box, Center, Drawer, Loader, Paper, ScrollArea } from '@mantine/core';
+import {
+  Box,
+  Center,
+  CloseButton,
+  Drawer,
+  Group,
+  Loader,
+  Paper,
+  ScrollArea,
+  Title,
+} from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { lazy, Suspense, useEffect, useRef } from 'react';
 import { useEditor } from './editor_context.ts';
 import { Outline } from './outline.tsx';
-import { Panel } from './panel.tsx';
+import { Panel, usePanelTitle } from './panel.tsx';
 
 const Graph = lazy(() => import('./graph.tsx'));
 const Code = lazy(() => import('./definition_code.tsx'));
@@ -23,6 +33,7 @@ const Wait = () => (
 /** The panel beside the graph: whoever comes to it by the keyboard is in it at once, and goes back by Escape. */
 const Side = () => {
   const { selected, select } = useEditor();
+  const title = usePanelTitle();
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (document.activeElement?.matches('[data-step]')) return;
@@ -49,6 +60,12 @@ const Side = () => {
             card?.focus();
           }}
         >
+          <Group justify="space-between" wrap="nowrap" mb="md">
+            <Title order={2} size="h4">
+              {title}
+            </Title>
+            <CloseButton aria-label="Close the panel" onClick={() => select(null)} />
+          </Group>
           <Panel />
         </div>
       </ScrollArea>
@@ -60,6 +77,7 @@ const Side = () => {
 export const Canvas = ({ view }: { view: View }) => {
   const isWide = useMediaQuery(WIDE) ?? true;
   const { selected, select } = useEditor();
+  const title = usePanelTitle();
   return (
     <Box style={{ display: 'flex', gap: 16 }}>
       <Box flex={1} miw={0} h={view === 'graph' ? CANVAS_HEIGHT : undefined}>
@@ -76,8 +94,8 @@ export const Canvas = ({ view }: { view: View }) => {
           onClose={() => select(null)}
           position="bottom"
           size="90%"
-          withCloseButton={false}
-          aria-label="What is open"
+          title={title}
+          closeButtonProps={{ 'aria-label': 'Close the panel' }}
         >
           <Panel />
         </Drawer>

@@ -95,7 +95,7 @@ export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Prop
     activate.mutate(undefined);
   };
   if (kept.status === 'archived')
-    return <Text c="dimmed">It is archived: what happened in it stays to be read.</Text>;
+    return <Text c="dimmed">What happened in it stays to be read.</Text>;
   return (
     <>
       <Group gap="xs">
@@ -117,11 +117,7 @@ export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Prop
           </Button>
         )}
         {kept.status === 'active' && (
-          <Button
-            variant="default"
-            loading={pause.isPending}
-            onClick={() => pause.mutate(undefined)}
-          >
+          <Button variant="default" loading={pause.isPending} onClick={() => pause.mutate()}>
             Pause
           </Button>
         )}

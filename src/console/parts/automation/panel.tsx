@@ -1,15 +1,4 @@
-import {
-  ActionIcon,
-  Button,
-  CloseButton,
-  Group,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-  Tooltip,
-} from '@mantine/core';
+import { ActionIcon, Button, Group, Select, Stack, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { BranchPanel } from './branch_panel.tsx';
@@ -168,23 +157,23 @@ const TITLES: Record<string, string> = {
   [SIMULATE_PANEL]: 'Simulate',
 };
 
-/** What can be said of whatever is open: the trigger, the settings, or a step. */
-export const Panel = () => {
-  const { definition, selected, select } = useEditor();
+/** What the panel is called: by what is open. */
+export const usePanelTitle = (): string => {
+  const { definition, selected } = useEditor();
   const step = selected === null ? undefined : definition.steps[selected];
-  const title = step ? kinds[step.kind].word : (TITLES[selected ?? ''] ?? '');
+  return step ? kinds[step.kind].word : (TITLES[selected ?? ''] ?? '');
+};
+
+/** What can be said of whatever is open: the trigger, the settings, the past, or a step. */
+export const Panel = () => {
+  const { definition, selected } = useEditor();
+  const step = selected === null ? undefined : definition.steps[selected];
   return (
-    <Stack gap="md">
-      <Group justify="space-between" wrap="nowrap">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        <CloseButton aria-label="Close the panel" onClick={() => select(null)} />
-      </Group>
+    <>
       {selected === TRIGGER_PANEL && <TriggerPanel />}
       {selected === SETTINGS_PANEL && <SettingsPanel />}
       {selected === SIMULATE_PANEL && <SimulatePanel />}
       {step && selected !== null && <StepFields key={selected} id={selected} step={step} />}
-    </Stack>
+    </>
   );
 };

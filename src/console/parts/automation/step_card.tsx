@@ -29,7 +29,6 @@ const Card = (props: CardProps) => {
       data-selected={isSelected || undefined}
       data-wrong={error !== undefined || undefined}
       aria-current={isSelected ? 'step' : undefined}
-      aria-label={`${label}: ${says}${error === undefined ? '' : `. Wrong: ${error}`}`}
       title={error}
       onClick={onOpen}
       onKeyDown={onKeyDown}
@@ -46,7 +45,9 @@ const Card = (props: CardProps) => {
             {says}
           </Text>
         </Stack>
-        {error !== undefined && <IconAlertTriangle size={18} className="step-wrong" />}
+        {error !== undefined && (
+          <IconAlertTriangle size={18} className="step-wrong" aria-label={`Wrong: ${error}`} />
+        )}
       </Group>
       {badges}
     </UnstyledButton>

@@ -59,7 +59,7 @@ const CodeEditor = (props: Props) => {
       look,
       languages[language](),
       EditorView.lineWrapping,
-      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       marking(key === '' ? [] : key.split(',').map(Number)),
     ],
     [language, label, key],
