@@ -14,13 +14,18 @@ type Violation = {
 
 const GRAVE: Violation['impact'][] = ['serious', 'critical'];
 
+const FADES_MS_MAX = 2_000;
+
 /** Nothing is judged while it fades in or out. */
 const settle = (page: Page): Promise<unknown> =>
-  page.evaluate(`Promise.all(
-    document.getAnimations()
-      .filter((one) => one.effect?.getTiming().iterations !== Infinity)
-      .map((one) => one.finished.catch(() => {})),
-  )`);
+  page.evaluate(`Promise.race([
+    new Promise((resolve) => setTimeout(resolve, ${FADES_MS_MAX})),
+    Promise.all(
+      document.getAnimations()
+        .filter((one) => one.effect?.getTiming().iterations !== Infinity)
+        .map((one) => one.finished.catch(() => {})),
+    ),
+  ])`);
 
 /** Fails when a page keeps somebody out: whatever axe calls serious or critical, by the element where it is. */
 export const expectAccessible = async (page: Page, what: string): Promise<void> => {

@@ -6,6 +6,9 @@ const selectorOf = (at: number): string => `[data-inline="${at}"]`.repeat(3);
 const TAG = /<[a-z](?:[^>"']|"[^"]*"|'[^']*')*>/gi;
 const QUOTED_OR_STYLE = /"[^"]*"|'[^']*'|([\s/])style(?=\s*=)/gi;
 
+/** What does nothing in such a frame, and is complained of. */
+const IDLE = 'script, link, base, iframe, object, embed, meta[http-equiv]';
+
 /** Under another name, before anybody parses it: a document of this page may not even read a style attribute. */
 const withoutStyles = (html: string): string =>
   html
@@ -22,6 +25,7 @@ const withoutStyles = (html: string): string =>
  */
 export const toFrame = (html: string): string => {
   const page = new DOMParser().parseFromString(withoutStyles(html), 'text/html');
+  for (const idle of page.querySelectorAll(IDLE)) idle.remove();
   const rules = [...page.querySelectorAll('[data-css]')].map((element, at) => {
     const rule = `${selectorOf(at)}{${element.getAttribute('data-css') ?? ''}}`;
     element.removeAttribute('data-css');

@@ -17,6 +17,13 @@ import { TestSend } from './test_send.tsx';
 
 const PREVIEW_AFTER_MS = 400;
 
+/** A value, or the last one that was there. */
+const useLast = <T,>(value: T | undefined): T | undefined => {
+  const [last, setLast] = useState(value);
+  if (value !== undefined && value !== last) setLast(value);
+  return value ?? last;
+};
+
 type Props = {
   projectId: string;
   initial: Typed;
@@ -49,6 +56,7 @@ export const TemplateEditor = (props: Props) => {
   const [settled] = useDebouncedValue(draft, PREVIEW_AFTER_MS);
   const profileId = profile?.id ?? null;
   const look = useQuery(previewed(projectId, settled, profileId));
+  const preview = useLast(look.data);
   const faults = toFaults(allIssuesOf(look.error));
   const isDirty = typed !== saved;
   const submit = async (): Promise<void> => {
@@ -81,7 +89,7 @@ export const TemplateEditor = (props: Props) => {
         <Stack>
           <PreviewPane
             projectId={projectId}
-            preview={look.data}
+            preview={preview}
             isLooking={look.isFetching}
             isWrong={look.isError}
             onPick={setProfile}
