@@ -22,6 +22,7 @@ import { accessProcedures } from './access_procedures.ts';
 import { accountProcedures } from './account_procedures.ts';
 import { auditProcedures } from './audit_procedures.ts';
 import { invitationProcedures } from './invitation_procedures.ts';
+import { libraryProcedures } from './library_procedures.ts';
 import { memberProcedures } from './member_procedures.ts';
 import { overviewProcedures } from './overview.ts';
 import { peopleProcedures } from './people_procedures.ts';
@@ -49,6 +50,7 @@ export const appRouter = router({
     observeUnsubscribed: feedback.observeUnsubscribed,
     wake: ingest.wake,
   }),
+  library: libraryProcedures,
   automations: automationProcedures({
     hasProvider: exists,
     isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,

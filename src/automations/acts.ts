@@ -12,6 +12,7 @@ import { moveInside } from './life.ts';
 import { findPersonId } from './person_ref.ts';
 import { findVersion, getAutomation } from './queries.ts';
 import type { Kept } from './queries.ts';
+import { retryFailed } from './retry.ts';
 import { toAutomation } from './shown.ts';
 import { listRunsFor, listRunsIn } from './shown_queries.ts';
 import type { ShownRun } from './shown_queries.ts';
@@ -114,3 +115,16 @@ export type Trial = { runId: string; person: string; to: string; mayCall: boolea
 /** Tries the latest version for one person, to an address of somebody else. */
 export const tryPerson = (where: Where, kept: Kept, { person, ...trial }: Trial) =>
   begin(where, person, (scope, profileId) => startTest(scope, kept, { ...trial, profileId }));
+
+/** Has runs that failed go on: one, or all. Answers how many are failed yet. */
+export const retryRuns = async (
+  { deps, projectId }: Where,
+  automationId: string,
+  runId: string | null,
+) => {
+  const failed = await inProject(deps, projectId, (scope) =>
+    retryFailed(scope, automationId, runId),
+  );
+  await hint(deps, advanceHint(projectId));
+  return { failed };
+};

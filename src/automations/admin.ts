@@ -9,14 +9,14 @@ import { checkDefinition } from './checked.ts';
 import { listVersionsOf } from './count_queries.ts';
 import { listEndpoints } from './endpoint_queries.ts';
 import { toListedEndpoint } from './endpoint_shown.ts';
-import { activate, addVersion, archive, create, pause, resume } from './life.ts';
+import { activate, addVersion, archive, create, pause, rename, resume } from './life.ts';
 import type { Doors } from './life.ts';
 import { countInside } from './life_queries.ts';
 import { getNamed, OfAutomation } from './named.ts';
 import { toCounted } from './overview.ts';
 import { findVersion, listKept } from './queries.ts';
 import { runProcedures } from './run_procedures.ts';
-import { Activate, NewAutomation, NewVersion } from './shown.ts';
+import { Activate, NewAutomation, NewVersion, Rename } from './shown.ts';
 
 const OfVersion = OfAutomation.extend({ version: z.int().min(1) });
 
@@ -117,6 +117,14 @@ const writeProcedures = (doors: Doors) => ({
 });
 
 const lifeProcedures = {
+  rename: projectProcedure
+    .input(OfAutomation.extend(Rename.shape))
+    .mutation(({ ctx, input: { projectId, automationId, name } }) =>
+      inProject(ctx.deps, projectId, async (scope) =>
+        showAutomation(scope, await rename(scope, automationId, name)),
+      ),
+    ),
+
   pause: projectProcedure
     .input(OfAutomation)
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>

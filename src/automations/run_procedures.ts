@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
 import { projectProcedure } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
-import { getPersonId, listRuns, pageById, startPerson, tryPerson } from './acts.ts';
+import { getPersonId, listRuns, pageById, retryRuns, startPerson, tryPerson } from './acts.ts';
 import { explain } from './explain.ts';
 import { withPeople } from './overview.ts';
 import { getNamed, OfAutomation } from './named.ts';
@@ -77,6 +77,13 @@ export const runProcedures = {
       await tryPerson({ deps, projectId }, kept, { runId: newId(), person, to, mayCall }),
     );
   }),
+
+  /** Has runs that failed go on: one, or all. */
+  retry: projectProcedure
+    .input(OfAutomation.extend({ runId: z.uuid().optional() }))
+    .mutation(({ ctx: { deps }, input: { projectId, automationId, runId = null } }) =>
+      retryRuns({ deps, projectId }, automationId, runId),
+    ),
 
   /** The starts for everybody in a segment, newest first. */
   segmentStarts: projectProcedure

@@ -1,20 +1,16 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import { getPersonId, listRuns, pageById, startPerson, tryPerson } from './acts.ts';
+import { getPersonId, listRuns, pageById, retryRuns, startPerson, tryPerson } from './acts.ts';
 import { ofAutomation } from './addressed.ts';
-import { advanceHint } from './advance.ts';
 import { explain } from './explain.ts';
 import { Explanation } from './explanation.ts';
 import { PersonRef } from './person_ref.ts';
-import { retryFailed } from './retry.ts';
 import { Run, RUN_SHOWN, StartRun, TestRun, toRun } from './shown.ts';
 import { Simulation, SIMULATION_DAYS_MAX } from './simulation.ts';
 import { simulate } from './simulate.ts';
-
 
 const wholeNumber = (most: number) =>
   z.preprocess(
@@ -118,14 +114,8 @@ const retryRoutes = [
     status: 200,
     answer: Retried,
     refusals: ['automation_state'],
-    handle: async ({ deps, caller, found, body }) => {
-      const { automation_id: automationId } = found;
-      const failed = await inProject(deps, caller.projectId, (scope) =>
-        retryFailed(scope, automationId, body.run_id ?? null),
-      );
-      await hint(deps, advanceHint(caller.projectId));
-      return { failed };
-    },
+    handle: ({ deps, caller: { projectId }, found, body }) =>
+      retryRuns({ deps, projectId }, found.automation_id, body.run_id ?? null),
   }),
 ];
 

@@ -151,3 +151,10 @@ export const eventNames = (projectId: string) =>
     },
     staleTime: 60_000,
   });
+
+export const library = (projectId: string) =>
+  queryOptions({
+    queryKey: ['library', projectId],
+    queryFn: ({ signal }) => api.library.list.query({ projectId }, { signal }),
+    staleTime: Infinity,
+  });

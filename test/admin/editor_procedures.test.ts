@@ -105,6 +105,9 @@ describe('an automation', () => {
     expect(await refusal(client.automations.save.mutate(other))).toMatchObject({
       name: 'automation_changed',
     });
+    const named = await client.automations.rename.mutate({ ...of, name: 'Renamed' });
+    expect(named).toMatchObject({ name: 'Renamed', latest_version: 2 });
+    expect(await client.automations.retry.mutate(of)).toEqual({ failed: 0 });
     const versions = await client.automations.versions.query(of);
     expect(versions.items.map(({ version }) => version)).toEqual([2, 1]);
     const second = await client.automations.version.query({ ...of, version: 2 });
@@ -183,6 +186,38 @@ describe('an automation', () => {
       client.automations.cancelSegmentStart.mutate({ projectId, startId: newId() }),
     ];
     for (const said of await Promise.all(calls.map(refusal))) expect(said.name).toBe('not_found');
+  });
+});
+
+describe('the library', () => {
+  test('puts a ready automation into a project as a draft, once', async () => {
+    const { items } = await client.library.list.query({ projectId });
+    expect(items).toContainEqual({
+      key: 'welcome_series',
+      name: 'Welcome series',
+      event: 'user_signed_up',
+      mails: 3,
+    });
+    const providerId = await sender();
+    const asked = { projectId, key: 'welcome_series', providerId };
+    const { automation_id: automationId } = await client.library.adopt.mutate(asked);
+    expect(await client.automations.read.query({ projectId, automationId })).toMatchObject({
+      name: 'Welcome series',
+      status: 'draft',
+    });
+    expect((await client.templates.list.query({ projectId })).items).toHaveLength(3);
+    expect(await refusal(client.library.adopt.mutate(asked))).toMatchObject({
+      name: 'automation_state',
+    });
+    const unknown = { ...asked, key: '../ready' };
+    expect(await refusal(client.library.adopt.mutate(unknown))).toMatchObject({
+      name: 'not_found',
+    });
+    const nobody = { ...asked, key: 'win_back', providerId: newId() };
+    expect(await refusal(client.library.adopt.mutate(nobody))).toEqual({
+      name: 'invalid_request',
+      paths: ['/providerId'],
+    });
   });
 });
 

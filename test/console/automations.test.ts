@@ -236,6 +236,21 @@ describe('automations in a browser', () => {
     expect(complaints).toEqual([]);
   }, 90_000);
 
+  test('a ready automation becomes a draft with one click, and can be given a name of its own', async () => {
+    await prepare();
+    const { page, complaints } = await openPage();
+    await expectAccessible(page, 'the library');
+    await page.getByRole('button', { name: 'Use Onboarding nudge' }).click();
+    await page.getByRole('heading', { name: 'Onboarding nudge' }).waitFor();
+    await page.getByText('Nothing is wrong').waitFor();
+    await page.getByText('Draft', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('First steps');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'First steps' }).waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   test('what is wrong is said at its step and its field, and nothing wrong is saved', async () => {
     const id = await made();
     const { page } = await openPage(`/${id}`);

@@ -7,6 +7,7 @@ import type { Automation } from '../automation_queries.ts';
 import { AutomationEditor } from '../parts/automation/automation_editor.tsx';
 import { AutomationStatus } from '../parts/automation/automation_status.tsx';
 import { People } from '../parts/automation/people.tsx';
+import { RenameAutomation } from '../parts/automation/rename.tsx';
 import { Versions } from '../parts/automation/versions.tsx';
 import { Back } from '../parts/back.tsx';
 import { Empty } from '../parts/empty.tsx';
@@ -22,7 +23,10 @@ const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => 
   return (
     <>
       <Group justify="space-between" align="flex-start">
-        <PageTitle title={kept.name} />
+        <Group gap="xs" align="flex-start">
+          <PageTitle title={kept.name} />
+          <RenameAutomation projectId={projectId} automationId={kept.id} name={kept.name} />
+        </Group>
         <AutomationStatus status={kept.status} />
       </Group>
       <Tabs defaultValue="build" keepMounted>

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { automations } from '../automation_queries.ts';
 import type { ListedAutomation } from '../automation_queries.ts';
 import { AutomationStatus } from '../parts/automation/automation_status.tsx';
+import { Library } from '../parts/automation/library.tsx';
 import { useNames } from '../parts/automation/use_names.ts';
 import { triggerInWords } from '../parts/automation/words.ts';
 import type { Names } from '../parts/automation/words.ts';
@@ -86,12 +87,15 @@ export const AutomationsPage = () => {
       <Paged
         list={list}
         empty={
-          <Empty title="No automation yet">
-            <Stack align="flex-start">
-              Build your own: an event starts it, steps follow.
-              <New projectId={projectId} />
-            </Stack>
-          </Empty>
+          <Stack>
+            <Empty title="No automation yet">
+              <Stack align="flex-start">
+                Build your own: an event starts it, steps follow.
+                <New projectId={projectId} />
+              </Stack>
+            </Empty>
+            <Library projectId={projectId} />
+          </Stack>
         }
       >
         {(items) => (

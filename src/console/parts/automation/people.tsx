@@ -1,7 +1,9 @@
 import { Alert, Badge, Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { api } from '../../api.ts';
 import type { Profile } from '../../api.ts';
+import { useChange } from '../../changes.ts';
 import { runs } from '../../automation_queries.ts';
 import type { Automation, Run } from '../../automation_queries.ts';
 import { Empty } from '../empty.tsx';
@@ -44,6 +46,22 @@ const At = ({ run: { step_id, wake_at } }: { run: Run }) => (
   </>
 );
 
+const GoOn = ({ projectId, run }: { projectId: string; run: Run }) => {
+  const retry = useChange(projectId, ['runs', 'automations'], () =>
+    api.automations.retry.mutate({ projectId, automationId: run.automation_id, runId: run.id }),
+  );
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      loading={retry.isPending}
+      onClick={() => retry.mutate(undefined)}
+    >
+      Have it go on
+    </Button>
+  );
+};
+
 const RunRow = ({ projectId, run }: { projectId: string; run: Run }) => {
   const [isOpen, setIsOpen] = useState(false);
   const { word, color } = outcomeOf(run);
@@ -79,6 +97,7 @@ const RunRow = ({ projectId, run }: { projectId: string; run: Run }) => {
           <When at={started_at} />
         </Table.Td>
         <Table.Td ta="right">
+          {run.status === 'failed' && <GoOn projectId={projectId} run={run} />}
           {person !== null && (
             <Button
               size="compact-sm"
