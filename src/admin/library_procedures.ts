@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { adoptReady, listReady } from './library.ts';
 
 export const libraryProcedures = router({
@@ -8,7 +8,7 @@ export const libraryProcedures = router({
   list: projectProcedure.query(() => ({ items: listReady() })),
 
   /** Puts one into the project as a draft, with its templates. */
-  adopt: projectProcedure
+  adopt: editorProcedure
     .input(z.object({ key: z.string().min(1).max(50), providerId: z.uuid() }))
     .mutation(({ ctx, input: { projectId, key, providerId } }) =>
       inProject(ctx.deps, projectId, async (scope) => ({

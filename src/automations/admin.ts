@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import { listInput, readCursor, toPage } from '../base/page.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure, readingProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { changeLife, moveEverybody, pageById, showAutomation } from './acts.ts';
 import { checkDefinition } from './checked.ts';
@@ -77,7 +77,7 @@ const readProcedures = {
 
 const writeProcedures = (doors: Doors) => ({
   /** Whatever a definition would be refused for. Keeps nothing. */
-  check: projectProcedure
+  check: readingProcedure
     .input(z.object({ definition: z.unknown() }))
     .mutation(({ ctx, input: { projectId, definition } }) =>
       inProject(ctx.deps, projectId, async (scope) => ({
@@ -85,7 +85,7 @@ const writeProcedures = (doors: Doors) => ({
       })),
     ),
 
-  create: projectProcedure
+  create: editorProcedure
     .input(z.object(NewAutomation.shape))
     .mutation(({ ctx, input: { projectId, name, definition } }) =>
       inProject(ctx.deps, projectId, async (scope) =>
@@ -97,7 +97,7 @@ const writeProcedures = (doors: Doors) => ({
     ),
 
   /** Makes the next version; refused when there is a newer one than the one that was seen. */
-  save: projectProcedure
+  save: editorProcedure
     .input(OfAutomation.extend(NewVersion.shape))
     .mutation(({ ctx, input: { projectId, automationId, definition, after_version: after } }) =>
       inProject(ctx.deps, projectId, async (scope) => {
@@ -109,7 +109,7 @@ const writeProcedures = (doors: Doors) => ({
       }),
     ),
 
-  activate: projectProcedure
+  activate: editorProcedure
     .input(OfAutomation.extend(Activate.shape))
     .mutation(({ ctx: { deps }, input: { projectId, automationId, version = null } }) =>
       changeLife({ deps, projectId }, (scope) => activate(scope, automationId, version, doors)),
@@ -117,7 +117,7 @@ const writeProcedures = (doors: Doors) => ({
 });
 
 const lifeProcedures = {
-  rename: projectProcedure
+  rename: editorProcedure
     .input(OfAutomation.extend(Rename.shape))
     .mutation(({ ctx, input: { projectId, automationId, name } }) =>
       inProject(ctx.deps, projectId, async (scope) =>
@@ -125,26 +125,26 @@ const lifeProcedures = {
       ),
     ),
 
-  pause: projectProcedure
+  pause: editorProcedure
     .input(OfAutomation)
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
       changeLife({ deps, projectId }, (scope) => pause(scope, automationId)),
     ),
 
-  resume: projectProcedure
+  resume: editorProcedure
     .input(OfAutomation)
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
       changeLife({ deps, projectId }, (scope) => resume(scope, automationId)),
     ),
 
-  archive: projectProcedure
+  archive: editorProcedure
     .input(OfAutomation)
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
       changeLife({ deps, projectId }, (scope) => archive(scope, automationId)),
     ),
 
   /** Moves everybody inside to the active version, at the step where they are. */
-  move: projectProcedure
+  move: editorProcedure
     .input(OfAutomation)
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
       moveEverybody({ deps, projectId }, automationId),

@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
-import { projectProcedure } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { getPersonId, listRuns, pageById, retryRuns, startPerson, tryPerson } from './acts.ts';
 import { explain } from './explain.ts';
@@ -63,14 +63,14 @@ export const runProcedures = {
   }),
 
   /** Starts a run for one person by hand. */
-  start: projectProcedure.input(OfPerson).mutation(async ({ ctx: { deps }, input }) => {
+  start: editorProcedure.input(OfPerson).mutation(async ({ ctx: { deps }, input }) => {
     const { projectId, automationId, profileId: person } = input;
     const kept = await inProject(deps, projectId, (scope) => getNamed(scope, automationId));
     return toRun(await startPerson({ deps, projectId }, kept, { runId: newId(), person }));
   }),
 
   /** Tries the latest version now, for one person, to an address of somebody else. */
-  test: projectProcedure.input(Trial).mutation(async ({ ctx: { deps }, input }) => {
+  test: editorProcedure.input(Trial).mutation(async ({ ctx: { deps }, input }) => {
     const { projectId, automationId, profileId: person, to, callWebhooks: mayCall } = input;
     const kept = await inProject(deps, projectId, (scope) => getNamed(scope, automationId));
     return toRun(
@@ -79,7 +79,7 @@ export const runProcedures = {
   }),
 
   /** Has runs that failed go on: one, or all. */
-  retry: projectProcedure
+  retry: editorProcedure
     .input(OfAutomation.extend({ runId: z.uuid().optional() }))
     .mutation(({ ctx: { deps }, input: { projectId, automationId, runId = null } }) =>
       retryRuns({ deps, projectId }, automationId, runId),
@@ -99,7 +99,7 @@ export const runProcedures = {
     ),
 
   /** Starts a run for everybody in a segment by hand. */
-  startSegment: projectProcedure
+  startSegment: editorProcedure
     .input(OfAutomation.extend({ segmentId: z.uuid() }))
     .mutation(async ({ ctx: { deps }, input: { projectId, automationId, segmentId } }) => {
       const asked = { startId: newId(), segmentId };
@@ -111,7 +111,7 @@ export const runProcedures = {
     }),
 
   /** Starts nobody more. */
-  cancelSegmentStart: projectProcedure
+  cancelSegmentStart: editorProcedure
     .input(z.object({ startId: z.uuid() }))
     .mutation(({ ctx, input: { projectId, startId } }) =>
       inProject(ctx.deps, projectId, async (scope) => {

@@ -5,7 +5,7 @@ import type { Deps } from '../base/deps.ts';
 import { EmailAddress } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure, readingProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import {
   addTemplate,
@@ -79,27 +79,27 @@ const readProcedures = (doors: TemplateDoors) => ({
 
 const writeProcedures = (doors: TemplateDoors & TestDoor) => ({
   /** Shows a template that is not kept yet as somebody would get it. Keeps nothing. */
-  preview: projectProcedure
+  preview: readingProcedure
     .input(z.object({ draft: DraftPreviewInput }))
     .mutation(({ ctx: { deps }, input: { projectId, draft } }) =>
       previewDraft({ deps, projectId }, draft, doors),
     ),
 
-  create: projectProcedure
+  create: editorProcedure
     .input(z.object({ template: NewTemplate }))
     .mutation(({ ctx: { deps }, input: { projectId, template } }) =>
       addTemplate({ deps, projectId }, newId(), template),
     ),
 
   /** Keeps the next version; refused when there is a newer one than the one that was seen. */
-  save: projectProcedure
+  save: editorProcedure
     .input(OfTemplate.extend({ version: NewVersion }))
     .mutation(async ({ ctx: { deps }, input: { projectId, templateId, version } }) => {
       const head = await inProject(deps, projectId, (scope) => getHead(scope, templateId));
       return addTemplateVersion({ deps, projectId }, head, version);
     }),
 
-  archive: projectProcedure
+  archive: editorProcedure
     .input(OfTemplate)
     .mutation(({ ctx, input: { projectId, templateId } }) =>
       inProject(ctx.deps, projectId, async (scope) =>
@@ -107,14 +107,14 @@ const writeProcedures = (doors: TemplateDoors & TestDoor) => ({
       ),
     ),
 
-  restore: projectProcedure
+  restore: editorProcedure
     .input(OfTemplate)
     .mutation(({ ctx, input: { projectId, templateId } }) =>
       inProject(ctx.deps, projectId, async (scope) => toListed(await restore(scope, templateId))),
     ),
 
   /** Sends a template that is not kept yet to one address, as somebody would get it. */
-  test: projectProcedure
+  test: editorProcedure
     .input(
       z.object({
         draft: DraftPreviewInput,

@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, projectProcedure, readingProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as acts from './acts.ts';
@@ -131,7 +131,7 @@ const listProcedures = {
 
 const changeProcedures = (listUsers: ListUsers) => ({
   /** Who would be in a segment. Keeps nothing. */
-  preview: projectProcedure
+  preview: readingProcedure
     .input(z.object(PreviewInput.shape))
     .mutation(({ ctx, input: { projectId, definition } }) =>
       inProject(ctx.deps, projectId, async (scope) => {
@@ -144,26 +144,26 @@ const changeProcedures = (listUsers: ListUsers) => ({
       }),
     ),
 
-  create: projectProcedure
+  create: editorProcedure
     .input(z.object(NewSegment.shape))
     .mutation(({ ctx: { deps }, input: { projectId, name, definition = null } }) =>
       acts.addSegment({ deps, projectId }, { segmentId: newId(), name, definition }),
     ),
 
   /** What is left out stays; refused when there is a newer version than the one that was read. */
-  change: projectProcedure
+  change: editorProcedure
     .input(OfSegment.extend({ change: SegmentPatch }))
     .mutation(({ ctx: { deps }, input: { projectId, segmentId, change } }) =>
       acts.editSegment({ deps, projectId }, segmentId, change),
     ),
 
-  remove: projectProcedure
+  remove: editorProcedure
     .input(OfSegment)
     .mutation(({ ctx: { deps }, input: { projectId, segmentId } }) =>
       acts.removeSegment({ deps, projectId }, segmentId, listUsers),
     ),
 
-  import: projectProcedure
+  import: editorProcedure
     .input(OfSegment.extend({ people: PeopleImport }))
     .mutation(async ({ ctx: { deps }, input: { projectId, segmentId, people } }) => {
       const row = await inProject(deps, projectId, (scope) => get(scope, segmentId));
@@ -171,7 +171,7 @@ const changeProcedures = (listUsers: ListUsers) => ({
     }),
 
   /** Takes an import back. */
-  undoImport: projectProcedure
+  undoImport: editorProcedure
     .input(z.object({ importId: z.uuid() }))
     .mutation(async ({ ctx: { deps }, input: { projectId, importId } }) => {
       const found = await inProject(deps, projectId, (scope) => findImport(scope, importId));

@@ -257,7 +257,7 @@ describe('automations in a browser', () => {
     await page.getByText('Nothing is wrong').waitFor();
     await step(page, 'wait').click();
     await page.getByRole('combobox', { name: 'Event' }).fill('Order Placed');
-    await page.getByText('must be the name of an event, in snake_case').waitFor();
+    await page.getByText('must be snake_case: try "order_placed"').waitFor();
     expect(await step(page, 'wait').getAttribute('data-wrong')).toBe('true');
     expect(await step(page, 'mail').getAttribute('data-wrong')).toBeNull();
     await page.getByText('1 thing is wrong').waitFor();
@@ -266,7 +266,7 @@ describe('automations in a browser', () => {
     await page.getByText('Nothing is wrong').waitFor();
   }, 60_000);
 
-  test('whoever leaves with changes is asked; a newer version of somebody else is not overwritten unasked', async () => {
+  test('whoever leaves with changes is asked; somebody else’s newer version is not overwritten unasked', async () => {
     const id = await made();
     const { page, complaints } = await openPage(`/${id}`);
     await step(page, 'mail').click();
