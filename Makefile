@@ -101,7 +101,7 @@ project-apply: $(INSTALLED) ## Say what a folder changes, and do it with go=yes:
 	@exec node src/runtime/export_apply.ts "$(project)" apply "$(folder)" "$(provider)" "$(go)" "$(activate)"
 
 .PHONY: automation-ready
-automation-ready: $(INSTALLED) ## Switch a ready one on: project=<uuid> ready=welcome_series [provider=<from_email>]; see src/runtime/ready
+automation-ready: $(INSTALLED) ## Switch a ready one on: project=<uuid> ready=welcome_series [provider=<from_email>]; see src/admin/ready
 	@exec node src/runtime/ready.ts "$(project)" "$(ready)" "$(provider)"
 
 .PHONY: analyst

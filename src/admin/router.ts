@@ -1,4 +1,5 @@
 import { automationProcedures } from '../automations/admin.ts';
+import * as automations from '../automations/automations.ts';
 import { router } from '../base/procedure.ts';
 import { sendProcedures } from '../delivery/admin.ts';
 import * as delivery from '../delivery/delivery.ts';
@@ -9,14 +10,19 @@ import * as ingest from '../ingest/ingest.ts';
 import { profileProcedures } from '../profiles/admin.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { keyProcedures, webhookTokenProcedures } from '../projects/admin.ts';
-import { providerProcedures } from '../providers/admin.ts';
-import { openCredential, sealCredential } from '../providers/providers.ts';
+import { findProject } from '../projects/projects.ts';
+import { providerProcedures, sendTestMail } from '../providers/admin.ts';
+import { exists, findReady, openCredential, sealCredential } from '../providers/providers.ts';
+import { templateProcedures } from '../rendering/admin.ts';
+import { isUsable, listEventVariables } from '../rendering/rendering.ts';
+import { segmentProcedures } from '../segments/admin.ts';
 import { suppressionProcedures } from '../suppression/admin.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { accessProcedures } from './access_procedures.ts';
 import { accountProcedures } from './account_procedures.ts';
 import { auditProcedures } from './audit_procedures.ts';
 import { invitationProcedures } from './invitation_procedures.ts';
+import { libraryProcedures } from './library_procedures.ts';
 import { memberProcedures } from './member_procedures.ts';
 import { overviewProcedures } from './overview.ts';
 import { peopleProcedures } from './people_procedures.ts';
@@ -44,7 +50,22 @@ export const appRouter = router({
     observeUnsubscribed: feedback.observeUnsubscribed,
     wake: ingest.wake,
   }),
-  automations: automationProcedures,
+  library: libraryProcedures,
+  automations: automationProcedures({
+    hasProvider: exists,
+    isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
+    hasTemplate: isUsable,
+    listEventVariables,
+  }),
+  templates: templateProcedures({
+    listUsers: automations.listTemplateUsers,
+    findPerson: async (scope, ref) =>
+      (await profiles.listProfiles(scope, { by: 'id', value: ref }))[0] ?? null,
+    findProjectName: async ({ db }, projectId) => (await findProject(db, projectId))?.name ?? '',
+    sendTest: (deps, projectId, test) =>
+      sendTestMail({ deps, projectId }, { ...test, isStopped: suppression.mustBeLeftAlone }),
+  }),
+  segments: segmentProcedures(automations.listSegmentUsers),
   providers: providerProcedures({
     isStopped: suppression.mustBeLeftAlone,
     releaseRamped: delivery.releaseRamped,

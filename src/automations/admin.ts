@@ -1,23 +1,161 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import { newId } from '../base/ids.ts';
 import { listInput, readCursor, toPage } from '../base/page.ts';
-import { projectProcedure, router } from '../base/procedure.ts';
-import { listAutomations } from './automations.ts';
+import { editorProcedure, projectProcedure, readingProcedure, router } from '../base/procedure.ts';
+import { Refusal } from '../base/refusal.ts';
+import { changeLife, moveEverybody, pageById, showAutomation } from './acts.ts';
+import { checkDefinition } from './checked.ts';
+import { listVersionsOf } from './count_queries.ts';
+import { listEndpoints } from './endpoint_queries.ts';
+import { toListedEndpoint } from './endpoint_shown.ts';
+import { activate, addVersion, archive, create, pause, rename, resume } from './life.ts';
+import type { Doors } from './life.ts';
+import { countInside } from './life_queries.ts';
+import { getNamed, OfAutomation } from './named.ts';
+import { toCounted } from './overview.ts';
+import { findVersion, listKept } from './queries.ts';
+import { runProcedures } from './run_procedures.ts';
+import { Activate, NewAutomation, NewVersion, Rename } from './shown.ts';
 
-export const automationProcedures = router({
-  /** The project's automations, the newest first. */
+const OfVersion = OfAutomation.extend({ version: z.int().min(1) });
+
+const readProcedures = {
+  /** The project's automations, the newest first: what starts each, and what came of it. */
   list: projectProcedure.input(listInput).query(({ ctx, input }) =>
     inProject(ctx.deps, input.projectId, async (scope) => {
-      const beforeId = readCursor(z.tuple([z.uuid()]), input.cursor)?.[0] ?? null;
-      const rows = await listAutomations(scope, { limit: input.limit + 1, beforeId });
-      return toPage(rows, input.limit, {
-        item: ({ automation_id, created_at, ...row }) => ({
-          id: automation_id,
-          ...row,
-          created_at: created_at.toISOString(),
-        }),
-        position: (row) => [row.automation_id],
+      const page = await pageById(input, (asked) => listKept(scope, asked), {
+        item: (row) => row,
+        id: ({ automation_id }) => automation_id,
       });
+      return { ...page, items: await toCounted(scope, page.items) };
     }),
   ),
+
+  /** One automation in its latest version, and how many people are at which step of which version. */
+  read: projectProcedure.input(OfAutomation).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) => {
+      const kept = await getNamed(scope, input.automationId);
+      const inside = await countInside(scope, kept.automation_id);
+      return { ...(await showAutomation(scope, kept)), inside: [...inside] };
+    }),
+  ),
+
+  versions: projectProcedure
+    .input(OfAutomation)
+    .input(listInput)
+    .query(({ ctx, input: { projectId, automationId, limit, cursor } }) =>
+      inProject(ctx.deps, projectId, async (scope) => {
+        const position = readCursor(z.tuple([z.string().regex(/^\d{1,9}$/)]), cursor);
+        const before = position ? Number(position[0]) : null;
+        const rows = await listVersionsOf(scope, automationId, { limit: limit + 1, before });
+        return toPage(rows, limit, {
+          item: (row) => ({ ...row, created_at: row.created_at.toISOString() }),
+          position: ({ version }) => [String(version)],
+        });
+      }),
+    ),
+
+  version: projectProcedure.input(OfVersion).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) => {
+      const definition = await findVersion(scope, input.automationId, input.version);
+      if (!definition) throw new Refusal('not_found', { detail: 'There is no such version.' });
+      return { version: input.version, definition };
+    }),
+  ),
+
+  /** Whom webhook steps may tell. */
+  endpoints: projectProcedure.input(listInput).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, (scope) =>
+      pageById(input, (page) => listEndpoints(scope, page), {
+        item: toListedEndpoint,
+        id: ({ endpoint_id }) => endpoint_id,
+      }),
+    ),
+  ),
+};
+
+const writeProcedures = (doors: Doors) => ({
+  /** Whatever a definition would be refused for. Keeps nothing. */
+  check: readingProcedure
+    .input(z.object({ definition: z.unknown() }))
+    .mutation(({ ctx, input: { projectId, definition } }) =>
+      inProject(ctx.deps, projectId, async (scope) => ({
+        issues: await checkDefinition(scope, definition, doors),
+      })),
+    ),
+
+  create: editorProcedure
+    .input(z.object(NewAutomation.shape))
+    .mutation(({ ctx, input: { projectId, name, definition } }) =>
+      inProject(ctx.deps, projectId, async (scope) =>
+        showAutomation(
+          scope,
+          await create(scope, { automationId: newId(), name, definition }, doors),
+        ),
+      ),
+    ),
+
+  /** Makes the next version; refused when there is a newer one than the one that was seen. */
+  save: editorProcedure
+    .input(OfAutomation.extend(NewVersion.shape))
+    .mutation(({ ctx, input: { projectId, automationId, definition, after_version: after } }) =>
+      inProject(ctx.deps, projectId, async (scope) => {
+        await getNamed(scope, automationId);
+        return showAutomation(
+          scope,
+          await addVersion(scope, automationId, { definition, after }, doors),
+        );
+      }),
+    ),
+
+  activate: editorProcedure
+    .input(OfAutomation.extend(Activate.shape))
+    .mutation(({ ctx: { deps }, input: { projectId, automationId, version = null } }) =>
+      changeLife({ deps, projectId }, (scope) => activate(scope, automationId, version, doors)),
+    ),
 });
+
+const lifeProcedures = {
+  rename: editorProcedure
+    .input(OfAutomation.extend(Rename.shape))
+    .mutation(({ ctx, input: { projectId, automationId, name } }) =>
+      inProject(ctx.deps, projectId, async (scope) =>
+        showAutomation(scope, await rename(scope, automationId, name)),
+      ),
+    ),
+
+  pause: editorProcedure
+    .input(OfAutomation)
+    .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
+      changeLife({ deps, projectId }, (scope) => pause(scope, automationId)),
+    ),
+
+  resume: editorProcedure
+    .input(OfAutomation)
+    .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
+      changeLife({ deps, projectId }, (scope) => resume(scope, automationId)),
+    ),
+
+  archive: editorProcedure
+    .input(OfAutomation)
+    .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
+      changeLife({ deps, projectId }, (scope) => archive(scope, automationId)),
+    ),
+
+  /** Moves everybody inside to the active version, at the step where they are. */
+  move: editorProcedure
+    .input(OfAutomation)
+    .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
+      moveEverybody({ deps, projectId }, automationId),
+    ),
+};
+
+/** `doors` are what this room has to ask of rooms that it does not know. */
+export const automationProcedures = (doors: Doors) =>
+  router({
+    ...readProcedures,
+    ...writeProcedures(doors),
+    ...lifeProcedures,
+    ...runProcedures,
+  });

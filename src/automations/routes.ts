@@ -1,25 +1,14 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
-import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { pageOf, pageQuery } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
+import { changeLife, moveEverybody, pageById, showAutomation } from './acts.ts';
 import { ofAutomation } from './addressed.ts';
-import { advanceHint } from './advance.ts';
-import {
-  activate,
-  addVersion,
-  archive,
-  create,
-  moveInside,
-  pause,
-  rename,
-  resume,
-} from './life.ts';
+import { activate, addVersion, archive, create, pause, rename, resume } from './life.ts';
 import type { Doors } from './life.ts';
-import { findVersion, getAutomation, listKept } from './queries.ts';
-import type { Kept } from './queries.ts';
+import { listKept } from './queries.ts';
 import { endpointRoutes } from './endpoint_routes.ts';
 import { endpointLimits } from './endpoint_shown.ts';
 import type { Vault } from './endpoints.ts';
@@ -37,7 +26,6 @@ import {
   NEXT_SHOWN,
   Rename,
   shownAs,
-  toAutomation,
   toListed,
 } from './shown.ts';
 
@@ -45,9 +33,6 @@ export { sendExplainRoutes } from './send_routes.ts';
 export const automationLimits: readonly Limit[] = [...limits, ...endpointLimits];
 
 const answered = { ...ofAutomation, method: 'POST', status: 200, answer: Automation } as const;
-
-const beforeId = (cursor: string | undefined): string | null =>
-  readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
 
 const readRoutes = [
   route({
@@ -59,14 +44,12 @@ const readRoutes = [
     status: 200,
     answer: pageOf(Listed),
     handle: ({ deps, caller, query }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const page = { limit: query.limit + 1, beforeId: beforeId(query.cursor) };
-        const rows = await listKept(scope, page);
-        return toPage(rows, query.limit, {
+      inProject(deps, caller.projectId, (scope) =>
+        pageById(query, (page) => listKept(scope, page), {
           item: toListed,
-          position: (row) => [row.automation_id],
-        });
-      }),
+          id: ({ automation_id }) => automation_id,
+        }),
+      ),
   }),
   route({
     ...ofAutomation,
@@ -76,12 +59,9 @@ const readRoutes = [
     status: 200,
     answer: Automation,
     handle: ({ deps, caller, found }) =>
-      inProject(deps, caller.projectId, (scope) => show(scope, found)),
+      inProject(deps, caller.projectId, (scope) => showAutomation(scope, found)),
   }),
 ];
-
-const show = async (scope: Parameters<typeof findVersion>[0], kept: Kept) =>
-  toAutomation(kept, await findVersion(scope, kept.automation_id, kept.latest_version));
 
 const writeRoutes = (doors: Doors) => [
   route({
@@ -97,7 +77,10 @@ const writeRoutes = (doors: Doors) => [
     answer: Automation,
     handle: ({ deps, caller, body, repetitionId }) =>
       inProject(deps, caller.projectId, async (scope) =>
-        show(scope, await create(scope, { automationId: repetitionId ?? newId(), ...body }, doors)),
+        showAutomation(
+          scope,
+          await create(scope, { automationId: repetitionId ?? newId(), ...body }, doors),
+        ),
       ),
   }),
   route({
@@ -113,7 +96,10 @@ const writeRoutes = (doors: Doors) => [
     refusals: ['automation_changed', 'automation_state'],
     handle: ({ deps, caller, found, body: { definition, after_version: after } }) =>
       inProject(deps, caller.projectId, async (scope) =>
-        show(scope, await addVersion(scope, found.automation_id, { definition, after }, doors)),
+        showAutomation(
+          scope,
+          await addVersion(scope, found.automation_id, { definition, after }, doors),
+        ),
       ),
   }),
   route({
@@ -125,14 +111,10 @@ const writeRoutes = (doors: Doors) => [
     body: Activate,
     isBodyOptional: true,
     refusals: ['automation_state'],
-    handle: async ({ deps, caller, found, body }) => {
-      const { projectId } = caller;
-      const shown = await inProject(deps, projectId, async (scope) =>
-        show(scope, await activate(scope, found.automation_id, body.version ?? null, doors)),
-      );
-      await hint(deps, advanceHint(projectId));
-      return shown;
-    },
+    handle: ({ deps, caller: { projectId }, found, body }) =>
+      changeLife({ deps, projectId }, (scope) =>
+        activate(scope, found.automation_id, body.version ?? null, doors),
+      ),
   }),
 ];
 
@@ -147,7 +129,7 @@ const lifeRoutes = [
     body: Rename,
     handle: ({ deps, caller, found, body }) =>
       inProject(deps, caller.projectId, async (scope) =>
-        show(scope, await rename(scope, found.automation_id, body.name)),
+        showAutomation(scope, await rename(scope, found.automation_id, body.name)),
       ),
   }),
   route({
@@ -161,7 +143,7 @@ const lifeRoutes = [
     refusals: ['automation_state'],
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) =>
-        show(scope, await pause(scope, found.automation_id)),
+        showAutomation(scope, await pause(scope, found.automation_id)),
       ),
   }),
   route({
@@ -173,13 +155,8 @@ const lifeRoutes = [
     body: NothingNeeded,
     isBodyOptional: true,
     refusals: ['automation_state'],
-    handle: async ({ deps, caller, found }) => {
-      const shown = await inProject(deps, caller.projectId, async (scope) =>
-        show(scope, await resume(scope, found.automation_id)),
-      );
-      await hint(deps, advanceHint(caller.projectId));
-      return shown;
-    },
+    handle: ({ deps, caller: { projectId }, found }) =>
+      changeLife({ deps, projectId }, (scope) => resume(scope, found.automation_id)),
   }),
   route({
     ...answered,
@@ -191,7 +168,7 @@ const lifeRoutes = [
     isBodyOptional: true,
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) =>
-        show(scope, await archive(scope, found.automation_id)),
+        showAutomation(scope, await archive(scope, found.automation_id)),
       ),
   }),
   route({
@@ -204,17 +181,8 @@ const lifeRoutes = [
     isBodyOptional: true,
     answer: Moved,
     refusals: ['automation_state'],
-    handle: async ({ deps, caller, found }) => {
-      const shown = await inProject(deps, caller.projectId, async (scope) => {
-        const moved = await moveInside(scope, found.automation_id);
-        return {
-          ...moved,
-          version: (await getAutomation(scope, found.automation_id)).active_version,
-        };
-      });
-      await hint(deps, advanceHint(caller.projectId));
-      return shown;
-    },
+    handle: ({ deps, caller: { projectId }, found }) =>
+      moveEverybody({ deps, projectId }, found.automation_id),
   }),
 ];
 

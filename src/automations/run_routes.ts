@@ -1,45 +1,22 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
-import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
-import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
-import { Refusal } from '../base/refusal.ts';
-import * as profiles from '../profiles/profiles.ts';
+import { getPersonId, listRuns, pageById, retryRuns, startPerson, tryPerson } from './acts.ts';
 import { ofAutomation } from './addressed.ts';
-import { advanceHint } from './advance.ts';
 import { explain } from './explain.ts';
 import { Explanation } from './explanation.ts';
-import { findPersonId, PersonRef } from './person_ref.ts';
-import { retryFailed } from './retry.ts';
+import { PersonRef } from './person_ref.ts';
 import { Run, RUN_SHOWN, StartRun, TestRun, toRun } from './shown.ts';
-import { listRunsFor, listRunsIn } from './shown_queries.ts';
 import { Simulation, SIMULATION_DAYS_MAX } from './simulation.ts';
 import { simulate } from './simulate.ts';
-import { startByHand, startTest } from './start.ts';
-
-const beforeId = (cursor: string | undefined): string | null =>
-  readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
 
 const wholeNumber = (most: number) =>
   z.preprocess(
     (text) => (typeof text === 'string' && /^[1-9]\d{0,3}$/.test(text) ? Number(text) : text),
     z.int('must be a whole number, in digits').min(1, 'at least 1').max(most, `at most ${most}`),
   );
-
-/** Nobody is 404, as where a path names them. */
-const getPersonId = async (scope: Scope, ref: string): Promise<string> => {
-  const profileId = await findPersonId(scope, ref);
-  if (profileId === null) throw new Refusal('not_found');
-  return profileId;
-};
-
-const listIdentityIds = async (scope: Scope, ref: string): Promise<string[]> => {
-  const profileId = await findPersonId(scope, ref);
-  const members = profileId === null ? [] : await profiles.listMembers(scope, [profileId]);
-  return members.map(({ identity_id }) => identity_id);
-};
 
 const listRoutes = [
   route({
@@ -59,19 +36,18 @@ const listRoutes = [
     status: 200,
     answer: pageOf(Run),
     handle: ({ deps, caller, found, query }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const isFailed = query.status !== undefined;
-        const page = { limit: query.limit + 1, beforeId: beforeId(query.cursor), isFailed };
-        const { automation_id: automationId } = found;
-        const rows =
-          query.profile_id === undefined
-            ? await listRunsIn(scope, automationId, page)
-            : await listRunsFor(scope, await listIdentityIds(scope, query.profile_id), {
-                ...page,
-                automationId,
-              });
-        return toPage(rows, query.limit, { item: toRun, position: ({ run_id }) => [run_id] });
-      }),
+      inProject(deps, caller.projectId, (scope) =>
+        pageById(
+          query,
+          (page) =>
+            listRuns(scope, found.automation_id, {
+              ...page,
+              person: query.profile_id,
+              isFailed: query.status !== undefined,
+            }),
+          { item: toRun, id: ({ run_id }) => run_id },
+        ),
+      ),
   }),
 ];
 
@@ -86,14 +62,9 @@ const startRoutes = [
     status: 201,
     answer: Run,
     refusals: ['automation_state'],
-    handle: async ({ deps, caller, found, body, repetitionId }) => {
-      const runId = repetitionId ?? newId();
-      const run = await inProject(deps, caller.projectId, async (scope) => {
-        const profileId = await getPersonId(scope, body.profile_id);
-        return startByHand(scope, found, { runId, profileId });
-      });
-      await hint(deps, advanceHint(caller.projectId));
-      return toRun(run);
+    handle: async ({ deps, caller: { projectId }, found, body, repetitionId }) => {
+      const asked = { runId: repetitionId ?? newId(), person: body.profile_id };
+      return toRun(await startPerson({ deps, projectId }, found, asked));
     },
   }),
   route({
@@ -110,19 +81,10 @@ const startRoutes = [
     status: 201,
     answer: Run,
     refusals: ['automation_state'],
-    handle: async ({ deps, caller, found, body, repetitionId }) => {
+    handle: async ({ deps, caller: { projectId }, found, body, repetitionId }) => {
       const runId = repetitionId ?? newId();
-      const run = await inProject(deps, caller.projectId, async (scope) => {
-        const profileId = await getPersonId(scope, body.profile_id);
-        return startTest(scope, found, {
-          runId,
-          profileId,
-          to: body.to,
-          mayCall: body.call_webhooks,
-        });
-      });
-      await hint(deps, advanceHint(caller.projectId));
-      return toRun(run);
+      const { profile_id: person, to, call_webhooks: mayCall } = body;
+      return toRun(await tryPerson({ deps, projectId }, found, { runId, person, to, mayCall }));
     },
   }),
 ];
@@ -152,14 +114,8 @@ const retryRoutes = [
     status: 200,
     answer: Retried,
     refusals: ['automation_state'],
-    handle: async ({ deps, caller, found, body }) => {
-      const { automation_id: automationId } = found;
-      const failed = await inProject(deps, caller.projectId, (scope) =>
-        retryFailed(scope, automationId, body.run_id ?? null),
-      );
-      await hint(deps, advanceHint(caller.projectId));
-      return { failed };
-    },
+    handle: ({ deps, caller: { projectId }, found, body }) =>
+      retryRuns({ deps, projectId }, found.automation_id, body.run_id ?? null),
   }),
 ];
 

@@ -44,7 +44,8 @@ const Shown = z
     examples: [SHOWN],
   });
 
-const toShown = (row: SegmentStart) => ({
+/** A start as the API shows it. */
+export const toShownStart = (row: SegmentStart) => ({
   id: row.start_id,
   automation_id: row.automation_id,
   segment_id: row.segment_id,
@@ -87,7 +88,7 @@ export const segmentStartRoutes = [
       const asked = { startId: repetitionId, segmentId: body.segment_id };
       const start = await inProject(deps, projectId, (scope) => startSegment(scope, found, asked));
       await hint(deps, segmentStartHint(projectId, start.start_id));
-      return toShown(start);
+      return toShownStart(start);
     },
   }),
   route({
@@ -103,7 +104,7 @@ export const segmentStartRoutes = [
         const page = { limit: query.limit + 1, beforeId };
         const rows = await listSegmentStarts(scope, found.automation_id, page);
         return toPage(rows, query.limit, {
-          item: toShown,
+          item: toShownStart,
           position: ({ start_id }) => [start_id],
         });
       }),
@@ -115,7 +116,7 @@ export const segmentStartRoutes = [
     summary: 'How far a start has come.',
     status: 200,
     answer: Shown,
-    handle: ({ found }) => Promise.resolve(toShown(found)),
+    handle: ({ found }) => Promise.resolve(toShownStart(found)),
   }),
   route({
     ...one,
@@ -130,7 +131,7 @@ export const segmentStartRoutes = [
     example: { ...SHOWN, status: 'cancelled', ended_at: NOW },
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) =>
-        toShown(await cancelSegmentStart(scope, found.start_id)),
+        toShownStart(await cancelSegmentStart(scope, found.start_id)),
       ),
   }),
 ];

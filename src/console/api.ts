@@ -13,7 +13,7 @@ export const api = createTRPCClient<AppRouter>({
   ],
 });
 
-type Outputs = inferRouterOutputs<AppRouter>;
+export type Outputs = inferRouterOutputs<AppRouter>;
 export type Person = NonNullable<Outputs['session']['current']['person']>;
 export type Project = Outputs['projects']['list']['items'][number];
 export type Overview = Outputs['overview']['read'];
@@ -40,6 +40,10 @@ export const issuesOf = (error: unknown): Record<string, string> =>
       message,
     ]),
   );
+
+/** The same of every field, each with its whole path. */
+export const allIssuesOf = (error: unknown): readonly { path: string; message: string }[] =>
+  saidOf(error)?.issues ?? [];
 
 /** The class of a provider's failure, with its cause and what to do about it; null for any other. */
 export const failureOf = (

@@ -5,12 +5,11 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { nonce } from './nonce.ts';
 import { queryClient } from './queries.ts';
 import { router } from './router.tsx';
 import { theme } from './theme.ts';
 
-/** The nonce that the content policy of this page allows styles with. */
-const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 // Dialogs keep what is behind them from scrolling with a style element of their own, which asks here.
 Reflect.set(globalThis, '__webpack_nonce__', nonce);
 const root = document.getElementById('root');

@@ -109,8 +109,71 @@ const webhooks = createRoute({
   component: lazyRouteComponent(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
 });
 
+const automations = createRoute({
+  getParentRoute: () => project,
+  path: '/automations',
+  component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
+});
+
+const newAutomation = createRoute({
+  getParentRoute: () => project,
+  path: '/automations/new',
+  component: lazyRouteComponent(() => import('./pages/automation_new.tsx'), 'NewAutomationPage'),
+});
+
+const automation = createRoute({
+  getParentRoute: () => project,
+  path: '/automations/$automationId',
+  component: lazyRouteComponent(() => import('./pages/automation.tsx'), 'AutomationPage'),
+});
+
+const templates = createRoute({
+  getParentRoute: () => project,
+  path: '/templates',
+  component: lazyRouteComponent(() => import('./pages/templates.tsx'), 'TemplatesPage'),
+});
+
+const newTemplate = createRoute({
+  getParentRoute: () => project,
+  path: '/templates/new',
+  component: lazyRouteComponent(() => import('./pages/template_new.tsx'), 'NewTemplatePage'),
+});
+
+const template = createRoute({
+  getParentRoute: () => project,
+  path: '/templates/$templateId',
+  component: lazyRouteComponent(() => import('./pages/template.tsx'), 'TemplatePage'),
+});
+
+const segments = createRoute({
+  getParentRoute: () => project,
+  path: '/segments',
+  component: lazyRouteComponent(() => import('./pages/segments.tsx'), 'SegmentsPage'),
+});
+
+const newSegment = createRoute({
+  getParentRoute: () => project,
+  path: '/segments/new',
+  component: lazyRouteComponent(() => import('./pages/segment_new.tsx'), 'NewSegmentPage'),
+});
+
+const segment = createRoute({
+  getParentRoute: () => project,
+  path: '/segments/$segmentId',
+  component: lazyRouteComponent(() => import('./pages/segment.tsx'), 'SegmentPage'),
+});
+
 const pages = [
   overview,
+  automations,
+  newAutomation,
+  automation,
+  templates,
+  newTemplate,
+  template,
+  segments,
+  newSegment,
+  segment,
   sendsRoute,
   send,
   profilesRoute,

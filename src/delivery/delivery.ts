@@ -20,6 +20,7 @@ export { getBegunAt } from './hand_off_queries.ts';
 export { countMailed, isMost, UNCONFIRMED } from './limits.ts';
 export type { Limits, Mailed } from './limits.ts';
 export { countBetween } from './log_queries.ts';
+export { countSentBy } from './sent_queries.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';
 export type { ReadSend } from './read_send.ts';

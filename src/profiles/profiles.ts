@@ -15,6 +15,7 @@ export { erase, eraseHint } from './erase.ts';
 export { countErased } from './erase_queries.ts';
 export { alias, identify } from './identify.ts';
 export type { OnLinked } from './identify.ts';
+export { labelIdentities, labelProfiles } from './labels.ts';
 export { linkPeople, unlinkPeople } from './link.ts';
 export { listMembers } from './members.ts';
 export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';

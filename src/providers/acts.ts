@@ -3,17 +3,19 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { hint } from '../base/hints.ts';
+import { newId } from '../base/ids.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import { Refusal } from '../base/refusal.ts';
-import { deleteProvider, listProviders } from './queries.ts';
+import { deleteProvider, findProvider, listProviders } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
+import type { ProbeMail } from './probe_message.ts';
 import { changeProvider, createProvider } from './records.ts';
 import type { NewProvider } from './records.ts';
 import type { ProviderChange, ProviderInput } from './schema.ts';
 import { showProvider } from './shown.ts';
 import { testProvider } from './test_provider.ts';
-import type { Test } from './test_provider.ts';
+import type { IsStopped, Test } from './test_provider.ts';
 
 // What people with a server key or the Console do with providers; both doors answer the same.
 
@@ -80,4 +82,21 @@ export const sendTest = async (where: Where, row: ProviderRow, test: Test) => {
     provider_message_id: tested.providerMessageId,
     took_ms: tested.tookMs,
   };
+};
+
+type TestMail = { providerId: string; to: string; mail: ProbeMail; isStopped: IsStopped };
+
+/** Sends one mail as it is, to one address, through a provider of the project. */
+export const sendTestMail = async (
+  where: Where,
+  { providerId, ...test }: TestMail,
+): ReturnType<typeof sendTest> => {
+  const row = await inProject(where.deps, where.projectId, (scope) =>
+    findProvider(scope, providerId),
+  );
+  if (!row)
+    throw new Refusal('invalid_request', {
+      issues: [{ path: '/providerId', message: 'there is no such provider' }],
+    });
+  return sendTest(where, row, { ...test, testId: newId() });
 };

@@ -13,6 +13,8 @@ import type { ProviderDoors } from './routes.ts';
 import { Email, ProviderChange, ProviderInput } from './schema.ts';
 import { showProvider } from './shown.ts';
 
+export { sendTestMail } from './acts.ts';
+
 const OfProvider = z.object({ providerId: z.uuid() });
 
 const get = async (scope: Scope, providerId: string): Promise<ProviderRow> => {

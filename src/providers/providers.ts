@@ -37,6 +37,10 @@ export const findReady = async (scope: Scope, providerId: string): Promise<Ready
   };
 };
 
+/** The address that a provider sends from; null when there is no such provider. */
+export const findSender = async (scope: Scope, providerId: string): Promise<string | null> =>
+  (await findProvider(scope, providerId))?.from_email ?? null;
+
 /** Whether there is such a provider, parked or not. */
 export const exists = async (scope: Scope, providerId: string): Promise<boolean> =>
   (await findProvider(scope, providerId)) !== null;

@@ -9,6 +9,7 @@ import { isHopeless } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
 import { noteProved } from './pace_notes.ts';
 import { probeMessage } from './probe_message.ts';
+import type { ProbeMail } from './probe_message.ts';
 import { findProvider, noteTest, noteTestBegun, parkProvider } from './queries.ts';
 import type { ProviderRow, TestNote } from './queries.ts';
 import { openSettings } from './records.ts';
@@ -20,7 +21,7 @@ import { connect } from './transports.ts';
 export type IsStopped = (scope: Scope, email: string) => Promise<boolean>;
 
 /** One test message. `testId` is the same when the same request is tried again. */
-export type Test = { to: string; testId: string; isStopped: IsStopped };
+export type Test = { to: string; testId: string; isStopped: IsStopped; mail?: ProbeMail };
 
 export type Tested = { providerMessageId: string | null; tookMs: number };
 
@@ -58,7 +59,7 @@ const sendProbe = async (
 ): Promise<SendOutcome> => {
   const { from_email: from, from_name: fromName, reply_to: replyTo } = row;
   const probe = { from, fromName, replyTo, to: test.to, probeId: test.testId };
-  const message = await probeMessage(probe);
+  const message = await probeMessage(test.mail ? { ...probe, mail: test.mail } : probe);
   const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
   await begin(deps, projectId, row, test);
   return link.send({ ...message, mayStart: () => performance.now() < deadline });

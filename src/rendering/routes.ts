@@ -1,31 +1,25 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
-import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { pageOf, pageQuery } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
 import type { Route } from '../base/route.ts';
+import {
+  addTemplate,
+  addTemplateVersion,
+  pageTemplates,
+  pageVersions,
+  showTemplate,
+} from './acts.ts';
 import { ALL, findNamedVersion, inAll, named, ONE, VersionParams } from './addressed.ts';
 import type { PreviewDoors } from './preview.ts';
 import { previewRoutes } from './preview_routes.ts';
-import { findVersion, listHeads, listVersions } from './queries.ts';
-import type { Head } from './queries.ts';
-import { archive, keepTemplate, keepVersion, restore } from './records.ts';
+import { archive, restore } from './records.ts';
 import type { ListUsers } from './records.ts';
-import { examineTemplate } from './rendering.ts';
-import type { Accepted } from './rendering.ts';
 import * as schema from './schema.ts';
-import { toText } from './schema.ts';
 import * as shown from './shown.ts';
 
 export { templateLimits } from './schema.ts';
-
-/** What was kept, as its answer: the same when it is asked again. */
-const toSaved = (head: Head, version: number, accepted: Accepted) => {
-  const { written, html, sample, name, variables, warnings } = accepted;
-  const { subject, preheader, mjml, text } = written;
-  const said = { subject, preheader, html, mjml, text, sample };
-  return { ...shown.toListed(head), name, version, ...said, variables, warnings };
-};
 
 const listRoutes = [
   route({
@@ -40,12 +34,8 @@ const listRoutes = [
     bodyBytesMax: schema.TEMPLATE_BODY_BYTES_MAX,
     status: 201,
     answer: shown.Saved,
-    handle: async ({ deps, caller: { projectId }, body, repetitionId = newId() }) => {
-      const accepted = await examineTemplate(deps, projectId, toText(body.name, body));
-      return inProject(deps, projectId, async (scope) =>
-        toSaved(await keepTemplate(scope, repetitionId, accepted), 1, accepted),
-      );
-    },
+    handle: ({ deps, caller: { projectId }, body, repetitionId = newId() }) =>
+      addTemplate({ deps, projectId }, repetitionId, body),
   }),
   route({
     ...inAll,
@@ -62,15 +52,9 @@ const listRoutes = [
     status: 200,
     answer: pageOf(shown.Listed),
     handle: ({ deps, caller, query }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const beforeId = readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null;
-        const isArchived = query.archived === 'true';
-        const rows = await listHeads(scope, { limit: query.limit + 1, beforeId, isArchived });
-        return toPage(rows, query.limit, {
-          item: shown.toListed,
-          position: ({ template_id }) => [template_id],
-        });
-      }),
+      inProject(deps, caller.projectId, (scope) =>
+        pageTemplates(scope, query, query.archived === 'true'),
+      ),
   }),
 ];
 
@@ -83,11 +67,7 @@ const readRoutes = [
     status: 200,
     answer: shown.Template,
     handle: ({ deps, caller, found }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const latest = await findVersion(scope, found.template_id, found.latest_version);
-        if (!latest) throw new Error('a template without a version');
-        return shown.toTemplate(found, latest);
-      }),
+      inProject(deps, caller.projectId, (scope) => showTemplate(scope, found)),
   }),
   route({
     ...named,
@@ -97,17 +77,8 @@ const readRoutes = [
     query: z.strictObject(pageQuery),
     status: 200,
     answer: pageOf(shown.VersionListed),
-    handle: ({ deps, caller, found, query }) => {
-      const position = readCursor(z.tuple([z.string().regex(/^\d{1,9}$/)]), query.cursor);
-      const before = position ? Number(position[0]) : null;
-      return inProject(deps, caller.projectId, async (scope) =>
-        toPage(
-          await listVersions(scope, found.template_id, { limit: query.limit + 1, before }),
-          query.limit,
-          { item: shown.toVersionListed, position: ({ version }) => [String(version)] },
-        ),
-      );
-    },
+    handle: ({ deps, caller, found, query }) =>
+      inProject(deps, caller.projectId, (scope) => pageVersions(scope, found.template_id, query)),
   }),
   route({
     access: 'server',
@@ -136,13 +107,8 @@ const versionRoute = route({
   status: 201,
   answer: shown.Saved,
   refusals: ['template_changed', 'template_archived'],
-  handle: async ({ deps, caller: { projectId }, found, body }) => {
-    const { after_version: after, name = found.name, ...given } = body;
-    const accepted = await examineTemplate(deps, projectId, toText(name, given));
-    return inProject(deps, projectId, async (scope) =>
-      toSaved(await keepVersion(scope, found.template_id, accepted, after), after + 1, accepted),
-    );
-  },
+  handle: ({ deps, caller: { projectId }, found, body }) =>
+    addTemplateVersion({ deps, projectId }, found, body),
 });
 
 const lifeRoutes = (listUsers: ListUsers) => [

@@ -1,7 +1,6 @@
 // `make project-export`, `make project-apply`: a project's templates, segments and automations as a folder of files.
 import type { Scope } from '../base/db.ts';
-import { readFolder, writeFolder } from './folder/files.ts';
-import { applyFolder, exportFolder } from './folder/folder.ts';
+import { applyFolder, exportFolder, readFolder, writeFolder } from '../admin/admin.ts';
 import { inOneProject, OnlyLooked, readProjectId } from './in_one_project.ts';
 import { runCommand } from './run_command.ts';
 import { sayChanges } from './say_changes.ts';

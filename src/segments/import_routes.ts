@@ -1,20 +1,12 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
-import { Refusal } from '../base/refusal.ts';
 import { route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
-import {
-  findImport,
-  IMPORT_PEOPLE_BYTES_MAX,
-  importPeople,
-  PeopleImport,
-  undoImport,
-} from './import_people.ts';
+import { importInto, takeBack } from './acts.ts';
+import { findImport, IMPORT_PEOPLE_BYTES_MAX, PeopleImport } from './import_people.ts';
 import type { SegmentRow } from './record_queries.ts';
-import { refreshHint } from './segments.ts';
 import { SHOWN_ID } from './shown.ts';
 
 const Imported = z
@@ -68,13 +60,8 @@ export const importRoutes = (
     answer: Imported,
     refusals: ['segment_not_static'],
     find,
-    handle: async ({ deps, caller: { projectId }, found, body, repetitionId = newId() }) => {
-      if (found.kind !== 'static') throw new Refusal('segment_not_static');
-      const told = { segmentId: found.segment_id, importId: repetitionId };
-      const imported = await inProject(deps, projectId, (scope) => importPeople(scope, told, body));
-      await hint(deps, refreshHint(projectId));
-      return imported;
-    },
+    handle: ({ deps, caller: { projectId }, found, body, repetitionId = newId() }) =>
+      importInto({ deps, projectId }, found, { importId: repetitionId, people: body }),
   }),
   route({
     method: 'POST',
@@ -86,10 +73,6 @@ export const importRoutes = (
     status: 200,
     answer: Undone,
     find: findOwn,
-    handle: async ({ deps, caller: { projectId }, found }) => {
-      await inProject(deps, projectId, (scope) => undoImport(scope, found));
-      await hint(deps, refreshHint(projectId));
-      return { import_id: found, undone: true };
-    },
+    handle: ({ deps, caller: { projectId }, found }) => takeBack({ deps, projectId }, found),
   }),
 ];

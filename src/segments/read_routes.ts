@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { pageOf, pageQuery } from '../base/page.ts';
 import { Refusal } from '../base/refusal.ts';
 import { route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { todayAt } from './compile.ts';
-import { explain } from './explain.ts';
-import { listHistory, listMembers } from './read_queries.ts';
+import { explainPerson, pageHistory, pageMembers } from './acts.ts';
 import type { SegmentRow } from './record_queries.ts';
-import { Change, DEFINITION_SHOWN, Member, SHOWN_ID, toChange, UnreadySegments } from './shown.ts';
+import { Change, DEFINITION_SHOWN, Member, SHOWN_ID, UnreadySegments } from './shown.ts';
 
 const SHOWN_PROFILE_ID = '019a9f0c-6c03-7a3c-9d17-3e2f4a1a2b03';
 
@@ -91,14 +89,9 @@ const explainRoute = (params: z.ZodObject, find: Find) =>
     answer: Explanation,
     find,
     handle: ({ deps, caller, found, query }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const profileId = await getProfileId(scope, query.profile);
-        if (found.definition === null) throw new Error('a segment without a version');
-        const today = todayAt(new Date());
-        const explained = await explain(scope, found.definition, { profileId, today });
-        if (!explained) throw new Refusal('not_found');
-        return { profile_id: profileId, ...explained };
-      }),
+      inProject(deps, caller.projectId, async (scope) =>
+        explainPerson(scope, found, await getProfileId(scope, query.profile)),
+      ),
   });
 
 /** The endpoints that read what follows from a segment. */
@@ -115,19 +108,8 @@ export const readRoutes = (params: z.ZodObject, find: Find) => [
     status: 200,
     answer: pageOf(Member),
     find,
-    handle: ({ deps, caller, found, query }) => {
-      const afterId = readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null;
-      return inProject(deps, caller.projectId, async (scope) =>
-        toPage(
-          await listMembers(scope, found.segment_id, { limit: query.limit + 1, afterId }),
-          query.limit,
-          {
-            item: (row) => ({ ...row, entered_at: row.entered_at.toISOString() }),
-            position: ({ profile_id }) => [profile_id],
-          },
-        ),
-      );
-    },
+    handle: ({ deps, caller, found, query }) =>
+      inProject(deps, caller.projectId, (scope) => pageMembers(scope, found.segment_id, query)),
   }),
   route({
     method: 'GET',
@@ -141,17 +123,8 @@ export const readRoutes = (params: z.ZodObject, find: Find) => [
     status: 200,
     answer: pageOf(Change),
     find,
-    handle: ({ deps, caller, found, query }) => {
-      const position = readCursor(z.tuple([z.string().regex(/^\d{1,15}$/)]), query.cursor);
-      const before = position ? Number(position[0]) : null;
-      return inProject(deps, caller.projectId, async (scope) =>
-        toPage(
-          await listHistory(scope, found.segment_id, { limit: query.limit + 1, before }),
-          query.limit,
-          { item: toChange, position: ({ entry }) => [String(entry)] },
-        ),
-      );
-    },
+    handle: ({ deps, caller, found, query }) =>
+      inProject(deps, caller.projectId, (scope) => pageHistory(scope, found.segment_id, query)),
   }),
   explainRoute(params, find),
 ];

@@ -1,20 +1,18 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
-import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Route } from '../base/route.ts';
+import { addSegment, editSegment, pageRows, removeSegment } from './acts.ts';
 import { todayAt } from './compile.ts';
 import { preview, PREVIEW_PROFILES_MAX } from './preview.ts';
 import { readRoutes } from './read_routes.ts';
 import { importRoutes } from './import_routes.ts';
-import { changeSegment, createSegment, deleteSegment } from './records.ts';
 import type { ListUsers } from './records.ts';
-import { findSegment, listSegments } from './record_queries.ts';
+import { findSegment } from './record_queries.ts';
 import type { SegmentRow } from './record_queries.ts';
 import { Definition } from './schema.ts';
-import { refreshHint } from './segments.ts';
 import {
   DEFINITION_SHOWN,
   Name,
@@ -27,7 +25,7 @@ import {
 
 const SegmentParams = z.object({ id: z.uuid().meta({ description: "The segment's id." }) });
 
-const NewSegment = z
+export const NewSegment = z
   .strictObject({
     name: Name,
     definition: Definition.optional().meta({
@@ -36,7 +34,7 @@ const NewSegment = z
   })
   .meta({ id: 'NewSegment', examples: [{ name: 'New on Pro', definition: DEFINITION_SHOWN }] });
 
-const SegmentPatch = z
+export const SegmentPatch = z
   .strictObject({
     version: z.int().min(1).meta({ description: 'The version that you read, and change.' }),
     name: Name.optional(),
@@ -48,7 +46,7 @@ const Deleted = z
   .strictObject({ id: z.uuid(), deleted: z.literal(true) })
   .meta({ id: 'SegmentDeleted', examples: [{ id: SHOWN_ID, deleted: true }] });
 
-const PreviewInput = z
+export const PreviewInput = z
   .strictObject({ definition: Definition })
   .meta({ id: 'SegmentPreview', examples: [{ definition: DEFINITION_SHOWN }] });
 const Previewed = z
@@ -96,14 +94,9 @@ const listRoutes = [
     answer: Segment,
     example: NEW_SEGMENT_SHOWN,
     refusals: ['too_many_segments'],
-    handle: async ({ deps, caller: { projectId }, body, repetitionId = newId() }) => {
+    handle: ({ deps, caller: { projectId }, body, repetitionId = newId() }) => {
       const { name, definition = null } = body;
-      const wanted = { segmentId: repetitionId, name, definition };
-      const made = await inProject(deps, projectId, async (scope) =>
-        toSegment(scope, await createSegment(scope, wanted)),
-      );
-      await hint(deps, refreshHint(projectId));
-      return made;
+      return addSegment({ deps, projectId }, { segmentId: repetitionId, name, definition });
     },
   }),
   route({
@@ -114,19 +107,13 @@ const listRoutes = [
     query: z.strictObject(pageQuery),
     status: 200,
     answer: pageOf(Segment),
-    handle: ({ deps, caller, query }) => {
-      const beforeId = readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null;
-      return inProject(deps, caller.projectId, async (scope) => {
-        const rows = await listSegments(scope, { limit: query.limit + 1, beforeId });
-        const { items, next_cursor } = toPage(rows, query.limit, {
-          item: (row) => row,
-          position: ({ segment_id }) => [segment_id],
-        });
+    handle: ({ deps, caller, query }) =>
+      inProject(deps, caller.projectId, async (scope) => {
+        const { items, next_cursor } = await pageRows(scope, query);
         const shown = [];
         for (const row of items) shown.push(await toSegment(scope, row));
         return { items: shown, next_cursor };
-      });
-    },
+      }),
   }),
   route({
     method: 'POST',
@@ -174,13 +161,8 @@ const changeRoutes = (listUsers: ListUsers) => [
     answer: Segment,
     refusals: ['segment_changed'],
     find,
-    handle: async ({ deps, caller: { projectId }, found, body }) => {
-      const changed = await inProject(deps, projectId, async (scope) =>
-        toSegment(scope, await changeSegment(scope, found.segment_id, body)),
-      );
-      await hint(deps, refreshHint(projectId));
-      return changed;
-    },
+    handle: ({ deps, caller: { projectId }, found, body }) =>
+      editSegment({ deps, projectId }, found.segment_id, body),
   }),
   route({
     method: 'DELETE',
@@ -192,12 +174,8 @@ const changeRoutes = (listUsers: ListUsers) => [
     answer: Deleted,
     refusals: ['segment_in_use'],
     find,
-    handle: async ({ deps, caller: { projectId }, found }) => {
-      const { segment_id: id } = found;
-      await inProject(deps, projectId, (scope) => deleteSegment(scope, id, listUsers));
-      await hint(deps, refreshHint(projectId));
-      return { id, deleted: true };
-    },
+    handle: ({ deps, caller: { projectId }, found }) =>
+      removeSegment({ deps, projectId }, found.segment_id, listUsers),
   }),
 ];
 

@@ -3,6 +3,7 @@ import { SHOWN_EMAIL, SHOWN_ID } from '../http/as_shown.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
+import { editorChanges, editorReadings } from './editor_inputs.ts';
 
 /** What a change is tried in: a project in which the documents' examples find what they name. */
 export type Given = {
@@ -48,18 +49,19 @@ const ask = async ({ call, database }: Given): Promise<string> => {
 const tokenOf = (path = ''): string => path.split('#')[1] ?? '';
 const password = PASSWORD;
 
-type Tried = {
+export type Tried = {
   /** The endpoint that does the same, where what it needs is made as for its example. */
   like?: string;
   input: InputOf;
 };
-type Change = Tried & { in: 'project' | 'installation' };
+export type Change = Tried & { in: 'project' | 'installation' };
 
 /**
  * Of every procedure that changes something: an input with which it does. `installation` changes what belongs to no
  * project, `project` the project that is given, or one that it makes.
  */
 export const changes: Record<string, Change> = {
+  ...editorChanges,
   'account.endSession': {
     in: 'installation',
     input: async ({ database }) => ({
@@ -202,7 +204,7 @@ export const changes: Record<string, Change> = {
 };
 
 /** Mutations that change nothing (`readingProcedure`): an input that each answers. */
-export const readings: Record<string, Tried> = {};
+export const readings: Record<string, Tried> = editorReadings;
 
 /** Mutations that leave no entry: they are posted so that no address tells what they say, or open a session. */
 export const unaudited = [

@@ -211,15 +211,19 @@ test('suppressed people say so, and their addresses are listed', async () => {
   ]);
 });
 
-test('automations are listed with the event that starts them', async () => {
+test('automations are listed with what starts them, and what came of them', async () => {
   expect((await client.automations.list.query({ projectId })).items).toEqual([
     {
       id: expect.any(String),
       name: 'Welcome',
       status: 'active',
       active_version: 1,
-      event: 'user_signed_up',
+      latest_version: 1,
+      trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+      has_goal: false,
+      counts: { runs: 3, inside: 0, converted: 0, sent: 1, is_capped: false },
       created_at: expect.any(String),
+      updated_at: expect.any(String),
     },
   ]);
 });

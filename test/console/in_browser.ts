@@ -72,7 +72,10 @@ const nameOf = ({ ariaLabel, textContent, labels }: Control): string =>
 
 /** Fails unless each control of the page has a name that a screen reader can say. */
 export const expectNames = async (page: Page): Promise<void> => {
-  const controls = await page.getByRole('main').locator('button, a[href], input:visible').all();
+  const controls = await page
+    .getByRole('main')
+    .locator('button:not([aria-hidden="true"]), a[href], input:visible')
+    .all();
   for (const control of controls) {
     const html = await control.evaluate((one: Control) => one.outerHTML);
     expect((await control.evaluate(nameOf)).trim(), html).not.toBe('');

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import type { Folder } from '../../src/runtime/folder/files.ts';
-import { applyFolder, exportFolder } from '../../src/runtime/folder/folder.ts';
-import { toKey } from '../../src/runtime/folder/names.ts';
+import type { Folder } from '../../src/admin/folder/files.ts';
+import { applyFolder, exportFolder } from '../../src/admin/folder/folder.ts';
+import { toKey } from '../../src/admin/folder/names.ts';
 import { automationsThroughApi, keepShownProvider, mailShown } from '../automations/through_api.ts';
 import { testDatabase } from '../support/database.ts';
 

@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
-import { readFolder } from '../../src/runtime/folder/files.ts';
-import { applyFolder, exportFolder } from '../../src/runtime/folder/folder.ts';
+import { readFolder } from '../../src/admin/folder/files.ts';
+import { applyFolder, exportFolder } from '../../src/admin/folder/folder.ts';
 import { automationsThroughApi } from '../automations/through_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { runCommand } from '../support/run_command.ts';
@@ -12,7 +12,7 @@ import { runCommand } from '../support/run_command.ts';
 const database = testDatabase();
 const { api, ask, happen, pass } = automationsThroughApi(database);
 
-const READY = join(import.meta.dirname, '..', '..', 'src', 'runtime', 'ready');
+const READY = join(import.meta.dirname, '..', '..', 'src', 'admin', 'ready');
 const apply = (name: string) =>
   inProject(database.deps, api.project.project_id, (scope) =>
     applyFolder(scope, readFolder(join(READY, name)), {

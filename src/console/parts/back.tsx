@@ -4,6 +4,9 @@ import { Link } from '@tanstack/react-router';
 type Props = {
   to:
     | '/p/$projectId/suppressions'
+    | '/p/$projectId/automations'
+    | '/p/$projectId/templates'
+    | '/p/$projectId/segments'
     | '/p/$projectId/profiles'
     | '/p/$projectId/sends'
     | '/p/$projectId/settings/providers';

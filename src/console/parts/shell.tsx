@@ -18,7 +18,9 @@ import {
   IconLogout,
   IconMailForward,
   IconMailOff,
+  IconRoute,
   IconServer,
+  IconTemplate,
   IconUsers,
   IconUsersGroup,
   IconWebhook,
@@ -38,6 +40,9 @@ const NAVBAR_PX = 230;
 
 const places = [
   { to: '/p/$projectId', label: 'Overview', Icon: IconLayoutDashboard, exact: true },
+  { to: '/p/$projectId/automations', label: 'Automations', Icon: IconRoute, exact: false },
+  { to: '/p/$projectId/templates', label: 'Templates', Icon: IconTemplate, exact: false },
+  { to: '/p/$projectId/segments', label: 'Segments', Icon: IconUsersGroup, exact: false },
   { to: '/p/$projectId/sends', label: 'Send log', Icon: IconMailForward, exact: false },
   { to: '/p/$projectId/profiles', label: 'Profiles', Icon: IconUsers, exact: false },
   { to: '/p/$projectId/suppressions', label: 'Suppressions', Icon: IconMailOff, exact: false },

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { hint } from '../base/hints.ts';
+import { readCursor, toPage } from '../base/page.ts';
+import type { PageQuery } from '../base/page.ts';
+import { Refusal } from '../base/refusal.ts';
+import * as profiles from '../profiles/profiles.ts';
+import { advanceHint } from './advance.ts';
+import { moveInside } from './life.ts';
+import { findPersonId } from './person_ref.ts';
+import { findVersion, getAutomation } from './queries.ts';
+import type { Kept } from './queries.ts';
+import { retryFailed } from './retry.ts';
+import { toAutomation } from './shown.ts';
+import { listRunsFor, listRunsIn } from './shown_queries.ts';
+import type { ShownRun } from './shown_queries.ts';
+import { startByHand, startTest } from './start.ts';
+
+// What people with a server key or the Console do with automations; both doors answer the same.
+
+export type Where = { deps: Deps; projectId: string };
+
+const beforeIdOf = (cursor: string | undefined): string | null =>
+  readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
+
+/** One page of what is listed by ids, the newest first. */
+export const pageById = async <Row, Item>(
+  { limit, cursor }: PageQuery,
+  list: (page: { limit: number; beforeId: string | null }) => Promise<readonly Row[]>,
+  { item, id }: { item: (row: Row) => Item; id: (row: Row) => string },
+) => {
+  const rows = await list({ limit: limit + 1, beforeId: beforeIdOf(cursor) });
+  return toPage(rows, limit, { item, position: (row) => [id(row)] });
+};
+
+/** An automation with the definition of its latest version. */
+export const showAutomation = async (scope: Scope, kept: Kept) =>
+  toAutomation(kept, await findVersion(scope, kept.automation_id, kept.latest_version));
+
+/** Changes the life of an automation; whoever may go on by it is looked at. */
+export const changeLife = async (
+  { deps, projectId }: Where,
+  change: (scope: Scope) => Promise<Kept>,
+) => {
+  const shown = await inProject(deps, projectId, async (scope) =>
+    showAutomation(scope, await change(scope)),
+  );
+  await hint(deps, advanceHint(projectId));
+  return shown;
+};
+
+/** Moves everybody inside to the active version. */
+export const moveEverybody = async ({ deps, projectId }: Where, automationId: string) => {
+  const shown = await inProject(deps, projectId, async (scope) => {
+    const moved = await moveInside(scope, automationId);
+    return { ...moved, version: (await getAutomation(scope, automationId)).active_version };
+  });
+  await hint(deps, advanceHint(projectId));
+  return shown;
+};
+
+/** Nobody is 404, as where a path names them. */
+export const getPersonId = async (scope: Scope, ref: string): Promise<string> => {
+  const profileId = await findPersonId(scope, ref);
+  if (profileId === null) throw new Refusal('not_found');
+  return profileId;
+};
+
+const listIdentityIds = async (scope: Scope, ref: string): Promise<string[]> => {
+  const profileId = await findPersonId(scope, ref);
+  const members = profileId === null ? [] : await profiles.listMembers(scope, [profileId]);
+  return members.map(({ identity_id }) => identity_id);
+};
+
+type RunsAsked = {
+  person?: string | undefined;
+  limit: number;
+  beforeId: string | null;
+  /** Only those that failed. */
+  isFailed?: boolean;
+};
+
+/** The runs of an automation, of everybody or of one person. */
+export const listRuns = async (
+  scope: Scope,
+  automationId: string,
+  { person, ...page }: RunsAsked,
+): Promise<readonly ShownRun[]> =>
+  person === undefined
+    ? listRunsIn(scope, automationId, page)
+    : listRunsFor(scope, await listIdentityIds(scope, person), { ...page, automationId });
+
+const begin = async (
+  { deps, projectId }: Where,
+  ref: string,
+  start: (scope: Scope, profileId: string) => Promise<ShownRun>,
+): Promise<ShownRun> => {
+  const run = await inProject(deps, projectId, async (scope) =>
+    start(scope, await getPersonId(scope, ref)),
+  );
+  await hint(deps, advanceHint(projectId));
+  return run;
+};
+
+/** Starts a run for one person by hand. */
+export const startPerson = (where: Where, kept: Kept, asked: { runId: string; person: string }) =>
+  begin(where, asked.person, (scope, profileId) =>
+    startByHand(scope, kept, { runId: asked.runId, profileId }),
+  );
+
+export type Trial = { runId: string; person: string; to: string; mayCall: boolean };
+
+/** Tries the latest version for one person, to an address of somebody else. */
+export const tryPerson = (where: Where, kept: Kept, { person, ...trial }: Trial) =>
+  begin(where, person, (scope, profileId) => startTest(scope, kept, { ...trial, profileId }));
+
+/** Has runs that failed go on: one, or all. Answers how many are failed yet. */
+export const retryRuns = async (
+  { deps, projectId }: Where,
+  automationId: string,
+  runId: string | null,
+) => {
+  const failed = await inProject(deps, projectId, (scope) =>
+    retryFailed(scope, automationId, runId),
+  );
+  await hint(deps, advanceHint(projectId));
+  return { failed };
+};

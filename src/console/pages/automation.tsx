@@ -1,0 +1,71 @@
+import { Group, Stack, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { isNotFound } from '../api.ts';
+import { automation } from '../automation_queries.ts';
+import type { Automation } from '../automation_queries.ts';
+import { AutomationEditor } from '../parts/automation/automation_editor.tsx';
+import { AutomationStatus } from '../parts/automation/automation_status.tsx';
+import { People } from '../parts/automation/people.tsx';
+import { RenameAutomation } from '../parts/automation/rename.tsx';
+import { Versions } from '../parts/automation/versions.tsx';
+import { Back } from '../parts/back.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Failed } from '../parts/failed.tsx';
+import { Loading } from '../parts/paged.tsx';
+import { PageTitle } from '../parts/page_title.tsx';
+
+const route = getRouteApi('/signed-in/p/$projectId/automations/$automationId');
+
+const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => {
+  const { definition } = kept;
+  if (definition === null) return null;
+  return (
+    <>
+      <Group justify="space-between" align="flex-start">
+        <Group gap="xs" align="flex-start">
+          <PageTitle title={kept.name} />
+          <RenameAutomation projectId={projectId} automationId={kept.id} name={kept.name} />
+        </Group>
+        <AutomationStatus status={kept.status} />
+      </Group>
+      <Tabs defaultValue="build" keepMounted>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="build">Build</Tabs.Tab>
+          <Tabs.Tab value="people">People</Tabs.Tab>
+          <Tabs.Tab value="versions">Versions</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="build">
+          <AutomationEditor
+            key={kept.id}
+            projectId={projectId}
+            kept={kept}
+            definition={definition}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="people" keepMounted={false}>
+          <People projectId={projectId} kept={kept} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions" keepMounted={false}>
+          <Versions projectId={projectId} kept={kept} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+};
+
+export const AutomationPage = () => {
+  const { projectId, automationId } = route.useParams();
+  const { data, isPending, error } = useQuery(automation(projectId, automationId));
+  return (
+    <Stack>
+      <Back to="/p/$projectId/automations" projectId={projectId} label="Automations" />
+      {isPending && <Loading />}
+      {isNotFound(error) && (
+        <Empty title="There is no such automation">Look for it in the list.</Empty>
+      )}
+      {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
+      {data && <Known projectId={projectId} kept={data} />}
+    </Stack>
+  );
+};

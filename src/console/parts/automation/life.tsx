@@ -1,0 +1,145 @@
+import { Alert, Button, Group, Menu, Text } from '@mantine/core';
+import { IconDots } from '@tabler/icons-react';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import type { Automation } from '../../automation_queries.ts';
+import { useChange } from '../../changes.ts';
+import { Refused } from '../refused.tsx';
+
+type Props = {
+  projectId: string;
+  kept: Automation;
+  isDirty: boolean;
+  /** Saves what was changed; answers whether it was. */
+  save: () => Promise<Automation | null>;
+  isSaving: boolean;
+  canSave: boolean;
+};
+
+const ASKED = {
+  archive: 'Archive it for good, and end it for everybody inside?',
+  move: 'Move everybody inside to the active version, at the step where they are?',
+};
+
+const useActs = (projectId: string, automationId: string) => {
+  const of = { projectId, automationId };
+  const names = ['automations', 'runs'];
+  return {
+    activate: useChange(projectId, names, () => api.automations.activate.mutate(of)),
+    pause: useChange(projectId, names, () => api.automations.pause.mutate(of)),
+    resume: useChange(projectId, names, () => api.automations.resume.mutate(of)),
+    archive: useChange(projectId, names, () => api.automations.archive.mutate(of)),
+    move: useChange(projectId, names, () => api.automations.move.mutate(of)),
+  };
+};
+
+type Asked = keyof typeof ASKED;
+
+const Sure = ({ what, onYes, onNo }: { what: Asked; onYes: () => void; onNo: () => void }) => (
+  <Alert color="orange" w="100%" role="alertdialog" aria-label={ASKED[what]}>
+    <Group justify="space-between">
+      {ASKED[what]}
+      <Group gap="xs">
+        <Button size="xs" color={what === 'archive' ? 'red' : 'cyan'} onClick={onYes}>
+          {what === 'archive' ? 'Yes, archive it' : 'Yes, move them'}
+        </Button>
+        <Button size="xs" variant="default" onClick={onNo}>
+          No
+        </Button>
+      </Group>
+    </Group>
+  </Alert>
+);
+
+type MovedProps = { moved: { on_it: number; stayed: number; version: number | null } };
+
+const Moved = ({ moved: { on_it, stayed, version } }: MovedProps) => (
+  <Alert color="teal" role="status" w="100%">
+    On version {version} now: {on_it.toLocaleString()}.
+    {stayed > 0 &&
+      ` At a step that it does not have, and still on theirs: ${stayed.toLocaleString()}.`}
+  </Alert>
+);
+
+const More = ({ kept, onAsk }: { kept: Automation; onAsk: (what: Asked) => void }) => {
+  const hasOthers = kept.inside.some(({ version }) => version !== kept.active_version);
+  return (
+    <Menu position="bottom-end" shadow="md">
+      <Menu.Target>
+        <Button variant="default" px="xs" aria-label="More">
+          <IconDots size={18} />
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item
+          disabled={kept.active_version === null || !hasOthers}
+          onClick={() => onAsk('move')}
+        >
+          Move people to version {kept.active_version ?? '…'}
+        </Menu.Item>
+        <Menu.Item color="red" onClick={() => onAsk('archive')}>
+          Archive
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+};
+
+/** What may be done with an automation as it stands. */
+export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Props) => {
+  const acts = useActs(projectId, kept.id);
+  const { activate, pause, resume, move } = acts;
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const begin = async (): Promise<void> => {
+    if (isDirty && (await save()) === null) return;
+    activate.mutate(undefined);
+  };
+  if (kept.status === 'archived')
+    return <Text c="dimmed">What happened in it stays to be read.</Text>;
+  return (
+    <>
+      <Group gap="xs">
+        <Button
+          variant="default"
+          loading={isSaving}
+          disabled={!isDirty || !canSave}
+          onClick={() => void save()}
+        >
+          Save
+        </Button>
+        {(isDirty || kept.active_version !== kept.latest_version) && (
+          <Button
+            loading={activate.isPending}
+            disabled={isDirty && !canSave}
+            onClick={() => void begin()}
+          >
+            {isDirty ? 'Save and activate' : `Activate version ${kept.latest_version}`}
+          </Button>
+        )}
+        {kept.status === 'active' && (
+          <Button variant="default" loading={pause.isPending} onClick={() => pause.mutate()}>
+            Pause
+          </Button>
+        )}
+        {kept.status === 'paused' && (
+          <Button loading={resume.isPending} onClick={() => resume.mutate(undefined)}>
+            Resume
+          </Button>
+        )}
+        <More kept={kept} onAsk={setAsked} />
+      </Group>
+      {asked !== null && (
+        <Sure
+          what={asked}
+          onYes={() => {
+            acts[asked].mutate(undefined);
+            setAsked(null);
+          }}
+          onNo={() => setAsked(null)}
+        />
+      )}
+      {move.data && <Moved moved={move.data} />}
+      <Refused error={Object.values(acts).find((act) => act.error !== null)?.error} />
+    </>
+  );
+};

@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import { newId } from '../base/ids.ts';
+import { listInput } from '../base/page.ts';
+import { editorProcedure, projectProcedure, readingProcedure, router } from '../base/procedure.ts';
+import { Refusal } from '../base/refusal.ts';
+import * as profiles from '../profiles/profiles.ts';
+import * as acts from './acts.ts';
+import { todayAt } from './compile.ts';
+import { countChangesByDay, countMembersOf, listImportsInto } from './count_queries.ts';
+import { findImport, PeopleImport } from './import_people.ts';
+import { preview } from './preview.ts';
+import { findSegment } from './record_queries.ts';
+import type { SegmentRow } from './record_queries.ts';
+import type { ListUsers } from './records.ts';
+import { NewSegment, PreviewInput, SegmentPatch } from './routes.ts';
+import { toSegment } from './shown.ts';
+
+/** Members are counted so far, so that a list of segments costs no more. */
+export const COUNTED_MEMBERS_MAX = 100_000;
+/** A chart shows so many days, of so many of the last who came and went. */
+export const CHART_DAYS = 30;
+const CHART_ENTRIES_MAX = 50_000;
+const IMPORTS_SHOWN_MAX = 50;
+const DAY_MS = 86_400_000;
+
+const OfSegment = z.object({ segmentId: z.uuid() });
+
+const get = async (scope: Scope, segmentId: string): Promise<SegmentRow> => {
+  const row = await findSegment(scope, segmentId);
+  if (!row) throw new Refusal('not_found', { detail: 'There is no such segment.' });
+  return row;
+};
+
+const withMembers = async (scope: Scope, rows: readonly SegmentRow[]) => {
+  const ids = rows.map(({ segment_id }) => segment_id);
+  const counted = new Map(
+    (await countMembersOf(scope, ids, COUNTED_MEMBERS_MAX)).map((row) => [
+      row.segment_id,
+      row.members,
+    ]),
+  );
+  const items = [];
+  for (const row of rows)
+    items.push({ ...(await toSegment(scope, row)), members: counted.get(row.segment_id) ?? 0 });
+  return items;
+};
+
+/** With what each person is called; null of who is being erased. */
+const withPeople = async <Item extends { profile_id: string }>(
+  scope: Scope,
+  items: readonly Item[],
+) => {
+  const people = await profiles.labelProfiles(
+    scope,
+    items.map(({ profile_id }) => profile_id),
+  );
+  return items.map((item) => ({ ...item, person: people.get(item.profile_id) ?? null }));
+};
+
+const listProcedures = {
+  /** The project's segments, the newest first, each with how many are in it. */
+  list: projectProcedure.input(listInput).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) => {
+      const page = await acts.pageRows(scope, input);
+      return { ...page, items: await withMembers(scope, page.items) };
+    }),
+  ),
+
+  read: projectProcedure.input(OfSegment).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) => {
+      const [shown] = await withMembers(scope, [await get(scope, input.segmentId)]);
+      if (!shown) throw new Refusal('not_found');
+      return shown;
+    }),
+  ),
+
+  members: projectProcedure
+    .input(OfSegment)
+    .input(listInput)
+    .query(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, async (scope) => {
+        const page = await acts.pageMembers(scope, input.segmentId, input);
+        return { ...page, items: await withPeople(scope, page.items) };
+      }),
+    ),
+
+  /** Who entered and left, the last first. */
+  history: projectProcedure
+    .input(OfSegment)
+    .input(listInput)
+    .query(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, async (scope) => {
+        const page = await acts.pageHistory(scope, input.segmentId, input);
+        return { ...page, items: await withPeople(scope, page.items) };
+      }),
+    ),
+
+  /** How many came and went on each of the last days. */
+  days: projectProcedure.input(OfSegment).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) => {
+      const since = new Date(Date.now() - CHART_DAYS * DAY_MS).toISOString();
+      const asked = { since, entriesMax: CHART_ENTRIES_MAX };
+      return { items: [...(await countChangesByDay(scope, input.segmentId, asked))] };
+    }),
+  ),
+
+  explain: projectProcedure
+    .input(OfSegment.extend({ profileId: z.uuid() }))
+    .query(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, async (scope) =>
+        acts.explainPerson(scope, await get(scope, input.segmentId), input.profileId),
+      ),
+    ),
+
+  /** The last lists of people that were imported. */
+  imports: projectProcedure.input(OfSegment).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) => {
+      const rows = await listImportsInto(scope, input.segmentId, IMPORTS_SHOWN_MAX);
+      return {
+        items: rows.map(({ imported_at, undone_at, ...row }) => ({
+          ...row,
+          imported_at: imported_at.toISOString(),
+          undone_at: undone_at?.toISOString() ?? null,
+        })),
+      };
+    }),
+  ),
+};
+
+const changeProcedures = (listUsers: ListUsers) => ({
+  /** Who would be in a segment. Keeps nothing. */
+  preview: readingProcedure
+    .input(z.object(PreviewInput.shape))
+    .mutation(({ ctx, input: { projectId, definition } }) =>
+      inProject(ctx.deps, projectId, async (scope) => {
+        const { sample, ...counted } = await preview(scope, definition, todayAt(new Date()));
+        const people = await withPeople(
+          scope,
+          sample.map((profile_id) => ({ profile_id })),
+        );
+        return { ...counted, sample: people };
+      }),
+    ),
+
+  create: editorProcedure
+    .input(z.object(NewSegment.shape))
+    .mutation(({ ctx: { deps }, input: { projectId, name, definition = null } }) =>
+      acts.addSegment({ deps, projectId }, { segmentId: newId(), name, definition }),
+    ),
+
+  /** What is left out stays; refused when there is a newer version than the one that was read. */
+  change: editorProcedure
+    .input(OfSegment.extend({ change: SegmentPatch }))
+    .mutation(({ ctx: { deps }, input: { projectId, segmentId, change } }) =>
+      acts.editSegment({ deps, projectId }, segmentId, change),
+    ),
+
+  remove: editorProcedure
+    .input(OfSegment)
+    .mutation(({ ctx: { deps }, input: { projectId, segmentId } }) =>
+      acts.removeSegment({ deps, projectId }, segmentId, listUsers),
+    ),
+
+  import: editorProcedure
+    .input(OfSegment.extend({ people: PeopleImport }))
+    .mutation(async ({ ctx: { deps }, input: { projectId, segmentId, people } }) => {
+      const row = await inProject(deps, projectId, (scope) => get(scope, segmentId));
+      return acts.importInto({ deps, projectId }, row, { importId: newId(), people });
+    }),
+
+  /** Takes an import back. */
+  undoImport: editorProcedure
+    .input(z.object({ importId: z.uuid() }))
+    .mutation(async ({ ctx: { deps }, input: { projectId, importId } }) => {
+      const found = await inProject(deps, projectId, (scope) => findImport(scope, importId));
+      if (!found) throw new Refusal('not_found', { detail: 'There is no such import.' });
+      return acts.takeBack({ deps, projectId }, importId);
+    }),
+});
+
+/** Who else asks about a segment is for rooms above this one to say. */
+export const segmentProcedures = (listUsers: ListUsers) =>
+  router({ ...listProcedures, ...changeProcedures(listUsers) });
