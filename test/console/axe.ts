@@ -15,6 +15,7 @@ type Violation = {
 const GRAVE: Violation['impact'][] = ['serious', 'critical'];
 
 const FADES_MS_MAX = 2_000;
+const AXE_MS_MAX = 20_000;
 
 /** Nothing is judged while it fades in or out. */
 const settle = (page: Page): Promise<unknown> =>
@@ -32,7 +33,10 @@ export const expectAccessible = async (page: Page, what: string): Promise<void> 
   await settle(page);
   await page.evaluate(AXE);
   const found = (await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'], iframes: false }).then(({ violations }) => violations)`,
+    `Promise.race([
+      new Promise((_, reject) => setTimeout(() => reject(new Error('axe does not end')), ${AXE_MS_MAX})),
+      axe.run(document, { resultTypes: ['violations'], iframes: false }),
+    ]).then(({ violations }) => violations)`,
   )) as Violation[];
   const grave = found
     .filter(({ impact }) => GRAVE.includes(impact))

@@ -159,7 +159,7 @@ describe('segments in a browser', () => {
     for (const rest of ['', '/new', `/${body.id}`]) {
       await page.goto(pathOf(rest));
       await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
-      await until('all is there', async () => (await page.getByLabel('Loading').count()) === 0);
+      await page.getByLabel('Loading').first().waitFor({ state: 'detached' });
       expect(await overflows(page), rest).toBe(false);
       await expectNames(page);
       await expectAccessible(page, rest);

@@ -36,7 +36,7 @@ export const Paged = <Item,>({ list, empty, children }: Props<Item>) => {
 };
 
 export const Loading = () => (
-  <Stack gap="xs" aria-busy="true" aria-label="Loading">
+  <Stack gap="xs" role="progressbar" aria-busy="true" aria-label="Loading">
     <Skeleton height={36} />
     <Skeleton height={36} />
     <Skeleton height={36} />
