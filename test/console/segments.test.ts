@@ -8,7 +8,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
-import { expectNames, fillLogin, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { expectNames, fillLogin, NO_BROWSER, overflows, shown, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -159,7 +159,10 @@ describe('segments in a browser', () => {
     for (const rest of ['', '/new', `/${body.id}`]) {
       await page.goto(pathOf(rest));
       await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
-      await page.getByLabel('Loading').first().waitFor({ state: 'detached' });
+      await until(
+        'all is there',
+        async () => (await shown(page.getByLabel('Loading')).count()) === 0,
+      );
       expect(await overflows(page), rest).toBe(false);
       await expectNames(page);
       await expectAccessible(page, rest);
