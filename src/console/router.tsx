@@ -8,6 +8,7 @@ import { projects, queryClient } from './queries.ts';
 import { project, root, signedIn, text } from './roots.tsx';
 import type { AddressFilter, SendFilter } from './queries.ts';
 import { lastProject } from './last_project.ts';
+import { whoRoutes } from './who_routes.tsx';
 
 /** Where somebody may have wanted to go: pages of ours that need a session. */
 const OWN_PATH = /^\/(?:p\/|account$|people$|access-requests$)/;
@@ -185,6 +186,7 @@ const pages = [
   provider,
   webhooks,
   ...settingRoutes,
+  ...whoRoutes,
 ];
 
 export const router = createRouter({

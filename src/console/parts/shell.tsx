@@ -15,6 +15,7 @@ import {
   IconHistory,
   IconKey,
   IconLayoutDashboard,
+  IconLink,
   IconLogout,
   IconMailForward,
   IconMailOff,
@@ -45,6 +46,7 @@ const places = [
   { to: '/p/$projectId/segments', label: 'Segments', Icon: IconUsersGroup, exact: false },
   { to: '/p/$projectId/sends', label: 'Send log', Icon: IconMailForward, exact: false },
   { to: '/p/$projectId/profiles', label: 'Profiles', Icon: IconUsers, exact: false },
+  { to: '/p/$projectId/links', label: 'Identity links', Icon: IconLink, exact: false },
   { to: '/p/$projectId/suppressions', label: 'Suppressions', Icon: IconMailOff, exact: false },
   {
     to: '/p/$projectId/settings/providers',
