@@ -1,4 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { SPANS } from './parts/spans.ts';
+import type { Span } from './parts/spans.ts';
 import { SHOWN_STATUSES } from './parts/statuses.ts';
 import { Failed } from './parts/failed.tsx';
 import { NoProject } from './pages/no_project.tsx';
@@ -38,6 +40,9 @@ const home = createRoute({
 const overview = createRoute({
   getParentRoute: () => project,
   path: '/',
+  validateSearch: ({ span }): { span?: Span | undefined } => ({
+    span: SPANS.find((known) => known === span),
+  }),
   component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
 });
 

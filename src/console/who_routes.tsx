@@ -22,5 +22,11 @@ const link = createRoute({
   component: lazyRouteComponent(() => import('./pages/link.tsx'), 'LinkPage'),
 });
 
-/** Pages about who is who. */
-export const whoRoutes = [links, link] as const;
+const sdk = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/sdk',
+  component: lazyRouteComponent(() => import('./pages/sdk.tsx'), 'SdkPage'),
+});
+
+/** Pages about who is who, and how it comes to be known. */
+export const whoRoutes = [links, link, sdk] as const;

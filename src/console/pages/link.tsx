@@ -114,7 +114,9 @@ const Known = ({
   return (
     <Stack gap="lg">
       <Stack gap="xs">
-        <PageTitle title={`${item.anonymous_id} is ${item.external_id}`} />
+        <PageTitle
+          title={`${item.anonymous_id} ${item.status === 'active' ? 'is' : 'and'} ${item.external_id}`}
+        />
         <Group>
           <Status {...linkStates[item.status]} />
         </Group>

@@ -12,6 +12,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
+  IconCode,
   IconHistory,
   IconKey,
   IconLayoutDashboard,
@@ -55,6 +56,7 @@ const places = [
     exact: false,
   },
   { to: '/p/$projectId/settings/webhooks', label: 'Webhooks', Icon: IconWebhook, exact: false },
+  { to: '/p/$projectId/settings/sdk', label: 'SDK snippet', Icon: IconCode, exact: false },
   { to: '/p/$projectId/settings/members', label: 'Members', Icon: IconUsersGroup, exact: false },
   { to: '/p/$projectId/settings/keys', label: 'Keys', Icon: IconKey, exact: false },
   { to: '/p/$projectId/settings/audit', label: 'Audit log', Icon: IconHistory, exact: false },

@@ -5,6 +5,9 @@ import { Status } from './status.tsx';
 import { UndoSide } from './undo_side.tsx';
 import { When } from './when.tsx';
 
+/** How many the server names at most. */
+const RUNS_TOLD_MAX = 50;
+
 const Count = ({ name, label, value }: { name: string; label: string; value: string }) => (
   <Paper withBorder p={{ base: 'sm', sm: 'md' }}>
     <Text size="sm" c="dimmed">
@@ -92,7 +95,11 @@ export const Preview = ({ preview }: { preview: UndoPreview }) => {
           label="Traits that change"
           value={stays.traits.length.toLocaleString()}
         />
-        <Count name="runs" label="Runs that go on" value={runs.length.toLocaleString()} />
+        <Count
+          name="runs"
+          label="Runs that go on"
+          value={runs.length < RUNS_TOLD_MAX ? String(runs.length) : `${RUNS_TOLD_MAX} or more`}
+        />
       </SimpleGrid>
       <UndoSide title={`${link.external_id} keeps`} about="The person of this link." side={stays} />
       <UndoSide
