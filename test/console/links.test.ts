@@ -202,5 +202,5 @@ describe('identity links in a browser', () => {
             });
           await page.context().close();
         }
-  }, 120_000);
+  }, 180_000);
 });

@@ -101,5 +101,5 @@ describe('the SDK snippet in a browser', () => {
         expect(complaints).toEqual([]);
         await page.context().close();
       }
-  }, 120_000);
+  }, 180_000);
 });
