@@ -194,12 +194,6 @@ describe('identity links in a browser', () => {
           await expectNames(page);
           await expectAccessible(page, `${path} ${width} ${colorScheme}`);
           expect(complaints).toEqual([]);
-          const folder = process.env['SHOTS'];
-          if (folder)
-            await page.screenshot({
-              path: `${folder}/${path.replaceAll('/', '_').slice(0, 8)}_${width}_${colorScheme}.png`,
-              fullPage: true,
-            });
           await page.context().close();
         }
   }, 180_000);

@@ -144,9 +144,6 @@ describe('a person and an overview in a browser', () => {
           expect(await overflows(page), `${path} ${width}`).toBe(false);
           await expectNames(page);
           await expectAccessible(page, `${path} ${width} ${colorScheme}`);
-          const folder = process.env['SHOTS'];
-          const shot = `${path.slice(0, 7).replaceAll(/\W/g, '_')}_${width}_${colorScheme}.png`;
-          if (folder) await page.screenshot({ path: `${folder}/${shot}`, fullPage: true });
           expect(complaints).toEqual([]);
           await page.context().close();
         }

@@ -92,12 +92,6 @@ describe('the SDK snippet in a browser', () => {
           await expectAccessible(page, `${name} ${width} ${colorScheme}`);
           await page.keyboard.press('ArrowRight');
         }
-        const folder = process.env['SHOTS'];
-        if (folder)
-          await page.screenshot({
-            path: `${folder}/sdk_${width}_${colorScheme}.png`,
-            fullPage: true,
-          });
         expect(complaints).toEqual([]);
         await page.context().close();
       }

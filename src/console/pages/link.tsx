@@ -96,7 +96,7 @@ const WhatIf = ({ projectId, linkId }: Props) => {
   const { data, isPending, error } = useQuery(undoPreview(projectId, linkId));
   if (isPending) return <Loading />;
   if (!data) return <Failed error={error} />;
-  return <Preview preview={data} />;
+  return <Preview projectId={projectId} preview={data} />;
 };
 
 const Known = ({
@@ -139,7 +139,7 @@ const Known = ({
           <Title order={2} size="h3">
             What was undone
           </Title>
-          <Preview preview={undo.data} />
+          <Preview projectId={projectId} preview={undo.data} />
         </Stack>
       )}
       {item.status === 'active' && (

@@ -84,6 +84,20 @@ const Ways = ({ person, projectId }: { person: Profile; projectId: string }) => 
     >
       Identity links
     </Anchor>
+    <Anchor
+      size="sm"
+      renderRoot={(props) => <Link {...props} to="/p/$projectId/segments" params={{ projectId }} />}
+    >
+      Why in a segment, or not
+    </Anchor>
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link {...props} to="/p/$projectId/automations" params={{ projectId }} />
+      )}
+    >
+      Why a mail came, or not
+    </Anchor>
     {person.email !== null && (
       <>
         <Anchor

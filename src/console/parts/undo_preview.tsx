@@ -1,4 +1,5 @@
-import { Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { UndoPreview } from '../link_queries.ts';
 import { reasonInWords } from './reasons.ts';
 import { Status } from './status.tsx';
@@ -19,7 +20,9 @@ const Count = ({ name, label, value }: { name: string; label: string; value: str
   </Paper>
 );
 
-const Runs = ({ preview: { runs, link } }: { preview: UndoPreview }) => {
+type Props = { projectId: string; preview: UndoPreview };
+
+const Runs = ({ projectId, preview: { runs, link } }: Props) => {
   if (runs.length === 0) return null;
   const names = { stays: link.external_id, leaves: link.anonymous_id };
   return (
@@ -33,9 +36,20 @@ const Runs = ({ preview: { runs, link } }: { preview: UndoPreview }) => {
       <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
         {runs.map((run) => (
           <Group key={run.id} component="li" gap="xs">
-            <Text size="sm" fw={600} className="breaks">
+            <Anchor
+              size="sm"
+              fw={600}
+              className="breaks"
+              renderRoot={(props) => (
+                <Link
+                  {...props}
+                  to="/p/$projectId/automations/$automationId"
+                  params={{ projectId, automationId: run.automation_id }}
+                />
+              )}
+            >
               {run.automation}
-            </Text>
+            </Anchor>
             <Text size="sm" className="breaks">
               for {names[run.goes_on_for]}
             </Text>
@@ -73,7 +87,7 @@ const Stays = ({ suppressions }: Pick<UndoPreview, 'suppressions'>) => (
 );
 
 /** What undoing a link would change, before it does. */
-export const Preview = ({ preview }: { preview: UndoPreview }) => {
+export const Preview = ({ projectId, preview }: Props) => {
   const { stays, leaves, link, events, runs, suppressions } = preview;
   if (!stays || !leaves) return null;
   const counted = events.count.toLocaleString();
@@ -107,7 +121,7 @@ export const Preview = ({ preview }: { preview: UndoPreview }) => {
         about="A profile of its own again, with what this identifier alone was told and did."
         side={leaves}
       />
-      <Runs preview={preview} />
+      <Runs projectId={projectId} preview={preview} />
       <Stays suppressions={suppressions} />
     </Stack>
   );
