@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
@@ -5,17 +6,26 @@ import { projectProcedure, router } from '../base/procedure.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
 
-export const OVERVIEW_HOURS = 24;
-/** An overview counts this many of the newest events and sends, so that its cost is bounded; past it, it says so. */
-export const OVERVIEW_ROWS_MAX = 100_000;
 const HOUR_MS = 3_600_000;
 
-/** The beginnings of the last hours, oldest first; the last is the hour that is running. */
-const hoursUntil = (now: number): Date[] => {
-  const running = Math.floor(now / HOUR_MS);
+/**
+ * How far an overview looks back, in buckets of how many hours (of UTC), and how many of the newest events and sends
+ * it counts: so its cost is bounded, and past it, it says so.
+ */
+export const OVERVIEW_SPANS = {
+  day: { buckets: 24, hours: 1, rowsMax: 100_000 },
+  week: { buckets: 28, hours: 6, rowsMax: 200_000 },
+  month: { buckets: 30, hours: 24, rowsMax: 200_000 },
+} as const;
+export type OverviewSpan = keyof typeof OVERVIEW_SPANS;
+
+/** The beginnings of the last buckets, oldest first; the last is the one that is running. */
+const bucketsUntil = (now: number, { buckets, hours }: { buckets: number; hours: number }) => {
+  const lengthMs = hours * HOUR_MS;
+  const running = Math.floor(now / lengthMs);
   return Array.from(
-    { length: OVERVIEW_HOURS },
-    (_, at) => new Date((running - OVERVIEW_HOURS + 1 + at) * HOUR_MS),
+    { length: buckets },
+    (_, at) => new Date((running - buckets + 1 + at) * lengthMs),
   );
 };
 
@@ -23,34 +33,63 @@ const sum = (numbers: readonly number[]): number =>
   numbers.reduce((left, right) => left + right, 0);
 
 /**
- * What happened in the last 24 hours, by the hour. Rows are found by the time that is in their ids:
- * events by when they arrived, sends by when they were planned.
+ * What was counted in the bucket at an index. Where the count was cut, nothing is known of what lies before the oldest
+ * row that was counted: null, and not zero.
  */
-export const readOverview = async (scope: Scope, now: number, rowsMax = OVERVIEW_ROWS_MAX) => {
-  const hours = hoursUntil(now);
-  const ids = hours.map(firstIdAt);
+const readerOf = <Row extends { bucket: number }>(rows: readonly Row[], isCut: boolean) => {
+  const of = new Map(rows.map((row) => [row.bucket, row]));
+  const oldest = isCut ? Math.min(...rows.map(({ bucket }) => bucket)) : 0;
+  return (at: number, read: (row: Row) => number): number | null => {
+    const row = of.get(at + 1);
+    if (row) return read(row);
+    return at + 1 < oldest ? null : 0;
+  };
+};
+
+type Asked = { span?: OverviewSpan | undefined; rowsMax?: number };
+
+/**
+ * What happened lately. Rows are found by the time that is in their ids: events by when they arrived, sends by when
+ * they were planned.
+ */
+export const readOverview = async (
+  scope: Scope,
+  now: number,
+  { span = 'day', rowsMax = OVERVIEW_SPANS[span].rowsMax }: Asked = {},
+) => {
+  const buckets = bucketsUntil(now, OVERVIEW_SPANS[span]);
+  const ids = buckets.map(firstIdAt);
   const events = await ingest.countBetween(scope, ids, rowsMax);
   const sends = await delivery.countBetween(scope, ids, rowsMax);
-  const eventsIn = new Map(events.map((row) => [row.bucket, row.events]));
-  const acceptedIn = new Map(sends.map((row) => [row.bucket, row.accepted]));
-  return {
+  const total = {
     events: sum(events.map((row) => row.events)),
+    sends: sum(sends.map((row) => row.sends)),
+  };
+  const eventsIn = readerOf(events, total.events >= rowsMax);
+  const sendsIn = readerOf(sends, total.sends >= rowsMax);
+  return {
+    events: total.events,
     accepted: sum(sends.map((row) => row.accepted)),
     bounced: sum(sends.map((row) => row.bounced)),
+    complained: sum(sends.map((row) => row.complained)),
     suppressed: sum(sends.map((row) => row.suppressed)),
-    is_capped: [events.map((row) => row.events), sends.map((row) => row.sends)].some(
-      (counts) => sum(counts) >= rowsMax,
-    ),
-    hours: hours.map((hour, at) => ({
-      hour: hour.toISOString(),
-      events: eventsIn.get(at + 1) ?? 0,
-      accepted: acceptedIn.get(at + 1) ?? 0,
+    is_capped: Math.max(total.events, total.sends) >= rowsMax,
+    buckets: buckets.map((begins, at) => ({
+      at: begins.toISOString(),
+      events: eventsIn(at, (row) => row.events),
+      accepted: sendsIn(at, (row) => row.accepted),
+      bounced: sendsIn(at, (row) => row.bounced),
+      complained: sendsIn(at, (row) => row.complained),
     })),
   };
 };
 
+const Span = z.object({ span: z.enum(['day', 'week', 'month']).default('day') });
+
 export const overviewProcedures = router({
-  read: projectProcedure.query(({ ctx, input }) =>
-    inProject(ctx.deps, input.projectId, (scope) => readOverview(scope, Date.now())),
-  ),
+  read: projectProcedure
+    .input(Span)
+    .query(({ ctx, input: { projectId, span } }) =>
+      inProject(ctx.deps, projectId, (scope) => readOverview(scope, Date.now(), { span })),
+    ),
 });

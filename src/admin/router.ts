@@ -7,7 +7,7 @@ import { eventProcedures } from '../ingest/admin.ts';
 import { feedbackProcedures, webhookProcedures } from '../feedback/admin.ts';
 import * as feedback from '../feedback/feedback.ts';
 import * as ingest from '../ingest/ingest.ts';
-import { profileProcedures } from '../profiles/admin.ts';
+import { linkProcedures, profileProcedures } from '../profiles/admin.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { keyProcedures, webhookTokenProcedures } from '../projects/admin.ts';
 import { findProject } from '../projects/projects.ts';
@@ -45,6 +45,7 @@ export const appRouter = router({
   sends: sendProcedures,
   feedback: feedbackProcedures,
   profiles: profileProcedures,
+  links: linkProcedures(automations.listInProgress),
   suppressions: suppressionProcedures({
     changeAddresses: profiles.changeAddresses,
     observeUnsubscribed: feedback.observeUnsubscribed,

@@ -29,6 +29,7 @@ export {
   segmentEntriesHint,
 } from './segment_entries.ts';
 export { listNeededEntries } from './segment_queries.ts';
+export { listInProgress } from './in_progress.ts';
 export { wakeLinked } from './waits.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findAutomation, findVersion } from './queries.ts';

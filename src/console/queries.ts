@@ -1,11 +1,13 @@
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { api, isNotFound, isSignedOut } from './api.ts';
 import type { Send } from './api.ts';
+import type { Span } from './parts/spans.ts';
 
 const EVENTS_EVERY_MS = 2_000;
 const OVERVIEW_EVERY_MS = 15_000;
+const LONG_OVERVIEW_EVERY_MS = 60_000;
 const PROJECTS_MAX = 200;
-const LATEST_EVENTS = 10;
+const LATEST_EVENTS = 20;
 const RETRIES_MAX = 2;
 
 export const session = queryOptions({
@@ -34,18 +36,19 @@ export const projects = queryOptions({
   queryFn: ({ signal }) => api.projects.list.query({ limit: PROJECTS_MAX }, { signal }),
 });
 
-export const overview = (projectId: string) =>
+/** More is counted for a longer time, and less often. */
+export const overview = (projectId: string, span: Span) =>
   queryOptions({
-    queryKey: ['overview', projectId],
-    queryFn: ({ signal }) => api.overview.read.query({ projectId }, { signal }),
-    refetchInterval: OVERVIEW_EVERY_MS,
+    queryKey: ['overview', projectId, span],
+    queryFn: ({ signal }) => api.overview.read.query({ projectId, span }, { signal }),
+    refetchInterval: span === 'day' ? OVERVIEW_EVERY_MS : LONG_OVERVIEW_EVERY_MS,
   });
 
-export const latestEvents = (projectId: string) =>
+export const latestEvents = (projectId: string, isLive = true) =>
   queryOptions({
     queryKey: ['events', projectId],
     queryFn: ({ signal }) => api.events.list.query({ projectId, limit: LATEST_EVENTS }, { signal }),
-    refetchInterval: EVENTS_EVERY_MS,
+    refetchInterval: isLive ? EVENTS_EVERY_MS : false,
   });
 
 export const paged = {

@@ -1,4 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { SPANS } from './parts/spans.ts';
+import type { Span } from './parts/spans.ts';
 import { SHOWN_STATUSES } from './parts/statuses.ts';
 import { Failed } from './parts/failed.tsx';
 import { NoProject } from './pages/no_project.tsx';
@@ -8,6 +10,7 @@ import { projects, queryClient } from './queries.ts';
 import { project, root, signedIn, text } from './roots.tsx';
 import type { AddressFilter, SendFilter } from './queries.ts';
 import { lastProject } from './last_project.ts';
+import { whoRoutes } from './who_routes.tsx';
 
 /** Where somebody may have wanted to go: pages of ours that need a session. */
 const OWN_PATH = /^\/(?:p\/|account$|people$|access-requests$)/;
@@ -37,6 +40,9 @@ const home = createRoute({
 const overview = createRoute({
   getParentRoute: () => project,
   path: '/',
+  validateSearch: ({ span }): { span?: Span | undefined } => ({
+    span: SPANS.find((known) => known === span),
+  }),
   component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
 });
 
@@ -185,6 +191,7 @@ const pages = [
   provider,
   webhooks,
   ...settingRoutes,
+  ...whoRoutes,
 ];
 
 export const router = createRouter({

@@ -114,6 +114,7 @@ const Bucket = z.strictObject({
   sends: z.int(),
   accepted: z.int(),
   bounced: z.int(),
+  complained: z.int(),
   suppressed: z.int(),
 });
 
@@ -127,9 +128,10 @@ export const countBetween = ({ tx, projectId }: Scope, ids: readonly string[], s
       count(*) as sends,
       count(*) filter (where accepted_at is not null) as accepted,
       count(*) filter (where bounced_at is not null) as bounced,
+      count(*) filter (where complained_at is not null) as complained,
       count(*) filter (where status = 'suppressed') as suppressed
     from (
-      select send_id, status, accepted_at, bounced_at from delivery.sends
+      select send_id, status, accepted_at, bounced_at, complained_at from delivery.sends
       where project_id = ${projectId} and send_id >= ${ids[0] ?? null}::uuid
       order by send_id desc
       limit ${sendsMax}

@@ -85,7 +85,7 @@ export const sections: readonly Section[] = [
     tag: 'Profiles',
     about: 'Who is who, what is known of a person, and their timeline.',
     routes: [
-      ...profileRoutes(automations.wakeLinked),
+      ...profileRoutes(automations.wakeLinked, automations.listInProgress),
       ...personRoutes({
         sections: [
           segments.memberSection,

@@ -92,6 +92,16 @@ export type LinkFilter = {
   /** Links that this profile took part in, on either side. */
   profileId: string | null;
   status: LinkRow['status'] | null;
+  source?: LinkRow['source'] | null;
+  /** Links of these identities, on either side. */
+  identityIds?: readonly string[] | null;
+  /** From this id on: those that were made since. */
+  fromId?: string | null;
+};
+
+const ofIdentities = (identityIds: readonly string[]) => {
+  const ids = sql.array([...identityIds], 'uuid');
+  return sql.fragment`(anonymous_identity_id = any (${ids}) or external_identity_id = any (${ids}))`;
 };
 
 /** Newest first: ids are time-ordered. */
@@ -103,6 +113,9 @@ export const listLinks = ({ tx, projectId }: Scope, filter: LinkFilter) => {
       ? sql.fragment`(profile_id = ${filter.profileId} or anonymous_profile_id = ${filter.profileId})`
       : null,
     filter.status ? sql.fragment`status = ${filter.status}` : null,
+    filter.source ? sql.fragment`source = ${filter.source}` : null,
+    filter.identityIds ? ofIdentities(filter.identityIds) : null,
+    filter.fromId ? sql.fragment`link_id >= ${filter.fromId}` : null,
   ].filter((condition) => condition !== null);
   return tx.any(sql.type(Link)`
     select ${columns} from identity.links

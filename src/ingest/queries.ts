@@ -185,6 +185,24 @@ export const countBetween = ({ tx, projectId }: Scope, ids: readonly string[], e
     group by bucket
   `);
 
+const Counted = z.strictObject({ count: z.int() });
+
+/** How many events an anonymous id has that name nobody else, up to `eventsMax`: by its index, month by month. */
+export const countAnonymous = async (
+  { tx, projectId }: Scope,
+  anonymousId: string,
+  eventsMax: number,
+): Promise<number> => {
+  const { count } = await tx.one(sql.type(Counted)`
+    select count(*) as count from (
+      select from ingest.events
+      where project_id = ${projectId} and external_id is null and anonymous_id = ${anonymousId}
+      limit ${eventsMax}
+    ) as counted
+  `);
+  return count;
+};
+
 export type EventKey = { eventId: string; occurredAt: Date };
 
 /** Events by id. The range of their times says in which partitions they are. */

@@ -5,8 +5,11 @@ import { projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
 import { listProfiles } from './profiles.ts';
+import { listOrigins } from './provenance.ts';
 import { searchProfiles } from './search.ts';
 import { pageTimeline } from './timeline.ts';
+
+export { linkProcedures } from './link_admin.ts';
 
 const QUERY_CHARS_MAX = 255;
 
@@ -33,6 +36,14 @@ export const profileProcedures = router({
       const [profile] = await listProfiles(scope, { by: 'id', value: input.profileId });
       if (!profile) throw new Refusal('not_found', { detail: 'There is no such profile.' });
       return profile;
+    }),
+  ),
+
+  /** The traits of a profile, each with who was told it, by what and when, and what it overrides. */
+  origins: projectProcedure.input(OfProfile).query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) => {
+      const [profile] = await listProfiles(scope, { by: 'id', value: input.profileId });
+      return { items: profile ? await listOrigins(scope, profile.id) : [] };
     }),
   ),
 

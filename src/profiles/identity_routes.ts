@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
 import { Refusal } from '../base/refusal.ts';
 import { NothingNeeded, route } from '../base/route.ts';
@@ -10,9 +9,11 @@ import type { LinkRow } from '../identity/identity.ts';
 import { alias, identify } from './identify.ts';
 import type { OnLinked } from './identify.ts';
 import { toLink } from './link.ts';
-import { listProfiles, unlinkPeople } from './profiles.ts';
 import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile } from './schema.ts';
 import { LINKED_SHOWN, UNDONE_SHOWN } from './shown.ts';
+import { listSides, undo } from './undo.ts';
+import { previewUndo, UndoPreview } from './undo_preview.ts';
+import type { ListRuns } from './undo_preview.ts';
 
 const LinkQuery = z.strictObject({
   ...pageQuery,
@@ -29,14 +30,6 @@ const findLink = ({ deps, caller, params }: Addressed): Promise<LinkRow | null> 
 
 const Linked = z.strictObject({ link: Link });
 const Undone = z.strictObject({ link: Link, profiles: z.array(Profile) });
-
-/** Who is on either side of a link by now; nobody, where that person is erased, or is being. */
-const listSides = (scope: Scope, { profile_id, anonymous_profile_id }: LinkRow) =>
-  Promise.all(
-    [...new Set([profile_id, anonymous_profile_id])].map((value) =>
-      listProfiles(scope, { by: 'id', value }),
-    ),
-  );
 
 /** A link that was answered before, and its people; null once one of them is erased, or is being. */
 const findAgain = ({ deps, caller }: Addressed, linkId: string) =>
@@ -121,6 +114,24 @@ const linkRoutes = [
     find: findLink,
     handle: ({ found }) => Promise.resolve(toLink(found)),
   }),
+];
+
+const undoRoutes = (listRuns: ListRuns) => [
+  route({
+    method: 'GET',
+    path: '/v1/identity-links/:id/undo-preview',
+    access: 'server',
+    summary: 'What undoing a link would change.',
+    description:
+      'Which identifiers and traits go, how many events, for whom runs go on, and which addresses stay left alone. ' +
+      'Nothing is changed. Of a link that is undone, or was refused, nothing would be.',
+    params: LinkParams,
+    status: 200,
+    answer: UndoPreview,
+    find: findLink,
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, (scope) => previewUndo(scope, found, listRuns)),
+  }),
   route({
     method: 'POST',
     path: '/v1/identity-links/:id/undo',
@@ -137,13 +148,17 @@ const linkRoutes = [
     find: findLink,
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) => {
-        const link = await unlinkPeople(scope, found.link_id, 'server_key');
+        const undone = await undo(scope, found.link_id, 'server_key');
         // Erased since it was found.
-        if (!link) throw new Refusal('not_found');
-        return { link: toLink(link), profiles: (await listSides(scope, link)).flat() };
+        if (!undone) throw new Refusal('not_found');
+        return undone;
       }),
   }),
 ];
 
 /** The endpoints of who is who. What else a link means is for rooms above this one to say. */
-export const identityRoutes = (onLinked: OnLinked) => [...linkingRoutes(onLinked), ...linkRoutes];
+export const identityRoutes = (onLinked: OnLinked, listRuns: ListRuns) => [
+  ...linkingRoutes(onLinked),
+  ...linkRoutes,
+  ...undoRoutes(listRuns),
+];

@@ -19,6 +19,7 @@ import {
   TRAIT_KEYS_MAX,
   TRAITS_BYTES_MAX,
 } from './traits.ts';
+import type { ListRuns } from './undo_preview.ts';
 
 const TimelineQuery = z.strictObject({
   ...pageQuery,
@@ -33,9 +34,9 @@ const toSelector = (query: z.output<typeof ProfileQuery>): Selector => {
   return { by: 'email', value: query.email ?? '' };
 };
 
-/** What a link means to others is handed in. */
-export const profileRoutes = (onLinked: OnLinked) => [
-  ...identityRoutes(onLinked),
+/** What a link means to others is handed in, and which runs there are. */
+export const profileRoutes = (onLinked: OnLinked, listRuns: ListRuns) => [
+  ...identityRoutes(onLinked, listRuns),
   route({
     method: 'GET',
     path: '/v1/profiles',

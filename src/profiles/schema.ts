@@ -14,7 +14,9 @@ import { checkTraits, TRAIT_KEY_CHARS_MAX, TRAIT_KEYS_MAX } from './traits.ts';
 export { LINK_STATUSES };
 
 const Timestamp = z.iso.datetime();
-const Json = z.json().register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' });
+export const Json = z
+  .json()
+  .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' });
 
 export const Profile = z
   .strictObject({

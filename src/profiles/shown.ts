@@ -49,3 +49,36 @@ export const UNDONE_SHOWN = {
   },
   profiles: [{ ...PROFILE_SHOWN, id: LINK_SHOWN.profile_id }, DEVICE_SHOWN],
 };
+
+export const PREVIEW_SHOWN = {
+  link: { ...LINK_SHOWN, source: 'alias' },
+  is_possible: true,
+  stays: {
+    profile_id: LINK_SHOWN.profile_id,
+    identifiers: [{ kind: 'external' as const, value: 'ann' }],
+    email: { before: 'ann@example.com', after: 'ann@example.com' },
+    traits: [
+      {
+        key: 'plan',
+        before: {
+          value: 'pro',
+          identifier: { kind: 'anonymous' as const, value: 'device-7' },
+          authority: 'server' as const,
+          set_at: SEEN_AT,
+        },
+        after: null,
+      },
+    ],
+    unchanged: 2,
+  },
+  leaves: {
+    profile_id: DEVICE_SHOWN.id,
+    identifiers: [{ kind: 'anonymous' as const, value: 'device-7' }],
+    email: { before: null, after: null },
+    traits: [],
+    unchanged: 0,
+  },
+  events: { count: 12, is_capped: false },
+  runs: [],
+  suppressions: [],
+};

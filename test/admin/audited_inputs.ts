@@ -155,6 +155,7 @@ export const changes: Record<string, Change> = {
     input: () => ({ sendId: SHOWN_ID, afterAttempt: 1 }),
   },
   'sends.cancel': { in: 'project', input: () => ({ sendId: SHOWN_ID }) },
+  'links.undo': { in: 'project', input: () => ({ linkId: SHOWN_ID }) },
   'suppressions.suppress': { in: 'project', input: () => ({ email: 'new@example.com' }) },
   'suppressions.lift': {
     in: 'project',

@@ -99,13 +99,16 @@ test('the newest events are read down the primary key, partition by partition', 
   expect(plan).not.toContain('"Sort"');
 });
 
+const eventsIn = (buckets: readonly { events: number | null }[]): number =>
+  buckets.reduce((sum, { events }) => sum + (events ?? 0), 0);
+
 test('the overview counts what happened in the last 24 hours', async () => {
   const read = await client.overview.read.query({ projectId });
-  const { hours } = read;
+  const { buckets } = read;
   expect(read).toMatchObject({ events: EVENTS, suppressed: 1, is_capped: false });
-  expect(hours).toHaveLength(24);
-  expect(hours.slice(-2).reduce((sum, { events }) => sum + events, 0)).toBe(EVENTS);
-  const [first, second] = hours.map(({ hour }) => new Date(hour).getTime());
+  expect(buckets).toHaveLength(24);
+  expect(eventsIn(buckets.slice(-2))).toBe(EVENTS);
+  const [first, second] = buckets.map(({ at }) => new Date(at).getTime());
   expect((second ?? 0) - (first ?? 0)).toBe(3_600_000);
 });
 
@@ -115,8 +118,8 @@ test('the overview puts each hour in its place, and forgets what is older than a
       readOverview(scope, Date.now() + hours * 3_600_000),
     );
   const later = await inHours(3);
-  expect(later.hours.slice(-5, -3).reduce((sum, { events }) => sum + events, 0)).toBe(EVENTS);
-  expect(later.hours.slice(-3).every(({ events }) => events === 0)).toBe(true);
+  expect(eventsIn(later.buckets.slice(-5, -3))).toBe(EVENTS);
+  expect(later.buckets.slice(-3).every(({ events }) => events === 0)).toBe(true);
   expect((await inHours(25)).events).toBe(0);
 });
 
@@ -126,21 +129,56 @@ test.each([
   [EVENTS - 1, EVENTS - 1, true],
 ])('the overview looks at %i rows at most and counts %i', async (rowsMax, events, isCapped) => {
   const read = await inProject(database.deps, projectId, (scope) =>
-    readOverview(scope, Date.now(), rowsMax),
+    readOverview(scope, Date.now(), { rowsMax }),
   );
   expect(read).toMatchObject({ events, is_capped: isCapped });
 });
 
-test('an accepted and a bounced send are counted in the hour in which they were planned', async () => {
+test.each([
+  ['week', 28, 6],
+  ['month', 30, 24],
+] as const)('the overview of a %s has %i buckets of %i hours', async (span, count, hours) => {
+  const { events, buckets } = await client.overview.read.query({ projectId, span });
+  expect(events).toBe(EVENTS);
+  expect(buckets).toHaveLength(count);
+  const times = buckets.map(({ at }) => Date.parse(at));
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(hours * 3_600_000);
+  expect(times.at(-1)).toBeGreaterThan(Date.now() - hours * 3_600_000);
+  expect(eventsIn(buckets.slice(-2))).toBe(EVENTS);
+  const later = await inProject(database.deps, projectId, (scope) =>
+    readOverview(scope, Date.now() + count * hours * 3_600_000, { span }),
+  );
+  expect(later.events).toBe(0);
+});
+
+test('what a capped overview did not count is unknown, and not none', async () => {
+  const read = (rowsMax: number) =>
+    inProject(database.deps, projectId, (scope) => readOverview(scope, Date.now(), { rowsMax }));
+  const all = (await read(EVENTS + 1)).buckets;
+  const first = all.findIndex(({ events }) => events !== 0);
+  expect(all[first - 1]).toMatchObject({ events: 0, accepted: 0 });
+  const cut = (await read(EVENTS)).buckets;
+  expect(cut.slice(0, first).every(({ events }) => events === null)).toBe(true);
+  expect(eventsIn(cut.slice(first))).toBe(EVENTS);
+});
+
+test('an accepted, a bounced and a complained send are counted in the hour in which they were planned', async () => {
   const change = (set: string) =>
     database.owner.query(`update delivery.sends set ${set} where recipient = 'carol@example.com'`);
   const read = async () => {
-    const { accepted, bounced, hours } = await client.overview.read.query({ projectId });
-    return [accepted, bounced, hours.slice(-2).reduce((sum, hour) => sum + hour.accepted, 0)];
+    const read = await client.overview.read.query({ projectId });
+    const last = read.buckets.slice(-2);
+    const inBuckets = (['accepted', 'bounced', 'complained'] as const).map((name) =>
+      last.reduce((sum, bucket) => sum + (bucket[name] ?? 0), 0),
+    );
+    expect(inBuckets).toEqual([read.accepted, read.bounced, read.complained]);
+    return inBuckets;
   };
   await change(`status = 'accepted', accepted_at = now(), bounced_at = null`);
-  expect(await read()).toEqual([1, 0, 1]);
+  expect(await read()).toEqual([1, 0, 0]);
   await change('bounced_at = now()');
+  expect(await read()).toEqual([1, 1, 0]);
+  await change('complained_at = now()');
   expect(await read()).toEqual([1, 1, 1]);
 });
 

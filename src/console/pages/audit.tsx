@@ -2,6 +2,7 @@ import { Group, Select, Stack, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { AuditList } from '../parts/audit_list.tsx';
+import { fromDay, untilDay } from '../parts/days.ts';
 import { Empty } from '../parts/empty.tsx';
 import { ForRole } from '../parts/for_role.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
@@ -10,7 +11,6 @@ import { audit, keys, members } from '../people_queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/settings/audit');
 const FIELD_WIDTH = { base: '100%', sm: 220 };
-const DAY_MS = 86_400_000;
 
 /** What the address of the page holds: days are days of the reader. */
 export type AuditSearch = {
@@ -19,9 +19,6 @@ export type AuditSearch = {
   from?: string | undefined;
   until?: string | undefined;
 };
-
-const startOf = (day: string | undefined, laterMs = 0): string | undefined =>
-  day === undefined ? undefined : new Date(Date.parse(`${day}T00:00`) + laterMs).toISOString();
 
 type Props = { projectId: string; search: AuditSearch; onSearch: (search: AuditSearch) => void };
 
@@ -83,8 +80,8 @@ const Log = ({ projectId, search, onSearch }: Props) => {
     audit(projectId, {
       actorId: search.who,
       action: search.what,
-      from: startOf(search.from),
-      until: startOf(search.until, DAY_MS),
+      from: fromDay(search.from),
+      until: untilDay(search.until),
     }),
   );
   const isFiltered = Object.values(search).some((value) => value !== undefined);

@@ -1,29 +1,40 @@
-import { Alert, Group, Paper, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
+import {
+  Alert,
+  Group,
+  Paper,
+  SegmentedControl,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+} from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { Overview } from '../api.ts';
-import { Empty } from '../parts/empty.tsx';
-import { Entries } from '../parts/entries.tsx';
 import { Failed } from '../parts/failed.tsx';
+import { LiveEvents } from '../parts/live_events.tsx';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
-import { FirstEvent } from '../parts/snippet.tsx';
-import { latestEvents, overview } from '../queries.ts';
+import { SPANS, spans } from '../parts/spans.ts';
+import type { Span } from '../parts/spans.ts';
+import { When } from '../parts/when.tsx';
+import { overview } from '../queries.ts';
 
-const CHART_HEIGHT_PX = 240;
-const route = getRouteApi('/signed-in/p/$projectId');
-const HourChart = lazy(() => import('../parts/hour_chart.tsx'));
+const CHARTS_HEIGHT_PX = 240;
+const route = getRouteApi('/signed-in/p/$projectId/');
+const OverviewCharts = lazy(() => import('../parts/overview_charts.tsx'));
 
 const numbers = [
   { name: 'events', label: 'Events received' },
   { name: 'accepted', label: 'Mails accepted' },
   { name: 'bounced', label: 'Bounced' },
+  { name: 'complained', label: 'Marked as spam' },
   { name: 'suppressed', label: 'Held back, suppressed' },
 ] as const;
 
 const Numbers = ({ data }: { data: Overview }) => (
-  <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: 'xs', sm: 'md' }}>
+  <SimpleGrid cols={{ base: 2, md: 5 }} spacing={{ base: 'xs', sm: 'md' }}>
     {numbers.map(({ name, label }) => (
       <Paper key={name} withBorder p={{ base: 'sm', sm: 'md' }}>
         <Text size="sm" c="dimmed">
@@ -37,63 +48,60 @@ const Numbers = ({ data }: { data: Overview }) => (
   </SimpleGrid>
 );
 
-const LastDay = ({ projectId }: { projectId: string }) => {
-  const { data, isPending, error } = useQuery(overview(projectId));
+/** From when on everything was counted, where there is more than is counted. */
+const Capped = ({ buckets }: Pick<Overview, 'buckets'>) => {
+  const first = buckets.findLast(({ events, accepted }) => events === null || accepted === null);
+  return (
+    <Alert color="yellow">
+      This project is so busy that only its newest events and sends are counted here
+      {first ? (
+        <>
+          : what came before <When at={first.at} /> is left out, or told in part
+        </>
+      ) : null}
+      .
+    </Alert>
+  );
+};
+
+const Lately = ({ projectId, span }: { projectId: string; span: Span }) => {
+  const { data, isPending, error } = useQuery(overview(projectId, span));
   if (isPending) return <Loading />;
   if (!data) return <Failed error={error} />;
   return (
     <Stack>
-      {data.is_capped && (
-        <Alert color="yellow">
-          This project is so busy that only its newest events and sends are counted here.
-        </Alert>
-      )}
+      {data.is_capped && <Capped buckets={data.buckets} />}
       <Numbers data={data} />
-      <Paper withBorder p={{ base: 'sm', sm: 'md' }}>
-        <Suspense fallback={<Skeleton height={CHART_HEIGHT_PX} />}>
-          <HourChart hours={data.hours} height={CHART_HEIGHT_PX} />
-        </Suspense>
-      </Paper>
+      <Suspense fallback={<Skeleton height={CHARTS_HEIGHT_PX} />}>
+        <OverviewCharts data={data} span={span} />
+      </Suspense>
+      <Text size="sm" c="dimmed">
+        Events are counted when they arrive. Mails, bounces and complaints are counted when the mail
+        was planned.
+      </Text>
     </Stack>
-  );
-};
-
-const Live = () => (
-  <Group gap={6} title="Asked every two seconds while this page is in front">
-    <span className="live" />
-    <Text size="sm" c="dimmed">
-      live
-    </Text>
-  </Group>
-);
-
-const LatestEvents = ({ projectId }: { projectId: string }) => {
-  const { data, isPending, error } = useQuery(latestEvents(projectId));
-  if (isPending) return <Loading />;
-  if (!data) return <Failed error={error} />;
-  if (data.items.length > 0) return <Entries entries={data.items} projectId={projectId} />;
-  return (
-    <Empty title="No event has arrived yet">
-      <FirstEvent />
-    </Empty>
   );
 };
 
 export const OverviewPage = () => {
   const { projectId } = route.useParams();
+  const { span = 'day' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const choose = (chosen: Span) =>
+    void navigate({ search: { span: chosen === 'day' ? undefined : chosen }, replace: true });
   return (
     <Stack gap="lg">
-      <PageTitle title="Overview" note="The last 24 hours." />
-      <LastDay projectId={projectId} />
-      <Stack gap="sm">
-        <Group justify="space-between">
-          <Title order={2} size="h3">
-            Latest events
-          </Title>
-          <Live />
-        </Group>
-        <LatestEvents projectId={projectId} />
-      </Stack>
+      <Group justify="space-between" align="flex-end">
+        <PageTitle title="Overview" note={spans[span].note} />
+        <SegmentedControl
+          aria-label="How far back"
+          data={SPANS.map((value) => ({ value, label: spans[value].label }))}
+          value={span}
+          onChange={choose}
+        />
+      </Group>
+      <Lately projectId={projectId} span={span} />
+      <LiveEvents projectId={projectId} />
     </Stack>
   );
 };

@@ -12,6 +12,7 @@ import { PageTitle } from '../parts/page_title.tsx';
 import { nameOf } from '../parts/profile_name.ts';
 import { Status } from '../parts/status.tsx';
 import { inWords } from '../parts/statuses.ts';
+import { Traits } from '../parts/traits.tsx';
 import { When } from '../parts/when.tsx';
 import { profile, timeline } from '../queries.ts';
 
@@ -26,15 +27,31 @@ const Card = ({ title, children }: { title: string; children: ReactNode }) => (
   </Paper>
 );
 
-const Identifiers = ({ identifiers }: Pick<Profile, 'identifiers'>) => (
-  <Table>
+type IdentifiersProps = Pick<Profile, 'identifiers'> & { projectId: string };
+
+/** Every identifier leads to the links that it took part in. */
+const Identifiers = ({ identifiers, projectId }: IdentifiersProps) => (
+  <Table aria-label="Identifiers">
     <Table.Tbody>
       {identifiers.map(({ kind, value, first_seen_at }) => (
         <Table.Tr key={`${kind}/${value}`}>
           <Table.Td>
-            <Text size="sm" fw={600} className="breaks">
+            <Anchor
+              size="sm"
+              fw={600}
+              className="breaks"
+              title="The links of this identifier"
+              renderRoot={(props) => (
+                <Link
+                  {...props}
+                  to="/p/$projectId/links"
+                  params={{ projectId }}
+                  search={{ identifier: value }}
+                />
+              )}
+            >
               {value}
-            </Text>
+            </Anchor>
             <Text size="sm" c="dimmed">
               {kind} id
             </Text>
@@ -51,32 +68,67 @@ const Identifiers = ({ identifiers }: Pick<Profile, 'identifiers'>) => (
   </Table>
 );
 
-const Traits = ({ traits }: Pick<Profile, 'traits'>) => {
-  const pairs = Object.entries(traits);
-  if (pairs.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        Nothing is known about this person yet.
-      </Text>
-    );
-  }
-  return (
-    <Table>
-      <Table.Tbody>
-        {pairs.map(([key, value]) => (
-          <Table.Tr key={key}>
-            <Table.Th scope="row" fw={400} c="dimmed" className="breaks">
-              {key}
-            </Table.Th>
-            <Table.Td className="breaks">
-              {typeof value === 'string' ? value : JSON.stringify(value)}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  );
-};
+/** Where else this person is told of. */
+const Ways = ({ person, projectId }: { person: Profile; projectId: string }) => (
+  <Group gap="md">
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link
+          {...props}
+          to="/p/$projectId/links"
+          params={{ projectId }}
+          search={{ identifier: person.identifiers[0]?.value }}
+        />
+      )}
+    >
+      Identity links
+    </Anchor>
+    <Anchor
+      size="sm"
+      renderRoot={(props) => <Link {...props} to="/p/$projectId/segments" params={{ projectId }} />}
+    >
+      Why in a segment, or not
+    </Anchor>
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link {...props} to="/p/$projectId/automations" params={{ projectId }} />
+      )}
+    >
+      Why a mail came, or not
+    </Anchor>
+    {person.email !== null && (
+      <>
+        <Anchor
+          size="sm"
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/p/$projectId/sends"
+              params={{ projectId }}
+              search={{ email: person.email ?? undefined }}
+            />
+          )}
+        >
+          Mail to this address
+        </Anchor>
+        <Anchor
+          size="sm"
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/p/$projectId/suppressions/$email"
+              params={{ projectId, email: person.email ?? '' }}
+            />
+          )}
+        >
+          Why it may be mailed, or not
+        </Anchor>
+      </>
+    )}
+  </Group>
+);
 
 const stateOf = ({ suppressed, email }: Profile) => {
   if (suppressed) return { word: 'Suppressed: gets no mail', color: 'grape' };
@@ -109,13 +161,14 @@ const Known = ({ person, projectId }: { person: Profile; projectId: string }) =>
     <Stack gap="xs">
       <PageTitle title={nameOf(person)} note={person.email ?? 'no e-mail address'} />
       <State person={person} />
+      <Ways person={person} projectId={projectId} />
     </Stack>
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Card title="Identifiers">
-        <Identifiers identifiers={person.identifiers} />
+        <Identifiers identifiers={person.identifiers} projectId={projectId} />
       </Card>
       <Card title="Traits">
-        <Traits traits={person.traits} />
+        <Traits projectId={projectId} profileId={person.id} />
       </Card>
     </SimpleGrid>
     <Title order={2} size="h3">

@@ -7,6 +7,7 @@ type Props = {
     | '/p/$projectId/automations'
     | '/p/$projectId/templates'
     | '/p/$projectId/segments'
+    | '/p/$projectId/links'
     | '/p/$projectId/profiles'
     | '/p/$projectId/sends'
     | '/p/$projectId/settings/providers';

@@ -12,9 +12,11 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
+  IconCode,
   IconHistory,
   IconKey,
   IconLayoutDashboard,
+  IconLink,
   IconLogout,
   IconMailForward,
   IconMailOff,
@@ -45,6 +47,7 @@ const places = [
   { to: '/p/$projectId/segments', label: 'Segments', Icon: IconUsersGroup, exact: false },
   { to: '/p/$projectId/sends', label: 'Send log', Icon: IconMailForward, exact: false },
   { to: '/p/$projectId/profiles', label: 'Profiles', Icon: IconUsers, exact: false },
+  { to: '/p/$projectId/links', label: 'Identity links', Icon: IconLink, exact: false },
   { to: '/p/$projectId/suppressions', label: 'Suppressions', Icon: IconMailOff, exact: false },
   {
     to: '/p/$projectId/settings/providers',
@@ -53,6 +56,7 @@ const places = [
     exact: false,
   },
   { to: '/p/$projectId/settings/webhooks', label: 'Webhooks', Icon: IconWebhook, exact: false },
+  { to: '/p/$projectId/settings/sdk', label: 'SDK snippet', Icon: IconCode, exact: false },
   { to: '/p/$projectId/settings/members', label: 'Members', Icon: IconUsersGroup, exact: false },
   { to: '/p/$projectId/settings/keys', label: 'Keys', Icon: IconKey, exact: false },
   { to: '/p/$projectId/settings/audit', label: 'Audit log', Icon: IconHistory, exact: false },

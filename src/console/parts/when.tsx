@@ -10,14 +10,14 @@ const short = new Intl.DateTimeFormat(undefined, {
 });
 
 /** A moment in the reader's own time zone; the whole of it on hover. */
-export const When = ({ at }: { at: string }) => {
+export const When = ({ at, size = 'sm' }: { at: string; size?: 'xs' | 'sm' }) => {
   const moment = new Date(at);
   return (
     <Text
       component="time"
       dateTime={at}
       title={full.format(moment)}
-      size="sm"
+      size={size}
       c="dimmed"
       className="number unbroken"
     >

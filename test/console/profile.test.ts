@@ -1,0 +1,151 @@
+// A person and a project's last days in the Console: traits with who said them, and what happened, as it happens.
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keepConsole } from '../../src/runtime/console_build.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { testAdmin } from '../support/admin.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { makePerson } from '../support/people.ts';
+import { expectAccessible } from './axe.ts';
+import { expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+testAdmin(database, api);
+const chromium = testBrowser();
+
+/** More than a page of a timeline holds. */
+const EVENTS = 55;
+let cookie: string;
+let annsId: string;
+
+const post = async (path: string, body: object) => {
+  const answer = await api.call('POST', path, { key: api.project.server_key, body });
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  return answer.body;
+};
+
+const makeAnn = async (): Promise<void> => {
+  const events = Array.from({ length: EVENTS }, (_, at) => ({
+    event: 'page_viewed',
+    external_id: 'ann',
+    properties: { number: at },
+    occurred_at: new Date(Date.now() - at * 60_000).toISOString(),
+  }));
+  await post('/v1/events/batch', { events: events.slice(0, 50) });
+  await post('/v1/events/batch', { events: events.slice(50) });
+  const traits = { email: 'ann@example.com', plan: 'free', shoe_size: 38 };
+  await post('/v1/identify', { external_id: 'ann', traits });
+  await post('/v1/suppressions', { email: 'ann@example.com' });
+  await api.processEvents();
+  await post('/v1/identify/alias', { anonymous_id: 'phone', external_id: 'ann' });
+  await database.owner.query(
+    `insert into profiles.traits (project_id, identity_id, key, value, set_at, authority)
+     select project_id, identity_id, 'plan', '"pro"', now() + interval '1 hour', 'publishable'
+     from identity.identities where project_id = $1 and identities.value = 'phone'`,
+    [api.project.project_id],
+  );
+  const { body } = await api.call('GET', '/v1/profiles?external_id=ann', {
+    key: api.project.server_key,
+  });
+  annsId = body.items[0].id;
+};
+
+const open = async (path: string, width = 1280, options = {}) => {
+  const { page, complaints } = await chromium.openPage(width, options);
+  const [name = '', value = ''] = cookie.split('=');
+  await page.context().addCookies([{ name, value, url: api.url, sameSite: 'Strict' }]);
+  await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return { page, complaints };
+};
+
+describe('a person and an overview in a browser', () => {
+  beforeAll(async () => {
+    if (chromium.isThere) await keepConsole();
+  }, 60_000);
+  beforeEach(async ({ skip }) => {
+    skip(!chromium.isThere, NO_BROWSER);
+    api.project = await createProject(database.deps, 'known');
+    const projectId = api.project.project_id;
+    cookie = (await makePerson(database, { projectId, role: 'viewer' })).cookie;
+    await makeAnn();
+  });
+
+  test('each trait says who was told it, by which key, and what it overrides', async () => {
+    const { page, complaints } = await open(`/profiles/${annsId}`);
+    const traits = page.getByRole('table', { name: 'Traits' });
+    const plan = traits.getByRole('row').filter({ hasText: 'plan' });
+    await plan.getByText('told of ann, by a server key').waitFor();
+    await traits.getByRole('row', { name: /^shoe_size 38 told of ann, by a server key/ }).waitFor();
+    await plan.getByText('overrides 1 other word').press('Enter');
+    await plan.getByText('told of the anonymous id phone, by a page').waitFor();
+    await page.getByText('Suppressed: gets no mail').waitFor();
+
+    await page.getByRole('link', { name: 'phone', exact: true }).click();
+    await page.getByRole('heading', { name: 'Identity links' }).waitFor();
+    await page.getByRole('link', { name: 'phone' }).click();
+    await page.getByRole('heading', { name: 'phone is ann' }).waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('a timeline is read page by page, each event once', async () => {
+    const { page } = await open(`/profiles/${annsId}`);
+    const entries = page.getByRole('listitem').filter({ hasText: 'page_viewed' });
+    await page.getByRole('button', { name: 'Load more' }).press('Enter');
+    await expect.poll(() => entries.count()).toBe(EVENTS);
+    const texts = await entries.allTextContents();
+    expect(new Set(texts).size).toBe(EVENTS);
+  }, 60_000);
+
+  test('an overview shows a day, a week or a month, and its address says which', async () => {
+    const { page, complaints } = await open('/');
+    const chart = (count: number) =>
+      page.getByRole('figure', { name: `Events over time: ${count} in all` });
+    await chart(EVENTS).waitFor();
+    await page.getByText('one bar for each').waitFor();
+    await page.getByText('30 days', { exact: true }).click();
+    await page.getByText('a bar is a day of UTC').waitFor();
+    await chart(EVENTS).waitFor();
+    for (const name of ['Mails accepted', 'Bounces', 'Complaints'])
+      await page.getByRole('figure', { name: `${name} over time: 0 in all` }).waitFor();
+    await page.reload();
+    await page.getByText('a bar is a day of UTC').waitFor();
+    await page.getByRole('radio', { name: '30 days' }).press('ArrowLeft');
+    await page.getByText('a bar is 6 hours').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('events arrive by themselves until somebody pauses them', async () => {
+    const { page } = await open('/');
+    const arrived = page.getByRole('listitem').filter({ hasText: 'cart_filled' });
+    await post('/v1/events', { event: 'cart_filled', external_id: 'ann' });
+    await arrived.waitFor();
+    await page.getByRole('button', { name: 'Pause' }).press('Enter');
+    await page.getByText('paused', { exact: true }).waitFor();
+    await post('/v1/events', { event: 'cart_emptied', external_id: 'ann' });
+    // The overview counts the event meanwhile, which would have been listed long before.
+    await expect
+      .poll(() => page.locator('[data-number="events"]').textContent(), { timeout: 30_000 })
+      .toBe(String(EVENTS + 2));
+    const emptied = page.getByRole('listitem').filter({ hasText: 'cart_emptied' });
+    expect(await emptied.count()).toBe(0);
+    await page.getByRole('button', { name: 'Go on' }).press('Enter');
+    await emptied.waitFor();
+  }, 60_000);
+
+  test('both pages fit 360 px, in light and dark, and keep nobody out', async () => {
+    for (const width of [360, 1280])
+      for (const colorScheme of ['light', 'dark'] as const)
+        for (const path of ['/?span=month', `/profiles/${annsId}`]) {
+          const { page, complaints } = await open(path, width, { colorScheme });
+          await page.getByRole('listitem').first().waitFor();
+          await page.waitForLoadState('networkidle');
+          expect(await overflows(page), `${path} ${width}`).toBe(false);
+          await expectNames(page);
+          await expectAccessible(page, `${path} ${width} ${colorScheme}`);
+          expect(complaints).toEqual([]);
+          await page.context().close();
+        }
+  }, 180_000);
+});
