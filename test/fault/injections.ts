@@ -1,0 +1,166 @@
+// How each fault is brought about, while the load goes on.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Failpoint } from '../../src/base/failpoint.ts';
+import { withClient } from '../../src/runtime/with_client.ts';
+import type { Action, Stage } from '../support/smtp_script.ts';
+import type { FaultProxy } from './proxy.ts';
+import type { Random } from './random.ts';
+import type { Site } from './site.ts';
+import type { Slot } from './slot.ts';
+
+/** Answers what was done, in words for the table of what ran. */
+export type Inject = (site: Site, random: Random) => Promise<void>;
+
+const FAILPOINT_WITHIN_MS = 20_000;
+const LOOK_MS = 50;
+
+const endOf = async (slot: Slot, pid: number | undefined, withinMs: number): Promise<boolean> => {
+  const giveUpAt = performance.now() + withinMs;
+  while (slot.service?.pid === pid && performance.now() < giveUpAt) await wait(LOOK_MS);
+  return slot.service?.pid !== pid;
+};
+
+export const killApi: Inject = ({ apis }, random) => random.pick(apis).end('SIGKILL');
+
+export const killWorker: Inject = ({ workers }, random) => random.pick(workers).end('SIGKILL');
+
+/** Again and again, both. */
+export const killWorkers: Inject = async ({ workers }, random) => {
+  for (let kill = 0; kill < 4; kill += 1) {
+    await random.pick(workers).end('SIGKILL');
+    await wait(random.between(2_000, 5_000));
+  }
+};
+
+/** When the process's next statement with this mark is on its way: its answer is lost, and whoever asked is killed. */
+const killAt =
+  (role: 'api' | 'worker', mark: string, fate: 'cut_answer' | 'pass'): Inject =>
+  async ({ proxies, apis, workers }, random) => {
+    const proxy: FaultProxy = proxies[role];
+    const slots = { api: apis, worker: workers }[role];
+    if (await proxy.trap(mark, fate, FAILPOINT_WITHIN_MS)) {
+      // Which of the two it was is not known: both are.
+      const [first = random.pick(slots), second = first] = slots;
+      await Promise.all([first.end('SIGKILL'), second.end('SIGKILL')]);
+    }
+  };
+
+export const killApiBeforeAnswer = killAt('api', 'ingest.accept_events', 'cut_answer');
+export const killWorkerBeforePlan = killAt('worker', 'delivery.plan_send', 'pass');
+export const killWorkerBeforeHint = killAt('worker', 'queue.add_hint', 'pass');
+
+/** A worker that ends itself at a named place. */
+export const stopAt =
+  (name: Failpoint): Inject =>
+  async ({ workers }, random) => {
+    const slot = random.pick(workers);
+    await slot.end('SIGKILL', { TEST_FAILPOINT: name });
+    slot.expectEnd();
+    const isUp = async (): Promise<number> => {
+      while (!slot.service) await wait(LOOK_MS);
+      return slot.service.pid;
+    };
+    const pid = await isUp();
+    // Nothing came by that place: an ordinary kill, so that no trap is left.
+    if (!(await endOf(slot, pid, FAILPOINT_WITHIN_MS))) await slot.end('SIGKILL');
+  };
+
+/** Frozen for longer than its session lives, wherever it is. */
+export const freezeWorker: Inject = async ({ workers }, random) => {
+  const slot = random.pick(workers);
+  slot.signal('SIGSTOP');
+  await wait(random.between(6_000, 20_000));
+  // It finds its session gone, and ends itself.
+  slot.expectEnd();
+  slot.signal('SIGCONT');
+};
+
+/** One process after the other, in order, as a new release comes. */
+export const deploy: Inject = async ({ apis, workers }) => {
+  for (const slot of [...apis, ...workers]) {
+    await slot.end('SIGTERM');
+    while (!slot.service) await wait(LOOK_MS);
+  }
+};
+
+/** Whoever holds a session of liveness ends itself when it is lost. */
+const expectEnds = ({ workers }: Site): void => {
+  for (const slot of workers) slot.expectEnd();
+};
+
+export const crashPostgres: Inject = async (site, random) => {
+  expectEnds(site);
+  await site.server.restart('immediate', random.between(0, 3_000));
+};
+
+export const restartPostgres: Inject = async (site, random) => {
+  expectEnds(site);
+  await site.server.restart('fast', random.between(0, 3_000));
+};
+
+export const terminateBackends: Inject = async (site) => {
+  expectEnds(site);
+  await withClient(site.url, async (client) => {
+    await client.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename is not null',
+    );
+  });
+};
+
+export const cutConnections: Inject = async (site, random) => {
+  expectEnds(site);
+  await site.proxies.api.trap('ingest.accept_events', 'cut_answer', 1_000);
+  for (const proxy of random.pick([[site.proxies.api], [site.proxies.api, site.proxies.worker]]))
+    proxy.cutAll();
+};
+
+export const slowDatabase: Inject = async ({ proxies }, random) => {
+  for (const proxy of [proxies.api, proxies.worker]) {
+    proxy.latencyMs = 200;
+    proxy.bytesPerSecond = 512 * 1024;
+  }
+  await wait(random.between(5_000, 12_000));
+  for (const proxy of [proxies.api, proxies.worker]) {
+    proxy.latencyMs = 0;
+    proxy.bytesPerSecond = Infinity;
+  }
+};
+
+/** Rows that one project's work needs are locked for a while: all its addresses. */
+export const lockRows: Inject = ({ url, projects }, random) =>
+  withClient(url, async (client) => {
+    await client.query('begin');
+    await client.query('select from suppression.addresses where project_id = $1 for update', [
+      projects.wild.project_id,
+    ]);
+    await wait(random.between(5_000, 15_000));
+    await client.query('rollback');
+  });
+
+const SHORT_MS = 8_000;
+
+/** One relay behaves so for a while. */
+export const misbehave =
+  (stage: Stage, ...actions: Action[]): Inject =>
+  async ({ relays }, random) => {
+    relays.misbehave(stage, random.pick(actions), 5);
+    await wait(SHORT_MS);
+    relays.behave();
+  };
+
+export const throttle: Inject = async ({ relays }, random) => {
+  const headers = random.isLucky(0.5) ? { 'retry-after': '2' } : {};
+  relays.relay.play('/email/mime', { status: 429, json: {}, headers }, 5);
+  relays.cloud.play('/outbound-emails', { status: 429, json: { message: 'slower' } }, 5);
+  relays.misbehave('rcpt', random.pick([{ code: 421 }, { code: 451 }, { code: 454 }]), 5);
+  await wait(SHORT_MS);
+  relays.behave();
+};
+
+export const answerBadly: Inject = async ({ relays }, random) => {
+  relays.relay.play('/email/mime', random.pick(['drop', 'truncate', 'endless'] as const), 2);
+  relays.cloud.play('/outbound-emails', random.pick(['drop', 'truncate'] as const), 2);
+  relays.misbehave('end', random.pick([{ code: 554 }, { code: 552 }, 'drop' as const]), 3);
+  await wait(SHORT_MS);
+  relays.behave();
+};
