@@ -45,17 +45,23 @@ const listAttempts = async ({ client }: Evidence): Promise<Attempt[]> => {
   return rows;
 };
 
+const SEND = 'select * from delivery.sends where send_id::text = $1';
+
 const noSecondHandOff: Invariant = {
   id: 'I5',
   text: 'providers see no more messages of a send than hand-offs are recorded; one at most may have been taken',
   find: async (evidence) => {
     const attempts = Map.groupBy(await listAttempts(evidence), ({ send_id }) => send_id);
     const seen = Map.groupBy(evidence.seen, ({ send_id }) => send_id ?? 'none');
-    const more = [...seen].flatMap(([id, those]) =>
-      those.length > (attempts.get(id)?.length ?? 0)
-        ? [`send ${id}: ${those.length} messages, ${attempts.get(id)?.length ?? 0} hand-offs`]
-        : [],
-    );
+    const more: string[] = [];
+    for (const [id, those] of seen) {
+      const recorded = attempts.get(id)?.length ?? 0;
+      if (those.length <= recorded) continue;
+      const rows = await findRows(evidence, SEND, [id]);
+      more.push(
+        `${those.length} messages, ${recorded} hand-offs: ${JSON.stringify(those)} ${rows}`,
+      );
+    }
     const twice = await findRows(
       evidence,
       `select project_id, send_id, count(*)::int as perhaps_taken from delivery.attempts

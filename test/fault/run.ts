@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { withClient } from '../../src/runtime/with_client.ts';
+import { looking } from './looking.ts';
 import type { Evidence } from './evidence.ts';
 import type { Fault } from './faults.ts';
 import type { Inject } from './injections.ts';
@@ -45,7 +45,7 @@ const LOOK_MS = 250;
 const settle = async ({ url }: Site): Promise<number | null> => {
   const startedAt = performance.now();
   while (performance.now() - startedAt < RECOVERY_MAX_MS) {
-    const left = await withClient(url, findUnfinished).catch(() => ['Postgres is down']);
+    const left = await looking(url, findUnfinished).catch(() => ['Postgres is down']);
     if (left.length === 0) return performance.now() - startedAt;
     await wait(LOOK_MS);
   }
