@@ -29,6 +29,14 @@ export class Random {
     return found;
   }
 
+  /** The same things in another order. */
+  shuffle<T>(things: readonly T[]): T[] {
+    return things
+      .map((thing) => ({ thing, rank: this.next() }))
+      .toSorted((one, other) => one.rank - other.rank)
+      .map(({ thing }) => thing);
+  }
+
   /** Another sequence, which this one decides. */
   fork(): Random {
     return new Random(this.between(0, 2 ** 32));

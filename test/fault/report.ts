@@ -64,6 +64,8 @@ export const report = (ran: Ran, wanted: readonly Fault[]): boolean => {
       .toSorted()
       .map(([name, times]) => `  ${String(times).padStart(7)} ${name}`),
   );
+  say('\nSends');
+  say(...[...ran.sends].map(([status, times]) => `  ${String(times).padStart(7)} ${status}`));
   say('\nComplaints in logs');
   const loudest = [...complaints].toSorted(([, one], [, other]) => other - one);
   sayList(

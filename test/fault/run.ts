@@ -30,6 +30,8 @@ export type Ran = {
   ownEnds: string[];
   complaints: Map<string, number>;
   messages: number;
+  /** How many sends stand how. */
+  sends: Map<string, number>;
   idleAfterMs: number | null;
   startedProcesses: number;
 };
@@ -60,11 +62,15 @@ const injectFaults = async (
 ): Promise<Ran['injected']> => {
   const injected: Ran['injected'] = new Map();
   const endAt = performance.now() + plan.forMs;
+  let bag: Plan['faults'] = [];
   while (performance.now() < endAt) {
-    const fault = random.pick(plan.faults);
-    const inject = random.pick(fault.inject);
+    // Each comes once before any comes twice.
+    if (bag.length === 0) bag = random.shuffle(plan.faults);
+    const [fault, ...rest] = bag;
+    if (!fault) break;
+    bag = rest;
     say(`${fault.id} ${fault.name}`);
-    await inject(site, random);
+    await random.pick(fault.inject)(site, random);
     const known = injected.get(fault.id) ?? { times: 0, recoveredMs: [] };
     known.times += 1;
     injected.set(fault.id, known);
@@ -72,6 +78,14 @@ const injectFaults = async (
     await wait(random.between(PAUSE_MIN_MS, PAUSE_MAX_MS));
   }
   return injected;
+};
+
+const countSends = async (client: pg.Client): Promise<Map<string, number>> => {
+  const { rows } = await client.query<{ status: string; count: number }>(
+    `select concat_ws(' ', status, status_reason) as status, count(*)::int as count
+    from delivery.sends group by 1 order by 2 desc`,
+  );
+  return new Map(rows.map(({ status, count }) => [status, count]));
 };
 
 /** One run: load, faults, quiet, judgement. */
@@ -98,6 +112,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
   const { secrets, leaks, complaints } = site;
   const evidence: Evidence = { client, journal, samples: watch.samples, seen, secrets, leaks };
   const verdicts = await judge(evidence);
+  const sends = await countSends(client);
   await client.end();
   const ownEnds = slots.flatMap(({ name, ownEnds: ends }) => ends.map((end) => `${name}: ${end}`));
   const startedProcesses = slots.reduce((sum, { starts }) => sum + starts, 0);
@@ -109,6 +124,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
     ownEnds,
     complaints,
     messages: seen.length,
+    sends,
     idleAfterMs,
     startedProcesses,
   };

@@ -76,7 +76,8 @@ export class Story {
     const { client, journal, project, random } = this.#within;
     const isTwice = random.isLucky(TWICE_CHANCE);
     journal.events.push(...events);
-    const token = random.isLucky(0.5) ? project.server_key : project.publishable_key;
+    const isBrowser = kind === 'track' && random.isLucky(0.5);
+    const token = isBrowser ? project.publishable_key : project.server_key;
     const told = await client.ask({ kind, path, token, body });
     if (told === null) return;
     const ids = (told.body['event_ids'] ?? []) as string[];
