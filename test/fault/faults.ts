@@ -12,21 +12,21 @@ import {
   lockRows,
   misbehave,
   restartPostgres,
+  shiftClock,
   slowDatabase,
   stopAt,
   terminateBackends,
   throttle,
 } from './injections.ts';
 import type { Inject } from './injections.ts';
+import { shownElsewhere } from './shown_elsewhere.ts';
 
 /** A row of §5 of the design. After every run all of §2 is judged; `holds` says what the fault is about. */
 export type Fault = { id: string; name: string; holds: readonly string[] } & (
   { how: string; inject: readonly Inject[] } | { elsewhere: string }
 );
 
-const always = 'the load itself';
-
-export const faults: readonly Fault[] = [
+const injected: readonly Fault[] = [
   {
     id: 'F1',
     name: 'API killed while flushing',
@@ -140,18 +140,6 @@ export const faults: readonly Fault[] = [
     holds: ['I8', 'I10'],
   },
   {
-    id: 'F17',
-    name: 'disk full, data volume',
-    elsewhere: 'nowhere: it takes a volume of its own, which needs the right to mount one',
-    holds: ['I1'],
-  },
-  {
-    id: 'F18',
-    name: 'disk full, log volume',
-    elsewhere: 'nowhere, for the same reason; what follows is that of F12',
-    holds: ['I1', 'I10'],
-  },
-  {
     id: 'F19',
     name: 'provider refuses connections',
     how: 'the relay cuts, refuses or keeps silent at connect',
@@ -187,80 +175,25 @@ export const faults: readonly Fault[] = [
     holds: ['I5', 'I6', 'I17'],
   },
   {
-    id: 'F24',
-    name: 'wrong certificates, STARTTLS stripped',
-    elsewhere: 'test/providers/smtp_tls.test.ts',
-    holds: [],
-  },
-  { id: 'F25', name: 'slow name lookup', elsewhere: 'test/base/resolve_host.test.ts', holds: [] },
-  {
     id: 'F26',
     name: 'clock jumps',
-    elsewhere: 'nowhere: no clock but the database’s decides, and processes here share one',
-    holds: [],
-  },
-  {
-    id: 'F27',
-    name: 'webhooks duplicated and shuffled',
-    elsewhere: 'test/feedback/any_order.test.ts; the load repeats each',
-    holds: ['I12'],
-  },
-  {
-    id: 'F28',
-    name: 'webhook before our outcome commit',
-    elsewhere: 'test/feedback/before_outcome.test.ts',
-    holds: ['I7', 'I12'],
-  },
-  {
-    id: 'F29',
-    name: 'suppression races hand-off',
-    elsewhere: `${always}; test/flows/not_handed_over.test.ts`,
-    holds: ['I8', 'I9'],
-  },
-  {
-    id: 'F30',
-    name: 'poison event',
-    elsewhere: `${always}; test/ingest/poison_row.test.ts`,
-    holds: ['I2'],
-  },
-  { id: 'F31', name: 'poison template', elsewhere: 'test/rendering', holds: [] },
-  {
-    id: 'F32',
-    name: 'huge and hostile requests',
-    elsewhere: 'test/http/connections.test.ts, test/ingest/hostile_bodies.ts',
-    holds: ['I17'],
-  },
-  {
-    id: 'F33',
-    name: 'identity storms',
-    elsewhere: `${always}; test/flows/any_order_in_processes.test.ts`,
-    holds: ['I3', 'I14', 'I15'],
-  },
-  {
-    id: 'F34',
-    name: 'erase races everything',
-    elsewhere: `${always}; test/flows/erase_storm.test.ts`,
-    holds: ['I15'],
-  },
-  {
-    id: 'F35',
-    name: 'things deleted mid-flight',
-    elsewhere: 'test/flows/leave_in_hand_off.test.ts, test/flows/two_apis.test.ts',
-    holds: [],
-  },
-  {
-    id: 'F36',
-    name: 'partition missing, migration under load',
-    elsewhere: 'test/ingest/keep_partitions.test.ts',
-    holds: [],
-  },
-  {
-    id: 'F37',
-    name: 'backup restored',
-    elsewhere: 'test/flows/restore_drill.test.ts',
-    holds: ['I15'],
+    how: 'a process whose clock is a day before or behind, until it is replaced',
+    inject: [
+      shiftClock('worker', 1),
+      shiftClock('worker', -1),
+      shiftClock('api', 1),
+      shiftClock('api', -1),
+    ],
+    holds: ['I7', 'I8', 'I10'],
   },
 ];
+
+const numberOf = ({ id }: Fault): number => Number(id.slice(1));
+
+/** F1 to F37, in order. */
+export const faults: readonly Fault[] = [...injected, ...shownElsewhere].toSorted(
+  (one, other) => numberOf(one) - numberOf(other),
+);
 
 /** Several faults under one name. */
 export const schedules: Record<string, readonly string[]> = { kills: ['F10', 'F12', 'F14'] };

@@ -13,6 +13,8 @@ export type Inject = (site: Site, random: Random) => Promise<void>;
 
 const FAILPOINT_WITHIN_MS = 20_000;
 const LOOK_MS = 50;
+/** How long what lasts does so. */
+const SHORT_MS = 8_000;
 
 const endOf = async (slot: Slot, pid: number | undefined, withinMs: number): Promise<boolean> => {
   const giveUpAt = performance.now() + withinMs;
@@ -83,6 +85,28 @@ export const deploy: Inject = async ({ apis, workers }) => {
   }
 };
 
+const DAY_MS = 86_400_000;
+
+/** What a process is started with whose clock is so many milliseconds off. */
+const clockOff = (ms: number): string =>
+  '--import=data:text/javascript,' +
+  encodeURIComponent(`const Right = Date;
+globalThis.Date = class Date extends Right {
+  constructor(...given) { if (given.length > 0) super(...given); else super(Right.now() + ${ms}); }
+  static now() { return Right.now() + ${ms}; }
+};`);
+
+/** One process is a day before its time, or behind it, for a while. */
+export const shiftClock =
+  (role: 'api' | 'worker', days: number): Inject =>
+  async ({ apis, workers }, random) => {
+    const slot = random.pick({ api: apis, worker: workers }[role]);
+    await slot.end('SIGTERM', { NODE_OPTIONS: clockOff(days * DAY_MS) });
+    while (!slot.service) await wait(LOOK_MS);
+    await wait(SHORT_MS);
+    await slot.end('SIGTERM');
+  };
+
 /** Whoever holds a session of liveness ends itself when it is lost. */
 const expectEnds = ({ workers }: Site): void => {
   for (const slot of workers) slot.expectEnd();
@@ -136,8 +160,6 @@ export const lockRows: Inject = ({ url, projects }, random) =>
     await wait(random.between(5_000, 15_000));
     await client.query('rollback');
   });
-
-const SHORT_MS = 8_000;
 
 /** One relay behaves so for a while. */
 export const misbehave =

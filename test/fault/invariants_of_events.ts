@@ -20,6 +20,9 @@ const listStored = async ({ client }: Evidence): Promise<Map<string, Stored[]>> 
   return Map.groupBy(rows, ({ properties }) => String(properties['op']));
 };
 
+const byName = ([one]: [string, unknown], [other]: [string, unknown]): number =>
+  one < other ? -1 : Number(one > other);
+
 const toText = ({
   event,
   external_id,
@@ -31,7 +34,7 @@ const toText = ({
     event,
     external_id,
     anonymous_id,
-    Object.entries(properties).toSorted(),
+    Object.entries(properties).toSorted(byName),
     occurred_at,
   ]);
 

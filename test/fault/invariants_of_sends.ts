@@ -59,7 +59,7 @@ const noSecondHandOff: Invariant = {
       if (those.length <= recorded) continue;
       const rows = await findRows(evidence, SEND, [id]);
       more.push(
-        `${those.length} messages, ${recorded} hand-offs: ${JSON.stringify(those)} ${rows}`,
+        `${those.length} messages, ${recorded} hand-offs: ${JSON.stringify(those)} ${rows.join()}`,
       );
     }
     const twice = await findRows(

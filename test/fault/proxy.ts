@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What becomes of the next request that bears a mark; `then` runs when it is on its way. */
-type Trap = { mark: string; fate: 'cut_answer' | 'pass'; then: () => void };
+/** What becomes of the next request that bears a mark; `onHit` runs when it is on its way. */
+type Trap = { mark: string; fate: 'cut_answer' | 'pass'; onHit: () => void };
 
 const MS_PER_SECOND = 1_000;
 
@@ -51,7 +51,7 @@ export class FaultProxy {
   /** Does this at the next request that bears the mark; takes the trap back when nobody came in time. */
   async trap(mark: string, fate: Trap['fate'], withinMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#trap = { mark, fate, then: () => resolve(true) };
+    this.#trap = { mark, fate, onHit: () => resolve(true) };
     const timer = setTimeout(() => resolve(false), withinMs);
     const wasHit = await promise;
     clearTimeout(timer);
@@ -74,7 +74,7 @@ export class FaultProxy {
       if (trap === null || !chunk.includes(trap.mark)) return true;
       this.#trap = null;
       isMuted = trap.fate === 'cut_answer';
-      trap.then();
+      trap.onHit();
       return true;
     });
     this.#carry(far, near, () => {

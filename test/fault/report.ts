@@ -61,7 +61,7 @@ export const report = (ran: Ran, wanted: readonly Fault[]): boolean => {
   );
   say(
     ...[...journal.answers]
-      .toSorted()
+      .toSorted(([one], [other]) => one.localeCompare(other))
       .map(([name, times]) => `  ${String(times).padStart(7)} ${name}`),
   );
   say('\nSends');

@@ -43,7 +43,7 @@ export class Story {
     const known = { external_id: person.external_id };
     switch (role) {
       case 'plain':
-        return [pages(device), signUp, ...bad, pages(known), signUp];
+        return [pages(device), signUp, signUp, ...bad, pages(known), signUp, signUp];
       case 'linked':
         return this.#linked(person, pages, bad);
       case 'manual':
