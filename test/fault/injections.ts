@@ -8,8 +8,8 @@ import type { Random } from './random.ts';
 import type { Site } from './site.ts';
 import type { Slot } from './slot.ts';
 
-/** Answers what was done, in words for the table of what ran. */
-export type Inject = (site: Site, random: Random) => Promise<void>;
+/** Answers false where it did not come about. */
+export type Inject = (site: Site, random: Random) => Promise<boolean | void>;
 
 const FAILPOINT_WITHIN_MS = 20_000;
 const LOOK_MS = 50;
@@ -21,6 +21,10 @@ const endOf = async (slot: Slot, pid: number | undefined, withinMs: number): Pro
   while (slot.service?.pid === pid && performance.now() < giveUpAt) await wait(LOOK_MS);
   return slot.service?.pid !== pid;
 };
+
+/** Words in what is given to statements: most are prepared, and their own words are seen only once. */
+const EVENT = 'page_viewed';
+const HINT = 'delivery/send_queued';
 
 export const killApi: Inject = ({ apis }, random) => random.pick(apis).end('SIGKILL');
 
@@ -40,31 +44,30 @@ const killAt =
   async ({ proxies, apis, workers }, random) => {
     const proxy: FaultProxy = proxies[role];
     const slots = { api: apis, worker: workers }[role];
-    if (await proxy.trap(mark, fate, FAILPOINT_WITHIN_MS)) {
-      // Which of the two it was is not known: both are.
-      const [first = random.pick(slots), second = first] = slots;
-      await Promise.all([first.end('SIGKILL'), second.end('SIGKILL')]);
-    }
+    if (!(await proxy.trap(mark, fate, FAILPOINT_WITHIN_MS))) return false;
+    // Which of the two it was is not known: both are.
+    const [first = random.pick(slots), second = first] = slots;
+    await Promise.all([first.end('SIGKILL'), second.end('SIGKILL')]);
+    return true;
   };
 
-export const killApiBeforeAnswer = killAt('api', 'ingest.accept_events', 'cut_answer');
+export const killApiBeforeAnswer = killAt('api', EVENT, 'cut_answer');
 export const killWorkerBeforePlan = killAt('worker', 'delivery.plan_send', 'pass');
-export const killWorkerBeforeHint = killAt('worker', 'queue.add_hint', 'pass');
+export const killWorkerBeforeHint = killAt('worker', HINT, 'pass');
 
 /** A worker that ends itself at a named place. */
 export const stopAt =
   (name: Failpoint): Inject =>
   async ({ workers }, random) => {
     const slot = random.pick(workers);
+    const before = slot.starts;
     await slot.end('SIGKILL', { TEST_FAILPOINT: name });
+    while (slot.starts === before) await wait(LOOK_MS);
     slot.expectEnd();
-    const isUp = async (): Promise<number> => {
-      while (!slot.service) await wait(LOOK_MS);
-      return slot.service.pid;
-    };
-    const pid = await isUp();
-    // Nothing came by that place: an ordinary kill, so that no trap is left.
-    if (!(await endOf(slot, pid, FAILPOINT_WITHIN_MS))) await slot.end('SIGKILL');
+    if (await endOf(slot, slot.service?.pid, FAILPOINT_WITHIN_MS)) return true;
+    // Nobody came by that place: an ordinary kill, so that no trap is left.
+    await slot.end('SIGKILL');
+    return false;
   };
 
 /** Frozen for longer than its session lives, wherever it is. */
@@ -78,11 +81,13 @@ export const freezeWorker: Inject = async ({ workers }, random) => {
 };
 
 /** One process after the other, in order, as a new release comes. */
-export const deploy: Inject = async ({ apis, workers }) => {
+export const deploy: Inject = async ({ apis, workers, deploys }) => {
+  const from = Date.now();
   for (const slot of [...apis, ...workers]) {
     await slot.end('SIGTERM');
     while (!slot.service) await wait(LOOK_MS);
   }
+  deploys.push({ from, until: Date.now() });
 };
 
 const DAY_MS = 86_400_000;
@@ -133,7 +138,7 @@ export const terminateBackends: Inject = async (site) => {
 
 export const cutConnections: Inject = async (site, random) => {
   expectEnds(site);
-  await site.proxies.api.trap('ingest.accept_events', 'cut_answer', 1_000);
+  await site.proxies.api.trap(EVENT, 'cut_answer', 1_000);
   for (const proxy of random.pick([[site.proxies.api], [site.proxies.api, site.proxies.worker]]))
     proxy.cutAll();
 };

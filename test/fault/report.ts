@@ -34,11 +34,17 @@ const sayFaults = ({ injected }: Ran, wanted: readonly Fault[]): void => {
 };
 
 /** What breaks a promise without being an invariant of the database. */
-const findBrokenPromises = ({ injected, journal, ownEnds }: Ran): Record<string, string[]> => ({
+const findBrokenPromises = ({
+  injected,
+  journal,
+  ownEnds,
+  lostInDeploys,
+}: Ran): Record<string, string[]> => ({
   'work goes on within 60 s of any fault': [...injected].flatMap(([id, { recoveredMs }]) =>
     recoveredMs.filter((ms) => ms > RECOVERY_MAX_MS).map((ms) => `${id}: ${seconds(ms)}`),
   ),
   'nobody is answered 500, or refused what is right': journal.surprises,
+  'no hand-off becomes unknown by a deploy': lostInDeploys,
   'no process ends by itself, unless what it lives by was taken from it': ownEnds,
 });
 

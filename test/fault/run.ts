@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { looking } from './looking.ts';
+import { findRows } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 import type { Fault } from './faults.ts';
 import type { Inject } from './injections.ts';
@@ -29,6 +30,7 @@ export type Ran = {
   /** Ends that processes came to by themselves. */
   ownEnds: string[];
   complaints: Map<string, number>;
+  lostInDeploys: string[];
   messages: number;
   /** How many sends stand how. */
   sends: Map<string, number>;
@@ -70,9 +72,10 @@ const injectFaults = async (
     if (!fault) break;
     bag = rest;
     say(`${fault.id} ${fault.name}`);
-    await random.pick(fault.inject)(site, random);
+    const cameAbout = await random.pick(fault.inject)(site, random);
+    if (cameAbout === false) say(`${fault.id} did not come about`);
     const known = injected.get(fault.id) ?? { times: 0, recoveredMs: [] };
-    known.times += 1;
+    known.times += cameAbout === false ? 0 : 1;
     injected.set(fault.id, known);
     probes.start((ms) => known.recoveredMs.push(ms));
     await wait(random.between(PAUSE_MIN_MS, PAUSE_MAX_MS));
@@ -86,6 +89,18 @@ const countSends = async (client: pg.Client): Promise<Map<string, number>> => {
     from delivery.sends group by 1 order by 2 desc`,
   );
   return new Map(rows.map(({ status, count }) => [status, count]));
+};
+
+/** Hand-offs of processes that were replaced in order, and that nobody knows the end of. */
+const findLostInDeploys = async (client: pg.Client, { deploys }: Site): Promise<string[]> => {
+  const found: string[] = [];
+  for (const { from, until } of deploys) {
+    const lost = `select send_id, attempt, started_at, reason from delivery.attempts
+      where extract(epoch from started_at) * 1000 between $1 and $2
+      and coalesce(outcome, 'unknown') = 'unknown'`;
+    found.push(...(await findRows({ client }, lost, [from, until])));
+  }
+  return found;
 };
 
 /** One run: load, faults, quiet, judgement. */
@@ -113,6 +128,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
   const evidence: Evidence = { client, journal, samples: watch.samples, seen, secrets, leaks };
   const verdicts = await judge(evidence);
   const sends = await countSends(client);
+  const lostInDeploys = await findLostInDeploys(client, site);
   await client.end();
   const ownEnds = slots.flatMap(({ name, ownEnds: ends }) => ends.map((end) => `${name}: ${end}`));
   const startedProcesses = slots.reduce((sum, { starts }) => sum + starts, 0);
@@ -123,6 +139,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
     journal,
     ownEnds,
     complaints,
+    lostInDeploys,
     messages: seen.length,
     sends,
     idleAfterMs,

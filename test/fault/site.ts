@@ -28,6 +28,8 @@ export type Site = {
   relays: Relays;
   projects: Record<'calm' | 'wild' | 'relay' | 'cloud', NewProject>;
   secrets: Record<string, string>;
+  /** When processes were replaced in order, in milliseconds since 1970. */
+  deploys: { from: number; until: number }[];
   /** Lines of logs in which something was read that must be read nowhere. */
   leaks: string[];
   /** What processes complained of, by how often. */
@@ -126,6 +128,7 @@ export const openSite = async (): Promise<Site> => {
     relays,
     projects,
     secrets,
+    deploys: [],
     leaks,
     complaints,
     close,
