@@ -42,6 +42,10 @@ build: $(INSTALLED) ## Build the Console and the browser SDK into dist
 bench: $(INSTALLED) ## Measure, each figure beside what it is compared with: all, or only=soak
 	@exec node test/bench/bench.ts $(only)
 
+.PHONY: fault
+fault: $(INSTALLED) ## Crash everything under load, then judge what must hold: [for=5m] [seed=…] [only=F10, or kills]
+	@exec node test/fault/fault.ts "for=$(for)" "seed=$(seed)" "only=$(only)"
+
 .PHONY: db
 db: $(INSTALLED) ## Start the local Postgres alone and print its URL
 	@exec node src/runtime/database.ts start

@@ -117,9 +117,14 @@ export class HttpsSink {
     this.#rules.push({ path, action, left: times });
   }
 
+  /** Forgets the script. */
+  forgive(): void {
+    this.#rules = [];
+  }
+
   /** Forgets script and records. */
   reset(): void {
-    this.#rules = [];
+    this.forgive();
     this.requests = [];
   }
 

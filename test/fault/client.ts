@@ -1,0 +1,86 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Journal } from './journal.ts';
+import type { Random } from './random.ts';
+import type { Site } from './site.ts';
+
+export type Asked = {
+  /** What it is counted as. */
+  kind: string;
+  path: string;
+  token: string;
+  body: unknown;
+  /** Its Idempotency-Key, where it has no message id. */
+  key?: string;
+  /** What somebody may be told besides that it was done: nothing is the matter. */
+  mayBe?: readonly number[];
+};
+export type Told = {
+  status: number;
+  body: Record<string, unknown>;
+  askedAt: number;
+  tries: number;
+};
+
+const TIMEOUT_MS = 15_000;
+const AGAIN_MS = 150;
+const DONE = [200, 201, 202];
+/** Answers after which a client asks again: it is told nothing of what was done. */
+const AGAIN = [429, 500, 503];
+
+const isRunning = ({ status, body }: Pick<Told, 'status' | 'body'>): boolean =>
+  status === 409 && body['error'] === 'idempotency_key_in_use';
+
+/** Somebody's backend: it asks until it is answered, any of the processes, with the same ids each time. */
+export class Client {
+  readonly #site: Site;
+  readonly #journal: Journal;
+  readonly #random: Random;
+  readonly #giveUp: AbortSignal;
+
+  constructor(site: Site, journal: Journal, random: Random, giveUp: AbortSignal) {
+    this.#site = site;
+    this.#journal = journal;
+    this.#random = random;
+    this.#giveUp = giveUp;
+  }
+
+  /** Answers what it was told in the end, or null when the run was over before. */
+  async ask(asked: Asked): Promise<Told | null> {
+    const askedAt = Date.now();
+    for (let tries = 1; !this.#giveUp.aborted; tries += 1) {
+      const told = await this.#try(asked).catch((error: unknown) => String(error));
+      if (typeof told === 'string') {
+        this.#journal.note(asked.kind, 'connection lost');
+      } else {
+        this.#journal.note(asked.kind, told.status);
+        if (told.status >= 400) this.#journal.refusals.push(JSON.stringify(told.body));
+        const mayBe = [...DONE, ...(asked.mayBe ?? [])];
+        if (mayBe.includes(told.status)) return { ...told, askedAt, tries };
+        const isAgain = AGAIN.includes(told.status) || isRunning(told);
+        if (told.status === 500 || !isAgain) {
+          const said = `${told.status} ${JSON.stringify(told.body).slice(0, 200)}`;
+          this.#journal.surprises.push(`${asked.kind} ${asked.path}, try ${tries}: ${said}`);
+        }
+        if (!isAgain) return { ...told, askedAt, tries };
+      }
+      await wait(AGAIN_MS);
+    }
+    return null;
+  }
+
+  async #try({ path, token, body, key }: Asked): Promise<Pick<Told, 'status' | 'body'>> {
+    const port = this.#random.pick(this.#site.apis).service?.port;
+    if (port === undefined) throw new Error('nobody listens');
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    return { status: response.status, body: (await response.json()) as Told['body'] };
+  }
+}

@@ -1,0 +1,193 @@
+// How each fault is brought about, while the load goes on.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Failpoint } from '../../src/base/failpoint.ts';
+import { looking } from './looking.ts';
+import type { Action, Stage } from '../support/smtp_script.ts';
+import type { FaultProxy } from './proxy.ts';
+import type { Random } from './random.ts';
+import type { Site } from './site.ts';
+import type { Slot } from './slot.ts';
+
+/** Answers false where it did not come about. */
+export type Inject = (site: Site, random: Random) => Promise<boolean | void>;
+
+const FAILPOINT_WITHIN_MS = 20_000;
+const LOOK_MS = 50;
+/** How long what lasts does so. */
+const SHORT_MS = 8_000;
+
+const endOf = async (slot: Slot, pid: number | undefined, withinMs: number): Promise<boolean> => {
+  const giveUpAt = performance.now() + withinMs;
+  while (slot.service?.pid === pid && performance.now() < giveUpAt) await wait(LOOK_MS);
+  return slot.service?.pid !== pid;
+};
+
+/** Words in what is given to statements: most are prepared, and their own words are seen only once. */
+const EVENT = 'page_viewed';
+const HINT = 'delivery/send_queued';
+
+export const killApi: Inject = ({ apis }, random) => random.pick(apis).end('SIGKILL');
+
+export const killWorker: Inject = ({ workers }, random) => random.pick(workers).end('SIGKILL');
+
+/** Again and again, both. */
+export const killWorkers: Inject = async ({ workers }, random) => {
+  for (let kill = 0; kill < 4; kill += 1) {
+    await random.pick(workers).end('SIGKILL');
+    await wait(random.between(2_000, 5_000));
+  }
+};
+
+/** When the process's next statement with this mark is on its way: its answer is lost, and whoever asked is killed. */
+const killAt =
+  (role: 'api' | 'worker', mark: string, fate: 'cut_answer' | 'pass'): Inject =>
+  async ({ proxies, apis, workers }, random) => {
+    const proxy: FaultProxy = proxies[role];
+    const slots = { api: apis, worker: workers }[role];
+    if (!(await proxy.trap(mark, fate, FAILPOINT_WITHIN_MS))) return false;
+    // Which of the two it was is not known: both are.
+    const [first = random.pick(slots), second = first] = slots;
+    await Promise.all([first.end('SIGKILL'), second.end('SIGKILL')]);
+    return true;
+  };
+
+export const killApiBeforeAnswer = killAt('api', EVENT, 'cut_answer');
+export const killWorkerBeforePlan = killAt('worker', 'delivery.plan_send', 'pass');
+export const killWorkerBeforeHint = killAt('worker', HINT, 'pass');
+
+/** A worker that ends itself at a named place. */
+export const stopAt =
+  (name: Failpoint): Inject =>
+  async ({ workers }, random) => {
+    const slot = random.pick(workers);
+    const before = slot.starts;
+    await slot.end('SIGKILL', { TEST_FAILPOINT: name });
+    while (slot.starts === before) await wait(LOOK_MS);
+    slot.expectEnd();
+    if (await endOf(slot, slot.service?.pid, FAILPOINT_WITHIN_MS)) return true;
+    // Nobody came by that place: an ordinary kill, so that no trap is left.
+    await slot.end('SIGKILL');
+    return false;
+  };
+
+/** Frozen for longer than its session lives, wherever it is. */
+export const freezeWorker: Inject = async ({ workers }, random) => {
+  const slot = random.pick(workers);
+  slot.signal('SIGSTOP');
+  await wait(random.between(6_000, 20_000));
+  // It finds its session gone, and ends itself.
+  slot.expectEnd();
+  slot.signal('SIGCONT');
+};
+
+/** One process after the other, in order, as a new release comes. */
+export const deploy: Inject = async ({ apis, workers, deploys }) => {
+  const from = Date.now();
+  for (const slot of [...apis, ...workers]) {
+    await slot.end('SIGTERM');
+    while (!slot.service) await wait(LOOK_MS);
+  }
+  deploys.push({ from, until: Date.now() });
+};
+
+const DAY_MS = 86_400_000;
+
+/** What a process is started with whose clock is so many milliseconds off. */
+const clockOff = (ms: number): string =>
+  '--import=data:text/javascript,' +
+  encodeURIComponent(`const Right = Date;
+globalThis.Date = class Date extends Right {
+  constructor(...given) { if (given.length > 0) super(...given); else super(Right.now() + ${ms}); }
+  static now() { return Right.now() + ${ms}; }
+};`);
+
+/** One process is a day before its time, or behind it, for a while. */
+export const shiftClock =
+  (role: 'api' | 'worker', days: number): Inject =>
+  async ({ apis, workers }, random) => {
+    const slot = random.pick({ api: apis, worker: workers }[role]);
+    await slot.end('SIGTERM', { NODE_OPTIONS: clockOff(days * DAY_MS) });
+    while (!slot.service) await wait(LOOK_MS);
+    await wait(SHORT_MS);
+    await slot.end('SIGTERM');
+  };
+
+/** Whoever holds a session of liveness ends itself when it is lost. */
+const expectEnds = ({ workers }: Site): void => {
+  for (const slot of workers) slot.expectEnd();
+};
+
+export const crashPostgres: Inject = async (site, random) => {
+  expectEnds(site);
+  await site.server.restart('immediate', random.between(0, 3_000));
+};
+
+export const restartPostgres: Inject = async (site, random) => {
+  expectEnds(site);
+  await site.server.restart('fast', random.between(0, 3_000));
+};
+
+export const terminateBackends: Inject = async (site) => {
+  expectEnds(site);
+  await looking(site.url, async (client) => {
+    await client.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename is not null',
+    );
+  });
+};
+
+export const cutConnections: Inject = async (site, random) => {
+  expectEnds(site);
+  await site.proxies.api.trap(EVENT, 'cut_answer', 1_000);
+  for (const proxy of random.pick([[site.proxies.api], [site.proxies.api, site.proxies.worker]]))
+    proxy.cutAll();
+};
+
+export const slowDatabase: Inject = async ({ proxies }, random) => {
+  for (const proxy of [proxies.api, proxies.worker]) {
+    proxy.latencyMs = 200;
+    proxy.bytesPerSecond = 512 * 1024;
+  }
+  await wait(random.between(5_000, 12_000));
+  for (const proxy of [proxies.api, proxies.worker]) {
+    proxy.latencyMs = 0;
+    proxy.bytesPerSecond = Infinity;
+  }
+};
+
+/** Rows that one project's work needs are locked for a while: all its addresses. */
+export const lockRows: Inject = ({ url, projects }, random) =>
+  looking(url, async (client) => {
+    await client.query('begin');
+    await client.query('select from suppression.addresses where project_id = $1 for update', [
+      projects.wild.project_id,
+    ]);
+    await wait(random.between(5_000, 15_000));
+    await client.query('rollback');
+  });
+
+/** One relay behaves so for a while. */
+export const misbehave =
+  (stage: Stage, ...actions: Action[]): Inject =>
+  async ({ relays }, random) => {
+    relays.misbehave(stage, random.pick(actions), 5);
+    await wait(SHORT_MS);
+    relays.behave();
+  };
+
+export const throttle: Inject = async ({ relays }, random) => {
+  const headers = random.isLucky(0.5) ? { 'retry-after': '2' } : {};
+  relays.relay.play('/email/mime', { status: 429, json: {}, headers }, 5);
+  relays.cloud.play('/outbound-emails', { status: 429, json: { message: 'slower' } }, 5);
+  relays.misbehave('rcpt', random.pick([{ code: 421 }, { code: 451 }, { code: 454 }]), 5);
+  await wait(SHORT_MS);
+  relays.behave();
+};
+
+export const answerBadly: Inject = async ({ relays }, random) => {
+  relays.relay.play('/email/mime', random.pick(['drop', 'truncate', 'endless'] as const), 2);
+  relays.cloud.play('/outbound-emails', random.pick(['drop', 'truncate'] as const), 2);
+  relays.misbehave('end', random.pick([{ code: 554 }, { code: 552 }, 'drop' as const]), 3);
+  await wait(SHORT_MS);
+  relays.behave();
+};

@@ -1,0 +1,109 @@
+import { findRemains } from '../support/remains.ts';
+import { findRows } from './evidence.ts';
+import type { Evidence, Invariant } from './evidence.ts';
+import { invariantsOfEvents } from './invariants_of_events.ts';
+import { invariantsOfPeople } from './invariants_of_people.ts';
+import { invariantsOfSends } from './invariants_of_sends.ts';
+import { findUnfinished } from './unfinished.ts';
+
+/** More than any process of the service has ever needed here. */
+const RESIDENT_MIB_MAX = 700;
+
+const nothingIsLost: Invariant = {
+  id: 'I10',
+  text: '60 s after the last fault nothing is held by who is not alive, and nothing that is due is left',
+  find: ({ client }) => findUnfinished(client),
+};
+
+const secretsStaySecret: Invariant = {
+  id: 'I16',
+  text: 'no credential or key is in a table, a job, a log or a refusal',
+  find: async ({ client, journal, secrets, leaks }) => {
+    const told = Object.entries(secrets).flatMap(([name, secret]) =>
+      journal.refusals.some((body) => body.includes(secret)) ? [`${name} in a refusal`] : [],
+    );
+    const left = await findRemains(client, Object.values(secrets));
+    return [...leaks, ...told, ...left.map((where) => where.replace(/: .*/, ' holds a secret'))];
+  },
+};
+
+const memoryIsBounded: Invariant = {
+  id: 'I17',
+  text: `every process keeps within ${RESIDENT_MIB_MAX} MiB of memory`,
+  find: ({ samples }) =>
+    Promise.resolve(
+      [...samples.residentMiB].flatMap(([name, mib]) =>
+        mib > RESIDENT_MIB_MAX ? [`${name} had ${Math.round(mib)} MiB`] : [],
+      ),
+    ),
+};
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** When the clock of the queue gave a job. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+
+const isId = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).every(isId)
+    : typeof value !== 'string' || ID.test(value) || MOMENT.test(value);
+
+const jobsHoldIds: Invariant = {
+  id: 'I18',
+  text: 'a job holds ids only',
+  find: ({ samples }) =>
+    Promise.resolve(
+      [...samples.payloads].flatMap((payload) =>
+        isId(JSON.parse(payload)) ? [] : [`a job holds ${payload}`],
+      ),
+    ),
+};
+
+const countsAreTrue: Invariant = {
+  id: 'I20',
+  text: 'counts that are shown are those of the rows',
+  find: async (evidence) => [
+    ...(await findRows(
+      evidence,
+      `select send.project_id, send.send_id, send.attempt_count, count(attempt.attempt)::int as attempts
+      from delivery.sends as send left join delivery.attempts as attempt using (project_id, send_id)
+      group by send.project_id, send.send_id having send.attempt_count <> count(attempt.attempt)`,
+    )),
+    ...(await findRows(
+      evidence,
+      `select project_id, shown.erased, (
+        select count(*)::int from profiles.erasures as erasure
+        where erasure.project_id = shown.project_id and erasure.status = 'done'
+      ) as done
+      from profiles.erase_counts as shown
+      where shown.erased <> (
+        select count(*) from profiles.erasures as erasure
+        where erasure.project_id = shown.project_id and erasure.status = 'done'
+      )`,
+    )),
+  ],
+};
+
+const byNumber = (one: Invariant, other: Invariant): number =>
+  Number(one.id.slice(1)) - Number(other.id.slice(1));
+
+/** I1 to I20 of the design, in order. */
+export const invariants: readonly Invariant[] = [
+  ...invariantsOfEvents,
+  ...invariantsOfSends,
+  ...invariantsOfPeople,
+  nothingIsLost,
+  secretsStaySecret,
+  memoryIsBounded,
+  jobsHoldIds,
+  countsAreTrue,
+].toSorted(byNumber);
+
+export type Verdict = Pick<Invariant, 'id' | 'text'> & { broken: string[] };
+
+/** Judges each. */
+export const judge = async (evidence: Evidence): Promise<Verdict[]> => {
+  const verdicts: Verdict[] = [];
+  for (const { id, text, find } of invariants)
+    verdicts.push({ id, text, broken: await find(evidence) });
+  return verdicts;
+};

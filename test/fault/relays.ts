@@ -1,0 +1,149 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NewProvider } from '../../src/providers/providers.ts';
+import { readMail } from '../../src/runtime/mail_catcher/read_mail.ts';
+import { ACCESS_KEY_ID, MESSAGE_ID, readSent } from '../support/cloud_sink.ts';
+import { HttpsSink } from '../support/https_sink.ts';
+import type { SunkRequest } from '../support/https_sink.ts';
+import { API_KEY, mimeOf } from '../support/relay_sink.ts';
+import type { Action, Stage } from '../support/smtp_script.ts';
+import { startSmtpSink } from '../support/smtp_sink.ts';
+import type { SinkMail, SmtpSink } from '../support/smtp_sink.ts';
+
+/** A whole message as a provider got it. */
+export type Seen = {
+  provider: string;
+  send_id: string | null;
+  message_id: string | null;
+  to: string[];
+  /** Milliseconds since 1970; null where the provider takes whole requests. */
+  firstByteAt: number | null;
+};
+
+export type Relays = {
+  /** Never behaves badly: what is sent through it shows how fast work goes on. */
+  calm: SmtpSink;
+  wild: SmtpSink;
+  relay: HttpsSink;
+  cloud: HttpsSink;
+  env: Record<string, string>;
+  providers: Record<'calm' | 'wild' | 'relay' | 'cloud', NewProvider>;
+  /** What must be read nowhere. */
+  secrets: Record<string, string>;
+  listSeen: () => Promise<Seen[]>;
+  /** The wild one does this at that stage, so many times at most, until all behave again. */
+  misbehave: (stage: Stage, action: Action, times: number) => void;
+  /** From now on all behave well. */
+  behave: () => void;
+  close: () => Promise<void>;
+};
+
+const CLOUD_SECRET = 'wJalrXUtnFEMIK7MDENGbPxRfiCYsecretoftheharness';
+
+/** Whom the preflight of Amazon SES sends to. */
+const SIMULATOR = 'success@simulator.amazonses.com';
+
+const sender = (name: string) => ({
+  display_name: name,
+  from_email: `${name}@shop.test`,
+  from_name: 'Shop',
+  reply_to: null,
+});
+
+const headerOf = (mail: Pick<SinkMail, 'headers'>): string | null =>
+  [mail.headers['x-trunkline-send-id'] ?? []].flat()[0] ?? null;
+
+const seenBySmtp =
+  (provider: string) =>
+  (mail: SinkMail): Seen => ({
+    provider,
+    send_id: mail.send_id,
+    message_id: mail.message_id,
+    to: mail.to,
+    firstByteAt: mail.firstByteAt,
+  });
+
+const seenByHttp = async (provider: string, raw: Buffer, to: string[]): Promise<Seen> => {
+  const mail = await readMail(raw);
+  const { message_id } = mail;
+  return { provider, send_id: headerOf(mail), message_id, to, firstByteAt: null };
+};
+
+const usualRelay = ({ path }: SunkRequest) =>
+  path.endsWith('/api_keys/permissions')
+    ? { status: 200, json: { request_id: 'r', data: ['/email/send', '/email/mime'] } }
+    : {
+        status: 200,
+        json: {
+          request_id: 'r',
+          data: { succeeded: 1, failed: 0, failures: [], email_id: `r-${crypto.randomUUID()}` },
+        },
+      };
+
+const usualCloud = () => ({
+  status: 200,
+  json: { MessageId: MESSAGE_ID.replace('0100018b', crypto.randomUUID().slice(0, 8)) },
+});
+
+/** Four providers, of each kind one that may behave badly. */
+export const openRelays = async (): Promise<Relays> => {
+  const calm = await startSmtpSink();
+  const wild = await startSmtpSink();
+  const relay = await new HttpsSink({ secure: false, usually: usualRelay }).start();
+  const cloud = await new HttpsSink({ secure: false, usually: usualCloud }).start();
+  const folder = await mkdtemp(join(tmpdir(), 'fault-authorities-'));
+  const caFile = join(folder, 'ca.pem');
+  const authorities = await Promise.all([calm, wild].map((sink) => readFile(sink.caFile, 'utf8')));
+  await writeFile(caFile, authorities.join('\n'));
+  let mood = 0;
+  const cloudKey = { access_key_id: ACCESS_KEY_ID, secret_access_key: CLOUD_SECRET };
+  return {
+    calm,
+    wild,
+    relay,
+    cloud,
+    env: { NODE_EXTRA_CA_CERTS: caFile, RELAY_API_URL: relay.url, CLOUD_API_URL: cloud.url },
+    providers: {
+      calm: { ...sender('calm'), ...calm.settings },
+      wild: { ...sender('wild'), ...wild.settings },
+      relay: { ...sender('relay'), provider: 'relay_api', api_key: API_KEY },
+      cloud: { ...sender('cloud'), provider: 'cloud_api', region: 'eu-central-1', ...cloudKey },
+    },
+    secrets: {
+      'the password of SMTP': calm.settings.provider === 'smtp' ? calm.settings.password : '',
+      'the key of the relay': API_KEY,
+      'the key of the cloud': CLOUD_SECRET,
+    },
+    listSeen: async () =>
+      [
+        ...calm.mails.map(seenBySmtp('calm')),
+        ...wild.mails.map(seenBySmtp('wild')),
+        ...(await Promise.all(
+          relay.requests
+            .filter(({ path }) => path.endsWith('/email/mime'))
+            .map((request) => seenByHttp('relay', Buffer.from(mimeOf(request)), [])),
+        )),
+        ...(await Promise.all(
+          cloud.requests
+            .filter(({ body }) => body.length > 0)
+            .map(readSent)
+            .map(({ Content, Destination }) =>
+              seenByHttp('cloud', Buffer.from(Content.Raw.Data, 'base64'), Destination.ToAddresses),
+            ),
+        )),
+      ].filter(({ to }) => !to.includes(SIMULATOR)),
+    misbehave: (stage, action, times) => {
+      const of = mood;
+      wild.play(stage, action, { times, when: () => mood === of });
+    },
+    behave: () => {
+      mood += 1;
+      for (const sink of [relay, cloud]) sink.forgive();
+    },
+    close: async () => {
+      await Promise.all([calm, wild, relay, cloud].map((sink) => sink.close()));
+      await rm(folder, { recursive: true });
+    },
+  };
+};

@@ -1,0 +1,88 @@
+import type { Fault } from './faults.ts';
+import { RECOVERY_MAX_MS } from './run.ts';
+import type { Ran } from './run.ts';
+
+const SHOWN_MAX = 5;
+const COMPLAINTS_SHOWN_MAX = 12;
+const MS_PER_SECOND = 1_000;
+
+const seconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(1)} s`;
+
+const say = (...lines: string[]): void => {
+  for (const line of lines) console.log(line);
+};
+
+/** A list, cut where it gets long. */
+const sayList = (lines: readonly string[], most = SHOWN_MAX): void => {
+  say(...lines.slice(0, most).map((line) => `        ${line}`));
+  if (lines.length > most) say(`        and ${lines.length - most} more`);
+};
+
+const sayFaults = ({ injected }: Ran, wanted: readonly Fault[]): void => {
+  say('\nFaults');
+  for (const fault of wanted) {
+    const name = `  ${fault.id.padEnd(4)} ${fault.name.padEnd(48)}`;
+    if ('elsewhere' in fault) {
+      say(`${name} not here: ${fault.elsewhere}`);
+      continue;
+    }
+    const { times, recoveredMs } = injected.get(fault.id) ?? { times: 0, recoveredMs: [] };
+    const worst =
+      recoveredMs.length === 0 ? '' : `, work went on within ${seconds(Math.max(...recoveredMs))}`;
+    say(`${name} ${times} ×${worst}   (${fault.how}; ${fault.holds.join(' ')})`);
+  }
+};
+
+/** What breaks a promise without being an invariant of the database. */
+const findBrokenPromises = ({
+  injected,
+  journal,
+  ownEnds,
+  lostInDeploys,
+}: Ran): Record<string, string[]> => ({
+  'work goes on within 60 s of any fault': [...injected].flatMap(([id, { recoveredMs }]) =>
+    recoveredMs.filter((ms) => ms > RECOVERY_MAX_MS).map((ms) => `${id}: ${seconds(ms)}`),
+  ),
+  'nobody is answered 500, or refused what is right': journal.surprises,
+  'no hand-off becomes unknown by a deploy': lostInDeploys,
+  'no process ends by itself, unless what it lives by was taken from it': ownEnds,
+});
+
+const sayVerdict = (name: string, broken: readonly string[]): void => {
+  say(`  ${broken.length === 0 ? 'held  ' : 'BROKEN'} ${name}`);
+  sayList(broken);
+};
+
+/** Says what ran and what held; answers whether everything did. */
+export const report = (ran: Ran, wanted: readonly Fault[]): boolean => {
+  const { journal, messages, idleAfterMs, complaints, verdicts, startedProcesses } = ran;
+  const fates = Map.groupBy(journal.events, ({ fate }) => fate);
+  const count = (fate: 'stored' | 'refused' | 'unknown') => fates.get(fate)?.length ?? 0;
+  sayFaults(ran, wanted);
+  say(
+    '\nLoad',
+    `  ${journal.people.length} people; events: ${count('stored')} stored, ${count('refused')} refused, ` +
+      `${count('unknown')} unanswered; ${messages} messages; ${startedProcesses} processes started; ` +
+      (idleAfterMs === null ? 'never idle' : `idle ${seconds(idleAfterMs)} after the load`),
+  );
+  say(
+    ...[...journal.answers]
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([name, times]) => `  ${String(times).padStart(7)} ${name}`),
+  );
+  say('\nSends');
+  say(...[...ran.sends].map(([status, times]) => `  ${String(times).padStart(7)} ${status}`));
+  say('\nComplaints in logs');
+  const loudest = [...complaints].toSorted(([, one], [, other]) => other - one);
+  sayList(
+    loudest.map(([words, times]) => `${times} × ${words}`),
+    COMPLAINTS_SHOWN_MAX,
+  );
+  say('\nInvariants');
+  for (const { id, text, broken } of verdicts) sayVerdict(`${id.padEnd(4)} ${text}`, broken);
+  const promises = Object.entries(findBrokenPromises(ran));
+  for (const [text, broken] of promises) sayVerdict(text, broken);
+  return [...verdicts.map(({ broken }) => broken), ...promises.map(([, broken]) => broken)].every(
+    ({ length }) => length === 0,
+  );
+};

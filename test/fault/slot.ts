@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startService } from '../../src/runtime/start_service.ts';
+import type { Service } from '../../src/runtime/start_service.ts';
+
+/** How soon whoever looks after a process starts it again, as an init system would. */
+const RESTART_MS = 300;
+const KIBIBYTES_PER_MEBIBYTE = 1024;
+
+export type SlotOptions = {
+  name: string;
+  env: Record<string, string>;
+  onLine: (line: string) => void;
+};
+
+const endOf = async ({ child }: Service): Promise<number | null> => {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+};
+
+/** The place of one process: whenever it ends, the next is started in it. */
+export class Slot {
+  readonly name: string;
+  service: Service | null = null;
+  /** Ends that nobody of us had asked for: the exit code or signal, and what it last complained of. */
+  readonly ownEnds: string[] = [];
+  starts = 0;
+  #isClosed = false;
+  #asked = false;
+  #once: Record<string, string> = {};
+  #running: Promise<void> = Promise.resolve();
+  readonly #options: SlotOptions;
+
+  constructor(options: SlotOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  /** Starts it and keeps it; resolves when it is ready for the first time. */
+  async open(): Promise<this> {
+    const first = Promise.withResolvers<void>();
+    this.#running = this.#keep(first.resolve);
+    await first.promise;
+    return this;
+  }
+
+  /** Ends the process that is there; the next has these settings, once. */
+  async end(signal: NodeJS.Signals, nextEnv: Record<string, string> = {}): Promise<void> {
+    this.#once = nextEnv;
+    this.#asked = true;
+    await this.service?.stop(signal);
+  }
+
+  /** The next end of this process is wanted, however it comes. */
+  expectEnd(): void {
+    this.#asked = true;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.service?.child.kill(name);
+  }
+
+  /** Resident memory, where it runs. */
+  residentMiB(): number | null {
+    try {
+      const status = readFileSync(`/proc/${this.service?.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / KIBIBYTES_PER_MEBIBYTE;
+    } catch {
+      return null;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.signal('SIGCONT');
+    await this.end('SIGTERM');
+    await this.#running;
+  }
+
+  async #keep(onReady: () => void): Promise<void> {
+    while (!this.#isClosed) {
+      const env = { ...this.#options.env, ...this.#once };
+      this.#once = {};
+      const service = await startService({ env, onLine: this.#options.onLine }).catch(
+        (error: unknown) => {
+          this.#options.onLine(String(error));
+          return null;
+        },
+      );
+      if (service !== null) {
+        this.service = service;
+        this.starts += 1;
+        onReady();
+        const code = await endOf(service);
+        this.service = null;
+        const how = `${code ?? service.child.signalCode}: ${service.lastError() ?? 'silent'}`;
+        if (!this.#asked && !this.#isClosed) this.ownEnds.push(how);
+        this.#asked = false;
+      }
+      if (!this.#isClosed) await wait(RESTART_MS);
+    }
+  }
+}
