@@ -67,6 +67,9 @@ const approve = async (): Promise<string> => {
 };
 
 const places = [
+  ['Automations', 'ask an editor to build an automation', 'New automation'],
+  ['Templates', 'ask an editor to write a template', 'New template'],
+  ['Segments', 'ask an editor to make a segment', 'New segment'],
   ['Suppressions', 'ask an editor to add addresses', 'Add address'],
   ['Email providers', 'ask an editor', 'Add provider'],
   ['Webhooks', 'ask an owner for a new token', 'Make a new token'],

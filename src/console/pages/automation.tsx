@@ -13,6 +13,7 @@ import { Back } from '../parts/back.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
 import { Loading } from '../parts/paged.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 
 const route = getRouteApi('/signed-in/p/$projectId/automations/$automationId');
@@ -25,7 +26,9 @@ const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => 
       <Group justify="space-between" align="flex-start">
         <Group gap="xs" align="flex-start">
           <PageTitle title={kept.name} />
-          <RenameAutomation projectId={projectId} automationId={kept.id} name={kept.name} />
+          <ForRole projectId={projectId} role="editor">
+            <RenameAutomation projectId={projectId} automationId={kept.id} name={kept.name} />
+          </ForRole>
         </Group>
         <AutomationStatus status={kept.status} />
       </Group>

@@ -9,6 +9,7 @@ import { useNames } from '../parts/automation/use_names.ts';
 import { triggerInWords } from '../parts/automation/words.ts';
 import type { Names } from '../parts/automation/words.ts';
 import { Empty } from '../parts/empty.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Paged } from '../parts/paged.tsx';
 
@@ -73,6 +74,22 @@ const New = ({ projectId }: { projectId: string }) => (
   </Button>
 );
 
+const NoAutomation = ({ projectId }: { projectId: string }) => (
+  <Stack>
+    <Empty title="No automation yet">
+      <Stack align="flex-start">
+        Build your own: an event starts it, steps follow.
+        <ForRole projectId={projectId} role="editor" to="to build an automation">
+          <New projectId={projectId} />
+        </ForRole>
+      </Stack>
+    </Empty>
+    <ForRole projectId={projectId} role="editor">
+      <Library projectId={projectId} />
+    </ForRole>
+  </Stack>
+);
+
 export const AutomationsPage = () => {
   const { projectId } = route.useParams();
   const list = useInfiniteQuery(automations(projectId));
@@ -82,22 +99,13 @@ export const AutomationsPage = () => {
     <Stack>
       <Group justify="space-between" align="flex-end">
         <PageTitle title="Automations" note="What should follow when something happens." />
-        {!isEmpty && <New projectId={projectId} />}
+        {!isEmpty && (
+          <ForRole projectId={projectId} role="editor" to="to build an automation">
+            <New projectId={projectId} />
+          </ForRole>
+        )}
       </Group>
-      <Paged
-        list={list}
-        empty={
-          <Stack>
-            <Empty title="No automation yet">
-              <Stack align="flex-start">
-                Build your own: an event starts it, steps follow.
-                <New projectId={projectId} />
-              </Stack>
-            </Empty>
-            <Library projectId={projectId} />
-          </Stack>
-        }
-      >
+      <Paged list={list} empty={<NoAutomation projectId={projectId} />}>
         {(items) => (
           <Table verticalSpacing="sm" withTableBorder highlightOnHover>
             <Table.Thead>

@@ -7,6 +7,7 @@ import { useChange } from '../changes.ts';
 import { Back } from '../parts/back.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { Leaving } from '../parts/leaving.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Loading } from '../parts/paged.tsx';
@@ -78,18 +79,22 @@ const Edit = ({ projectId, known }: Props) => {
           maw={420}
           miw={200}
         />
-        <Button
-          loading={save.isPending}
-          disabled={!isDirty || typed.name.trim() === '' || !(isStatic || isCountable)}
-          onClick={() => save.mutate(undefined)}
-        >
-          Save
-        </Button>
-        <Remove projectId={projectId} known={known} />
+        <ForRole projectId={projectId} role="editor" to="to change it">
+          <Button
+            loading={save.isPending}
+            disabled={!isDirty || typed.name.trim() === '' || !(isStatic || isCountable)}
+            onClick={() => save.mutate(undefined)}
+          >
+            Save
+          </Button>
+          <Remove projectId={projectId} known={known} />
+        </ForRole>
       </Group>
       <Refused error={save.error} />
       {isStatic ? (
-        <Imports projectId={projectId} segmentId={known.id} />
+        <ForRole projectId={projectId} role="editor">
+          <Imports projectId={projectId} segmentId={known.id} />
+        </ForRole>
       ) : (
         <Builder
           projectId={projectId}

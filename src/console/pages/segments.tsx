@@ -2,6 +2,7 @@ import { Anchor, Button, Group, Stack, Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Empty } from '../parts/empty.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { SegmentState } from '../parts/segment/segment_state.tsx';
@@ -58,7 +59,9 @@ export const SegmentsPage = () => {
       <Stack align="flex-start">
         A segment is people who are alike: by what they did, by what is known of them, or by a list.
         It keeps itself up to date.
-        <New projectId={projectId} />
+        <ForRole projectId={projectId} role="editor" to="to make a segment">
+          <New projectId={projectId} />
+        </ForRole>
       </Stack>
     </Empty>
   );
@@ -66,7 +69,11 @@ export const SegmentsPage = () => {
     <Stack>
       <Group justify="space-between" align="flex-end">
         <PageTitle title="Segments" note="People who are alike." />
-        {!isEmpty && <New projectId={projectId} />}
+        {!isEmpty && (
+          <ForRole projectId={projectId} role="editor" to="to make a segment">
+            <New projectId={projectId} />
+          </ForRole>
+        )}
       </Group>
       <Paged list={list} empty={empty}>
         {(items) => (

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Empty } from '../parts/empty.tsx';
+import { ForRole } from '../parts/for_role.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { When } from '../parts/when.tsx';
@@ -64,7 +65,9 @@ export const TemplatesPage = () => {
     <Empty title="No template yet">
       <Stack align="flex-start">
         A template is what a mail says. Automations send it, with what is known of each person.
-        <New projectId={projectId} />
+        <ForRole projectId={projectId} role="editor">
+          <New projectId={projectId} />
+        </ForRole>
       </Stack>
     </Empty>
   );
@@ -82,7 +85,9 @@ export const TemplatesPage = () => {
             value={shown}
             onChange={setShown}
           />
-          <New projectId={projectId} />
+          <ForRole projectId={projectId} role="editor" to="to write a template">
+            <New projectId={projectId} />
+          </ForRole>
         </Group>
       </Group>
       <Paged list={list} empty={empty}>

@@ -8,6 +8,7 @@ import { automation, simulation } from '../../automation_queries.ts';
 import type { Automation } from '../../automation_queries.ts';
 import { useChange } from '../../changes.ts';
 import { queryClient } from '../../queries.ts';
+import { ForRole } from '../for_role.tsx';
 import { Leaving } from '../leaving.tsx';
 import { Refused } from '../refused.tsx';
 import { Canvas } from './canvas.tsx';
@@ -108,14 +109,16 @@ export const AutomationEditor = ({ projectId, kept, definition: initial }: Props
         <Leaving isDirty={isDirty} />
         <Group justify="space-between" gap="sm">
           <Toolbar history={history} view={view} onView={setView} />
-          <Life
-            projectId={projectId}
-            kept={kept}
-            isDirty={isDirty}
-            save={() => save()}
-            isSaving={keep.isPending}
-            canSave={canSave}
-          />
+          <ForRole projectId={projectId} role="editor" to="to change it">
+            <Life
+              projectId={projectId}
+              kept={kept}
+              isDirty={isDirty}
+              save={() => save()}
+              isSaving={keep.isPending}
+              canSave={canSave}
+            />
+          </ForRole>
         </Group>
         {isChanged ? (
           <Changed

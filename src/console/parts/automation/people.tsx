@@ -7,6 +7,7 @@ import { useChange } from '../../changes.ts';
 import { runs } from '../../automation_queries.ts';
 import type { Automation, Run } from '../../automation_queries.ts';
 import { Empty } from '../empty.tsx';
+import { ForRole } from '../for_role.tsx';
 import { Paged } from '../paged.tsx';
 import { PersonLink } from '../person_link.tsx';
 import { PersonPicker } from '../person_picker.tsx';
@@ -97,7 +98,11 @@ const RunRow = ({ projectId, run }: { projectId: string; run: Run }) => {
           <When at={started_at} />
         </Table.Td>
         <Table.Td ta="right">
-          {run.status === 'failed' && <GoOn projectId={projectId} run={run} />}
+          {run.status === 'failed' && (
+            <ForRole projectId={projectId} role="editor">
+              <GoOn projectId={projectId} run={run} />
+            </ForRole>
+          )}
           {person !== null && (
             <Button
               size="compact-sm"
@@ -157,8 +162,10 @@ export const People = ({ projectId, kept }: Props) => {
   const [profile, setProfile] = useState<Profile | null>(null);
   return (
     <Stack>
-      {kept.definition?.trigger.kind === 'manual' && <Start projectId={projectId} kept={kept} />}
-      <Try projectId={projectId} kept={kept} />
+      <ForRole projectId={projectId} role="editor">
+        {kept.definition?.trigger.kind === 'manual' && <Start projectId={projectId} kept={kept} />}
+        <Try projectId={projectId} kept={kept} />
+      </ForRole>
       <Paper withBorder p="md" component="section">
         <Stack gap="sm">
           <Title order={2} size="h4">

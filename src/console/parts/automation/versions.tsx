@@ -6,6 +6,7 @@ import { automationVersion, automationVersions } from '../../automation_queries.
 import type { Automation } from '../../automation_queries.ts';
 import { useChange } from '../../changes.ts';
 import { Differences } from '../differences.tsx';
+import { ForRole } from '../for_role.tsx';
 import { Paged } from '../paged.tsx';
 import { Refused } from '../refused.tsx';
 import { When } from '../when.tsx';
@@ -80,14 +81,16 @@ const One = ({ version, at, ...props }: Props & { version: number; at: string })
               {isOpen ? 'Close' : 'What it changed'}
             </Button>
             {!isActive && kept.status !== 'archived' && (
-              <Button
-                size="xs"
-                variant="default"
-                loading={activate.isPending}
-                onClick={() => activate.mutate(undefined)}
-              >
-                Activate
-              </Button>
+              <ForRole projectId={projectId} role="editor">
+                <Button
+                  size="xs"
+                  variant="default"
+                  loading={activate.isPending}
+                  onClick={() => activate.mutate(undefined)}
+                >
+                  Activate
+                </Button>
+              </ForRole>
             )}
           </Group>
         </Group>

@@ -7,6 +7,7 @@ import { allIssuesOf } from '../../api.ts';
 import type { Profile } from '../../api.ts';
 import { previewed } from '../../template_queries.ts';
 import type { Draft } from '../../template_queries.ts';
+import { ForRole } from '../for_role.tsx';
 import { Leaving } from '../leaving.tsx';
 import { Refused } from '../refused.tsx';
 import { toDraft, toFaults } from './draft.ts';
@@ -48,7 +49,7 @@ const Standing = ({ isWrong, isDirty }: { isWrong: boolean; isDirty: boolean }) 
 
 /** A mail being written, and beside it how it looks for somebody. */
 export const TemplateEditor = (props: Props) => {
-  const { projectId, initial, label, keep, isKeeping, error, children } = props;
+  const { projectId, initial, keep, isKeeping } = props;
   const [typed, setTyped] = useState(initial);
   const [saved, setSaved] = useState(initial);
   const [profile, setProfile] = useState<Profile | null>(null);
@@ -59,6 +60,7 @@ export const TemplateEditor = (props: Props) => {
   const preview = useLast(look.data);
   const faults = toFaults(allIssuesOf(look.error));
   const isDirty = typed !== saved;
+  const isKeepable = isDirty && !look.isError && typed.name.trim() !== '';
   const submit = async (): Promise<void> => {
     if (await keep(draft)) setSaved(typed);
   };
@@ -67,18 +69,16 @@ export const TemplateEditor = (props: Props) => {
       <Leaving isDirty={isDirty && !isKeeping} />
       <Group justify="space-between">
         <Standing isWrong={look.isError} isDirty={isDirty} />
-        <Group gap="xs">
-          {children}
-          <Button
-            loading={isKeeping}
-            disabled={!isDirty || look.isError || typed.name.trim() === ''}
-            onClick={() => void submit()}
-          >
-            {label}
-          </Button>
-        </Group>
+        <ForRole projectId={projectId} role="editor" to="to change it">
+          <Group gap="xs">
+            {props.children}
+            <Button loading={isKeeping} disabled={!isKeepable} onClick={() => void submit()}>
+              {props.label}
+            </Button>
+          </Group>
+        </ForRole>
       </Group>
-      <Refused error={error} />
+      <Refused error={props.error} />
       {look.isError && faults.length === 0 && <Refused error={look.error} />}
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
         <TemplateFields
@@ -94,12 +94,14 @@ export const TemplateEditor = (props: Props) => {
             isWrong={look.isError}
             onPick={setProfile}
           />
-          <TestSend
-            projectId={projectId}
-            draft={draft}
-            profileId={profileId}
-            isWrong={look.isError}
-          />
+          <ForRole projectId={projectId} role="editor">
+            <TestSend
+              projectId={projectId}
+              draft={draft}
+              profileId={profileId}
+              isWrong={look.isError}
+            />
+          </ForRole>
         </Stack>
       </SimpleGrid>
     </Stack>
