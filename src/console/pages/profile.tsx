@@ -123,7 +123,7 @@ const Ways = ({ person, projectId }: { person: Profile; projectId: string }) => 
             />
           )}
         >
-          Why it may be mailed, or not
+          How this address stands
         </Anchor>
       </>
     )}
