@@ -12,7 +12,13 @@ import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { messageKey } from './message_key.ts';
 import { checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
-import { countAnonymous, countBetween, insertMessageId, listConflicts, listEvents } from './queries.ts';
+import {
+  countAnonymous,
+  countBetween,
+  insertMessageId,
+  listConflicts,
+  listEvents,
+} from './queries.ts';
 import type { AcceptedAnswer, EventInput } from './schema.ts';
 import { store } from './store.ts';
 import type { Stored } from './store.ts';
