@@ -121,6 +121,14 @@ export const openPaths: ZodOpenApiPathsObject = {
     '200': ok('application/json', state('ready')),
     '503': notReady,
   }),
+  '/metrics': read('What the process measures of itself, for Prometheus.', {
+    '200': ok('text/plain', z.string()),
+    '401': {
+      ...toResponse(401, ['invalid_token']),
+      description:
+        'With METRICS_TOKEN it is to be sent as bearer token; without one this machine alone may ask.',
+    },
+  }),
   '/v1/openapi.json': read('This description, as OpenAPI 3.1.', {
     '200': ok('application/json', Document, cached),
     '304': unchanged,

@@ -35,7 +35,7 @@ describe('event', () => {
     ['signed.up!', 'signed_up'],
     ['2signed_up', 'signed_up'],
     ['signed_up\n', 'signed_up'],
-    ['Ünterschrieben', 'nterschrieben'],
+    ['Ünterschrieben', 'unterschrieben'],
     ['a\u0000b', 'a_b'],
   ])('400 invalid_request: %j is not snake_case; %j is proposed', async (event, proposed) => {
     expect(await issuesOf({ event })).toEqual([
