@@ -45,7 +45,11 @@ const waitUntilReady = (child: ChildProcess, exited: Promise<[number | null]>): 
   child.stderr?.on('data', (chunk) => said.push(String(chunk)));
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`${why}:\n${said.join('')}`));
-    const giveUp = setTimeout(() => fail('the service does not become ready'), READY_TIMEOUT_MS);
+    const giveUp = setTimeout(() => {
+      fail('the service does not become ready');
+      // Whoever tries again would have one process too many.
+      child.kill('SIGKILL');
+    }, READY_TIMEOUT_MS);
     // A watched process has its watcher's messages on the same channel.
     child.on('message', (message: Partial<Ready>) => {
       if (!message.ready) return;
