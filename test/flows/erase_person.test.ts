@@ -124,7 +124,8 @@ const isIdle = () =>
   until('all events are processed and the queue is empty', async () => {
     const { rows } = await world.owner.query<{ left: number }>(
       `select ((select count(*) from ingest.pending) + (select count(*) from graphile_worker._private_jobs)
-        + (select count(*) from delivery.sends where status in ('queued', 'handing_off')))::int as left`,
+        + (select count(*) from delivery.sends where status in ('queued', 'handing_off'))
+        + (select count(*) from delivery.ended))::int as left`,
     );
     return rows[0]?.left === 0;
   });
