@@ -51,7 +51,7 @@ export const appRouter = router({
     observeUnsubscribed: feedback.observeUnsubscribed,
     wake: ingest.wake,
   }),
-  library: libraryProcedures,
+  readyMade: libraryProcedures,
   automations: automationProcedures({
     hasProvider: exists,
     isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,

@@ -155,6 +155,6 @@ export const eventNames = (projectId: string) =>
 export const library = (projectId: string) =>
   queryOptions({
     queryKey: ['library', projectId],
-    queryFn: ({ signal }) => api.library.list.query({ projectId }, { signal }),
+    queryFn: ({ signal }) => api.readyMade.list.query({ projectId }, { signal }),
     staleTime: Infinity,
   });

@@ -23,7 +23,7 @@ const onAutomation = (verb: string): Change =>
 
 /** What is changed in the Console's editors. */
 export const editorChanges: Record<string, Change> = {
-  'library.adopt': change('POST /v1/automations', () => ({
+  'readyMade.adopt': change('POST /v1/automations', () => ({
     key: 'win_back',
     providerId: SHOWN_ID,
   })),

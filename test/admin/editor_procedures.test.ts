@@ -191,7 +191,7 @@ describe('an automation', () => {
 
 describe('the library', () => {
   test('puts a ready automation into a project as a draft, once', async () => {
-    const { items } = await client.library.list.query({ projectId });
+    const { items } = await client.readyMade.list.query({ projectId });
     expect(items).toContainEqual({
       key: 'welcome_series',
       name: 'Welcome series',
@@ -200,21 +200,21 @@ describe('the library', () => {
     });
     const providerId = await sender();
     const asked = { projectId, key: 'welcome_series', providerId };
-    const { automation_id: automationId } = await client.library.adopt.mutate(asked);
+    const { automation_id: automationId } = await client.readyMade.adopt.mutate(asked);
     expect(await client.automations.read.query({ projectId, automationId })).toMatchObject({
       name: 'Welcome series',
       status: 'draft',
     });
     expect((await client.templates.list.query({ projectId })).items).toHaveLength(3);
-    expect(await refusal(client.library.adopt.mutate(asked))).toMatchObject({
+    expect(await refusal(client.readyMade.adopt.mutate(asked))).toMatchObject({
       name: 'automation_state',
     });
     const unknown = { ...asked, key: '../ready' };
-    expect(await refusal(client.library.adopt.mutate(unknown))).toMatchObject({
+    expect(await refusal(client.readyMade.adopt.mutate(unknown))).toMatchObject({
       name: 'not_found',
     });
     const nobody = { ...asked, key: 'win_back', providerId: newId() };
-    expect(await refusal(client.library.adopt.mutate(nobody))).toEqual({
+    expect(await refusal(client.readyMade.adopt.mutate(nobody))).toEqual({
       name: 'invalid_request',
       paths: ['/providerId'],
     });

@@ -23,7 +23,7 @@ const Card = ({ projectId, ready }: { projectId: string; ready: Ready }) => {
   const { data } = useQuery(providerChoices(projectId));
   const provider = data?.items[0];
   const adopt = useChange(projectId, ['automations', 'templates'], async (providerId: string) => {
-    const made = await api.library.adopt.mutate({ projectId, key, providerId });
+    const made = await api.readyMade.adopt.mutate({ projectId, key, providerId });
     const params = { projectId, automationId: made.automation_id };
     await navigate({ to: '/p/$projectId/automations/$automationId', params });
   });
