@@ -46,8 +46,8 @@ export const lookAtSending = async ({ db, log }: Pick<Deps, 'db' | 'log'>): Prom
 export type Resume = {
   /** Runs that were there before this and are due by now are overdue, whatever their expires_after. Null: none is. */
   restoredAt: Date | null;
-  /** Whether a failover to a standby holds sending as a restore does. */
-  countsTimeline: boolean;
+  /** Whether a failover to a standby holds sending as a restore does. Null: as it was said before. */
+  countsTimeline: boolean | null;
 };
 
 /** From its commit on everything may go out: this database is the one that sends. */
@@ -56,9 +56,22 @@ export const resumeSending = async (
   { restoredAt, countsTimeline }: Resume,
 ): Promise<void> => {
   const restored = restoredAt && sql.timestamp(restoredAt);
+  const counts = sql.fragment`coalesce(${countsTimeline}::boolean, counts_timeline)`;
   await db.query(sql.unsafe`
     update base.sending
-    set held_at = null, counts_timeline = ${countsTimeline}, home = base.sending_home(${countsTimeline}),
+    set held_at = null, counts_timeline = ${counts}, home = base.sending_home(${counts}),
       restored_at = ${restored}, resumed_at = case when ${restored}::timestamptz is not null then clock_timestamp() end
+  `);
+};
+
+/** Says whether a failover holds sending where nothing does: what a restore has left overdue stays so. */
+export const countTimeline = async (
+  db: Pick<Db, 'query'>,
+  countsTimeline: boolean,
+): Promise<void> => {
+  await db.query(sql.unsafe`
+    update base.sending
+    set counts_timeline = ${countsTimeline}, home = base.sending_home(${countsTimeline})
+    where not base.is_sending_held()
   `);
 };

@@ -45,6 +45,7 @@ export {
   MessageId,
   NOBODY,
   toSnakeCase,
+  withoutAccents,
 } from './schema.ts';
 export { Event } from './queries.ts';
 

@@ -20,11 +20,13 @@ export const NOBODY: ReadonlySet<string> = new Set([
   '00000000-0000-0000-0000-000000000000',
 ]);
 
+/** A name with its letters, and without what stands above and below them. */
+export const withoutAccents = (name: string): string =>
+  name.normalize('NFKD').replaceAll(/\p{M}+/gu, '');
+
 /** The snake_case spelling of a name, to propose: `Signed Up` and `signedUp` give `signed_up`, `Été` gives `ete`. */
 export const toSnakeCase = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replaceAll(/\p{M}+/gu, '')
+  withoutAccents(name)
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll(/[^A-Za-z0-9]+/g, '_')
     .replaceAll(/^[_0-9]+|_+$/g, '')

@@ -3,7 +3,7 @@ import { asOperator } from '../base/audit.ts';
 import { inInstallation, inProject, openDb } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { runtimeUrl } from '../base/roles.ts';
-import { holdSending, readSending, resumeSending } from '../base/sending.ts';
+import { countTimeline, holdSending, readSending, resumeSending } from '../base/sending.ts';
 import { holdRestored } from '../delivery/delivery.ts';
 import { everyProject } from '../projects/projects.ts';
 import { findDatabase } from './find_database.ts';
@@ -38,12 +38,17 @@ const resume = async (deps: CommandDeps, overdue: string, failover: string): Pro
   if (!['', 'skip', 'send'].includes(overdue) || !['', 'trusted', 'held'].includes(failover))
     throw new Error(`Say overdue=skip or overdue=send, failover=trusted or failover=held:\n${HOW}`);
   const { is_held: isHeld } = await readSending(deps.db);
-  const countsTimeline = failover !== 'trusted';
-  if (!isHeld && failover === '') {
-    console.log('Sending is not held: there is nothing to resume.');
+  const countsTimeline = failover === '' ? null : failover === 'held';
+  if (!isHeld) {
+    if (countsTimeline === null) {
+      console.log('Sending is not held: there is nothing to resume.');
+      return;
+    }
+    await inInstallation(deps, (tx) => countTimeline(tx, countsTimeline));
+    console.log('Sending goes on.');
     return;
   }
-  const restoredAt = isHeld && overdue !== 'send' ? await inInstallation(deps, holdSending) : null;
+  const restoredAt = overdue !== 'send' ? await inInstallation(deps, holdSending) : null;
   const unknown = restoredAt ? await holdAll(deps, restoredAt) : 0;
   await inInstallation(deps, (tx) => resumeSending(tx, { restoredAt, countsTimeline }));
   console.log(`Sending goes on.`);

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { EVENT_NAME_CHARS_MAX, toSnakeCase } from '../ingest/ingest.ts';
+import { EVENT_NAME_CHARS_MAX, toSnakeCase, withoutAccents } from '../ingest/ingest.ts';
 
 const DIGEST_CHARS = 8;
 /** Stands before what has no letter to begin with. */
 const PREFIX = 'event';
 
-const ACCENTS = /\p{M}+/gu;
 /** A letter or digit that no name of ours can hold. */
 const FOREIGN = /[^\p{ASCII}]/u;
 
@@ -20,7 +19,7 @@ const digestOf = (name: string): string => hash('sha256', name, 'hex').slice(0, 
 export const toEventName = (given: string): string | null => {
   const name = given.trim();
   if (name === '') return null;
-  const plain = name.normalize('NFKD').replaceAll(ACCENTS, '');
+  const plain = withoutAccents(name);
   const isForeign = FOREIGN.test(plain.replaceAll(/[^\p{L}\p{N}]/gu, ''));
   const begins = /^[^a-z\d]*[a-z]/i.test(plain) ? plain : `${PREFIX}_${plain}`;
   const snake = toSnakeCase(begins);

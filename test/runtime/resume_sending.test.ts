@@ -31,6 +31,27 @@ test('where failovers are trusted, one does not hold sending, and a restore does
   expect(await isHeld()).toBe(true);
 });
 
+test('that failovers are trusted is said once: a later resume keeps it', async () => {
+  run('resume', '', 'trusted');
+  run('hold');
+  run('resume');
+  const counts = 'select counts_timeline from base.sending';
+  expect((await database.owner.query(counts)).rows).toEqual([{ counts_timeline: false }]);
+  run('resume', '', 'held');
+  expect((await database.owner.query(counts)).rows).toEqual([{ counts_timeline: true }]);
+  expect(await isHeld()).toBe(false);
+});
+
+test('what a restore has left overdue stays so when failovers are spoken of', async () => {
+  run('hold');
+  run('resume');
+  const overdue = 'select restored_at, resumed_at from base.sending';
+  const { rows: before } = await database.owner.query(overdue);
+  run('resume', '', 'trusted');
+  expect((await database.owner.query(overdue)).rows).toEqual(before);
+  expect(before[0].restored_at).toBeInstanceOf(Date);
+});
+
 test('with overdue=send nothing counts as done', async () => {
   run('hold');
   expect(run('resume', 'send').stdout).toBe('Sending goes on.\n');
