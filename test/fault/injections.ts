@@ -1,7 +1,7 @@
 // How each fault is brought about, while the load goes on.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Failpoint } from '../../src/base/failpoint.ts';
-import { looking } from './looking.ts';
+import { withClient } from '../../src/runtime/with_client.ts';
 import type { Action, Stage } from '../support/smtp_script.ts';
 import type { FaultProxy } from './proxy.ts';
 import type { Random } from './random.ts';
@@ -129,7 +129,7 @@ export const restartPostgres: Inject = async (site, random) => {
 
 export const terminateBackends: Inject = async (site) => {
   expectEnds(site);
-  await looking(site.url, async (client) => {
+  await withClient(site.url, async (client) => {
     await client.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename is not null',
     );
@@ -157,7 +157,7 @@ export const slowDatabase: Inject = async ({ proxies }, random) => {
 
 /** Rows that one project's work needs are locked for a while: all its addresses. */
 export const lockRows: Inject = ({ url, projects }, random) =>
-  looking(url, async (client) => {
+  withClient(url, async (client) => {
     await client.query('begin');
     await client.query('select from suppression.addresses where project_id = $1 for update', [
       projects.wild.project_id,

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { looking } from './looking.ts';
+import { withClient } from '../../src/runtime/with_client.ts';
 import { Client } from './client.ts';
 import type { AskedEvent, Journal } from './journal.ts';
 import { SIGN_UP } from './make_project.ts';
@@ -71,7 +71,7 @@ export class Probes {
 
   async #untilSent(email: string, startedAt: number): Promise<void> {
     const isSent = (): Promise<boolean> =>
-      looking(this.#site.url, async (client) => {
+      withClient(this.#site.url, async (client) => {
         const { rowCount } = await client.query(
           `select from delivery.sends where recipient = $1 and status not in ('queued', 'handing_off')`,
           [email],

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { looking } from './looking.ts';
+import { withClient } from '../../src/runtime/with_client.ts';
 import { findRows } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 import type { Fault } from './faults.ts';
@@ -49,7 +49,7 @@ const LOOK_MS = 250;
 const settle = async ({ url }: Site): Promise<number | null> => {
   const startedAt = performance.now();
   while (performance.now() - startedAt < RECOVERY_MAX_MS) {
-    const left = await looking(url, findUnfinished).catch(() => ['Postgres is down']);
+    const left = await withClient(url, findUnfinished).catch(() => ['Postgres is down']);
     if (left.length === 0) return performance.now() - startedAt;
     await wait(LOOK_MS);
   }

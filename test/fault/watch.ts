@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { looking } from './looking.ts';
+import { withClient } from '../../src/runtime/with_client.ts';
 import type { Samples, Stand } from './evidence.ts';
 import { noSamples } from './evidence.ts';
 import type { Site } from './site.ts';
@@ -63,7 +63,7 @@ export const startWatch = (site: Site): Watch => {
   const watch = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       lookAtMemory(site, samples);
-      await looking(site.url, (client) => look(client, samples)).catch(() => {});
+      await withClient(site.url, (client) => look(client, samples)).catch(() => {});
       await wait(EVERY_MS);
     }
   };
