@@ -11,7 +11,8 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): package-lock.json package.json
-	npm ci --loglevel=error
+	npm ci --ignore-scripts --loglevel=error
+	@node src/runtime/link-node.mjs
 	@touch $@
 
 .PHONY: start
@@ -39,8 +40,8 @@ build: $(INSTALLED) ## Build the Console and the browser SDK into dist
 	@exec node src/runtime/browser_sdk_build.ts
 
 .PHONY: bench
-bench: $(INSTALLED) ## Measure, each figure beside what it is compared with: all, or only=soak
-	@exec node test/bench/bench.ts $(only)
+bench: $(INSTALLED) ## Measure, each figure beside what it is compared with: all, or only=soak; keep=yes writes RESULTS.md
+	@exec node test/bench/bench.ts $(only) "keep=$(keep)"
 
 .PHONY: fault
 fault: $(INSTALLED) ## Crash everything under load, then judge what must hold: [for=5m] [seed=…] [only=F10, or kills]
@@ -139,6 +140,10 @@ test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed w
 .PHONY: test-image
 test-image: $(INSTALLED) ## The image of .deploy: built where Docker is, its steps taken without it
 	@exec node test/image.ts
+
+.PHONY: test-citus
+test-citus: $(INSTALLED) ## The main job on a Citus cluster: CITUS_DATABASE_URL=postgres://…, which is changed
+	@exec node test/citus.ts
 
 .PHONY: test-matrix
 test-matrix: $(INSTALLED) ## The tests on Postgres 15 to 18, where Docker is

@@ -834,6 +834,13 @@ returns text
 language sql stable;
 grant execute on function base.sending_home to public;
 
+create function base.use_project(
+  project_id uuid
+)
+returns text
+language sql volatile;
+grant execute on function base.use_project to public;
+
 create function base.use_zone(
   zones text[]
 )

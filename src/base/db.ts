@@ -125,7 +125,7 @@ export const inProject = <T>(
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> =>
   db.transaction(async (tx) => {
-    await tx.query(sql.unsafe`select set_config('trunkline.project_id', ${projectId}, true)`);
+    await tx.query(sql.unsafe`select base.use_project(${projectId})`);
     const answer = await work({ projectId, keys, tx });
     if (audit) await noteChange(tx, projectId, audit);
     return answer;

@@ -48,11 +48,18 @@ const runFolder = async (url: string, folder: 'bootstrap' | 'online'): Promise<v
   });
 };
 
-/** Lets the two roles log in with the passwords that follow from MASTER_KEY. */
-const setPasswords = async (client: pg.Client, keys: Keys): Promise<void> => {
+/** No statement of either role takes longer, whoever forgot to say so. */
+export const ROLE_STATEMENT_TIMEOUT_SECONDS = 60;
+
+/** Lets the two roles log in with the passwords that follow from MASTER_KEY, and bounds what they ask. */
+const prepareRoles = async (client: pg.Client, keys: Keys): Promise<void> => {
   for (const role of ROLES) {
     const password = pg.escapeLiteral(toScramVerifier(passwordOf(keys, role)));
-    await client.query(`alter role ${pg.escapeIdentifier(role)} with login password ${password}`);
+    const name = pg.escapeIdentifier(role);
+    await client.query(`alter role ${name} with login password ${password}`);
+    await client.query(
+      `alter role ${name} set statement_timeout = '${ROLE_STATEMENT_TIMEOUT_SECONDS}s'`,
+    );
   }
 };
 
@@ -66,7 +73,7 @@ const prepareWith = async (client: pg.Client, { config, keys }: Parts, say: Say)
   say('bootstrap: roles');
   await runFolder(config.databaseUrl, 'bootstrap');
   await checkMasterKey(client, keys);
-  await setPasswords(client, keys);
+  await prepareRoles(client, keys);
   await client.query(onThisDatabase(`grant connect on database %I to ${ROLES.join(', ')}`));
   say('queue');
   // The queue makes its own schema, and may make nothing else afterwards.

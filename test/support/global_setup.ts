@@ -7,12 +7,15 @@ import {
   startScratchPostgres,
   waitUntilUnused,
 } from '../../src/runtime/scratch_postgres.ts';
+import { CITUS_DATABASE_URL } from './citus.ts';
 import { TEST_MASTER_KEY } from './secrets.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     serverUrl: string;
     template: string;
+    /** Empty where there is none. */
+    citusUrl: string;
   }
 }
 
@@ -74,5 +77,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('serverUrl', server.url);
   project.provide('template', TEMPLATE);
+  project.provide('citusUrl', CITUS_DATABASE_URL);
   return server.stop;
 }
