@@ -76,6 +76,7 @@ const ANSWER_TIMEOUT_SECONDS_MAX = 600;
 const RATE_LIMIT_MAX = 1_000_000;
 const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
 
+const CONNECTIONS_BOUND = 1_000_000;
 const METRICS_TOKEN_CHARS_MIN = 16;
 
 const Settings = z.object({
@@ -118,6 +119,12 @@ const Settings = z.object({
   RATE_LIMIT_ADDRESS: rateLimit(50).describe(
     'requests a second per address of origin, with publishable keys; 0 for no limit',
   ),
+  RATE_LIMIT_ANONYMOUS: rateLimit(50).describe(
+    'requests a second that name one anonymous id, with publishable keys; 0 for no limit',
+  ),
+  CONNECTIONS_MAX: wholeNumber(1, CONNECTIONS_BOUND)
+    .default(10_000)
+    .describe('connections at a time per process; one more is closed unheard'),
   METRICS_TOKEN: z
     .string()
     .min(METRICS_TOKEN_CHARS_MIN, `at least ${METRICS_TOKEN_CHARS_MIN} characters`)
@@ -196,6 +203,8 @@ const Environment = Settings.refine(
     rateLimitServer: env.RATE_LIMIT_SERVER,
     rateLimitPublishable: env.RATE_LIMIT_PUBLISHABLE,
     rateLimitAddress: env.RATE_LIMIT_ADDRESS,
+    rateLimitAnonymous: env.RATE_LIMIT_ANONYMOUS,
+    connectionsMax: env.CONNECTIONS_MAX,
     metricsToken: env.METRICS_TOKEN ?? null,
     logLevel: env.LOG_LEVEL,
     egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,

@@ -8,3 +8,5 @@ export type { Told } from './folder/folder.ts';
 export { listReadyKeys, READY_FOLDER } from './library.ts';
 export { keepAdministrator } from './people.ts';
 export { previewDoor } from './preview.ts';
+export { folderLimits } from './folder_limits.ts';
+export { endStreams, streamLimits } from './streams.ts';

@@ -5,12 +5,14 @@ import type { AppRouter } from './router.ts';
 export type AdminClient = TRPCClient<AppRouter>;
 export type { AppRouter };
 
+type Fetch = NonNullable<HTTPBatchLinkOptions<AppRouter['_def']['_config']['$types']>['fetch']>;
+
 export type AdminClientOptions = {
   /** Where the installation is, such as `https://trunkline.example.com`. */
   url: string;
-  /** The session cookie, `trunkline_session=…`, where no browser keeps it. */
+  /** The session cookie, `trunkline_session=…`, where no browser keeps it: `openSession` answers one. */
   cookie?: string;
-  fetch?: NonNullable<HTTPBatchLinkOptions<AppRouter['_def']['_config']['$types']>['fetch']>;
+  fetch?: Fetch;
 };
 
 /** As many as the server takes in one request, and short enough for every proxy. */
@@ -31,3 +33,26 @@ export const createAdminClient = ({ url, cookie, fetch }: AdminClientOptions): A
       }),
     ],
   });
+
+export type AdminLogin = { email: string; password: string };
+export type AdminSession = { cookie: string; expiresAt: Date };
+
+/**
+ * Signs somebody in, as the Console's page does; answers the cookie for `createAdminClient`, and until when it counts.
+ * With the cookie of an older session, that one ends.
+ */
+export const openSession = async (
+  { fetch: ask = globalThis.fetch as Fetch, ...options }: AdminClientOptions,
+  login: AdminLogin,
+): Promise<AdminSession> => {
+  let given: string | undefined;
+  const watching: Fetch = async (to, init) => {
+    const answer = await ask(to, init);
+    given = (answer as Response).headers.getSetCookie()[0];
+    return answer;
+  };
+  await createAdminClient({ ...options, fetch: watching }).session.signIn.mutate(login);
+  const [, cookie, seconds] = /^([^;]+);.*\bMax-Age=(\d+)/.exec(given ?? '') ?? [];
+  if (cookie === undefined) throw new Error('the answer has no session');
+  return { cookie, expiresAt: new Date(Date.now() + Number(seconds) * 1_000) };
+};

@@ -195,6 +195,31 @@ export const findSignedIn = (db: Db, sessionHash: Buffer, seconds: number) =>
     where session.session_hash = ${sql.binary(sessionHash)} and session.expires_at > now()
   `);
 
+const Place = z.strictObject({ place: z.int() });
+
+/** Of sessions and the projects that they look on at, the places of those that still may. */
+export const listLooking = (db: Db, asked: readonly { session: Buffer; projectId: string }[]) =>
+  db.any(sql.type(Place)`
+    select asked.place::int
+    from unnest(
+      ${sql.array(
+        asked.map(({ session }) => session),
+        'bytea',
+      )},
+      ${sql.array(
+        asked.map(({ projectId }) => projectId),
+        'uuid',
+      )}
+    ) with ordinality as asked (session_hash, project_id, place)
+    join admin.sessions as session
+      on session.session_hash = asked.session_hash and session.expires_at > now()
+    join admin.people as person on person.person_id = session.person_id
+    where person.is_admin or exists (
+      select from admin.members as member
+      where member.project_id = asked.project_id and member.person_id = person.person_id
+    )
+  `);
+
 export const seeSession = (db: Db, sessionHash: Buffer) =>
   db.query(sql.unsafe`
     update admin.sessions set last_seen_at = now() where session_hash = ${sql.binary(sessionHash)}

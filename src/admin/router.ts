@@ -1,4 +1,4 @@
-import { automationProcedures } from '../automations/admin.ts';
+import { automationProcedures, endpointProcedures } from '../automations/admin.ts';
 import * as automations from '../automations/automations.ts';
 import { router } from '../base/procedure.ts';
 import { sendProcedures } from '../delivery/admin.ts';
@@ -21,12 +21,15 @@ import * as suppression from '../suppression/suppression.ts';
 import { accessProcedures } from './access_procedures.ts';
 import { accountProcedures } from './account_procedures.ts';
 import { auditProcedures } from './audit_procedures.ts';
+import { folderProcedures } from './folder_procedures.ts';
+import { installationProcedures } from './installation_procedures.ts';
 import { invitationProcedures } from './invitation_procedures.ts';
 import { libraryProcedures } from './library_procedures.ts';
 import { memberProcedures } from './member_procedures.ts';
 import { overviewProcedures } from './overview.ts';
 import { peopleProcedures } from './people_procedures.ts';
 import { projectProcedures } from './project_procedures.ts';
+import { retentionProcedures } from './retention.ts';
 import { sessionProcedures } from './session_procedures.ts';
 
 /** Every procedure of the admin API. What is not in here does not exist. */
@@ -35,10 +38,12 @@ export const appRouter = router({
   account: accountProcedures,
   access: accessProcedures,
   people: peopleProcedures,
+  installation: installationProcedures,
   projects: projectProcedures,
   members: memberProcedures,
   invitations: invitationProcedures,
   audit: auditProcedures,
+  retention: retentionProcedures,
   keys: keyProcedures,
   overview: overviewProcedures,
   events: eventProcedures,
@@ -52,12 +57,14 @@ export const appRouter = router({
     wake: ingest.wake,
   }),
   readyMade: libraryProcedures,
+  folder: folderProcedures,
   automations: automationProcedures({
     hasProvider: exists,
     isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
     hasTemplate: isUsable,
     listEventVariables,
   }),
+  endpoints: endpointProcedures({ seal: sealCredential, open: openCredential }),
   templates: templateProcedures({
     listUsers: automations.listTemplateUsers,
     findPerson: async (scope, ref) =>

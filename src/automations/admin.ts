@@ -18,6 +18,8 @@ import { findVersion, listKept } from './queries.ts';
 import { runProcedures } from './run_procedures.ts';
 import { Activate, NewAutomation, NewVersion, Rename } from './shown.ts';
 
+export { endpointProcedures } from './endpoint_procedures.ts';
+
 const OfVersion = OfAutomation.extend({ version: z.int().min(1) });
 
 const readProcedures = {

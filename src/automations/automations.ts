@@ -33,10 +33,12 @@ export { listInProgress } from './in_progress.ts';
 export { wakeLinked } from './waits.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findAutomation, findVersion } from './queries.ts';
+export { NameOfAutomation } from './shown.ts';
 export { holdAutomations, listTemplateUsers } from './template_queries.ts';
 export { Definition };
 export { findAutomationByName, listAutomations, listAutomationsNamed };
 export { listEndpoints } from './endpoint_queries.ts';
+export { SECRET_OVERLAP_HOURS } from './endpoints.ts';
 
 /** Has the calls of an endpoint made by this process, beside whoever asks. */
 export const callEndpoint = (

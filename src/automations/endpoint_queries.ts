@@ -63,22 +63,25 @@ export const insertEndpoint = (
   `);
 
 export type EndpointChange = {
-  name: string;
-  url: string;
-  status: (typeof ENDPOINT_STATUSES)[number];
-  reason: string | null;
+  name?: string | undefined;
+  url?: string | undefined;
+  status?: (typeof ENDPOINT_STATUSES)[number] | undefined;
 };
 
+/** Changes what is given, and nothing else: the worker may have disabled it since it was read. */
 export const updateEndpoint = (
   { tx, projectId }: Scope,
   endpointId: string,
-  { name, url, status, reason }: EndpointChange,
-) =>
-  tx.query(sql.unsafe`
+  { name, url, status }: EndpointChange,
+) => {
+  const next = sql.fragment`coalesce(${status ?? null}, status)`;
+  return tx.query(sql.unsafe`
     update automations.endpoints
-    set name = ${name}, url = ${url}, status = ${status}, disabled_reason = ${reason}, updated_at = now()
+    set name = coalesce(${name ?? null}, name), url = coalesce(${url ?? null}, url), status = ${next},
+      disabled_reason = case when ${next} = status then disabled_reason end, updated_at = now()
     where project_id = ${projectId} and endpoint_id = ${endpointId}
   `);
+};
 
 /** Tells an endpoint nothing more, because it said so itself. */
 export const disableEndpoint = ({ tx, projectId }: Scope, endpointId: string, reason: string) =>

@@ -1,21 +1,17 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
-import type { Deps } from '../base/deps.ts';
-import { resolveEgress } from '../base/egress.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
-import { Refusal } from '../base/refusal.ts';
-import { nameServersOf } from '../base/resolve_host.ts';
 import { NothingNeeded, route } from '../base/route.ts';
 import type { Addressed, Route } from '../base/route.ts';
 import {
-  deleteEndpoint,
-  findEndpoint,
-  listEndpoints,
-  listSecrets,
-  updateEndpoint,
-} from './endpoint_queries.ts';
+  addEndpoint,
+  changeEndpoint,
+  changeSecret,
+  showEndpoint,
+  showSecret,
+} from './endpoint_acts.ts';
+import { deleteEndpoint, findEndpoint, listEndpoints } from './endpoint_queries.ts';
 import type { EndpointRow } from './endpoint_queries.ts';
 import {
   Endpoint,
@@ -26,10 +22,9 @@ import {
   EndpointSecret,
   ListedEndpoint,
   NewEndpoint,
-  toEndpoint,
   toListedEndpoint,
 } from './endpoint_shown.ts';
-import { createEndpoint, findWithSecret, rotateSecret, SECRET_OVERLAP_HOURS } from './endpoints.ts';
+import { SECRET_OVERLAP_HOURS } from './endpoints.ts';
 import type { Vault } from './endpoints.ts';
 
 const ALL = '/v1/webhook-endpoints';
@@ -41,40 +36,6 @@ const find = ({ deps, caller, params }: Addressed): Promise<EndpointRow | null> 
   return inProject(deps, caller.projectId, (scope) => findEndpoint(scope, named.data.id));
 };
 const named = { access: 'server', params: EndpointParams, find } as const;
-
-/** Without TLS anybody on the way could read whom it is about: only within the operator's own networks. */
-const refuseInTheClear = async (deps: Deps, url: string): Promise<void> => {
-  const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:') return;
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const networks = deps.config.egressAllowNetworks;
-  const egress = await resolveEgress(host, networks, nameServersOf(deps));
-  if (egress.kind !== 'open' || !egress.isInAllowedNetwork)
-    throw new Refusal('invalid_request', {
-      issues: [{ path: '/url', message: 'must be https, outside of the networks of the operator' }],
-    });
-};
-
-const show = async (scope: Scope, endpointId: string) => {
-  const row = await findEndpoint(scope, endpointId);
-  if (row === null) throw new Refusal('not_found');
-  return toEndpoint(row, await listSecrets(scope, endpointId));
-};
-
-type Named = { endpointId: string; secretId: string };
-
-const showSecret = async (scope: Scope, vault: Vault, ids: Named) => {
-  const found = await findWithSecret(scope, vault, ids);
-  if (found === null) return null;
-  const { endpoint, secret } = found;
-  return { endpoint: toListedEndpoint(endpoint), secret_id: ids.secretId, secret };
-};
-
-const getSecret = async (scope: Scope, vault: Vault, ids: Named) => {
-  const shown = await showSecret(scope, vault, ids);
-  if (shown === null) throw new Refusal('not_found');
-  return shown;
-};
 
 const secretIdIn = (answer: unknown): string => EndpointSecret.parse(answer).secret_id;
 
@@ -96,13 +57,8 @@ const secretRoutes = (vault: Vault) => [
           showSecret(scope, vault, { endpointId: id, secretId: id }),
         ),
     },
-    handle: async ({ deps, caller, body, repetitionId: endpointId = newId() }) => {
-      await refuseInTheClear(deps, body.url);
-      return inProject(deps, caller.projectId, async (scope) => {
-        await createEndpoint(scope, vault, { endpointId, ...body });
-        return getSecret(scope, vault, { endpointId, secretId: endpointId });
-      });
-    },
+    handle: ({ deps, caller: { projectId }, body, repetitionId: endpointId = newId() }) =>
+      addEndpoint({ deps, projectId }, vault, { endpointId, ...body }),
   }),
   route({
     ...named,
@@ -125,13 +81,8 @@ const secretRoutes = (vault: Vault) => [
         );
       },
     },
-    handle: ({ deps, caller, found, repetitionId: secretId = newId() }) => {
-      const ids = { endpointId: found.endpoint_id, secretId };
-      return inProject(deps, caller.projectId, async (scope) => {
-        await rotateSecret(scope, vault, ids);
-        return getSecret(scope, vault, ids);
-      });
-    },
+    handle: ({ deps, caller: { projectId }, found, repetitionId: secretId = newId() }) =>
+      changeSecret({ deps, projectId }, vault, { endpointId: found.endpoint_id, secretId }),
   }),
 ];
 
@@ -162,7 +113,7 @@ const readRoutes = [
     status: 200,
     answer: Endpoint,
     handle: ({ deps, caller, found }) =>
-      inProject(deps, caller.projectId, (scope) => show(scope, found.endpoint_id)),
+      inProject(deps, caller.projectId, (scope) => showEndpoint(scope, found.endpoint_id)),
   }),
 ];
 
@@ -178,15 +129,8 @@ const changeRoutes = [
     status: 200,
     answer: Endpoint,
     example: { ...ENDPOINT_SHOWN, status: 'disabled' },
-    handle: async ({ deps, caller, found, body }) => {
-      const { name = found.name, url = found.url, status = found.status } = body;
-      await refuseInTheClear(deps, url);
-      const reason = status === found.status ? found.disabled_reason : null;
-      return inProject(deps, caller.projectId, async (scope) => {
-        await updateEndpoint(scope, found.endpoint_id, { name, url, status, reason });
-        return show(scope, found.endpoint_id);
-      });
-    },
+    handle: ({ deps, caller: { projectId }, found, body }) =>
+      changeEndpoint({ deps, projectId }, found, body),
   }),
   route({
     ...named,

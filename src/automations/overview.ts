@@ -7,8 +7,13 @@ import type { Kept } from './queries.ts';
 import { toListed, toRun } from './shown.ts';
 import type { ShownRun } from './shown_queries.ts';
 
-/** What a list counts of each automation: of its newest runs and sends so many, so that its cost is bounded. */
+/** What a list counts of each automation: of its newest runs and sends so many; and of all that it lists. */
 export const COUNTED_RUNS_MAX = 10_000;
+export const COUNTED_ROWS_MAX = 50_000;
+
+/** How many of each: a list costs no more for being longer. */
+export const countedOfEach = (automations: number): number =>
+  Math.min(COUNTED_RUNS_MAX, Math.floor(COUNTED_ROWS_MAX / Math.max(1, automations)));
 
 const NOTHING = { runs: 0, inside: 0, converted: 0 };
 
@@ -16,7 +21,7 @@ const NOTHING = { runs: 0, inside: 0, converted: 0 };
 export const toCounted = async (
   scope: Scope,
   rows: readonly Kept[],
-  runsMax = COUNTED_RUNS_MAX,
+  runsMax = countedOfEach(rows.length),
 ) => {
   const ids = rows.map(({ automation_id }) => automation_id);
   const refOf = ({ automation_id, active_version, latest_version }: Kept) => ({

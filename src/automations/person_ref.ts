@@ -4,11 +4,15 @@ import * as profiles from '../profiles/profiles.ts';
 
 const EXTERNAL = 'external_id:';
 
+const said = { error: `must be the id of a profile (a UUID), or ${EXTERNAL}<your id>` };
+
 /** How a person is named: by the profile's id, or by your own. */
-export const PersonRef = z.union([z.uuid(), z.templateLiteral([EXTERNAL, z.string()])]).meta({
-  description: `The profile's id, or \`${EXTERNAL}<your id>\`.`,
-  examples: ['external_id:ann'],
-});
+export const PersonRef = z
+  .union([z.uuid(said), z.templateLiteral([EXTERNAL, z.string()])], said)
+  .meta({
+    description: `The profile's id, or \`${EXTERNAL}<your id>\`.`,
+    examples: ['external_id:ann'],
+  });
 
 /** The profile of whom a reference names, or null. */
 export const findPersonId = async (scope: Scope, ref: string): Promise<string | null> => {

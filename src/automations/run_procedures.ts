@@ -3,10 +3,11 @@ import { inProject } from '../base/db.ts';
 import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
-import { editorProcedure, projectProcedure } from '../base/procedure.ts';
+import { editorProcedure, liveProcedure, projectProcedure } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { getPersonId, listRuns, pageById, retryRuns, startPerson, tryPerson } from './acts.ts';
 import { explain } from './explain.ts';
+import { explainSend } from './explain_send.ts';
 import { withPeople } from './overview.ts';
 import { getNamed, OfAutomation } from './named.ts';
 import { cancelSegmentStart, segmentStartHint, startSegment } from './segment_start.ts';
@@ -14,6 +15,7 @@ import { findSegmentStart, listSegmentStarts } from './segment_start_queries.ts'
 import { toShownStart } from './segment_start_routes.ts';
 import { TestRun, toRun } from './shown.ts';
 import { simulate } from './simulate.ts';
+import { simulateLive } from './simulate_live.ts';
 import { SIMULATION_DAYS_MAX } from './simulation.ts';
 
 const OfPerson = OfAutomation.extend({ profileId: z.uuid() });
@@ -55,11 +57,26 @@ export const runProcedures = {
       }),
     ),
 
+  /** Every decision behind one mail, and the first that stopped it. */
+  explainSend: projectProcedure
+    .input(z.object({ sendId: z.uuid() }))
+    .query(({ ctx, input: { projectId, sendId } }) =>
+      inProject(ctx.deps, projectId, (scope) => explainSend(scope, sendId)),
+    ),
+
   /** What a version would have done with the last days. */
   simulate: projectProcedure.input(Simulated).query(async ({ ctx: { deps }, input }) => {
     const { projectId, automationId, days } = input;
     const kept = await inProject(deps, projectId, (scope) => getNamed(scope, automationId));
     return simulate(deps, projectId, kept, { days, version: input.version ?? kept.latest_version });
+  }),
+
+  /** The same, told as it goes: how many were followed, and the result at the end. */
+  simulation: liveProcedure.input(Simulated).subscription(async function* ({ ctx, input }) {
+    const { projectId, automationId, days } = input;
+    const kept = await inProject(ctx.deps, projectId, (scope) => getNamed(scope, automationId));
+    const version = input.version ?? kept.latest_version;
+    yield* simulateLive(ctx.deps, projectId, kept, { days, version, over: ctx.over });
   }),
 
   /** Starts a run for one person by hand. */

@@ -116,7 +116,7 @@ export const toAutomation = (kept: Kept, definition: Definition | null) => ({
   definition,
 });
 
-const NameOfAutomation = z
+export const NameOfAutomation = z
   .string()
   .min(1, `1 to ${NAME_OF_AUTOMATION_CHARS_MAX} characters`)
   .max(NAME_OF_AUTOMATION_CHARS_MAX, `1 to ${NAME_OF_AUTOMATION_CHARS_MAX} characters`)

@@ -25,6 +25,7 @@ type Asked = {
   definition: Definition;
   from: Date;
   now: Date;
+  onlooker: Onlooker | undefined;
 };
 
 /** Whoever came, put together with those to whom they were ever linked; whose first came first is first. */
@@ -45,8 +46,12 @@ const groupFamilies = (
 const sinceOf = (came: readonly Came[]): Date =>
   new Date(Math.min(...came.flatMap(({ at, by }) => [at.getTime(), by.at.getTime()])));
 
+/** Who is told how far a simulation is, and may say that nobody waits for it any more. */
+export type Onlooker = { tell: (progress: Progress) => void; over: AbortSignal };
+export type Progress = { followed: number; of: number };
+
 const follow = async (scope: Scope, asked: Asked, tally: Tally): Promise<void> => {
-  const { definition, now, from, automationId } = asked;
+  const { definition, now, from, automationId, onlooker } = asked;
   const { came, people } = await readArrivals(scope, { ...asked, limit: SIMULATED_RUNS_MAX + 1 });
   const segmentIds = listSegmentsOf(definition, segments.listAsked);
   const past = await segments.PastSegments.read(scope, segmentIds);
@@ -59,6 +64,8 @@ const follow = async (scope: Scope, asked: Asked, tally: Tally): Promise<void> =
   const simulated = { ...asked, segments: past, sentTo: new Map<string, Date[]>() };
   const endAt = performance.now() + SIMULATION_TIME_MAX_MS;
   for (let from = 0; from < families.length; from += FAMILIES_AHEAD_MAX) {
+    onlooker?.tell({ followed: from, of: families.length });
+    onlooker?.over.throwIfAborted();
     const some = families.slice(from, from + FAMILIES_AHEAD_MAX);
     const ahead = await ReadAhead.of(scope, people, some, asked);
     for (const { ids, came: those, since } of some) {
@@ -84,7 +91,7 @@ export const simulate = (
   deps: Pick<Deps, 'db' | 'keys'>,
   projectId: string,
   kept: Kept,
-  { days, version }: { days: number; version: number },
+  { days, version, onlooker }: { days: number; version: number; onlooker?: Onlooker },
 ): Promise<Simulation> =>
   inSnapshot(deps, projectId, async (scope) => {
     const definition = await findVersion(scope, kept.automation_id, version);
@@ -96,7 +103,7 @@ export const simulate = (
     const from = new Date(now.getTime() - days * DAY_MS);
     const tally = new Tally(definition);
     const { automation_id: automationId } = kept;
-    await follow(scope, { automationId, version, definition, from, now }, tally);
+    await follow(scope, { automationId, version, definition, from, now, onlooker }, tally);
     return {
       automation_id: automationId,
       version,

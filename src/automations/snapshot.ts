@@ -15,9 +15,7 @@ export const inSnapshot = <T>(
   db.connect(async (connection) => {
     await connection.query(sql.unsafe`begin isolation level repeatable read read only`);
     try {
-      await connection.query(
-        sql.unsafe`select set_config('trunkline.project_id', ${projectId}, true)`,
-      );
+      await connection.query(sql.unsafe`select base.use_project(${projectId})`);
       const tx = connection as unknown as DatabaseTransactionConnection;
       return await work({ projectId, keys, tx });
     } finally {

@@ -34,5 +34,6 @@ const Held = z.strictObject({ automation_id: z.uuid() });
 /** Holds the project's automations until the transaction ends: before whoever changes what they send does so. */
 export const holdAutomations = ({ tx, projectId }: Scope) =>
   tx.any(sql.type(Held)`
-    select automation_id from automations.automations where project_id = ${projectId} order by automation_id for update
+    select automation_id from automations.automations where project_id = ${projectId} order by automation_id
+    for no key update
   `);

@@ -60,6 +60,12 @@ export const withAudit = <D extends object>(deps: D, told: Told): D & { audit: A
   audit: { targets: {}, ...told, auditId: newId() },
 });
 
+/** A call that is tried again, as after a crash, has the entry of its first try: known by what all its tries share. */
+export const asOneCall = <D extends { audit?: Audit }>(deps: D, repetitionId?: string): D =>
+  deps.audit && repetitionId !== undefined
+    ? { ...deps, audit: { ...deps.audit, auditId: repetitionId } }
+    : deps;
+
 /** The same, for a command of an operator. */
 export const asOperator = <D extends object>(deps: D, command: string): D & { audit: Audit } =>
   withAudit(deps, {

@@ -41,6 +41,11 @@ const makeCounts = (registers: Registry[]) => ({
     labelNames: ['source', 'result'],
     registers,
   }),
+  connectionsRefused: new Counter({
+    name: 'trunkline_connections_refused_total',
+    help: 'Connections that were closed unheard, because this process had CONNECTIONS_MAX.',
+    registers,
+  }),
   found: new Counter({
     name: 'trunkline_sweeper_found_total',
     help: 'Work that no job had found in time, by kind. Some after a crash; much without one is a fault.',
@@ -90,6 +95,11 @@ const makeGauges = (registers: Registry[]) => ({
     name: 'trunkline_queue_oldest_seconds',
     help: 'How long the oldest work of a kind is overdue; 0 when none is. Told by the leading worker.',
     labelNames: ['queue'],
+    registers,
+  }),
+  streams: new Gauge({
+    name: 'trunkline_streams',
+    help: 'Streams that are open: what pages of the Console are told by.',
     registers,
   }),
   held: new Gauge({

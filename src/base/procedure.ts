@@ -7,6 +7,7 @@ import type { Deps } from './deps.ts';
 import { toIssues } from './parse.ts';
 import { Refusal, refusals } from './refusal.ts';
 import type { RefusalName } from './refusal.ts';
+import { untilOver } from './until_over.ts';
 
 /** Who works in the Console. */
 export type Person = { person_id: string; email: string; is_admin: boolean };
@@ -41,6 +42,11 @@ export type ProcedureContext = {
   findPerson: () => Promise<Person | null>;
   /** What a person may do in a project; null where they may not even see it, or there is none. */
   findRole: (person: Person, projectId: string) => Promise<MemberRole | null>;
+  /**
+   * Counts this request among those that look on at a project, or refuses where there are too many. Answers with
+   * what says that it is over: the client left, the session or the role ended, or the process stops.
+   */
+  openStream: (person: Person, projectId: string) => AbortSignal;
   /** Refuses unless this is the person's password. */
   confirm: (person: Person, password: string | undefined) => Promise<void>;
 };
@@ -79,11 +85,19 @@ export const toRefusal = ({ code, cause }: TRPCError): Refusal => {
   return new Refusal(namesOfCodes[code] ?? 'internal_error', { cause });
 };
 
+/** How often a stream that has nothing to say shows that it is there, and when a client gives it up for lost. */
+export const STREAM_PING_MS = 15_000;
+const STREAM_LOST_MS = 40_000;
+
 const t = initTRPC
   .context<ProcedureContext>()
   .meta<Declared>()
   .create({
     isDev: false,
+    sse: {
+      ping: { enabled: true, intervalMs: STREAM_PING_MS },
+      client: { reconnectAfterInactivityMs: STREAM_LOST_MS },
+    },
     errorFormatter: ({ shape, error, ctx }) => {
       const { reason, extras } = toRefusal(error);
       return {
@@ -111,9 +125,12 @@ const answerRefusals = t.middleware(async ({ next }) => {
   throw new TRPCError({ code, message: refusal.reason, cause: refusal });
 });
 
-/** A page of somebody else can make a browser send our cookie, but not claim our origin. */
+/**
+ * A page of somebody else can make a browser send our cookie, but not claim our origin. It shall not hold streams
+ * open either.
+ */
 const refuseForeignChanges = t.middleware(({ ctx, type, next }) => {
-  if (type === 'mutation' && !ctx.isFromOurPages) throw new Refusal('foreign_origin');
+  if (type !== 'query' && !ctx.isFromOurPages) throw new Refusal('foreign_origin');
   return next();
 });
 
@@ -176,6 +193,13 @@ const memberProcedure = (declared: Declared & { needs: MemberRole }) =>
 export const projectProcedure = memberProcedure({ needs: 'viewer' });
 /** The same for a mutation that changes nothing: it is posted only because its input is large. */
 export const readingProcedure = memberProcedure({ needs: 'viewer', isReading: true });
+/** For everybody who may see the project, looking on: a stream that ends with their session or their role. */
+export const liveProcedure = projectProcedure.use(async ({ ctx, input, next }) => {
+  const over = ctx.openStream(ctx.person, input.projectId);
+  const result = await next({ ctx: { over } });
+  if (!result.ok) return result;
+  return { ...result, data: untilOver(result.data as AsyncIterator<unknown>, over) };
+});
 /** For who does the daily work. */
 export const editorProcedure = memberProcedure({ needs: 'editor' });
 /** For who decides about the project: members, keys, settings. */

@@ -105,6 +105,11 @@ export const refusals = {
     detail:
       'The template has a newer version than the one you say. Read it, then decide what your change is.',
   },
+  folder_changed: {
+    status: 409,
+    detail:
+      'What these files were made from, or were compared with, was changed meanwhile. Look again.',
+  },
   template_archived: {
     status: 409,
     detail: 'The template is archived. Restore it first.',
@@ -169,6 +174,10 @@ export const refusals = {
   too_many_sign_ins: {
     status: 429,
     detail: 'Too many attempts to sign in. Wait, then try again.',
+  },
+  too_many_streams: {
+    status: 429,
+    detail: 'As many pages look on at once as may. Close one, or ask instead of being told.',
   },
   headers_too_large: { status: 431, detail: 'The request headers are too large.' },
   internal_error: {

@@ -106,6 +106,8 @@ export type JsonRoute<Body = unknown, Query = unknown, Found = unknown> = Descri
   /** Who sends no body has sent `{}`, and need not say that it is JSON. */
   isBodyOptional?: boolean;
   bodyBytesMax?: number;
+  /** The anonymous ids that a body names: with a publishable key each has a limit of its own. */
+  devicesOf?: (body: Body, found: Found) => readonly string[];
   query?: z.ZodType<Query>;
   handle: (inbound: Inbound<Body, Query, Found>) => Promise<unknown>;
 };

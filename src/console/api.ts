@@ -1,4 +1,10 @@
-import { createTRPCClient, httpBatchLink, TRPCClientError } from '@trpc/client';
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpSubscriptionLink,
+  splitLink,
+  TRPCClientError,
+} from '@trpc/client';
 import type { inferRouterOutputs } from '@trpc/server';
 import type { AppRouter } from '../admin/router.ts';
 
@@ -6,16 +12,24 @@ import type { AppRouter } from '../admin/router.ts';
 const BATCH_CALLS_MAX = 20;
 const URL_CHARS_MAX = 4_000;
 
+const url = '/admin/trpc';
+
 /** The admin API of the installation that this page came from. The browser keeps the session. */
 export const api = createTRPCClient<AppRouter>({
   links: [
-    httpBatchLink({ url: '/admin/trpc', maxItems: BATCH_CALLS_MAX, maxURLLength: URL_CHARS_MAX }),
+    splitLink({
+      condition: ({ type }) => type === 'subscription',
+      true: httpSubscriptionLink({ url }),
+      false: httpBatchLink({ url, maxItems: BATCH_CALLS_MAX, maxURLLength: URL_CHARS_MAX }),
+    }),
   ],
 });
 
 export type Outputs = inferRouterOutputs<AppRouter>;
 export type Person = NonNullable<Outputs['session']['current']['person']>;
 export type Project = Outputs['projects']['list']['items'][number];
+export type Sending = Outputs['installation']['sending'];
+export type Resumed = Outputs['installation']['resumeSending'];
 export type Overview = Outputs['overview']['read'];
 export type Entry = Outputs['events']['list']['items'][number];
 export type Send = Outputs['sends']['list']['items'][number];

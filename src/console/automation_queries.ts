@@ -1,6 +1,8 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from './api.ts';
 import type { Outputs } from './api.ts';
+import { followSimulation } from './follow_simulation.ts';
+import type { Followed } from './follow_simulation.ts';
 
 export type ListedAutomation = Outputs['automations']['list']['items'][number];
 export type Automation = Outputs['automations']['read'];
@@ -11,6 +13,8 @@ export type Explanation = Outputs['automations']['explain'];
 export type Endpoint = Outputs['automations']['endpoints']['items'][number];
 
 const COUNTS_EVERY_MS = 5_000;
+/** Of all of them, which costs more. */
+const LIST_EVERY_MS = 15_000;
 const CHOICES_MAX = 200;
 const RECENT_EVENTS_MAX = 200;
 
@@ -24,7 +28,7 @@ export const automations = (projectId: string) =>
     queryKey: ['automations', projectId, 'all'],
     queryFn: ({ pageParam, signal }) =>
       api.automations.list.query({ projectId, cursor: pageParam }, { signal }),
-    refetchInterval: COUNTS_EVERY_MS,
+    refetchInterval: LIST_EVERY_MS,
     ...paged,
   });
 
@@ -61,6 +65,14 @@ export const checked = (projectId: string, definition: unknown) =>
     placeholderData: keepPreviousData,
   });
 
+/** How far the last simulation of an automation is, while it runs. */
+export const simulationProgress = (projectId: string, automationId: string) =>
+  queryOptions<Followed | null>({
+    queryKey: ['simulation_progress', projectId, automationId],
+    queryFn: () => null,
+    enabled: false,
+  });
+
 export const simulation = (
   projectId: string,
   automationId: string,
@@ -68,8 +80,13 @@ export const simulation = (
 ) =>
   queryOptions({
     queryKey: ['simulation', projectId, automationId, version, days],
-    queryFn: ({ signal }) =>
-      api.automations.simulate.query({ projectId, automationId, days, version }, { signal }),
+    queryFn: ({ signal, client }) => {
+      const { queryKey } = simulationProgress(projectId, automationId);
+      client.setQueryData(queryKey, null);
+      return followSimulation({ projectId, automationId, days, version }, signal, (progress) =>
+        client.setQueryData(queryKey, progress),
+      );
+    },
     retry: false,
     staleTime: 60_000,
   });
@@ -107,6 +124,15 @@ export const segmentStarts = (projectId: string, automationId: string) =>
         { signal },
       ),
     refetchInterval: COUNTS_EVERY_MS,
+    ...paged,
+  });
+
+/** Whom webhook steps may tell. */
+export const endpoints = (projectId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['endpoints', projectId, 'all'],
+    queryFn: ({ pageParam, signal }) =>
+      api.automations.endpoints.query({ projectId, cursor: pageParam }, { signal }),
     ...paged,
   });
 

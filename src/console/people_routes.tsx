@@ -27,6 +27,18 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'AuditPage'),
 });
 
+const retention = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/retention',
+  component: lazyRouteComponent(() => import('./pages/retention.tsx'), 'RetentionPage'),
+});
+
+const endpoints = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/endpoints',
+  component: lazyRouteComponent(() => import('./pages/endpoints.tsx'), 'EndpointsPage'),
+});
+
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
@@ -60,8 +72,8 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
 });
 
-/** Pages about who may do what, in a project. */
-export const settingRoutes = [members, keys, audit] as const;
+/** Pages about who may do what in a project, and about what it keeps and tells. */
+export const settingRoutes = [members, keys, audit, retention, endpoints] as const;
 /** Pages of whoever is signed in, and of administrators. */
 export const ownRoutes = [account, people, accessRequests] as const;
 /** Pages for people who have no account yet. */

@@ -3,9 +3,9 @@ import { api, isNotFound, isSignedOut } from './api.ts';
 import type { Send } from './api.ts';
 import type { Span } from './parts/spans.ts';
 
-const EVENTS_EVERY_MS = 2_000;
 const OVERVIEW_EVERY_MS = 15_000;
 const LONG_OVERVIEW_EVERY_MS = 60_000;
+const SENDING_EVERY_MS = 30_000;
 const PROJECTS_MAX = 200;
 const LATEST_EVENTS = 20;
 const RETRIES_MAX = 2;
@@ -36,6 +36,13 @@ export const projects = queryOptions({
   queryFn: ({ signal }) => api.projects.list.query({ limit: PROJECTS_MAX }, { signal }),
 });
 
+/** Whether mail leaves the house at all. */
+export const sending = queryOptions({
+  queryKey: ['sending'],
+  queryFn: ({ signal }) => api.installation.sending.query(undefined, { signal }),
+  refetchInterval: SENDING_EVERY_MS,
+});
+
 /** More is counted for a longer time, and less often. */
 export const overview = (projectId: string, span: Span) =>
   queryOptions({
@@ -44,11 +51,10 @@ export const overview = (projectId: string, span: Span) =>
     refetchInterval: span === 'day' ? OVERVIEW_EVERY_MS : LONG_OVERVIEW_EVERY_MS,
   });
 
-export const latestEvents = (projectId: string, isLive = true) =>
+export const latestEvents = (projectId: string) =>
   queryOptions({
     queryKey: ['events', projectId],
     queryFn: ({ signal }) => api.events.list.query({ projectId, limit: LATEST_EVENTS }, { signal }),
-    refetchInterval: isLive ? EVENTS_EVERY_MS : false,
   });
 
 export const paged = {
@@ -160,4 +166,12 @@ export const webhookTokens = (projectId: string) =>
   queryOptions({
     queryKey: ['webhook_tokens', projectId],
     queryFn: ({ signal }) => api.webhookTokens.list.query({ projectId }, { signal }),
+  });
+
+/** How long is kept what goes by itself. */
+export const retention = (projectId: string) =>
+  queryOptions({
+    queryKey: ['retention', projectId],
+    queryFn: ({ signal }) => api.retention.read.query({ projectId }, { signal }),
+    staleTime: Infinity,
   });

@@ -9,6 +9,14 @@ export const root = createRootRoute({ notFoundComponent: Missing });
 export const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Of pages that tell of one person if they are asked about one: whom, by the id of their profile. */
+export type AboutPerson = { person?: string | undefined };
+export const aboutPerson = ({ person }: Record<string, unknown>): AboutPerson => ({
+  person: typeof person === 'string' && UUID.test(person) ? person : undefined,
+});
+
 /** Everything that needs a session. */
 export const signedIn = createRoute({
   getParentRoute: () => root,

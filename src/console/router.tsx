@@ -7,7 +7,7 @@ import { NoProject } from './pages/no_project.tsx';
 import { SignIn } from './pages/sign_in.tsx';
 import { openRoutes, ownRoutes, settingRoutes } from './people_routes.tsx';
 import { projects, queryClient } from './queries.ts';
-import { project, root, signedIn, text } from './roots.tsx';
+import { aboutPerson, project, root, signedIn, text } from './roots.tsx';
 import type { AddressFilter, SendFilter } from './queries.ts';
 import { lastProject } from './last_project.ts';
 import { whoRoutes } from './who_routes.tsx';
@@ -118,6 +118,7 @@ const webhooks = createRoute({
 const automations = createRoute({
   getParentRoute: () => project,
   path: '/automations',
+  validateSearch: aboutPerson,
   component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
 });
 
@@ -130,6 +131,7 @@ const newAutomation = createRoute({
 const automation = createRoute({
   getParentRoute: () => project,
   path: '/automations/$automationId',
+  validateSearch: aboutPerson,
   component: lazyRouteComponent(() => import('./pages/automation.tsx'), 'AutomationPage'),
 });
 
@@ -154,6 +156,7 @@ const template = createRoute({
 const segments = createRoute({
   getParentRoute: () => project,
   path: '/segments',
+  validateSearch: aboutPerson,
   component: lazyRouteComponent(() => import('./pages/segments.tsx'), 'SegmentsPage'),
 });
 
@@ -166,6 +169,7 @@ const newSegment = createRoute({
 const segment = createRoute({
   getParentRoute: () => project,
   path: '/segments/$segmentId',
+  validateSearch: aboutPerson,
   component: lazyRouteComponent(() => import('./pages/segment.tsx'), 'SegmentPage'),
 });
 

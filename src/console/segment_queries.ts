@@ -8,7 +8,6 @@ export type SegmentDefinition = Definition;
 export type Counted = Outputs['segments']['preview'];
 export type Explained = Outputs['segments']['explain'];
 
-const WHILE_FILLING_MS = 1_500;
 const COUNTS_EVERY_MS = 10_000;
 
 const paged = {
@@ -16,15 +15,11 @@ const paged = {
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
 };
 
-const paceOf = (segments: readonly Segment[]): number =>
-  segments.some(({ status }) => status !== 'ready') ? WHILE_FILLING_MS : COUNTS_EVERY_MS;
-
 export const segments = (projectId: string) =>
   infiniteQueryOptions({
     queryKey: ['segments', projectId, 'all'],
     queryFn: ({ pageParam, signal }) =>
       api.segments.list.query({ projectId, cursor: pageParam }, { signal }),
-    refetchInterval: ({ state }) => paceOf(state.data?.pages.flatMap(({ items }) => items) ?? []),
     ...paged,
   });
 
@@ -32,7 +27,6 @@ export const segment = (projectId: string, segmentId: string) =>
   queryOptions({
     queryKey: ['segments', projectId, segmentId],
     queryFn: ({ signal }) => api.segments.read.query({ projectId, segmentId }, { signal }),
-    refetchInterval: ({ state }) => paceOf(state.data ? [state.data] : []),
   });
 
 /** Who would be in it. What is superseded is not waited for. */

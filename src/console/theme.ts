@@ -1,4 +1,4 @@
-import { createTheme } from '@mantine/core';
+import { Badge, createTheme } from '@mantine/core';
 
 /** The system's own typeface: nothing to load, nothing to jump. */
 const SYSTEM_FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
@@ -10,4 +10,6 @@ export const theme = createTheme({
   primaryShade: 9,
   defaultRadius: 'md',
   cursorType: 'pointer',
+  // Words as they are written everywhere else.
+  components: { Badge: Badge.extend({ defaultProps: { tt: 'none' } }) },
 });

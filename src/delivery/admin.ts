@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import { EMAIL_CHARS_MAX } from '../base/email_address.ts';
-import { listInput } from '../base/page.ts';
-import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
+import { watch } from '../base/feeds.ts';
+import { listInput, PAGE_ITEMS_DEFAULT } from '../base/page.ts';
+import { editorProcedure, liveProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { readSend } from './read_send.ts';
 import { cancel, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
@@ -13,6 +15,10 @@ const Filter = z.object({
   status: z.enum(SHOWN_STATUSES).optional(),
   email: z.string().min(1).max(EMAIL_CHARS_MAX).optional(),
 });
+const latest = {
+  name: 'sends.latest',
+  read: (scope: Scope) => pageSends(scope, { limit: PAGE_ITEMS_DEFAULT }),
+};
 const OfSend = z.object({ sendId: z.uuid() });
 
 export const sendProcedures = router({
@@ -23,6 +29,11 @@ export const sendProcedures = router({
     .query(({ ctx, input }) =>
       inProject(ctx.deps, input.projectId, (scope) => pageSends(scope, input)),
     ),
+
+  /** The first page of the log as it stands, and again each time that something in it has changed. */
+  latest: liveProcedure.subscription(({ ctx, input: { projectId } }) =>
+    watch(ctx.deps, { projectId, source: latest }, ctx.over),
+  ),
 
   read: projectProcedure
     .input(OfSend)

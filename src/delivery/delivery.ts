@@ -26,6 +26,8 @@ export { readSend } from './read_send.ts';
 export type { ReadSend } from './read_send.ts';
 export { findSend } from './resolve.ts';
 export { holdRestored } from './sweep_queries.ts';
+export { FAILOVERS, OVERDUE, resume } from './resume.ts';
+export type { Resumed, Resuming } from './resume.ts';
 export { releaseRamped } from './release_ramped.ts';
 export { observeHandOffs, observeHint } from './observe.ts';
 export { CATEGORIES, ON_UNKNOWN } from './queries.ts';

@@ -24,12 +24,12 @@ export type SnsNetwork = {
 type Cached = { got: Promise<Got>; until: number };
 
 /** Keeps what each address answered for a while; what could not be reached is asked for again. */
-export const cachedFor = (fetch: (url: URL) => Promise<Got>, now = Date.now) => {
+export const cachedFor = (ask: (url: URL) => Promise<Got>, now = Date.now) => {
   const cache = new Map<string, Cached>();
   return (url: URL): Promise<Got> => {
     const known = cache.get(url.href);
     if (known && known.until > now()) return known.got;
-    const cached: Cached = { got: fetch(url), until: now() + CACHED_MS };
+    const cached: Cached = { got: ask(url), until: now() + CACHED_MS };
     cache.delete(url.href);
     const [oldest] = cache.keys();
     if (cache.size >= CACHED_MAX && oldest !== undefined) cache.delete(oldest);

@@ -3,11 +3,20 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
 import Koa from 'koa';
-import { adminDoor, consoleDoor, previewDoor } from '../admin/admin.ts';
+import type { Middleware } from 'koa';
+import {
+  adminDoor,
+  consoleDoor,
+  endStreams,
+  folderLimits,
+  previewDoor,
+  streamLimits,
+} from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
 import { KEPT_HOURS } from '../base/idempotency.ts';
 import { PAGE_ITEMS_MAX } from '../base/page.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
+import { Refusal } from '../base/refusal.ts';
 import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import type { Config } from '../config.ts';
@@ -20,7 +29,7 @@ import type { Readiness } from './health.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
 import { identify } from './identify.ts';
 import { makeLimits } from './limits.ts';
-import { mountMetrics, timeRequests } from './metrics.ts';
+import { countRefused, mountMetrics, timeRequests } from './metrics.ts';
 import { mountRoutes, refuseOtherMethods } from './mount.ts';
 import { startPresence } from './presence.ts';
 import { routes } from './routes.ts';
@@ -37,6 +46,8 @@ export const TIMEOUTS = {
   checkMs: 1_000,
 };
 export const HEADER_BYTES_MAX = 16 * 1024;
+/** Proxies add a few dozen; nobody has a use for more than this. */
+export const HEADERS_MAX = 100;
 
 /** What the installation grants, as far as it has a bound; 0 is none. */
 const rateLimits = (config: Config): Limit[] => {
@@ -44,6 +55,7 @@ const rateLimits = (config: Config): Limit[] => {
     'Requests with a server key': [config.rateLimitServer, 'each key'],
     'Requests with a publishable key': [config.rateLimitPublishable, 'each key'],
     'The same from one address': [config.rateLimitAddress, 'each address'],
+    'The same with one anonymous id': [config.rateLimitAnonymous, 'each anonymous id'],
   } as const;
   return Object.entries(granted)
     .filter(([, [value]]) => value > 0)
@@ -55,6 +67,8 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   ...rateLimits(config),
   { name: 'Items on a page', value: PAGE_ITEMS_MAX, unit: 'items', where: '`limit`' },
   ...unsubscribeLimits,
+  ...streamLimits,
+  ...folderLimits,
   { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
   {
     name: 'Idempotency-Key',
@@ -70,6 +84,13 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   },
   { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
   { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
+  { name: 'Number of headers', value: HEADERS_MAX, unit: 'items', where: 'headers' },
+  {
+    name: 'Connections at a time, per process',
+    value: config.connectionsMax,
+    unit: 'items',
+    where: 'connection',
+  },
   {
     name: 'Time for headers to arrive',
     value: TIMEOUTS.headersMs,
@@ -84,9 +105,15 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   },
 ];
 
-const CONNECTIONS_MAX = 10_000;
 const DRAIN_TIMEOUT_MS = 10_000;
 const DRAIN_SWEEP_MS = 50;
+
+const refuseManyHeaders: Middleware = (ctx, next) => {
+  // Names and values, one after the other.
+  if (ctx.req.rawHeaders.length > 2 * HEADERS_MAX)
+    throw new Refusal('headers_too_large', { detail: `Send at most ${HEADERS_MAX} headers.` });
+  return next();
+};
 
 /** The Koa application. A worker's has health only: it never serves /v1. */
 export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa => {
@@ -103,6 +130,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(identify).use(timeRequests(deps)).use(answerErrors(deps.log)).use(requireHost);
+  app.use(refuseManyHeaders);
   if (withApi) app.use(leadToDocs).use(adminDoor(deps)).use(previewDoor(deps)).use(consoleDoor());
   app.use((ctx, next) => {
     // Whoever keeps its connection must not find it reset after the answer.
@@ -110,7 +138,11 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
     return next();
   });
   app.use(refuseOtherMethods).use(router.routes());
-  app.on('error', (error: Error) => deps.log.error({ err: error }, 'answer could not be written'));
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever looks on at something leaves when they have seen enough.
+    if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    deps.log.error({ err: error }, 'answer could not be written');
+  });
   return app;
 };
 
@@ -125,9 +157,13 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     });
   });
 
-/** Stops taking connections, lets running requests end, and closes what becomes idle. */
-const drain = async (server: Server): Promise<void> => {
-  const sweep = setInterval(() => server.closeIdleConnections(), DRAIN_SWEEP_MS);
+/** Stops taking connections, lets running requests end, and closes what becomes idle. Streams end by being ended. */
+const drain = async (server: Server, deps: Deps): Promise<void> => {
+  endStreams(deps);
+  const sweep = setInterval(() => {
+    endStreams(deps);
+    server.closeIdleConnections();
+  }, DRAIN_SWEEP_MS);
   const giveUp = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
@@ -136,7 +172,7 @@ const drain = async (server: Server): Promise<void> => {
   clearTimeout(giveUp);
 };
 
-const makeServer = (app: Koa, timeouts: typeof TIMEOUTS): Server => {
+const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => {
   const handle = app.callback();
   const server = createServer({
     // Node refuses what reaches its bound, and counts the path, names and values.
@@ -147,7 +183,8 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS): Server => {
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: timeouts.checkMs,
   });
-  server.maxConnections = CONNECTIONS_MAX;
+  server.maxConnections = deps.config.connectionsMax;
+  countRefused(server, deps);
   answerBrokenRequests(server);
   const serve = (request: IncomingMessage, response: ServerResponse): void =>
     void handle(request, response);
@@ -172,13 +209,14 @@ export const openApi = async (
   withApi: boolean,
   timeouts = TIMEOUTS,
 ): Promise<Listening> => {
-  const server = makeServer(makeApp(deps, readiness, withApi), timeouts);
+  const app = makeApp(deps, readiness, withApi);
+  const server = makeServer(app, timeouts, deps);
   await listen(server, deps.config.port, deps.config.host);
   const presence = withApi ? await joinOthers(deps) : null;
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
-      await drain(server);
+      await drain(server, deps);
       await presence?.stop();
     },
   };

@@ -27,3 +27,18 @@ export const limitRequest = async (
   const exceeded = standings.find(({ isExceeded }) => isExceeded);
   if (exceeded) throw new Refusal('rate_limited', { retryAfterSeconds: exceeded.resetSeconds });
 };
+
+/** The same for what the body of a page's request names: one device is not many, wherever it posts from. */
+export const limitDevices = async (
+  { config, resources }: Deps,
+  ctx: Context,
+  { caller, keyId }: Key,
+  anonymousIds: readonly string[],
+): Promise<void> => {
+  if (caller.kind !== 'publishable') return;
+  const exceeded = await resources.of(makeLimits, config).takeDevices(keyId, anonymousIds);
+  if (!exceeded) return;
+  ctx.set('RateLimit-Policy', toPolicy(exceeded));
+  ctx.set('RateLimit', toState(exceeded));
+  throw new Refusal('rate_limited', { retryAfterSeconds: exceeded.resetSeconds });
+};

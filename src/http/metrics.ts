@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { Server } from 'node:http';
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
@@ -54,4 +55,10 @@ export const timeRequests = (deps: Deps): Middleware => {
     const method = METHODS.has(ctx.method) ? ctx.method : 'other';
     requests.observe({ method, route: routeOf(ctx), status: ctx.status }, secondsSince(startedAt));
   };
+};
+
+/** Counts the connections that a server has no room for: whoever made them is told nothing. */
+export const countRefused = (server: Server, deps: Deps): void => {
+  const { connectionsRefused } = metricsOf(deps);
+  server.on('drop', () => connectionsRefused.inc());
 };

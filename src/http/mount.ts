@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
 import type { Middleware } from 'koa';
 import { z } from 'zod';
-import { listPathTargets, listTargets, withAudit } from '../base/audit.ts';
+import { asOneCall, listPathTargets, listTargets, withAudit } from '../base/audit.ts';
 import type { Deps } from '../base/deps.ts';
 import { parseStrictJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
@@ -16,7 +16,7 @@ import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
 import { takesIdempotencyKey } from './openapi_headers.ts';
-import { limitRequest } from './limit_requests.ts';
+import { limitDevices, limitRequest } from './limit_requests.ts';
 import { sendStream } from './send_stream.ts';
 import { readBearer, readWriteKey } from './tokens.ts';
 import { checkPath, readQuery } from './url.ts';
@@ -119,10 +119,18 @@ const answerJson = async (
   const bytes = await readJsonBytes(declared, ctx);
   const isLeftOut = declared.isBodyOptional && bytes.length === 0;
   const body = declared.body && parse(declared.body, isLeftOut ? {} : parseStrictJson(bytes));
+  await limitDevices(deps, ctx, key, declared.devicesOf?.(body, found) ?? []);
   const audited = isAudited(declared) ? auditedBy(deps, declared, { ctx, ...key }, body) : deps;
   const run = async (repeatable: Pick<Addressed, 'repetitionId'>): Promise<Answer> => ({
     status: declared.status,
-    body: await declared.handle({ ...addressed, ...repeatable, deps: audited, found, query, body }),
+    body: await declared.handle({
+      ...addressed,
+      ...repeatable,
+      deps: asOneCall(audited, repeatable.repetitionId),
+      found,
+      query,
+      body,
+    }),
   });
   if (!keyed) return { ...(await run({})), isReplayed: false };
   return answerOnce(

@@ -68,9 +68,9 @@ export const logFailed = (
   projectId: string,
   failed: readonly Failed[],
 ): void => {
-  for (const { error, ...postponed } of failed) {
-    log[postponed.failure_count === 1 ? 'error' : 'warn'](
-      { err: error, project_id: projectId, ...postponed },
+  for (const { error, event_id, failure_count, retry_at } of failed) {
+    log[failure_count === 1 ? 'error' : 'warn'](
+      { err: error, project_id: projectId, event_id, failure_count, retry_at },
       'an event cannot be processed; it is tried again',
     );
   }

@@ -38,6 +38,7 @@ export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
 export {
+  devicesOf,
   EVENT_NAME_CHARS_MAX,
   EventInput,
   EventName,

@@ -18,6 +18,7 @@ import {
   BatchInput,
   EVENT_BYTES_MAX,
   EVENT_NAME_CHARS_MAX,
+  devicesOf,
   EventInput,
   IDENTIFIER_CHARS_MAX,
   MESSAGE_ID_CHARS_MAX,
@@ -42,6 +43,7 @@ export const ingestRoutes = [
     refusals,
     body: EventInput,
     bodyBytesMax: REQUEST_BYTES_MAX,
+    devicesOf,
     status: 202,
     answer: AcceptedAnswer,
     handle: ({ deps, caller, body, repetitionId }) => acceptOne(deps, caller, body, repetitionId),
@@ -58,6 +60,7 @@ export const ingestRoutes = [
     refusals,
     body: BatchInput,
     bodyBytesMax: REQUEST_BYTES_MAX,
+    devicesOf: ({ events }) => events.flatMap(devicesOf),
     status: 202,
     answer: AcceptedAnswer,
     example: {

@@ -20,6 +20,10 @@ export const NOBODY: ReadonlySet<string> = new Set([
   '00000000-0000-0000-0000-000000000000',
 ]);
 
+/** The anonymous ids that something names: one, or none. */
+export const devicesOf = ({ anonymous_id }: { anonymous_id?: string | undefined }): string[] =>
+  anonymous_id === undefined ? [] : [anonymous_id];
+
 /** A name with its letters, and without what stands above and below them. */
 export const withoutAccents = (name: string): string =>
   name.normalize('NFKD').replaceAll(/\p{M}+/gu, '');

@@ -6,6 +6,7 @@ import { NothingNeeded, route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
+import { devicesOf } from '../ingest/ingest.ts';
 import { alias, identify } from './identify.ts';
 import type { OnLinked } from './identify.ts';
 import { toLink } from './link.ts';
@@ -52,6 +53,7 @@ const linkingRoutes = (onLinked: OnLinked) => [
       'It is the same also while one of them is being erased, who is linked to nobody and told nothing.',
     refusals: ['occurred_at_out_of_range'],
     body: IdentifyInput,
+    devicesOf,
     status: 202,
     answer: z.strictObject({ accepted: z.literal(1) }).meta({ id: 'Identified' }),
     handle: async ({ deps, caller, body, repetitionId }) => {

@@ -19,6 +19,7 @@ import {
   TRAIT_KEYS_MAX,
   TRAITS_BYTES_MAX,
 } from './traits.ts';
+import { undoPreviewLimits } from './undo_preview.ts';
 import type { ListRuns } from './undo_preview.ts';
 
 const TimelineQuery = z.strictObject({
@@ -94,4 +95,5 @@ export const profileLimits: readonly Limit[] = [
     unit: 'characters',
     where: '`email`',
   },
+  ...undoPreviewLimits,
 ];

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
+import type { Limit } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
@@ -14,6 +15,21 @@ import { PREVIEW_SHOWN } from './shown.ts';
 export const UNDO_EVENTS_MAX = 10_000;
 /** How many runs are named: the newest. */
 export const UNDO_RUNS_MAX = 50;
+
+export const undoPreviewLimits: readonly Limit[] = [
+  {
+    name: 'Events that an undo preview counts',
+    value: UNDO_EVENTS_MAX,
+    unit: 'items',
+    where: '`events`',
+  },
+  {
+    name: 'Runs that an undo preview names',
+    value: UNDO_RUNS_MAX,
+    unit: 'items',
+    where: '`runs`',
+  },
+];
 
 const Address = z.string().nullable();
 const Change = z.strictObject({

@@ -25,6 +25,7 @@ export { isUsable } from './records.ts';
 export { listEventVariables } from './event_variables.ts';
 export { withUnsubscribe } from './unsubscribe_footer.ts';
 export type { Rendered, RenderOutcome } from './render.ts';
+export { NewTemplate } from './schema.ts';
 export type { TemplateText };
 export { toSample } from './variables.ts';
 export type { Sample, Variables } from './variables.ts';
@@ -89,19 +90,27 @@ const examineHere = async (given: TemplateText): Promise<Accepted> => {
   return accept(given.name, written, await examine(written));
 };
 
+/** How a template is looked at before it is kept. */
+export type Examine = (given: TemplateText) => Promise<Accepted>;
+
 /** Keeps what a template says from now on as its next version, which never changes. Answers its number. */
 export const saveVersion = async (
   scope: Scope,
   templateId: string,
   given: TemplateText,
+  examineIt: Examine = examineHere,
 ): Promise<number> => {
-  const head = await keepVersion(scope, templateId, await examineHere(given), null);
+  const head = await keepVersion(scope, templateId, await examineIt(given), null);
   return head.latest_version;
 };
 
 /** Keeps a new template as its version 1. */
-export const saveTemplate = async (scope: Scope, given: TemplateText): Promise<string> => {
+export const saveTemplate = async (
+  scope: Scope,
+  given: TemplateText,
+  examineIt: Examine = examineHere,
+): Promise<string> => {
   const templateId = newId();
-  await keepTemplate(scope, templateId, await examineHere(given));
+  await keepTemplate(scope, templateId, await examineIt(given));
   return templateId;
 };

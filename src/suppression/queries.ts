@@ -51,14 +51,13 @@ export type Listed = z.output<typeof Listed>;
 export type AddressPage = {
   limit: number;
   before: { since: Date; addressKey: Buffer } | null;
-  /** Only this address. */
+  /** Only this address; of suppressions, only what this source said. */
   addressKey: Buffer | null;
+  source: string | null;
 };
 
-export const listSuppressed = (
-  { tx, projectId }: Scope,
-  { limit, before, addressKey }: AddressPage,
-) => {
+export const listSuppressed = ({ tx, projectId }: Scope, page: AddressPage) => {
+  const { limit, before, addressKey, source } = page;
   const earlier = before
     ? sql.fragment`and (suppressed_at, address_key)
         < (${sql.timestamp(before.since)}, ${sql.binary(before.addressKey)})`
@@ -66,9 +65,10 @@ export const listSuppressed = (
   const same = addressKey
     ? sql.fragment`and address_key = ${sql.binary(addressKey)}`
     : sql.fragment``;
+  const told = source === null ? sql.fragment`` : sql.fragment`and source = ${source}`;
   return tx.any(sql.type(Listed)`
     select email, reason, source, suppressed_at, address_key from suppression.addresses
-    where project_id = ${projectId} and suppressed_at is not null ${earlier} ${same}
+    where project_id = ${projectId} and suppressed_at is not null ${earlier} ${same} ${told}
     order by suppressed_at desc, address_key desc
     limit ${limit}
   `);

@@ -59,6 +59,19 @@ const AddressQuery = z.strictObject({
     .meta({ description: 'Only this address, in whatever case.' }),
 });
 
+const SOURCE = /^[a-z][a-z0-9_/-]{0,63}$/;
+
+const SuppressionQuery = AddressQuery.extend({
+  source: z
+    .string()
+    .regex(SOURCE, 'must be a source as suppressions show it, such as webhook/smtp')
+    .optional()
+    .meta({
+      description:
+        'Only what this source said, such as `webhook/smtp`: to look it through, and lift.',
+    }),
+});
+
 const readRoutes = [
   route({
     method: 'GET',
@@ -67,8 +80,8 @@ const readRoutes = [
     summary: 'List suppressed addresses, newest first.',
     description:
       'Asked with `email`, whether that address is: one item, or none. An address is found also after its person ' +
-      'was erased.',
-    query: AddressQuery,
+      'was erased. Asked with `source`, those that this source suppressed.',
+    query: SuppressionQuery,
     status: 200,
     answer: pageOf(Suppression),
     handle: ({ deps, caller, query }) =>

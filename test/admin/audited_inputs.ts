@@ -1,4 +1,5 @@
 import { newId } from '../../src/base/ids.ts';
+import { holdSending } from '../../src/base/sending.ts';
 import { SHOWN_EMAIL, SHOWN_ID } from '../http/as_shown.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -106,6 +107,13 @@ export const changes: Record<string, Change> = {
   'people.remove': {
     in: 'installation',
     input: async (given) => ({ personId: await member(given), password }),
+  },
+  'installation.resumeSending': {
+    in: 'installation',
+    input: async ({ database }) => {
+      await holdSending(database.deps.db);
+      return { overdue: 'send', password };
+    },
   },
   'projects.make': { in: 'project', input: () => ({ name: 'Another' }) },
   'projects.rename': { in: 'project', input: () => ({ name: 'Renamed' }) },

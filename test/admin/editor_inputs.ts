@@ -21,12 +21,19 @@ const change = (like: string, input: Change['input']): Change => ({ in: 'project
 const onAutomation = (verb: string): Change =>
   change(`POST ${AUTOMATION}/${verb}`, () => ({ automationId }));
 
+/** A folder with one template. */
+const FILES = {
+  'templates/hello.json': JSON.stringify({ name: 'Hello', subject: 'Hello' }),
+  'templates/hello.html': '<p>Hello</p>',
+};
+
 /** What is changed in the Console's editors. */
 export const editorChanges: Record<string, Change> = {
   'readyMade.adopt': change('POST /v1/automations', () => ({
     key: 'win_back',
     providerId: SHOWN_ID,
   })),
+  'folder.applyFiles': { in: 'project', input: () => ({ files: FILES }) },
   'automations.create': change('POST /v1/automations', ({ body }) => body),
   'automations.save': change(`POST ${AUTOMATION}/versions`, ({ body }) => ({
     automationId,
@@ -54,6 +61,17 @@ export const editorChanges: Record<string, Change> = {
   })),
   'automations.cancelSegmentStart': change('POST /v1/segment-starts/{id}/cancel', () => ({
     startId: SHOWN_ID,
+  })),
+  'endpoints.add': change('POST /v1/webhook-endpoints', ({ body }) => ({ endpoint: body })),
+  'endpoints.edit': change('PATCH /v1/webhook-endpoints/{id}', ({ body }) => ({
+    endpointId: SHOWN_ID,
+    change: body,
+  })),
+  'endpoints.rotateSecret': change('POST /v1/webhook-endpoints/{id}/rotate-secret', () => ({
+    endpointId: SHOWN_ID,
+  })),
+  'endpoints.remove': change('DELETE /v1/webhook-endpoints/{id}', () => ({
+    endpointId: SHOWN_ID,
   })),
   'templates.create': change(`POST ${TEMPLATES}`, ({ body }) => ({ template: body })),
   'templates.save': change(`POST ${TEMPLATES}/{id}/versions`, ({ body }) => ({
@@ -84,6 +102,7 @@ export const editorChanges: Record<string, Change> = {
 
 /** What the editors only ask. */
 export const editorReadings: Record<string, Tried> = {
+  'folder.compareFiles': { input: () => ({ files: FILES }) },
   'automations.check': { input: () => ({ definition: {} }) },
   'templates.preview': { input: () => ({ draft: { template: HELLO } }) },
   'segments.preview': { like: 'POST /v1/segment-previews', input: ({ body }) => body },

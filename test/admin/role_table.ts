@@ -1,8 +1,11 @@
 import { appRouter } from '../../src/admin/router.ts';
+import { PasswordAgain } from '../../src/base/procedure.ts';
 import type { Declared, Needs } from '../../src/base/procedure.ts';
 
+type ProcedureType = 'query' | 'mutation' | 'subscription';
+
 /** Every procedure, what kind it is and whom it is for. A new one fails until somebody has decided. */
-export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
+export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'session.signIn': 'mutation nobody',
   'session.signOut': 'mutation person',
   'session.current': 'query nobody',
@@ -19,6 +22,8 @@ export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
   'people.invite': 'mutation admin',
   'people.revokeInvitation': 'mutation admin',
   'people.remove': 'mutation admin',
+  'installation.sending': 'query person',
+  'installation.resumeSending': 'mutation admin',
   'projects.list': 'query person',
   'projects.make': 'mutation admin',
   'projects.rename': 'mutation owner',
@@ -33,12 +38,15 @@ export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
   'invitations.accept': 'mutation nobody',
   'audit.list': 'query owner',
   'audit.ofInstallation': 'query admin',
+  'retention.read': 'query viewer',
   'keys.list': 'query owner',
   'keys.issue': 'mutation owner',
   'keys.revoke': 'mutation owner',
   'overview.read': 'query viewer',
   'events.list': 'query viewer',
+  'events.latest': 'subscription viewer',
   'sends.list': 'query viewer',
+  'sends.latest': 'subscription viewer',
   'sends.read': 'query viewer',
   'sends.resolve': 'mutation editor',
   'sends.sendAgain': 'mutation editor',
@@ -63,6 +71,9 @@ export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
   'suppressions.undoImport': 'mutation editor',
   'readyMade.list': 'query viewer',
   'readyMade.adopt': 'mutation editor',
+  'folder.exportFiles': 'query viewer',
+  'folder.compareFiles': 'mutation viewer',
+  'folder.applyFiles': 'mutation editor',
   'automations.list': 'query viewer',
   'automations.read': 'query viewer',
   'automations.versions': 'query viewer',
@@ -79,13 +90,20 @@ export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
   'automations.move': 'mutation editor',
   'automations.runs': 'query viewer',
   'automations.explain': 'query viewer',
+  'automations.explainSend': 'query viewer',
   'automations.simulate': 'query viewer',
+  'automations.simulation': 'subscription viewer',
   'automations.start': 'mutation editor',
   'automations.test': 'mutation editor',
   'automations.retry': 'mutation editor',
   'automations.segmentStarts': 'query viewer',
   'automations.startSegment': 'mutation editor',
   'automations.cancelSegmentStart': 'mutation editor',
+  'endpoints.read': 'query viewer',
+  'endpoints.add': 'mutation editor',
+  'endpoints.edit': 'mutation editor',
+  'endpoints.rotateSecret': 'mutation editor',
+  'endpoints.remove': 'mutation editor',
   'templates.list': 'query viewer',
   'templates.read': 'query viewer',
   'templates.versions': 'query viewer',
@@ -98,6 +116,7 @@ export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
   'templates.test': 'mutation editor',
   'segments.list': 'query viewer',
   'segments.read': 'query viewer',
+  'segments.progress': 'subscription viewer',
   'segments.members': 'query viewer',
   'segments.history': 'query viewer',
   'segments.days': 'query viewer',
@@ -125,10 +144,14 @@ export const roleTable: Record<string, `${'query' | 'mutation'} ${Needs}`> = {
   'webhookTokens.revoke': 'mutation owner',
 };
 
-type Procedure = { _def: { type: 'query' | 'mutation'; meta?: Partial<Declared> } };
+type Procedure = {
+  _def: { type: ProcedureType; meta?: Partial<Declared>; inputs: { shape?: object }[] };
+};
 
 /** Every procedure that there is, as it is declared. */
 export const procedures = Object.entries(appRouter._def.procedures).map(([name, procedure]) => {
-  const { type, meta } = (procedure as unknown as Procedure)._def;
-  return { name, type, needs: meta?.needs, isReading: meta?.isReading === true };
+  const { type, meta, inputs } = (procedure as unknown as Procedure)._def;
+  const { password } = PasswordAgain.shape;
+  const asksAgain = inputs.some(({ shape = {} }) => Object.values(shape).includes(password));
+  return { name, type, needs: meta?.needs, isReading: meta?.isReading === true, asksAgain };
 });

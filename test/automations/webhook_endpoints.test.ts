@@ -1,5 +1,8 @@
 // Endpoints as a caller of the API has them: the secret is shown once, and never where it could be read again.
 import { describe, expect, test } from 'vitest';
+import { changeEndpoint } from '../../src/automations/endpoint_acts.ts';
+import { disableEndpoint, findEndpoint } from '../../src/automations/endpoint_queries.ts';
+import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -63,6 +66,26 @@ test('200 PATCH: what said that it is gone is told again once somebody says so',
   const path = `${PATH}/${body.endpoint.id}`;
   expect((await ask('GET', path)).body).toMatchObject({ disabled_reason: 'gone' });
   expect((await ask('PATCH', path, { status: 'active' })).body).toMatchObject({
+    status: 'active',
+    disabled_reason: null,
+  });
+});
+
+test('what is changed beside somebody else changes that alone, and tells nobody who is gone', async () => {
+  const { body } = await ask('POST', PATH, given);
+  const asked = { deps: database.deps, projectId: api.project.project_id };
+  const { id } = body.endpoint;
+  const found = await inProject(asked.deps, asked.projectId, (scope) => findEndpoint(scope, id));
+  if (found === null) throw new Error('it was just made');
+  await inProject(asked.deps, asked.projectId, (scope) => disableEndpoint(scope, id, 'gone'));
+  const renamed = await changeEndpoint(asked, found, { name: 'Other' });
+  expect(renamed).toMatchObject({ name: 'Other', status: 'disabled', disabled_reason: 'gone' });
+  const again = await changeEndpoint(asked, found, { status: 'disabled' });
+  expect(again).toMatchObject({ name: 'Other', status: 'disabled', disabled_reason: 'gone' });
+  const moved = await changeEndpoint(asked, found, { status: 'active', url: `${given.url}&now` });
+  expect(moved).toMatchObject({
+    name: 'Other',
+    url: `${given.url}&now`,
     status: 'active',
     disabled_reason: null,
   });

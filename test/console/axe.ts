@@ -17,25 +17,39 @@ const GRAVE: Violation['impact'][] = ['serious', 'critical'];
 const FADES_MS_MAX = 2_000;
 const AXE_MS_MAX = 20_000;
 
-/** Nothing is judged while it fades in or out. */
+/** Nothing is judged while it fades in or out: what changed just now is drawn first, and begins to fade. */
 const settle = (page: Page): Promise<unknown> =>
   page.evaluate(`Promise.race([
     new Promise((resolve) => setTimeout(resolve, ${FADES_MS_MAX})),
-    Promise.all(
-      document.getAnimations()
-        .filter((one) => one.effect?.getTiming().iterations !== Infinity)
-        .map((one) => one.finished.catch(() => {})),
+    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(() =>
+      Promise.all(
+        document.getAnimations()
+          .filter((one) => one.effect?.getTiming().iterations !== Infinity)
+          .map((one) => one.finished.catch(() => {})),
+      ),
     ),
   ])`);
 
-/** Fails when a page keeps somebody out: whatever axe calls serious or critical, by the element where it is. */
-export const expectAccessible = async (page: Page, what: string): Promise<void> => {
+/** What changes with the colours of a page, and with nothing else. */
+export const COLOURS = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * Fails when a page keeps somebody out: whatever axe calls serious or critical, by the element where it is; of all
+ * rules, or of some.
+ */
+export const expectAccessible = async (
+  page: Page,
+  what: string,
+  rules?: readonly string[],
+): Promise<void> => {
   await settle(page);
-  await page.evaluate(AXE);
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
+  const only = rules ? { runOnly: { type: 'rule', values: rules } } : {};
+  const options = { resultTypes: ['violations'], iframes: false, ...only };
   const found = (await page.evaluate(
     `Promise.race([
       new Promise((_, reject) => setTimeout(() => reject(new Error('axe does not end')), ${AXE_MS_MAX})),
-      axe.run(document, { resultTypes: ['violations'], iframes: false }),
+      axe.run(document, ${JSON.stringify(options)}),
     ]).then(({ violations }) => violations)`,
   )) as Violation[];
   const grave = found

@@ -1,10 +1,10 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { OWNER } from '../support/admin.ts';
-import { findBrowser, launch } from '../support/browser.ts';
+import { findBrowser, launch, NO_BROWSER } from '../support/browser.ts';
 
 const TIMEOUT_MS = 15_000;
-export const NO_BROWSER = 'there is no Chromium: install one, or set CHROMIUM_PATH';
+export { NO_BROWSER };
 
 const found = await findBrowser();
 
@@ -51,6 +51,25 @@ export const fillLogin = async (
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.keyboard.press('Enter');
+};
+
+/** Brings the session of somebody who is signed in already. */
+export const bringSession = async (page: Page, url: string, cookie: string): Promise<void> => {
+  const [name = '', value = ''] = cookie.split('=');
+  await page.context().addCookies([{ name, value, url, sameSite: 'Strict' }]);
+};
+
+/** Until the sign-in page is left and a page of the Console is there, with what it has asked for. */
+export const arrive = async (page: Page): Promise<void> => {
+  await page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
+  await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
+  await loaded(page);
+};
+
+/** Until nothing on the page is on its way any more. A page that keeps asking is never idle. */
+export const loaded = async (page: Page): Promise<void> => {
+  const waiting = shown(page.getByLabel('Loading', { exact: true }));
+  await expect.poll(() => waiting.count(), { timeout: TIMEOUT_MS }).toBe(0);
 };
 
 /** Of what is there for wide and for narrow screens, the one that is shown. */

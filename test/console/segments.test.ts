@@ -8,7 +8,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
-import { expectNames, fillLogin, NO_BROWSER, overflows, shown, testBrowser } from './in_browser.ts';
+import { fillLogin, NO_BROWSER, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -21,8 +21,8 @@ const ask = (method: string, path: string, body?: unknown) =>
 
 const pathOf = (rest: string): string =>
   `${api.url}/console/p/${api.project.project_id}/segments${rest}`;
-const openPage = async (rest = '', width = 1280) => {
-  const { page, complaints } = await chromium.openPage(width);
+const openPage = async (rest = '') => {
+  const { page, complaints } = await chromium.openPage();
   await page.goto(pathOf(rest));
   await fillLogin(page);
   await page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
@@ -86,7 +86,7 @@ describe('segments in a browser', () => {
     await expectAccessible(page, 'a segment being built');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Kept up to date').waitFor();
-    await page.getByRole('status', { name: 'Members' }).getByText('1 people').waitFor();
+    await page.getByRole('status', { name: 'Members' }).getByText('1 person').waitFor();
     await page.getByRole('tab', { name: 'Members' }).click();
     await page.getByRole('row').filter({ hasText: 'ann' }).waitFor();
     await page.getByRole('tab', { name: 'History' }).click();
@@ -136,37 +136,6 @@ describe('segments in a browser', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Yes, delete it with its history' }).click();
     await page.getByText('No segment yet').waitFor();
-    expect(complaints).toEqual([]);
-  }, 60_000);
-
-  test('every page fits a telephone of 360 px, and keeps nobody out', async () => {
-    const where = {
-      kind: 'any',
-      of: [
-        {
-          kind: 'event',
-          event: 'order_placed',
-          where: [{ property: 'plan', test: { is: 'exists' } }],
-        },
-        {
-          kind: 'all',
-          of: [{ kind: 'trait', trait: 'plan', test: { is: 'within_last', days: 3 } }],
-        },
-      ],
-    };
-    const { body } = await ask('POST', '/v1/segments', { name: 'Some', definition: { where } });
-    const { page, complaints } = await openPage('', 360);
-    for (const rest of ['', '/new', `/${body.id}`]) {
-      await page.goto(pathOf(rest));
-      await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
-      await until(
-        'all is there',
-        async () => (await shown(page.getByLabel('Loading')).count()) === 0,
-      );
-      expect(await overflows(page), rest).toBe(false);
-      await expectNames(page);
-      await expectAccessible(page, rest);
-    }
     expect(complaints).toEqual([]);
   }, 60_000);
 });

@@ -7,7 +7,7 @@ import { issueKey } from '../../src/projects/projects.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
-import { expectNames, fillLogin, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { fillLogin, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -136,13 +136,5 @@ describe('webhooks in a browser', () => {
     await page.getByText('Refused before: 1').waitFor();
     const ofRelay = page.getByRole('region', { name: 'SMTP2GO' });
     expect(await ofRelay.getByText('Posts refused').count()).toBe(0);
-  }, 60_000);
-
-  test('it fits a telephone of 360 px, and every control has a name', async () => {
-    const { page, complaints } = await open(360);
-    await page.waitForLoadState('networkidle');
-    expect(await overflows(page)).toBe(false);
-    await expectNames(page);
-    expect(complaints).toEqual([]);
   }, 60_000);
 });

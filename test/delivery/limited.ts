@@ -20,14 +20,15 @@ const HOUR_MS = 3_600_000;
 /** A time of day so many hours from now, by a clock that hangs in Greenwich. */
 export const timeIn = (hours: number): string =>
   new Date(Date.now() + hours * HOUR_MS).toISOString().slice(11, 16);
-export const QUIET_NOW: Limits = {
-  quiet_hours: { from: timeIn(-1), to: timeIn(2) },
+/** Quiet from and to so many hours from whenever that is asked. */
+const quietIn = (from: number, to: number): Limits => ({
+  get quiet_hours() {
+    return { from: timeIn(from), to: timeIn(to) };
+  },
   zone: 'UTC',
-};
-export const QUIET_LATER: Limits = {
-  quiet_hours: { from: timeIn(5), to: timeIn(8) },
-  zone: 'UTC',
-};
+});
+export const QUIET_NOW = quietIn(-1, 2);
+export const QUIET_LATER = quietIn(5, 8);
 
 /** One project, in which several providers may serve the same people. */
 export const limitedSends = (database: TestDatabase, projectId = newId()) => {

@@ -215,6 +215,8 @@ describe.each(named(withBody))('%s', (_name, endpoint) => {
   test('what the schema calls wrong is refused, wherever in a body it stands', async () => {
     if (!isStrict()) return;
     const isWrong = (value: unknown) => validate(schemaPathOf(endpoint), value).length > 0;
+    // Closed: what is not declared is wrong.
+    expect(isWrong({ ...(example as object), more: 1 })).toBe(true);
     const wrong = placesOf(example)
       .map((place) => replaced(example, place, [{ no: 'such thing' }]))
       .concat({ ...(example as object), more: 1 })

@@ -13,7 +13,7 @@ import { toAmount } from '../../src/http/openapi_text.ts';
 import { sections } from '../../src/http/routes.ts';
 import { NOBODY } from '../../src/ingest/schema.ts';
 import { testApi } from '../support/api.ts';
-import { findBrowser, launch } from '../support/browser.ts';
+import { findBrowser, launch, NO_BROWSER } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
@@ -21,7 +21,6 @@ const api = testApi(database);
 const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ method }) => method !== 'OPTIONS');
 const found = await findBrowser();
-const NO_BROWSER = 'there is no Chromium: install one, or set CHROMIUM_PATH';
 /** What one more endpoint may cost whoever loads the page. */
 const BYTES_PER_ENDPOINT_MAX = 512;
 

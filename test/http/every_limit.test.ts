@@ -23,13 +23,14 @@ import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { shownRelay } from './as_shown.ts';
+import { limitsOfAdmin } from './limits_of_admin.ts';
+import { limitsOfHeaders } from './limits_of_headers.ts';
 import { limitsOfSegmentDoor } from './limits_of_segment_door.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
 import { addressOf, bytes, chars, keys, nested, padded, times } from './of_size.ts';
-import { ask, toWire } from './raw_http.ts';
 
 const database = testDatabase();
 shownRelay(database);
@@ -42,6 +43,8 @@ const RATES = {
   rateLimitServer: 2,
   rateLimitPublishable: 3,
   rateLimitAddress: 1,
+  rateLimitAnonymous: 2,
+  connectionsMax: 1_000,
   trustedProxies: 1,
 };
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
@@ -57,6 +60,7 @@ const postSetting = (path: string, body: unknown) =>
   post(`/v1/projects/${api.project.project_id}/webhooks${path}`, body);
 const postTemplate = (path: string, body: unknown) =>
   post(`/v1/projects/${api.project.project_id}${path}`, body);
+const DEVICE = { event: 'made', anonymous_id: 'device' };
 const event = (given: object = {}) => ({ event: 'made', external_id: 'ann', ...given });
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 
@@ -135,14 +139,23 @@ afterAll(async () => {
 
 /** The window of a new key, asked from addresses in turn, ends after so many requests. */
 const rate =
-  (kind: 'server_key' | 'publishable_key', address: (at: number) => string) =>
+  (
+    kind: 'server_key' | 'publishable_key',
+    address: (at: number) => string,
+    body: object | null = null,
+  ) =>
   async (perSecond: number): Promise<void> => {
     const { [kind]: key } = await createProject(apart.deps, 'rate');
     const url = `http://127.0.0.1:${tight.port}/v1/events`;
     const ask1 = (at: number) =>
       fetch(url, {
         method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': address(at) },
+        headers: {
+          authorization: `Bearer ${key}`,
+          'x-forwarded-for': address(at),
+          'content-type': 'application/json',
+        },
+        body: body && JSON.stringify(body),
       });
     const statuses: number[] = [];
     for (let at = 0; at <= perSecond * WINDOW_SECONDS; at += 1)
@@ -288,10 +301,13 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ),
   ...limitsOfSegmentDoor({ post, bound }),
   ...limitsOfSegments({ post, startAfresh, bound }),
+  ...limitsOfAdmin({ api, database }),
   ...limitsOfTemplates({ post: postTemplate, bound }),
   'Requests with a server key': rate('server_key', () => '192.0.2.1'),
   'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
   'The same from one address': rate('publishable_key', () => '203.0.113.1'),
+  'The same with one anonymous id': rate('publishable_key', (at) => `100.64.0.${at}`, DEVICE),
+  ...limitsOfHeaders(() => api.url),
   'Items on a page': bound(
     [
       '/v1/sends',
@@ -339,32 +355,19 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       expect(issues).toHaveLength(Math.min(wrong, count));
     }
   },
-  'Headers of a request': async (count) => {
-    const fixed = { path: '/healthz', headers: { Host: 'a', Connection: 'close' } };
-    const counted = Object.entries(fixed.headers).flat().join('').length + fixed.path.length;
-    const send = (size: number) => {
-      const headers = { ...fixed.headers, X: chars(size - counted - 1) };
-      return ask(api.url, toWire({ ...fixed, headers }));
-    };
-    for (const [size, status] of [
-      [count, 200],
-      [count + 1, 431],
-    ] as const)
-      expect((await send(size)).map((answer) => answer.status)).toEqual([status]);
-  },
 };
 
-/**
- * Shown by connections.test.ts and send_stream.test.ts, with shorter times, by export_profile.test.ts and by
- * unsubscribe.test.ts, and rendering/threads.test.ts; "Changes of an address" is how much is answered.
- */
+// Shown by tests of their own; changes of an address and what an undo preview tells is how much is answered.
 const ELSEWHERE = [
+  'Connections at a time, per process',
   'Time for headers to arrive',
   'Time for a request to arrive',
   'Open exports of a project, per process',
   'Time to take 64 KiB of an export',
   'Body of an unsubscribe',
   'Changes of an address',
+  'Events that an undo preview counts',
+  'Runs that an undo preview names',
   'Time to render a mail',
   'Time to look at a template',
 ];

@@ -273,7 +273,7 @@ test('a request without the header costs the database nothing more', async () =>
   expect(await send({ 'idempotency-key': newKey() })).toEqual([
     expect.stringContaining('http.claim_key'),
     expect.stringContaining('ingest.accept_events'),
-    expect.stringContaining('set_config'),
+    expect.stringContaining('base.use_project'),
     expect.stringContaining('update http.idempotency_keys'),
   ]);
   await one.close();

@@ -5,10 +5,16 @@ import type { Asking } from '../../src/http/limits.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const PER_SECOND = { rateLimitServer: 20, rateLimitPublishable: 4, rateLimitAddress: 2 };
+const PER_SECOND = {
+  rateLimitServer: 20,
+  rateLimitPublishable: 4,
+  rateLimitAddress: 2,
+  rateLimitAnonymous: 3,
+};
 const SERVER_QUOTA = PER_SECOND.rateLimitServer * WINDOW_SECONDS;
 const PUBLISHABLE_QUOTA = PER_SECOND.rateLimitPublishable * WINDOW_SECONDS;
 const ADDRESS_QUOTA = PER_SECOND.rateLimitAddress * WINDOW_SECONDS;
+const ANONYMOUS_QUOTA = PER_SECOND.rateLimitAnonymous * WINDOW_SECONDS;
 
 const server = (keyId = 's'): Asking => ({ kind: 'server', keyId, address: '192.0.2.1' });
 const browser = (address: string, keyId = 'p'): Asking => ({
@@ -111,10 +117,16 @@ test('the share changes while a window is open', async () => {
 });
 
 test('0 is no limit, for each of them alone', async () => {
-  const none = { rateLimitServer: 0, rateLimitPublishable: 0, rateLimitAddress: 0 };
+  const none = {
+    rateLimitServer: 0,
+    rateLimitPublishable: 0,
+    rateLimitAddress: 0,
+    rateLimitAnonymous: 0,
+  };
   const limits = new Limits(none);
   expect(await limits.take(server())).toEqual([]);
   expect(await limits.take(browser('192.0.2.1'))).toEqual([]);
+  expect(await limits.takeDevices('p', ['device'])).toBeNull();
   const perAddress = new Limits({ ...none, rateLimitAddress: 2 });
   expect(await take(perAddress, browser('192.0.2.1'), ADDRESS_QUOTA + 1)).toBe(ADDRESS_QUOTA);
   const perKey = new Limits({ ...none, rateLimitPublishable: 4 });
@@ -127,6 +139,38 @@ test('a flood of addresses takes a bounded number of counters, gone with the win
   for (let at = 0; at < FLOOD; at += 1)
     await limits.take(browser(`10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`));
   // One timer per counter.
+  expect(vi.getTimerCount()).toBeLessThanOrEqual(65_536 + 1);
+  vi.advanceTimersByTime(WINDOW_SECONDS * 1_000);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('an anonymous id counts over all addresses, within its key', async () => {
+  const limits = new Limits(PER_SECOND);
+  for (let time = 0; time < ANONYMOUS_QUOTA; time += 1)
+    expect(await limits.takeDevices('p', ['device-1'])).toBeNull();
+  expect(await limits.takeDevices('p', ['device-2', 'device-1'])).toMatchObject({
+    policy: 'anonymous_id',
+    quota: ANONYMOUS_QUOTA,
+    isExceeded: true,
+  });
+  expect(await limits.takeDevices('p', ['device-2'])).toBeNull();
+  expect(await limits.takeDevices('q', ['device-1'])).toBeNull();
+  vi.advanceTimersByTime(WINDOW_SECONDS * 1_000);
+  expect(await limits.takeDevices('p', ['device-1'])).toBeNull();
+});
+
+test('an anonymous id counts once in a request, however often that names it', async () => {
+  const limits = new Limits(PER_SECOND);
+  const batch = Array.from({ length: 50 }, () => 'device-1');
+  for (let time = 0; time < ANONYMOUS_QUOTA; time += 1)
+    expect(await limits.takeDevices('p', batch)).toBeNull();
+  expect(await limits.takeDevices('p', batch)).not.toBeNull();
+});
+
+test('a flood of anonymous ids takes a bounded number of counters, gone with the window', async () => {
+  const limits = new Limits(PER_SECOND);
+  const FLOOD = 100_000;
+  for (let at = 0; at < FLOOD; at += 1) await limits.takeDevices('p', [`device-${at}`]);
   expect(vi.getTimerCount()).toBeLessThanOrEqual(65_536 + 1);
   vi.advanceTimersByTime(WINDOW_SECONDS * 1_000);
   expect(vi.getTimerCount()).toBe(0);

@@ -33,9 +33,11 @@ const toEffect: Record<string, (body: { event_ids: string[] }) => unknown> = {
 };
 
 const KEPT = 'http.idempotency_keys';
+/** What was changed is told once, however often it was tried. */
+const LOG = 'admin.audit';
 let tables: string[] = [];
 beforeAll(async () => {
-  tables = await listTables(database.owner, 'tenant');
+  tables = [...(await listTables(database.owner, 'tenant')), LOG];
 });
 
 /** Every row of the project, as text; what is kept of answers only where that is asked for. */

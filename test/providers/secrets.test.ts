@@ -1,11 +1,9 @@
 // After everything that a provider is used for, its secret is nowhere to be read.
-import { Writable } from 'node:stream';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { hint } from '../../src/base/hints.ts';
 import { newId } from '../../src/base/ids.ts';
 import { Keys } from '../../src/base/keys.ts';
-import { openLog } from '../../src/base/log.ts';
 import { readMasterKey } from '../../src/config.ts';
 import { findProvider } from '../../src/providers/queries.ts';
 import { openSettings } from '../../src/providers/records.ts';
@@ -15,6 +13,7 @@ import { webhooksOf } from '../feedback/webhooks_of.ts';
 import { testApi } from '../support/api.ts';
 import { cloudError } from '../support/cloud_sink.ts';
 import { testDatabase } from '../support/database.ts';
+import { loggedOf } from '../support/logged.ts';
 import { API_KEY, relayError } from '../support/relay_sink.ts';
 import { TEST_MASTER_KEY } from '../support/secrets.ts';
 import {
@@ -27,16 +26,7 @@ import {
 } from './counterparts.ts';
 
 const database = testDatabase();
-const logged: string[] = [];
-beforeAll(() => {
-  const to = new Writable({
-    write(chunk, _encoding, done) {
-      logged.push(String(chunk));
-      done();
-    },
-  });
-  database.deps = { ...database.deps, log: openLog('trace', to) };
-});
+const logged = loggedOf(database);
 const sinks = counterparts(database);
 const api = testApi(database);
 const { create, list, read, change, test: send } = providersOf(api);

@@ -99,7 +99,7 @@ test('who reaches the goal gets no more', async () => {
 test('switched on twice it is the same automation, and exported it is the same folder', async () => {
   const id = await switchOn('welcome_series');
   const again = await apply('welcome_series');
-  expect(again.flatMap(({ changes }) => changes)).toEqual(['version 1 is active']);
+  expect(again.flatMap(({ changes }) => changes)).toEqual([]);
   expect(await findId('welcome_series')).toBe(id);
   const exported = await inProject(database.deps, api.project.project_id, (scope) =>
     exportFolder(scope, 'Welcome series'),

@@ -126,9 +126,15 @@ test('what one tab knows of the visitor all know', async () => {
   shop.putPage('/', '', QUIET);
   const other = await page.context().newPage();
   for (const tab of [page, other]) await tab.goto(shop.site.url);
+  const kept = (tab: Page) => tab.evaluate('JSON.stringify(Object.entries(localStorage).sort())');
+  /** Browsers tell a tab in a moment what another has written, not at once. */
+  const untilBothKnow = () =>
+    until('both tabs see the same', async () => (await kept(page)) === (await kept(other)));
   await page.evaluate(`trunkline.identify('ann')`);
+  await untilBothKnow();
   await happen(other, 1, 1);
   await page.evaluate(`trunkline.reset()`);
+  await untilBothKnow();
   await happen(other, 2, 2);
   const [before, after] = await shop.storedOf('it_happened', 2);
   expect([before?.external_id, after?.external_id]).toEqual(['ann', null]);

@@ -1,4 +1,5 @@
-// What `npm pack` packs, installed into an empty folder as somebody would, and used: trunkline/server, trunkline/admin.
+// What `npm pack` packs, installed into an empty folder as somebody would, and used: trunkline/server,
+// trunkline/admin and the command line.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -6,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
+import { runProgram } from '../support/cli.ts';
 import { testDatabase } from '../support/database.ts';
 import { segmentSnippet, serverSnippet } from '../../src/sdk/snippets.ts';
 import { pack } from './packed.ts';
@@ -18,6 +21,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 const database = testDatabase();
 const api = testApi(database);
+testAdmin(database, api);
 const run = promisify(execFile);
 
 /** Somebody's folder, with nothing in it but the package. */
@@ -128,6 +132,34 @@ describe('trunkline/admin', () => {
     await writeFile(inApp('admin.js'), script);
     const { stdout } = await run(process.execPath, ['admin.js'], { cwd: app });
     expect(JSON.parse(stdout)).toEqual({ person: null });
+  });
+});
+
+describe('npx trunkline', () => {
+  const npx = (args: string[], input = '') =>
+    runProgram('npx', ['trunkline', ...args], {
+      input,
+      cwd: app,
+      env: { XDG_CONFIG_HOME: inApp('config'), TRUNKLINE_URL: api.url, HOME: app },
+    });
+
+  test('is there, signs in and asks the admin API, with nothing installed beside it', async () => {
+    expect(await npx(['--version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    });
+    const login = ['login', '--email', OWNER.email, '--password-stdin'];
+    const signedIn = await npx(login, OWNER.password);
+    expect(signedIn).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Signed in/) as string,
+    });
+    expect((await npx(['projects'])).stdout).toContain(api.project.project_id);
+    expect(await npx(['projcts'])).toMatchObject({ code: 2 });
+    expect((await npx(['export', inApp('crm')])).stdout).toMatch(/^\d+ files in /);
+    const code = await readFile(installed('dist', 'sdk', 'cli', 'trunkline.js'), 'utf8');
+    const imported = [...code.matchAll(/^import .* from "([^"]+)";$/gm)].map(([, from]) => from);
+    expect(imported.filter((from) => !from?.startsWith('node:'))).toEqual([]);
   });
 });
 

@@ -9,12 +9,13 @@ import { startWorker } from '../../src/worker/worker.ts';
 import type { Worker } from '../../src/worker/worker.ts';
 import type { Answer, TestApi } from './api.ts';
 import type { TestDatabase } from './database.ts';
+import { answerOf, openStream } from './event_stream.ts';
 import { keepProvider } from './kept_provider.ts';
 
 export const OWNER: Login = { email: 'owner@trunkline.test', password: 'correct horse battery' };
 
 export type Asked = {
-  type: 'query' | 'mutation';
+  type: 'query' | 'mutation' | 'subscription';
   input?: unknown;
   cookie?: string;
   headers?: Record<string, string>;
@@ -28,6 +29,20 @@ export type TestAdmin = {
   openSession: () => Promise<string>;
 };
 
+/** What whoever wants to look on is answered; a stream is left as soon as it tells something. */
+const lookOnce = async (
+  url: string,
+  procedure: string,
+  asked: Parameters<typeof openStream>[2],
+): Promise<Answer> => {
+  const stream = await openStream(url, procedure, asked);
+  const { status, error, state } = await answerOf(stream);
+  stream.close();
+  await stream.ended;
+  const body = error ? { error } : { result: { data: state } };
+  return { status, headers: stream.headers, body };
+};
+
 /** The admin API of a test's service, with one administrator. */
 export const testAdmin = (database: TestDatabase, api: TestApi): TestAdmin => {
   beforeAll(() => keepAdministrator(database.deps, OWNER));
@@ -38,6 +53,8 @@ export const testAdmin = (database: TestDatabase, api: TestApi): TestAdmin => {
       ...(cookie === undefined || type === 'query' ? {} : { origin: api.url }),
       ...headers,
     };
+    if (type === 'subscription')
+      return lookOnce(api.url, procedure, { input: input ?? {}, cookie: '', ...all });
     const path = `/admin/trpc/${procedure}`;
     if (type === 'mutation') return api.call('POST', path, { body: input ?? {}, headers: all });
     const query = input === undefined ? '' : `?input=${encodeURIComponent(JSON.stringify(input))}`;

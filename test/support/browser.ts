@@ -25,6 +25,11 @@ const FLAGS = [
   '--disable-dev-shm-usage',
 ];
 
+/** The folder where somebody wants pictures of the Console's pages. */
+export const PICTURES = process.env['CONSOLE_PICTURES'];
+
+export const NO_BROWSER = 'there is no Chromium: install one, or set CHROMIUM_PATH';
+
 type Found = { executablePath: string; env?: Record<string, string> };
 
 const hasLibrary = (name: string): boolean =>
@@ -63,7 +68,10 @@ export const findBrowser = async (): Promise<Found | null> => {
   const given = process.env['CHROMIUM_PATH'];
   if (given) return { executablePath: given };
   const installed = SYSTEM_BROWSERS.find((path) => existsSync(path));
-  return installed === undefined ? findPackaged() : { executablePath: installed };
+  const found = installed === undefined ? await findPackaged() : { executablePath: installed };
+  // What is left out is said, and not only by those reporters that list every test.
+  if (!found) console.warn(`tests in a browser are left out: ${NO_BROWSER}`);
+  return found;
 };
 
 export const launch = ({ executablePath, env = {} }: Found): Promise<Browser> =>

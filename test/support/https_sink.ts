@@ -27,6 +27,8 @@ export type SunkRequest = {
   body: Buffer;
   /** Which connection it came over, counted from 1. */
   connection: number;
+  /** When it began, in milliseconds since 1970. */
+  at: number;
 };
 
 export type HttpsSinkOptions = {
@@ -133,6 +135,7 @@ export class HttpsSink {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const at = performance.timeOrigin + performance.now();
     const body = await readAll(request).catch(() => Buffer.alloc(0));
     const sunk: SunkRequest = {
       method: request.method ?? '',
@@ -140,6 +143,7 @@ export class HttpsSink {
       headers: request.headers,
       body,
       connection: this.#sockets.get(request.socket) ?? 0,
+      at,
     };
     this.requests.push(sunk);
     const rule = this.#rules.find(({ path, left }) => left > 0 && sunk.path.endsWith(path));

@@ -79,6 +79,8 @@ export const readMessage = async (
 /** What a test wants done, in the order in which it said so. */
 export class Script {
   #rules: Rule[] = [];
+  /** What was played since it was forgotten, in order. */
+  played: Action[] = [];
 
   play(stage: Stage, action: Action, { times = Infinity, when = () => true }: Limits): void {
     this.#rules.push({ stage, action, left: times, when });
@@ -89,11 +91,13 @@ export class Script {
     const rule = this.#rules.find((one) => one.stage === stage && one.left > 0 && one.when(moment));
     if (!rule) return null;
     rule.left -= 1;
+    this.played.push(rule.action);
     return rule.action;
   }
 
   reset(): void {
     this.#rules = [];
+    this.played = [];
   }
 }
 

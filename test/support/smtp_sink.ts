@@ -59,7 +59,7 @@ export class SmtpSink {
   readonly #changes = new EventEmitter().setMaxListeners(0);
   /** By the client's port, which is all that a socket and a session have in common. */
   readonly #links = new Map<number, Link>();
-  readonly #script = new Script();
+  readonly script = new Script();
   #server!: SMTPServer;
   #ca = '';
 
@@ -95,12 +95,12 @@ export class SmtpSink {
 
   /** From now on does this at that stage; the first rule that fits is taken. */
   play(stage: Stage, action: Action, limits: Limits = {}): void {
-    this.#script.play(stage, action, limits);
+    this.script.play(stage, action, limits);
   }
 
   /** Forgets script and records. */
   reset(): void {
-    this.#script.reset();
+    this.script.reset();
     this.mails = [];
     this.partials = [];
   }
@@ -184,7 +184,7 @@ export class SmtpSink {
   #act(stage: Stage, session: SMTPServerSession, done: Done, known: Partial<Moment> = {}): void {
     const link = this.#linkOf(session);
     const moment = { ...momentOf(link?.number ?? 0, session), ...known };
-    const action = this.#script.find(stage, moment);
+    const action = this.script.find(stage, moment);
     if (action === 'hang') return;
     if (action === 'drop') link?.socket.destroy();
     else if (isReply(action)) done(reply(action.code, action.text));
@@ -201,7 +201,7 @@ export class SmtpSink {
     const { isWhole, ...read } = await readMessage(
       stream,
       link?.socket,
-      this.#script.find('body', moment),
+      this.script.find('body', moment),
     );
     const received = { ...moment, ...read, receivedAt: now() };
     if (!isWhole) {
@@ -209,7 +209,7 @@ export class SmtpSink {
       this.#changes.emit('change');
       return done();
     }
-    const action = this.#script.find('end', moment);
+    const action = this.script.find('end', moment);
     const isTaken = action === null || delayOf(action) > 0;
     const answer = isReply(action) ? action.code : isTaken ? 250 : null;
     const mail = await readMail(received.raw);

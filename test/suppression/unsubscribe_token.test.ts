@@ -46,3 +46,20 @@ test('neither does one of another installation, one cut short, or any other text
   ])
     expect(readUnsubscribeToken(keys, text)).toBeNull();
 });
+
+test('the MAC of one link is that of no other: of another project, address, send or version', () => {
+  const said = link();
+  const bytesOf = (given: typeof said) =>
+    Buffer.from(makeUnsubscribeToken(keys, given), 'base64url');
+  const mac = bytesOf(said).subarray(-32);
+  const forge = (given: typeof said, version = 1): string => {
+    const text = bytesOf(given).subarray(0, -32);
+    text[0] = version;
+    return Buffer.concat([text, mac]).toString('base64url');
+  };
+  expect(readUnsubscribeToken(keys, forge(said))).toEqual(said);
+  const { projectId, addressKey, sendId } = link();
+  for (const other of [{ projectId }, { addressKey }, { sendId }])
+    expect(readUnsubscribeToken(keys, forge({ ...said, ...other }))).toBeNull();
+  expect(readUnsubscribeToken(keys, forge(said, 2))).toBeNull();
+});

@@ -7,6 +7,7 @@ import { newId } from '../../base/ids.ts';
 import * as providers from '../../providers/providers.ts';
 import * as rendering from '../../rendering/rendering.ts';
 import { listChanges } from '../list_changes.ts';
+import { FolderError } from './folder_error.ts';
 
 const Key = z.string().regex(/^\p{L}[\p{L}\p{M}\p{N}_]{0,59}$/u);
 const FileTemplate = z.strictObject({
@@ -26,7 +27,7 @@ const FileStep = z.looseObject({
 
 /** An automation as a file: nothing in it is an id of one project. */
 export const AutomationFile = z.strictObject({
-  name: z.string().min(1),
+  name: automations.NameOfAutomation,
   /** The version that the file was exported as: a newer one refuses the file. */
   version: z.int().optional(),
   /** What it sends that no file of the folder is: a version of a template that is not the latest. */
@@ -73,21 +74,39 @@ const toFileTemplate = ({ subject, preheader, html, text }: rendering.Template):
   text,
 });
 
+/** The templates that are in a file itself, by their keys, as they are kept. */
+export const listOwnTemplates = ({ name, templates }: AutomationFile) =>
+  Object.entries(templates).map(([key, template]) => {
+    const text = { name: `${name}: ${key}`, ...template };
+    const { error } = rendering.NewTemplate.safeParse(text);
+    if (error)
+      throw new FolderError(`template ${key}: ${z.prettifyError(error)}`, { cause: error });
+    return { key, template, text };
+  });
+
 /** Keeps the templates of a file: as new versions of what the steps send now, where that says something else. */
-const keepTemplates = async (scope: Scope, file: AutomationFile, known: Mails): Promise<Mails> => {
+const keepTemplates = async (
+  scope: Scope,
+  file: AutomationFile,
+  known: Mails,
+  examine: rendering.Examine | undefined,
+): Promise<Mails> => {
   const kept: Mails = new Map();
-  for (const [key, template] of Object.entries(file.templates)) {
+  for (const { key, template, text } of listOwnTemplates(file)) {
     const now = stepsWith(file, key).flatMap((id) => known.get(id) ?? [])[0];
-    const text = { name: `${file.name}: ${key}`, ...template };
     const there = now && (await rendering.findTemplate(scope, now.templateId, now.version));
     if (now && there && listChanges(toFileTemplate(there), template).length === 0)
       kept.set(key, now);
     else if (now)
       kept.set(key, {
         templateId: now.templateId,
-        version: await rendering.saveVersion(scope, now.templateId, text),
+        version: await rendering.saveVersion(scope, now.templateId, text, examine),
       });
-    else kept.set(key, { templateId: await rendering.saveTemplate(scope, text), version: 1 });
+    else
+      kept.set(key, {
+        templateId: await rendering.saveTemplate(scope, text, examine),
+        version: 1,
+      });
   }
   return kept;
 };
@@ -97,8 +116,8 @@ const chooseSender = async (scope: Scope, wanted: string | undefined): Promise<s
   const [only, ...more] = wanted ? senders.filter((one) => one.from_email === wanted) : senders;
   if (only && more.length === 0) return only.provider_id;
   const there = senders.map(({ from_email }) => from_email).join(', ') || 'none';
-  throw new Error(
-    `Say which provider sends, by its from_email: provider=<address>. There are: ${there}`,
+  throw new FolderError(
+    `Say which provider sends, by its from_email (provider). There are: ${there}`,
   );
 };
 
@@ -162,7 +181,27 @@ export const exportFile = async (
   return { name, version, templates: file.templates, definition: { ...definition, steps } };
 };
 
-export type Applied = { automationId: string; version: number; changes: string[] };
+export type Applied = {
+  automationId: string;
+  version: number;
+  changes: string[];
+  /** How it was before; null where it was not there. */
+  was: string | null;
+};
+
+type Given = {
+  sender: string | undefined;
+  /** Templates of the folder, by their keys. */
+  shared: Mails;
+  examine: rendering.Examine | undefined;
+};
+
+const findNamed = async (scope: Scope, name: string) => {
+  await automations.holdAutomations(scope);
+  const [named, other] = await automations.listAutomationsNamed(scope, name, 2);
+  if (other) throw new FolderError(`Two automations are called "${name}". Rename one first.`);
+  return named ? automations.findAutomation(scope, named.automation_id) : null;
+};
 
 /**
  * Makes the project's automation of that name what the file says: a new one, or the next version of the one that
@@ -171,34 +210,31 @@ export type Applied = { automationId: string; version: number; changes: string[]
 export const applyFile = async (
   scope: Scope,
   file: AutomationFile,
-  sender?: string,
-  shared: Mails = new Map(),
+  { sender, shared, examine }: Given,
 ): Promise<Applied> => {
-  await automations.holdAutomations(scope);
-  const [named, other] = await automations.listAutomationsNamed(scope, file.name, 2);
-  if (other) throw new Error(`Two automations are called "${file.name}". Rename one first.`);
-  const kept = named && (await automations.findAutomation(scope, named.automation_id));
+  const kept = await findNamed(scope, file.name);
   const known = kept
     ? await automations.findVersion(scope, kept.automation_id, kept.latest_version)
     : null;
-  const own = await keepTemplates(scope, file, mailsOf(known));
-  const mails = new Map([...shared, ...own]);
-  const definition = await toDefinition(scope, file, mails, sender);
+  const own = await keepTemplates(scope, file, mailsOf(known), examine);
+  const definition = await toDefinition(scope, file, new Map([...shared, ...own]), sender);
   const changes = listChanges(known ?? {}, definition);
   if (!kept) {
     const made = { automationId: newId(), name: file.name, definition };
     const { automation_id: automationId } = await automations.create(scope, made, doors);
-    return { automationId, version: 1, changes };
+    return { automationId, version: 1, changes, was: null };
   }
-  const { automation_id: automationId, latest_version: version } = kept;
-  if (changes.length === 0) return { automationId, version, changes };
+  const { automation_id: automationId, latest_version: version, status, active_version } = kept;
+  const was = `${automationId} ${version} ${status} ${active_version ?? 'none'}`;
+  if (changes.length === 0) return { automationId, version, changes, was };
   if (file.version !== undefined && file.version !== version)
-    throw new Error(
+    throw new FolderError(
       `The file is of version ${file.version}, and there is version ${version}: export it again.`,
+      { isStale: true },
     );
   const next = { definition, after: version };
   const after = await automations.addVersion(scope, automationId, next, doors);
-  return { automationId, version: after.latest_version, changes };
+  return { automationId, version: after.latest_version, changes, was };
 };
 
 /** Has whoever comes from now on follow what was applied. */

@@ -1,8 +1,17 @@
 import * as automations from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
-import { activateApplied, applyFile, AutomationFile, exportFile } from './automation_file.ts';
+import type * as rendering from '../../rendering/rendering.ts';
+import type { Applying } from './applying.ts';
+import {
+  activateApplied,
+  applyFile,
+  AutomationFile,
+  exportFile,
+  listOwnTemplates,
+} from './automation_file.ts';
 import { readKind, toJson } from './files.ts';
 import type { Folder } from './files.ts';
+import { FolderError } from './folder_error.ts';
 import { inFile } from './in_file.ts';
 import { byKey, listMembers, renamed } from './names.ts';
 import type { SegmentIds } from './segments.ts';
@@ -67,9 +76,11 @@ const findEndpoint = (
 ): string => {
   const [id, ...others] = endpoints.get(name) ?? [];
   if (id === undefined)
-    throw new Error(`${file} tells the endpoint "${name}": make it first, with its URL`);
+    throw new FolderError(`${file} tells the endpoint "${name}": make it first, with its URL`);
   if (others.length > 0)
-    throw new Error(`${file} tells the endpoint "${name}", and several are called so: rename them`);
+    throw new FolderError(
+      `${file} tells the endpoint "${name}", and several are called so: rename them`,
+    );
   return id;
 };
 
@@ -79,7 +90,7 @@ type Given = {
   sender: string | undefined;
   /** Whether each is switched on. */
   activates: boolean;
-};
+} & Applying;
 
 /**
  * Makes the project's automations of those names what the files say. One that is active goes on with its new
@@ -89,7 +100,6 @@ export const applyAutomations = async (
   scope: Scope,
   folder: Folder,
   given: Given,
-  say: (what: string, changes: string[]) => void,
 ): Promise<void> => {
   const endpoints = await byName(scope);
   for (const [key, file] of readKind(folder, 'automations', AutomationFile)) {
@@ -97,7 +107,7 @@ export const applyAutomations = async (
       (one) => !given.segmentIds.has(one),
     );
     if (missing !== undefined)
-      throw new Error(
+      throw new FolderError(
         `automations/${key}.json names "${missing}": there is no segments/${missing}.json`,
       );
     const read = (used: string) => given.segmentIds.get(used) ?? used;
@@ -106,13 +116,27 @@ export const applyAutomations = async (
     const definition = renamed(withSegments, 'endpoint', { to: 'endpoint_id', read: find });
     const asked = { ...file, definition: definition as AutomationFile['definition'] };
     const applied = await inFile(`automations/${key}`, () =>
-      applyFile(scope, asked, given.sender, given.mails),
+      applyFile(scope, asked, { ...given, shared: given.mails }),
     );
     const kept = await automations.findAutomation(scope, applied.automationId);
-    const isNext = applied.changes.length > 0 && kept?.status === 'active';
+    const isActive = kept?.status === 'active';
+    const isNext = applied.changes.length > 0 && isActive;
+    const isSwitched = given.activates && !(isActive && kept.active_version === applied.version);
     if (isNext || given.activates)
       await inFile(`automations/${key}`, () => activateApplied(scope, applied));
-    const lines = given.activates ? [`version ${applied.version} is active`] : [];
-    say(`automations/${key}`, [...applied.changes, ...lines]);
+    const lines = isSwitched ? [`version ${applied.version} is active`] : [];
+    given.say(`automations/${key}`, [...applied.changes, ...lines], applied.was);
   }
+};
+
+/** The templates that files of automations have in themselves, by where they are. */
+export const listInnerTemplates = async (
+  folder: Folder,
+): Promise<Map<string, rendering.TemplateText>> => {
+  const found = new Map<string, rendering.TemplateText>();
+  for (const [key, file] of readKind(folder, 'automations', AutomationFile)) {
+    const inner = await inFile(`automations/${key}`, async () => listOwnTemplates(file));
+    for (const one of inner) found.set(`automations/${key}: ${one.key}`, one.text);
+  }
+  return found;
 };

@@ -1,36 +1,23 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
 import { z } from 'zod';
+import { isDeeperThan } from '../../base/json_depth.ts';
+import { isStorableJson } from '../../base/text.ts';
+import type { Folder } from './disk.ts';
+import { FolderError } from './folder_error.ts';
 
-/** Files by their paths in the folder, with slashes. */
-export type Folder = Map<string, string>;
+export { readFolder, writeFolder } from './disk.ts';
+export type { Folder };
 
-const OURS = '{templates,segments,automations}/*.{json,html,mjml,txt}';
-
-export const readFolder = (path: string): Folder =>
-  new Map(
-    globSync(OURS, { cwd: path })
-      .toSorted()
-      .map((file) => [
-        // Some disks spell accents apart.
-        file.split(sep).join('/').normalize('NFC'),
-        readFileSync(join(path, file), 'utf8'),
-      ]),
-  );
-
-/** Writes what is different. Answers which files of ours are there that are not in it: they are left alone. */
-export const writeFolder = (path: string, folder: Folder): string[] => {
-  mkdirSync(path, { recursive: true });
-  const there = readFolder(path);
-  for (const [file, content] of folder) {
-    if (there.get(file) === content) continue;
-    mkdirSync(dirname(join(path, file)), { recursive: true });
-    writeFileSync(join(path, file), content);
-  }
-  return [...there.keys()].filter((file) => !folder.has(file));
-};
+/** Deeper than any definition or sample may be; past it nobody looks. */
+const LEVELS_MAX = 40;
 
 export const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+const read = <S extends z.ZodType>(schema: S, content: string): z.output<S> => {
+  const value: unknown = JSON.parse(content);
+  if (isDeeperThan(value, LEVELS_MAX)) throw new Error(`more than ${LEVELS_MAX} levels deep`);
+  if (!isStorableJson(value)) throw new Error('must be well-formed Unicode without U+0000');
+  return schema.parse(value);
+};
 
 /** What the JSON files of one kind say, by their keys. */
 export const readKind = <S extends z.ZodType>(
@@ -43,10 +30,10 @@ export const readKind = <S extends z.ZodType>(
     const [, key] = new RegExp(`^${kind}/([^/]+)\\.json$`).exec(file) ?? [];
     if (key === undefined) continue;
     try {
-      found.set(key, schema.parse(JSON.parse(content)));
-    } catch (error) {
-      const says = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
-      throw new Error(`${file}: ${says}`, { cause: error });
+      found.set(key, read(schema, content));
+    } catch (cause) {
+      const says = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause);
+      throw new FolderError(`${file}: ${says}`, { cause });
     }
   }
   return found;

@@ -1,7 +1,11 @@
 import * as automations from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
+import type * as rendering from '../../rendering/rendering.ts';
+import * as segments from '../../segments/segments.ts';
+import type { Say } from './applying.ts';
 import { applyAutomations, exportAutomations } from './automations.ts';
 import type { Folder } from './files.ts';
+import { FolderError } from './folder_error.ts';
 import { onlyWith } from './only.ts';
 import { applySegments, exportSegments } from './segments.ts';
 import { applyTemplates, exportTemplates } from './templates.ts';
@@ -15,20 +19,48 @@ export const exportFolder = async (scope: Scope, automation?: string): Promise<F
   return automation === undefined ? folder : onlyWith(folder, automation);
 };
 
-/** What was different in each file, line by line; empty of what was the same. */
-export type Told = { file: string; changes: string[] }[];
+/**
+ * What was different in each file, line by line; empty of what was the same. `was` is how what the file stands for was
+ * before, its id and its version, as far as a change rests on it; null of what was not there.
+ */
+export type Told = { file: string; changes: string[]; was: string | null }[];
+
+/** How things were when somebody looked, by their files. */
+export type Seen = Readonly<Record<string, string | null>>;
+
+type Options = {
+  sender?: string | undefined;
+  activates?: boolean;
+  /** What is not any more as it was when it was seen is refused. */
+  seen?: Seen | undefined;
+  examine?: rendering.Examine | undefined;
+};
+
+const refuseUnseen = (seen: Seen, file: string, was: string | null): void => {
+  if (!Object.hasOwn(seen, file) || seen[file] === was) return;
+  throw new FolderError(`Somebody changed ${file} since you looked at it. Look again.`, {
+    isStale: true,
+  });
+};
 
 /** Makes a project what a folder says, all or nothing. What is not in the folder stays as it is. */
 export const applyFolder = async (
   scope: Scope,
   folder: Folder,
-  { sender, activates = false }: { sender?: string | undefined; activates?: boolean } = {},
+  { sender, activates = false, seen = {}, examine }: Options = {},
 ): Promise<Told> => {
   const told: Told = [];
-  const say = (file: string, changes: string[]) => void told.push({ file, changes });
-  await automations.holdAutomations(scope);
-  const mails = await applyTemplates(scope, folder, say);
+  const say: Say = (file, changes, was) => {
+    refuseUnseen(seen, file, was);
+    told.push({ file, changes, was });
+  };
+  // Folders are applied one after the other: what two would both make has no row yet that either could hold.
+  // Segments before automations before templates: so everybody takes them who takes several.
+  await segments.holdDefinitions(scope);
   const segmentIds = await applySegments(scope, folder, say);
-  await applyAutomations(scope, folder, { mails, segmentIds, sender, activates }, say);
+  await automations.holdAutomations(scope);
+  const mails = await applyTemplates(scope, folder, { say, examine });
+  const given = { mails, segmentIds, sender, activates, say, examine };
+  await applyAutomations(scope, folder, given);
   return told;
 };

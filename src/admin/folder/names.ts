@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { FolderError } from './folder_error.ts';
 
 const KEY_CHARS_MAX = 50;
 const DIGEST_CHARS = 8;
@@ -27,7 +28,7 @@ export const byKey = <T extends Named>(what: string, things: readonly T[]): Map<
     const key = toKey(thing.name);
     const other = found.get(key);
     if (other)
-      throw new Error(
+      throw new FolderError(
         `Two ${what} would both be called ${key}: "${other.name}" and "${thing.name}". Rename one first.`,
       );
     found.set(key, thing);

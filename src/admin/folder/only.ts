@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AutomationFile } from './automation_file.ts';
 import { readKind } from './files.ts';
 import type { Folder } from './files.ts';
+import { FolderError } from './folder_error.ts';
 import { listMembers } from './names.ts';
 
 const AnyFile = z.record(z.string(), z.unknown());
@@ -19,7 +20,7 @@ export const onlyWith = (folder: Folder, name: string): Folder => {
   const [found] = [...readKind(folder, 'automations', AutomationFile)].filter(
     ([, file]) => file.name === name,
   );
-  if (!found) throw new Error(`There is no automation "${name}".`);
+  if (!found) throw new FolderError(`There is no automation "${name}".`);
   const [automation, file] = found;
   const needed: Record<string, Set<string>> = {
     automations: new Set([automation]),

@@ -3,14 +3,16 @@ import type { Scope } from '../../base/db.ts';
 import { newId } from '../../base/ids.ts';
 import * as segments from '../../segments/segments.ts';
 import { listChanges } from '../list_changes.ts';
+import type { Say } from './applying.ts';
 import { readKind, toJson } from './files.ts';
 import type { Folder } from './files.ts';
+import { FolderError } from './folder_error.ts';
 import { inFile } from './in_file.ts';
 import { byKey, listMembers, renamed } from './names.ts';
 
 /** A segment as a file: another that it asks about is named by its key. Static ones have no definition. */
 const SegmentFile = z.strictObject({
-  name: z.string().min(1),
+  name: segments.Name,
   version: z.int().optional(),
   definition: z.record(z.string(), z.unknown()).optional(),
 });
@@ -47,8 +49,11 @@ const inOrder = (files: ReadonlyMap<string, SegmentFile>): string[] => {
     if (ordered.includes(key)) return;
     const file = files.get(key);
     if (!file)
-      throw new Error(`segments/${by}.json asks about "${key}": there is no segments/${key}.json`);
-    if (open.has(key)) throw new Error(`segments/${key}.json asks about itself, by way of another`);
+      throw new FolderError(
+        `segments/${by}.json asks about "${key}": there is no segments/${key}.json`,
+      );
+    if (open.has(key))
+      throw new FolderError(`segments/${key}.json asks about itself, by way of another`);
     open.add(key);
     for (const used of listMembers(file.definition, 'segment')) visit(used, key);
     ordered.push(key);
@@ -70,9 +75,10 @@ const change = async (
   const changes = listChanges(row.definition ?? {}, definition);
   if (changes.length === 0) return [];
   if (version !== undefined && version !== row.version)
-    throw new Error(
+    throw new FolderError(
       `segments/${key}.json is of version ${version}, and there is version ${row.version}: ` +
         'export it again, or take its version out.',
+      { isStale: true },
     );
   await segments.changeSegment(scope, row.segment_id, { version: row.version, definition });
   return changes;
@@ -81,14 +87,14 @@ const change = async (
 const parse = (key: string, definition: unknown): segments.Definition => {
   const parsed = segments.Definition.safeParse(definition);
   if (parsed.success) return parsed.data;
-  throw new Error(`segments/${key}.json: ${z.prettifyError(parsed.error)}`);
+  throw new FolderError(`segments/${key}.json: ${z.prettifyError(parsed.error)}`);
 };
 
 /** Makes the project's segments of those names what the files say. Members of static ones are not in files. */
 export const applySegments = async (
   scope: Scope,
   folder: Folder,
-  say: (what: string, changes: string[]) => void,
+  say: Say,
 ): Promise<SegmentIds> => {
   const files = readKind(folder, 'segments', SegmentFile);
   const rows = Map.groupBy(await listAll(scope), (one) => one.name);
@@ -99,20 +105,21 @@ export const applySegments = async (
     const asked = renamed(written, 'segment', { to: 'segment_id', read });
     const definition = written === undefined ? null : parse(key, asked);
     const [row, other] = rows.get(name) ?? [];
-    if (other) throw new Error(`Two segments are called "${name}". Rename one first.`);
+    if (other) throw new FolderError(`Two segments are called "${name}". Rename one first.`);
     const id = row?.segment_id ?? newId();
     ids.set(key, id);
     if (row) {
       const changes = await inFile(`segments/${key}`, () =>
         change(scope, key, row, { name, definition, version }),
       );
-      say(`segments/${key}`, changes);
+      say(`segments/${key}`, changes, `${row.segment_id} ${row.version}`);
       continue;
     }
     await inFile(`segments/${key}`, () =>
       segments.createSegment(scope, { segmentId: id, name, definition }),
     );
-    say(`segments/${key}`, listChanges({}, { name, ...(written ? { definition } : {}) }));
+    const made = { name, ...(written ? { definition } : {}) };
+    say(`segments/${key}`, listChanges({}, made), null);
   }
   return ids;
 };

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import type { Scope } from '../../base/db.ts';
 import * as rendering from '../../rendering/rendering.ts';
 import { listChanges } from '../list_changes.ts';
+import type { Applying } from './applying.ts';
 import { readKind, toJson } from './files.ts';
 import type { Folder } from './files.ts';
+import { FolderError } from './folder_error.ts';
 import { inFile } from './in_file.ts';
 import { byKey } from './names.ts';
 
@@ -22,6 +24,7 @@ const TemplateFile = z.strictObject({
     .nullable()
     .default(null),
 });
+type TemplateFile = z.output<typeof TemplateFile>;
 
 /** Which version of which template a key stands for. */
 export type Mails = Map<string, { templateId: string; version: number }>;
@@ -61,7 +64,9 @@ const bodyOf = (folder: Folder, key: string): { html: string } | { mjml: string 
   const [html, mjml] = ['html', 'mjml'].map((kind) => folder.get(`templates/${key}.${kind}`));
   if (html !== undefined && mjml === undefined) return { html };
   if (mjml !== undefined && html === undefined) return { mjml };
-  throw new Error(`templates/${key} needs its body in one file: either ${key}.html or ${key}.mjml`);
+  throw new FolderError(
+    `templates/${key} needs its body in one file: either ${key}.html or ${key}.mjml`,
+  );
 };
 
 /** A sample that nobody gave was made of what the template mentions: only where one is given they differ. */
@@ -71,48 +76,85 @@ const toComparable = (version: rendering.Version, given: rendering.TemplateText)
   return { name, subject, preheader, text, ...body, ...(given.sample ? { sample } : {}) };
 };
 
-type Kept = { templateId: string; version: number; changes: string[] };
+/** A template of a folder as it is kept, unless something in it is not what a template may be. */
+const toText = (folder: Folder, key: string, file: TemplateFile): rendering.TemplateText => {
+  const { version: _, sample, ...rest } = file;
+  const text = folder.get(`templates/${key}.txt`) ?? null;
+  const given = { ...rest, ...(sample ? { sample } : {}), text, ...bodyOf(folder, key) };
+  const { error } = rendering.NewTemplate.safeParse(given);
+  if (error) throw new FolderError(`templates/${key}: ${z.prettifyError(error)}`, { cause: error });
+  return given;
+};
+
+type There = { head: rendering.Head | null; changes: string[] };
+
+/** What the project has of that name, and what would be different. */
+const compare = async (scope: Scope, text: rendering.TemplateText): Promise<There> => {
+  const [head = null, other] = await rendering.findHeadsByName(scope, text.name, 2);
+  if (other) throw new FolderError(`Two templates are called "${text.name}". Rename one first.`);
+  const there = head && (await rendering.findVersion(scope, head.template_id, head.latest_version));
+  return { head, changes: listChanges(there ? toComparable(there, text) : {}, text) };
+};
+
+const refuseStale = (key: string, version: number | undefined, latest: number): void => {
+  if (version === undefined || version === latest) return;
+  throw new FolderError(
+    `templates/${key}.json is of version ${version}, and there is version ${latest}: ` +
+      'export it again, or take its version out.',
+    { isStale: true },
+  );
+};
+
+type Kept = { templateId: string; version: number; changes: string[]; was: string | null };
 
 const applyOne = async (
   scope: Scope,
   key: string,
-  text: rendering.TemplateText,
-  version: number | undefined,
+  { text, version }: { text: rendering.TemplateText; version: number | undefined },
+  examine: rendering.Examine | undefined,
 ): Promise<Kept> => {
-  const [head, other] = await rendering.findHeadsByName(scope, text.name, 2);
-  if (other) throw new Error(`Two templates are called "${text.name}". Rename one first.`);
+  const { head, changes } = await compare(scope, text);
   if (!head) {
-    const templateId = await rendering.saveTemplate(scope, text);
-    return { templateId, version: 1, changes: listChanges({}, text) };
+    const templateId = await rendering.saveTemplate(scope, text, examine);
+    return { templateId, version: 1, changes, was: null };
   }
   const { template_id: templateId, latest_version: latest } = head;
-  const there = await rendering.findVersion(scope, templateId, latest);
-  const changes = listChanges(there ? toComparable(there, text) : {}, text);
-  if (changes.length === 0) return { templateId, version: latest, changes };
-  if (version !== undefined && version !== latest)
-    throw new Error(
-      `templates/${key}.json is of version ${version}, and there is version ${latest}: ` +
-        'export it again, or take its version out.',
-    );
-  return { templateId, version: await rendering.saveVersion(scope, templateId, text), changes };
+  const was = `${templateId} ${latest}`;
+  if (changes.length === 0) return { templateId, version: latest, changes, was };
+  refuseStale(key, version, latest);
+  const kept = await rendering.saveVersion(scope, templateId, text, examine);
+  // Somebody was quicker, between the look and the change.
+  refuseStale(key, latest, kept - 1);
+  return { templateId, version: kept, changes, was };
+};
+
+/** The templates of a folder that are new, or say something else than the project's, by what they are called. */
+export const listChangedTemplates = async (
+  scope: Scope,
+  folder: Folder,
+): Promise<Map<string, rendering.TemplateText>> => {
+  const changed = new Map<string, rendering.TemplateText>();
+  for (const [key, file] of readKind(folder, 'templates', TemplateFile)) {
+    const text = toText(folder, key, file);
+    if ((await compare(scope, text)).changes.length > 0) changed.set(`templates/${key}`, text);
+  }
+  return changed;
 };
 
 /** Makes the project's templates of those names what the files say. The same files again change nothing. */
 export const applyTemplates = async (
   scope: Scope,
   folder: Folder,
-  say: (what: string, changes: string[]) => void,
+  { say, examine }: Applying,
 ): Promise<Mails> => {
   const mails: Mails = new Map();
   for (const [key, file] of readKind(folder, 'templates', TemplateFile)) {
-    const { version, sample, ...rest } = file;
-    const text = folder.get(`templates/${key}.txt`) ?? null;
-    const given = { ...rest, ...(sample ? { sample } : {}), text, ...bodyOf(folder, key) };
-    const { changes, ...mail } = await inFile(`templates/${key}`, () =>
-      applyOne(scope, key, given, version),
+    const given = { text: toText(folder, key, file), version: file.version };
+    const { changes, was, ...mail } = await inFile(`templates/${key}`, () =>
+      applyOne(scope, key, given, examine),
     );
     mails.set(key, mail);
-    say(`templates/${key}`, changes);
+    say(`templates/${key}`, changes, was);
   }
   return mails;
 };

@@ -79,14 +79,20 @@ const One = ({ item }: { item: Session }) => {
   );
   return (
     <Group justify="space-between" gap="xs" component="li">
-      <Group gap={6}>
+      <Group gap="xs">
+        <Stack gap={2}>
+          <Group gap={6}>
+            <Text size="sm">last used</Text>
+            <When at={item.last_seen_at} />
+          </Group>
+          <Group gap={6}>
+            <Text size="sm" c="dimmed">
+              signed in
+            </Text>
+            <When at={item.created_at} />
+          </Group>
+        </Stack>
         {item.is_current && <Badge variant="light">this one</Badge>}
-        <Text size="sm">last used</Text>
-        <When at={item.last_seen_at} />
-        <Text size="sm" c="dimmed">
-          · signed in
-        </Text>
-        <When at={item.created_at} />
       </Group>
       {!item.is_current && (
         <Button

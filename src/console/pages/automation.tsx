@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { isNotFound } from '../api.ts';
 import { automation } from '../automation_queries.ts';
 import type { Automation } from '../automation_queries.ts';
+import { BackToPerson, useAskedAbout } from '../parts/asked_about.tsx';
 import { AutomationEditor } from '../parts/automation/automation_editor.tsx';
 import { AutomationStatus } from '../parts/automation/automation_status.tsx';
 import { People } from '../parts/automation/people.tsx';
@@ -18,8 +19,11 @@ import { PageTitle } from '../parts/page_title.tsx';
 
 const route = getRouteApi('/signed-in/p/$projectId/automations/$automationId');
 
-const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => {
+type KnownProps = { projectId: string; kept: Automation; personId: string | undefined };
+
+const Known = ({ projectId, kept, personId }: KnownProps) => {
   const { definition } = kept;
+  const navigate = route.useNavigate();
   if (definition === null) return null;
   return (
     <>
@@ -32,7 +36,7 @@ const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => 
         </Group>
         <AutomationStatus status={kept.status} />
       </Group>
-      <Tabs defaultValue="build" keepMounted>
+      <Tabs defaultValue={personId === undefined ? 'build' : 'people'} keepMounted>
         <Tabs.List mb="md">
           <Tabs.Tab value="build">Build</Tabs.Tab>
           <Tabs.Tab value="people">People</Tabs.Tab>
@@ -47,7 +51,12 @@ const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => 
           />
         </Tabs.Panel>
         <Tabs.Panel value="people" keepMounted={false}>
-          <People projectId={projectId} kept={kept} />
+          <People
+            projectId={projectId}
+            kept={kept}
+            personId={personId}
+            onPerson={(next) => void navigate({ search: { person: next?.id }, replace: true })}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="versions" keepMounted={false}>
           <Versions projectId={projectId} kept={kept} />
@@ -59,16 +68,23 @@ const Known = ({ projectId, kept }: { projectId: string; kept: Automation }) => 
 
 export const AutomationPage = () => {
   const { projectId, automationId } = route.useParams();
+  const { person: personId } = route.useSearch();
+  const person = useAskedAbout(projectId, personId);
   const { data, isPending, error } = useQuery(automation(projectId, automationId));
   return (
     <Stack>
-      <Back to="/p/$projectId/automations" projectId={projectId} label="Automations" />
+      <Group gap="md">
+        <Back to="/p/$projectId/automations" projectId={projectId} label="Automations" />
+        {person && <BackToPerson projectId={projectId} person={person} />}
+      </Group>
       {isPending && <Loading />}
       {isNotFound(error) && (
-        <Empty title="There is no such automation">Look for it in the list.</Empty>
+        <Empty isPage title="There is no such automation">
+          Look for it in the list.
+        </Empty>
       )}
       {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
-      {data && <Known projectId={projectId} kept={data} />}
+      {data && <Known projectId={projectId} kept={data} personId={personId} />}
     </Stack>
   );
 };

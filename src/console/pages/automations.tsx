@@ -1,24 +1,25 @@
-import { Anchor, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { automations } from '../automation_queries.ts';
 import type { ListedAutomation } from '../automation_queries.ts';
+import { AskedAbout, useAskedAbout } from '../parts/asked_about.tsx';
 import { AutomationStatus } from '../parts/automation/automation_status.tsx';
 import { Library } from '../parts/automation/library.tsx';
 import { useNames } from '../parts/automation/use_names.ts';
 import { triggerInWords } from '../parts/automation/words.ts';
 import type { Names } from '../parts/automation/words.ts';
-import { Empty } from '../parts/empty.tsx';
 import { ForRole } from '../parts/for_role.tsx';
-import { PageTitle } from '../parts/page_title.tsx';
-import { Paged } from '../parts/paged.tsx';
+import { ListPage, NewButton, None } from '../parts/list_page.tsx';
+import type { AboutPerson } from '../roots.tsx';
 
 const route = getRouteApi('/signed-in/p/$projectId/automations');
 const count = new Intl.NumberFormat();
 
-type RowProps = { automation: ListedAutomation; projectId: string; names: Names };
+type ListProps = { projectId: string; search: AboutPerson };
+type RowProps = ListProps & { automation: ListedAutomation; names: Names };
 
-const Row = ({ automation, projectId, names }: RowProps) => {
+const Row = ({ automation, projectId, search, names }: RowProps) => {
   const { id, name, status, trigger, counts, has_goal } = automation;
   const goal = has_goal ? count.format(counts.converted) : '–';
   return (
@@ -32,6 +33,7 @@ const Row = ({ automation, projectId, names }: RowProps) => {
               {...props}
               to="/p/$projectId/automations/$automationId"
               params={{ projectId, automationId: id }}
+              search={search}
             />
           )}
         >
@@ -64,73 +66,70 @@ const Row = ({ automation, projectId, names }: RowProps) => {
   );
 };
 
-const New = ({ projectId }: { projectId: string }) => (
-  <Button
-    renderRoot={(props) => (
-      <Link {...props} to="/p/$projectId/automations/new" params={{ projectId }} />
-    )}
-  >
-    New automation
-  </Button>
-);
-
-const NoAutomation = ({ projectId }: { projectId: string }) => (
-  <Stack>
-    <Empty title="No automation yet">
-      <Stack align="flex-start">
-        Build your own: an event starts it, steps follow.
-        <ForRole projectId={projectId} role="editor" to="to build an automation">
-          <New projectId={projectId} />
-        </ForRole>
-      </Stack>
-    </Empty>
-    <ForRole projectId={projectId} role="editor">
-      <Library projectId={projectId} />
-    </ForRole>
-  </Stack>
-);
+const Listed = ({ items, ...where }: ListProps & { items: ListedAutomation[] }) => {
+  const names = useNames(where.projectId);
+  return (
+    <Table verticalSpacing="sm" withTableBorder highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Automation</Table.Th>
+          <Table.Th visibleFrom="sm">Status</Table.Th>
+          <Table.Th visibleFrom="sm" ta="right">
+            In it now
+          </Table.Th>
+          <Table.Th visibleFrom="sm" ta="right">
+            Mails sent
+          </Table.Th>
+          <Table.Th visibleFrom="sm" ta="right">
+            Goal reached
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((one) => (
+          <Row key={one.id} automation={one} names={names} {...where} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+};
 
 export const AutomationsPage = () => {
   const { projectId } = route.useParams();
+  const search = route.useSearch();
+  const person = useAskedAbout(projectId, search.person);
   const list = useInfiniteQuery(automations(projectId));
-  const names = useNames(projectId);
-  const isEmpty = list.data?.pages[0]?.items.length === 0;
-  return (
+  const add = (
+    <ForRole projectId={projectId} role="editor" to="to build an automation">
+      <NewButton projectId={projectId} to="/p/$projectId/automations/new" label="New automation" />
+    </ForRole>
+  );
+  const none = (
     <Stack>
-      <Group justify="space-between" align="flex-end">
-        <PageTitle title="Automations" note="What should follow when something happens." />
-        {!isEmpty && (
-          <ForRole projectId={projectId} role="editor" to="to build an automation">
-            <New projectId={projectId} />
-          </ForRole>
-        )}
-      </Group>
-      <Paged list={list} empty={<NoAutomation projectId={projectId} />}>
-        {(items) => (
-          <Table verticalSpacing="sm" withTableBorder highlightOnHover>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Automation</Table.Th>
-                <Table.Th visibleFrom="sm">Status</Table.Th>
-                <Table.Th visibleFrom="sm" ta="right">
-                  In it now
-                </Table.Th>
-                <Table.Th visibleFrom="sm" ta="right">
-                  Mails sent
-                </Table.Th>
-                <Table.Th visibleFrom="sm" ta="right">
-                  Goal reached
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {items.map((one) => (
-                <Row key={one.id} automation={one} projectId={projectId} names={names} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-      </Paged>
+      <None title="No automation yet" action={add}>
+        Build your own: an event starts it, steps follow.
+      </None>
+      <ForRole projectId={projectId} role="editor">
+        <Library projectId={projectId} />
+      </ForRole>
     </Stack>
+  );
+  return (
+    <ListPage
+      title="Automations"
+      note="What should follow when something happens."
+      about={
+        <AskedAbout
+          projectId={projectId}
+          person={person}
+          to="to see why they got its mails, or did not"
+        />
+      }
+      list={list}
+      action={add}
+      empty={none}
+    >
+      {(items) => <Listed items={items} projectId={projectId} search={search} />}
+    </ListPage>
   );
 };

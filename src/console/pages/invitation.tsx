@@ -1,6 +1,7 @@
-import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Anchor, Button, Center, Paper, PasswordInput, Stack, Text } from '@mantine/core';
+import { TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useRouter } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import { api, explain, isNotFound, issuesOf } from '../api.ts';
 import { Brand } from '../parts/brand.tsx';
@@ -82,7 +83,14 @@ export const InvitationPage = () => {
             Invitation
           </Title>
           {isPending && <Loading />}
-          {error !== null && !data && <Text role="alert">{explain(error)}</Text>}
+          {error !== null && !data && (
+            <>
+              <Text role="alert">{explain(error)}</Text>
+              <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/sign-in" />}>
+                I have an account: sign in
+              </Anchor>
+            </>
+          )}
           {data && <Form token={token} invitation={data} />}
         </Stack>
       </Paper>

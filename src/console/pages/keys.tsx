@@ -52,7 +52,7 @@ const One = ({ projectId, item }: { projectId: string; item: Key }) => {
         onClick={() => (isSure ? revoke.mutate(undefined) : setIsSure(true))}
         aria-label={`${isSure ? 'Yes, revoke' : 'Revoke'} the ${item.kind} key that ends in ${item.last_four}`}
       >
-        {isSure ? 'Yes, revoke it' : 'Revoke'}
+        {isSure ? 'Yes, revoke' : 'Revoke'}
       </Button>
       <Refused error={revoke.error} />
     </Group>
@@ -72,8 +72,8 @@ const Kind = ({ projectId, kind, items }: { projectId: string; kind: Kind; items
           <Title order={2} size="h4">
             {title}
           </Title>
-          <Button size="xs" onClick={asked.open} aria-label={`Make a new ${kind} key`}>
-            Make a new key
+          <Button size="xs" onClick={asked.open}>
+            Make a new {kind} key
           </Button>
         </Group>
         <Text size="sm" c="dimmed">

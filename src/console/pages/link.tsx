@@ -169,7 +169,7 @@ export const LinkPage = () => {
       <Back to="/p/$projectId/links" projectId={projectId} label="Identity links" />
       {isPending && <Loading />}
       {isNotFound(error) && (
-        <Empty title="There is no such link">
+        <Empty isPage title="There is no such link">
           It may have gone with somebody who was erased. Look for it in the log.
         </Empty>
       )}

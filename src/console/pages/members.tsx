@@ -59,11 +59,15 @@ const Invitations = ({ projectId }: { projectId: string }) => {
         </ForRole>
         {error !== null && !data && <Failed error={error} />}
         {data && data.items.length > 0 && (
-          <Stack component="ul" gap="sm" m={0} p={0}>
-            <Text fw={600}>Not used yet</Text>
-            {data.items.map((one) => (
-              <Invited key={one.id} projectId={projectId} invitation={one} />
-            ))}
+          <Stack gap="sm">
+            <Title order={3} size="h5">
+              Not used yet
+            </Title>
+            <Stack component="ul" gap="sm" m={0} p={0}>
+              {data.items.map((one) => (
+                <Invited key={one.id} projectId={projectId} invitation={one} />
+              ))}
+            </Stack>
           </Stack>
         )}
       </Stack>

@@ -30,7 +30,7 @@ const numbers = [
   { name: 'accepted', label: 'Mails accepted' },
   { name: 'bounced', label: 'Bounced' },
   { name: 'complained', label: 'Marked as spam' },
-  { name: 'suppressed', label: 'Held back, suppressed' },
+  { name: 'suppressed', label: 'Suppressed' },
 ] as const;
 
 const Numbers = ({ data }: { data: Overview }) => (
@@ -64,6 +64,19 @@ const Capped = ({ buckets }: Pick<Overview, 'buckets'>) => {
   );
 };
 
+/** Left out where nothing happened: what to do comes first there. */
+const Charts = ({ data, span }: { data: Overview; span: Span }) => (
+  <>
+    <Suspense fallback={<Skeleton height={CHARTS_HEIGHT_PX} />}>
+      <OverviewCharts data={data} span={span} />
+    </Suspense>
+    <Text size="sm" c="dimmed">
+      Events are counted when they arrive. Mails, bounces and complaints are counted when the mail
+      was planned.
+    </Text>
+  </>
+);
+
 const Lately = ({ projectId, span }: { projectId: string; span: Span }) => {
   const { data, isPending, error } = useQuery(overview(projectId, span));
   if (isPending) return <Loading />;
@@ -72,13 +85,7 @@ const Lately = ({ projectId, span }: { projectId: string; span: Span }) => {
     <Stack>
       {data.is_capped && <Capped buckets={data.buckets} />}
       <Numbers data={data} />
-      <Suspense fallback={<Skeleton height={CHARTS_HEIGHT_PX} />}>
-        <OverviewCharts data={data} span={span} />
-      </Suspense>
-      <Text size="sm" c="dimmed">
-        Events are counted when they arrive. Mails, bounces and complaints are counted when the mail
-        was planned.
-      </Text>
+      {numbers.some(({ name }) => data[name] > 0) && <Charts data={data} span={span} />}
     </Stack>
   );
 };

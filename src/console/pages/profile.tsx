@@ -68,6 +68,46 @@ const Identifiers = ({ identifiers, projectId }: IdentifiersProps) => (
   </Table>
 );
 
+const AddressWays = ({ email, projectId }: { email: string; projectId: string }) => (
+  <>
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link {...props} to="/p/$projectId/sends" params={{ projectId }} search={{ email }} />
+      )}
+    >
+      Mail to this address
+    </Anchor>
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link {...props} to="/p/$projectId/suppressions/$email" params={{ projectId, email }} />
+      )}
+    >
+      How this address stands
+    </Anchor>
+  </>
+);
+
+type WhyProps = {
+  personId: string;
+  projectId: string;
+  to: '/p/$projectId/segments' | '/p/$projectId/automations';
+  children: string;
+};
+
+/** The way to a list that says why, of this person. */
+const Why = ({ personId, projectId, to, children }: WhyProps) => (
+  <Anchor
+    size="sm"
+    renderRoot={(props) => (
+      <Link {...props} to={to} params={{ projectId }} search={{ person: personId }} />
+    )}
+  >
+    {children}
+  </Anchor>
+);
+
 /** Where else this person is told of. */
 const Ways = ({ person, projectId }: { person: Profile; projectId: string }) => (
   <Group gap="md">
@@ -84,49 +124,13 @@ const Ways = ({ person, projectId }: { person: Profile; projectId: string }) => 
     >
       Identity links
     </Anchor>
-    <Anchor
-      size="sm"
-      renderRoot={(props) => <Link {...props} to="/p/$projectId/segments" params={{ projectId }} />}
-    >
+    <Why personId={person.id} projectId={projectId} to="/p/$projectId/segments">
       Why in a segment, or not
-    </Anchor>
-    <Anchor
-      size="sm"
-      renderRoot={(props) => (
-        <Link {...props} to="/p/$projectId/automations" params={{ projectId }} />
-      )}
-    >
+    </Why>
+    <Why personId={person.id} projectId={projectId} to="/p/$projectId/automations">
       Why a mail came, or not
-    </Anchor>
-    {person.email !== null && (
-      <>
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link
-              {...props}
-              to="/p/$projectId/sends"
-              params={{ projectId }}
-              search={{ email: person.email ?? undefined }}
-            />
-          )}
-        >
-          Mail to this address
-        </Anchor>
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link
-              {...props}
-              to="/p/$projectId/suppressions/$email"
-              params={{ projectId, email: person.email ?? '' }}
-            />
-          )}
-        >
-          How this address stands
-        </Anchor>
-      </>
-    )}
+    </Why>
+    {person.email !== null && <AddressWays email={person.email} projectId={projectId} />}
   </Group>
 );
 
@@ -140,7 +144,7 @@ const State = ({ person }: { person: Profile }) => (
   <Group gap="xs">
     <Status {...stateOf(person)} />
     {person.tags.map((tag) => (
-      <Badge key={tag} variant="default" tt="none">
+      <Badge key={tag} variant="default">
         {inWords(tag)}
       </Badge>
     ))}
@@ -193,7 +197,7 @@ export const ProfilePage = () => {
       </Anchor>
       {isPending && <Loading />}
       {isNotFound(error) && (
-        <Empty title="There is no such profile">
+        <Empty isPage title="There is no such profile">
           It may have been erased. Search for it again.
         </Empty>
       )}

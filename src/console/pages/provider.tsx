@@ -190,7 +190,9 @@ export const ProviderPage = () => {
       <Back to="/p/$projectId/settings/providers" projectId={projectId} label="Email providers" />
       {isPending && <Loading />}
       {isNotFound(error) && (
-        <Empty title="There is no such provider">It may have been deleted.</Empty>
+        <Empty isPage title="There is no such provider">
+          It may have been deleted.
+        </Empty>
       )}
       {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
       {data && <Known provider={data} projectId={projectId} />}

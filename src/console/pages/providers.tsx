@@ -1,26 +1,14 @@
-import { Anchor, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Anchor, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Provider } from '../api.ts';
-import { Empty } from '../parts/empty.tsx';
 import { ForRole } from '../parts/for_role.tsx';
-import { Paged } from '../parts/paged.tsx';
-import { PageTitle } from '../parts/page_title.tsx';
+import { ListPage, NewButton, None } from '../parts/list_page.tsx';
 import { kinds } from '../parts/provider_fields.ts';
 import { ProviderState, ProviderStatus } from '../parts/provider_state.tsx';
 import { providers } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/settings/providers');
-
-const Add = ({ projectId }: { projectId: string }) => (
-  <Button
-    renderRoot={(props) => (
-      <Link {...props} to="/p/$projectId/settings/providers/new" params={{ projectId }} />
-    )}
-  >
-    Add provider
-  </Button>
-);
 
 const Card = ({ provider, projectId }: { provider: Provider; projectId: string }) => (
   <Paper withBorder p="md" component="li">
@@ -51,41 +39,39 @@ const Card = ({ provider, projectId }: { provider: Provider; projectId: string }
   </Paper>
 );
 
-const NoProvider = ({ projectId }: { projectId: string }) => (
-  <Empty title="No provider is connected yet">
-    <Stack align="flex-start">
-      Mail leaves through an account of your own: any SMTP relay, SMTP2GO or Amazon SES. Connect one
-      with the address that your mail comes from; it is tried before it is kept.
-      <ForRole projectId={projectId} role="editor" to="to connect one">
-        <Add projectId={projectId} />
-      </ForRole>
-    </Stack>
-  </Empty>
-);
-
 export const ProvidersPage = () => {
   const { projectId } = route.useParams();
   const list = useInfiniteQuery(providers(projectId));
-  const isEmpty = list.data?.pages[0]?.items.length === 0;
+  const add = (
+    <ForRole projectId={projectId} role="editor" to="to add one">
+      <NewButton
+        projectId={projectId}
+        to="/p/$projectId/settings/providers/new"
+        label="Add provider"
+      />
+    </ForRole>
+  );
+  const none = (
+    <None title="No provider is connected yet" action={add}>
+      Mail leaves through an account of your own: any SMTP relay, SMTP2GO or Amazon SES. Connect one
+      with the address that your mail comes from; it is tried before it is kept.
+    </None>
+  );
   return (
-    <Stack>
-      <Group justify="space-between" align="flex-end">
-        <PageTitle title="Email providers" note="Through whom this project sends, per sender." />
-        {!isEmpty && (
-          <ForRole projectId={projectId} role="editor" to="to add one">
-            <Add projectId={projectId} />
-          </ForRole>
-        )}
-      </Group>
-      <Paged list={list} empty={<NoProvider projectId={projectId} />}>
-        {(items) => (
-          <SimpleGrid component="ul" cols={{ base: 1, lg: 2 }} m={0} p={0}>
-            {items.map((one) => (
-              <Card key={one.id} provider={one} projectId={projectId} />
-            ))}
-          </SimpleGrid>
-        )}
-      </Paged>
-    </Stack>
+    <ListPage
+      title="Email providers"
+      note="Through whom this project sends, per sender."
+      list={list}
+      action={add}
+      empty={none}
+    >
+      {(items) => (
+        <SimpleGrid component="ul" cols={{ base: 1, lg: 2 }} m={0} p={0}>
+          {items.map((one) => (
+            <Card key={one.id} provider={one} projectId={projectId} />
+          ))}
+        </SimpleGrid>
+      )}
+    </ListPage>
   );
 };

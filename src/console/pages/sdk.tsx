@@ -1,18 +1,17 @@
 import { Group, Loader, Paper, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { useLatestEvents } from '../live_queries.ts';
 import { Entries } from '../parts/entries.tsx';
 import { Failed } from '../parts/failed.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Loading } from '../parts/paged.tsx';
 import { SdkSnippets } from '../parts/sdk_snippets.tsx';
-import { latestEvents } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/settings/sdk');
 
-/** Whether something arrives: asked every two seconds, so that nobody has to reload. */
+/** Whether something arrives: told as it does, so that nobody has to reload. */
 const Arrival = ({ projectId }: { projectId: string }) => {
-  const { data, isPending, error } = useQuery(latestEvents(projectId));
+  const { data, isPending, error } = useLatestEvents(projectId, true);
   if (isPending) return <Loading />;
   if (!data) return <Failed error={error} />;
   const [latest] = data.items;

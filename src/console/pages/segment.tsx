@@ -1,9 +1,9 @@
 import { Button, Group, Stack, Tabs, Text, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { api, isNotFound } from '../api.ts';
 import { useChange } from '../changes.ts';
+import { BackToPerson, useAskedAbout } from '../parts/asked_about.tsx';
 import { Back } from '../parts/back.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
@@ -17,7 +17,7 @@ import { Imports } from '../parts/segment/imports.tsx';
 import { Members, SegmentHistory } from '../parts/segment/members.tsx';
 import { SegmentState } from '../parts/segment/segment_state.tsx';
 import { WhyNot } from '../parts/segment/why_not.tsx';
-import { segment } from '../segment_queries.ts';
+import { useSegment } from '../live_segments.ts';
 import type { Segment, SegmentDefinition } from '../segment_queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/segments/$segmentId');
@@ -106,18 +106,37 @@ const Edit = ({ projectId, known }: Props) => {
   );
 };
 
-const Known = ({ projectId, known }: Props) => (
+type WhyProps = { projectId: string; segmentId: string; personId: string | undefined };
+
+/** About whom, says the address: so that one can come here with somebody, and hand on what one sees. */
+const Why = ({ projectId, segmentId, personId }: WhyProps) => {
+  const navigate = route.useNavigate();
+  const person = useAskedAbout(projectId, personId);
+  return (
+    <WhyNot
+      key={person?.id ?? 'nobody'}
+      projectId={projectId}
+      segmentId={segmentId}
+      person={person}
+      onPerson={(next) => void navigate({ search: { person: next?.id }, replace: true })}
+    />
+  );
+};
+
+type KnownProps = Props & { personId: string | undefined };
+
+const Known = ({ projectId, known, personId }: KnownProps) => (
   <>
     <Group justify="space-between" align="flex-start">
       <PageTitle title={known.name} />
       <Group>
         <Text fw={600} className="number" role="status" aria-label="Members">
-          {known.members.toLocaleString()} people
+          {known.members === 1 ? '1 person' : `${known.members.toLocaleString()} people`}
         </Text>
         <SegmentState segment={known} />
       </Group>
     </Group>
-    <Tabs defaultValue="definition" keepMounted>
+    <Tabs defaultValue={personId === undefined ? 'definition' : 'why'} keepMounted>
       <Tabs.List mb="md">
         <Tabs.Tab value="definition">{known.kind === 'static' ? 'Lists' : 'Conditions'}</Tabs.Tab>
         <Tabs.Tab value="members">Members</Tabs.Tab>
@@ -134,7 +153,7 @@ const Known = ({ projectId, known }: Props) => (
         <SegmentHistory projectId={projectId} segmentId={known.id} />
       </Tabs.Panel>
       <Tabs.Panel value="why" keepMounted={false}>
-        <WhyNot projectId={projectId} segmentId={known.id} />
+        <Why projectId={projectId} segmentId={known.id} personId={personId} />
       </Tabs.Panel>
     </Tabs>
   </>
@@ -142,14 +161,23 @@ const Known = ({ projectId, known }: Props) => (
 
 export const SegmentPage = () => {
   const { projectId, segmentId } = route.useParams();
-  const { data, isPending, error } = useQuery(segment(projectId, segmentId));
+  const { person: personId } = route.useSearch();
+  const person = useAskedAbout(projectId, personId);
+  const { data, isPending, error } = useSegment(projectId, segmentId);
   return (
     <Stack>
-      <Back to="/p/$projectId/segments" projectId={projectId} label="Segments" />
+      <Group gap="md">
+        <Back to="/p/$projectId/segments" projectId={projectId} label="Segments" />
+        {person && <BackToPerson projectId={projectId} person={person} />}
+      </Group>
       {isPending && <Loading />}
-      {isNotFound(error) && <Empty title="There is no such segment">Look in the list.</Empty>}
+      {isNotFound(error) && (
+        <Empty isPage title="There is no such segment">
+          Look in the list.
+        </Empty>
+      )}
       {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
-      {data && <Known key={segmentId} projectId={projectId} known={data} />}
+      {data && <Known key={segmentId} projectId={projectId} known={data} personId={personId} />}
     </Stack>
   );
 };

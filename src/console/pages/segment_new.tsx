@@ -5,6 +5,7 @@ import { api } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Back } from '../parts/back.tsx';
 import { Leaving } from '../parts/leaving.tsx';
+import { MayKeep } from '../parts/for_role.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Refused } from '../parts/refused.tsx';
 import { Builder, NEW_SEGMENT, useIsCountable } from '../parts/segment/builder.tsx';
@@ -15,10 +16,9 @@ export const NewSegmentPage = () => {
   const { projectId } = route.useParams();
   const navigate = useNavigate();
   const [name, setName] = useState('');
-  const [kind, setKind] = useState('dynamic');
+  const [isStatic, setIsStatic] = useState(false);
   const [definition, setDefinition] = useState(NEW_SEGMENT);
   const isCountable = useIsCountable(projectId, definition);
-  const isStatic = kind === 'static';
   const make = useChange(projectId, ['segments'], async () => {
     const made = await api.segments.create.mutate({
       projectId,
@@ -34,6 +34,7 @@ export const NewSegmentPage = () => {
       <Leaving isDirty={isDirty && !make.isPending && !make.isSuccess} />
       <Back to="/p/$projectId/segments" projectId={projectId} label="Segments" />
       <PageTitle title="New segment" />
+      <MayKeep projectId={projectId} />
       <Group align="flex-end">
         <TextInput
           label="Name"
@@ -49,8 +50,8 @@ export const NewSegmentPage = () => {
             { value: 'dynamic', label: 'By conditions' },
             { value: 'static', label: 'By lists' },
           ]}
-          value={kind}
-          onChange={setKind}
+          value={isStatic ? 'static' : 'dynamic'}
+          onChange={(kind) => setIsStatic(kind === 'static')}
         />
         <Button
           loading={make.isPending}

@@ -1,27 +1,18 @@
-import { Anchor, Button, Group, Stack, Table } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { Anchor, Group, Table } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Empty } from '../parts/empty.tsx';
+import { AskedAbout, useAskedAbout } from '../parts/asked_about.tsx';
 import { ForRole } from '../parts/for_role.tsx';
-import { PageTitle } from '../parts/page_title.tsx';
-import { Paged } from '../parts/paged.tsx';
+import { ListPage, NewButton, None } from '../parts/list_page.tsx';
 import { SegmentState } from '../parts/segment/segment_state.tsx';
-import { segments } from '../segment_queries.ts';
+import type { AboutPerson } from '../roots.tsx';
+import { useSegments } from '../live_segments.ts';
 import type { Segment } from '../segment_queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/segments');
 
-const New = ({ projectId }: { projectId: string }) => (
-  <Button
-    renderRoot={(props) => (
-      <Link {...props} to="/p/$projectId/segments/new" params={{ projectId }} />
-    )}
-  >
-    New segment
-  </Button>
-);
+type RowProps = { one: Segment; projectId: string; search: AboutPerson };
 
-const Row = ({ one, projectId }: { one: Segment; projectId: string }) => (
+const Row = ({ one, projectId, search }: RowProps) => (
   <Table.Tr>
     <Table.Td>
       <Anchor
@@ -32,6 +23,7 @@ const Row = ({ one, projectId }: { one: Segment; projectId: string }) => (
             {...props}
             to="/p/$projectId/segments/$segmentId"
             params={{ projectId, segmentId: one.id }}
+            search={search}
           />
         )}
       >
@@ -52,47 +44,51 @@ const Row = ({ one, projectId }: { one: Segment; projectId: string }) => (
 
 export const SegmentsPage = () => {
   const { projectId } = route.useParams();
-  const list = useInfiniteQuery(segments(projectId));
-  const isEmpty = list.data?.pages[0]?.items.length === 0;
-  const empty = (
-    <Empty title="No segment yet">
-      <Stack align="flex-start">
-        A segment is people who are alike: by what they did, by what is known of them, or by a list.
-        It keeps itself up to date.
-        <ForRole projectId={projectId} role="editor" to="to make a segment">
-          <New projectId={projectId} />
-        </ForRole>
-      </Stack>
-    </Empty>
+  const search = route.useSearch();
+  const person = useAskedAbout(projectId, search.person);
+  const list = useSegments(projectId);
+  const add = (
+    <ForRole projectId={projectId} role="editor" to="to make a segment">
+      <NewButton projectId={projectId} to="/p/$projectId/segments/new" label="New segment" />
+    </ForRole>
+  );
+  const none = (
+    <None title="No segment yet" action={add}>
+      A segment is people who are alike: by what they did, by what is known of them, or by a list.
+      It keeps itself up to date.
+    </None>
   );
   return (
-    <Stack>
-      <Group justify="space-between" align="flex-end">
-        <PageTitle title="Segments" note="People who are alike." />
-        {!isEmpty && (
-          <ForRole projectId={projectId} role="editor" to="to make a segment">
-            <New projectId={projectId} />
-          </ForRole>
-        )}
-      </Group>
-      <Paged list={list} empty={empty}>
-        {(items) => (
-          <Table verticalSpacing="sm" withTableBorder highlightOnHover>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Segment</Table.Th>
-                <Table.Th ta="right">People</Table.Th>
-                <Table.Th visibleFrom="sm">State</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {items.map((one) => (
-                <Row key={one.id} one={one} projectId={projectId} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-      </Paged>
-    </Stack>
+    <ListPage
+      title="Segments"
+      note="People who are alike."
+      about={
+        <AskedAbout
+          projectId={projectId}
+          person={person}
+          to="to see why they are in it, or are not"
+        />
+      }
+      list={list}
+      action={add}
+      empty={none}
+    >
+      {(items) => (
+        <Table verticalSpacing="sm" withTableBorder highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Segment</Table.Th>
+              <Table.Th ta="right">People</Table.Th>
+              <Table.Th visibleFrom="sm">State</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {items.map((one) => (
+              <Row key={one.id} one={one} projectId={projectId} search={search} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </ListPage>
   );
 };

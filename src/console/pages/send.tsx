@@ -7,6 +7,7 @@ import type { SendDetail } from '../api.ts';
 import { Back } from '../parts/back.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
+import { Frame } from '../parts/frame.tsx';
 import { HandOffs } from '../parts/hand_offs.tsx';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
@@ -43,6 +44,26 @@ const policies: Record<string, string> = {
   resend: 'send it again, which may double it',
 };
 
+/** Leads to why whoever it is for got it. */
+const Automation = ({ projectId, send: known }: { projectId: string; send: SendDetail }) =>
+  known.automation_id === null ? null : (
+    <Line name="Of">
+      <Anchor
+        size="sm"
+        renderRoot={(props) => (
+          <Link
+            {...props}
+            to="/p/$projectId/automations/$automationId"
+            params={{ projectId, automationId: known.automation_id ?? '' }}
+            search={{ person: known.profile_id }}
+          />
+        )}
+      >
+        this automation, and why they got it
+      </Anchor>
+    </Line>
+  );
+
 const Decisions = ({ projectId, send: known }: { projectId: string; send: SendDetail }) => (
   <Table>
     <Table.Tbody>
@@ -60,6 +81,7 @@ const Decisions = ({ projectId, send: known }: { projectId: string; send: SendDe
           this profile
         </Anchor>
       </Line>
+      <Automation projectId={projectId} send={known} />
       <Line name="Planned">
         <When at={known.queued_at} />
       </Line>
@@ -134,9 +156,8 @@ const Feedback = ({ projectId, sendId }: { projectId: string; sendId: string }) 
 
 /** As its recipient got it, in a frame where nothing runs and nothing is loaded. */
 const Preview = ({ projectId, sendId }: { projectId: string; sendId: string }) => (
-  <iframe
+  <Frame
     title="The message"
-    sandbox=""
     src={`/admin/preview/${projectId}/${sendId}`}
     style={{ width: '100%', height: PREVIEW_HEIGHT_PX, border: 0, background: '#ffffff' }}
   />
@@ -180,7 +201,9 @@ const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string
       note={`To ${known.to ?? 'an address that was erased'}`}
     />
     <SendStatus send={known} />
-    {known.status_fix !== null && <Alert color="yellow">{known.status_fix}</Alert>}
+    {known.status_fix !== null && known.status !== 'unknown' && (
+      <Alert color="yellow">{known.status_fix}</Alert>
+    )}
     {known.waits_for !== null && <Waiting waitsFor={known.waits_for} />}
     <SendActions send={known} projectId={projectId} />
     <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -213,7 +236,11 @@ export const SendPage = () => {
     <Stack>
       <Back to="/p/$projectId/sends" projectId={projectId} label="Send log" />
       {isPending && <Loading />}
-      {isNotFound(error) && <Empty title="There is no such send">Look in the send log.</Empty>}
+      {isNotFound(error) && (
+        <Empty isPage title="There is no such send">
+          Look in the send log.
+        </Empty>
+      )}
       {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
       {data && <Known send={data} projectId={projectId} />}
     </Stack>

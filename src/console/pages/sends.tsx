@@ -1,5 +1,4 @@
 import { Anchor, Box, Button, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import type { Send } from '../api.ts';
@@ -11,7 +10,7 @@ import { FirstEvent } from '../parts/snippet.tsx';
 import { SendStatus } from '../parts/send_status.tsx';
 import { SHOWN_STATUSES, statuses } from '../parts/statuses.ts';
 import { When } from '../parts/when.tsx';
-import { sends } from '../queries.ts';
+import { useSends } from '../live_queries.ts';
 import type { SendFilter } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/sends');
@@ -48,7 +47,7 @@ const Row = ({ send, projectId }: { send: Send; projectId: string }) => (
     <Table.Td visibleFrom="sm">
       <SendStatus send={send} />
     </Table.Td>
-    <Table.Td visibleFrom="sm" className="number">
+    <Table.Td visibleFrom="sm" className="number" ta="right">
       {send.attempts}
     </Table.Td>
     <Table.Td visibleFrom="sm">
@@ -63,7 +62,9 @@ const Log = ({ items, projectId }: { items: Send[]; projectId: string }) => (
       <Table.Tr>
         <Table.Th>Recipient and subject</Table.Th>
         <Table.Th visibleFrom="sm">Status</Table.Th>
-        <Table.Th visibleFrom="sm">Attempts</Table.Th>
+        <Table.Th visibleFrom="sm" ta="right">
+          Attempts
+        </Table.Th>
         <Table.Th visibleFrom="sm">Planned</Table.Th>
       </Table.Tr>
     </Table.Thead>
@@ -124,7 +125,7 @@ export const SendsPage = () => {
   const { projectId } = route.useParams();
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useInfiniteQuery(sends(projectId, filter));
+  const list = useSends(projectId, filter);
   const isFiltered = filter.status !== undefined || filter.email !== undefined;
   const empty = isFiltered ? (
     <Empty title="No send matches">Choose another status or address, or clear the filter.</Empty>

@@ -95,7 +95,11 @@ export const TemplatePage = () => {
     <Stack>
       <Back to="/p/$projectId/templates" projectId={projectId} label="Templates" />
       {isPending && <Loading />}
-      {isNotFound(error) && <Empty title="There is no such template">Look in the list.</Empty>}
+      {isNotFound(error) && (
+        <Empty isPage title="There is no such template">
+          Look in the list.
+        </Empty>
+      )}
       {error !== null && !isNotFound(error) && !data && <Failed error={error} />}
       {data && <Known key={templateId} projectId={projectId} known={data} />}
     </Stack>

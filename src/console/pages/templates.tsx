@@ -1,26 +1,15 @@
-import { Anchor, Button, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Group, SegmentedControl, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Empty } from '../parts/empty.tsx';
 import { ForRole } from '../parts/for_role.tsx';
-import { PageTitle } from '../parts/page_title.tsx';
-import { Paged } from '../parts/paged.tsx';
+import { ListPage, NewButton, None } from '../parts/list_page.tsx';
 import { When } from '../parts/when.tsx';
 import { templates } from '../template_queries.ts';
 import type { ListedTemplate } from '../template_queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/templates');
-
-const New = ({ projectId }: { projectId: string }) => (
-  <Button
-    renderRoot={(props) => (
-      <Link {...props} to="/p/$projectId/templates/new" params={{ projectId }} />
-    )}
-  >
-    New template
-  </Button>
-);
 
 const Row = ({ template, projectId }: { template: ListedTemplate; projectId: string }) => (
   <Table.Tr>
@@ -54,60 +43,61 @@ const Row = ({ template, projectId }: { template: ListedTemplate; projectId: str
   </Table.Tr>
 );
 
+const choices = [
+  { value: 'used', label: 'In use' },
+  { value: 'archived', label: 'Archived' },
+];
+
 export const TemplatesPage = () => {
   const { projectId } = route.useParams();
   const [shown, setShown] = useState('used');
   const isArchived = shown === 'archived';
   const list = useInfiniteQuery(templates(projectId, isArchived));
-  const empty = isArchived ? (
+  const add = (
+    <ForRole projectId={projectId} role="editor" to="to write a template">
+      <NewButton projectId={projectId} to="/p/$projectId/templates/new" label="New template" />
+    </ForRole>
+  );
+  const none = isArchived ? (
     <Empty title="Nothing is archived">What you put away is found here.</Empty>
   ) : (
-    <Empty title="No template yet">
-      <Stack align="flex-start">
-        A template is what a mail says. Automations send it, with what is known of each person.
-        <ForRole projectId={projectId} role="editor">
-          <New projectId={projectId} />
-        </ForRole>
-      </Stack>
-    </Empty>
+    <None title="No template yet" action={add}>
+      A template is what a mail says. Automations send it, with what is known of each person.
+    </None>
+  );
+  const filter = (
+    <SegmentedControl
+      aria-label="Which templates"
+      data={choices}
+      value={shown}
+      onChange={setShown}
+    />
   );
   return (
-    <Stack>
-      <Group justify="space-between" align="flex-end">
-        <PageTitle title="Templates" note="What your mails say." />
-        <Group>
-          <SegmentedControl
-            aria-label="Which templates"
-            data={[
-              { value: 'used', label: 'In use' },
-              { value: 'archived', label: 'Archived' },
-            ]}
-            value={shown}
-            onChange={setShown}
-          />
-          <ForRole projectId={projectId} role="editor" to="to write a template">
-            <New projectId={projectId} />
-          </ForRole>
-        </Group>
-      </Group>
-      <Paged list={list} empty={empty}>
-        {(items) => (
-          <Table verticalSpacing="sm" withTableBorder highlightOnHover>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Template</Table.Th>
-                <Table.Th visibleFrom="sm">Version</Table.Th>
-                <Table.Th visibleFrom="sm">Changed</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {items.map((one) => (
-                <Row key={one.id} template={one} projectId={projectId} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-      </Paged>
-    </Stack>
+    <ListPage
+      title="Templates"
+      note="What your mails say."
+      list={list}
+      filter={filter}
+      action={add}
+      empty={none}
+    >
+      {(items) => (
+        <Table verticalSpacing="sm" withTableBorder highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Template</Table.Th>
+              <Table.Th visibleFrom="sm">Version</Table.Th>
+              <Table.Th visibleFrom="sm">Changed</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {items.map((one) => (
+              <Row key={one.id} template={one} projectId={projectId} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </ListPage>
   );
 };

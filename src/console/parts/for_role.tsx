@@ -22,3 +22,10 @@ export const ForRole = ({ projectId, role, to, children }: Props) => {
     </Text>
   );
 };
+
+/** Says on a page where something new is made that it will not be kept, to whom that is so. */
+export const MayKeep = ({ projectId }: { projectId: string }) => (
+  <ForRole projectId={projectId} role="editor" to="to keep what you make here">
+    {null}
+  </ForRole>
+);

@@ -1,8 +1,7 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { latestEvents } from '../queries.ts';
+import { useLatestEvents } from '../live_queries.ts';
 import { Empty } from './empty.tsx';
 import { Entries } from './entries.tsx';
 import { Failed } from './failed.tsx';
@@ -10,9 +9,10 @@ import { Loading } from './paged.tsx';
 import { FirstEvent } from './snippet.tsx';
 
 type Props = { projectId: string };
+type Events = ReturnType<typeof useLatestEvents>;
 
-const Latest = ({ projectId, isLive }: Props & { isLive: boolean }) => {
-  const { data, isPending, error } = useQuery(latestEvents(projectId, isLive));
+const Latest = ({ projectId, events }: Props & { events: Events }) => {
+  const { data, isPending, error } = events;
   if (isPending) return <Loading />;
   if (!data) return <Failed error={error} />;
   if (data.items.length > 0) return <Entries entries={data.items} projectId={projectId} />;
@@ -23,9 +23,13 @@ const Latest = ({ projectId, isLive }: Props & { isLive: boolean }) => {
   );
 };
 
+const said = (isCut: boolean): string => (isCut ? 'no connection; trying again' : 'live');
+
 /** The newest events as they arrive, until somebody wants to read them in peace. */
 export const LiveEvents = ({ projectId }: Props) => {
   const [isLive, setIsLive] = useState(true);
+  const events = useLatestEvents(projectId, isLive);
+  const isCut = events.failureCount > 0 || events.fetchStatus === 'paused';
   const Icon = isLive ? IconPlayerPause : IconPlayerPlay;
   return (
     <Stack gap="sm">
@@ -34,9 +38,9 @@ export const LiveEvents = ({ projectId }: Props) => {
           Latest events
         </Title>
         <Group gap="sm">
-          {isLive && <span className="live" />}
+          {isLive && !isCut && <span className="live" />}
           <Text size="sm" c="dimmed">
-            {isLive ? 'live' : 'paused'}
+            {isLive ? said(isCut) : 'paused'}
           </Text>
           <Button
             size="xs"
@@ -48,7 +52,7 @@ export const LiveEvents = ({ projectId }: Props) => {
           </Button>
         </Group>
       </Group>
-      <Latest projectId={projectId} isLive={isLive} />
+      <Latest projectId={projectId} events={events} />
     </Stack>
   );
 };

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Brand } from './brand.tsx';
 import { ColorSchemeSwitch } from './color_scheme.tsx';
+import { SendingHeld } from './sending_held.tsx';
 
 const HEADER_PX = 56;
 const PAGE_PX = 900;
@@ -23,6 +24,7 @@ export const Outside = ({ children }: { children: ReactNode }) => (
     </AppShell.Header>
     <AppShell.Main>
       <Container size={PAGE_PX} px={0}>
+        <SendingHeld />
         {children}
       </Container>
     </AppShell.Main>

@@ -3,7 +3,7 @@ import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Failed } from './failed.tsx';
 
-type Pages<Item> = { pages: { items: Item[]; next_cursor: string | null }[] };
+export type Pages<Item> = { pages: { items: Item[]; next_cursor: string | null }[] };
 
 type Props<Item> = {
   list: UseInfiniteQueryResult<Pages<Item>>;

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
-import type { SubmitEvent } from 'react';
+import type { ReactNode, SubmitEvent } from 'react';
 import { isRefused } from '../api.ts';
 import { fieldOf } from './form.ts';
 import { Refused } from './refused.tsx';
@@ -10,6 +10,8 @@ type Props = {
   /** What is about to be done, and what follows from it. */
   about: string;
   label: string;
+  /** What else is to be said. */
+  children?: ReactNode;
   isOpen: boolean;
   onClose: () => void;
   change: Pick<
@@ -19,7 +21,15 @@ type Props = {
 };
 
 /** The password once more: a page that somebody left open is not enough for what is dangerous. */
-export const PasswordAgain = ({ title, about, label, isOpen, onClose, change }: Props) => {
+export const PasswordAgain = ({
+  title,
+  about,
+  label,
+  children,
+  isOpen,
+  onClose,
+  change,
+}: Props) => {
   const close = (): void => {
     change.reset();
     onClose();
@@ -34,6 +44,7 @@ export const PasswordAgain = ({ title, about, label, isOpen, onClose, change }: 
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">{about}</Text>
+          {children}
           <PasswordInput
             name="password"
             label="Your password"

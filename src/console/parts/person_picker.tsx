@@ -11,6 +11,8 @@ const SEARCH_AFTER_MS = 250;
 type Props = {
   projectId: string;
   label: string;
+  /** Who is picked, where somebody else keeps that. */
+  picked?: Profile | null;
   onPick: (profile: Profile | null) => void;
   description?: string;
   clearable?: boolean;
@@ -22,9 +24,17 @@ const toLabel = (profile: Profile): string =>
     : `${nameOf(profile)} · ${profile.email}`;
 
 /** Somebody, found by what events call them, their address or their profile id. */
-export const PersonPicker = ({ projectId, label, onPick, description, clearable }: Props) => {
-  const [typed, setTyped] = useState('');
-  const [picked, setPicked] = useState<Profile | null>(null);
+export const PersonPicker = ({
+  projectId,
+  label,
+  onPick,
+  description,
+  clearable,
+  ...kept
+}: Props) => {
+  const [typed, setTyped] = useState(kept.picked ? toLabel(kept.picked) : '');
+  const [own, setPicked] = useState<Profile | null>(null);
+  const picked = kept.picked === undefined ? own : kept.picked;
   const [query] = useDebouncedValue(typed.trim(), SEARCH_AFTER_MS);
   const isAsking = query !== '' && query !== (picked && toLabel(picked));
   const found = useQuery({

@@ -12,6 +12,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
+  IconClockOff,
   IconCode,
   IconHistory,
   IconKey,
@@ -22,6 +23,7 @@ import {
   IconMailOff,
   IconRoute,
   IconServer,
+  IconSend,
   IconTemplate,
   IconUsers,
   IconUsersGroup,
@@ -34,8 +36,10 @@ import { lastProject } from '../last_project.ts';
 import { Empty } from './empty.tsx';
 import { projects, session } from '../queries.ts';
 import { useSession } from '../session.ts';
+import { SkipLink } from './skip_link.tsx';
 import { Brand } from './brand.tsx';
 import { ColorSchemeSwitch } from './color_scheme.tsx';
+import { SendingHeld } from './sending_held.tsx';
 
 const HEADER_PX = 56;
 const NAVBAR_PX = 230;
@@ -56,9 +60,16 @@ const places = [
     exact: false,
   },
   { to: '/p/$projectId/settings/webhooks', label: 'Webhooks', Icon: IconWebhook, exact: false },
+  {
+    to: '/p/$projectId/settings/endpoints',
+    label: 'Webhook endpoints',
+    Icon: IconSend,
+    exact: false,
+  },
   { to: '/p/$projectId/settings/sdk', label: 'SDK snippet', Icon: IconCode, exact: false },
   { to: '/p/$projectId/settings/members', label: 'Members', Icon: IconUsersGroup, exact: false },
   { to: '/p/$projectId/settings/keys', label: 'Keys', Icon: IconKey, exact: false },
+  { to: '/p/$projectId/settings/retention', label: 'Retention', Icon: IconClockOff, exact: false },
   { to: '/p/$projectId/settings/audit', label: 'Audit log', Icon: IconHistory, exact: false },
 ] as const;
 
@@ -80,11 +91,12 @@ const ProjectPicker = ({ projectId }: { projectId: string }) => {
 };
 
 const Navigation = ({ projectId, onGo }: { projectId: string; onGo: () => void }) => (
-  <Stack gap={4} component="nav" aria-label="Pages">
+  <Stack gap={2} component="nav" aria-label="Pages">
     {places.map(({ to, label, Icon, exact }) => (
       <NavLink
         key={to}
         label={label}
+        py={5}
         leftSection={<Icon size={18} stroke={1.6} />}
         renderRoot={(props) => (
           <Link
@@ -136,7 +148,9 @@ const Account = () => {
 };
 
 const NoSuchProject = () => (
-  <Empty title="There is no such project">Choose another one, or check the address.</Empty>
+  <Empty isPage title="There is no such project">
+    Choose another one, or check the address.
+  </Empty>
 );
 
 /** What surrounds every page of a project. */
@@ -153,6 +167,7 @@ export const Shell = () => {
       navbar={{ width: NAVBAR_PX, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
       padding={{ base: 'sm', sm: 'lg' }}
     >
+      <SkipLink />
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
@@ -162,7 +177,7 @@ export const Shell = () => {
           <ColorSchemeSwitch />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="md">
+      <AppShell.Navbar p="md" data-open={isOpen || undefined}>
         <AppShell.Section>
           <ProjectPicker projectId={projectId} />
         </AppShell.Section>
@@ -173,7 +188,10 @@ export const Shell = () => {
           <Account />
         </AppShell.Section>
       </AppShell.Navbar>
-      <AppShell.Main>{isKnown ? <Outlet /> : <NoSuchProject />}</AppShell.Main>
+      <AppShell.Main>
+        <SendingHeld projectId={projectId} />
+        {isKnown ? <Outlet /> : <NoSuchProject />}
+      </AppShell.Main>
     </AppShell>
   );
 };

@@ -69,7 +69,7 @@ export const Traits = ({ projectId, profileId }: { projectId: string; profileId:
   return (
     <Table aria-label="Traits" layout="fixed" verticalSpacing="xs">
       <colgroup>
-        <col style={{ width: '32%' }} />
+        <col style={{ width: '38%' }} />
         <col />
       </colgroup>
       <Table.Tbody>

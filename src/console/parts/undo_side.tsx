@@ -71,7 +71,7 @@ export const UndoSide = ({ title, about, side }: Props) => (
       </div>
       <Group gap={6}>
         {side.identifiers.map(({ kind, value }) => (
-          <Badge key={`${kind}/${value}`} variant="default" tt="none" maw="100%" title={value}>
+          <Badge key={`${kind}/${value}`} variant="default" maw="100%" title={value}>
             {kind === 'anonymous' ? 'anonymous ' : ''}
             {value}
           </Badge>

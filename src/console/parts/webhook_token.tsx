@@ -38,7 +38,7 @@ const One = ({ projectId, token }: { projectId: string; token: Token }) => {
           onClick={() => (isSure ? revoke.mutate(undefined) : setIsSure(true))}
           aria-label={`${isSure ? 'Yes, revoke' : 'Revoke'} the token that ends in ${token.last_four}`}
         >
-          {isSure ? 'Yes, revoke it' : 'Revoke'}
+          {isSure ? 'Yes, revoke' : 'Revoke'}
         </Button>
       </ForRole>
       <Refused error={revoke.error} />

@@ -115,7 +115,10 @@ export const linkRules: Rule[] = [
     name: 'the environment is read in src/config.ts, by command-line tools and by the tests’ support only',
     find: (tree) =>
       filesOf(tree, /^(?:src|tasks|db|test)\/.*\.(?:ts|tsx|mjs)$/)
-        .filter(({ path }) => !/^src\/config\.ts$|^src\/runtime\/|^test\/support\//.test(path))
+        .filter(
+          ({ path }) =>
+            !/^src\/config\.ts$|^src\/cli\/main\.ts$|^src\/runtime\/|^test\/support\//.test(path),
+        )
         .filter(({ text }) =>
           /\bprocess\s*(?:\.\s*env\b|\[\s*['"]env['"])|\bimport\.meta\.env\b/.test(text),
         )

@@ -18,7 +18,9 @@ export const ROOMS: Record<string, string[]> = {
 export const DOORS = ['http', 'admin', 'worker'];
 
 /** Know nothing of the server but types. */
-export const CLIENTS = ['sdk', 'console'];
+export const CLIENTS = ['sdk', 'console', 'cli'];
+/** What the command line takes of the admin door along: neither knows the server either. */
+const TAKEN_ALONG = ['src/admin/client.ts', 'src/admin/folder/disk.ts'];
 /** What the SDKs hold out to the Console. */
 const SNIPPETS = 'src/sdk/snippets.ts';
 
@@ -61,6 +63,7 @@ export const mayImport = (from: string, to: string, isType: boolean): boolean =>
   const here = zoneOf(from);
   const there = { zone: zoneOf(to), path: to };
   if (here === 'console' && to === SNIPPETS) return true;
+  if (here === 'cli' && TAKEN_ALONG.includes(to)) return true;
   if (CLIENTS.includes(here)) return here === there.zone || isType;
   if (there.zone === 'base' && here !== 'config') return true;
   if (here === there.zone && here !== 'tasks') return true;

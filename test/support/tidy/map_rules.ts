@@ -97,6 +97,10 @@ export const mapRules: Rule[] = [
         files: { 'src/console/app.tsx': `import { router } from '../admin/router.ts';` },
         says: 'src/admin/router.ts',
       },
+      {
+        files: { 'src/cli/run.ts': `import { applyFolder } from '../admin/folder/folder.ts';` },
+        says: 'src/admin/folder/folder.ts',
+      },
     ],
   },
   {

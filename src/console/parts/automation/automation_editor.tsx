@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { api, isRefused } from '../../api.ts';
-import { automation, simulation } from '../../automation_queries.ts';
+import { automation, simulation, simulationProgress } from '../../automation_queries.ts';
 import type { Automation } from '../../automation_queries.ts';
 import { useChange } from '../../changes.ts';
 import { queryClient } from '../../queries.ts';
@@ -63,6 +63,7 @@ const useSimulator = ({ projectId, kept, isDirty, canSave, save }: Simulating): 
     ...simulation(projectId, kept.id, asked ?? { days: 1, version: 0 }),
     enabled: asked !== null,
   });
+  const progress = useQuery(simulationProgress(projectId, kept.id));
   const run = async (days: number): Promise<void> => {
     const known = isDirty ? await save() : kept;
     if (known) setAsked({ days, version: known.latest_version });
@@ -71,6 +72,7 @@ const useSimulator = ({ projectId, kept, isDirty, canSave, save }: Simulating): 
     run: (days) => void run(days),
     result: isDirty || asked === null ? null : (data ?? null),
     isRunning: isFetching,
+    progress: isFetching ? (progress.data ?? null) : null,
     isDirty,
     canRun: !isDirty || canSave,
     error: asked === null ? null : error,

@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { lazy, Suspense, useEffect, useRef } from 'react';
-import { useEditor } from './editor_context.ts';
+import { TRIGGER_PANEL, useEditor, WIDE } from './editor_context.ts';
 import { Outline } from './outline.tsx';
 import { Panel, usePanelTitle } from './panel.tsx';
 
@@ -22,11 +22,10 @@ export type View = 'graph' | 'list' | 'code';
 
 const PANEL_WIDTH_PX = 380;
 const CANVAS_HEIGHT = 'max(460px, calc(100dvh - 250px))';
-const WIDE = '(min-width: 62em)';
 
 const Wait = () => (
   <Center h={300}>
-    <Loader aria-label="Loading" />
+    <Loader role="progressbar" aria-label="Loading" />
   </Center>
 );
 
@@ -36,9 +35,17 @@ const Side = () => {
   const title = usePanelTitle();
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (document.activeElement?.matches('[data-step]')) return;
+    const { activeElement } = document;
+    if (activeElement?.matches('[data-step]')) return;
+    // It was open from the start: nobody has asked for it.
+    if (activeElement === document.body && selected === TRIGGER_PANEL) return;
     box.current?.focus({ preventScroll: true });
   }, [selected]);
+  const close = (): void => {
+    const opener = `[data-step="${selected}"], [data-opens="${selected}"]`;
+    select(null);
+    document.querySelector<HTMLElement>(opener)?.focus();
+  };
   return (
     <Paper
       withBorder
@@ -52,19 +59,16 @@ const Side = () => {
         <div
           ref={box}
           tabIndex={-1}
-          style={{ padding: 16, outline: 'none' }}
+          className="step-panel"
           onKeyDown={(event) => {
-            if (event.key !== 'Escape' || event.defaultPrevented) return;
-            const card = document.querySelector<HTMLElement>(`[data-step="${selected}"]`);
-            select(null);
-            card?.focus();
+            if (event.key === 'Escape' && !event.defaultPrevented) close();
           }}
         >
           <Group justify="space-between" wrap="nowrap" mb="md">
             <Title order={2} size="h4">
               {title}
             </Title>
-            <CloseButton aria-label="Close the panel" onClick={() => select(null)} />
+            <CloseButton aria-label="Close the panel" onClick={close} />
           </Group>
           <Panel />
         </div>

@@ -40,7 +40,7 @@ export const Decisions = ({ explanation }: { explanation: Explanation }) => {
                   {one.decision.replaceAll('_', ' ')}
                 </Text>
                 {one.step_id !== null && (
-                  <Badge size="sm" variant="default" tt="none">
+                  <Badge size="sm" variant="default">
                     {one.step_id}
                   </Badge>
                 )}

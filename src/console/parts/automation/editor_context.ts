@@ -1,7 +1,11 @@
 import { createContext, useContext } from 'react';
 import type { Issue, Simulation } from '../../automation_queries.ts';
+import type { Followed } from '../../follow_simulation.ts';
 import type { Definition, Kind, Place, Step } from './exits.ts';
 import type { Names } from './words.ts';
+
+/** Where there is room for the panel beside the graph. */
+export const WIDE = '(min-width: 62em)';
 
 /** What is looked at: a step, or one of these. */
 export const TRIGGER_PANEL = '/trigger';
@@ -13,6 +17,8 @@ export type Simulator = {
   run: (days: number) => void;
   result: Simulation | null;
   isRunning: boolean;
+  /** How far it is, while it runs and says so. */
+  progress: Followed | null;
   isDirty: boolean;
   canRun: boolean;
   error: unknown;

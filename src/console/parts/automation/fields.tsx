@@ -85,12 +85,16 @@ export const DurationField = ({ label, value, onChange, error, description }: Fi
 /** The name of an event; those that came lately are proposed. */
 export const EventField = ({
   projectId,
+  error,
   ...field
 }: Field<string> & { projectId: string; label: string }) => {
   const { data } = useQuery(eventNames(projectId));
+  // What has not been typed yet is no mistake.
+  const said = field.value === '' ? { description: 'Its name, in snake_case' } : { error };
   return (
     <Autocomplete
       {...field}
+      {...said}
       data={data ?? []}
       placeholder="user_signed_up"
       autoComplete="off"

@@ -45,7 +45,7 @@ const Card = ({ projectId, ready }: { projectId: string; ready: Ready }) => {
           <Button
             size="xs"
             variant="light"
-            aria-label={`Use ${name}`}
+            aria-label={`Use it: ${name}`}
             disabled={!provider}
             loading={adopt.isPending}
             onClick={() => provider && adopt.mutate(provider.id)}

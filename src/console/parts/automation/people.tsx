@@ -6,6 +6,7 @@ import type { Profile } from '../../api.ts';
 import { useChange } from '../../changes.ts';
 import { runs } from '../../automation_queries.ts';
 import type { Automation, Run } from '../../automation_queries.ts';
+import { useAskedAbout } from '../asked_about.tsx';
 import { Empty } from '../empty.tsx';
 import { ForRole } from '../for_role.tsx';
 import { Paged } from '../paged.tsx';
@@ -74,20 +75,20 @@ const RunRow = ({ projectId, run }: { projectId: string; run: Run }) => {
           <Group gap="xs">
             <PersonLink projectId={projectId} person={person} />
             {is_test && (
-              <Badge size="sm" variant="outline" tt="none">
+              <Badge size="sm" variant="outline">
                 test
               </Badge>
             )}
           </Group>
           <Group gap="xs" hiddenFrom="sm">
-            <Badge variant="light" color={color} tt="none">
+            <Badge variant="light" color={color}>
               {word}
             </Badge>
             <When at={started_at} />
           </Group>
         </Table.Td>
         <Table.Td visibleFrom="sm">
-          <Badge variant="light" color={color} tt="none">
+          <Badge variant="light" color={color}>
             {word}
           </Badge>
         </Table.Td>
@@ -156,22 +157,30 @@ const Runs = ({ projectId, kept, profile }: Props & { profile: Profile | null })
 };
 
 type Props = { projectId: string; kept: Automation };
+type PeopleProps = Props & {
+  /** Whom the address asks about. */
+  personId: string | undefined;
+  onPerson: (person: Profile | null) => void;
+};
 
 /** Who is in it, who was, and why somebody did or did not get something. */
-export const People = ({ projectId, kept }: Props) => {
-  const [profile, setProfile] = useState<Profile | null>(null);
+export const People = ({ projectId, kept, personId, onPerson }: PeopleProps) => {
+  const profile = useAskedAbout(projectId, personId);
   return (
     <Stack>
-      <ForRole projectId={projectId} role="editor">
-        {kept.definition?.trigger.kind === 'manual' && <Start projectId={projectId} kept={kept} />}
-        <Try projectId={projectId} kept={kept} />
-      </ForRole>
       <Paper withBorder p="md" component="section">
         <Stack gap="sm">
           <Title order={2} size="h4">
             Why did they get it, or not?
           </Title>
-          <PersonPicker projectId={projectId} label="Person" onPick={setProfile} clearable />
+          <PersonPicker
+            key={profile?.id ?? 'nobody'}
+            projectId={projectId}
+            label="Person"
+            picked={profile}
+            onPick={onPerson}
+            clearable
+          />
           {profile !== null && (
             <>
               <Alert color="gray" p="xs">
@@ -182,6 +191,10 @@ export const People = ({ projectId, kept }: Props) => {
           )}
         </Stack>
       </Paper>
+      <ForRole projectId={projectId} role="editor">
+        {kept.definition?.trigger.kind === 'manual' && <Start projectId={projectId} kept={kept} />}
+        <Try projectId={projectId} kept={kept} />
+      </ForRole>
       <Title order={2} size="h4">
         {profile === null ? 'Everybody, the last first' : `Runs of ${nameOf(profile)}`}
       </Title>

@@ -6,12 +6,14 @@ import {
   Group,
   List,
   NumberInput,
+  Progress,
   SimpleGrid,
   Stack,
   Text,
 } from '@mantine/core';
 import { useState } from 'react';
 import type { Simulation } from '../../automation_queries.ts';
+import type { Followed } from '../../follow_simulation.ts';
 import { Loading } from '../paged.tsx';
 import { Refused } from '../refused.tsx';
 import { PersonLink } from '../person_link.tsx';
@@ -132,6 +134,20 @@ const Result = ({ result }: { result: Simulation }) => {
   );
 };
 
+/** How far it is; before it says so, that something happens. */
+const Running = ({ progress }: { progress: Followed | null }) => {
+  if (progress === null || progress.of === 0) return <Loading />;
+  const { followed, of } = progress;
+  return (
+    <Stack gap={4}>
+      <Progress value={(100 * followed) / of} aria-label="Simulated so far" />
+      <Text size="sm" c="dimmed" className="number">
+        {count.format(followed)} of {count.format(of)} people followed
+      </Text>
+    </Stack>
+  );
+};
+
 /** What the automation would have done with the last days. Nobody is mailed. */
 export const SimulatePanel = () => {
   const { simulator } = useEditor();
@@ -163,7 +179,7 @@ export const SimulatePanel = () => {
         </Button>
       </Group>
       <Refused error={simulator.error} />
-      {simulator.isRunning && <Loading />}
+      {simulator.isRunning && <Running progress={simulator.progress} />}
       {simulator.result && <Result result={simulator.result} />}
     </Stack>
   );

@@ -65,13 +65,13 @@ const Counts = ({ id }: { id: string }) => {
   return (
     <Group gap={4} className="step-counts">
       {simulated !== null && (
-        <Badge size="sm" variant="filled" color="dark" tt="none">
+        <Badge size="sm" variant="filled" color="dark">
           {count.format(reached)} would come
-          {sent === undefined ? '' : `, ${count.format(sent)} mails`}
+          {sent === undefined ? '' : `, ${count.format(sent)} ${sent === 1 ? 'mail' : 'mails'}`}
         </Badge>
       )}
       {here > 0 && (
-        <Badge size="sm" variant="light" color="cyan" tt="none">
+        <Badge size="sm" variant="light" color="cyan">
           {count.format(here)} here now
         </Badge>
       )}
@@ -122,7 +122,7 @@ export const TriggerCard = () => {
       badges={
         simulated !== null && (
           <Group gap={4} className="step-counts">
-            <Badge size="sm" variant="filled" color="dark" tt="none">
+            <Badge size="sm" variant="filled" color="dark">
               {count.format(simulated.entered)} would enter
             </Badge>
           </Group>

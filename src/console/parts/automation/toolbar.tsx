@@ -106,6 +106,7 @@ export const Toolbar = ({ history, view, onView }: Props) => {
           size="compact-sm"
           variant="default"
           leftSection={<IconSettings size={16} />}
+          data-opens={SETTINGS_PANEL}
           onClick={() => select(SETTINGS_PANEL)}
         >
           Settings
@@ -114,6 +115,7 @@ export const Toolbar = ({ history, view, onView }: Props) => {
           size="compact-sm"
           variant="default"
           leftSection={<IconPlayerPlay size={16} />}
+          data-opens={SIMULATE_PANEL}
           onClick={() => select(SIMULATE_PANEL)}
         >
           Simulate

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { checked, providerChoices } from '../../automation_queries.ts';
 import type { Automation, Issue } from '../../automation_queries.ts';
 import type { Editor } from './editor_context.ts';
-import { TRIGGER_PANEL } from './editor_context.ts';
+import { TRIGGER_PANEL, WIDE } from './editor_context.ts';
 import type { Definition } from './exits.ts';
 import { useHistory } from './history.ts';
 import type { History } from './history.ts';
@@ -20,6 +20,15 @@ const toIssues = (issues: readonly Issue[], { entry, steps }: Definition): Issue
   return isEmpty ? [{ path: '/entry', message: 'Add a first step.' }, ...rest] : rest;
 };
 
+/** A new automation begins with what starts it, where that does not hide the rest. */
+const firstPanel = (): string | null => (matchMedia(WIDE).matches ? TRIGGER_PANEL : null);
+
+/** Whoever takes a step away by the keyboard goes on at the one before it. */
+const focusBefore = (id: string): void => {
+  const cards = [...document.querySelectorAll<HTMLElement>('[data-step]')];
+  cards[cards.findIndex(({ dataset }) => dataset['step'] === id) - 1]?.focus();
+};
+
 type Given = {
   projectId: string;
   kept: Automation | null;
@@ -30,7 +39,7 @@ type Given = {
 export const useAutomationEditor = ({ projectId, kept, initial }: Given) => {
   const history: History<Definition> = useHistory(initial);
   const { present: definition, change } = history;
-  const [selected, select] = useState<string | null>(kept === null ? TRIGGER_PANEL : null);
+  const [selected, select] = useState(() => (kept === null ? firstPanel() : null));
   const [settled] = useDebouncedValue(definition, CHECK_AFTER_MS);
   const check = useQuery(checked(projectId, settled));
   const names = useNames(projectId);
@@ -57,6 +66,7 @@ export const useAutomationEditor = ({ projectId, kept, initial }: Given) => {
       select(id);
     },
     remove: (id) => {
+      focusBefore(id);
       change(removeStep(definition, id));
       if (selected === id) select(null);
     },

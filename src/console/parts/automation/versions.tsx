@@ -61,12 +61,12 @@ const One = ({ version, at, ...props }: Props & { version: number; at: string })
             <Text fw={600}>Version {version}</Text>
             <When at={at} />
             {isActive && (
-              <Badge variant="light" color="teal" tt="none">
+              <Badge variant="light" color="teal">
                 who comes now follows it
               </Badge>
             )}
             {people > 0 && (
-              <Badge variant="light" color="cyan" tt="none">
+              <Badge variant="light" color="cyan">
                 {people.toLocaleString()} in it
               </Badge>
             )}

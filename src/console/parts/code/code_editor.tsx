@@ -20,6 +20,13 @@ const look = EditorView.theme({
   '&.cm-focused': { outline: '2px solid var(--mantine-primary-color-filled)' },
 });
 
+/** Darker than a dark page, so that every colour of the text can be read on it. */
+const dark = EditorView.baseTheme({
+  '&dark.cm-editor, &dark.cm-editor .cm-gutters': {
+    backgroundColor: 'var(--mantine-color-dark-9)',
+  },
+});
+
 /** Marks lines, counted from 1. */
 const marking = (lines: readonly number[]): Extension => {
   const mark = Decoration.line({ class: 'cm-line-wrong' });
@@ -57,6 +64,7 @@ const CodeEditor = (props: Props) => {
     () => [
       inPolicy,
       look,
+      dark,
       languages[language](),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),

@@ -35,22 +35,33 @@ type WhereProps = {
 const Where = ({ where, onChange, errorAt, at }: WhereProps) => (
   <Stack gap="xs">
     {where.map((filter, place) => (
-      <Group key={place} gap="xs" align="flex-start" wrap="nowrap">
-        <Text size="sm" c="dimmed" mt={7}>
-          where
-        </Text>
-        <TextInput
-          aria-label="Property"
-          placeholder="property"
-          value={filter.property}
-          onChange={(event) => {
-            const property = event.currentTarget.value;
-            onChange(where.map((one, index) => (index === place ? { ...one, property } : one)));
-          }}
-          error={errorAt(`${at}/where/${place}/property`)}
-          spellCheck={false}
-          flex={1}
-        />
+      <Stack key={place} gap={6}>
+        <Group gap="xs" align="flex-start" wrap="nowrap">
+          <Text size="sm" c="dimmed" mt={7}>
+            where
+          </Text>
+          <TextInput
+            aria-label="Property"
+            placeholder="property"
+            value={filter.property}
+            onChange={(event) => {
+              const property = event.currentTarget.value;
+              onChange(where.map((one, index) => (index === place ? { ...one, property } : one)));
+            }}
+            error={errorAt(`${at}/where/${place}/property`)}
+            spellCheck={false}
+            flex={1}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            mt={5}
+            aria-label={`Remove the filter on ${filter.property || 'a property'}`}
+            onClick={() => onChange(where.filter((_, index) => index !== place))}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Group>
         <TestFields
           test={filter.test}
           only={LASTING}
@@ -63,16 +74,7 @@ const Where = ({ where, onChange, errorAt, at }: WhereProps) => (
           }
           error={errorAt(`${at}/where/${place}/test`)}
         />
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          mt={5}
-          aria-label={`Remove the filter on ${filter.property || 'a property'}`}
-          onClick={() => onChange(where.filter((_, index) => index !== place))}
-        >
-          <IconTrash size={16} />
-        </ActionIcon>
-      </Group>
+      </Stack>
     ))}
     <Button
       variant="subtle"

@@ -84,7 +84,8 @@ export const Builder = ({ projectId, definition, onChange }: Props) => {
       <Paper withBorder p="md" component="section" aria-label="Live count">
         <Stack gap="xs">
           <Text size="sm" fw={600}>
-            Would be in it now {look.isFetching && <Loader size="xs" aria-label="Counting" />}
+            Would be in it now{' '}
+            {look.isFetching && <Loader size="xs" role="progressbar" aria-label="Counting" />}
           </Text>
           {look.isError && issues.length === 0 && <Refused error={look.error} />}
           {look.isError && issues.length > 0 && (

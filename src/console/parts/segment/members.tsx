@@ -1,4 +1,4 @@
-import { Stack, Table, Text } from '@mantine/core';
+import { Group, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { members, segmentDays, segmentHistory } from '../../segment_queries.ts';
@@ -81,7 +81,7 @@ export const SegmentHistory = ({ projectId, segmentId }: Props) => {
                 <Table.Th>Person</Table.Th>
                 <Table.Th>What</Table.Th>
                 <Table.Th visibleFrom="sm">Why</Table.Th>
-                <Table.Th>When</Table.Th>
+                <Table.Th visibleFrom="sm">When</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -90,13 +90,18 @@ export const SegmentHistory = ({ projectId, segmentId }: Props) => {
                   <Table.Td>
                     <PersonLink projectId={projectId} person={person} />
                   </Table.Td>
-                  <Table.Td>{change}</Table.Td>
+                  <Table.Td>
+                    {change}
+                    <Group hiddenFrom="sm">
+                      <When at={changed_at} />
+                    </Group>
+                  </Table.Td>
                   <Table.Td visibleFrom="sm">
                     <Text size="sm" c="dimmed">
                       {CAUSES[cause]}
                     </Text>
                   </Table.Td>
-                  <Table.Td>
+                  <Table.Td visibleFrom="sm">
                     <When at={changed_at} />
                   </Table.Td>
                 </Table.Tr>

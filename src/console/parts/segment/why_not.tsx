@@ -1,7 +1,6 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { Profile } from '../../api.ts';
 import { explainedIn } from '../../segment_queries.ts';
 import type { Explained } from '../../segment_queries.ts';
@@ -116,14 +115,21 @@ const Answer = ({ projectId, segmentId, profile }: Props & { profile: Profile })
 };
 
 type Props = { projectId: string; segmentId: string };
+type AskedProps = Props & {
+  person: Profile | null;
+  onPerson: (person: Profile | null) => void;
+};
 
 /** Why somebody is in a segment, or is not: every condition, with what it was asked of. */
-export const WhyNot = (props: Props) => {
-  const [profile, setProfile] = useState<Profile | null>(null);
-  return (
-    <Stack>
-      <PersonPicker projectId={props.projectId} label="Person" onPick={setProfile} clearable />
-      {profile !== null && <Answer {...props} profile={profile} />}
-    </Stack>
-  );
-};
+export const WhyNot = ({ person, onPerson, ...props }: AskedProps) => (
+  <Stack>
+    <PersonPicker
+      projectId={props.projectId}
+      label="Person"
+      picked={person}
+      onPick={onPerson}
+      clearable
+    />
+    {person !== null && <Answer {...props} profile={person} />}
+  </Stack>
+);

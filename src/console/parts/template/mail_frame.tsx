@@ -1,4 +1,5 @@
 import { nonce } from '../../nonce.ts';
+import { Frame } from '../frame.tsx';
 
 /** As specific as a style attribute is, next to what a mail's own sheets say. */
 const selectorOf = (at: number): string => `[data-inline="${at}"]`.repeat(3);
@@ -43,9 +44,8 @@ type Props = { html: string; width: number; title: string };
 
 /** A mail as its reader sees it: a stranger's document, in which nothing runs and from which nothing is loaded. */
 export const MailFrame = ({ html, width, title }: Props) => (
-  <iframe
+  <Frame
     title={title}
-    sandbox=""
     srcDoc={toFrame(html)}
     style={{
       width,

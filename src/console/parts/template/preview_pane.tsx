@@ -75,7 +75,7 @@ export const PreviewPane = ({ projectId, preview, isLooking, isWrong, onPick }: 
             value={width}
             onChange={(next) => setWidth(next as keyof typeof WIDTHS)}
           />
-          {isLooking && <Loader size="xs" aria-label="Rendering" />}
+          {isLooking && <Loader size="xs" role="progressbar" aria-label="Rendering" />}
         </Group>
         {isWrong && preview && (
           <Text size="sm" c="dimmed">

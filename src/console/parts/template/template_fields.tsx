@@ -68,7 +68,7 @@ const Body = ({ typed, onType, faults }: Props) => (
       <Suspense
         fallback={
           <Center h={300}>
-            <Loader aria-label="Loading" />
+            <Loader role="progressbar" aria-label="Loading" />
           </Center>
         }
       >

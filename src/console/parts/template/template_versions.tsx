@@ -39,9 +39,7 @@ const One = ({
         <Group justify="space-between">
           <Group gap="xs">
             <Text fw={600}>Version {version}</Text>
-            <Badge variant="default" tt="none">
-              {format.toUpperCase()}
-            </Badge>
+            <Badge variant="default">{format.toUpperCase()}</Badge>
             <Text size="sm" className="breaks">
               {subject}
             </Text>

@@ -1,0 +1,83 @@
+import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { resolveEgress } from '../base/egress.ts';
+import { Refusal } from '../base/refusal.ts';
+import { nameServersOf } from '../base/resolve_host.ts';
+import { findEndpoint, listSecrets, updateEndpoint } from './endpoint_queries.ts';
+import type { EndpointChange, EndpointRow } from './endpoint_queries.ts';
+import { toEndpoint, toListedEndpoint } from './endpoint_shown.ts';
+import { createEndpoint, findWithSecret, rotateSecret } from './endpoints.ts';
+import type { Vault } from './endpoints.ts';
+
+type Asked = { deps: Deps; projectId: string };
+type Named = { endpointId: string; secretId: string };
+
+/** Without TLS anybody on the way could read whom it is about: only within the operator's own networks. */
+const refuseInTheClear = async (deps: Deps, url: string): Promise<void> => {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:') return;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const networks = deps.config.egressAllowNetworks;
+  const egress = await resolveEgress(host, networks, nameServersOf(deps));
+  if (egress.kind !== 'open' || !egress.isInAllowedNetwork)
+    throw new Refusal('invalid_request', {
+      issues: [{ path: '/url', message: 'must be https, outside of the networks of the operator' }],
+    });
+};
+
+/** An endpoint with one of its secrets in the clear, as it is answered to whoever made it; null when either is gone. */
+export const showSecret = async (scope: Scope, vault: Vault, ids: Named) => {
+  const found = await findWithSecret(scope, vault, ids);
+  if (found === null) return null;
+  const { endpoint, secret } = found;
+  return { endpoint: toListedEndpoint(endpoint), secret_id: ids.secretId, secret };
+};
+
+const getSecret = async (scope: Scope, vault: Vault, ids: Named) => {
+  const shown = await showSecret(scope, vault, ids);
+  if (shown === null) throw new Refusal('not_found');
+  return shown;
+};
+
+export const getEndpoint = async (scope: Scope, endpointId: string): Promise<EndpointRow> => {
+  const row = await findEndpoint(scope, endpointId);
+  if (row === null) throw new Refusal('not_found', { detail: 'There is no such endpoint.' });
+  return row;
+};
+
+export const showEndpoint = async (scope: Scope, endpointId: string) =>
+  toEndpoint(await getEndpoint(scope, endpointId), await listSecrets(scope, endpointId));
+
+/** Makes an endpoint; answers its first secret, which is shown then and never again. */
+export const addEndpoint = async (
+  { deps, projectId }: Asked,
+  vault: Vault,
+  given: { endpointId: string; name: string; url: string },
+) => {
+  await refuseInTheClear(deps, given.url);
+  return inProject(deps, projectId, async (scope) => {
+    await createEndpoint(scope, vault, given);
+    return getSecret(scope, vault, { endpointId: given.endpointId, secretId: given.endpointId });
+  });
+};
+
+/** Gives an endpoint another secret, and answers it. */
+export const changeSecret = ({ deps, projectId }: Asked, vault: Vault, ids: Named) =>
+  inProject(deps, projectId, async (scope) => {
+    await rotateSecret(scope, vault, ids);
+    return getSecret(scope, vault, ids);
+  });
+
+/** What is left out stays. */
+export const changeEndpoint = async (
+  { deps, projectId }: Asked,
+  found: EndpointRow,
+  change: EndpointChange,
+) => {
+  await refuseInTheClear(deps, change.url ?? found.url);
+  return inProject(deps, projectId, async (scope) => {
+    await updateEndpoint(scope, found.endpoint_id, change);
+    return showEndpoint(scope, found.endpoint_id);
+  });
+};

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import { newId } from '../base/ids.ts';
+import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
+import {
+  addEndpoint,
+  changeEndpoint,
+  changeSecret,
+  getEndpoint,
+  showEndpoint,
+} from './endpoint_acts.ts';
+import { deleteEndpoint } from './endpoint_queries.ts';
+import { EndpointPatch, NewEndpoint } from './endpoint_shown.ts';
+import type { Vault } from './endpoints.ts';
+
+const OfEndpoint = z.object({ endpointId: z.uuid() });
+
+/** Whom webhook steps tell. The list is among what a step may name: `automations.endpoints`. */
+export const endpointProcedures = (vault: Vault) =>
+  router({
+    read: projectProcedure
+      .input(OfEndpoint)
+      .query(({ ctx, input: { projectId, endpointId } }) =>
+        inProject(ctx.deps, projectId, (scope) => showEndpoint(scope, endpointId)),
+      ),
+
+    /** Answers the secret that calls are signed with, which is shown here and never again. */
+    add: editorProcedure
+      .input(z.object({ endpoint: NewEndpoint }))
+      .mutation(({ ctx: { deps }, input: { projectId, endpoint } }) =>
+        addEndpoint({ deps, projectId }, vault, { endpointId: newId(), ...endpoint }),
+      ),
+
+    /** What is left out stays. */
+    edit: editorProcedure
+      .input(OfEndpoint.extend({ change: EndpointPatch }))
+      .mutation(async ({ ctx: { deps }, input: { projectId, endpointId, change } }) => {
+        const found = await inProject(deps, projectId, (scope) => getEndpoint(scope, endpointId));
+        return changeEndpoint({ deps, projectId }, found, change);
+      }),
+
+    /** Answers another secret, once; the one before goes on for a while beside it. */
+    rotateSecret: editorProcedure
+      .input(OfEndpoint)
+      .mutation(async ({ ctx: { deps }, input: { projectId, endpointId } }) => {
+        await inProject(deps, projectId, (scope) => getEndpoint(scope, endpointId));
+        return changeSecret({ deps, projectId }, vault, { endpointId, secretId: newId() });
+      }),
+
+    /** Steps that name it fail from then on. */
+    remove: editorProcedure
+      .input(OfEndpoint)
+      .mutation(({ ctx, input: { projectId, endpointId } }) =>
+        inProject(ctx.deps, projectId, async (scope) => {
+          await getEndpoint(scope, endpointId);
+          await deleteEndpoint(scope, endpointId);
+          return { id: endpointId };
+        }),
+      ),
+  });

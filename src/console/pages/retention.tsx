@@ -1,0 +1,116 @@
+import { List, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { Outputs } from '../api.ts';
+import { Failed } from '../parts/failed.tsx';
+import { PageTitle } from '../parts/page_title.tsx';
+import { Loading } from '../parts/paged.tsx';
+import { retention } from '../queries.ts';
+
+const route = getRouteApi('/signed-in/p/$projectId/settings/retention');
+
+type Kept = Outputs['retention']['read']['items'][number];
+
+const words: Record<Kept['what'], { title: string; about: string }> = {
+  events: {
+    title: 'Events and timelines',
+    about:
+      'By when they occurred, a whole month at a time: a month goes when all of it is older. Older events are refused.',
+  },
+  message_ids: {
+    title: 'Known message ids',
+    about: 'As long as their events: for so long a repetition is found out.',
+  },
+  segment_history: {
+    title: 'Who entered and left segments',
+    about: 'When somebody last came into a segment, and last left it, stays.',
+  },
+  audit_log: { title: 'Audit log', about: 'Nobody can remove an entry earlier.' },
+  signed_webhooks: {
+    title: 'Ids of signed webhooks',
+    about: 'Longer than their signatures count. What they told of a mail stays with it.',
+  },
+  idempotency_keys: {
+    title: 'Idempotency keys, with their answers',
+    about: 'For so long a repeated request is answered as the first was.',
+  },
+  endpoint_secrets: {
+    title: 'The former secret of a webhook endpoint',
+    about: 'Calls are signed with both until then.',
+  },
+};
+
+const Row = ({ kept: { what, value, unit } }: { kept: Kept }) => (
+  <Table.Tr>
+    <Table.Td>
+      <Text size="sm" fw={600}>
+        {words[what].title}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {words[what].about}
+      </Text>
+    </Table.Td>
+    <Table.Td ta="right" className="number unbroken">
+      {value} {unit}
+    </Table.Td>
+  </Table.Tr>
+);
+
+const Staying = () => (
+  <Paper withBorder p="md" component="section" aria-label="What stays">
+    <Stack gap="xs">
+      <Title order={2} size="h4">
+        What stays
+      </Title>
+      <List size="sm" spacing={6}>
+        <List.Item>
+          Profiles with their traits and identifiers, what they were sent with its text, and their
+          ways through automations stay until the person is erased.
+        </List.Item>
+        <List.Item>
+          Counts that segments ask for go on after the events they came from are gone.
+        </List.Item>
+        <List.Item>
+          Suppressions and unsubscribes outlive the person. Of whom an erase was asked for, only a
+          keyed hash of the address is kept, so that nobody mails it again.
+        </List.Item>
+        <List.Item>Receipts of erases stay: they hold counts and no personal data.</List.Item>
+      </List>
+    </Stack>
+  </Paper>
+);
+
+const Going = ({ projectId }: { projectId: string }) => {
+  const { data, isPending, error } = useQuery(retention(projectId));
+  if (isPending) return <Loading />;
+  if (!data) return <Failed error={error} />;
+  return (
+    <Table verticalSpacing="sm" withTableBorder>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>What goes by itself</Table.Th>
+          <Table.Th ta="right">Kept for</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {data.items.map((kept) => (
+          <Row key={kept.what} kept={kept} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+};
+
+export const RetentionPage = () => {
+  const { projectId } = route.useParams();
+  return (
+    <Stack maw={900}>
+      <PageTitle
+        title="Retention"
+        note="How long what is kept. It is the same for every project of this installation."
+      />
+      <Going projectId={projectId} />
+      <Staying />
+    </Stack>
+  );
+};

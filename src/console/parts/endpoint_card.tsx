@@ -1,0 +1,140 @@
+import { Button, Code, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
+import { api } from '../api.ts';
+import type { Endpoint } from '../automation_queries.ts';
+import { useChange } from '../changes.ts';
+import { EndpointForm } from './endpoint_form.tsx';
+import { ForRole } from './for_role.tsx';
+import { Refused } from './refused.tsx';
+import { ShownOnce } from './shown_once.tsx';
+import { Status } from './status.tsx';
+import { When } from './when.tsx';
+
+type Props = { projectId: string; endpoint: Endpoint };
+
+export const READ_ANEW = ['endpoints', 'audit'];
+const ONCE = 'Copy the new secret now: it is shown this once';
+
+/** Something that is done the second time that it is said. */
+const Twice = ({ label, sure, aria, change }: TwiceProps) => {
+  const [isSure, setIsSure] = useState(false);
+  return (
+    <Button
+      size="xs"
+      variant={isSure ? 'filled' : 'default'}
+      color={isSure ? 'red' : 'gray'}
+      loading={change.isPending}
+      aria-label={`${isSure ? sure : label}: ${aria}`}
+      onBlur={() => setIsSure(false)}
+      onClick={() => {
+        if (isSure) change.mutate(undefined);
+        setIsSure(!isSure);
+      }}
+    >
+      {isSure ? sure : label}
+    </Button>
+  );
+};
+type TwiceProps = {
+  label: string;
+  sure: string;
+  aria: string;
+  change: { isPending: boolean; mutate: (input: undefined) => void };
+};
+
+const Head = ({ endpoint }: { endpoint: Endpoint }) => (
+  <>
+    <Group justify="space-between" align="flex-start">
+      <Title order={2} size="h5" className="breaks">
+        {endpoint.name}
+      </Title>
+      {endpoint.status === 'active' ? (
+        <Status word="Active" color="teal" />
+      ) : (
+        <Status word="Disabled" color="gray" />
+      )}
+    </Group>
+    <Code block className="snippet">
+      {endpoint.url}
+    </Code>
+    <Group gap={6}>
+      <Text size="sm" c="dimmed">
+        since
+      </Text>
+      <When at={endpoint.created_at} />
+    </Group>
+    {endpoint.disabled_reason === 'gone' && (
+      <Text size="sm">It answered 410, that it is gone, and is told nothing more.</Text>
+    )}
+  </>
+);
+
+const Actions = ({ projectId, endpoint }: Props) => {
+  const { id: endpointId, name, url, status } = endpoint;
+  const [isEdited, edited] = useDisclosure();
+  const isActive = status === 'active';
+  const rotate = useChange(projectId, READ_ANEW, () =>
+    api.endpoints.rotateSecret.mutate({ projectId, endpointId }),
+  );
+  const edit = useChange(projectId, READ_ANEW, (change: object) =>
+    api.endpoints.edit.mutate({ projectId, endpointId, change }),
+  );
+  const remove = useChange(projectId, READ_ANEW, () =>
+    api.endpoints.remove.mutate({ projectId, endpointId }),
+  );
+  if (isEdited)
+    return (
+      <EndpointForm typed={{ name, url }} label="Save" change={edit} onDone={edited.close}>
+        <Button variant="default" onClick={edited.close}>
+          Cancel
+        </Button>
+      </EndpointForm>
+    );
+  return (
+    <Stack gap="sm">
+      {rotate.data && (
+        <ShownOnce
+          title={ONCE}
+          value={rotate.data.secret}
+          what="the secret"
+          about="For a day calls are signed with the old one, too: change over when you like."
+        />
+      )}
+      <Group gap="xs">
+        <Button size="xs" variant="default" onClick={edited.open} aria-label={`Edit ${name}`}>
+          Edit
+        </Button>
+        <Twice label="New secret" sure="Yes, make a new one" aria={name} change={rotate} />
+        <Button
+          size="xs"
+          variant="default"
+          loading={edit.isPending}
+          aria-label={`${isActive ? 'Disable' : 'Enable'} ${name}`}
+          onClick={() => edit.mutate({ status: isActive ? 'disabled' : 'active' })}
+        >
+          {isActive ? 'Disable' : 'Enable'}
+        </Button>
+        <Twice
+          label="Delete"
+          sure="Yes, steps that tell it fail from then on"
+          aria={name}
+          change={remove}
+        />
+      </Group>
+      <Refused error={rotate.error ?? edit.error ?? remove.error} />
+    </Stack>
+  );
+};
+
+/** One endpoint, and what may be done with it. */
+export const EndpointCard = ({ projectId, endpoint }: Props) => (
+  <Paper withBorder p="md" component="li" aria-label={endpoint.name}>
+    <Stack gap="sm">
+      <Head endpoint={endpoint} />
+      <ForRole projectId={projectId} role="editor">
+        <Actions projectId={projectId} endpoint={endpoint} />
+      </ForRole>
+    </Stack>
+  </Paper>
+);

@@ -1,0 +1,49 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { PICTURES } from '../support/browser.ts';
+import { COLOURS, expectAccessible } from './axe.ts';
+import { loaded, overflows } from './in_browser.ts';
+
+const WIDE_PX = 1280;
+const NARROW_PX = 360;
+const HEIGHT_PX = 800;
+
+/** Each colour with each width; what is the same in all of them is asked once for each width. */
+const LOOKS = [
+  { width: WIDE_PX, colorScheme: 'light', rules: undefined },
+  { width: WIDE_PX, colorScheme: 'dark', rules: COLOURS },
+  { width: NARROW_PX, colorScheme: 'dark', rules: undefined },
+  { width: NARROW_PX, colorScheme: 'light', rules: COLOURS },
+] as const;
+
+const picture = async (page: Page, name: string): Promise<void> => {
+  if (!PICTURES) return;
+  mkdirSync(PICTURES, { recursive: true });
+  const file = `${name.replaceAll(/[^\w.]+/g, '_').replace(/^_/, '')}.png`;
+  await page.screenshot({ path: join(PICTURES, file), fullPage: true });
+};
+
+/**
+ * Looks at a page, light and dark, on a wide and on a narrow screen: nobody is kept out, nothing sticks out. Of what
+ * shares its colours with a page that was looked at wholly, each width and each colour is seen once.
+ */
+export const lookAt = async (page: Page, what: string, isWhole = true): Promise<void> => {
+  for (const { width, colorScheme, rules } of LOOKS) {
+    if (!isWhole && rules && !PICTURES) continue;
+    const name = `${what} ${width} ${colorScheme}`;
+    await page.setViewportSize({ width, height: HEIGHT_PX });
+    await page.emulateMedia({ colorScheme });
+    const scheme = page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`);
+    await scheme.waitFor({ state: 'attached' });
+    await loaded(page);
+    await expectAccessible(page, name, rules);
+    expect(await overflows(page), name).toBe(false);
+    await picture(page, name);
+  }
+  expect(await page.title(), what).toMatch(/^\S.* · Trunkline$/);
+  expect(await page.getByRole('heading', { level: 1 }).count(), `${what}: one main heading`).toBe(
+    1,
+  );
+};

@@ -1,0 +1,140 @@
+// Endpoints of webhook steps, and how long what is kept, as people meet them; from a person to why, and back.
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { KEPT } from '../../src/admin/retention.ts';
+import { AUDIT_MONTHS } from '../../src/admin/audit_log.ts';
+import { RETENTION_MONTHS } from '../../src/ingest/ingest.ts';
+import { keepConsole } from '../../src/runtime/console_build.ts';
+import { makeWelcome, testAdmin, testWorker } from '../support/admin.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { makePerson } from '../support/people.ts';
+import type { Somebody } from '../support/people.ts';
+import { until } from '../support/until.ts';
+import { expectAccessible } from './axe.ts';
+import { expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+testAdmin(database, api);
+testWorker(database);
+const chromium = testBrowser();
+
+const make = (role: 'viewer' | 'editor') =>
+  makePerson(database, { projectId: api.project.project_id, role });
+const openAs = async ({ cookie }: Somebody, path: string, width = 1280) => {
+  const { page, complaints } = await chromium.openPage(width);
+  const [name = '', value = ''] = cookie.split('=');
+  await page.context().addCookies([{ name, value, url: api.url, sameSite: 'Strict' }]);
+  await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return { page, complaints };
+};
+
+describe('settings in a browser', () => {
+  beforeEach(({ skip }) => skip(!chromium.isThere, NO_BROWSER));
+  beforeAll(async () => {
+    if (chromium.isThere) await keepConsole();
+  }, 60_000);
+
+  test('an endpoint is added, its secrets are shown once, and it is changed, disabled and deleted', async () => {
+    const { page, complaints } = await openAs(await make('editor'), '/settings/endpoints');
+    await page.getByText('No endpoint yet').waitFor();
+    await page.getByLabel('Name').fill('CRM');
+    await page.getByLabel('Address').fill('http://example.com/hooks');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('must be https').waitFor();
+    await page.getByLabel('Address').fill('https://example.com/hooks');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const first = await page.getByRole('status').locator('pre').textContent();
+    expect(first).toMatch(/^whsec_/);
+    const card = page.getByRole('listitem').filter({ hasText: 'CRM' });
+    await card.getByText('Active').waitFor();
+
+    await card.getByRole('button', { name: 'New secret: CRM' }).click();
+    await card.getByRole('button', { name: 'Yes, make a new one: CRM' }).click();
+    const second = await card.getByRole('status').locator('pre').textContent();
+    expect(second).toMatch(/^whsec_/);
+    expect(second).not.toBe(first);
+
+    await card.getByRole('button', { name: 'Edit CRM' }).click();
+    await page.getByRole('listitem').getByLabel('Name').fill('Our CRM');
+    await page.getByRole('listitem').getByRole('button', { name: 'Save' }).click();
+    const renamed = page.getByRole('listitem').filter({ hasText: 'Our CRM' });
+    await renamed.getByRole('button', { name: 'Disable Our CRM' }).click();
+    await renamed.getByText('Disabled').waitFor();
+    await renamed.getByRole('button', { name: 'Enable Our CRM' }).click();
+    await renamed.getByText('Active').waitFor();
+
+    await page.reload();
+    await renamed.waitFor();
+    expect(await page.getByText('whsec_').count()).toBe(0);
+    await expectNames(page);
+    await expectAccessible(page, 'settings');
+    await renamed.getByRole('button', { name: 'Delete: Our CRM' }).click();
+    await renamed.getByRole('button', { name: 'Yes, steps that tell it fail' }).click();
+    await page.getByText('No endpoint yet').waitFor();
+    expect(complaints).toEqual([]);
+  }, 90_000);
+
+  test('a viewer sees endpoints and is offered no change of them', async () => {
+    await api.call('POST', '/v1/webhook-endpoints', {
+      key: api.project.server_key,
+      body: { name: 'Seen', url: 'https://example.com/hooks' },
+    });
+    const { page } = await openAs(await make('viewer'), '/settings/endpoints', 360);
+    await page.getByRole('listitem').filter({ hasText: 'Seen' }).waitFor();
+    await page.getByText('ask an editor to add an endpoint').waitFor();
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
+    expect(await overflows(page)).toBe(false);
+  }, 60_000);
+
+  test('retention is told by the numbers that the jobs go by', async () => {
+    const { page, complaints } = await openAs(await make('viewer'), '/settings/retention', 360);
+    const events = page.getByRole('row').filter({ hasText: 'Events and timelines' });
+    await events.getByText(`${RETENTION_MONTHS} months`).waitFor();
+    const audit = page.getByRole('row').filter({ hasText: 'Audit log' });
+    await audit.getByText(`${AUDIT_MONTHS} months`).waitFor();
+    expect(await page.getByRole('row').count()).toBe(KEPT.length + 1);
+    await page.getByText('same for every project').waitFor();
+    expect(await overflows(page)).toBe(false);
+    await expectAccessible(page, 'settings');
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('from a person one comes to why they are in a segment and why they got a mail, and back', async () => {
+    await makeWelcome(database, api.project.project_id);
+    const ask = (path: string, body: object) =>
+      api.call('POST', path, { key: api.project.server_key, body });
+    await ask('/v1/identify', { external_id: 'ann', traits: { plan: 'pro' } });
+    await ask('/v1/segments', {
+      name: 'On Pro',
+      definition: { version: 1, where: { kind: 'trait', trait: 'plan', test: { is: 'exists' } } },
+    });
+    const path = '/v1/profiles/external_id:ann';
+    const { body } = await api.call('GET', path, { key: api.project.server_key });
+    await until('the segment is filled', async () => {
+      const { rows } = await database.owner.query('select status from segments.segments');
+      return rows.every(({ status }) => status === 'ready');
+    });
+    const { page, complaints } = await openAs(await make('viewer'), `/profiles/${body.id}`);
+
+    await page.getByRole('link', { name: 'Why in a segment, or not' }).click();
+    await page.getByText('Choose one to see why they are in it').waitFor();
+    await page.getByRole('link', { name: 'On Pro' }).click();
+    await page.getByText('ann is in it.').waitFor();
+    expect(new URL(page.url()).searchParams.get('person')).toContain(body.id);
+    await page.reload();
+    await page.getByText('ann is in it.').waitFor();
+    await page.getByRole('link', { name: '← ann' }).click();
+    await page.getByRole('heading', { name: 'ann' }).waitFor();
+
+    await page.getByRole('link', { name: 'Why a mail came, or not' }).click();
+    await page.getByRole('link', { name: 'Welcome' }).click();
+    await page.getByText('ann in this automation').waitFor();
+    await page.getByRole('heading', { name: 'Runs of ann' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: '← ann' }).click();
+    await page.getByRole('heading', { name: 'ann' }).waitFor();
+    expect(complaints).toEqual([]);
+  }, 90_000);
+});

@@ -1,0 +1,29 @@
+// The limits of what comes before a body, at the bound and one past it.
+import { expect } from 'vitest';
+import { chars, times } from './of_size.ts';
+import { ask, toWire } from './raw_http.ts';
+
+const FIXED = { path: '/healthz', headers: { Host: 'a', Connection: 'close' } };
+
+/** How each is tried, by its name in the documents. */
+export const limitsOfHeaders = (
+  url: () => string,
+): Record<string, (value: number) => Promise<void>> => {
+  const expectStatus = async (more: Record<string, string>, status: number): Promise<void> => {
+    const answers = await ask(url(), toWire({ ...FIXED, headers: { ...FIXED.headers, ...more } }));
+    expect(answers.map((answer) => answer.status)).toEqual([status]);
+  };
+  const counted = Object.entries(FIXED.headers).flat().join('').length + FIXED.path.length;
+  const many = (count: number): Record<string, string> =>
+    Object.fromEntries(times(count - 2, (at) => [`X${at}`, 'a']));
+  return {
+    'Headers of a request': async (count) => {
+      await expectStatus({ X: chars(count - counted - 1) }, 200);
+      await expectStatus({ X: chars(count - counted) }, 431);
+    },
+    'Number of headers': async (count) => {
+      await expectStatus(many(count), 200);
+      await expectStatus(many(count + 1), 431);
+    },
+  };
+};
