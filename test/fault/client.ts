@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Journal } from './journal.ts';
+import type { Changed, Journal } from './journal.ts';
 import type { Random } from './random.ts';
 import type { Site } from './site.ts';
 
@@ -11,6 +11,8 @@ export type Asked = {
   body: unknown;
   /** Its Idempotency-Key, where it has no message id. */
   key?: string;
+  /** Of what a server key changes: whose it is. */
+  projectId?: string;
   /** What somebody may be told besides that it was done: nothing is the matter. */
   mayBe?: readonly number[];
 };
@@ -47,6 +49,7 @@ export class Client {
   /** Answers what it was told in the end, or null when the run was over before. */
   async ask(asked: Asked): Promise<Told | null> {
     const askedAt = Date.now();
+    const changed = this.#noteChange(asked);
     for (let tries = 1; !this.#giveUp.aborted; tries += 1) {
       const told = await this.#try(asked).catch((error: unknown) => String(error));
       if (typeof told === 'string') {
@@ -55,7 +58,10 @@ export class Client {
         this.#journal.note(asked.kind, told.status);
         if (told.status >= 400) this.#journal.refusals.push(JSON.stringify(told.body));
         const mayBe = [...DONE, ...(asked.mayBe ?? [])];
-        if (mayBe.includes(told.status)) return { ...told, askedAt, tries };
+        if (mayBe.includes(told.status)) {
+          if (changed) changed.isDone = true;
+          return { ...told, askedAt, tries };
+        }
         const isAgain = AGAIN.includes(told.status) || isRunning(told);
         if (told.status === 500 || !isAgain) {
           const said = `${told.status} ${JSON.stringify(told.body).slice(0, 200)}`;
@@ -68,6 +74,13 @@ export class Client {
     return null;
   }
 
+  #noteChange({ kind, key, projectId }: Asked): Changed | null {
+    if (key === undefined || projectId === undefined) return null;
+    const changed = { projectId, kind, requestId: key, isDone: false };
+    this.#journal.changed.push(changed);
+    return changed;
+  }
+
   async #try({ path, token, body, key }: Asked): Promise<Pick<Told, 'status' | 'body'>> {
     const port = this.#random.pick(this.#site.apis).service?.port;
     if (port === undefined) throw new Error('nobody listens');
@@ -76,7 +89,7 @@ export class Client {
       headers: {
         authorization: `Bearer ${token}`,
         'content-type': 'application/json',
-        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        ...(key === undefined ? {} : { 'idempotency-key': key, 'x-request-id': key }),
       },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),

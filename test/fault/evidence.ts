@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Journal } from './journal.ts';
 import type { Seen } from './relays.ts';
+import type { Timeline } from './timelines.ts';
 
 /** How a send stood at one look. */
 export type Stand = {
@@ -29,6 +30,8 @@ export type Evidence = {
   samples: Samples;
   /** Whole messages that providers got. */
   seen: Seen[];
+  /** What the API shows of people who were linked, when all is idle. */
+  timelines: Timeline[];
   secrets: Record<string, string>;
   /** Where secrets were read in logs. */
   leaks: string[];

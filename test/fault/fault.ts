@@ -24,14 +24,23 @@ const Options = z.strictObject({
   only: z
     .string()
     .default(faults.map(({ id }) => id).join())
-    .transform((names) => names.split(',').flatMap((name) => schedules[name] ?? [name])),
+    .transform((names) => names.split(',').flatMap((name) => schedules[name] ?? [name]))
+    .refine(
+      (names) => names.every((name) => faults.some(({ id }) => id === name)),
+      `of ${faults.map(({ id }) => id).join()}, or ${Object.keys(schedules).join()}`,
+    ),
 });
 
 const given = process.argv
   .slice(2)
   .map((arg) => arg.split('='))
   .filter(([, value]) => value !== undefined && value !== '');
-const options = Options.parse(Object.fromEntries(given));
+const read = Options.safeParse(Object.fromEntries(given));
+if (!read.success) {
+  for (const { path, message } of read.error.issues) console.error(`${path.join('.')}: ${message}`);
+  process.exit(2);
+}
+const options = read.data;
 
 const isWanted = ({ id }: Fault): boolean => options.only.includes(id);
 const canRun = (fault: Fault): fault is Fault & { how: string; inject: readonly Inject[] } =>
@@ -54,5 +63,7 @@ console.log(
 );
 const ran = await run({ seed: options.seed, forMs: options.for, faults: runnable });
 const holds = report(ran, faults.filter(isWanted));
-console.log(`\n${holds ? 'everything held' : 'BROKEN'}   seed=${options.seed}`);
+const happened = runnable.filter(({ id }) => (ran.injected.get(id)?.times ?? 0) > 0).length;
+const said = `${happened} of ${runnable.length} faults came about`;
+console.log(`\n${holds ? 'everything held' : 'BROKEN'}; ${said}   seed=${options.seed}`);
 process.exit(holds ? 0 : 1);

@@ -177,12 +177,14 @@ const injected: readonly Fault[] = [
   {
     id: 'F26',
     name: 'clock jumps',
-    how: 'a process whose clock is a day before or behind, until it is replaced',
+    how: 'a process whose clock is a day before or behind, or half as fast again, until it is replaced',
     inject: [
       shiftClock('worker', 1),
       shiftClock('worker', -1),
       shiftClock('api', 1),
       shiftClock('api', -1),
+      shiftClock('worker', 0, 0.5),
+      shiftClock('api', 0, -0.5),
     ],
     holds: ['I7', 'I8', 'I10'],
   },

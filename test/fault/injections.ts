@@ -92,21 +92,23 @@ export const deploy: Inject = async ({ apis, workers, deploys }) => {
 
 const DAY_MS = 86_400_000;
 
-/** What a process is started with whose clock is so many milliseconds off. */
-const clockOff = (ms: number): string =>
+/** What a process is started with whose clock is so many milliseconds off, and runs so much faster than time goes. */
+const clockOff = (ms: number, drift = 0): string =>
   '--import=data:text/javascript,' +
   encodeURIComponent(`const Right = Date;
+const start = Right.now();
+const told = () => Math.round(Right.now() + ${ms} + (Right.now() - start) * ${drift});
 globalThis.Date = class Date extends Right {
-  constructor(...given) { if (given.length > 0) super(...given); else super(Right.now() + ${ms}); }
-  static now() { return Right.now() + ${ms}; }
+  constructor(...given) { if (given.length > 0) super(...given); else super(told()); }
+  static now() { return told(); }
 };`);
 
 /** One process is a day before its time, or behind it, for a while. */
 export const shiftClock =
-  (role: 'api' | 'worker', days: number): Inject =>
+  (role: 'api' | 'worker', days: number, drift = 0): Inject =>
   async ({ apis, workers }, random) => {
     const slot = random.pick({ api: apis, worker: workers }[role]);
-    await slot.end('SIGTERM', { NODE_OPTIONS: clockOff(days * DAY_MS) });
+    await slot.end('SIGTERM', { NODE_OPTIONS: clockOff(days * DAY_MS, drift) });
     while (!slot.service) await wait(LOOK_MS);
     await wait(SHORT_MS);
     await slot.end('SIGTERM');

@@ -85,7 +85,7 @@ const gather = async (client: pg.Client): Promise<Evidence> => {
     firstByteAt,
   }));
   const secrets = { 'the master key': TEST_MASTER_KEY, 'the password': 'sink password' };
-  return { client, journal, samples, seen, secrets, leaks: [] };
+  return { client, journal, samples, seen, timelines: [], secrets, leaks: [] };
 };
 
 /** A row as it is, but for some members, though no constraint allowed it. */
@@ -155,6 +155,44 @@ const plants: Record<string, Plant> = {
   I20: ({ client }) => client.query('update delivery.sends set attempt_count = 2'),
 };
 
+/** More ways in which some of them come to be broken. */
+const morePlants: [id: string, how: string, plant: Plant][] = [
+  [
+    'I14',
+    'a timeline that shows what is not theirs, and lacks what is',
+    ({ journal, timelines }) =>
+      timelines.push({ person: { ...person, projectId: ids.project }, ops: ['strange'] }) &&
+      journal.people.push({ ...person, projectId: ids.project }),
+  ],
+  [
+    'I19',
+    'a change without its entry in the audit log',
+    ({ journal }) =>
+      journal.changed.push({ projectId: ids.project, kind: 'lift', requestId: 'x', isDone: true }),
+  ],
+  [
+    'I19',
+    'a change with two',
+    async ({ client, journal }) => {
+      journal.changed.push({ projectId: ids.project, kind: 'a', requestId: 'twice', isDone: true });
+      await client.query(
+        `insert into admin.audit (project_id, audit_id, at, actor_kind, action, targets, request_id)
+        select $1, gen_random_uuid(), now(), 'key', 'POST /v1/x', '{}', 'twice' from generate_series(1, 2)`,
+        [ids.project],
+      );
+    },
+  ],
+  [
+    'I20',
+    'a counter that counts what did not happen',
+    ({ client }) =>
+      client.query(
+        `insert into segments.counters
+        select project_id, identity_id, gen_random_uuid(), '1970-01-01', 7, now(), now() from identity.identities`,
+      ),
+  ],
+];
+
 /** Plants it where no constraint stands in its way, judges, and takes everything back. */
 const findBroken = async (id: string, plant: Plant): Promise<string[]> => {
   const client = world.owner;
@@ -181,4 +219,8 @@ test.each(invariants)('$id holds where nothing went wrong: $text', async ({ id }
 
 test.each(invariants)('$id notices what breaks it: $text', async ({ id }) => {
   expect(await findBroken(id, plants[id] ?? (() => {}))).not.toEqual([]);
+});
+
+test.each(morePlants)('%s notices %s', async (id, _how, plant) => {
+  expect(await findBroken(id, plant)).not.toEqual([]);
 });

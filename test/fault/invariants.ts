@@ -4,6 +4,7 @@ import type { Evidence, Invariant } from './evidence.ts';
 import { invariantsOfEvents } from './invariants_of_events.ts';
 import { invariantsOfPeople } from './invariants_of_people.ts';
 import { invariantsOfSends } from './invariants_of_sends.ts';
+import { PAGES_MIN, READERS } from './make_project.ts';
 import { findUnfinished } from './unfinished.ts';
 
 /** More than any process of the service has ever needed here. */
@@ -58,6 +59,37 @@ const jobsHoldIds: Invariant = {
     ),
 };
 
+/** What is counted of pages, against the timeline, of every identity. */
+const WRONG_COUNTERS = `
+  with counted as (
+    select project_id, identity_id, sum(count)::int as count from segments.counters group by 1, 2
+  ), happened as (
+    select event.project_id, known.identity_id, count(*)::int as count
+    from ingest.events as event
+    join segments.conditions as condition
+      on condition.project_id = event.project_id and condition.event_name = event.name and condition.status = 'ready'
+    join identity.identities as known on known.project_id = event.project_id
+      and known.kind = case when event.external_id is null then 'anonymous' else 'external' end
+      and known.value = coalesce(event.external_id, event.anonymous_id)
+    group by 1, 2
+  )
+  select project_id, identity_id, counted.count as counted, happened.count as happened
+  from counted full join happened using (project_id, identity_id)
+  where counted.count is distinct from happened.count`;
+
+/** Who is in the segment, against what is counted of their identities. */
+const WRONG_MEMBERS = `
+  with readers as (
+    select known.project_id, known.profile_id, sum(counters.count)::int as pages
+    from segments.counters as counters join identity.identities as known using (project_id, identity_id)
+    group by 1, 2 having sum(counters.count) >= ${PAGES_MIN}
+  ), members as (
+    select project_id, profile_id, true as is_member
+    from segments.members join segments.segments using (project_id, segment_id) where name = '${READERS}'
+  )
+  select project_id, profile_id, pages, is_member from readers full join members using (project_id, profile_id)
+  where (pages is null) = (is_member is not null)`;
+
 const countsAreTrue: Invariant = {
   id: 'I20',
   text: 'counts that are shown are those of the rows',
@@ -68,6 +100,8 @@ const countsAreTrue: Invariant = {
       from delivery.sends as send left join delivery.attempts as attempt using (project_id, send_id)
       group by send.project_id, send.send_id having send.attempt_count <> count(attempt.attempt)`,
     )),
+    ...(await findRows(evidence, WRONG_COUNTERS)),
+    ...(await findRows(evidence, WRONG_MEMBERS)),
     ...(await findRows(
       evidence,
       `select project_id, shown.erased, (

@@ -1,7 +1,9 @@
 import { findRemains } from '../support/remains.ts';
 import { findRows } from './evidence.ts';
 import type { Evidence, Invariant } from './evidence.ts';
-import type { AddressSaid, Person } from './journal.ts';
+import type { AddressSaid, AskedEvent, Journal, Person } from './journal.ts';
+import { PAGE } from './timelines.ts';
+import type { Timeline } from './timelines.ts';
 
 /** What an address comes to by what was said of it, in order; null where one of it may or may not have been heard. */
 const fold = (said: readonly AddressSaid[]): boolean | null =>
@@ -87,18 +89,39 @@ const judgeLink = (person: Person, sides: ReadonlyMap<string, Side>): string[] =
   return device.email === null ? [] : [`${name} kept the address ${device.email}`];
 };
 
+/** What the timeline of somebody should hold, by what was answered; what nobody answered may be there or not. */
+const judgeTimeline = ({ person, ops }: Timeline, { events }: Journal): string[] => {
+  const { external_id, anonymous_id, isLinked, projectId } = person;
+  const isTheirs = (one: AskedEvent): boolean =>
+    one.projectId === projectId &&
+    (one.external_id === external_id ||
+      (isLinked === true && one.external_id === null && one.anonymous_id === anonymous_id));
+  const theirs = events.filter((one) => one.event === PAGE && isTheirs(one));
+  const shown = new Set(ops);
+  const lacking = theirs.filter(({ fate, op }) => fate === 'stored' && !shown.has(op));
+  const known = new Set(theirs.filter(({ fate }) => fate !== 'refused').map(({ op }) => op));
+  const strange = ops.filter((op) => !known.has(op));
+  const name = `the timeline of ${external_id}, ${isLinked ? '' : 'not '}linked to ${anonymous_id},`;
+  return [
+    ...lacking.map(({ op }) => `${name} lacks ${op}`),
+    ...strange.map((op) => `${name} shows ${op}`),
+    ...(shown.size === ops.length ? [] : [`${name} shows something twice`]),
+  ];
+};
+
 const undoneAsNever: Invariant = {
   id: 'I14',
   text: 'link and unlink leave profiles as if neither had happened',
-  find: async ({ client, journal }) => {
+  find: async ({ client, journal, timelines }) => {
     const { rows } = await client.query<Side & { project_id: string }>(
       `select project_id, kind, value, identity.profile_id, own_profile_id, profile.email
       from identity.identities as identity join profiles.profiles as profile using (project_id, profile_id)`,
     );
     const sides = new Map(rows.map((row) => [`${row.project_id} ${row.kind} ${row.value}`, row]));
-    return journal.people.flatMap((person) =>
+    const links = journal.people.flatMap((person) =>
       person.role === 'linked' ? judgeLink(person, sides) : [],
     );
+    return [...links, ...timelines.flatMap((timeline) => judgeTimeline(timeline, journal))];
   },
 };
 
@@ -153,12 +176,26 @@ const changesOfLinks = async ({ client, journal }: Evidence): Promise<string[]> 
   });
 };
 
+const changesAreAudited = async ({ client, journal }: Evidence): Promise<string[]> => {
+  const { rows } = await client.query<{ key: string; entries: number }>(
+    `select project_id || ' ' || request_id as key, count(*)::int as entries
+    from admin.audit where request_id is not null group by 1`,
+  );
+  const entriesOf = new Map(rows.map(({ key, entries }) => [key, entries]));
+  return journal.changed.flatMap(({ projectId, kind, requestId, isDone }) => {
+    const entries = entriesOf.get(`${projectId} ${requestId}`) ?? 0;
+    const isSo = entries === 1 || (entries === 0 && !isDone);
+    return isSo ? [] : [`${kind} ${requestId} has ${entries} entries in the audit log`];
+  });
+};
+
 const changesAreWritten: Invariant = {
   id: 'I19',
-  text: 'each change of a suppression or of an identity has one row that says so',
+  text: 'each change by a key has one entry in the audit log, and one row of what it changed',
   find: async (evidence) => [
     ...(await changesOfAddresses(evidence)),
     ...(await changesOfLinks(evidence)),
+    ...(await changesAreAudited(evidence)),
   ],
 };
 

@@ -43,7 +43,11 @@ export type Person = {
   erase: 'none' | 'asked' | { ackedAt: number };
 };
 
+/** What a server key changed, by the id of its request, which is the same each time it is tried. */
+export type Changed = { projectId: string; kind: string; requestId: string; isDone: boolean };
+
 export class Journal {
+  readonly changed: Changed[] = [];
   readonly events: AskedEvent[] = [];
   readonly said: AddressSaid[] = [];
   readonly people: Person[] = [];

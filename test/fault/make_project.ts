@@ -1,11 +1,14 @@
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Deps } from '../../src/base/deps.ts';
+import { newId } from '../../src/base/ids.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
 import { saveProvider } from '../../src/providers/providers.ts';
 import type { NewProvider } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { createSegment, Definition } from '../../src/segments/segments.ts';
+import { PAGE } from './timelines.ts';
 
 /** What starts the automation of every project here. */
 export const SIGN_UP = 'user_signed_up';
@@ -17,6 +20,10 @@ const MAIL = {
   text: null,
 };
 
+/** Whoever saw so many pages is in this segment of every project, whether they may be mailed or not. */
+export const PAGES_MIN = 3;
+export const READERS = 'Readers';
+
 /** A project whose people get one mail for each sign-up, through this provider. */
 export const makeProject = async (
   deps: Deps,
@@ -26,6 +33,9 @@ export const makeProject = async (
   const project = await createProject(deps, name);
   const providerId = await saveProvider(deps, project.project_id, provider);
   await inProject(deps, project.project_id, async (scope) => {
+    const where = { kind: 'event', event: PAGE, count: { is: 'at_least', value: PAGES_MIN } };
+    const definition = Definition.parse({ where, include_suppressed: true });
+    await createSegment(scope, { segmentId: newId(), name: READERS, definition });
     const templateId = await saveTemplate(scope, MAIL);
     await automations.createActive(scope, 'Welcome', {
       trigger: { kind: 'event', event: SIGN_UP, filters: [] },

@@ -17,7 +17,7 @@ export type Seen = {
   send_id: string | null;
   message_id: string | null;
   to: string[];
-  /** Milliseconds since 1970; null where the provider takes whole requests. */
+  /** Milliseconds since 1970: of the message, or of the request that holds it. */
   firstByteAt: number | null;
 };
 
@@ -64,10 +64,14 @@ const seenBySmtp =
     firstByteAt: mail.firstByteAt,
   });
 
-const seenByHttp = async (provider: string, raw: Buffer, to: string[]): Promise<Seen> => {
+const seenByHttp = async (
+  provider: string,
+  { at: firstByteAt }: SunkRequest,
+  { raw, to }: { raw: Buffer; to: string[] },
+): Promise<Seen> => {
   const mail = await readMail(raw);
   const { message_id } = mail;
-  return { provider, send_id: headerOf(mail), message_id, to, firstByteAt: null };
+  return { provider, send_id: headerOf(mail), message_id, to, firstByteAt };
 };
 
 const usualRelay = ({ path }: SunkRequest) =>
@@ -122,15 +126,18 @@ export const openRelays = async (): Promise<Relays> => {
         ...(await Promise.all(
           relay.requests
             .filter(({ path }) => path.endsWith('/email/mime'))
-            .map((request) => seenByHttp('relay', Buffer.from(mimeOf(request)), [])),
+            .map((request) =>
+              seenByHttp('relay', request, { raw: Buffer.from(mimeOf(request)), to: [] }),
+            ),
         )),
         ...(await Promise.all(
           cloud.requests
             .filter(({ body }) => body.length > 0)
-            .map(readSent)
-            .map(({ Content, Destination }) =>
-              seenByHttp('cloud', Buffer.from(Content.Raw.Data, 'base64'), Destination.ToAddresses),
-            ),
+            .map((request) => {
+              const { Content, Destination } = readSent(request);
+              const raw = Buffer.from(Content.Raw.Data, 'base64');
+              return seenByHttp('cloud', request, { raw, to: Destination.ToAddresses });
+            }),
         )),
       ].filter(({ to }) => !to.includes(SIMULATOR)),
     misbehave: (stage, action, times) => {

@@ -28,7 +28,9 @@ const sayFaults = ({ injected }: Ran, wanted: readonly Fault[]): void => {
     }
     const { times, recoveredMs } = injected.get(fault.id) ?? { times: 0, recoveredMs: [] };
     const worst =
-      recoveredMs.length === 0 ? '' : `, work went on within ${seconds(Math.max(...recoveredMs))}`;
+      times === 0 || recoveredMs.length === 0
+        ? ''
+        : `, work went on within ${seconds(Math.max(...recoveredMs))}`;
     say(`${name} ${times} ×${worst}   (${fault.how}; ${fault.holds.join(' ')})`);
   }
 };
@@ -47,6 +49,14 @@ const findBrokenPromises = ({
   'no hand-off becomes unknown by a deploy': lostInDeploys,
   'no process ends by itself, unless what it lives by was taken from it': ownEnds,
 });
+
+/** Everything that did not hold, in words. */
+export const listBroken = (ran: Ran): string[] => [
+  ...ran.verdicts.flatMap(({ id, broken }) => broken.map((one) => `${id} ${one}`)),
+  ...Object.entries(findBrokenPromises(ran)).flatMap(([text, broken]) =>
+    broken.map((one) => `${text}: ${one}`),
+  ),
+];
 
 const sayVerdict = (name: string, broken: readonly string[]): void => {
   say(`  ${broken.length === 0 ? 'held  ' : 'BROKEN'} ${name}`);
@@ -82,7 +92,5 @@ export const report = (ran: Ran, wanted: readonly Fault[]): boolean => {
   for (const { id, text, broken } of verdicts) sayVerdict(`${id.padEnd(4)} ${text}`, broken);
   const promises = Object.entries(findBrokenPromises(ran));
   for (const [text, broken] of promises) sayVerdict(text, broken);
-  return [...verdicts.map(({ broken }) => broken), ...promises.map(([, broken]) => broken)].every(
-    ({ length }) => length === 0,
-  );
+  return listBroken(ran).length === 0;
 };

@@ -13,12 +13,14 @@ import { Probes } from './probes.ts';
 import { Random } from './random.ts';
 import type { Site } from './site.ts';
 import { openSite } from './site.ts';
+import { readTimelines } from './timelines.ts';
 import { findUnfinished } from './unfinished.ts';
 import { startWatch } from './watch.ts';
 
 export type Plan = {
   seed: number;
-  forMs: number;
+  /** `once`: until each fault has come about. */
+  forMs: number | 'once';
   faults: readonly (Fault & { inject: readonly Inject[] })[];
 };
 
@@ -63,9 +65,10 @@ const injectFaults = async (
   { plan, random, probes }: { plan: Plan; random: Random; probes: Probes },
 ): Promise<Ran['injected']> => {
   const injected: Ran['injected'] = new Map();
-  const endAt = performance.now() + plan.forMs;
-  let bag: Plan['faults'] = [];
-  while (performance.now() < endAt) {
+  const isOnce = plan.forMs === 'once';
+  const endAt = performance.now() + (plan.forMs === 'once' ? 0 : plan.forMs);
+  let bag: Plan['faults'] = isOnce ? random.shuffle(plan.faults) : [];
+  while (isOnce ? bag.length > 0 : performance.now() < endAt) {
     // Each comes once before any comes twice.
     if (bag.length === 0) bag = random.shuffle(plan.faults);
     const [fault, ...rest] = bag;
@@ -125,7 +128,9 @@ export const run = async (plan: Plan): Promise<Ran> => {
   await client.connect();
   const seen = await site.relays.listSeen();
   const { secrets, leaks, complaints } = site;
-  const evidence: Evidence = { client, journal, samples: watch.samples, seen, secrets, leaks };
+  const timelines = await readTimelines(site, journal);
+  const { samples } = watch;
+  const evidence: Evidence = { client, journal, samples, seen, timelines, secrets, leaks };
   const verdicts = await judge(evidence);
   const sends = await countSends(client);
   const lostInDeploys = await findLostInDeploys(client, site);

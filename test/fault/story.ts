@@ -11,6 +11,7 @@ type Who = { external_id?: string; anonymous_id?: string };
 const PAGES_MAX = 4;
 const REFUSED_CHANCE = 0.3;
 const TWICE_CHANCE = 0.3;
+const UNDO_CHANCE = 0.5;
 
 /** What one person does, one thing after the other, each asked for until it is answered. */
 export class Story {
@@ -20,8 +21,8 @@ export class Story {
     this.#within = within;
   }
 
-  /** Everything that happens to a person of this role, in order. */
-  plan(name: string, role: Role): Step[] {
+  /** Everything that happens to a person of this role, in order; with no luck in it, whatever can. */
+  plan(name: string, role: Role, isWhole = false): Step[] {
     const { journal, project, random } = this.#within;
     const mark = project.project_id.slice(-6);
     const person: Person = {
@@ -39,19 +40,21 @@ export class Story {
     const pages = (who: Who) => () => this.#track(who, random.between(1, PAGES_MAX));
     const signUp = () => this.#signUp(person);
     const about = (...said: Said[]): Step[] => said.map((one) => () => this.#say(person, one));
-    const bad: Step[] = random.isLucky(REFUSED_CHANCE) ? [() => this.#refused(person)] : [];
+    const bad: Step[] =
+      isWhole || random.isLucky(REFUSED_CHANCE) ? [() => this.#refused(person)] : [];
     const known = { external_id: person.external_id };
     switch (role) {
       case 'plain':
         return [pages(device), signUp, signUp, ...bad, pages(known), signUp, signUp];
       case 'linked':
-        return this.#linked(person, pages, bad);
+        return this.#linked(person, pages, { bad, isWhole });
       case 'manual':
         return [
           signUp,
           ...about('suppress'),
           signUp,
           ...about('lift'),
+          () => this.#decide(),
           signUp,
           ...about('suppress'),
         ];
@@ -62,12 +65,17 @@ export class Story {
     }
   }
 
-  #linked(person: Person, pages: (who: Who) => Step, bad: Step[]): Step[] {
+  #linked(
+    person: Person,
+    pages: (who: Who) => Step,
+    { bad, isWhole }: { bad: Step[]; isWhole: boolean },
+  ): Step[] {
     const { random } = this.#within;
     const device = { anonymous_id: person.anonymous_id };
     const known = { external_id: person.external_id };
     const alias = () => this.#alias(person);
-    const undo = random.isLucky(0.5) ? [() => this.#undo(person), pages(device)] : [];
+    const undo =
+      isWhole || random.isLucky(UNDO_CHANCE) ? [() => this.#undo(person), pages(device)] : [];
     const identify = () => this.#identify(person);
     return [pages(device), identify, pages(known), alias, pages(device), ...bad, ...undo];
   }
@@ -179,6 +187,20 @@ export class Story {
     if (told?.status === 202) person.erase = { ackedAt: Date.now() };
   }
 
+  /** Somebody with a server key changes how the project works, and adds to it. */
+  async #decide(): Promise<void> {
+    const { project, random } = this.#within;
+    const of = `/v1/projects/${project.project_id}`;
+    const settings = { soft_bounces_max: random.between(5, 10) };
+    await this.#ask('settings', `${of}/webhooks/settings`, settings);
+    const template = {
+      name: `Draft ${random.between(0, 1_000)}`,
+      subject: 'Hi',
+      html: '<p>Hi</p>',
+    };
+    await this.#ask('template', `${of}/templates`, template);
+  }
+
   async #say({ projectId, email }: Person, said: Said): Promise<void> {
     const { client, journal, project } = this.#within;
     const about = { projectId, email, said, askedAt: Date.now(), ackedAt: null as number | null };
@@ -209,6 +231,7 @@ export class Story {
 
   #ask(kind: string, path: string, body: object) {
     const { client, project } = this.#within;
-    return client.ask({ kind, path, token: project.server_key, body, key: crypto.randomUUID() });
+    const { project_id: projectId, server_key: token } = project;
+    return client.ask({ kind, path, token, body, key: crypto.randomUUID(), projectId });
   }
 }

@@ -21,6 +21,10 @@ const QUESTIONS: Record<string, string> = {
     select project_id, send_id, lease_owner, handed_off_at from delivery.sends where status = 'handing_off'`,
   'hand-offs are not on timelines': `
     select project_id, step_id from delivery.ended`,
+  'a segment is not full': `
+    select project_id, segment_id, status from segments.segments where status <> 'ready'`,
+  'somebody is not looked at for segments': `
+    select project_id, profile_id, noted_at from profiles.changes limit 5`,
   'an erasure is not done': `
     select project_id, erasure_id from profiles.erasures where status = 'pending'`,
   'a worker that is not alive is signed on': `

@@ -1,0 +1,53 @@
+// `make fault` in a minute: api, worker and Postgres crash once each under load, then all twenty invariants are judged.
+// Once with a seed that is always the same, and once with another, which is printed: `make fault seed=…` repeats it.
+import { describe, expect, test } from 'vitest';
+import { Journal } from './journal.ts';
+import { listBroken, report } from './report.ts';
+import { run } from './run.ts';
+import { shortest } from './short.ts';
+
+const TIMEOUT_MS = 240_000;
+const ALWAYS = 1;
+const SEED_END = 2 ** 32;
+
+/** How often each of what the invariants speak of was done, and answered: of what never happened, they hold anyway. */
+const countDone = ({ events, people, said }: Journal): Record<string, number> => {
+  const answered = said.filter(({ ackedAt }) => ackedAt !== null);
+  return {
+    'a link undone': people.filter(({ isLinked, links }) => isLinked === false && links.undone > 0)
+      .length,
+    'an erase': people.filter(({ erase }) => typeof erase === 'object').length,
+    'a suppression': answered.filter((one) => one.said === 'suppress').length,
+    'a suppression lifted': answered.filter((one) => one.said === 'lift').length,
+    'a notice': answered.filter((one) => one.said === 'bounce' || one.said === 'complaint').length,
+    'an event stored': events.filter(({ fate }) => fate === 'stored').length,
+    'an event refused': events.filter(({ fate }) => fate === 'refused').length,
+  };
+};
+
+test('what was never done in a run is named', () => {
+  const nothing = Object.values(countDone(new Journal()));
+  expect(nothing).toEqual(nothing.map(() => 0));
+});
+
+describe.each([
+  ['the seed of every run', ALWAYS],
+  ['a seed of this run', Math.floor(Math.random() * SEED_END)],
+])('%s', (_what, seed) => {
+  test(
+    'crashes of an api, a worker and Postgres under load break no invariant',
+    { timeout: TIMEOUT_MS },
+    async () => {
+      console.log(`seed=${seed}`);
+      const ran = await run({ seed, forMs: 'once', faults: shortest });
+      const broken = listBroken(ran);
+      if (broken.length > 0) report(ran, shortest);
+      expect(broken, `seed=${seed}`).toEqual([]);
+      // Nothing is shown by a run in which nothing happened.
+      for (const { id } of shortest) expect([id, ran.injected.get(id)?.times]).toEqual([id, 1]);
+      expect(ran.messages).toBeGreaterThan(0);
+      const done = Object.entries(countDone(ran.journal));
+      expect(done.filter(([, count]) => count === 0)).toEqual([]);
+    },
+  );
+});
