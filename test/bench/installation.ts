@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { openDb } from '../../src/base/db.ts';
 import { Keys } from '../../src/base/keys.ts';
 import { openLog } from '../../src/base/log.ts';
@@ -58,6 +59,7 @@ export const openInstallation = async (): Promise<Installation> => {
     RATE_LIMIT_SERVER: '0',
     RATE_LIMIT_PUBLISHABLE: '0',
     RATE_LIMIT_ADDRESS: '0',
+    RATE_LIMIT_ANONYMOUS: '0',
   };
   const config = readConfig(env);
   const keys = new Keys(config.masterKey, config.outerKeys);
@@ -86,3 +88,9 @@ export const checkpoint = (url: string): Promise<void> =>
   withClient(url, async (client) => {
     await client.query('checkpoint');
   });
+
+const KIBIBYTES_PER_MEBIBYTE = 1024;
+
+/** Resident memory of a process. */
+export const residentMiB = (pid: number): number =>
+  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / KIBIBYTES_PER_MEBIBYTE;

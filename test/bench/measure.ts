@@ -31,8 +31,19 @@ const verdict = ({ good, bound, measured }: Comparison, ratio: number): string =
   return `${isGood ? 'good' : 'not reached'} (${wanted})${bounded}`;
 };
 
+/** A comparison as it is printed and kept. */
+export type Report = {
+  name: string;
+  unit: string;
+  measured: string;
+  comparedWith: string;
+  comparison: string;
+  ratio: string;
+  verdict: string;
+};
+
 /** The rounds of a comparison as medians with their spread, and the ratio round by round. */
-export const report = (comparison: Comparison) => {
+export const report = (comparison: Comparison): Report => {
   const { name, unit, measured, comparedWith } = comparison;
   const ratios = measured.map(
     (value, round) => value / (comparison.comparison[round] ?? Number.NaN),

@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { createProject } from '../../src/projects/projects.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
-import { openInstallation } from './installation.ts';
+import { openInstallation, residentMiB } from './installation.ts';
 import { askAsFastAsAnswered, askAtPace } from './load.ts';
 import { quantile } from './measure.ts';
 import type { Comparison } from './measure.ts';
@@ -15,7 +14,6 @@ const BATCH_EVENTS = 50;
 const CONNECTIONS = 32;
 const HALF = 0.5;
 const P99 = 0.99;
-const KIBIBYTES_PER_MEBIBYTE = 1024;
 
 type Window = {
   perSecond: number;
@@ -24,10 +22,6 @@ type Window = {
   workerMiB: number;
   waiting: number;
 };
-
-/** Resident memory of a process. */
-const residentMiB = (pid: number): number =>
-  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / KIBIBYTES_PER_MEBIBYTE;
 
 const look = (url: string): Promise<{ waiting: number; deadlocks: number }> =>
   withClient(url, async (client) => {
