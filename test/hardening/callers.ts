@@ -1,0 +1,178 @@
+// Who calls: keys, and what a publishable one may do.
+import type { Area } from './promised.ts';
+
+const keys: Area = {
+  area: 'Keys',
+  promises: [
+    {
+      says: 'a key is a typed prefix, 160 random bits in base62 and a checksum',
+      shown: {
+        'projects/token.test.ts': [
+          'says its kind, and has 33 characters behind its prefix',
+          'no two tokens are alike, and every character of the alphabet is used',
+        ],
+      },
+    },
+    {
+      says: 'a typing error, and a key in a text, are recognised without asking anybody',
+      shown: {
+        'projects/token.test.ts': [
+          'is refused after any single character has changed',
+          'is refused with two neighbours swapped',
+          'is refused under the prefix of another kind',
+        ],
+        'hardening/keys.test.ts': [
+          'a key that leaked is found in any text by its form, and nothing else is taken for one',
+        ],
+      },
+    },
+    {
+      says: 'only a peppered hash and the last four characters are stored, and a key is shown once',
+      shown: {
+        'projects/projects.test.ts': [
+          'a key is kept only as a hash that needs the master key, and its last four characters',
+        ],
+        'projects/keys.test.ts': [
+          'keys are listed newest first, live and revoked, and never with their token',
+        ],
+        'admin/account.test.ts': ['a key of the API takes the password again, and is shown once'],
+      },
+    },
+    {
+      says: 'several keys of a kind live at once, so that they can be rotated',
+      shown: {
+        'projects/keys.test.ts': [
+          'rotation: the new key works beside the old one, until the old one is revoked',
+        ],
+      },
+    },
+    {
+      says: 'a revoked key stops within 60 seconds in every process, caches included',
+      shown: {
+        'flows/two_apis.test.ts': [
+          'a key that is revoked is refused by every process within a minute, and stays refused',
+        ],
+        'projects/projects.test.ts': [
+          'a revoked key stops working within the time that it may be known',
+          'a use of a known key does not make it known for longer',
+        ],
+      },
+    },
+    {
+      says: 'a malformed key is refused before any database work',
+      shown: { 'projects/projects.test.ts': ['a malformed token costs no statement'] },
+    },
+    {
+      says: 'checks come in the order key, key type, project, body',
+      shown: {
+        'http/authentication.test.ts': [
+          '401 before 403, 404, 413, 415 and 400',
+          '403 before 404 and 400',
+          '404 before 400',
+        ],
+        'http/rate_limits.test.ts': ['comes after 401 and 403, and before 404, 400, 413 and 415'],
+      },
+    },
+    {
+      says: 'the wrong type of key is 403 wrong_key_type; anything else is 401 with one body',
+      shown: {
+        'http/errors.test.ts': ['403 wrong_key_type: a publishable key does not do'],
+        'http/authentication.test.ts': [
+          '401 invalid_token: missing, malformed, unknown, revoked and misplaced tokens look alike',
+        ],
+      },
+    },
+  ],
+};
+
+const publishable: Area = {
+  area: 'Publishable keys',
+  promises: [
+    {
+      says: 'they can only write, and only events and who somebody is',
+      shown: {
+        'hardening/publishable.test.ts': [
+          'what a publishable key may call is this list, and each of it only writes',
+        ],
+        'profiles/identity_rules.test.ts': [
+          'a publishable key never joins two known people, undoes anything, or reads',
+        ],
+      },
+    },
+    {
+      says: 'they learn nothing of a person, also not whether there is one',
+      shown: {
+        'profiles/post_identify.test.ts': [
+          '202: says nothing about the person, whoever asks',
+          '202: a device that is somebody else’s is not moved, and nobody is told',
+        ],
+        'hardening/publishable.test.ts': [
+          'whoever is known, erased or suppressed already is answered as a stranger is',
+        ],
+      },
+    },
+    {
+      says: 'they never overwrite what a server key set',
+      shown: {
+        'profiles/post_identify.test.ts': [
+          '202: what a server said stands, whatever a page says later',
+        ],
+        'profiles/fold_profile.test.ts': [
+          'an address that a server said is not replaced by a browser',
+        ],
+      },
+    },
+    {
+      says: 'events and traits remember which kind of key brought them',
+      shown: {
+        'ingest/post_events/202.test.ts': ['202: an event remembers which kind of key brought it'],
+        'profiles/set_traits.test.ts': ['each trait is kept with when it was true and who said it'],
+      },
+    },
+    {
+      says: 'an address that only a browser asserted gets few mails until a server confirms it',
+      shown: {
+        'flows/limits_hold.test.ts': [
+          'get it one mail of an automation and three a day in all, until a server says whose it is',
+        ],
+        'delivery/limit_hand_offs.test.ts': [
+          'gets one mail of an automation and three a day, whoever said it; then it is cancelled, and told',
+          'gets no second by two that begin at once, together or apart',
+        ],
+      },
+    },
+    {
+      says: 'there are limits per key, per address of origin, and per anonymous id',
+      shown: {
+        'http/limits.test.ts': [
+          'a publishable key counts per address too, which leaves the key to everybody else',
+          'an anonymous id counts over all addresses, within its key',
+          'a flood of anonymous ids takes a bounded number of counters, gone with the window',
+        ],
+        'hardening/publishable.test.ts': [
+          '429 rate_limited: one anonymous id from many addresses, in whatever it is sent',
+        ],
+      },
+    },
+    {
+      says: 'frequency caps per recipient and automation stop mail bombing',
+      shown: {
+        'delivery/limit_hand_offs.test.ts': [
+          'is not passed by two workers at once, whoever of the person the mails are for',
+          'holds however many begin at once',
+        ],
+      },
+    },
+    {
+      says: 'nothing rests on what a page says its origin is',
+      shown: {
+        'http/cors.test.ts': [
+          '204: any page may post, with a key and without cookies, and need not ask again for a day',
+          'the answer of an endpoint for servers is for nobody’s page',
+        ],
+      },
+    },
+  ],
+};
+
+export const callers: readonly Area[] = [keys, publishable];

@@ -1,0 +1,122 @@
+// Who calls us back.
+import type { Area } from './promised.ts';
+
+export const webhooks: Area = {
+  area: 'Webhooks',
+  promises: [
+    {
+      says: 'they are verified before what they say is read, over the raw bytes',
+      shown: {
+        'http/authentication.test.ts': ['401 before 403, 404, 413, 415 and 400'],
+        'feedback/post_webhooks.test.ts': [
+          '401 invalid_token: a wrong token has no effect, wherever it stands',
+          '400 invalid_json: bytes that are no UTF-8 are not guessed at',
+        ],
+        'feedback/mailgun.test.ts': ['does not lend its members to one that has none'],
+      },
+    },
+    {
+      says: 'secrets are compared in constant time, or looked up by their hash',
+      shown: {
+        'hardening/source.test.ts': [
+          'whoever makes a digest of a secret compares it in constant time',
+        ],
+      },
+    },
+    {
+      says: 'the size of a body is limited',
+      shown: {
+        'http/every_limit.test.ts': ['every limit in the documents is tried here, and no other'],
+        'feedback/hostile_bodies.test.ts': ['refuses %s below 500 and at once'],
+      },
+    },
+    {
+      says: 'only known types of content are taken',
+      shown: {
+        'feedback/post_mailgun.test.ts': [
+          '415 unsupported_media_type: the form of their old webhooks is not taken',
+        ],
+        'hardening/webhooks.test.ts': [
+          '415: no dialect takes a type of content that it does not speak',
+        ],
+      },
+    },
+    {
+      says: 'the shared token may come in a header; one in the address is in no log',
+      shown: {
+        'feedback/tokens.test.ts': [
+          'the authorization header counts more than the other places, the query least',
+        ],
+        'feedback/hostile_bodies.test.ts': [
+          'a token in the address is in no line of the log, whatever becomes of the post',
+        ],
+      },
+    },
+    {
+      says: 'of signed posts signature and freshness are checked, and replays refused',
+      shown: {
+        'feedback/post_mailgun.test.ts': [
+          '401 invalid_signature: a signature that is wrong, old or missing has no effect',
+          '406 webhook_replayed: a signature is good for one body',
+        ],
+      },
+    },
+    {
+      says: 'cloud notifications are taken in both versions of the signature',
+      shown: {
+        'feedback/sns.test.ts': [
+          'of version %s is proven, as others find it',
+          'is not proven once anything signed is changed, as others find it',
+        ],
+      },
+    },
+    {
+      says: 'their certificate comes over HTTPS from the vendor’s own host, with a valid chain',
+      shown: {
+        'feedback/sns.test.ts': [
+          'is not %s, as others find it',
+          'signs in its time, with a long key of the kind they use, and for nobody else',
+        ],
+        'base/get_text.test.ts': [
+          'who has no certificate of that name, or one that nobody vouches for',
+        ],
+      },
+    },
+    {
+      says: 'a signature proves the vendor, not the customer: the topic is pinned, others are refused',
+      shown: {
+        'feedback/post_sns.test.ts': [
+          '403 foreign_topic: a signature proves the service, not whose topic it is',
+          '403 foreign_topic: of topics that ask at once one is the project’s',
+          'after a reset another topic may be the one, and a confirmation that somebody kept is not taken',
+        ],
+      },
+    },
+    {
+      says: 'what pins a topic is audited, visible and can be reset',
+      shown: {
+        'admin/audit.test.ts': ['the service itself is named where it acts by itself'],
+        'feedback/post_sns.test.ts': [
+          'a topic that is unsubscribed is shown so and never subscribed again by us',
+        ],
+      },
+    },
+    {
+      says: 'the id of a post is stored with its effect in one transaction',
+      shown: {
+        'feedback/post_mailgun.test.ts': [
+          'a post whose effect failed is not remembered: it comes again and takes effect',
+        ],
+        'feedback/feedback.test.ts': ['one notice told ten times at once takes effect once'],
+      },
+    },
+    {
+      says: 'what a stolen token suppressed is listed by its source, and can be taken back',
+      shown: {
+        'hardening/webhooks.test.ts': [
+          'what a stolen token said is listed by its source, taken back, and touches nobody else',
+        ],
+      },
+    },
+  ],
+};
