@@ -156,7 +156,8 @@ export const unresolved = async (
 ) => {
   const sends = sendsOf(database, projectId);
   const send = await sends.handingOff({ onUnknown: 'resend', ...given });
-  await sends.end(send.sendId, 'unknown', { reason: 'outcome_unknown', retryAfterSeconds: 0 });
+  // Due by any clock, also by one that was set back between the two.
+  await sends.end(send.sendId, 'unknown', { reason: 'outcome_unknown', retryAfterSeconds: -3_600 });
   await sends.within((scope) => resendUnknown(scope, send.providerId));
   return { projectId, sends, send };
 };
