@@ -15,7 +15,8 @@ import type { Config } from '../config.ts';
 import { sendTimeoutMs } from '../providers/providers.ts';
 import { listDeadWorkers } from './liveness.ts';
 import { findOldest } from './oldest.ts';
-import { dropSpentHints, findLostWork, listWork } from './work.ts';
+import { dropSpentHints, hastenRetries } from './tried_hints.ts';
+import { findLostWork, listWork } from './work.ts';
 import type { Work } from './work.ts';
 
 export const SWEEP_EVERY_MS = 2_000;
@@ -128,6 +129,7 @@ const sweep = async (deps: Deps, client: pg.Client, ownId: string): Promise<void
   await releaseDead(deps, client, ownId);
   const spent = await dropSpentHints(client);
   if (spent > 0) deps.log.warn({ spent }, 'hints dropped that were spent');
+  await hastenRetries(client);
   await hintOverdue(deps, client);
 };
 

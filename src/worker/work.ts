@@ -222,18 +222,3 @@ export const findLostWork = async (
   );
   return rows.map(({ project_id }) => project_id);
 };
-
-/**
- * Drops hints that the queue will not try again: those that failed too often, and those of a dead
- * worker whose place a newer hint has taken. The work is in rows; whatever is due is hinted at anew.
- */
-export const dropSpentHints = async (client: pg.Client): Promise<number> => {
-  const { rowCount } = await client.query(
-    `select from graphile_worker.complete_jobs(array(
-      select id from graphile_worker._private_jobs where attempts >= max_attempts and locked_by is null
-      limit $1
-    ))`,
-    [ROWS_MAX],
-  );
-  return rowCount ?? 0;
-};

@@ -59,6 +59,23 @@ test(
   },
 );
 
+test(
+  'work whose wake-up failed again and again is not left for hours',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    await world.signUp('unlucky');
+    await until('its wake-up failed', async () => {
+      const { rowCount } = await world.owner.query(
+        "update graphile_worker._private_jobs set attempts = 12, run_at = now() + interval '6 hours'",
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    const worker = await world.start('worker');
+    await until('the person is mailed', async () => (await statusOf('unlucky')) === 'accepted');
+    await worker.stop();
+  },
+);
+
 test('queued sends without a job are sent all the same', { timeout: TEST_TIMEOUT_MS }, async () => {
   const worker = await world.start('worker');
   await world.signUp('first');
