@@ -124,6 +124,8 @@ export const run = async (plan: Plan): Promise<Ran> => {
   await watch.stop();
   say(idleAfterMs === null ? 'still busy' : `idle after ${Math.round(idleAfterMs)} ms; judging`);
   const slots = [...site.apis, ...site.workers];
+  // Before the judging, which keeps the proxies from passing anything on for longer than a session may be silent.
+  const ownEnds = slots.flatMap(({ name, ownEnds: ends }) => ends.map((end) => `${name}: ${end}`));
   const client = new pg.Client({ connectionString: site.url });
   await client.connect();
   const seen = await site.relays.listSeen();
@@ -135,7 +137,6 @@ export const run = async (plan: Plan): Promise<Ran> => {
   const sends = await countSends(client);
   const lostInDeploys = await findLostInDeploys(client, site);
   await client.end();
-  const ownEnds = slots.flatMap(({ name, ownEnds: ends }) => ends.map((end) => `${name}: ${end}`));
   const startedProcesses = slots.reduce((sum, { starts }) => sum + starts, 0);
   await site.close();
   return {

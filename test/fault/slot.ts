@@ -92,6 +92,7 @@ export class Slot {
         this.service = service;
         this.starts += 1;
         onReady();
+        if (this.#isClosed) service.child.kill();
         const code = await endOf(service);
         this.service = null;
         const how = `${code ?? service.child.signalCode}: ${service.lastError() ?? 'silent'}`;
