@@ -7,6 +7,7 @@ import {
 } from '@trpc/client';
 import type { inferRouterOutputs } from '@trpc/server';
 import type { AppRouter } from '../admin/router.ts';
+import { NotReached, Replaced } from './no_code.ts';
 
 /** As many as the server takes in one request. */
 const BATCH_CALLS_MAX = 20;
@@ -71,9 +72,17 @@ export const failureOf = (
 export const isRefused = (error: unknown, name: string): boolean =>
   error instanceof TRPCClientError && error.message === name;
 
-/** What the server said about a failure, in words; or that it could not be asked. */
-export const explain = (error: unknown): string =>
-  saidOf(error)?.detail ?? 'The service cannot be reached. It is asked again when you reload.';
+/** What the server said about a failure, in words; or that it could not be asked; or that the fault is this page's. */
+export const explain = (error: unknown): string => {
+  if (error instanceof Replaced) return 'There is a newer release. Load the Console again.';
+  const isUnanswered = error instanceof TRPCClientError || error instanceof NotReached;
+  return (
+    saidOf(error)?.detail ??
+    (isUnanswered
+      ? 'The service cannot be reached. Try again in a moment.'
+      : 'The Console has failed here. Load it again; if it goes on failing, tell who runs it.')
+  );
+};
 
 export const isSignedOut = (error: unknown): boolean => isRefused(error, 'not_signed_in');
 export const isNotFound = (error: unknown): boolean => isRefused(error, 'not_found');

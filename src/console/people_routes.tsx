@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { pageOf } from './load.ts';
 import type { AuditSearch } from './pages/audit.tsx';
 import type { RequestStatus } from './people_queries.ts';
 import { project, root, signedIn, text } from './roots.tsx';
@@ -6,13 +7,13 @@ import { project, root, signedIn, text } from './roots.tsx';
 const members = createRoute({
   getParentRoute: () => project,
   path: '/settings/members',
-  component: lazyRouteComponent(() => import('./pages/members.tsx'), 'MembersPage'),
+  component: pageOf(() => import('./pages/members.tsx'), 'MembersPage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => project,
   path: '/settings/keys',
-  component: lazyRouteComponent(() => import('./pages/keys.tsx'), 'KeysPage'),
+  component: pageOf(() => import('./pages/keys.tsx'), 'KeysPage'),
 });
 
 const audit = createRoute({
@@ -24,31 +25,31 @@ const audit = createRoute({
     from: text(from),
     until: text(until),
   }),
-  component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'AuditPage'),
+  component: pageOf(() => import('./pages/audit.tsx'), 'AuditPage'),
 });
 
 const retention = createRoute({
   getParentRoute: () => project,
   path: '/settings/retention',
-  component: lazyRouteComponent(() => import('./pages/retention.tsx'), 'RetentionPage'),
+  component: pageOf(() => import('./pages/retention.tsx'), 'RetentionPage'),
 });
 
 const endpoints = createRoute({
   getParentRoute: () => project,
   path: '/settings/endpoints',
-  component: lazyRouteComponent(() => import('./pages/endpoints.tsx'), 'EndpointsPage'),
+  component: pageOf(() => import('./pages/endpoints.tsx'), 'EndpointsPage'),
 });
 
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
-  component: lazyRouteComponent(() => import('./pages/account.tsx'), 'AccountPage'),
+  component: pageOf(() => import('./pages/account.tsx'), 'AccountPage'),
 });
 
 const people = createRoute({
   getParentRoute: () => signedIn,
   path: '/people',
-  component: lazyRouteComponent(() => import('./pages/people.tsx'), 'PeoplePage'),
+  component: pageOf(() => import('./pages/people.tsx'), 'PeoplePage'),
 });
 
 const accessRequests = createRoute({
@@ -57,19 +58,19 @@ const accessRequests = createRoute({
   validateSearch: ({ status }): { status?: RequestStatus | undefined } => ({
     status: status === 'approved' || status === 'refused' ? status : undefined,
   }),
-  component: lazyRouteComponent(() => import('./pages/access_requests.tsx'), 'AccessRequestsPage'),
+  component: pageOf(() => import('./pages/access_requests.tsx'), 'AccessRequestsPage'),
 });
 
 const requestAccess = createRoute({
   getParentRoute: () => root,
   path: '/request-access',
-  component: lazyRouteComponent(() => import('./pages/request_access.tsx'), 'RequestAccessPage'),
+  component: pageOf(() => import('./pages/request_access.tsx'), 'RequestAccessPage'),
 });
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+  component: pageOf(() => import('./pages/invitation.tsx'), 'InvitationPage'),
 });
 
 /** Pages about who may do what in a project, and about what it keeps and tells. */

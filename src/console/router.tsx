@@ -1,4 +1,5 @@
-import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, createRouter, redirect } from '@tanstack/react-router';
+import { pageOf } from './load.ts';
 import { SPANS } from './parts/spans.ts';
 import type { Span } from './parts/spans.ts';
 import { SHOWN_STATUSES } from './parts/statuses.ts';
@@ -43,7 +44,7 @@ const overview = createRoute({
   validateSearch: ({ span }): { span?: Span | undefined } => ({
     span: SPANS.find((known) => known === span),
   }),
-  component: lazyRouteComponent(() => import('./pages/overview.tsx'), 'OverviewPage'),
+  component: pageOf(() => import('./pages/overview.tsx'), 'OverviewPage'),
 });
 
 export const sendsRoute = createRoute({
@@ -53,26 +54,26 @@ export const sendsRoute = createRoute({
     status: SHOWN_STATUSES.find((known) => known === status),
     email: text(email),
   }),
-  component: lazyRouteComponent(() => import('./pages/sends.tsx'), 'SendsPage'),
+  component: pageOf(() => import('./pages/sends.tsx'), 'SendsPage'),
 });
 
 const send = createRoute({
   getParentRoute: () => project,
   path: '/sends/$sendId',
-  component: lazyRouteComponent(() => import('./pages/send.tsx'), 'SendPage'),
+  component: pageOf(() => import('./pages/send.tsx'), 'SendPage'),
 });
 
 export const profilesRoute = createRoute({
   getParentRoute: () => project,
   path: '/profiles',
   validateSearch: ({ query }): { query?: string | undefined } => ({ query: text(query) }),
-  component: lazyRouteComponent(() => import('./pages/profiles.tsx'), 'ProfilesPage'),
+  component: pageOf(() => import('./pages/profiles.tsx'), 'ProfilesPage'),
 });
 
 const profile = createRoute({
   getParentRoute: () => project,
   path: '/profiles/$profileId',
-  component: lazyRouteComponent(() => import('./pages/profile.tsx'), 'ProfilePage'),
+  component: pageOf(() => import('./pages/profile.tsx'), 'ProfilePage'),
 });
 
 export const suppressionsRoute = createRoute({
@@ -82,95 +83,95 @@ export const suppressionsRoute = createRoute({
     list: list === 'unsubscribed' ? list : undefined,
     email: text(email),
   }),
-  component: lazyRouteComponent(() => import('./pages/suppressions.tsx'), 'SuppressionsPage'),
+  component: pageOf(() => import('./pages/suppressions.tsx'), 'SuppressionsPage'),
 });
 
 const address = createRoute({
   getParentRoute: () => project,
   path: '/suppressions/$email',
-  component: lazyRouteComponent(() => import('./pages/address.tsx'), 'AddressPage'),
+  component: pageOf(() => import('./pages/address.tsx'), 'AddressPage'),
 });
 
 const providers = createRoute({
   getParentRoute: () => project,
   path: '/settings/providers',
-  component: lazyRouteComponent(() => import('./pages/providers.tsx'), 'ProvidersPage'),
+  component: pageOf(() => import('./pages/providers.tsx'), 'ProvidersPage'),
 });
 
 const newProvider = createRoute({
   getParentRoute: () => project,
   path: '/settings/providers/new',
-  component: lazyRouteComponent(() => import('./pages/new_provider.tsx'), 'NewProviderPage'),
+  component: pageOf(() => import('./pages/new_provider.tsx'), 'NewProviderPage'),
 });
 
 const provider = createRoute({
   getParentRoute: () => project,
   path: '/settings/providers/$providerId',
-  component: lazyRouteComponent(() => import('./pages/provider.tsx'), 'ProviderPage'),
+  component: pageOf(() => import('./pages/provider.tsx'), 'ProviderPage'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => project,
   path: '/settings/webhooks',
-  component: lazyRouteComponent(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
+  component: pageOf(() => import('./pages/webhooks.tsx'), 'WebhooksPage'),
 });
 
 const automations = createRoute({
   getParentRoute: () => project,
   path: '/automations',
   validateSearch: aboutPerson,
-  component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
+  component: pageOf(() => import('./pages/automations.tsx'), 'AutomationsPage'),
 });
 
 const newAutomation = createRoute({
   getParentRoute: () => project,
   path: '/automations/new',
-  component: lazyRouteComponent(() => import('./pages/automation_new.tsx'), 'NewAutomationPage'),
+  component: pageOf(() => import('./pages/automation_new.tsx'), 'NewAutomationPage'),
 });
 
 const automation = createRoute({
   getParentRoute: () => project,
   path: '/automations/$automationId',
   validateSearch: aboutPerson,
-  component: lazyRouteComponent(() => import('./pages/automation.tsx'), 'AutomationPage'),
+  component: pageOf(() => import('./pages/automation.tsx'), 'AutomationPage'),
 });
 
 const templates = createRoute({
   getParentRoute: () => project,
   path: '/templates',
-  component: lazyRouteComponent(() => import('./pages/templates.tsx'), 'TemplatesPage'),
+  component: pageOf(() => import('./pages/templates.tsx'), 'TemplatesPage'),
 });
 
 const newTemplate = createRoute({
   getParentRoute: () => project,
   path: '/templates/new',
-  component: lazyRouteComponent(() => import('./pages/template_new.tsx'), 'NewTemplatePage'),
+  component: pageOf(() => import('./pages/template_new.tsx'), 'NewTemplatePage'),
 });
 
 const template = createRoute({
   getParentRoute: () => project,
   path: '/templates/$templateId',
-  component: lazyRouteComponent(() => import('./pages/template.tsx'), 'TemplatePage'),
+  component: pageOf(() => import('./pages/template.tsx'), 'TemplatePage'),
 });
 
 const segments = createRoute({
   getParentRoute: () => project,
   path: '/segments',
   validateSearch: aboutPerson,
-  component: lazyRouteComponent(() => import('./pages/segments.tsx'), 'SegmentsPage'),
+  component: pageOf(() => import('./pages/segments.tsx'), 'SegmentsPage'),
 });
 
 const newSegment = createRoute({
   getParentRoute: () => project,
   path: '/segments/new',
-  component: lazyRouteComponent(() => import('./pages/segment_new.tsx'), 'NewSegmentPage'),
+  component: pageOf(() => import('./pages/segment_new.tsx'), 'NewSegmentPage'),
 });
 
 const segment = createRoute({
   getParentRoute: () => project,
   path: '/segments/$segmentId',
   validateSearch: aboutPerson,
-  component: lazyRouteComponent(() => import('./pages/segment.tsx'), 'SegmentPage'),
+  component: pageOf(() => import('./pages/segment.tsx'), 'SegmentPage'),
 });
 
 const pages = [

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { pageOf } from './load.ts';
 import type { LinkSearch } from './pages/links.tsx';
 import { LINK_SOURCES, LINK_STATUSES } from './parts/link_words.ts';
 import { project, text } from './roots.tsx';
@@ -13,19 +14,19 @@ const links = createRoute({
     from: text(from),
     until: text(until),
   }),
-  component: lazyRouteComponent(() => import('./pages/links.tsx'), 'LinksPage'),
+  component: pageOf(() => import('./pages/links.tsx'), 'LinksPage'),
 });
 
 const link = createRoute({
   getParentRoute: () => project,
   path: '/links/$linkId',
-  component: lazyRouteComponent(() => import('./pages/link.tsx'), 'LinkPage'),
+  component: pageOf(() => import('./pages/link.tsx'), 'LinkPage'),
 });
 
 const sdk = createRoute({
   getParentRoute: () => project,
   path: '/settings/sdk',
-  component: lazyRouteComponent(() => import('./pages/sdk.tsx'), 'SdkPage'),
+  component: pageOf(() => import('./pages/sdk.tsx'), 'SdkPage'),
 });
 
 /** Pages about who is who, and how it comes to be known. */

@@ -10,7 +10,8 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { partOf } from '../load.ts';
 import type { Overview } from '../api.ts';
 import { Failed } from '../parts/failed.tsx';
 import { LiveEvents } from '../parts/live_events.tsx';
@@ -23,7 +24,7 @@ import { overview } from '../queries.ts';
 
 const CHARTS_HEIGHT_PX = 240;
 const route = getRouteApi('/signed-in/p/$projectId/');
-const OverviewCharts = lazy(() => import('../parts/overview_charts.tsx'));
+const OverviewCharts = partOf(() => import('../parts/overview_charts.tsx'));
 
 const numbers = [
   { name: 'events', label: 'Events received' },

@@ -3,11 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconPlayerPause } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
+import { partOf } from '../load.ts';
 import type { Resumed, Sending } from '../api.ts';
 import { sending, session } from '../queries.ts';
 
-const ResumeSending = lazy(() => import('./resume_sending.tsx'));
+const ResumeSending = partOf(() => import('./resume_sending.tsx'));
 
 const reasons: Record<NonNullable<Sending['why']>, string> = {
   restored:

@@ -10,13 +10,14 @@ import {
   Title,
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { Suspense, useEffect, useRef } from 'react';
+import { partOf } from '../../load.ts';
 import { TRIGGER_PANEL, useEditor, WIDE } from './editor_context.ts';
 import { Outline } from './outline.tsx';
 import { Panel, usePanelTitle } from './panel.tsx';
 
-const Graph = lazy(() => import('./graph.tsx'));
-const Code = lazy(() => import('./definition_code.tsx'));
+const Graph = partOf(() => import('./graph.tsx'));
+const Code = partOf(() => import('./definition_code.tsx'));
 
 export type View = 'graph' | 'list' | 'code';
 

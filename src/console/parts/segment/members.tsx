@@ -1,13 +1,14 @@
 import { Group, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { partOf } from '../../load.ts';
 import { members, segmentDays, segmentHistory } from '../../segment_queries.ts';
 import { Empty } from '../empty.tsx';
 import { Loading, Paged } from '../paged.tsx';
 import { PersonLink } from '../person_link.tsx';
 import { When } from '../when.tsx';
 
-const DaysChart = lazy(() => import('./days_chart.tsx'));
+const DaysChart = partOf(() => import('./days_chart.tsx'));
 
 type Props = { projectId: string; segmentId: string };
 

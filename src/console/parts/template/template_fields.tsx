@@ -8,10 +8,11 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { partOf } from '../../load.ts';
 import type { Fault, Part, Typed } from './draft.ts';
 
-const CodeEditor = lazy(() => import('../code/code_editor.tsx'));
+const CodeEditor = partOf(() => import('../code/code_editor.tsx'));
 
 const FORMATS = [
   { value: 'html', label: 'HTML' },
