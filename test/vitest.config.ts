@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILED } from '../src/runtime/start_service.ts';
+import { SlowestFirst } from './support/slowest_first.ts';
 
 const DEADLINE_MS = 30_000;
 /** What a test waits for, however busy the machine is; less than its deadline, so that it says what it waited for. */
@@ -20,6 +22,9 @@ export default defineConfig({
     hookTimeout: DEADLINE_MS,
     expect: { poll: { timeout: POLL_MS } },
     maxWorkers: 3,
+    // For the commands that tests run.
+    env: { NODE_COMPILE_CACHE: COMPILED },
+    sequence: { sequencer: SlowestFirst },
     projects: [
       // The modules of the service are read once a process, not once a file: a fifth of the time.
       {

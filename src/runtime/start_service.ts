@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const MAIN = join(import.meta.dirname, '..', 'main.ts');
+/** Where Node keeps what it has compiled: a process that is started again is ready in half the time. */
+export const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
 const READY_TIMEOUT_MS = 30_000;
 
 export type Service = {
@@ -73,7 +75,7 @@ export const startService = async ({
   onLine,
 }: ServiceOptions): Promise<Service> => {
   const child = spawn(process.execPath, isWatching ? ['--watch', MAIN] : [MAIN], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
