@@ -25,14 +25,12 @@ const unknownSend = async (onUnknown: 'hold' | 'resend') => {
   const { sendId } = await sends.handingOff({ onUnknown, providerId });
   const lost = { reason: 'outcome_unknown', retryAfterSeconds: RESEND_AFTER_SECONDS };
   await sends.end(sendId, 'unknown', lost);
-  const resend = async () => {
-    await sends.update(sendId, DUE);
-    await sends.within((scope) => resendUnknown(scope, providerId));
-  };
+  const fallDue = () => sends.update(sendId, DUE);
+  const resend = () => sends.within((scope) => resendUnknown(scope, providerId));
   const key = api.project.server_key;
   const read = async () => (await api.call('GET', `/v1/sends/${sendId}`, { key })).body;
   const cancel = () => api.call('POST', `/v1/sends/${sendId}/cancel`, { key });
-  return { sends, sendId, providerId, resend, read, cancel };
+  return { sends, sendId, providerId, fallDue, resend, read, cancel };
 };
 
 describe('an unknown send that is sent again by itself', () => {
@@ -80,7 +78,8 @@ describe('an unknown send that is sent again by itself', () => {
 
   test('is cancelled once, by whichever of both comes first, while it is queued again', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const { sends, sendId, resend, cancel } = await unknownSend('resend');
+      const { sends, sendId, fallDue, resend, cancel } = await unknownSend('resend');
+      await fallDue();
       const [{ status, body }] = await Promise.all([cancel(), resend()]);
       expect([status, body.status_reason]).toEqual([200, 'cancelled']);
       expect(await sends.read(sendId)).toMatchObject({ status: 'unknown' });

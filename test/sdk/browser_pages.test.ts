@@ -94,12 +94,11 @@ test('frames of one origin are one visitor; one that may store nothing is one of
     await page.frameLocator(`[name=${name}]`).locator('button').click();
   const clicks = await shop.storedOf('element_clicked', 2);
   const views = await shop.storedOf('page_viewed', 3);
-  const devices = new Set(views.map(({ anonymous_id }) => anonymous_id));
-  expect(devices.size).toBe(2);
-  for (const { anonymous_id } of clicks) expect(devices).toContain(anonymous_id);
-  expect(views.filter(({ anonymous_id }) => anonymous_id === views[0]?.anonymous_id).length).toBe(
-    2,
-  );
+  const viewsOf = Map.groupBy(views, ({ anonymous_id }) => anonymous_id);
+  expect([...viewsOf.values()].map(({ length }) => length).toSorted((a, b) => a - b)).toEqual([
+    1, 2,
+  ]);
+  for (const { anonymous_id } of clicks) expect([...viewsOf.keys()]).toContain(anonymous_id);
   expect(complaints).toEqual([]);
 });
 
