@@ -77,6 +77,9 @@ const RATE_LIMIT_MAX = 1_000_000;
 const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
 
 const CONNECTIONS_BOUND = 1_000_000;
+/** The least holds whatever a page's key may write to, and a month that is over before it goes. */
+const RETENTION_MONTHS_MIN = 2;
+const RETENTION_MONTHS_MAX = 120;
 const METRICS_TOKEN_CHARS_MIN = 16;
 
 const Settings = z.object({
@@ -162,6 +165,9 @@ const Settings = z.object({
       "seconds to wait for a provider's answer after a message; then its outcome is unknown",
     ),
   WORKER_CONCURRENCY: wholeNumber(1, 100).default(10).describe('jobs at a time per worker'),
+  RETENTION_MONTHS: wholeNumber(RETENTION_MONTHS_MIN, RETENTION_MONTHS_MAX)
+    .default(24)
+    .describe('months that events are kept for, and accepted from, in every project'),
   NODE_ENV: z.string().default('production').describe('"test" allows TEST_FAILPOINT'),
   TEST_FAILPOINT: z
     .string()
@@ -179,11 +185,7 @@ const isOfOneRoot = (now: string, before: string | undefined): boolean =>
 
 const Environment = Settings.refine(
   (env) => env.TEST_FAILPOINT === undefined || env.NODE_ENV === 'test',
-  {
-    path: ['TEST_FAILPOINT'],
-    error: 'only with NODE_ENV=test',
-    when: () => true,
-  },
+  { path: ['TEST_FAILPOINT'], error: 'only with NODE_ENV=test', when: () => true },
 )
   .refine((env) => isOfOneRoot(env.MASTER_KEY, env.MASTER_KEY_PREVIOUS), {
     path: ['MASTER_KEY_PREVIOUS'],
@@ -215,6 +217,7 @@ const Environment = Settings.refine(
     ehloName: env.EHLO_NAME ?? null,
     answerTimeoutMs: env.ANSWER_TIMEOUT_SECONDS * 1_000,
     workerConcurrency: env.WORKER_CONCURRENCY,
+    retentionMonths: env.RETENTION_MONTHS,
     failpoint: env.TEST_FAILPOINT ?? null,
   }));
 

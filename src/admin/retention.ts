@@ -2,24 +2,25 @@ import { SECRET_OVERLAP_HOURS } from '../automations/automations.ts';
 import { KEPT_HOURS } from '../base/idempotency.ts';
 import { projectProcedure, router } from '../base/procedure.ts';
 import { POSTS_KEPT_HOURS } from '../feedback/feedback.ts';
-import { RETENTION_MONTHS } from '../ingest/ingest.ts';
+import type { Config } from '../config.ts';
 import { AUDIT_MONTHS } from './audit_log.ts';
 
 type Unit = 'months' | 'hours';
 type Kept = { what: string; value: number; unit: Unit };
 
 /** How long is kept what goes by itself, by the numbers that the jobs go by which remove it. */
-export const KEPT = [
-  { what: 'events', value: RETENTION_MONTHS, unit: 'months' },
-  { what: 'message_ids', value: RETENTION_MONTHS, unit: 'months' },
-  { what: 'segment_history', value: RETENTION_MONTHS, unit: 'months' },
-  { what: 'audit_log', value: AUDIT_MONTHS, unit: 'months' },
-  { what: 'signed_webhooks', value: POSTS_KEPT_HOURS, unit: 'hours' },
-  { what: 'idempotency_keys', value: KEPT_HOURS, unit: 'hours' },
-  { what: 'endpoint_secrets', value: SECRET_OVERLAP_HOURS, unit: 'hours' },
-] as const satisfies readonly Kept[];
+export const listKept = ({ retentionMonths }: Pick<Config, 'retentionMonths'>) =>
+  [
+    { what: 'events', value: retentionMonths, unit: 'months' },
+    { what: 'message_ids', value: retentionMonths, unit: 'months' },
+    { what: 'segment_history', value: retentionMonths, unit: 'months' },
+    { what: 'audit_log', value: AUDIT_MONTHS, unit: 'months' },
+    { what: 'signed_webhooks', value: POSTS_KEPT_HOURS, unit: 'hours' },
+    { what: 'idempotency_keys', value: KEPT_HOURS, unit: 'hours' },
+    { what: 'endpoint_secrets', value: SECRET_OVERLAP_HOURS, unit: 'hours' },
+  ] as const satisfies readonly Kept[];
 
 export const retentionProcedures = router({
   /** How long what is kept: the same for every project of the installation. */
-  read: projectProcedure.query(() => ({ items: [...KEPT] })),
+  read: projectProcedure.query(({ ctx }) => ({ items: [...listKept(ctx.deps.config)] })),
 });

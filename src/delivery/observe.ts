@@ -53,9 +53,9 @@ export const observeEnded = async (
 
 /** Puts what some notes say on timelines, and deletes the notes. Whoever it is about cannot be erased meanwhile. */
 const observeNotes = async (scope: Scope, notes: readonly Note[]): Promise<void> => {
-  const start = ingest.timelineStart(new Date());
-  const ended = notes.flatMap(({ send_ids, ended_at: endedAt }) =>
-    endedAt > start ? send_ids.map((send_id) => ({ send_id, endedAt })) : [],
+  const kept = await ingest.withinTimeline(scope, notes, ({ ended_at }) => ended_at);
+  const ended = kept.flatMap(({ send_ids, ended_at: endedAt }) =>
+    send_ids.map((send_id) => ({ send_id, endedAt })),
   );
   const identityIds = await listIdentitiesOf(
     scope,

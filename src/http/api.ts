@@ -20,6 +20,7 @@ import { Refusal } from '../base/refusal.ts';
 import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import type { Config } from '../config.ts';
+import { timeLimits } from '../ingest/routes.ts';
 import { holdContinue } from './body.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import { answerErrors } from './errors.ts';
@@ -64,6 +65,7 @@ const rateLimits = (config: Config): Limit[] => {
 
 /** The bounds that hold for every endpoint. */
 export const doorLimits = (config: Config): readonly Limit[] => [
+  ...timeLimits(config),
   ...rateLimits(config),
   { name: 'Items on a page', value: PAGE_ITEMS_MAX, unit: 'items', where: '`limit`' },
   ...unsubscribeLimits,

@@ -12,6 +12,7 @@ import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { messageKey } from './message_key.ts';
 import { checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
+import type { Reach } from './occurred_at.ts';
 import {
   countAnonymous,
   countBetween,
@@ -29,10 +30,16 @@ export { eraseMentions, eraseWaiting } from './erase_mentions.ts';
 export { holdFlushes, listPending } from './erase_queries.ts';
 export { toEntry } from './entry.ts';
 export { messageKey };
-export { dropMonth, findExpiredUntil, forgetMessageIds } from './retention.ts';
+export {
+  dropMonth,
+  findExpiredUntil,
+  forgetMessageIds,
+  hasMonths,
+  keepMonths,
+} from './retention.ts';
 export { countAnonymous, countBetween, listConflicts, listEvents };
-export { observe } from './observe.ts';
-export { clockCorrectionMs, RETENTION_MONTHS, timelineStart } from './occurred_at.ts';
+export { observe, withinTimeline } from './observe.ts';
+export { clockCorrectionMs } from './occurred_at.ts';
 export { PROPERTY_KEYS_MAX } from './properties.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
@@ -50,10 +57,11 @@ export {
 } from './schema.ts';
 export { Event } from './queries.ts';
 
-type IngestDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
+type StoreDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
+type IngestDeps = StoreDeps & Pick<Deps, 'config'>;
 
 /** One flusher per process, so that all its requests share commits. */
-const makeFlusher = (deps: IngestDeps): Flusher<EventRow, Stored> => {
+const makeFlusher = (deps: StoreDeps): Flusher<EventRow, Stored> => {
   // One for good: a flush that outlives its request may end when all was closed, and then wakes nobody.
   const waker = deps.resources.of(makeWaker, deps);
   const { events, flushEvents, flushSeconds } = metricsOf(deps);
@@ -80,14 +88,15 @@ export const processHint = (projectId: string): Hint => ({
 export const wake = (deps: Pick<Deps, 'db' | 'log' | 'resources'>, projectId: string): void =>
   deps.resources.of(makeWaker, deps).wake(processHint(projectId));
 
-const checkTimes = (
-  events: EventInput[],
-  caller: Caller,
-  pathOf: (at: number) => string,
-): Issue[] =>
+const reachOf = ({ config }: Pick<Deps, 'config'>, caller: Caller): Reach => ({
+  keyKind: caller.kind,
+  retentionMonths: config.retentionMonths,
+});
+
+const checkTimes = (events: EventInput[], reach: Reach, pathOf: (at: number) => string): Issue[] =>
   events.flatMap((event, at) => {
     const message =
-      event.occurred_at && checkOccurredAt(new Date(event.occurred_at), caller.kind, new Date());
+      event.occurred_at && checkOccurredAt(new Date(event.occurred_at), reach, new Date());
     return message ? [{ path: `${pathOf(at)}/occurred_at`, message }] : [];
   });
 
@@ -132,7 +141,7 @@ export const accept = async (
   { events, sentAt, repetitionId, pathOf = inBatch }: Batch,
 ): Promise<AcceptedAnswer> => {
   const corrected = correctTimes(events, sentAt, new Date());
-  const issues = checkTimes(corrected, caller, pathOf);
+  const issues = checkTimes(corrected, reachOf(deps, caller), pathOf);
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
   const rows = corrected.map((event, at) =>
@@ -157,8 +166,8 @@ export const acceptOne = (
   accept(deps, caller, { events: [event], repetitionId, pathOf: alone });
 
 /** Refuses a time that the caller may not write to. */
-export const refuseTime = (occurredAt: Date, caller: Caller): void => {
-  const message = checkOccurredAt(occurredAt, caller.kind, new Date());
+export const refuseTime = (deps: Pick<Deps, 'config'>, caller: Caller, occurredAt: Date): void => {
+  const message = checkOccurredAt(occurredAt, reachOf(deps, caller), new Date());
   if (message === null) return;
   throw new Refusal('occurred_at_out_of_range', { issues: [{ path: '/occurred_at', message }] });
 };

@@ -1,8 +1,11 @@
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import type { EventRow } from './events.ts';
-import { timelineStart } from './occurred_at.ts';
+import { PUBLISHABLE_DAYS_BACK_MAX } from './occurred_at.ts';
 import { acceptEvents } from './queries.ts';
+import { getBeginning } from './retention_queries.ts';
+
+const DAY_MS = 86_400_000;
 
 /** Something that the service itself saw of a person. */
 export type Observed = {
@@ -26,12 +29,27 @@ const toRow = (observed: Observed): EventRow => ({
 });
 
 /**
+ * What of some things happened since the oldest month that is there. Of what happened lately nothing is asked; of
+ * what did not, the months themselves say it, whatever a process that makes or drops them was told to keep.
+ */
+export const withinTimeline = async <T>(
+  scope: Scope,
+  seen: readonly T[],
+  timeOf: (one: T) => Date,
+): Promise<readonly T[]> => {
+  const lately = new Date(Date.now() - PUBLISHABLE_DAYS_BACK_MAX * DAY_MS);
+  if (seen.every((one) => timeOf(one) > lately)) return seen;
+  const { begins_at } = await getBeginning(scope);
+  return seen.filter((one) => timeOf(one) >= begins_at);
+};
+
+/**
  * Puts what the service itself saw on timelines, in the transaction of `scope`: once for each call, so the caller
  * knows what is new. What is older than the timeline is not kept. After the commit, `wake` a worker.
  */
 export const observe = async (scope: Scope, observed: readonly Observed[]): Promise<number> => {
-  const start = timelineStart(new Date());
-  const rows = observed.filter(({ occurredAt }) => occurredAt > start).map(toRow);
+  const kept = await withinTimeline(scope, observed, ({ occurredAt }) => occurredAt);
+  const rows = kept.map(toRow);
   if (rows.length > 0) await acceptEvents(scope.tx, scope.projectId, newId(), rows);
   return rows.length;
 };

@@ -1,7 +1,5 @@
 import type { KeyKind } from '../base/caller.ts';
 
-/** How far back the timeline reaches: exactly the range whose partitions exist. */
-export const RETENTION_MONTHS = 24;
 export const FUTURE_HOURS_MAX = 24;
 /** A browser's clock and a page's key are trusted less. */
 export const PUBLISHABLE_DAYS_BACK_MAX = 30;
@@ -10,19 +8,26 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** The oldest moment that an event may have occurred at, for a server key. */
-export const timelineStart = (now: Date): Date => {
+export const timelineStart = (now: Date, retentionMonths: number): Date => {
   const start = new Date(now);
-  start.setUTCMonth(start.getUTCMonth() - RETENTION_MONTHS);
+  start.setUTCMonth(start.getUTCMonth() - retentionMonths);
   return start;
 };
 
+/** Who writes, and how many months the timeline reaches back: no further than there are partitions. */
+export type Reach = { keyKind: KeyKind; retentionMonths: number };
+
 /** Why an event of this time is not accepted, or null when it is. */
-export const checkOccurredAt = (occurredAt: Date, keyKind: KeyKind, now: Date): string | null => {
+export const checkOccurredAt = (
+  occurredAt: Date,
+  { keyKind, retentionMonths }: Reach,
+  now: Date,
+): string | null => {
   if (occurredAt.getTime() > now.getTime() + FUTURE_HOURS_MAX * HOUR_MS) {
     return `more than ${FUTURE_HOURS_MAX} hours ahead of the server's clock`;
   }
-  if (occurredAt < timelineStart(now)) {
-    return `before the start of the timeline (${RETENTION_MONTHS} months back)`;
+  if (occurredAt < timelineStart(now, retentionMonths)) {
+    return `before the start of the timeline (${retentionMonths} months back)`;
   }
   const isPublishable = keyKind === 'publishable';
   if (isPublishable && occurredAt.getTime() < now.getTime() - PUBLISHABLE_DAYS_BACK_MAX * DAY_MS) {

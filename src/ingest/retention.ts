@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { inProject } from '../base/db.ts';
-import type { Db } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { FIRST_ID } from '../base/ids.ts';
-import { RETENTION_MONTHS } from './occurred_at.ts';
-import { findExpiry, forgetIdsAfter } from './retention_queries.ts';
+import { FUTURE_HOURS_MAX } from './occurred_at.ts';
+import { findExpiry, forgetIdsAfter, isEveryMonthThere } from './retention_queries.ts';
 
 /** How many message ids one transaction looks at. */
 const FORGET_IDS_MAX = 5_000;
@@ -14,9 +13,30 @@ const DROP_TRIES_MAX = 60;
 const DROP_PAUSE_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
+/** Makes the months of the timeline that are missing, from the oldest that is accepted on; answers how many. */
+export const keepMonths = async (
+  client: pg.ClientBase,
+  { retentionMonths }: Pick<Deps['config'], 'retentionMonths'>,
+): Promise<number> => {
+  const { rows } = await client.query<{ made: number }>(
+    'select ingest.keep_partitions(months_back => $1) as made',
+    [retentionMonths],
+  );
+  return rows[0]?.made ?? 0;
+};
+
+/** Whether there is a month for whatever is accepted. */
+export const hasMonths = async ({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<boolean> => {
+  const span = { monthsBack: config.retentionMonths, hoursAhead: FUTURE_HOURS_MAX };
+  return (await isEveryMonthThere(db, span)).is_there;
+};
+
 /** The end of the newest month that has expired and is still there; null when there is none. */
-export const findExpiredUntil = async (db: Db): Promise<Date | null> =>
-  (await findExpiry(db, RETENTION_MONTHS)).until;
+export const findExpiredUntil = async ({
+  db,
+  config,
+}: Pick<Deps, 'db' | 'config'>): Promise<Date | null> =>
+  (await findExpiry(db, config.retentionMonths)).until;
 
 /** Forgets a project's message ids of events before a moment, a bounded batch per transaction, until stopped. */
 export const forgetMessageIds = async (

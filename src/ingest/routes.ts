@@ -1,3 +1,4 @@
+import type { Deps } from '../base/deps.ts';
 import { route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import { accept, acceptOne } from './ingest.ts';
@@ -5,7 +6,6 @@ import {
   CLOCK_DIFFERENCE_MAX_MS,
   FUTURE_HOURS_MAX,
   PUBLISHABLE_DAYS_BACK_MAX,
-  RETENTION_MONTHS,
 } from './occurred_at.ts';
 import {
   PROPERTY_KEY_CHARS_MAX,
@@ -109,9 +109,15 @@ export const ingestLimits: readonly Limit[] = [
     unit: 'bytes',
     where: '`properties`',
   },
+];
+
+/** How far from now an event may have occurred. */
+export const timeLimits = ({
+  retentionMonths,
+}: Pick<Deps['config'], 'retentionMonths'>): readonly Limit[] => [
   {
     name: 'How far back events reach',
-    value: RETENTION_MONTHS,
+    value: retentionMonths,
     unit: 'months',
     where: '`occurred_at`',
   },

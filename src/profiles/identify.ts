@@ -49,7 +49,7 @@ export const identify = async (
   { repetitionId, onLinked }: { repetitionId?: string | undefined; onLinked?: OnLinked } = {},
 ): Promise<void> => {
   const occurredAt = input.occurred_at === undefined ? new Date() : new Date(input.occurred_at);
-  ingest.refuseTime(occurredAt, caller);
+  ingest.refuseTime(deps, caller, occurredAt);
   const messageId = input.message_id ?? (repetitionId && ingest.messageIdOf(repetitionId));
   const { hints, afterLink } = gather(onLinked);
   await inProject(deps, caller.projectId, async (scope) => {

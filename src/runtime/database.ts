@@ -2,7 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findFacts, readHome, readKeys } from './home.ts';
+import { Keys } from '../base/keys.ts';
+import { readConfig } from '../config.ts';
+import { findFacts, readHome, readMasterKeys } from './home.ts';
 import type { Home } from './home.ts';
 import { isAnswering } from './is_answering.ts';
 import { markKept, postgresFolder, unmarkKept } from './local_database.ts';
@@ -49,8 +51,10 @@ const reset = async (home: Home): Promise<void> => {
 
 const runMigrations = async (home: Home): Promise<void> => {
   const databaseUrl = await start(home);
-  const keys = await readKeys();
-  await migrate({ config: { databaseUrl }, keys }, (step) => console.log(`  ${step}`));
+  const masterKeys = await readMasterKeys();
+  const config = readConfig({ ...process.env, ...masterKeys, DATABASE_URL: databaseUrl });
+  const keys = new Keys(config.masterKey, config.outerKeys);
+  await migrate({ config, keys }, (step) => console.log(`  ${step}`));
 };
 
 const psql = async (home: Home): Promise<void> => {

@@ -123,10 +123,13 @@ export const masterKeysOf = (secrets: Secrets | null): Record<string, string> =>
   };
 };
 
+/** The same, whichever of the two it is. */
+export const readMasterKeys = async (): Promise<Record<string, string>> =>
+  masterKeysOf(process.env['MASTER_KEY'] === undefined ? await keepSecrets(readHome()) : null);
+
 /** The installation's keys, from MASTER_KEY or its secrets. */
 export const readKeys = async (): Promise<Keys> => {
-  const secrets = process.env['MASTER_KEY'] === undefined ? await keepSecrets(readHome()) : null;
-  const { MASTER_KEY = '', MASTER_KEY_PREVIOUS: before } = masterKeysOf(secrets);
+  const { MASTER_KEY = '', MASTER_KEY_PREVIOUS: before } = await readMasterKeys();
   const { root, outer } = readMasterKey(MASTER_KEY);
   return new Keys(root, before === undefined ? [outer] : [outer, readMasterKey(before).outer]);
 };

@@ -9,6 +9,7 @@ import pg from 'pg';
 import type { Keys } from '../base/keys.ts';
 import { passwordOf, queueUrl, ROLES } from '../base/roles.ts';
 import type { Config } from '../config.ts';
+import { keepMonths } from '../ingest/ingest.ts';
 import { digestMessageIds } from './digest_message_ids.ts';
 import { toScramVerifier } from './scram.ts';
 
@@ -64,6 +65,7 @@ const prepareRoles = async (client: pg.Client, keys: Keys): Promise<void> => {
 };
 
 type Parts = { config: Pick<Config, 'databaseUrl'>; keys: Keys };
+type PartsWithMonths = Parts & { config: Pick<Config, 'retentionMonths'> };
 
 const onThisDatabase = (statement: string): string =>
   `do $$ begin execute format('${statement}', current_database()); end $$`;
@@ -85,7 +87,7 @@ const prepareWith = async (client: pg.Client, { config, keys }: Parts, say: Say)
   await client.query(onThisDatabase('revoke create on database %I from trunkline_queue'));
 };
 
-const runSteps = async (client: pg.Client, parts: Parts, say: Say): Promise<void> => {
+const runSteps = async (client: pg.Client, parts: PartsWithMonths, say: Say): Promise<void> => {
   const { config } = parts;
   await prepareWith(client, parts, say);
   say('schema');
@@ -97,6 +99,8 @@ const runSteps = async (client: pg.Client, parts: Parts, say: Say): Promise<void
   await digestMessageIds(client, parts.keys);
   say('online');
   await runFolder(config.databaseUrl, 'online');
+  say('months of the timeline');
+  await keepMonths(client, config);
 };
 
 const connectAsOwner = async (url: string): Promise<pg.Client> => {
@@ -156,10 +160,10 @@ const withLock = async (
 };
 
 /**
- * Brings a database to the schema of this code: roles, queue, schema, online steps, in this order.
+ * Brings a database to the schema of this code: roles, queue, schema, online steps, months, in this order.
  * Any number of processes may call it at once: one works, the others wait and find nothing to do.
  */
-export const migrate = (parts: Parts, say: Say = () => {}): Promise<void> =>
+export const migrate = (parts: PartsWithMonths, say: Say = () => {}): Promise<void> =>
   withLock(parts, (client) => runSteps(client, parts, say));
 
 /** Only what comes before the schema, for an empty database that migrations are tried on. */

@@ -100,7 +100,7 @@ const typeOf = (call: Call): CallType => {
 
 /** One call of a request, ready to be taken. Throws a refusal of this call alone. */
 const read = (
-  { caller, repetitionId }: Inbound,
+  { deps, caller, repetitionId }: Inbound,
   given: unknown,
   { index, type, clock }: { index: number; type: CallType | null; clock: Clock },
 ): Ready => {
@@ -111,7 +111,7 @@ const read = (
   const input = told.kind === 'alias' ? told.input : { ...again, ...told.input };
   const ready = parseTold({ ...told, input }, index);
   if (ready.kind !== 'alias' && ready.input.occurred_at !== undefined)
-    refuseTime(new Date(ready.input.occurred_at), caller);
+    refuseTime(deps, caller, new Date(ready.input.occurred_at));
   return ready;
 };
 

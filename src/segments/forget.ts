@@ -1,7 +1,6 @@
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import * as ingest from '../ingest/ingest.ts';
 import { deleteEntries, findOldEntries } from './forget_queries.ts';
 
 /** How many entries one transaction looks at. */
@@ -21,7 +20,7 @@ export type NeededEntries = {
  * entries there were.
  */
 export const forgetHistory = async (
-  deps: Pick<Deps, 'db' | 'keys'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'config'>,
   projectId: string,
   listNeeded: (scope: Scope) => Promise<NeededEntries>,
   signal: AbortSignal,
@@ -31,7 +30,7 @@ export const forgetHistory = async (
     const from: number = after;
     after = await inProject(deps, projectId, async (scope) => {
       const { readTo, since } = await listNeeded(scope);
-      const page = { after: from, readTo, monthsBack: ingest.RETENTION_MONTHS };
+      const page = { after: from, readTo, monthsBack: deps.config.retentionMonths };
       const { last, count } = await findOldEntries(scope, page, FORGET_ENTRIES_MAX);
       if (last !== null) forgotten += await deleteEntries(scope, { after: from, last, since });
       return count === FORGET_ENTRIES_MAX ? last : null;

@@ -6,6 +6,7 @@ import pg from 'pg';
 import type { Deps } from '../base/deps.ts';
 import { loadTasks } from '../base/task.ts';
 import { queueUrl } from '../base/roles.ts';
+import { keepMonths } from '../ingest/ingest.ts';
 import { Liveness, openSession } from './liveness.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -47,6 +48,8 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
     log: deps.log,
     onLost: () => onLost('liveness connection lost'),
   });
+  // Whoever reaches further back than before need not wait for the daily job.
+  await keepMonths(liveness.client, deps.config);
   const pool = openPool(deps, url);
   const events = new EventEmitter() as WorkerEvents;
   const held = new Promise<void>((resolve, reject) => {

@@ -8,7 +8,7 @@ import { everyProject } from '../../src/projects/projects.ts';
  * Safe to repeat: a month goes last, so whatever was left undone is found again.
  */
 export default task(z.unknown(), async (_payload, deps) => {
-  const until = await ingest.findExpiredUntil(deps.db);
+  const until = await ingest.findExpiredUntil(deps);
   if (until === null) return;
   for await (const projectId of everyProject(deps))
     await ingest.forgetMessageIds(deps, projectId, until, deps.signal);

@@ -33,6 +33,7 @@ test('two settings are enough; the rest has defaults', () => {
     snsUrl: null,
     answerTimeoutMs: 600_000,
     workerConcurrency: 10,
+    retentionMonths: 24,
     failpoint: null,
   });
 });
@@ -110,6 +111,7 @@ describe('each setting has its bounds', () => {
     EGRESS_ALLOW_NETWORKS: ['', '10.0.0.0/8', ' 10.0.0.0/32 , fd00::/128,', '0.0.0.0/0,::/0'],
     ANSWER_TIMEOUT_SECONDS: ['1', '600'],
     WORKER_CONCURRENCY: ['1', '100'],
+    RETENTION_MONTHS: ['2', '120'],
   };
   const BAD_VALUES = {
     DATABASE_URL: ['', 'localhost', 'http://h/d', 'mysql://h/d'],
@@ -136,6 +138,7 @@ describe('each setting has its bounds', () => {
     ],
     ANSWER_TIMEOUT_SECONDS: ['', '0', '601', '1.5'],
     WORKER_CONCURRENCY: ['0', '101', '1.5', 'many', ''],
+    RETENTION_MONTHS: ['', '1', '121', '2.5', 'all'],
   };
 
   test.each(Object.entries(GOOD_VALUES))('%s takes these', (name, values) => {
@@ -216,6 +219,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
     'SNS_URL',
     'ANSWER_TIMEOUT_SECONDS',
     'WORKER_CONCURRENCY',
+    'RETENTION_MONTHS',
     'NODE_ENV',
     'TEST_FAILPOINT',
   ]);

@@ -1,13 +1,14 @@
 import { beforeEach, expect, test } from 'vitest';
 import dropPartitions from '../../tasks/ingest/drop_partitions.ts';
 import { newId } from '../../src/base/ids.ts';
-import { RETENTION_MONTHS } from '../../src/ingest/occurred_at.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { connectAs, untilWaiting } from '../base/connections.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
+import { DEFAULTS } from '../support/defaults.ts';
 import { keyOf, newEvent } from './some_events.ts';
 
+const { retentionMonths } = DEFAULTS;
 const database = testDatabase();
 
 const monthStart = (monthsAgo: number): Date => {
@@ -15,7 +16,7 @@ const monthStart = (monthsAgo: number): Date => {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo, 1));
 };
 
-beforeEach(() => database.owner.query(`select ingest.keep_partitions(${RETENTION_MONTHS + 2}, 3)`));
+beforeEach(() => database.owner.query(`select ingest.keep_partitions(${retentionMonths + 2}, 3)`));
 
 const run = async (signal = NEVER): Promise<void> => {
   const jobs = await connectAs(database, 'trunkline_queue');
@@ -49,19 +50,19 @@ const countMonths = async (): Promise<number> =>
 test('months before the retention window go, with the message ids of their events, in every project', async () => {
   const projects = await Promise.all(['a', 'b'].map((name) => createProject(database.deps, name)));
   for (const { project_id } of projects) {
-    await accept(project_id, 'old', monthStart(RETENTION_MONTHS + 2));
-    await accept(project_id, 'last', new Date(monthStart(RETENTION_MONTHS).getTime() - 1));
-    await accept(project_id, 'first', monthStart(RETENTION_MONTHS));
+    await accept(project_id, 'old', monthStart(retentionMonths + 2));
+    await accept(project_id, 'last', new Date(monthStart(retentionMonths).getTime() - 1));
+    await accept(project_id, 'first', monthStart(retentionMonths));
     await accept(project_id, 'new', new Date());
   }
   await run();
-  expect(await countMonths()).toBe(RETENTION_MONTHS + 4);
+  expect(await countMonths()).toBe(retentionMonths + 4);
   for (const { project_id } of projects) {
     expect(await listIds(project_id)).toEqual([keyOf('first'), keyOf('new')].toSorted());
     expect(await listEvents(project_id)).toHaveLength(2);
   }
   await run();
-  expect(await countMonths()).toBe(RETENTION_MONTHS + 4);
+  expect(await countMonths()).toBe(retentionMonths + 4);
 });
 
 test('more ids than one transaction looks at are all forgotten', async () => {
@@ -70,7 +71,7 @@ test('more ids than one transaction looks at are all forgotten', async () => {
     `insert into ingest.message_ids
     select $1, gen_random_uuid(), gen_random_uuid(), case when n % 2 = 0 then now() else $2::timestamptz end
     from generate_series(1, 12000) as n`,
-    [project_id, monthStart(RETENTION_MONTHS + 1)],
+    [project_id, monthStart(retentionMonths + 1)],
   );
   await run();
   expect(await listIds(project_id)).toHaveLength(6_000);
@@ -78,7 +79,7 @@ test('more ids than one transaction looks at are all forgotten', async () => {
 
 test('a message id is free again once its event is gone', async () => {
   const { project_id } = await createProject(database.deps, 'again');
-  await accept(project_id, 'm', monthStart(RETENTION_MONTHS + 1));
+  await accept(project_id, 'm', monthStart(retentionMonths + 1));
   await run();
   const { duplicates } = await accept(project_id, 'm', new Date());
   expect(duplicates).toEqual([false]);
@@ -86,11 +87,11 @@ test('a message id is free again once its event is gone', async () => {
 
 test('a job that was stopped half-way is finished by the next one', async () => {
   const { project_id } = await createProject(database.deps, 'stopped');
-  await accept(project_id, 'old', monthStart(RETENTION_MONTHS + 1));
+  await accept(project_id, 'old', monthStart(retentionMonths + 1));
   await expect(run(AbortSignal.abort())).rejects.toThrow(/^AbortError$/);
-  expect(await countMonths()).toBe(RETENTION_MONTHS + 6);
+  expect(await countMonths()).toBe(retentionMonths + 6);
   await run();
-  expect(await countMonths()).toBe(RETENTION_MONTHS + 4);
+  expect(await countMonths()).toBe(retentionMonths + 4);
   expect(await listIds(project_id)).toEqual([]);
 });
 
@@ -102,13 +103,13 @@ test('while somebody reads the timeline for long, the job asks again until it is
   await untilWaiting(database);
   await reader.query('commit');
   await done;
-  expect(await countMonths()).toBe(RETENTION_MONTHS + 4);
+  expect(await countMonths()).toBe(retentionMonths + 4);
 });
 
 test('without an expired month nothing is looked at', async () => {
   await run();
   const { project_id } = await createProject(database.deps, 'idle');
-  await accept(project_id, 'kept', monthStart(RETENTION_MONTHS - 1));
+  await accept(project_id, 'kept', monthStart(retentionMonths - 1));
   await run();
   expect(await listIds(project_id)).toEqual([keyOf('kept')]);
 });

@@ -7,6 +7,7 @@ import { Keys } from '../../src/base/keys.ts';
 import { migrate } from '../../src/runtime/migrate.ts';
 import { databaseUrl, waitUntilUnused } from '../../src/runtime/scratch_postgres.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
+import { DEFAULTS } from '../support/defaults.ts';
 import { TEST_MASTER_KEY } from '../support/secrets.ts';
 
 const name = `test_${randomBytes(6).toString('hex')}`;
@@ -29,7 +30,7 @@ beforeAll(async () => {
   if (!(await makeDatabase(serverUrl))) return;
   const url = databaseUrl(serverUrl, name);
   const keys = new Keys(Buffer.from(TEST_MASTER_KEY, 'hex'));
-  await migrate({ config: { databaseUrl: url }, keys });
+  await migrate({ config: { ...DEFAULTS, databaseUrl: url }, keys });
   client = new pg.Client({ connectionString: url });
   await client.connect();
 });

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import dropPartitions from '../../tasks/ingest/drop_partitions.ts';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { RETENTION_MONTHS } from '../../src/ingest/occurred_at.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import { createProject } from '../../src/projects/projects.ts';
@@ -14,17 +13,19 @@ import { todayAt } from '../../src/segments/segments.ts';
 import { connectAs } from '../base/connections.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
+import { DEFAULTS } from '../support/defaults.ts';
 import { asWorker, workOn } from '../support/work_on.ts';
 import { create, listKept, refreshOn } from './recount.ts';
 
+const { retentionMonths } = DEFAULTS;
 const database = testDatabase();
 
 test('members stay when the months go that made them so; who asks anew finds what is there', async () => {
   const { project_id: projectId } = await createProject(database.deps, 'test');
   const { owner, deps } = database;
-  await owner.query(`select ingest.keep_partitions(${RETENTION_MONTHS + 2}, 3)`);
+  await owner.query(`select ingest.keep_partitions(${retentionMonths + 2}, 3)`);
   const now = new Date();
-  const old = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - RETENTION_MONTHS - 1, 5));
+  const old = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - retentionMonths - 1, 5));
   const order = (at: Date, total: number) =>
     newEvent({
       name: 'order_completed',

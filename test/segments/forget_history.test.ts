@@ -2,10 +2,10 @@
 import { beforeEach, expect, test } from 'vitest';
 import forgetHistory from '../../tasks/segments/forget_history.ts';
 import { newId } from '../../src/base/ids.ts';
-import { RETENTION_MONTHS } from '../../src/ingest/occurred_at.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { FORGET_ENTRIES_MAX } from '../../src/segments/forget.ts';
 import { testDatabase } from '../support/database.ts';
+import { DEFAULTS } from '../support/defaults.ts';
 import { asWorker } from '../support/work_on.ts';
 
 const database = testDatabase();
@@ -14,7 +14,9 @@ let segmentId = '';
 let profileId = '';
 
 const now = new Date();
-const BOUND = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - RETENTION_MONTHS, 1));
+const monthStart = (monthsAgo: number) =>
+  new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo, 1));
+const BOUND = monthStart(DEFAULTS.retentionMonths);
 const before = (ms: number): Date => new Date(BOUND.getTime() - ms);
 const ask = (text: string, values: unknown[]) => database.owner.query(text, values);
 
@@ -40,7 +42,10 @@ const tell = (entry: number, change: 'entered' | 'left', at: Date) =>
      values ($1, $2, $3, 1, $4, $5, 'change', $6)`,
     [projectId, entry, segmentId, profileId, change, at],
   );
-const run = () => forgetHistory(asWorker(database))({}, undefined as never);
+const run = (given = {}) => {
+  const config = { ...database.deps.config, ...given };
+  return forgetHistory(asWorker(database, { config }))({}, undefined as never);
+};
 const listEntries = async (): Promise<number[]> => {
   const { rows } = await ask(
     'select entry::integer from segments.history where project_id = $1 order by entry',
@@ -59,6 +64,17 @@ test('what is of months before the timeline goes, to the millisecond; what is of
   expect(await listEntries()).toEqual([3, 4, 5]);
   await run();
   expect(await listEntries()).toEqual([3, 4, 5]);
+});
+
+test('an installation that keeps less forgets more', async () => {
+  const start = monthStart(3).getTime();
+  await tell(1, 'entered', new Date(start - 1));
+  await tell(2, 'entered', new Date(start));
+  await tell(3, 'entered', now);
+  await run();
+  expect(await listEntries()).toEqual([1, 2, 3]);
+  await run({ retentionMonths: 3 });
+  expect(await listEntries()).toEqual([2, 3]);
 });
 
 test('when somebody last came in, and last left, stays for ever: it says who is in, and since when', async () => {

@@ -1,4 +1,4 @@
-import { RETENTION_MONTHS } from '../../src/ingest/occurred_at.ts';
+import { DEFAULTS } from './defaults.ts';
 import type { Rule } from './catalogue.ts';
 
 /** The daily job keeps this many months ahead of events. */
@@ -160,7 +160,7 @@ export const tableRules: Rule[] = [
     query: `
       select 'ingest.events has no partition for ' || to_char(month, 'YYYY-MM')
       from generate_series(
-        date_trunc('month', now() at time zone 'UTC') - interval '${RETENTION_MONTHS} months',
+        date_trunc('month', now() at time zone 'UTC') - interval '${DEFAULTS.retentionMonths} months',
         date_trunc('month', now() at time zone 'UTC') + interval '${MONTHS_AHEAD} months',
         interval '1 month'
       ) as month

@@ -8,6 +8,7 @@ import {
   waitUntilUnused,
 } from '../../src/runtime/scratch_postgres.ts';
 import { CITUS_DATABASE_URL } from './citus.ts';
+import { DEFAULTS } from './defaults.ts';
 import { TEST_MASTER_KEY } from './secrets.ts';
 
 declare module 'vitest' {
@@ -58,7 +59,7 @@ const makeTemplate = async (serverUrl: string): Promise<void> => {
   await client.query(`create database ${TEMPLATE}`);
   const url = databaseUrl(serverUrl, TEMPLATE);
   await migrate({
-    config: { databaseUrl: url },
+    config: { ...DEFAULTS, databaseUrl: url },
     keys: new Keys(Buffer.from(TEST_MASTER_KEY, 'hex')),
   });
   await waitUntilUnused(client, TEMPLATE);
