@@ -1473,6 +1473,8 @@ create index links_by_anonymous_profile on identity.links using btree (project_i
 create index links_by_external on identity.links using btree (project_id, external_identity_id);
 create index links_by_pair on identity.links using btree (project_id, anonymous_identity_id, external_identity_id);
 create index links_by_profile on identity.links using btree (project_id, profile_id, link_id);
+create index links_by_source on identity.links using btree (project_id, source, link_id) where (source <> 'identify'::text);
+create index links_by_status on identity.links using btree (project_id, status, link_id) where (status <> 'active'::text);
 create unique index links_one_active on identity.links using btree (project_id, anonymous_identity_id) where (status = 'active'::text);
 create unique index links_refused_once on identity.links using btree (project_id, anonymous_identity_id, external_identity_id, reason) where (status = 'refused'::text);
 alter table identity.links enable row level security, force row level security;

@@ -110,4 +110,4 @@ where prokind = 'f' and provolatile <> 'v' and pronamespace::regnamespace::text 
 -- Those that refer to a shared table become known to the cluster by that.
 --   admin.access_requests admin.audit admin.installation_audit admin.invitations admin.members admin.people
 --   admin.sessions base.api_processes base.sending queue.workers
---   migrations.bootstrap_migrations migrations.master_key
+--   migrations.bootstrap_migrations migrations.master_key migrations.online_migrations

@@ -104,6 +104,19 @@ const ofIdentities = (identityIds: readonly string[]) => {
   return sql.fragment`(anonymous_identity_id = any (${ids}) or external_identity_id = any (${ids}))`;
 };
 
+/**
+ * Most links stand and came by identify; the others have indexes that hold nothing else. A plan that knows no values
+ * takes one of them only where the statement itself says that it is about the others.
+ */
+const ofStatus = (status: LinkRow['status']) =>
+  status === 'active'
+    ? sql.fragment`status = 'active'`
+    : sql.fragment`status = ${status} and status <> 'active'`;
+const ofSource = (source: LinkRow['source']) =>
+  source === 'identify'
+    ? sql.fragment`source = 'identify'`
+    : sql.fragment`source = ${source} and source <> 'identify'`;
+
 /** Newest first: ids are time-ordered. */
 export const listLinks = ({ tx, projectId }: Scope, filter: LinkFilter) => {
   const conditions = [
@@ -112,8 +125,8 @@ export const listLinks = ({ tx, projectId }: Scope, filter: LinkFilter) => {
     filter.profileId
       ? sql.fragment`(profile_id = ${filter.profileId} or anonymous_profile_id = ${filter.profileId})`
       : null,
-    filter.status ? sql.fragment`status = ${filter.status}` : null,
-    filter.source ? sql.fragment`source = ${filter.source}` : null,
+    filter.status ? ofStatus(filter.status) : null,
+    filter.source ? ofSource(filter.source) : null,
     filter.identityIds ? ofIdentities(filter.identityIds) : null,
     filter.fromId ? sql.fragment`link_id >= ${filter.fromId}` : null,
   ].filter((condition) => condition !== null);

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Logger as MigrateLogger, migrate as migrateSchema } from 'graphile-migrate';
 import { Logger as WorkerLogger, runMigrations as migrateQueue } from 'graphile-worker';
@@ -15,6 +16,7 @@ import { toScramVerifier } from './scram.ts';
 
 const DB_FOLDER = join(import.meta.dirname, '..', '..', 'db');
 const LOCK = 'trunkline/migrate';
+const LOCK_PAUSE_MS = 100;
 const LOCK_TIMEOUT = '10s';
 
 type Say = (step: string) => void;
@@ -48,6 +50,9 @@ const runFolder = async (url: string, folder: 'bootstrap' | 'online'): Promise<v
     log: () => {},
   });
 };
+
+/** What is built while the service works, on a database that has the schema. */
+export const runOnline = (url: string): Promise<void> => runFolder(url, 'online');
 
 /** No statement of either role takes longer, whoever forgot to say so. */
 export const ROLE_STATEMENT_TIMEOUT_SECONDS = 60;
@@ -98,7 +103,7 @@ const runSteps = async (client: pg.Client, parts: PartsWithMonths, say: Say): Pr
   });
   await digestMessageIds(client, parts.keys);
   say('online');
-  await runFolder(config.databaseUrl, 'online');
+  await runOnline(config.databaseUrl);
   say('months of the timeline');
   await keepMonths(client, config);
 };
@@ -145,13 +150,25 @@ const checkMasterKey = async (client: pg.Client, keys: Keys): Promise<void> => {
   }
 };
 
+/** Asked for again and again: who waits inside of a statement is waited for by an index that is built meanwhile. */
+const takeLock = async (client: pg.Client): Promise<void> => {
+  for (;;) {
+    const { rows } = await client.query<{ is_taken: boolean }>(
+      'select pg_try_advisory_lock(hashtextextended($1, 0)) as is_taken',
+      [LOCK],
+    );
+    if (rows[0]?.is_taken) return;
+    await wait(LOCK_PAUSE_MS);
+  }
+};
+
 const withLock = async (
   parts: Parts,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> => {
   const client = await connectAsOwner(parts.config.databaseUrl);
   try {
-    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [LOCK]);
+    await takeLock(client);
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
     await work(client);
   } finally {

@@ -7,7 +7,7 @@ import type { Settings } from 'graphile-migrate';
 import pg from 'pg';
 import { Keys } from '../base/keys.ts';
 import { describeSchema } from './describe_schema.ts';
-import { prepare } from './migrate.ts';
+import { prepare, runOnline } from './migrate.ts';
 import { databaseUrl, startScratchPostgres, waitUntilUnused } from './scratch_postgres.ts';
 import { withClient } from './with_client.ts';
 
@@ -51,6 +51,7 @@ const run = async (command: string | undefined, name: string | undefined): Promi
     await migrateSchema(settings);
     if (command === 'commit') await commit(settings, name ?? null);
     if (command === 'watch') await watch(settings);
+    await runOnline(settings.connectionString ?? '');
     await writeDump(settings.connectionString ?? '');
   } finally {
     // The migrator's pool outlives its promise, and ends the process when the server leaves first:
