@@ -136,6 +136,15 @@ export const setVersion = ({ tx, projectId }: Scope, segmentId: string, version:
     where project_id = ${projectId} and segment_id = ${segmentId}
   `);
 
+/** A new version that says what the one before says: whoever is a member stays one, and a fill goes on where it is. */
+export const raiseVersion = ({ tx, projectId }: Scope, segmentId: string, version: number) =>
+  tx.query(sql.unsafe`
+    update segments.segments
+    set version = ${version}, updated_at = now(),
+      active_version = case when active_version = version then ${version}::integer else active_version end
+    where project_id = ${projectId} and segment_id = ${segmentId}
+  `);
+
 export const setDeleting = ({ tx, projectId }: Scope, segmentId: string) =>
   tx.query(sql.unsafe`
     update segments.segments

@@ -11,6 +11,7 @@ import {
   listInForce,
   listLatest,
   listStands,
+  raiseVersion,
   setDeleting,
   setDue,
   setName,
@@ -91,7 +92,7 @@ export type SegmentChange = {
   definition?: Definition | undefined;
 };
 
-/** Changes a segment that nobody changed since; a definition becomes its next version. */
+/** Changes a segment that nobody changed since. A new definition is its next version, and so is another name. */
 export const changeSegment = async (
   scope: Scope,
   segmentId: string,
@@ -100,12 +101,16 @@ export const changeSegment = async (
   await hold(scope);
   const row = await getSegment(scope, segmentId);
   if (row.version !== version) throw new Refusal('segment_changed');
-  if (name !== undefined) await setName(scope, segmentId, name);
+  const isRenamed = name !== undefined && name !== row.name;
+  if (isRenamed) await setName(scope, segmentId, name);
   if (definition !== undefined) {
     if (row.kind === 'static') refuseDefinition('the members of a static segment are imported');
     await checkUsed(scope, segmentId, definition);
     await insertVersion(scope, segmentId, version + 1, definition);
     await setVersion(scope, segmentId, version + 1);
+  } else if (isRenamed && row.definition !== null) {
+    await insertVersion(scope, segmentId, version + 1, row.definition);
+    await raiseVersion(scope, segmentId, version + 1);
   }
   return getSegment(scope, segmentId);
 };

@@ -153,8 +153,8 @@ const changeRoutes = (listUsers: ListUsers) => [
     access: 'server',
     summary: 'Change a segment.',
     description:
-      'What is left out stays. A definition becomes the next version; members are those of the version before ' +
-      'until everything that the new one asks is counted.',
+      'What is left out stays. Each change is the next version, another name too. With a new definition members are ' +
+      'those of the version before until everything that the new one asks is counted.',
     params: SegmentParams,
     body: SegmentPatch,
     status: 200,

@@ -72,7 +72,7 @@ export const Segment = z
         '`counting`: what it asks of events is counted from the past, and its members are those of the version ' +
         'before. `filling`: everybody is looked at. `ready`: members are kept up to date, within seconds.',
     }),
-    version: z.int().meta({ description: 'Of the definition; a change has to name it.' }),
+    version: z.int().meta({ description: 'Counts up with each change, which has to name it.' }),
     definition: Definition.nullable(),
     progress: z
       .strictObject({
@@ -135,7 +135,7 @@ export const Change = z
         'A change of the person, of what they did, or of a list with them; the passing of time; a new definition, ' +
         'of this segment or of one that it asks about. Automations start nobody by the last.',
     }),
-    version: z.int().meta({ description: 'Of the definition.' }),
+    version: z.int().meta({ description: 'Of the segment, whose definition it was.' }),
     changed_at: Timestamp,
   })
   .meta({

@@ -33,6 +33,7 @@ const sample = (before: readonly Made[], seed: number): Definition => {
 
 const moves = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('define' as const), seed: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('rename' as const), seed: fc.nat() }) },
   { weight: 4, arbitrary: fc.constant({ kind: 'turn' as const }) },
   { weight: 4, arbitrary: fc.constant({ kind: 'look' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'refresh' as const }) },
@@ -56,6 +57,16 @@ const define = (projectId: string, made: Made[], seed: number): Promise<unknown>
     return changed;
   });
 
+/** Gives one of them another name, which is its next version, too. */
+const rename = (projectId: string, made: Made[], seed: number): Promise<unknown> =>
+  inProject(database.deps, projectId, async (scope) => {
+    const one = made[seed % SEGMENTS];
+    if (!one) return null;
+    const { version } = one;
+    one.version += 1;
+    return changeSegment(scope, one.id, { version, name: `a${version}` });
+  });
+
 /** Has everybody looked at, as if they had changed. */
 const look = async (projectId: string): Promise<void> => {
   const { rows } = await database.owner.query<{ profile_id: string }>(
@@ -74,6 +85,7 @@ const play = async (projectId: string, script: readonly Move[]): Promise<void> =
   const made: Made[] = [];
   for (const step of script) {
     if (step.kind === 'define') await define(projectId, made, step.seed);
+    else if (step.kind === 'rename') await rename(projectId, made, step.seed);
     else if (step.kind === 'turn') await takeTurn(database.deps, projectId, TODAY);
     else if (step.kind === 'look') await look(projectId);
     else await refreshOn(database, projectId, TODAY);

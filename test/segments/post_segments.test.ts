@@ -118,7 +118,7 @@ test('200: a change is the next version, and the old one cannot be changed any m
   });
   expectRefusal(await call('PATCH', `/${body.id}`, change), 'segment_changed');
   expect((await call('PATCH', `/${body.id}`, { version: 2, name: 'b' })).body).toMatchObject({
-    version: 2,
+    version: 3,
     name: 'b',
   });
 });
