@@ -37,7 +37,7 @@ export { NameOfAutomation } from './shown.ts';
 export { holdAutomations, listTemplateUsers } from './template_queries.ts';
 export { Definition };
 export { findAutomationByName, listAutomations, listAutomationsNamed };
-export { listEndpoints } from './endpoint_queries.ts';
+export { findEndpoint, listEndpoints } from './endpoint_queries.ts';
 export { SECRET_OVERLAP_HOURS } from './endpoints.ts';
 
 /** Has the calls of an endpoint made by this process, beside whoever asks. */

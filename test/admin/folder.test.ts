@@ -69,7 +69,9 @@ test('who may only read compares, and changes nothing', async () => {
 test('what was compared is applied, once: the same again changes nothing', async () => {
   const items = await compare(HELLO);
   const seen = Object.fromEntries(items.map(({ file, was }) => [file, was]));
-  expect(changedIn((await apply(HELLO, seen)).items)).toEqual(['templates/hello']);
+  const applied = (await apply(HELLO, seen)).items;
+  expect(changedIn(applied)).toEqual(['templates/hello']);
+  expect(applied).toMatchObject([{ was: null, version: 1 }]);
   expect((await read())['templates/hello.html']).toBe(HELLO['templates/hello.html']);
   expect(changedIn((await apply(HELLO)).items)).toEqual([]);
 });
@@ -129,7 +131,13 @@ describe('409 folder_changed: nothing is applied', () => {
 
   test('a file is of an older version than there is', async () => {
     const files = await read();
-    await apply({ ...files, 'templates/welcome.html': 'newer' });
+    const { items } = await apply({ ...files, 'templates/welcome.html': 'newer' });
+    expect(items.map(({ file, version }) => [file, version])).toEqual([
+      ['segments/guests', 1],
+      ['segments/new_on_pro', 1],
+      ['templates/welcome', 2],
+      ['automations/welcome', 2],
+    ]);
     const older = { ...files, 'templates/welcome.html': 'older' };
     await refused(older, {}, /is of version 1, and there is version 2: export it again/);
   });

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import * as automations from '../../automations/automations.ts';
 import type { Definition } from '../../automations/automations.ts';
-import { sql } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
 import { newId } from '../../base/ids.ts';
 import * as providers from '../../providers/providers.ts';
 import * as rendering from '../../rendering/rendering.ts';
 import { listChanges } from '../list_changes.ts';
+import type { Become } from './applying.ts';
 import { FolderError } from './folder_error.ts';
+import { listNamedChanges } from './in_names.ts';
+import { listSenders } from './senders.ts';
+import { toWanted } from './wanted_definition.ts';
 
 const Key = z.string().regex(/^\p{L}[\p{L}\p{M}\p{N}_]{0,59}$/u);
 const FileTemplate = z.strictObject({
@@ -35,13 +38,6 @@ export const AutomationFile = z.strictObject({
   definition: z.looseObject({ steps: z.record(z.string(), FileStep) }),
 });
 export type AutomationFile = z.output<typeof AutomationFile>;
-
-const Sender = z.strictObject({ provider_id: z.uuid(), from_email: z.string() });
-
-const listSenders = ({ tx, projectId }: Scope) =>
-  tx.any(sql.type(Sender)`
-    select provider_id, from_email from providers.providers where project_id = ${projectId} order by from_email
-  `);
 
 /** What automations are handed of rooms that they do not ask. */
 const doors: Parameters<typeof automations.create>[2] = {
@@ -111,37 +107,6 @@ const keepTemplates = async (
   return kept;
 };
 
-const chooseSender = async (scope: Scope, wanted: string | undefined): Promise<string> => {
-  const senders = await listSenders(scope);
-  const [only, ...more] = wanted ? senders.filter((one) => one.from_email === wanted) : senders;
-  if (only && more.length === 0) return only.provider_id;
-  const there = senders.map(({ from_email }) => from_email).join(', ') || 'none';
-  throw new FolderError(
-    `Say which provider sends, by its from_email (provider). There are: ${there}`,
-  );
-};
-
-const toDefinition = async (
-  scope: Scope,
-  file: AutomationFile,
-  mails: Mails,
-  sender: string | undefined,
-): Promise<Definition> => {
-  const steps: Record<string, unknown> = {};
-  for (const [id, { template, provider, ...step }] of Object.entries(file.definition.steps)) {
-    const mail = template === undefined ? undefined : mails.get(template);
-    steps[id] = mail
-      ? {
-          ...step,
-          provider_id: await chooseSender(scope, provider ?? sender),
-          template_id: mail.templateId,
-          template_version: mail.version,
-        }
-      : step;
-  }
-  return automations.Definition.parse({ ...file.definition, steps });
-};
-
 const keyIn = (mails: Mails, { templateId, version }: { templateId: string; version: number }) =>
   [...mails].find(([, mail]) => mail.templateId === templateId && mail.version === version)?.[0] ??
   null;
@@ -181,13 +146,7 @@ export const exportFile = async (
   return { name, version, templates: file.templates, definition: { ...definition, steps } };
 };
 
-export type Applied = {
-  automationId: string;
-  version: number;
-  changes: string[];
-  /** How it was before; null where it was not there. */
-  was: string | null;
-};
+export type Applied = { automationId: string } & Become;
 
 type Given = {
   sender: string | undefined;
@@ -217,8 +176,10 @@ export const applyFile = async (
     ? await automations.findVersion(scope, kept.automation_id, kept.latest_version)
     : null;
   const own = await keepTemplates(scope, file, mailsOf(known), examine);
-  const definition = await toDefinition(scope, file, new Map([...shared, ...own]), sender);
-  const changes = listChanges(known ?? {}, definition);
+  const mails = new Map([...shared, ...own]);
+  const senders = await listSenders(scope);
+  const definition = toWanted(file, known, { mails, senders, said: sender });
+  const changes = await listNamedChanges(scope, known ?? {}, definition);
   if (!kept) {
     const made = { automationId: newId(), name: file.name, definition };
     const { automation_id: automationId } = await automations.create(scope, made, doors);

@@ -125,7 +125,8 @@ export const applyAutomations = async (
     if (isNext || given.activates)
       await inFile(`automations/${key}`, () => activateApplied(scope, applied));
     const lines = isSwitched ? [`version ${applied.version} is active`] : [];
-    given.say(`automations/${key}`, [...applied.changes, ...lines], applied.was);
+    const { changes, was, version } = applied;
+    given.say(`automations/${key}`, { changes: [...changes, ...lines], was, version });
   }
 };
 

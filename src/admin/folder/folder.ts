@@ -2,7 +2,7 @@ import * as automations from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
 import type * as rendering from '../../rendering/rendering.ts';
 import * as segments from '../../segments/segments.ts';
-import type { Say } from './applying.ts';
+import type { Become, Say } from './applying.ts';
 import { applyAutomations, exportAutomations } from './automations.ts';
 import type { Folder } from './files.ts';
 import { FolderError } from './folder_error.ts';
@@ -19,11 +19,8 @@ export const exportFolder = async (scope: Scope, automation?: string): Promise<F
   return automation === undefined ? folder : onlyWith(folder, automation);
 };
 
-/**
- * What was different in each file, line by line; empty of what was the same. `was` is how what the file stands for was
- * before, its id and its version, as far as a change rests on it; null of what was not there.
- */
-export type Told = { file: string; changes: string[]; was: string | null }[];
+/** What became of each file. */
+export type Told = ({ file: string } & Become)[];
 
 /** How things were when somebody looked, by their files. */
 export type Seen = Readonly<Record<string, string | null>>;
@@ -50,9 +47,9 @@ export const applyFolder = async (
   { sender, activates = false, seen = {}, examine }: Options = {},
 ): Promise<Told> => {
   const told: Told = [];
-  const say: Say = (file, changes, was) => {
-    refuseUnseen(seen, file, was);
-    told.push({ file, changes, was });
+  const say: Say = (file, become) => {
+    refuseUnseen(seen, file, become.was);
+    told.push({ file, ...become });
   };
   // Folders are applied one after the other: what two would both make has no row yet that either could hold.
   // Segments before automations before templates: so everybody takes them who takes several.

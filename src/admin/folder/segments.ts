@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Scope } from '../../base/db.ts';
 import { newId } from '../../base/ids.ts';
 import * as segments from '../../segments/segments.ts';
-import { listChanges } from '../list_changes.ts';
-import type { Say } from './applying.ts';
+import type { Become, Say } from './applying.ts';
 import { readKind, toJson } from './files.ts';
 import type { Folder } from './files.ts';
 import { FolderError } from './folder_error.ts';
 import { inFile } from './in_file.ts';
+import { listNamedChanges } from './in_names.ts';
 import { byKey, listMembers, renamed } from './names.ts';
 
 /** A segment as a file: another that it asks about is named by its key. Static ones have no definition. */
@@ -70,18 +70,23 @@ const change = async (
   key: string,
   row: Row,
   { definition, version }: Wanted & { version: number | undefined },
-): Promise<string[]> => {
-  if (definition === null || row.kind === 'static') return [];
-  const changes = listChanges(row.definition ?? {}, definition);
-  if (changes.length === 0) return [];
+): Promise<Become> => {
+  const was = `${row.segment_id} ${row.version}`;
+  const same = { changes: [], was, version: row.version };
+  if (definition === null || row.kind === 'static') return same;
+  const changes = await listNamedChanges(scope, row.definition ?? {}, definition);
+  if (changes.length === 0) return same;
   if (version !== undefined && version !== row.version)
     throw new FolderError(
       `segments/${key}.json is of version ${version}, and there is version ${row.version}: ` +
         'export it again, or take its version out.',
       { isStale: true },
     );
-  await segments.changeSegment(scope, row.segment_id, { version: row.version, definition });
-  return changes;
+  const after = await segments.changeSegment(scope, row.segment_id, {
+    version: row.version,
+    definition,
+  });
+  return { changes, was, version: after.version };
 };
 
 const parse = (key: string, definition: unknown): segments.Definition => {
@@ -109,17 +114,18 @@ export const applySegments = async (
     const id = row?.segment_id ?? newId();
     ids.set(key, id);
     if (row) {
-      const changes = await inFile(`segments/${key}`, () =>
+      const become = await inFile(`segments/${key}`, () =>
         change(scope, key, row, { name, definition, version }),
       );
-      say(`segments/${key}`, changes, `${row.segment_id} ${row.version}`);
+      say(`segments/${key}`, become);
       continue;
     }
-    await inFile(`segments/${key}`, () =>
+    const made = await inFile(`segments/${key}`, () =>
       segments.createSegment(scope, { segmentId: id, name, definition }),
     );
-    const made = { name, ...(written ? { definition } : {}) };
-    say(`segments/${key}`, listChanges({}, made), null);
+    const said = { name, ...(written ? { definition } : {}) };
+    const changes = await listNamedChanges(scope, {}, said);
+    say(`segments/${key}`, { changes, was: null, version: made.version });
   }
   return ids;
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Scope } from '../../base/db.ts';
 import * as rendering from '../../rendering/rendering.ts';
 import { listChanges } from '../list_changes.ts';
-import type { Applying } from './applying.ts';
+import type { Applying, Become } from './applying.ts';
 import { readKind, toJson } from './files.ts';
 import type { Folder } from './files.ts';
 import { FolderError } from './folder_error.ts';
@@ -105,7 +105,7 @@ const refuseStale = (key: string, version: number | undefined, latest: number): 
   );
 };
 
-type Kept = { templateId: string; version: number; changes: string[]; was: string | null };
+type Kept = { templateId: string } & Become;
 
 const applyOne = async (
   scope: Scope,
@@ -150,11 +150,11 @@ export const applyTemplates = async (
   const mails: Mails = new Map();
   for (const [key, file] of readKind(folder, 'templates', TemplateFile)) {
     const given = { text: toText(folder, key, file), version: file.version };
-    const { changes, was, ...mail } = await inFile(`templates/${key}`, () =>
+    const { templateId, ...become } = await inFile(`templates/${key}`, () =>
       applyOne(scope, key, given, examine),
     );
-    mails.set(key, mail);
-    say(`templates/${key}`, changes, was);
+    mails.set(key, { templateId, version: become.version });
+    say(`templates/${key}`, become);
   }
   return mails;
 };
