@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFolder, onDisk } from '../admin/folder/disk.ts';
 import type { World } from './terminal.ts';
 
 /** A session as it is kept: in a file of its own for each installation. */
@@ -25,30 +26,33 @@ const choicesFile = (world: Env): string => join(folderOf(world), 'config.json')
 const sessionFile = (world: Env, url: string): string =>
   join(folderOf(world), 'sessions', `${encodeURIComponent(url)}.json`);
 
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+
 const read = (file: string): unknown => {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(onDisk(() => readFileSync(file, 'utf8')));
   } catch (error) {
     // What was cut or written by somebody else counts as if it was not there.
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT')
-      return null;
+    if (error instanceof SyntaxError || isMissing(error)) return null;
     throw error;
   }
 };
 
 /** Writes a file that nobody else may read, whole at every moment. */
-const write = (file: string, value: object): void => {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const made = `${file}.${randomUUID()}`;
-  try {
-    writeFileSync(made, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    renameSync(made, file);
-  } catch (error) {
-    // There may be a session in it.
-    rmSync(made, { force: true });
-    throw error;
-  }
-};
+const write = (file: string, value: object): void =>
+  onDisk(() => {
+    makeFolder(dirname(file), 0o700);
+    const made = `${file}.${randomUUID()}`;
+    try {
+      writeFileSync(made, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+      renameSync(made, file);
+    } catch (error) {
+      // There may be a session in it.
+      rmSync(made, { force: true });
+      throw error;
+    }
+  });
 
 const TEXTS = ['url', 'email', 'session', 'expires_at'] as const;
 const isSession = (value: unknown): value is Session =>
@@ -74,7 +78,7 @@ export const keepSession = (world: Env, session: Session): void => {
 };
 
 export const forgetSession = (world: Env, url: string): void =>
-  rmSync(sessionFile(world, url), { force: true });
+  onDisk(() => rmSync(sessionFile(world, url), { force: true }));
 
 /** Keeps which project of an installation is worked on. */
 export const keepProject = (world: Env, url: string, chosen: Chosen): void => {

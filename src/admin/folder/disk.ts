@@ -1,6 +1,6 @@
 // Folders of files on a disk. The command line takes this along: it knows nothing of the service.
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 
 /** Files by their paths in the folder, with slashes. */
 export type Folder = Map<string, string>;
@@ -9,6 +9,69 @@ const KINDS = ['templates', 'segments', 'automations'];
 /** What files of a folder are called; anything else in it is somebody else's. */
 export const OURS =
   /^(?:templates|segments|automations)\/[^/\\.\0][^/\\\0]*\.(?:json|html|mjml|txt)$/;
+
+const AWAY = 'Move it away, or say another place.';
+const MAY_NOT = 'you may not read or write there. Say another place, or have it allowed.';
+
+/** What a disk says no to, in words, and what to do about it. */
+const REFUSALS: Record<string, string> = {
+  EACCES: MAY_NOT,
+  EPERM: MAY_NOT,
+  EROFS: 'nothing can be written there. Say another place.',
+  ENOENT: 'it is not there, and cannot be made there. Say another place.',
+  ENOSPC: 'the disk is full. Make room, and do it again.',
+  EDQUOT: 'your part of the disk is full. Make room, and do it again.',
+  EEXIST: `something else is in the way. ${AWAY}`,
+  ENOTDIR: `it is in the way: a folder has to be there. ${AWAY}`,
+  EISDIR: `it is a folder, and a file has to be there. ${AWAY}`,
+  ENOTEMPTY: `it is a folder, and a file has to be there. ${AWAY}`,
+  ENAMETOOLONG: 'the name is too long. Say a shorter one.',
+  ELOOP: `links lead in a circle there. ${AWAY}`,
+};
+
+const toSaid = (error: unknown): unknown => {
+  const { code = '', path, dest = path } = error as NodeJS.ErrnoException & { dest?: string };
+  if (dest === undefined || !/^E[A-Z]+$/.test(code)) return error;
+  const says = REFUSALS[code] ?? 'the system refuses it.';
+  return new Error(`${dest} (${code}): ${says}`, { cause: error });
+};
+
+/** Works on a disk; what that says no to is said for people. */
+export const onDisk = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    throw toSaid(error);
+  }
+};
+
+const inTheWay = (path: string): Error => Object.assign(new Error(path), { code: 'ENOTDIR', path });
+
+const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+const makeOne = (path: string, mode: number): void => {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Somebody else was quicker.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw error;
+  }
+};
+
+/**
+ * Makes a folder, with those above it. One after the other: asked for all at once, Node looks for ever where a system
+ * has folders and lets nobody make one, such as /proc.
+ */
+export const makeFolder = (path: string, mode = 0o777): void => {
+  const missing: string[] = [];
+  let at = resolve(path);
+  for (; !isFolder(at); at = dirname(at)) {
+    if (statSync(at, { throwIfNoEntry: false })) throw inTheWay(at);
+    missing.unshift(at);
+  }
+  for (const one of missing) makeOne(one, mode);
+};
 
 const listOf = (path: string): string[] => {
   try {
@@ -31,24 +94,29 @@ const listKind = (path: string, kind: string): string[] =>
   lookAt(path, kind) === undefined ? [] : listOf(join(path, kind)).map((name) => `${kind}/${name}`);
 
 export const readFolder = (path: string): Folder =>
-  new Map(
-    KINDS.flatMap((kind) => listKind(path, kind))
-      .filter((file) => OURS.test(file) && lookAt(path, file)?.isFile() === true)
-      .toSorted()
-      // Some disks spell accents apart.
-      .map((file) => [file.normalize('NFC'), readFileSync(join(path, file), 'utf8')]),
+  onDisk(
+    () =>
+      new Map(
+        KINDS.flatMap((kind) => listKind(path, kind))
+          .filter((file) => OURS.test(file) && lookAt(path, file)?.isFile() === true)
+          .toSorted()
+          // Some disks spell accents apart.
+          .map((file) => [file.normalize('NFC'), readFileSync(join(path, file), 'utf8')]),
+      ),
   );
 
 /** Writes what is different. Answers which files of ours are there that are not in it: they are left alone. */
 export const writeFolder = (path: string, folder: Folder): string[] => {
   const strange = [...folder.keys()].find((file) => !OURS.test(file));
   if (strange !== undefined) throw new Error(`${JSON.stringify(strange)} is no file of a folder`);
-  mkdirSync(path, { recursive: true });
-  const there = readFolder(path);
-  for (const [file, content] of folder) {
-    if (there.get(file) === content) continue;
-    mkdirSync(dirname(join(path, file)), { recursive: true });
-    writeFileSync(join(path, file), content);
-  }
-  return [...there.keys()].filter((file) => !folder.has(file));
+  return onDisk(() => {
+    makeFolder(path);
+    const there = readFolder(path);
+    for (const [file, content] of folder) {
+      if (there.get(file) === content) continue;
+      makeFolder(dirname(join(path, file)));
+      writeFileSync(join(path, file), content);
+    }
+    return [...there.keys()].filter((file) => !folder.has(file));
+  });
 };
