@@ -1,4 +1,5 @@
-import { readFolder, writeFolder } from '../admin/folder/disk.ts';
+import { readFolder, renewVersions, writeFolder } from '../admin/folder/disk.ts';
+import type { Renewed } from '../admin/folder/disk.ts';
 import { canAsk, confirm } from './ask.ts';
 import type { Answer, Command, Given } from './command.ts';
 import { ask, connect } from './connection.ts';
@@ -41,7 +42,7 @@ const readFiles = (path: string): Record<string, string> => {
   );
 };
 
-type Told = { file: string; changes: string[]; was: string | null }[];
+type Told = { file: string; changes: string[]; was: string | null; version: number }[];
 
 const show = (told: Told, world: World): string => {
   const style = styleOf(world);
@@ -60,9 +61,6 @@ const isSame = (told: Told): boolean => told.every(({ changes }) => changes.leng
 const seenIn = (told: Told) => Object.fromEntries(told.map(({ file, was }) => [file, was]));
 const nameOf = ({ id, name }: Project): string => plain(name ?? id);
 
-const EXPORT_AGAIN =
-  'The files still say the versions that they were made from: export them again before the next change.';
-
 /** What is to be changed where, as the service is told. */
 const readWanted = (given: Given, projectId: string) => {
   const provider = given.text('provider');
@@ -74,7 +72,24 @@ const readWanted = (given: Given, projectId: string) => {
   };
 };
 
-const NOTHING = { applied: false, items: [] as Told };
+const sayRenewed = ({ renewed, left }: Renewed): string =>
+  [
+    ...(renewed.length > 0 ? [`${count(renewed.length, 'file')} given the new version.`] : []),
+    ...left.map((file) => `${plain(file)} still says its old version: export it again.`),
+  ].join('\n');
+
+type Applied = { path: string; files: Record<string, string>; items: Told };
+
+/** What was applied, the files saying by now which versions there are: the next change rests on this one. */
+const finish = ({ path, files, items }: Applied, says: string): Answer => {
+  const told = renewVersions(path, new Map(Object.entries(files)), items);
+  const isChanged = !isSame(items);
+  return {
+    value: { applied: isChanged, items, ...told },
+    text: isChanged ? says : 'Nothing to change.',
+    aside: sayRenewed(told),
+  };
+};
 
 const applyFrom = async (given: Given, world: World): Promise<Answer> => {
   const isDry = given.is('dry-run');
@@ -87,23 +102,27 @@ const applyFrom = async (given: Given, world: World): Promise<Answer> => {
   const { connection, project } = await inside(given, world);
   const wanted = readWanted(given, project.id);
   const { folder } = connection.client;
+  const from = { path: given.word(0, 'which folder'), files: wanted.files };
   const place = `the project ${nameOf(project)} at ${connection.url}`;
+  const changed = `Changed ${place}.`;
   if (isSaid) {
-    const done = await ask(connection, () => folder.applyFiles.mutate(wanted));
-    if (isSame(done.items)) return { value: { ...NOTHING, ...done }, text: 'Nothing to change.' };
-    const text = `${show(done.items, world)}\nChanged ${place}.`;
-    return { value: { applied: true, ...done }, text, aside: EXPORT_AGAIN };
+    const { items } = await ask(connection, () => folder.applyFiles.mutate(wanted));
+    return finish({ ...from, items }, `${show(items, world)}\n${changed}`);
   }
-  const looked = await ask(connection, () => folder.compareFiles.mutate(wanted));
-  const value = { ...NOTHING, ...looked };
-  if (isSame(looked.items)) return { value, text: 'Nothing to change.' };
-  const shown = show(looked.items, world);
-  if (isDry) return { value, text: shown, aside: 'Nothing was changed.' };
-  world.stdout.write(`${shown}\n`);
+  const { items } = await ask(connection, () => folder.compareFiles.mutate(wanted));
+  const isNothing = isSame(items);
+  if (isDry)
+    return {
+      value: { applied: false, items, renewed: [], left: [] },
+      text: isNothing ? 'Nothing to change.' : show(items, world),
+      aside: isNothing ? '' : 'Nothing was changed.',
+    };
+  if (isNothing) return finish({ ...from, items }, '');
+  world.stdout.write(`${show(items, world)}\n`);
   await confirm(world, { isSaid, question: `Change ${place} so?` });
-  const seen = seenIn(looked.items);
+  const seen = seenIn(items);
   const done = await ask(connection, () => folder.applyFiles.mutate({ ...wanted, seen }));
-  return { value: { applied: true, ...done }, text: `Changed ${place}.`, aside: EXPORT_AGAIN };
+  return finish({ ...from, items: done.items }, changed);
 };
 
 export const folderCommands: Command[] = [
@@ -125,8 +144,8 @@ export const folderCommands: Command[] = [
     says: 'Say what a folder would change, and make the project so.',
     more:
       'All or nothing. What is in no file stays as it is. An automation that is new there is a draft. ' +
-      'What was changed there since the files were exported, or since the question was asked, ' +
-      'is refused: exit code 5.',
+      'What was changed there since the files were exported or applied, or since the question was asked, ' +
+      'is refused: exit code 5. What was applied is of a new version then, and its files say which.',
     options: {
       'dry-run': { says: 'Only say what would change; viewers may, too.' },
       yes: { short: 'y', says: 'Do it without asking.' },

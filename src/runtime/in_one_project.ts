@@ -16,19 +16,23 @@ export const readProjectId = (given: string): string => {
   return given;
 };
 
-/** Does the work of a command in one transaction of its project, on the database of this installation; audited. */
-export const inOneProject = async (
+/**
+ * Does the work of a command in one transaction of its project, on the database of this installation; audited. Answers
+ * what came of it, once it is committed; null where it was only looked.
+ */
+export const inOneProject = async <T>(
   projectId: string,
   command: string,
-  work: (scope: Scope) => Promise<void>,
-): Promise<void> => {
+  work: (scope: Scope) => Promise<T>,
+): Promise<T | null> => {
   const keys = await readKeys();
   const db = await openDb(runtimeUrl(await findDatabase(), keys), 1);
   try {
-    await inProject(asOperator({ db, keys }, command), projectId, work);
+    return await inProject(asOperator({ db, keys }, command), projectId, work);
   } catch (error) {
     if (!(error instanceof OnlyLooked)) throw error;
     console.log(error.message);
+    return null;
   } finally {
     await db.end();
   }

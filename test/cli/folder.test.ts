@@ -120,6 +120,7 @@ test('for programs it is JSON: what changed in which file', async () => {
     file: 'templates/welcome',
     changes: ['- /html "Welcome"', '+ /html "Changed"'],
     was: expect.stringMatching(/^[\da-f-]{36} 1$/),
+    version: 2,
   };
   expect(looked.items).toContainEqual(item);
   const done = JSON.parse((await edit('apply', folder, '--yes', '--json')).stdout);

@@ -192,7 +192,8 @@ test('changes are told leaf by leaf: what went, and what came', () => {
   expect(listChanges(from, structuredClone(from))).toEqual([]);
 });
 
-describe('the command', () => {
+/** Each is a process of its own, of several. */
+describe('the command', { timeout: 120_000 }, () => {
   const run = (...args: string[]) =>
     runCommand('src/runtime/export_apply.ts', [api.project.project_id, ...args], database.env);
   const folder = join(path, 'command');

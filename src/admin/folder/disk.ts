@@ -1,6 +1,7 @@
 // Folders of files on a disk. The command line takes this along: it knows nothing of the service.
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { withVersion } from './file_version.ts';
 
 /** Files by their paths in the folder, with slashes. */
 export type Folder = Map<string, string>;
@@ -119,4 +120,37 @@ export const writeFolder = (path: string, folder: Folder): string[] => {
     }
     return [...there.keys()].filter((file) => !folder.has(file));
   });
+};
+
+/** What a service answers of each file, by its path without an ending. */
+type Become = readonly { file: string; version: number }[];
+
+/** Which files say their new version by now, and which could not be had to. */
+export type Renewed = { renewed: string[]; left: string[] };
+
+const renew = (path: string, file: string, from: string, to: string): boolean => {
+  try {
+    // Who has changed it since goes on with what they have.
+    if (lookAt(path, file)?.isFile() !== true) return false;
+    if (readFileSync(join(path, file), 'utf8') !== from) return false;
+    writeFileSync(join(path, file), to);
+    return true;
+  } catch {
+    // What was applied stays so, whatever a disk says to that.
+    return false;
+  }
+};
+
+/** Has the files that were applied, and say a version, say the one that there is by now; nothing else changes. */
+export const renewVersions = (path: string, applied: Folder, become: Become): Renewed => {
+  const told: Renewed = { renewed: [], left: [] };
+  for (const { file: key, version } of become) {
+    const file = `${key}.json`;
+    const from = applied.get(file) ?? '';
+    const to = Number.isInteger(version) ? withVersion(from, version) : null;
+    // An older installation says no versions.
+    if (to === null || to === from) continue;
+    told[renew(path, file, from, to) ? 'renewed' : 'left'].push(file);
+  }
+  return told;
 };
