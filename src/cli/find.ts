@@ -1,8 +1,8 @@
 import { refuseWord } from './arguments.ts';
 import { ask } from './connection.ts';
 import { Failure, misused } from './failure.ts';
-import { listAll, UUID } from './project.ts';
-import type { Inside } from './project.ts';
+import { listAll, sayMore, UUID } from './project.ts';
+import type { Inside, Listing } from './project.ts';
 import { plain } from './terminal.ts';
 
 type Named = { id: string; name: string };
@@ -59,18 +59,31 @@ const findSegmentById = async (inside: Inside, id: string): Promise<Explained | 
   return found && { kind: 'segment', id, name: found.name };
 };
 
-const toExplained = (kind: 'automation' | 'segment', items: readonly Named[]): Explained[] =>
-  items.map(({ id, name }) => ({ kind, id, name }));
+const toExplained = (
+  kind: 'automation' | 'segment',
+  { items, isMore }: Listing<Named>,
+): Listing<Explained> => ({ items: items.map(({ id, name }) => ({ kind, id, name })), isMore });
+
+/** The one of them that is called so. */
+const findCalled = (what: string, text: string, listings: Listing<Explained>[]): Explained => {
+  const all = listings.flatMap(({ items }) => items);
+  const found = one(pick(all, text), text);
+  if (found) return found;
+  throw refuseWord(`There is no ${what} called ${plain(text)}.`, {
+    word: text,
+    words: all.map(({ name }) => name),
+    todo: sayMore(
+      listings.some(({ isMore }) => isMore),
+      'another is named by its id',
+    ),
+  });
+};
 
 /** The automation that is called so. */
 export const findAutomation = async (inside: Inside, text: string): Promise<Named> => {
   const byId = UUID.test(text) ? await findAutomationById(inside, text.toLowerCase()) : null;
   if (byId) return byId;
-  const all = toExplained('automation', await listAutomations(inside));
-  const found = one(pick(all, text), text);
-  if (found) return found;
-  const names = all.map(({ name }) => name);
-  throw refuseWord(`There is no automation called ${plain(text)}.`, text, names);
+  return findCalled('automation', text, [toExplained('automation', await listAutomations(inside))]);
 };
 
 /** What a word stands for: an automation or a segment, by name or id, or a send by its id. */
@@ -80,14 +93,10 @@ export const findExplained = async (inside: Inside, text: string): Promise<Expla
     const known = (await findAutomationById(inside, id)) ?? (await findSegmentById(inside, id));
     return known ?? { kind: 'send', id, name: id };
   }
-  const all = [
-    ...toExplained('automation', await listAutomations(inside)),
-    ...toExplained('segment', await listSegments(inside)),
-  ];
-  const found = one(pick(all, text), text);
-  if (found) return found;
-  const names = all.map(({ name }) => name);
-  throw refuseWord(`There is no automation or segment called ${plain(text)}.`, text, names);
+  return findCalled('automation or segment', text, [
+    toExplained('automation', await listAutomations(inside)),
+    toExplained('segment', await listSegments(inside)),
+  ]);
 };
 
 /** A person as people call them. */

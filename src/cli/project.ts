@@ -9,27 +9,38 @@ import type { World } from './terminal.ts';
 
 export const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const PAGE_MAX = 200;
+const PAGES_MAX = 50;
+/** So many of a kind are looked through, the newest; what is past them is named by its id. */
+export const LOOKED_THROUGH_MAX = PAGES_MAX * PAGE_MAX;
+/** So many are named where one of them is to be chosen. */
+const SHOWN_MAX = 50;
 
 type Page<T> = { items: T[]; next_cursor: string | null };
+export type Listing<T> = { items: T[]; isMore: boolean };
 
-/** All there are, page after page. */
+/** All there are, page after page, until it is enough. */
 export const listAll = async <T>(
   list: (page: { limit: number; cursor?: string }) => Promise<Page<T>>,
-): Promise<T[]> => {
-  const found: T[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
+): Promise<Listing<T>> => {
+  const items: T[] = [];
+  let cursor: string | null = '';
+  for (let pages = 0; cursor !== null && pages < PAGES_MAX; pages += 1) {
     const page: Page<T> = await list({ limit: PAGE_MAX, ...(cursor === '' ? {} : { cursor }) });
-    found.push(...page.items);
+    items.push(...page.items);
     cursor = page.next_cursor;
   }
-  return found;
+  return { items, isMore: cursor !== null };
 };
+
+/** What is to be said where more are there than were looked through. */
+export const sayMore = (isMore: boolean, how: string): string[] =>
+  isMore ? [`Only the newest ${LOOKED_THROUGH_MAX} were looked through: ${how}.`] : [];
 
 /** The projects that somebody may see. */
 export const listProjects = (connection: Connection) =>
   ask(connection, () => listAll((page) => connection.client.projects.list.query(page)));
 
-type Listed = Awaited<ReturnType<typeof listProjects>>[number];
+type Listed = Awaited<ReturnType<typeof listProjects>>['items'][number];
 export type Project = { id: string; name: string | null };
 
 const toLines = (projects: readonly Listed[]): string[] =>
@@ -37,15 +48,15 @@ const toLines = (projects: readonly Listed[]): string[] =>
 
 /** The one of them that is called so; of several the id has to be said. */
 export const findNamed = async (connection: Connection, text: string): Promise<Project> => {
-  const all = await listProjects(connection);
-  const found = all.filter(({ id, name }) => id === text.toLowerCase() || name === text);
+  const { items, isMore } = await listProjects(connection);
+  const found = items.filter(({ id, name }) => id === text.toLowerCase() || name === text);
   const [only, ...others] = found;
   if (only === undefined)
-    throw refuseWord(
-      `You have no project called ${plain(text)}: trunkline projects lists them.`,
-      text,
-      all.map(({ name }) => name),
-    );
+    throw refuseWord(`You have no project called ${plain(text)}: trunkline projects lists them.`, {
+      word: text,
+      words: items.map(({ name }) => name),
+      todo: sayMore(isMore, 'another is named by its id, with --project or TRUNKLINE_PROJECT'),
+    });
   if (others.length === 0) return only;
   throw misused(
     `${found.length} projects are called ${plain(text)}: say which by its id.`,
@@ -54,13 +65,14 @@ export const findNamed = async (connection: Connection, text: string): Promise<P
 };
 
 const findOnly = async (connection: Connection): Promise<Project> => {
-  const all = await listProjects(connection);
-  const [only, ...others] = all;
+  const { items, isMore } = await listProjects(connection);
+  const [only, ...others] = items;
   if (only === undefined) throw misused('You are in no project yet: an owner of one invites you.');
   if (others.length === 0) return only;
   throw misused(
     'Say which project: --project <name or id>, TRUNKLINE_PROJECT, or trunkline use.',
-    ...toLines(all),
+    ...toLines(items.slice(0, SHOWN_MAX)),
+    ...(isMore || items.length > SHOWN_MAX ? ['… and more: trunkline projects'] : []),
   );
 };
 

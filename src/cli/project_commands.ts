@@ -1,20 +1,22 @@
 import type { Answer, Command, Given } from './command.ts';
 import { ask, connect } from './connection.ts';
 import { keepProject, readChoices } from './kept.ts';
-import { findNamed, listProjects } from './project.ts';
+import { findNamed, LOOKED_THROUGH_MAX, listProjects, sayMore } from './project.ts';
 import { plain, styleOf, toTable } from './terminal.ts';
 import type { World } from './terminal.ts';
 
 const list = async (given: Given, world: World): Promise<Answer> => {
   const connection = connect(given, world);
-  const items = await listProjects(connection);
+  const { items, isMore } = await listProjects(connection);
+  const value = { items, is_more: isMore };
   if (items.length === 0)
-    return { value: { items }, text: 'You are in no project yet: an owner of one invites you.' };
+    return { value, text: 'You are in no project yet: an owner of one invites you.' };
   const { [connection.url]: chosen } = readChoices(world).projects ?? {};
   const rows = items.map(({ id, name, role }) => [name, role, id === chosen?.id ? '*' : '', id]);
   return {
-    value: { items },
+    value,
     text: toTable(['NAME', 'ROLE', 'IN USE', 'ID'], rows, styleOf(world)),
+    aside: sayMore(isMore, 'another is named by its id').join(''),
   };
 };
 
@@ -46,6 +48,7 @@ export const projectCommands: Command[] = [
     isDefaultOf: 'projects',
     wordsMax: 0,
     says: 'List the projects that you may work in.',
+    more: `The newest ${LOOKED_THROUGH_MAX}; where there are more, it says so. A name is looked for among those.`,
     run: list,
   },
   {

@@ -26,20 +26,24 @@ const find = (words: readonly string[]): Found => {
   const byDefault = COMMANDS.find(({ isDefaultOf }) => isDefaultOf === first);
   if (byDefault && second === '') return { command: byDefault, words: [] };
   const within = NAMES.filter((name) => name.startsWith(`${first} `));
-  if (within.length === 0) throw refuseWord(`There is no command ${plain(first)}.`, first, GROUPS);
+  if (within.length === 0)
+    throw refuseWord(`There is no command ${plain(first)}.`, { word: first, words: GROUPS });
   const others = within.map((name) => name.slice(first.length + 1));
-  throw refuseWord(`There is no command ${first} ${plain(second)}.`, second, others);
+  throw refuseWord(`There is no command ${first} ${plain(second)}.`, {
+    word: second,
+    words: others,
+  });
 };
 
 const check = ({ command, words }: Found, { options }: Line): void => {
   const known = optionsOf(command);
   const strange = [...options.keys()].find((name) => !Object.hasOwn(known, name));
   if (strange !== undefined)
-    throw refuseWord(
-      `trunkline ${command.name} has no option --${strange}.`,
-      strange,
-      Object.keys(known),
-    );
+    throw refuseWord(`trunkline ${command.name} has no option --${strange}.`, {
+      word: strange,
+      words: Object.keys(known),
+      as: '--',
+    });
   const [more] = words.slice(command.wordsMax);
   if (more !== undefined)
     throw misused(`${plain(more)} is a word too many. A name with blanks stands in quotes.`);

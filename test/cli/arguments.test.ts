@@ -11,6 +11,10 @@ test.each([
   [['keys', 'lst'], 'There is no command keys lst.', 'Did you mean list?'],
   [['apply', 'crm', '--dryrun'], 'There is no option --dryrun.', 'Did you mean --dry-run?'],
   [['keys', '--days', '3'], 'trunkline keys list has no option --days.', ''],
+  [['keys', '--provider', 'x'], 'trunkline keys list has no option --provider.', ''],
+  [['login', '--password-stdi'], 'no option --password-stdi.', 'Did you mean --password-stdin?'],
+  [['login', '--project=x'], 'trunkline login has no option --project.', ''],
+  [['whoami', '--url'], '--url needs an address: --url=…', ''],
   [['simulate', 'Welcome', '--dasy=3'], 'There is no option --dasy.', 'Did you mean --days?'],
   [['simulate', 'Welcome', '--days'], '--days needs a number: --days=…', ''],
   [['simulate', 'Welcome', '--days', '--json'], '--days needs a number', ''],
@@ -69,6 +73,25 @@ test('the nearest word is one that is near', () => {
   expect(
     ['exprt', 'expl', 'aply', 'simulation', 'zebra', ''].map((one) => nearestOf(one, words)),
   ).toEqual(['export', 'explain', 'apply', 'simulate', null, null]);
+});
+
+test.each([
+  ['x', ['use', 'y', 'ab']],
+  ['e', ['export', 'explain']],
+  ['ls', ['use', 'keys']],
+  ['Sleepers in May', ['Buyers in March', 'Welcome']],
+  ['11111111', ['22222222']],
+])('%j is near to none of %j', (written, words) => {
+  expect(nearestOf(written, words)).toBeNull();
+});
+
+test.each([
+  ['WELCOME SERIES', 'Welcome series'],
+  [' welcome ', 'Welcome'],
+  ['Wlecome', 'Welcome'],
+  ['Äpfle', 'Äpfel'],
+])('%j is near to %j, whatever the case and the order of two letters', (written, word) => {
+  expect(nearestOf(written, ['Other', word])).toBe(word);
 });
 
 describe('help', () => {
