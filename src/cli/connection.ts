@@ -92,9 +92,20 @@ export const findGiven = ({ env }: Pick<World, 'env'>, url: string): string | nu
   return token !== '' && of !== '' && readUrl(of) === url ? token : null;
 };
 
-/** The token of the session that counts: of the environment, else the one that login kept. */
-export const findToken = (world: World, url: string): string | null =>
-  findGiven(world, url) ?? findSession(world, url)?.session ?? null;
+/**
+ * The token of the session that counts: of the environment, else the one that login kept. One of which nobody can tell
+ * where it is from is shown to no installation, and to go on as somebody else is not what was meant.
+ */
+export const findToken = (world: World, url: string): string | null => {
+  const { TRUNKLINE_SESSION: token = '', TRUNKLINE_URL: of = '' } = world.env;
+  if (token !== '' && of === '')
+    throw misused(
+      'TRUNKLINE_SESSION is set and TRUNKLINE_URL is not: a session counts at its own installation alone.',
+      `Set TRUNKLINE_URL, too: to ${url}, if that is where the session is from.`,
+      'Or unset TRUNKLINE_SESSION, and the session counts that trunkline login kept.',
+    );
+  return findGiven(world, url) ?? findSession(world, url)?.session ?? null;
+};
 
 /** The installation that is meant, by somebody who is signed in. */
 export const connect = (given: Given, world: World): Connection => {

@@ -9,7 +9,7 @@ import type { World } from './terminal.ts';
 
 const readEmail = async (given: Given, world: World): Promise<string> => {
   const said = given.text('email');
-  if (said !== undefined) return said;
+  if (said !== undefined) return said.trim();
   if (!canAsk(world)) throw misused('Say who you are: --email ann@example.com');
   const email = await askLine(world, 'E-mail: ');
   if (email === '') throw misused('Say who you are: --email ann@example.com');
@@ -90,7 +90,8 @@ export const sessionCommands: Command[] = [
     more:
       'The password is asked for and not shown, or piped in; it is never an argument and never kept. ' +
       'The session is, in a file that only you can read, one for each installation. ' +
-      'For CI, --print one, and give it as TRUNKLINE_SESSION together with TRUNKLINE_URL.',
+      'For CI, --print one, and give it as TRUNKLINE_SESSION together with TRUNKLINE_URL: ' +
+      'without the address it is refused, as nobody else may be shown it.',
     options: {
       email: { takes: 'address', says: 'Who signs in.' },
       'password-stdin': { says: 'Read the password from standard input.' },

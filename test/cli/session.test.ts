@@ -116,6 +116,13 @@ test('a password is typed where nobody sees it, and never an argument', async ()
   });
 });
 
+test('blanks around an address that was pasted are nobody’s', async () => {
+  const pasted = `\u00A0 ${OWNER.email}\t `;
+  const args = ['login', '--email', pasted, '--password-stdin'];
+  const { code, stdout } = await trunkline(args, { input: OWNER.password });
+  expect([code, stdout]).toEqual([0, expect.stringContaining(` as ${OWNER.email}, until`)]);
+});
+
 test('the address and the password are typed, one after the other, also ahead', async () => {
   const input = `${OWNER.email}\r\n${OWNER.password}\r\n`;
   const { code, stderr } = await trunkline(['login'], { isTerminal: true, input });
@@ -192,9 +199,20 @@ describe('a token for CI', () => {
     const { code, stderr } = await trunkline(['projects', '--url', other], { env });
     expect([code, cookies]).toEqual([EXIT_CODES.signed_out, []]);
     expect(stderr).toContain('TRUNKLINE_SESSION counts at TRUNKLINE_URL alone.');
-    const nowhere = { env: { ...env, TRUNKLINE_URL: '' } };
-    expect((await trunkline(['projects', '--url', other], nowhere)).code).toBe(3);
     expect(cookies).toEqual([]);
+  });
+
+  test('2: without TRUNKLINE_URL it is shown to nobody, and nobody else’s session counts in its place', async () => {
+    await login();
+    const env = { TRUNKLINE_SESSION: 'A'.repeat(43), TRUNKLINE_URL: '' };
+    for (const args of [['whoami'], ['whoami', '--url', api.url], ['logout']]) {
+      const { code, stdout, stderr } = await trunkline(args, { env });
+      expect([args, code, stdout]).toEqual([args, EXIT_CODES.usage, '']);
+      expect(stderr).toContain('TRUNKLINE_SESSION is set and TRUNKLINE_URL is not');
+      expect(stderr).toContain(`Set TRUNKLINE_URL, too: to ${api.url}`);
+    }
+    expect((await trunkline(['login', '--help'])).stdout).toContain('TRUNKLINE_URL');
+    expect((await trunkline(['whoami'])).code).toBe(0);
   });
 
   test('3: that is no token is nobody’s', async () => {
