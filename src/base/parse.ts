@@ -37,6 +37,7 @@ const sayRule = (issue: Raw): string => {
         ? `must be ${listed(issue.values)}`
         : `must be one of ${listed(issue.values)}`;
     case 'too_small':
+      if (issue.origin === 'string' && issue.minimum === 1) return 'must not be empty';
       return `at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`;
     case 'too_big':
       return `at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`;

@@ -37,7 +37,36 @@ const reasonOf = (error: unknown): string => {
 };
 
 /** Why nobody can have got the request; after anything else it may have been done. */
-const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|bad port|.*CERT.*)$/;
+const UNSENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|bad port|ERR_(?:SSL|TLS)_.*|UNABLE_TO_.*|.*CERT.*)$/;
+/** What answered the first byte of TLS was none. */
+const NO_TLS = /^(?:EPROTO|ERR_SSL_(?!.*(?:CERT|ALERT)).*)$/;
+/** What answered was no HTTP, or nothing at all: so does what waits for TLS. */
+const NO_HTTP = /^(?:HPE_.*|UND_ERR_SOCKET|ECONNRESET)$/;
+
+const withScheme = (scheme: 'http' | 'https', url: string): string =>
+  url.replace(/^https?:/, `${scheme}:`);
+
+/** Why there was no answer, and what to do about it. */
+const toUnanswered = (url: string, cause: unknown): Failure => {
+  const reason = reasonOf(cause);
+  const isTls = url.startsWith('https:');
+  if (isTls && NO_TLS.test(reason))
+    return new Failure('unreachable', `Nothing at ${url} speaks TLS (${reason}).`, {
+      todo: [`Is ${withScheme('http', url)} meant? Nothing was sent.`],
+      cause,
+    });
+  const isAsked = 'Is the address right, and the service up? --url or TRUNKLINE_URL says another.';
+  const unknown = 'What was to be changed may have been: look before you repeat it.';
+  const other = `If it speaks TLS: is ${withScheme('https', url)} meant?`;
+  return new Failure('unreachable', `${url} does not answer (${reason}).`, {
+    todo: [
+      UNSENT.test(reason) ? isAsked : unknown,
+      ...(!isTls && NO_HTTP.test(reason) ? [other] : []),
+    ],
+    cause,
+  });
+};
 
 /** Something answers, but not the admin API. */
 export const notTrunkline = (url: string, cause?: unknown): Failure =>
@@ -46,6 +75,12 @@ export const notTrunkline = (url: string, cause?: unknown): Failure =>
     cause,
   });
 
+/** What is wrong with a field, in words: with one of a list by its number, too. */
+const sayIssue = ([path, message]: [path: string, message: string]): string => {
+  const field = path.slice(1).replaceAll('/', ' ').replaceAll('_', ' ');
+  return field === '' ? message : `${field}: ${message}`;
+};
+
 /** What went wrong with a call, for people and for programs. */
 export const toFailure = (error: unknown, url: string): unknown => {
   if (!(error instanceof TRPCClientError)) return error;
@@ -53,21 +88,23 @@ export const toFailure = (error: unknown, url: string): unknown => {
   if (cause instanceof Failure) return cause;
   if (data?.detail === undefined) {
     const isAnswered = cause instanceof SyntaxError || error.meta?.['response'] !== undefined;
-    if (isAnswered) return notTrunkline(url, error);
-    const reason = reasonOf(error);
-    const unknown = 'What was to be changed may have been: look before you repeat it.';
-    const isAsked =
-      'Is the address right, and the service up? --url or TRUNKLINE_URL says another.';
-    return new Failure('unreachable', `${url} does not answer (${reason}).`, {
-      todo: [UNSENT.test(reason) ? isAsked : unknown],
-      cause: error,
-    });
+    return isAnswered ? notTrunkline(url, error) : toUnanswered(url, error);
   }
   const { detail, request_id, issues, members } = data;
-  const failing = issues.map(({ path, message: says }) => `${path} ${says}`.trim());
+  // Of one field one thing is enough: it may be why there are others.
+  const failing = [...new Map(issues.map((one) => [one.path, one.message]))].map(sayIssue);
+  const [first, ...more] = failing;
+  // What is wrong with what was said is in the issues; that there are issues, nobody needs to hear.
+  const isOfFields = message === 'invalid_request' && first !== undefined;
+  const says = isOfFields ? `This is refused: ${first}` : detail;
   const asked = message === 'internal_error' ? [`request id: ${request_id}`] : [];
-  return new Failure(endingOf(message), detail, {
-    todo: [...failing, ...Object.values(members), ...asked, ...todoOf(message, detail, url)],
+  return new Failure(endingOf(message), says, {
+    todo: [
+      ...(isOfFields ? more : failing),
+      ...Object.values(members),
+      ...asked,
+      ...todoOf(message, detail, url),
+    ],
     said: { error: message, request_id, issues, ...members },
     cause: error,
   });

@@ -20,7 +20,7 @@ const show = (email: string, { suppressed, unsubscribed_at }: State): string =>
   ].join('\n');
 
 const suppress = async (given: Given, world: World): Promise<Answer> => {
-  const email = given.word(0, 'which address: trunkline suppress ann@example.com');
+  const email = given.word(0, 'which address: trunkline suppress ann@example.com').trim();
   const reason = given.text('reason');
   const isLifted = given.is('lift');
   if (isLifted && reason === undefined)

@@ -126,7 +126,7 @@ describe('simulate', () => {
 
   test('1: further back than is kept is refused, and 2: what is no automation', async () => {
     const far = await read('simulate', 'Welcome', '--days', '91');
-    expect([far.code, far.stderr]).toEqual([1, expect.stringContaining('/days')]);
+    expect([far.code, far.stderr]).toEqual([1, expect.stringContaining('This is refused: days: ')]);
     const wrong = await read('simulate', 'New on Pro');
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
@@ -160,6 +160,14 @@ describe('suppress', () => {
     expect((await state()).history[0]).toMatchObject({ change: 'released', note: 'came back' });
   });
 
+  test('blanks around an address that was pasted are no part of it', async () => {
+    const told = await as(editor, ['suppress', '\u00A0 pasted@example.com\t ']);
+    expect([told.code, told.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^pasted@example\.com is suppressed since/),
+    ]);
+  });
+
   test('1: a complaint is lifted only when that is said', async () => {
     await inProject(database.deps, api.project.project_id, (scope) =>
       suppress(scope, { email, reason: 'complaint', source: 'smtp' }),
@@ -184,7 +192,9 @@ describe('suppress', () => {
     const wrong = await as(editor, ['suppress', 'eve']);
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
-      expect.stringContaining('/email must be one e-mail address'),
+      'This is refused: email: must be one e-mail address, such as ann@example.com\n',
     ]);
+    const told = JSON.parse((await as(editor, ['suppress', 'eve', '--json'])).stderr);
+    expect([told.error, told.issues[0].path]).toEqual(['invalid_request', '/email']);
   });
 });

@@ -47,6 +47,7 @@ describe('projects', () => {
     const mine = JSON.parse((await as(owner, ['projects', 'list', '--json'])).stdout);
     expect(mine).toEqual({
       items: [{ id: api.project.project_id, name: 'test', role: 'owner' }],
+      is_more: false,
     });
   });
 
@@ -54,7 +55,12 @@ describe('projects', () => {
     const { code, stderr } = await as(owner, ['projects', 'create', 'Mine']);
     expect([code, stderr]).toEqual([1, expect.stringContaining('administrators')]);
     const long = await as(boss, ['projects', 'create', 'x'.repeat(201)]);
-    expect([long.code, long.stderr]).toEqual([1, expect.stringContaining('/name at most 200')]);
+    expect([long.code, long.stderr]).toEqual([
+      1,
+      'This is refused: name: at most 200 characters\n',
+    ]);
+    const blank = await as(boss, ['projects', 'create', '   ']);
+    expect([blank.code, blank.stderr]).toEqual([1, 'This is refused: name: must not be empty\n']);
   });
 
   test('of nobody there is none, which says what to do', async () => {
