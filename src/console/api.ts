@@ -47,13 +47,14 @@ export type Imported = Outputs['suppressions']['import'];
 const saidOf = (error: unknown) =>
   error instanceof TRPCClientError ? (error as TRPCClientError<AppRouter>).data : null;
 
-/** What the server said of single fields, by the last name in their path. */
+/** What a field is called: the last name in its path. */
+const nameOf = (path: string): string =>
+  path.split('/').findLast((part) => !/^\d*$/.test(part)) ?? '';
+
+/** What the server said of single fields, by their names. */
 export const issuesOf = (error: unknown): Record<string, string> =>
   Object.fromEntries(
-    (saidOf(error)?.issues ?? []).map(({ path, message }) => [
-      path.split('/').findLast((part) => !/^\d*$/.test(part)) ?? '',
-      message,
-    ]),
+    (saidOf(error)?.issues ?? []).map(({ path, message }) => [nameOf(path), message]),
   );
 
 /** The same of every field, each with its whole path. */
@@ -72,17 +73,37 @@ export const failureOf = (
 export const isRefused = (error: unknown, name: string): boolean =>
   error instanceof TRPCClientError && error.message === name;
 
-/** What the server said about a failure, in words; or that it could not be asked; or that the fault is this page's. */
-export const explain = (error: unknown): string => {
+/** What is wrong with one field, in words. */
+export const sayIssue = (name: string, message: string): string =>
+  name === '' ? message : `${name.replaceAll('_', ' ')}: ${message}`;
+
+/** Whether what was said is wrong field by field: the issues say what, and nothing else does. */
+export const isOfFields = (error: unknown): boolean =>
+  isRefused(error, 'invalid_request') && allIssuesOf(error).length > 0;
+
+const sayFields = (error: unknown): string =>
+  Object.entries(issuesOf(error))
+    .map(([name, message]) => sayIssue(name, message))
+    .join('; ');
+
+/** Of what no server has said anything: it was not reached, or the fault is this page's. */
+const sayUnsaid = (error: unknown): string => {
   if (error instanceof Replaced) return 'There is a newer release. Load the Console again.';
-  const isUnanswered = error instanceof TRPCClientError || error instanceof NotReached;
-  return (
-    saidOf(error)?.detail ??
-    (isUnanswered
-      ? 'The service cannot be reached. Try again in a moment.'
-      : 'The Console has failed here. Load it again; if it goes on failing, tell who runs it.')
-  );
+  return error instanceof TRPCClientError || error instanceof NotReached
+    ? 'The service cannot be reached. Try again in a moment.'
+    : 'The Console has failed here. Load it again; if it goes on failing, tell who runs it.';
 };
 
+/** What the server said about a failure, in words; or that it could not be asked; or that the fault is this page's. */
+export const explain = (error: unknown): string =>
+  isOfFields(error) ? sayFields(error) : (saidOf(error)?.detail ?? sayUnsaid(error));
+
 export const isSignedOut = (error: unknown): boolean => isRefused(error, 'not_signed_in');
-export const isNotFound = (error: unknown): boolean => isRefused(error, 'not_found');
+
+/** An id is from the page's address: what is none there is of nothing. */
+const isOfNoId = (error: unknown): boolean =>
+  isOfFields(error) && allIssuesOf(error).every(({ path }) => /^\/\w+Id$/.test(path));
+
+/** Whether there is nothing of this id, be it because it is no id at all. */
+export const isNotFound = (error: unknown): boolean =>
+  isRefused(error, 'not_found') || isOfNoId(error);

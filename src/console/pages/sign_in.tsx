@@ -33,12 +33,12 @@ export const SignIn = () => {
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = event.currentTarget;
-    signIn.mutate({ email: fieldOf(form, 'email'), password: fieldOf(form, 'password') });
+    signIn.mutate({ email: fieldOf(form, 'email').trim(), password: fieldOf(form, 'password') });
   };
   return (
     <Center mih="100dvh" p="md" component="main">
       <Paper withBorder p="xl" w="100%" maw={FORM_WIDTH_PX}>
-        <form onSubmit={submit}>
+        <form onSubmit={submit} noValidate>
           <Stack>
             <Brand />
             <title>Sign in · Trunkline</title>

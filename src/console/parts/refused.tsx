@@ -1,5 +1,5 @@
 import { Alert } from '@mantine/core';
-import { explain, issuesOf } from '../api.ts';
+import { explain, isOfFields, issuesOf, sayIssue } from '../api.ts';
 
 /** Why a change was not made, in the server's words, as far as no field beside it says so. */
 export const Refused = ({ error, fields = [] }: { error: unknown; fields?: readonly string[] }) => {
@@ -9,11 +9,9 @@ export const Refused = ({ error, fields = [] }: { error: unknown; fields?: reado
   if (isSaid && issues.length === 0) return null;
   return (
     <Alert color="red" role="alert">
-      {explain(error)}
+      {isOfFields(error) ? 'It is not taken like this:' : explain(error)}
       {issues.map(([name, message]) => (
-        <div key={name}>
-          {name}: {message}
-        </div>
+        <div key={name}>{sayIssue(name, message)}</div>
       ))}
     </Alert>
   );
