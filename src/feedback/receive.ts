@@ -2,7 +2,7 @@ import { inProject } from '../base/db.ts';
 import { parseJson } from '../base/json.ts';
 import { Refusal } from '../base/refusal.ts';
 import { adapters } from './adapters.ts';
-import { checkSignature } from './mailgun.ts';
+import { checkSignature, SIGNATURE_HOURS_MAX } from './mailgun.ts';
 import { rememberPost } from './posts.ts';
 import { readObject } from './reading.ts';
 import { receiveSns } from './receive_sns.ts';
@@ -21,6 +21,11 @@ const receiveByToken = async (post: Post): Promise<Received> => {
   return take(post, result, () => Promise.resolve(true));
 };
 
+/** Whoever has the key is told what is the matter: of their clock, or of ours, everything they sign is refused. */
+const STALE =
+  `The signature is right, but not its time: by our clock it is more than ${SIGNATURE_HOURS_MAX} hours old, ` +
+  'or ahead. Check both clocks; sent again once they agree, this webhook is taken.';
+
 /** Signed with a key: the signature covers a token of the post's and not what it says, so both are remembered. */
 const receiveSigned = async (post: Post, vault: Vault): Promise<Received> => {
   const { deps, projectId, source, posted } = post;
@@ -29,6 +34,10 @@ const receiveSigned = async (post: Post, vault: Vault): Promise<Received> => {
     throw new Refusal('invalid_signature');
   const key = await inProject(deps, projectId, (scope) => findSigningKey(scope, vault, source));
   const signed = key === null ? null : checkSignature(body, key, posted.receivedAt);
+  if (signed?.kind === 'stale') {
+    deps.log.warn({ project_id: projectId }, 'a webhook is not signed in the time of our clock');
+    throw new Refusal('invalid_signature', { detail: STALE });
+  }
   if (signed?.kind !== 'proven') throw new Refusal('invalid_signature');
 
   return take(post, await adapters[source].read(posted), async (scope) => {

@@ -120,6 +120,17 @@ test('401 invalid_signature: a signature that is wrong, old or missing has no ef
   expect(await hooks.reasonOf(email)).toBeNull();
 });
 
+test('401 invalid_signature: whoever signed at another time is told of clocks, nobody else is', async () => {
+  const event = hardBounce(someone());
+  const day = 86_400_000;
+  const detailOf = async (signature: Signature) =>
+    (await post(bodyOf(event, signature))).body.detail as string;
+  for (const ms of [-day - 60_000, 6 * 60_000])
+    expect(await detailOf(signAs(KEY, { at: new Date(Date.now() + ms) }))).toMatch(/clock/);
+  for (const key of ['another key', ''])
+    expect(await detailOf(signAs(key, { at: new Date(0) }))).not.toMatch(/clock/);
+});
+
 test('401 invalid_signature: a project that has set no key takes nothing, whoever signs', async () => {
   const { project_id } = await createProject(database.deps, 'without a key');
   for (const key of [KEY, ''])
