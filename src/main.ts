@@ -9,6 +9,7 @@ import { Resources } from './base/resources.ts';
 import { runtimeUrl } from './base/roles.ts';
 import { lookAtSending } from './base/sending.ts';
 import { openApi } from './http/api.ts';
+import { tellLateness } from './worker/lateness.ts';
 import { startWorker } from './worker/worker.ts';
 
 /** Past this a stop is no longer graceful. Hand-offs that wait longer for their answer end as unknown. */
@@ -37,6 +38,7 @@ const start = async (
   const { role } = deps.config;
   const readiness = { isDraining: false };
   await tellHeld(deps);
+  if (role === 'api') tellLateness(deps);
   const worker = role === 'api' ? null : await startWorker(deps, (why) => stop(why, 1));
   const api = await openApi(deps, readiness, role !== 'worker');
   deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');

@@ -13,7 +13,7 @@ export const confirmPassword = async (
   { person, password, address }: Asked,
 ): Promise<void> => {
   if (password === undefined) throw new Refusal('password_needed');
-  const throttle = deps.resources.of(makeThrottle, undefined);
+  const throttle = deps.resources.of(makeThrottle, deps);
   const isRight = await throttle.attempt({ email: person.email, address }, async () => {
     const known = await findPasswordHash(deps.db, person.person_id);
     return known && (await isPasswordOf(known.password_hash, password)) ? true : null;

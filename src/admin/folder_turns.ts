@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Deps } from '../base/deps.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import { Refusal } from '../base/refusal.ts';
 import { FOLDERS_MAX, FOLDERS_PER_PERSON_MAX } from './folder_limits.ts';
 import { hasLeft } from './streams.ts';
@@ -18,6 +19,10 @@ export const refuseGone = (signal: AbortSignal | undefined): void => {
 export class FolderTurns {
   readonly #taken = new Map<ServerResponse, string>();
   readonly #last = new Map<string, Promise<unknown>>();
+
+  get takenCount(): number {
+    return this.#taken.size;
+  }
 
   /** One more of somebody, before it is read; it counts until its answer is closed. */
   take(personId: string, answer: ServerResponse): void {
@@ -53,7 +58,11 @@ export class FolderTurns {
   }
 }
 
-const makeTurns = (): FolderTurns => new FolderTurns();
+const makeTurns = (deps: Pick<Deps, 'resources'>): FolderTurns => {
+  const turns = new FolderTurns();
+  watchQueue(deps, 'folders', { size: () => turns.takenCount, max: FOLDERS_MAX });
+  return turns;
+};
 
 export const folderTurnsOf = (deps: Pick<Deps, 'resources'>): FolderTurns =>
-  deps.resources.of(makeTurns, null);
+  deps.resources.of(makeTurns, deps);

@@ -67,7 +67,7 @@ export const invitationProcedures = router({
   accept: openProcedure.input(Accepted).mutation(async ({ ctx, input }) => {
     const { email, is_known } = await readInvitation(ctx.deps, input.token);
     if (!is_known) checkNewPassword(input.password);
-    const throttle = ctx.deps.resources.of(makeThrottle, undefined);
+    const throttle = ctx.deps.resources.of(makeThrottle, ctx.deps);
     const person = await throttle.attempt({ email, address: ctx.address }, () =>
       acceptInvitation(ctx.deps, input, ctx.requestId),
     );

@@ -22,7 +22,7 @@ export const openNew = async (ctx: ProcedureContext, personId: string): Promise<
 
 export const sessionProcedures = router({
   signIn: openProcedure.input(LoginInput).mutation(async ({ ctx, input }) => {
-    const throttle = ctx.deps.resources.of(makeThrottle, undefined);
+    const throttle = ctx.deps.resources.of(makeThrottle, ctx.deps);
     const attempt = { email: input.email, address: ctx.address };
     const personId = await throttle.attempt(attempt, () => checkLogin(ctx.deps, input));
     if (personId === null) throw new Refusal('wrong_login');

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Db } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { metricsOf } from '../base/metrics.ts';
 import { Refusal } from '../base/refusal.ts';
@@ -121,7 +122,11 @@ export class Streams {
   }
 }
 
-const makeStreams = (deps: Pick<Deps, 'db' | 'resources'>): Streams => new Streams(deps);
+const makeStreams = (deps: Pick<Deps, 'db' | 'resources'>): Streams => {
+  const streams = new Streams(deps);
+  watchQueue(deps, 'streams', { size: () => streams.count, max: STREAMS_MAX });
+  return streams;
+};
 
 export const streamsOf = (deps: Deps): Streams => deps.resources.of(makeStreams, deps);
 

@@ -1,6 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Deps } from '../base/deps.ts';
 import { normaliseEmail } from '../base/email_address.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import { toOrigin } from '../base/origin.ts';
 import { Refusal } from '../base/refusal.ts';
 
@@ -26,6 +28,10 @@ export class Throttle {
   readonly #secret = randomBytes(32);
   readonly #waiting: (() => void)[] = [];
   #running = 0;
+
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
 
   #counterOf(name: string): number {
     return createHmac('sha256', this.#secret).update(name).digest().readUInt32BE() % COUNTERS_MAX;
@@ -68,13 +74,25 @@ export class Throttle {
     }
   }
 
-  /** Looks at an attempt; a right one counts for nothing. `check` answers null for a wrong one. */
+  /**
+   * Looks at an attempt. `check` answers null for a wrong one; a right one counts for nothing, nor does one that could
+   * not be looked at: nobody is locked out because the database was away.
+   */
   async attempt<T>(attempt: Attempt, check: () => Promise<T | null>): Promise<T | null> {
     const forgive = await this.#count(attempt);
-    const answer = await this.#inTurn(check);
-    if (answer !== null) await forgive();
-    return answer;
+    let isWrong = false;
+    try {
+      const answer = await this.#inTurn(check);
+      isWrong = answer === null;
+      return answer;
+    } finally {
+      if (!isWrong) await forgive();
+    }
   }
 }
 
-export const makeThrottle = (): Throttle => new Throttle();
+export const makeThrottle = (deps: Pick<Deps, 'resources'>): Throttle => {
+  const throttle = new Throttle();
+  watchQueue(deps, 'sign_ins', { size: () => throttle.waitingCount, max: SIGN_INS_WAITING_MAX });
+  return throttle;
+};

@@ -10,3 +10,5 @@ export const CALL_LOOK_AGAIN_MS = 15_000;
 export const ENDPOINT_CALLS_MAX = 4;
 export const PROJECT_CALLS_MAX = 8;
 export const CALLS_MAX = 40;
+/** How many are under way, or wait for their place, of all projects; past that a run looks again for its call. */
+export const LANES_MAX = 8_000;

@@ -1,7 +1,8 @@
 import type { Deps } from '../base/deps.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import { callNext } from './call.ts';
 import type { Open } from './call.ts';
-import { CALLS_MAX, ENDPOINT_CALLS_MAX, PROJECT_CALLS_MAX } from './call_limits.ts';
+import { CALLS_MAX, ENDPOINT_CALLS_MAX, LANES_MAX, PROJECT_CALLS_MAX } from './call_limits.ts';
 import type { Vault } from './endpoints.ts';
 
 type Waiting = { projectId: string; go: () => void };
@@ -76,8 +77,16 @@ export class Callers {
   readonly #running = new Set<Promise<void>>();
   #isClosed = false;
 
-  constructor(needs: Needs) {
+  readonly #lanesMax: number;
+
+  constructor(needs: Needs, lanesMax = LANES_MAX) {
     this.#needs = needs;
+    this.#lanesMax = lanesMax;
+  }
+
+  /** How many calls are under way, or wait for their place. */
+  get laneCount(): number {
+    return this.#running.size;
   }
 
   /** Sees to the calls of an endpoint, as far as it does not already. */
@@ -85,7 +94,7 @@ export class Callers {
     const { endpointId, projectId } = endpoint;
     const lanes = this.#lanes.get(projectId) ?? { of: new Map(), turnedAway: new Set() };
     const own = lanes.of.get(endpointId) ?? 0;
-    if (this.#isClosed || own >= ENDPOINT_CALLS_MAX) return;
+    if (this.#isClosed || own >= ENDPOINT_CALLS_MAX || this.laneCount >= this.#lanesMax) return;
     if (countLanes(lanes) >= PROJECT_CALLS_MAX) {
       if (own === 0 && lanes.turnedAway.size < TURNED_AWAY_MAX) lanes.turnedAway.add(endpointId);
       return;
@@ -146,4 +155,8 @@ export class Callers {
   }
 }
 
-export const makeCallers = (needs: Needs): Callers => new Callers(needs);
+export const makeCallers = (needs: Needs): Callers => {
+  const callers = new Callers(needs);
+  watchQueue(needs.deps, 'webhook_calls', { size: () => callers.laneCount, max: LANES_MAX });
+  return callers;
+};

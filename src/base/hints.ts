@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from './db.ts';
 import type { Deps } from './deps.ts';
+import { watchQueue } from './memory_queues.ts';
 
 /** A task to wake and the ids it needs. What the task does follows from rows, never from here. */
 export type Hint = {
@@ -41,6 +42,9 @@ export const HINT_PAUSE_MS = 100;
 /** How long work that nobody waits for gathers before it is hinted at. */
 export const HINT_GATHER_MS = 250;
 
+/** How many hints wait at once; past that they are dropped, as the sweeper finds the work. */
+export const HINTS_WAITING_MAX = 10_000;
+
 /** When a hint is given, and when the next for the same work may be. */
 type Pace = { beforeMs: number; afterMs: number };
 const AT_ONCE: Pace = { beforeMs: 0, afterMs: HINT_PAUSE_MS };
@@ -55,8 +59,15 @@ export class Waker {
   readonly #asked = new Map<string, { isAskedAgain: boolean; done: Promise<void> }>();
   readonly #closing = new AbortController();
 
-  constructor(deps: Pick<Deps, 'db' | 'log'>) {
+  readonly #waitingMax: number;
+
+  constructor(deps: Pick<Deps, 'db' | 'log'>, waitingMax = HINTS_WAITING_MAX) {
     this.#deps = deps;
+    this.#waitingMax = waitingMax;
+  }
+
+  get waitingCount(): number {
+    return this.#asked.size;
   }
 
   /** Gives a hint soon. One that comes after the close is dropped: the sweeper finds the work. */
@@ -83,6 +94,7 @@ export class Waker {
       asked.isAskedAgain = true;
       return;
     }
+    if (this.#asked.size >= this.#waitingMax) return;
     const asking = { isAskedAgain: true, done: Promise.resolve() };
     this.#asked.set(work, asking);
     asking.done = this.#give(one, pace, { asking, work });
@@ -109,4 +121,8 @@ export class Waker {
   }
 }
 
-export const makeWaker = (deps: Pick<Deps, 'db' | 'log'>): Waker => new Waker(deps);
+export const makeWaker = (deps: Pick<Deps, 'db' | 'log' | 'resources'>): Waker => {
+  const waker = new Waker(deps);
+  watchQueue(deps, 'hints', { size: () => waker.waitingCount, max: HINTS_WAITING_MAX });
+  return waker;
+};

@@ -1,6 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Db } from './db.ts';
 import type { Deps } from './deps.ts';
+import { listQueues } from './memory_queues.ts';
+import type { MemoryQueue } from './memory_queues.ts';
 
 /** Seconds, from a cached read to what nobody waits for. */
 const WORK_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -21,6 +23,28 @@ const makePool = (db: Db, registers: Registry[]) =>
       this.set({ state: 'waiting' }, waitingClients);
     },
   });
+
+type Where = Pick<Deps, 'db' | 'resources'>;
+
+const makeQueues = (deps: Where, registers: Registry[]): void => {
+  const make = (name: string, help: string, read: (queue: MemoryQueue) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['queue'],
+      registers,
+      collect() {
+        for (const [queue, one] of listQueues(deps)) this.set({ queue }, read(one));
+      },
+    });
+  const queue = 'trunkline_memory_queue_size';
+  make(queue, 'What waits in the memory of this process, or is under way.', ({ size }) => size());
+  make(
+    `${queue}_max`,
+    'How much of it there may be; what comes then is refused, or left to others.',
+    ({ max }) => max,
+  );
+};
 
 const makeCounts = (registers: Registry[]) => ({
   events: new Counter({
@@ -90,13 +114,48 @@ const makeTimes = (registers: Registry[]) => ({
   }),
 });
 
-const makeGauges = (registers: Registry[]) => ({
-  oldest: new Gauge({
+/** How late work is, in seconds by kind, and how many workers live. */
+export type Lateness = { oldest: Readonly<Record<string, number>>; workers: number };
+
+/** Told by whoever leads the sweep, and by processes without a worker, which ask when they are scraped. */
+const makeLateness = (registers: Registry[]) => {
+  let ask: (() => Promise<Lateness | null>) | null = null;
+  const look = async (): Promise<void> => {
+    if (ask) tell(await ask());
+  };
+  const oldest = new Gauge({
     name: 'trunkline_queue_oldest_seconds',
-    help: 'How long the oldest work of a kind is overdue; 0 when none is. Told by the leading worker.',
+    help: 'How long the oldest work of a kind is overdue; 0 when none is.',
     labelNames: ['queue'],
     registers,
-  }),
+    collect: look,
+  });
+  const workers = new Gauge({
+    name: 'trunkline_workers',
+    help: 'Workers that are alive.',
+    // With a label nothing is said where nothing is known.
+    labelNames: ['state'],
+    registers,
+    collect: look,
+  });
+  const tell = (lateness: Lateness | null): void => {
+    oldest.reset();
+    workers.reset();
+    if (lateness === null) return;
+    for (const [queue, seconds] of Object.entries(lateness.oldest)) oldest.set({ queue }, seconds);
+    workers.set({ state: 'alive' }, lateness.workers);
+  };
+  return {
+    /** Says this from now on; null: nothing is known any more. */
+    tellLateness: tell,
+    /** Asks this each time that somebody reads. */
+    askLateness: (asked: () => Promise<Lateness | null>): void => {
+      ask = asked;
+    },
+  };
+};
+
+const makeGauges = (registers: Registry[]) => ({
   streams: new Gauge({
     name: 'trunkline_streams',
     help: 'Streams that are open: what pages of the Console are told by.',
@@ -110,15 +169,17 @@ const makeGauges = (registers: Registry[]) => ({
 });
 
 /** What this process measures of itself. No label names a project or a person. */
-const makeMetrics = ({ db }: Pick<Deps, 'db'>) => {
+const makeMetrics = (deps: Where) => {
   const registry = new Registry();
   const registers = [registry];
-  makePool(db, registers);
+  makePool(deps.db, registers);
+  makeQueues(deps, registers);
   let isWatched = false;
   return {
     ...makeCounts(registers),
     ...makeTimes(registers),
     ...makeGauges(registers),
+    ...makeLateness(registers),
     /** Everything, as Prometheus reads it. */
     read: async (): Promise<{ type: string; text: string }> => ({
       type: registry.contentType,
@@ -136,8 +197,7 @@ const makeMetrics = ({ db }: Pick<Deps, 'db'>) => {
 export type Metrics = ReturnType<typeof makeMetrics>;
 
 /** The metrics of this process. */
-export const metricsOf = (deps: Pick<Deps, 'db' | 'resources'>): Metrics =>
-  deps.resources.of(makeMetrics, deps);
+export const metricsOf = (deps: Where): Metrics => deps.resources.of(makeMetrics, deps);
 
 const MS_PER_SECOND = 1_000;
 

@@ -11,7 +11,7 @@ import { retryAfterSeconds } from './retry.ts';
 import { sendHint } from './send_hint.ts';
 import { listRamped, releaseRampedSends } from './wait_queries.ts';
 import { makeAlarms } from './alarms.ts';
-import type { Turn } from './turns.ts';
+import type { Turn } from './turn.ts';
 
 /** How long a provider that throttled is left alone when it does not say so itself. */
 const THROTTLED_PAUSE_SECONDS = 2;

@@ -2,6 +2,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { hint } from '../base/hints.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import * as providers from '../providers/providers.ts';
 import type { Allowance, Ready } from '../providers/providers.ts';
 import type { TakeBounce } from './bounce.ts';
@@ -14,7 +15,8 @@ import { prepareSends } from './prepare.ts';
 import { claimSends, putOffSends } from './queries.ts';
 import type { Claimed } from './queries.ts';
 import { sendHint } from './send_hint.ts';
-import { Turn, Turns } from './turns.ts';
+import { TRACKED_PER_LANE_MAX, Turn } from './turn.ts';
+import { Turns, TURNS_MAX } from './turns.ts';
 import { RAMP_POSTPONED_MAX, resendUnknown, waitForRamp } from './wait_queries.ts';
 
 /** How many sends one claim takes. */
@@ -181,9 +183,9 @@ const failIfAny = (errors: readonly unknown[]): void => {
 };
 
 /** Half of a worker's jobs: relays that hang must not stop events from being processed. */
-const makeTurns = ({ config }: Pick<Deps, 'config'>) =>
-  new Turns<Prepared, LaneContext>({
-    fedMax: Math.max(1, Math.floor(config.workerConcurrency / 2)),
+const makeTurns = (own: Pick<Deps, 'config' | 'resources'>) => {
+  const turns = new Turns<Prepared, LaneContext>({
+    fedMax: Math.max(1, Math.floor(own.config.workerConcurrency / 2)),
     onLate: (turn) => {
       const { deps, projectId, providerId } = turn.context;
       for (const error of turn.takeErrors())
@@ -191,6 +193,15 @@ const makeTurns = ({ config }: Pick<Deps, 'config'>) =>
       void hint(deps, sendHint(projectId, providerId));
     },
   });
+  const lanesMax = TURNS_MAX * providers.LINKS_PER_PROVIDER_MAX;
+  // What was claimed before may wait yet when more is claimed.
+  const sendsMax = TURNS_MAX * (WAITING_SENDS_LOW + CLAIM_SENDS_MAX);
+  watchQueue(own, 'hand_offs', { size: () => turns.load.busy, max: lanesMax });
+  watchQueue(own, 'sends', { size: () => turns.load.waiting, max: sendsMax });
+  const outcomesMax = TRACKED_PER_LANE_MAX * lanesMax;
+  watchQueue(own, 'outcomes', { size: () => turns.load.tracked, max: outcomesMax });
+  return turns;
+};
 
 const openTurn = (deps: Deps, turning: Turning): ProviderTurn => {
   const { projectId, providerId, owner, signal, takeBounce } = turning;

@@ -1,142 +1,5 @@
-/** As long as a timer can wait. */
-const NEVER_MS = 2 ** 31 - 1;
-
-/**
- * One provider's sends in one process: at most so many are handed over at a time. Whoever finds more
- * while there is room adds to what is there. A relay that hangs holds its own lanes only.
- */
-export class Turn<Item, Context> {
-  /** What its lanes need besides their items. */
-  readonly context: Context;
-  readonly #lanesMax: number;
-  readonly #work: (item: Item, turn: Turn<Item, Context>) => Promise<void>;
-  readonly #waiting: Item[] = [];
-  readonly #errors: unknown[] = [];
-  readonly #watchers = new Set<() => void>();
-  #busy = 0;
-  #ended = 0;
-  #tracked = 0;
-  #isFed = false;
-  /** Whether whoever fed it last left something behind for it. */
-  isLeft = false;
-  /** Whether more was hinted at since somebody last looked. */
-  isAskedAgain = false;
-
-  constructor(
-    context: Context,
-    lanesMax: number,
-    work: (item: Item, turn: Turn<Item, Context>) => Promise<void>,
-  ) {
-    this.context = context;
-    this.#lanesMax = lanesMax;
-    this.#work = work;
-  }
-
-  get waitingCount(): number {
-    return this.#waiting.length;
-  }
-
-  /** Whether more could be begun at once. */
-  get hasRoom(): boolean {
-    return this.#waiting.length === 0 && this.#busy < this.#lanesMax;
-  }
-
-  /** Whether somebody adds to it just now. */
-  get isFed(): boolean {
-    return this.#isFed;
-  }
-
-  set isFed(isFed: boolean) {
-    this.#isFed = isFed;
-    this.#notify();
-  }
-
-  get isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#busy === 0 && this.#tracked === 0;
-  }
-
-  add(items: readonly Item[]): void {
-    this.#waiting.push(...items);
-    this.#begin();
-  }
-
-  /** There may be more: whoever feeds it looks again. */
-  ask(): void {
-    this.isAskedAgain = true;
-    this.#notify();
-  }
-
-  /** Whoever watches it looks again: something else that they wait for may be so. */
-  nudge(): void {
-    this.#notify();
-  }
-
-  /** Takes back what was not begun. */
-  drain(): Item[] {
-    return this.#waiting.splice(0);
-  }
-
-  /** Does not end before this has; no lane waits for it. */
-  track(work: Promise<unknown>): void {
-    this.#tracked += 1;
-    void work
-      .catch((error: unknown) => this.#errors.push(error))
-      .then(() => {
-        this.#tracked -= 1;
-        this.#ended += 1;
-        this.#begin();
-      });
-  }
-
-  /** What went wrong since somebody last asked. */
-  takeErrors(): unknown[] {
-    return this.#errors.splice(0);
-  }
-
-  /** Waits until something is so, but not longer than this. Answers whether it is. */
-  async when(isSo: () => boolean, withinMs: number): Promise<boolean> {
-    if (isSo()) return true;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const watch = () => {
-      if (isSo()) resolve();
-    };
-    this.#watchers.add(watch);
-    const timer = setTimeout(resolve, Math.min(NEVER_MS, Math.max(0, withinMs)));
-    await promise;
-    clearTimeout(timer);
-    this.#watchers.delete(watch);
-    return isSo();
-  }
-
-  /** The same, for as long as anything ends: not when nothing has for so long. */
-  async whileItGoesOn(isSo: () => boolean, withinMs: number, stallMs: number): Promise<boolean> {
-    const endsAt = performance.now() + withinMs;
-    for (;;) {
-      const [before, leftMs] = [this.#ended, endsAt - performance.now()];
-      if (await this.when(isSo, Math.min(stallMs, leftMs))) return true;
-      if (this.#ended === before || leftMs <= stallMs) return false;
-    }
-  }
-
-  #begin(): void {
-    while (this.#busy < this.#lanesMax && this.#waiting.length > 0) void this.#run();
-    this.#notify();
-  }
-
-  #notify(): void {
-    for (const watch of this.#watchers) watch();
-  }
-
-  async #run(): Promise<void> {
-    const item = this.#waiting.shift();
-    if (item === undefined) return;
-    this.#busy += 1;
-    await this.#work(item, this).catch((error: unknown) => this.#errors.push(error));
-    this.#busy -= 1;
-    this.#ended += 1;
-    this.#begin();
-  }
-}
+import { NEVER_MS } from './turn.ts';
+import type { Load, Turn } from './turn.ts';
 
 /** How many providers may have hand-offs in one process, most of them hanging. */
 export const TURNS_MAX = 200;
@@ -202,6 +65,17 @@ export class Turns<Item, Context> {
       else void this.#watch(providerId, turn);
       this.#remind();
     }
+  }
+
+  /** What there is of all of them. */
+  get load(): Load {
+    const sum = { busy: 0, waiting: 0, tracked: 0 };
+    for (const { load } of this.#running.values()) {
+      sum.busy += load.busy;
+      sum.waiting += load.waiting;
+      sum.tracked += load.tracked;
+    }
+    return sum;
   }
 
   /** Waits for the hand-offs that have begun. */

@@ -43,6 +43,11 @@ export class RefusedPosts {
     };
   }
 
+  /** Of how many webhooks refusals are counted just now. */
+  get webhookCount(): number {
+    return this.#waiting.size;
+  }
+
   note(at: RefusedAt, lastReason: RefusalName, lastAt: Date): void {
     const key = `${at.projectId}/${at.source}`;
     const known = this.#waiting.get(key);

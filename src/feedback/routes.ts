@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
@@ -11,7 +12,7 @@ import { EVENT_ID_CHARS_MAX, GenericBody, NOTICES_MAX } from './generic.ts';
 import { SIGNATURE_HOURS_MAX } from './mailgun.ts';
 import { NAME_CHARS_MAX } from './reading.ts';
 import { receive } from './receive.ts';
-import { RefusedPosts } from './refused_posts.ts';
+import { REFUSED_WEBHOOKS_MAX, RefusedPosts } from './refused_posts.ts';
 import { addRefused } from './refused_queries.ts';
 import type { Vault } from './signing_keys.ts';
 import { readHookToken } from './tokens.ts';
@@ -81,8 +82,8 @@ const findProjectId = async (
   return projectId;
 };
 
-const makeRefusedPosts = ({ deps, isProject }: Pick<Doors, 'isProject'> & { deps: Deps }) =>
-  new RefusedPosts({
+const makeRefusedPosts = ({ deps, isProject }: Pick<Doors, 'isProject'> & { deps: Deps }) => {
+  const posts = new RefusedPosts({
     write: async ({ projectId, source }, refused) => {
       if (!(await isProject(deps, projectId))) return false;
       await inProject(deps, projectId, (scope) => addRefused(scope, source, refused));
@@ -90,6 +91,10 @@ const makeRefusedPosts = ({ deps, isProject }: Pick<Doors, 'isProject'> & { deps
     },
     onError: (error) => deps.log.warn({ err: error }, 'refused webhooks are not counted'),
   });
+  const size = () => posts.webhookCount;
+  watchQueue(deps, 'refused_webhooks', { size, max: REFUSED_WEBHOOKS_MAX });
+  return posts;
+};
 
 /** What a project sees of posts to its webhooks that were refused. What is nobody's is not counted. */
 const noteRefused = ({ isProject }: Doors, inbound: RawInbound, source: Source, error: unknown) => {

@@ -52,6 +52,15 @@ export class Flusher<Item, Stored> {
     this.#bytesOf = bytesOf;
   }
 
+  /** How many items wait for their transaction, or are in it. */
+  get queuedCount(): number {
+    return this.#queuedCount;
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
   /** Resolves when the items are committed. Refuses with `overloaded` when too much waits already. */
   add(projectId: string, items: Item[]): Promise<Stored[]> {
     const bytes = items.reduce((sum, item) => sum + this.#bytesOf(item), 0);

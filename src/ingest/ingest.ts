@@ -6,8 +6,9 @@ import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import { metricsOf, secondsSince } from '../base/metrics.ts';
-import { Flusher } from './flusher.ts';
+import { Flusher, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX } from './flusher.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { messageKey } from './message_key.ts';
@@ -65,7 +66,7 @@ const makeFlusher = (deps: StoreDeps): Flusher<EventRow, Stored> => {
   // One for good: a flush that outlives its request may end when all was closed, and then wakes nobody.
   const waker = deps.resources.of(makeWaker, deps);
   const { events, flushEvents, flushSeconds } = metricsOf(deps);
-  return new Flusher(async (projectId, rows) => {
+  const flusher = new Flusher(async (projectId, rows: EventRow[]) => {
     const startedAt = performance.now();
     const stored = await store(deps, projectId, rows);
     flushSeconds.observe(secondsSince(startedAt));
@@ -76,6 +77,9 @@ const makeFlusher = (deps: StoreDeps): Flusher<EventRow, Stored> => {
     waker.wake(processHint(projectId));
     return stored;
   }, bytesOf);
+  watchQueue(deps, 'events', { size: () => flusher.queuedCount, max: QUEUED_EVENTS_MAX });
+  watchQueue(deps, 'event_bytes', { size: () => flusher.queuedBytes, max: QUEUED_BYTES_MAX });
+  return flusher;
 };
 
 /** Wakes a worker for the flushes of a project. */

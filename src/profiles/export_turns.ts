@@ -1,4 +1,5 @@
 import type { Deps } from '../base/deps.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import { Refusal } from '../base/refusal.ts';
 import { STREAM_STALL_MS } from '../base/route.ts';
 
@@ -26,7 +27,12 @@ class Turns {
   }
 }
 
-const makeTurns = () => new Map<string, Turns>();
+const makeTurns = (deps: Pick<Deps, 'resources'>) => {
+  const all = new Map<string, Turns>();
+  const mostOpen = () => Math.max(0, ...[...all.values()].map(({ open }) => open));
+  watchQueue(deps, 'exports_of_a_project', { size: mostOpen, max: EXPORTS_OPEN_MAX });
+  return all;
+};
 
 /** Makes the next piece when it is this export's turn. Who is slow to take one keeps nobody from theirs. */
 async function* piecesIn(turns: Turns, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
@@ -44,11 +50,11 @@ async function* piecesIn(turns: Turns, pieces: AsyncGenerator<string>): AsyncGen
 
 /** The pieces of an export among the others of its project. Refuses one too many. */
 export async function* inTurns(
-  { resources }: Pick<Deps, 'resources'>,
+  deps: Pick<Deps, 'resources'>,
   projectId: string,
   pieces: AsyncGenerator<string>,
 ): AsyncGenerator<string> {
-  const all = resources.of(makeTurns, undefined);
+  const all = deps.resources.of(makeTurns, deps);
   const turns = all.get(projectId) ?? new Turns();
   if (turns.open >= EXPORTS_OPEN_MAX) {
     throw new Refusal('rate_limited', {

@@ -1,4 +1,5 @@
 import type { Deps } from '../base/deps.ts';
+import { watchQueue } from '../base/memory_queues.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Examined, Written } from './examine.ts';
 import type { RenderOutcome, Source } from './render.ts';
@@ -14,11 +15,13 @@ export const MAIL_MS_MAX = 2_000;
 export const EXAMINE_MS_MAX = 10_000;
 /** How many wait to be looked at; whoever comes then is to come again. */
 const WAITING_AUTHORS_MAX = 100;
+/** A turn of a provider has one batch here, and the next; half of a worker's jobs, 50 at most, may be such turns. */
+const WAITING_MAILS_MAX = 100;
 
 /** Two, so that a project whose templates take all they may still leaves one to the others. */
 const MAIL: ThreadsOptions = {
   threadsMax: 2,
-  waitingMax: Infinity,
+  waitingMax: WAITING_MAILS_MAX,
   taskMsMax: MAIL_MS_MAX,
   turnMs: 100,
   memoryMbMax: 128,
@@ -32,9 +35,14 @@ const AUTHORS: ThreadsOptions = {
 };
 
 type Where = Pick<Deps, 'resources'>;
-const makeMailThreads = () => new Threads(MAIL);
+const makeThreads = (where: Where, name: string, options: ThreadsOptions): Threads => {
+  const threads = new Threads(options);
+  watchQueue(where, name, { size: () => threads.waitingCount, max: options.waitingMax });
+  return threads;
+};
+const makeMailThreads = (where: Where) => makeThreads(where, 'mails_to_render', MAIL);
 /** Apart from those of mails: nobody's draft keeps a mail waiting. */
-const makeAuthorThreads = () => new Threads(AUTHORS);
+const makeAuthorThreads = (where: Where) => makeThreads(where, 'templates_to_try', AUTHORS);
 
 export type Mail = {
   template: Source & { template_id: string; version: number };
@@ -49,12 +57,12 @@ const as = <T extends Outcome>(outcome: Outcome): T => outcome as T;
  * template's sake; null of what was not come to in `msMax`.
  */
 export const renderMails = async (
-  { resources }: Where,
+  where: Where,
   projectId: string,
   mails: readonly Mail[],
   msMax: number,
 ): Promise<(RenderOutcome | null)[]> => {
-  const threads = resources.of(makeMailThreads, undefined);
+  const threads = where.resources.of(makeMailThreads, where);
   const tasks = mails.map(({ template, variables }) => ({
     kind: 'render' as const,
     source: template,
@@ -66,12 +74,12 @@ export const renderMails = async (
 };
 
 const perform = async (
-  { resources }: Where,
+  where: Where,
   projectId: string,
   task:
     { kind: 'examine'; written: Written } | { kind: 'show'; source: Source; variables: Variables },
 ): Promise<Outcome> => {
-  const threads = resources.of(makeAuthorThreads, undefined);
+  const threads = where.resources.of(makeAuthorThreads, where);
   if (threads.isFull) throw new Refusal('overloaded', { retryAfterSeconds: 1 });
   const [outcome] = await threads.perform(projectId, [task]);
   // The process is about to end.

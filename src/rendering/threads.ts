@@ -40,18 +40,24 @@ export class Threads {
     this.#options = options;
   }
 
+  /** How many batches wait for a thread, or are in one. */
+  get waitingCount(): number {
+    return this.#waitingCount;
+  }
+
   /** Whether no more should be asked: memory is bounded. */
   get isFull(): boolean {
     return this.#waitingCount >= this.#options.waitingMax;
   }
 
-  /** Performs tasks of a project. An outcome is null of what was not come to in time. */
+  /** Performs tasks of a project. An outcome is null of what was not come to in time, and of all where it is full. */
   perform(
     projectId: string,
     tasks: readonly Task[],
     msMax = Infinity,
   ): Promise<(Outcome | null)[]> {
-    if (tasks.length === 0 || this.#isClosed) return Promise.resolve(tasks.map(() => null));
+    if (tasks.length === 0 || this.#isClosed || this.isFull)
+      return Promise.resolve(tasks.map(() => null));
     return new Promise((resolve, reject) => {
       const batches = this.#waiting.get(projectId) ?? [];
       this.#waiting.set(projectId, batches);

@@ -13,8 +13,8 @@ import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import type { Config } from '../config.ts';
 import { sendTimeoutMs } from '../providers/providers.ts';
+import { readLateness } from './lateness.ts';
 import { listDeadWorkers } from './liveness.ts';
-import { findOldest } from './oldest.ts';
 import { dropSpentHints, hastenRetries } from './tried_hints.ts';
 import { findLostWork, listWork } from './work.ts';
 import type { Work } from './work.ts';
@@ -80,8 +80,7 @@ const measure = async (
   const metrics = metricsOf(deps);
   metrics.held.set(isHeld ? 1 : 0);
   for (const [kind, work] of Object.entries(found)) metrics.found.inc({ kind }, work.length);
-  for (const [queue, seconds] of Object.entries(await findOldest(client)))
-    metrics.oldest.set({ queue }, seconds);
+  metrics.tellLateness(await readLateness(client));
 };
 
 /** Finds work that no job will find, and hints at it again. */
@@ -116,8 +115,8 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
 
 /** Whoever leads no more says nothing of what it knew. */
 const forgetMeasured = (deps: Deps): void => {
-  const { held, oldest } = metricsOf(deps);
-  oldest.reset();
+  const { held, tellLateness } = metricsOf(deps);
+  tellLateness(null);
   held.reset();
 };
 

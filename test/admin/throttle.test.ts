@@ -40,6 +40,15 @@ test('right sign-ins count for nothing', async () => {
   }
 });
 
+test('sign-ins that could not be looked at count for nothing', async () => {
+  const throttle = new Throttle();
+  const attempt = { email: 'ann@example.com', address: '192.0.2.1' };
+  const away = () => Promise.reject(new Error('Postgres is away'));
+  for (let count = 0; count <= SIGN_INS_PER_ADDRESS_MAX; count += 1)
+    await expect(throttle.attempt(attempt, away)).rejects.toThrow('Postgres is away');
+  expect(await throttle.attempt(attempt, right)).toBe('person');
+});
+
 test('a few passwords are looked at together, a few more wait, and the rest is refused', async () => {
   const throttle = new Throttle();
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { callEndpoint } from '../../src/automations/automations.ts';
 import { ENDPOINT_CALLS_MAX } from '../../src/automations/call_limits.ts';
-import { Places } from '../../src/automations/callers.ts';
+import { Callers, Places } from '../../src/automations/callers.ts';
+import { newId } from '../../src/base/ids.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
@@ -62,4 +63,14 @@ test('an endpoint that hangs holds its own few places, no job, and nobody elseâ€
     people.length - ENDPOINT_CALLS_MAX,
   );
   callEndpoint(deps, vault, hung);
+});
+
+test('past so many calls, under way or waiting, no more are begun: their runs look again', async () => {
+  const deps = { ...database.deps, resources: new Resources() };
+  const callers = new Callers({ deps, vault }, 2);
+  for (let at = 0; at < 3; at += 1) callers.feed({ projectId: newId(), endpointId: newId() });
+  expect(callers.laneCount).toBe(2);
+  await callers.close();
+  expect(callers.laneCount).toBe(0);
+  await deps.resources.close();
 });

@@ -83,6 +83,18 @@ test('what is asked for while a hint is given is not lost when the process stops
   expect((await countHints()) - before).toBe(2);
 });
 
+test('past so many hints that wait the next are dropped: the sweeper finds their work', async () => {
+  const before = await countHints();
+  const waker = new Waker(database.deps, 2);
+  for (const project_id of ['full-1', 'full-2', 'full-3', 'full-1'])
+    waker.wake({ task: 'b/full', payload: { project_id } });
+  expect(waker.waitingCount).toBe(2);
+  await waker.close();
+  // Twice for the first, which was asked for again.
+  expect((await countHints()) - before).toBe(3);
+  expect(waker.waitingCount).toBe(0);
+});
+
 test('nothing is given after the close: the sweeper finds what is asked for then', async () => {
   const db = await openDb(runtimeUrl(database.url, database.deps.keys));
   const lines: unknown[] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Turn, Turns } from '../../src/delivery/turns.ts';
+import { TRACKED_PER_LANE_MAX, Turn } from '../../src/delivery/turn.ts';
+import { Turns } from '../../src/delivery/turns.ts';
 
 const LANES = 2;
 const FOREVER_MS = 10_000;
@@ -48,6 +49,19 @@ describe('a turn', () => {
     await ended(turn);
     expect(turn.takeErrors()).toEqual([new Error('not written')]);
     expect(turn.takeErrors()).toEqual([]);
+  });
+
+  test('begins nothing while too much that it tracks has not ended', async () => {
+    const { begun, turn } = heldTurn();
+    const written = Promise.withResolvers<void>();
+    for (let at = 0; at < TRACKED_PER_LANE_MAX * LANES; at += 1) turn.track(written.promise);
+    turn.add([1]);
+    expect(begun).toEqual([]);
+    expect(turn.load).toEqual({ busy: 0, waiting: 1, tracked: TRACKED_PER_LANE_MAX * LANES });
+    written.resolve();
+    await turn.when(() => begun.length === 1, FOREVER_MS);
+    begun[0]?.end();
+    expect(await ended(turn)).toBe(true);
   });
 
   test('waits no longer than it is told', async () => {

@@ -1,6 +1,12 @@
 // `/metrics`: what a process measures of itself, told to whoever may ask, and nothing of anybody.
 import { describe, expect, test } from 'vitest';
+import { HINTS_WAITING_MAX } from '../../src/base/hints.ts';
+import { TRACKED_PER_LANE_MAX } from '../../src/delivery/turn.ts';
+import { TURNS_MAX } from '../../src/delivery/turns.ts';
+import { QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
+import { LINKS_PER_PROVIDER_MAX } from '../../src/providers/links.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
+import { FaultProxy } from '../fault/proxy.ts';
 import { until } from '../support/until.ts';
 import { addressOf, signUpOf, testWorld } from '../support/world.ts';
 
@@ -86,6 +92,67 @@ test('the leading worker says when sending is held', { timeout: TEST_TIMEOUT_MS 
   });
   await world.owner.query('update base.sending set held_at = null');
   await worker.stop();
+});
+
+test(
+  'an api says how late work is, and that nobody works at it, when no worker is left',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const api = await world.start('api');
+    const tells = (what: string, isSo: (text: string) => boolean) =>
+      until(what, async () => isSo(await (await ask(api)).text()));
+    const alive = (text: string) => valueOf(text, 'trunkline_workers{state="alive"}');
+    const late = (text: string) => valueOf(text, 'trunkline_queue_oldest_seconds{queue="events"}');
+    await post(api, 'bob');
+    await tells('nobody works, and events wait', (text) => alive(text) === 0 && late(text) !== 0);
+    const worker = await world.start('worker');
+    await tells('somebody works, and none waits', (text) => alive(text) === 1 && late(text) === 0);
+    expect(alive(await (await ask(worker)).text())).toBe(1);
+    await worker.stop('SIGKILL');
+    await tells('nobody works any more', (text) => alive(text) === 0);
+    await api.stop();
+  },
+);
+
+test(
+  'without the database nothing is said of how late work is, and what else there is, is',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const proxy = await new FaultProxy(world.url).start();
+    const api = await world.start('api', { DATABASE_URL: proxy.url });
+    const series = /^trunkline_(?:workers|queue_oldest_seconds)\{/m;
+    await until('it is said', async () => series.test(await (await ask(api)).text()));
+    proxy.close();
+    const text = await until('it is not said', async () => {
+      const said = await (await ask(api)).text();
+      return !series.test(said) && said;
+    });
+    expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
+    await api.stop('SIGKILL');
+  },
+);
+
+test('it says what waits in memory, and how much may', { timeout: TEST_TIMEOUT_MS }, async () => {
+  const service = await world.start('all');
+  await post(service, 'cid');
+  await until('cid is mailed', async () => (await world.sendsTo('cid'))[0]?.status === 'accepted');
+  const text = await (await ask(service)).text();
+  const bounds = {
+    events: QUEUED_EVENTS_MAX,
+    event_bytes: QUEUED_BYTES_MAX,
+    hints: HINTS_WAITING_MAX,
+    mails_to_render: 100,
+    hand_offs: TURNS_MAX * LINKS_PER_PROVIDER_MAX,
+    sends: TURNS_MAX * 150,
+    outcomes: TURNS_MAX * LINKS_PER_PROVIDER_MAX * TRACKED_PER_LANE_MAX,
+  };
+  for (const [queue, max] of Object.entries(bounds)) {
+    const size = `trunkline_memory_queue_size{queue="${queue}"}`;
+    expect([queue, valueOf(text, size)]).toEqual([queue, expect.any(Number)]);
+    const bound = valueOf(text, `trunkline_memory_queue_size_max{queue="${queue}"}`);
+    expect([queue, bound]).toEqual([queue, max]);
+  }
+  await service.stop();
 });
 
 describe('who may read it', () => {

@@ -202,7 +202,8 @@ describe('threads', () => {
       expect(threads.isFull).toBe(false);
       return threads.perform(name, [quick(name)]);
     });
-    expect(threads.isFull).toBe(true);
+    expect([threads.isFull, threads.waitingCount]).toEqual([true, 3]);
+    expect(await threads.perform('d', [quick('d')])).toEqual([null]);
     await Promise.all(all);
     expect(threads.isFull).toBe(false);
   });
