@@ -76,10 +76,10 @@ const ANSWER_TIMEOUT_SECONDS_MAX = 600;
 const RATE_LIMIT_MAX = 1_000_000;
 const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
 
-const CONNECTIONS_BOUND = 1_000_000;
 /** The least holds whatever a page's key may write to, and a month that is over before it goes. */
 const RETENTION_MONTHS_MIN = 2;
 const RETENTION_MONTHS_MAX = 120;
+const stopNotice = wholeNumber(0, 60).default(0);
 const METRICS_TOKEN_CHARS_MIN = 16;
 
 const Settings = z.object({
@@ -125,9 +125,10 @@ const Settings = z.object({
   RATE_LIMIT_ANONYMOUS: rateLimit(50).describe(
     'requests a second that name one anonymous id, with publishable keys; 0 for no limit',
   ),
-  CONNECTIONS_MAX: wholeNumber(1, CONNECTIONS_BOUND)
+  CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
     .default(10_000)
     .describe('connections at a time per process; one more is closed unheard'),
+  STOP_NOTICE_SECONDS: stopNotice.describe('seconds an api answers on after SIGTERM, not ready'),
   METRICS_TOKEN: z
     .string()
     .min(METRICS_TOKEN_CHARS_MIN, `at least ${METRICS_TOKEN_CHARS_MIN} characters`)
@@ -207,6 +208,7 @@ const Environment = Settings.refine(
     rateLimitAddress: env.RATE_LIMIT_ADDRESS,
     rateLimitAnonymous: env.RATE_LIMIT_ANONYMOUS,
     connectionsMax: env.CONNECTIONS_MAX,
+    stopNoticeMs: env.STOP_NOTICE_SECONDS * 1_000,
     metricsToken: env.METRICS_TOKEN ?? null,
     logLevel: env.LOG_LEVEL,
     egressAllowNetworks: env.EGRESS_ALLOW_NETWORKS,

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { describeSettings, readConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { openDb } from './base/db.ts';
@@ -12,7 +13,7 @@ import { openApi } from './http/api.ts';
 import { tellLateness } from './worker/lateness.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** Past this a stop is no longer graceful. Hand-offs that wait longer for their answer end as unknown. */
+/** After its notice a stop is graceful for so long. Hand-offs that wait longer for their answer end as unknown. */
 const STOP_TIMEOUT_MS = 100_000;
 
 const openDeps = async (config: Config): Promise<Deps> => {
@@ -30,12 +31,12 @@ const tellHeld = async (deps: Deps): Promise<void> => {
   }
 };
 
-/** Starts what the role asks for; answers how to stop it, in order. */
+/** Starts what the role asks for; answers how to stop it, in order, and without notice once the signal says so. */
 const start = async (
   deps: Deps,
   stop: (why: string, exitCode: number) => void,
-): Promise<() => Promise<void>> => {
-  const { role } = deps.config;
+): Promise<(hurry: AbortSignal) => Promise<void>> => {
+  const { role, stopNoticeMs } = deps.config;
   const readiness = { isDraining: false };
   await tellHeld(deps);
   if (role === 'api') tellLateness(deps);
@@ -44,8 +45,10 @@ const start = async (
   deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');
   // Whoever started us with a channel is told, whatever the log level.
   process.send?.({ ready: { port: api.port } });
-  return async () => {
+  return async (hurry) => {
     readiness.isDraining = true;
+    // Whoever asks /readyz now and then sends requests until it has asked again: they are answered.
+    if (role !== 'worker') await wait(stopNoticeMs, undefined, { signal: hurry }).catch(() => {});
     await Promise.all([api.close(), worker?.stop()]);
     await deps.resources.close();
     await deps.db.end();
@@ -60,14 +63,17 @@ const main = async (): Promise<void> => {
   const config = readConfig();
   armFailpoint(config.failpoint);
   const deps = await openDeps(config);
-  let close: (() => Promise<void>) | undefined;
+  let close: ((hurry: AbortSignal) => Promise<void>) | undefined;
   let isStopping = false;
-  const stop = (why: string, exitCode: number): void => {
+  const hurry = new AbortController();
+  const stop = (why: string, exitCode: number, isAsked = false): void => {
+    // Nobody waits for the notice who asks twice, or cannot work any more.
+    if (isStopping || !isAsked) hurry.abort();
     if (isStopping) return;
     isStopping = true;
     deps.log.info({ why }, 'stopping');
-    setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
-    void Promise.resolve(close?.()).then(
+    setTimeout(() => process.exit(1), config.stopNoticeMs + STOP_TIMEOUT_MS).unref();
+    void Promise.resolve(close?.(hurry.signal)).then(
       () => process.exit(exitCode),
       (error: unknown) => {
         deps.log.error({ err: error }, 'stop failed');
@@ -75,8 +81,8 @@ const main = async (): Promise<void> => {
       },
     );
   };
-  process.on('SIGTERM', () => stop('SIGTERM', 0));
-  process.on('SIGINT', () => stop('SIGINT', 0));
+  process.on('SIGTERM', () => stop('SIGTERM', 0, true));
+  process.on('SIGINT', () => stop('SIGINT', 0, true));
   // Whoever started us with a channel has ended without a word: nobody would stop us any more.
   process.on('disconnect', () => stop('parent gone', 0));
   close = await start(deps, stop);
