@@ -166,6 +166,9 @@ const publishable: Area = {
     {
       says: 'nothing rests on what a page says its origin is',
       shown: {
+        'hardening/publishable.test.ts': [
+          'whatever page it says that it comes from, or none, a key may do the same',
+        ],
         'http/cors.test.ts': [
           '204: any page may post, with a key and without cookies, and need not ask again for a day',
           'the answer of an endpoint for servers is for nobody’s page',

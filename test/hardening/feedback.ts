@@ -57,6 +57,7 @@ export const webhooks: Area = {
       shown: {
         'feedback/post_mailgun.test.ts': [
           '401 invalid_signature: a signature that is wrong, old or missing has no effect',
+          '401 invalid_signature: whoever signed at another time is told of clocks, nobody else is',
           '406 webhook_replayed: a signature is good for one body',
         ],
       },
@@ -96,7 +97,12 @@ export const webhooks: Area = {
       says: 'what pins a topic is audited, visible and can be reset',
       shown: {
         'admin/audit.test.ts': ['the service itself is named where it acts by itself'],
+        'http/audited.test.ts': [
+          'one entry says which key did what, on what, by which request; a refused one none',
+        ],
         'feedback/post_sns.test.ts': [
+          'the first topic that asks is confirmed, by us and at the service itself, and its notices count',
+          'after a reset another topic may be the one, and a confirmation that somebody kept is not taken',
           'a topic that is unsubscribed is shown so and never subscribed again by us',
         ],
       },

@@ -73,6 +73,25 @@ test('whoever is known, erased or suppressed already is answered as a stranger i
     expect(await ask(who, `${who}@example.com`, device), who).toEqual(stranger);
 });
 
+test('whatever page it says that it comes from, or none, a key may do the same', async () => {
+  const { publishable_key: key } = api.project;
+  const origins = [null, 'null', api.url, 'https://shop.example', 'http://localhost', '*', ''];
+  const ask = async (origin: string | null, at: number) => {
+    const headers = origin === null ? {} : { origin, referer: `${origin}/page` };
+    const anonymous_id = `page-${at}`;
+    const call = (method: string, path: string, body?: object) =>
+      api.call(method, path, { key, headers, ...(body ? { body } : {}) });
+    return [
+      comparable(await call('POST', '/v1/events', { event: 'page_viewed', anonymous_id })),
+      comparable(await call('GET', '/v1/profiles?external_id=ann')),
+      comparable(await call('POST', '/v1/suppressions', { email: 'ann@example.com' })),
+    ];
+  };
+  const [first, ...others] = await Promise.all(origins.map(ask));
+  expect(first?.map(({ status }) => status)).toEqual([202, 403, 403]);
+  for (const other of others) expect(other).toEqual(first);
+});
+
 describe('429 rate_limited', () => {
   const PER_SECOND = 2;
   const resources = new Resources();

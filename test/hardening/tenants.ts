@@ -74,7 +74,11 @@ export const tenants: Area = {
           'with a project, every tenant table shows its rows and no others',
           'a row for another project cannot be added to any tenant table',
         ],
-        'http/every_answer.test.ts': ['whatever an endpoint declares to refuse can be provoked'],
+        'hardening/isolated_routes.test.ts': [
+          'answers another project’s key with nothing that the project has',
+          'every route with a key is looked at',
+          'a route whose project is not that of its key would be found',
+        ],
         'admin/roles.test.ts': ['every procedure says whom it is for, and the table says the same'],
       },
     },

@@ -1,0 +1,131 @@
+// The service as it stands behind reverse proxies, from outside: whose address counts is what TRUSTED_PROXIES says.
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import { WINDOW_SECONDS } from '../../src/http/limits.ts';
+import { makePerson, PASSWORD } from '../support/people.ts';
+import { testWorld } from '../support/world.ts';
+
+const world = testWorld();
+const closing: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closing) close();
+});
+
+/** A reverse proxy as they are: it says behind what it was told whom it was asked by, and by which protocol. */
+const openProxy = async (port: number): Promise<number> => {
+  const proxy = createServer((inbound, answer) => {
+    const { 'x-forwarded-for': told, ...headers } = inbound.headers;
+    const asker = inbound.socket.remoteAddress ?? '';
+    const outbound = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path: inbound.url,
+        method: inbound.method,
+        headers: {
+          ...headers,
+          'x-forwarded-for': [told, asker].flat().filter(Boolean).join(', '),
+          'x-forwarded-proto': 'https',
+        },
+      },
+      (said) => {
+        answer.writeHead(said.statusCode ?? 502, said.headers);
+        said.pipe(answer);
+      },
+    );
+    inbound.pipe(outbound);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  closing.push(() => proxy.close());
+  return (proxy.address() as AddressInfo).port;
+};
+
+const PER_SECOND = 1;
+const GRANTED = PER_SECOND * WINDOW_SECONDS;
+
+/** Asks as from this address, once more than one address may. Answers how often it was refused. */
+const countRefused = async (port: number, addressOf: (at: number) => string | null) => {
+  let refused = 0;
+  for (let at = 0; at <= GRANTED; at += 1) {
+    const address = addressOf(at);
+    const { status } = await fetch(`http://127.0.0.1:${port}/v1/events`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${world.project.publishable_key}`,
+        'content-type': 'application/json',
+        ...(address === null ? {} : { 'x-forwarded-for': address }),
+      },
+      body: JSON.stringify({ event: 'page_viewed', anonymous_id: `device-${at}` }),
+    });
+    expect([202, 429]).toContain(status);
+    if (status === 429) refused += 1;
+  }
+  return refused;
+};
+
+const start = (trusted: number) =>
+  world.start('api', {
+    TRUSTED_PROXIES: String(trusted),
+    RATE_LIMIT_ADDRESS: String(PER_SECOND),
+    RATE_LIMIT_PUBLISHABLE: '0',
+    RATE_LIMIT_ANONYMOUS: '0',
+  });
+const alike = () => '192.0.2.7';
+const another = (at: number) => `192.0.2.${at}`;
+
+describe('requests from one address are counted together', () => {
+  test('0: whatever a header says, it is who is connected', async () => {
+    const { port } = await start(0);
+    expect(await countRefused(port, another)).toBeGreaterThan(0);
+  });
+
+  test('1: it is whom the proxy names, each for itself', async () => {
+    const { port } = await start(1);
+    // Without a proxy in between, the header is the proxy's word.
+    expect(await countRefused(port, another)).toBe(0);
+    expect(await countRefused(port, alike)).toBeGreaterThan(0);
+  });
+
+  test('1: what somebody sends the proxy about themselves counts for nothing', async () => {
+    const { port } = await start(1);
+    expect(await countRefused(await openProxy(port), another)).toBeGreaterThan(0);
+  });
+
+  test('2: behind two proxies it is whom the outer one names, whatever it was told', async () => {
+    const { port } = await start(2);
+    const outer = await openProxy(await openProxy(port));
+    const told = (at: number) => `198.51.100.1, ${another(at)}`;
+    expect(await countRefused(outer, told)).toBeGreaterThan(0);
+    // The inner proxy alone is told by the outer one: a new service, as the addresses above are used up.
+    const fresh = await start(2);
+    expect(await countRefused(await openProxy(fresh.port), another)).toBe(0);
+  });
+});
+
+describe('a session of the Console', () => {
+  const signIn = async (port: number): Promise<string> => {
+    const { email } = await makePerson(world);
+    const answer = await fetch(`http://127.0.0.1:${port}/admin/trpc/session.signIn`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password: PASSWORD }),
+    });
+    expect(answer.status).toBe(200);
+    return answer.headers.getSetCookie().join();
+  };
+
+  test('is kept for https alone where a proxy that is trusted speaks it, and nobody else can say so', async () => {
+    expect(await signIn(await openProxy((await start(1)).port))).toMatch(/; Secure/);
+    expect(await signIn(await openProxy((await start(0)).port))).not.toMatch(/; Secure/);
+  });
+});
+
+test('/metrics is for this machine, and a proxy on it is not asked for somebody else', async () => {
+  const { port } = await start(1);
+  const ask = (at: number) => fetch(`http://127.0.0.1:${at}/metrics`);
+  expect((await ask(port)).status).toBe(200);
+  expect((await ask(await openProxy(port))).status).toBe(401);
+});
