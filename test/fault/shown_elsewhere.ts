@@ -5,14 +5,13 @@ export const shownElsewhere = [
   {
     id: 'F17',
     name: 'disk full, data volume',
-    elsewhere:
-      'not shown: it takes a volume of its own, whose mount a killed run would leave behind',
+    elsewhere: 'test/fault/full_disk.test.ts, in a namespace of mounts',
     holds: ['I1'],
   },
   {
     id: 'F18',
     name: 'disk full, log volume',
-    elsewhere: 'not shown, for the same reason; once the server is back it is F12',
+    elsewhere: 'test/fault/full_disk.test.ts; once the server is back it is F12',
     holds: ['I1', 'I10'],
   },
   {
