@@ -6,13 +6,20 @@ import type { Site } from './site.ts';
 export type Asked = {
   /** What it is counted as. */
   kind: string;
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
-  token: string;
+  /** A key, or none: a session, or a signature in the body. */
+  token?: string;
+  session?: string;
   body: unknown;
   /** Its Idempotency-Key, where it has no message id. */
   key?: string;
   /** Of what a server key changes: whose it is. */
   projectId?: string;
+  /** Of a change that is made anew at each try, as it has no Idempotency-Key: each is in the audit log by itself. */
+  isEach?: boolean;
+  /** What is asked again besides what says nothing of what was done. */
+  isAgain?: (told: Pick<Told, 'status' | 'body'>) => boolean;
   /** What somebody may be told besides that it was done: nothing is the matter. */
   mayBe?: readonly number[];
 };
@@ -49,9 +56,12 @@ export class Client {
   /** Answers what it was told in the end, or null when the run was over before. */
   async ask(asked: Asked): Promise<Told | null> {
     const askedAt = Date.now();
-    const changed = this.#noteChange(asked);
+    let changed = this.#noteChange(asked);
     for (let tries = 1; !this.#giveUp.aborted; tries += 1) {
-      const told = await this.#try(asked).catch((error: unknown) => String(error));
+      if (asked.isEach && tries > 1) changed = this.#noteChange(asked);
+      const told = await this.#try(asked, changed?.requestId).catch((error: unknown) =>
+        String(error),
+      );
       if (typeof told === 'string') {
         this.#journal.note(asked.kind, 'connection lost');
       } else {
@@ -59,10 +69,11 @@ export class Client {
         if (told.status >= 400) this.#journal.refusals.push(JSON.stringify(told.body));
         const mayBe = [...DONE, ...(asked.mayBe ?? [])];
         if (mayBe.includes(told.status)) {
-          if (changed) changed.isDone = true;
+          if (changed && DONE.includes(told.status)) changed.isDone = true;
           return { ...told, askedAt, tries };
         }
-        const isAgain = AGAIN.includes(told.status) || isRunning(told);
+        const isAgain =
+          AGAIN.includes(told.status) || isRunning(told) || asked.isAgain?.(told) === true;
         if (told.status === 500 || !isAgain) {
           const said = `${told.status} ${JSON.stringify(told.body).slice(0, 200)}`;
           this.#journal.surprises.push(`${asked.kind} ${asked.path}, try ${tries}: ${said}`);
@@ -74,24 +85,29 @@ export class Client {
     return null;
   }
 
-  #noteChange({ kind, key, projectId }: Asked): Changed | null {
-    if (key === undefined || projectId === undefined) return null;
-    const changed = { projectId, kind, requestId: key, isDone: false };
+  #noteChange({ kind, key, projectId, isEach }: Asked): Changed | null {
+    const requestId = isEach ? crypto.randomUUID() : key;
+    if (requestId === undefined || projectId === undefined) return null;
+    const changed = { projectId, kind, requestId, isDone: false };
     this.#journal.changed.push(changed);
     return changed;
   }
 
-  async #try({ path, token, body, key }: Asked): Promise<Pick<Told, 'status' | 'body'>> {
+  async #try(asked: Asked, requestId?: string): Promise<Pick<Told, 'status' | 'body'>> {
+    const { method = 'POST', path, token, session, body, key } = asked;
     const port = this.#random.pick(this.#site.apis).service?.port;
     if (port === undefined) throw new Error('nobody listens');
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: 'POST',
+    const origin = `http://127.0.0.1:${port}`;
+    const response = await fetch(`${origin}${path}`, {
+      method,
       headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        ...(key === undefined ? {} : { 'idempotency-key': key, 'x-request-id': key }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(session === undefined ? {} : { cookie: session, origin }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
       },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return { status: response.status, body: (await response.json()) as Told['body'] };

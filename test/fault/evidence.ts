@@ -21,6 +21,8 @@ export type Samples = {
   payloads: Set<string>;
   /** The most that each process ever held in memory. */
   residentMiB: Map<string, number>;
+  /** The most that each queue of each process ever held, and what it may hold: by `process queue`. */
+  queues: Map<string, { most: number; max: number }>;
 };
 
 /** All that the invariants are judged by. */
@@ -49,6 +51,7 @@ export const noSamples = (): Samples => ({
   sends: new Map(),
   payloads: new Set(),
   residentMiB: new Map(),
+  queues: new Map(),
 });
 
 /** The rows of a query that should find none, each in words. */

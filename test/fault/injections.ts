@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Failpoint } from '../../src/base/failpoint.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
 import type { Action, Stage } from '../support/smtp_script.ts';
+import { isStale, postSigned, signedNotice } from './signed.ts';
 import type { FaultProxy } from './proxy.ts';
 import type { Random } from './random.ts';
 import type { Site } from './site.ts';
@@ -103,15 +104,45 @@ globalThis.Date = class Date extends Right {
   static now() { return told(); }
 };`);
 
+/** Whose clock is right again is asked yet by who was answered before. */
+const STILL_OFF_MS = 5_000;
+
+/** What a relay signed is refused by an api whose clock is a day off, which says why; sent again it is taken. */
+const postAtBothTimes = async (
+  { projects, wrong }: Site,
+  slot: Slot,
+  pass: () => Promise<void>,
+): Promise<void> => {
+  const { project_id: projectId } = projects.calm;
+  const notice = signedNotice('delivered', `nobody-${crypto.randomUUID()}@people.test`);
+  const post = async () => postSigned(slot.service?.port ?? 0, projectId, notice);
+  const refused = await post();
+  if (!isStale(refused)) wrong.push(`${slot.name}, its clock off, said ${JSON.stringify(refused)}`);
+  await pass();
+  const taken = await post();
+  const isTaken = taken.status === 200 && taken.body['accepted'] === 1;
+  if (!isTaken) wrong.push(`${slot.name}, its clock right again, said ${JSON.stringify(taken)}`);
+};
+
 /** One process is a day before its time, or behind it, for a while. */
 export const shiftClock =
   (role: 'api' | 'worker', days: number, drift = 0): Inject =>
-  async ({ apis, workers }, random) => {
-    const slot = random.pick({ api: apis, worker: workers }[role]);
-    await slot.end('SIGTERM', { NODE_OPTIONS: clockOff(days * DAY_MS, drift) });
-    while (!slot.service) await wait(LOOK_MS);
-    await wait(SHORT_MS);
-    await slot.end('SIGTERM');
+  async (site, random) => {
+    const slot = random.pick({ api: site.apis, worker: site.workers }[role]);
+    const replace = async (env: Record<string, string> = {}) => {
+      const before = slot.starts;
+      await slot.end('SIGTERM', env);
+      while (slot.starts === before) await wait(LOOK_MS);
+    };
+    site.clockOffUntil = Infinity;
+    await replace({ NODE_OPTIONS: clockOff(days * DAY_MS, drift) });
+    const pass = async () => {
+      await wait(SHORT_MS);
+      await replace();
+    };
+    if (role === 'api' && days !== 0) await postAtBothTimes(site, slot, pass);
+    else await pass();
+    site.clockOffUntil = performance.now() + STILL_OFF_MS;
   };
 
 /** Whoever holds a session of liveness ends itself when it is lost. */

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 import { noSamples } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
-import { invariants } from './invariants.ts';
+import { invariants, QUEUES } from './invariants.ts';
 import { Journal } from './journal.ts';
 import type { AskedEvent, Person } from './journal.ts';
 import { findUnfinished } from './unfinished.ts';
@@ -75,8 +75,11 @@ const gather = async (client: pg.Client): Promise<Evidence> => {
   const journal = new Journal();
   journal.events.push(...told.map((one) => ({ ...one })));
   journal.people.push({ ...person, links: { ...person.links }, projectId: ids.project });
+  const { rows } = await client.query<{ now: Date }>('select now()');
+  journal.startedAt = rows[0]?.now ?? new Date(0);
   const samples = noSamples();
   await look(client, samples);
+  for (const queue of QUEUES) samples.queues.set(`api 1 ${queue}`, { most: 1, max: 1 });
   const seen = world.sink.mails.map(({ send_id, message_id, to, firstByteAt }) => ({
     provider: 'calm',
     send_id,
@@ -94,6 +97,15 @@ const copy = (client: pg.Client, table: string, changed: object, where = 'true')
     `insert into ${table} select (jsonb_populate_record(known, $1::jsonb)).*
     from ${table} as known where ${where} limit 1`,
     [JSON.stringify(changed)],
+  );
+
+const KEY_HASH_BYTES = 32;
+
+const addEntry = (client: pg.Client, action: string, requestId: string | null = null) =>
+  client.query(
+    `insert into admin.audit (project_id, audit_id, at, actor_kind, action, targets, request_id)
+    values ($1, gen_random_uuid(), now(), 'key', $2, '{}', $3)`,
+    [ids.project, action, requestId],
   );
 
 type Plant = (evidence: Evidence) => unknown;
@@ -158,6 +170,61 @@ const plants: Record<string, Plant> = {
 /** More ways in which some of them come to be broken. */
 const morePlants: [id: string, how: string, plant: Plant][] = [
   [
+    'I17',
+    'a queue past its bound',
+    ({ samples }) => samples.queues.set('worker 1 outcomes', { most: 101, max: 100 }),
+  ],
+  ['I17', 'a queue of which nobody said how long it was', ({ samples }) => samples.queues.clear()],
+  [
+    'I19',
+    'a key that nobody made',
+    ({ client }) =>
+      copy(client, 'projects.api_keys', {
+        key_id: crypto.randomUUID(),
+        key_hash: `\\x${'ab'.repeat(KEY_HASH_BYTES)}`,
+        created_at: 'now',
+      }),
+  ],
+  [
+    'I19',
+    'a key that nobody revoked',
+    ({ client }) => client.query('update projects.api_keys set revoked_at = now()'),
+  ],
+  ['I19', 'an entry of a key that nobody made', ({ client }) => addEntry(client, 'keys.issue')],
+  [
+    'I19',
+    'a provider that nobody changed',
+    ({ client }) => client.query('update providers.providers set updated_at = now()'),
+  ],
+  [
+    'I19',
+    'a provider that is not as it was answered',
+    ({ journal }) =>
+      journal.made.push({
+        projectId: ids.project,
+        what: 'provider',
+        id: crypto.randomUUID(),
+        stands: 'Spare',
+      }),
+  ],
+  [
+    'I19',
+    'an automation that nobody stopped',
+    ({ client }) =>
+      client.query(`update automations.automations set status = 'paused', updated_at = now()`),
+  ],
+  [
+    'I19',
+    'an automation that is not as it was answered',
+    async ({ client, journal }) => {
+      const { rows } = await client.query<{ id: string }>(
+        'select automation_id as id from automations.automations',
+      );
+      const [{ id } = { id: '' }] = rows;
+      journal.made.push({ projectId: ids.project, what: 'automation', id, stands: 'paused' });
+    },
+  ],
+  [
     'I14',
     'a timeline that shows what is not theirs, and lacks what is',
     ({ journal, timelines }) =>
@@ -175,11 +242,8 @@ const morePlants: [id: string, how: string, plant: Plant][] = [
     'a change with two',
     async ({ client, journal }) => {
       journal.changed.push({ projectId: ids.project, kind: 'a', requestId: 'twice', isDone: true });
-      await client.query(
-        `insert into admin.audit (project_id, audit_id, at, actor_kind, action, targets, request_id)
-        select $1, gen_random_uuid(), now(), 'key', 'POST /v1/x', '{}', 'twice' from generate_series(1, 2)`,
-        [ids.project],
-      );
+      await addEntry(client, 'POST /v1/x', 'twice');
+      await addEntry(client, 'POST /v1/x', 'twice');
     },
   ],
   [

@@ -1,6 +1,7 @@
 import { findRemains } from '../support/remains.ts';
 import { findRows } from './evidence.ts';
-import type { Evidence, Invariant } from './evidence.ts';
+import type { Evidence, Invariant, Samples } from './evidence.ts';
+import { invariantsOfChanges } from './invariants_of_changes.ts';
 import { invariantsOfEvents } from './invariants_of_events.ts';
 import { invariantsOfPeople } from './invariants_of_people.ts';
 import { invariantsOfSends } from './invariants_of_sends.ts';
@@ -28,15 +29,36 @@ const secretsStaySecret: Invariant = {
   },
 };
 
+/** Queues that some process of each run has: whoever said nothing of them was not looked at. */
+export const QUEUES = [
+  'events',
+  'event_bytes',
+  'hints',
+  'mails_to_render',
+  'hand_offs',
+  'sends',
+  'outcomes',
+];
+
+const judgeQueues = ({ queues }: Samples): string[] => [
+  ...QUEUES.filter((queue) => ![...queues.keys()].some((name) => name.endsWith(` ${queue}`))).map(
+    (queue) => `no process said how many ${queue} it had in hand`,
+  ),
+  ...[...queues].flatMap(([name, { most, max }]) =>
+    most > max ? [`${name}: ${most} in hand, ${max} at most`] : [],
+  ),
+];
+
 const memoryIsBounded: Invariant = {
   id: 'I17',
-  text: `every process keeps within ${RESIDENT_MIB_MAX} MiB of memory`,
+  text: `every process keeps within ${RESIDENT_MIB_MAX} MiB of memory, and each queue in it within its bound`,
   find: ({ samples }) =>
-    Promise.resolve(
-      [...samples.residentMiB].flatMap(([name, mib]) =>
+    Promise.resolve([
+      ...[...samples.residentMiB].flatMap(([name, mib]) =>
         mib > RESIDENT_MIB_MAX ? [`${name} had ${Math.round(mib)} MiB`] : [],
       ),
-    ),
+      ...judgeQueues(samples),
+    ]),
 };
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -125,6 +147,7 @@ export const invariants: readonly Invariant[] = [
   ...invariantsOfEvents,
   ...invariantsOfSends,
   ...invariantsOfPeople,
+  ...invariantsOfChanges,
   nothingIsLost,
   secretsStaySecret,
   memoryIsBounded,

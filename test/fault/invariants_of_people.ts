@@ -6,7 +6,7 @@ import { PAGE } from './timelines.ts';
 import type { Timeline } from './timelines.ts';
 
 /** What an address comes to by what was said of it, in order; null where one of it may or may not have been heard. */
-const fold = (said: readonly AddressSaid[]): boolean | null =>
+export const fold = (said: readonly AddressSaid[]): boolean | null =>
   said.some(({ ackedAt }) => ackedAt === null)
     ? null
     : said.reduce((_, one) => one.said !== 'lift', false);
@@ -137,72 +137,9 @@ const erasedIsGone: Invariant = {
     ),
 };
 
-const countSaid = (said: readonly AddressSaid[]): string =>
-  said.map((one) => (one.said === 'lift' ? 'released' : 'suppressed')).join();
-
-type Heard = { key: string; changes: string };
-
-const changesOfAddresses = async ({ client, journal }: Evidence): Promise<string[]> => {
-  const { rows } = await client.query<Heard>(
-    `select address.project_id || ' ' || address.email as key,
-      string_agg(history.change, ',' order by history.changed_at, history.history_id) as changes
-    from suppression.history as history
-    join suppression.addresses as address using (project_id, address_key)
-    where address.email is not null and history.source = 'api' group by key`,
-  );
-  const heard = new Map(rows.map(({ key, changes }) => [key, changes]));
-  const byHand = journal.said.filter(({ said }) => said === 'suppress' || said === 'lift');
-  return [...Map.groupBy(byHand, ({ projectId, email }) => `${projectId} ${email}`)].flatMap(
-    ([key, those]) =>
-      fold(those) === null || heard.get(key) === countSaid(those)
-        ? []
-        : [`${key}: ${countSaid(those)} was answered, ${heard.get(key)} is written down`],
-  );
-};
-
-const changesOfLinks = async ({ client, journal }: Evidence): Promise<string[]> => {
-  const { rows } = await client.query<{ key: string; linked: number; undone: number }>(
-    `select project_id || ' ' || anonymous_id as key, count(*)::int as linked,
-      count(*) filter (where undone_by = 'server_key')::int as undone
-    from identity.links where source = 'alias' and key_type = 'server' group by key`,
-  );
-  const written = new Map(rows.map((row) => [row.key, row]));
-  return journal.people.flatMap(({ role, projectId, anonymous_id, isLinked, links }) => {
-    if (role !== 'linked' || isLinked === null) return [];
-    const row = written.get(`${projectId} ${anonymous_id}`);
-    const isSo = (row?.linked ?? 0) === links.linked && (row?.undone ?? 0) === links.undone;
-    const said = `linked ${links.linked}, undone ${links.undone}`;
-    return isSo ? [] : [`${anonymous_id}: ${said} was answered, ${JSON.stringify(row)} is there`];
-  });
-};
-
-const changesAreAudited = async ({ client, journal }: Evidence): Promise<string[]> => {
-  const { rows } = await client.query<{ key: string; entries: number }>(
-    `select project_id || ' ' || request_id as key, count(*)::int as entries
-    from admin.audit where request_id is not null group by 1`,
-  );
-  const entriesOf = new Map(rows.map(({ key, entries }) => [key, entries]));
-  return journal.changed.flatMap(({ projectId, kind, requestId, isDone }) => {
-    const entries = entriesOf.get(`${projectId} ${requestId}`) ?? 0;
-    const isSo = entries === 1 || (entries === 0 && !isDone);
-    return isSo ? [] : [`${kind} ${requestId} has ${entries} entries in the audit log`];
-  });
-};
-
-const changesAreWritten: Invariant = {
-  id: 'I19',
-  text: 'each change by a key has one entry in the audit log, and one row of what it changed',
-  find: async (evidence) => [
-    ...(await changesOfAddresses(evidence)),
-    ...(await changesOfLinks(evidence)),
-    ...(await changesAreAudited(evidence)),
-  ],
-};
-
 export const invariantsOfPeople: readonly Invariant[] = [
   suppressedIsTheFold,
   tenantsDoNotMeet,
   undoneAsNever,
   erasedIsGone,
-  changesAreWritten,
 ];

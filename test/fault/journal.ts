@@ -46,7 +46,18 @@ export type Person = {
 /** What a server key changed, by the id of its request, which is the same each time it is tried. */
 export type Changed = { projectId: string; kind: string; requestId: string; isDone: boolean };
 
+/** What somebody made, and how it should stand by what was answered; null where nobody answered. */
+export type Made = {
+  projectId: string;
+  what: 'key' | 'provider' | 'automation';
+  id: string;
+  stands: string | null;
+};
+
 export class Journal {
+  /** By the database's clock: what was there before is nobody's change. */
+  startedAt = new Date(0);
+  readonly made: Made[] = [];
   readonly changed: Changed[] = [];
   readonly events: AskedEvent[] = [];
   readonly said: AddressSaid[] = [];

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NewProject } from '../../src/projects/projects.ts';
 import { Client } from './client.ts';
+import { Decisions } from './decisions.ts';
 import type { Journal, Role } from './journal.ts';
 import type { Random } from './random.ts';
 import type { Site } from './site.ts';
@@ -24,7 +25,12 @@ export const startLoad = (site: Site, journal: Journal, random: Random): Load =>
     const client = new Client(site, journal, own.fork(), giveUp.signal);
     for (let at = 0; !stop.signal.aborted; at += 1) {
       const project = own.pick(projects);
-      const story = new Story({ client, journal, project, random: own.fork() });
+      const within = { client, journal, project, random: own.fork() };
+      const { owner, relays, secrets } = site;
+      const provider = relays.providers.calm;
+      const decisions = new Decisions({ ...within, owner, provider, secrets });
+      const isClockOff = () => performance.now() < site.clockOffUntil;
+      const story = new Story({ ...within, decisions, isClockOff });
       const first = at === 0 ? FIRST[number] : undefined;
       const name = `${number}x${at}`;
       const steps = first ? story.plan(name, first, true) : story.plan(name, own.pick(ROLES));

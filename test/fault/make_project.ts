@@ -2,12 +2,14 @@ import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Deps } from '../../src/base/deps.ts';
 import { newId } from '../../src/base/ids.ts';
+import { setSigningKey } from '../../src/feedback/signing_keys.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
-import { saveProvider } from '../../src/providers/providers.ts';
+import { openCredential, saveProvider, sealCredential } from '../../src/providers/providers.ts';
 import type { NewProvider } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { createSegment, Definition } from '../../src/segments/segments.ts';
+import { SIGNING_KEY } from './signed.ts';
 import { PAGE } from './timelines.ts';
 
 /** What starts the automation of every project here. */
@@ -32,7 +34,9 @@ export const makeProject = async (
 ): Promise<NewProject> => {
   const project = await createProject(deps, name);
   const providerId = await saveProvider(deps, project.project_id, provider);
+  const vault = { seal: sealCredential, open: openCredential };
   await inProject(deps, project.project_id, async (scope) => {
+    await setSigningKey(scope, vault, { source: 'mailgun', key: SIGNING_KEY });
     const where = { kind: 'event', event: PAGE, count: { is: 'at_least', value: PAGES_MIN } };
     const definition = Definition.parse({ where, include_suppressed: true });
     await createSegment(scope, { segmentId: newId(), name: READERS, definition });

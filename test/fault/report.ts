@@ -41,12 +41,14 @@ const findBrokenPromises = ({
   journal,
   ownEnds,
   lostInDeploys,
+  wrong,
 }: Ran): Record<string, string[]> => ({
   'work goes on within 60 s of any fault': [...injected].flatMap(([id, { recoveredMs }]) =>
     recoveredMs.filter((ms) => ms > RECOVERY_MAX_MS).map((ms) => `${id}: ${seconds(ms)}`),
   ),
   'nobody is answered 500, or refused what is right': journal.surprises,
   'no hand-off becomes unknown by a deploy': lostInDeploys,
+  'what is signed is refused by another clock, says why, and is taken afterwards': wrong,
   'no process ends by itself, unless what it lives by was taken from it': ownEnds,
 });
 

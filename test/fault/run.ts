@@ -33,6 +33,8 @@ export type Ran = {
   ownEnds: string[];
   complaints: Map<string, number>;
   lostInDeploys: string[];
+  /** What was answered around a fault otherwise than it must be. */
+  wrong: string[];
   messages: number;
   /** How many sends stand how. */
   sends: Map<string, number>;
@@ -56,6 +58,11 @@ const settle = async ({ url }: Site): Promise<number | null> => {
     await wait(LOOK_MS);
   }
   return null;
+};
+
+const readClock = async (client: pg.Client): Promise<Date> => {
+  const { rows } = await client.query<{ now: Date }>('select now()');
+  return rows[0]?.now ?? new Date();
 };
 
 const say = (words: string): void => console.log(`${new Date().toISOString()}  ${words}`);
@@ -112,6 +119,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
   const journal = new Journal();
   const random = new Random(plan.seed);
   const watch = startWatch(site);
+  journal.startedAt = await withClient(site.url, readClock);
   const load = startLoad(site, journal, random.fork());
   const probes = new Probes(site, journal, random.fork());
   await wait(WARM_UP_MS);
@@ -129,7 +137,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
   const client = new pg.Client({ connectionString: site.url });
   await client.connect();
   const seen = await site.relays.listSeen();
-  const { secrets, leaks, complaints } = site;
+  const { secrets, leaks, complaints, wrong } = site;
   const timelines = await readTimelines(site, journal);
   const { samples } = watch;
   const evidence: Evidence = { client, journal, samples, seen, timelines, secrets, leaks };
@@ -146,6 +154,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
     ownEnds,
     complaints,
     lostInDeploys,
+    wrong,
     messages: seen.length,
     sends,
     idleAfterMs,

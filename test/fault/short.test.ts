@@ -11,7 +11,7 @@ const ALWAYS = 1;
 const SEED_END = 2 ** 32;
 
 /** How often each of what the invariants speak of was done, and answered: of what never happened, they hold anyway. */
-const countDone = ({ events, people, said }: Journal): Record<string, number> => {
+const countDone = ({ events, people, said, made, answers }: Journal): Record<string, number> => {
   const answered = said.filter(({ ackedAt }) => ackedAt !== null);
   return {
     'a link undone': people.filter(({ isLinked, links }) => isLinked === false && links.undone > 0)
@@ -20,6 +20,13 @@ const countDone = ({ events, people, said }: Journal): Record<string, number> =>
     'a suppression': answered.filter((one) => one.said === 'suppress').length,
     'a suppression lifted': answered.filter((one) => one.said === 'lift').length,
     'a notice': answered.filter((one) => one.said === 'bounce' || one.said === 'complaint').length,
+    'a notice, signed': [...answers.keys()].filter((name) => name.endsWith('signed 200')).length,
+    ...Object.fromEntries(
+      (['key', 'provider', 'automation'] as const).map((what) => [
+        `a decision about a ${what}`,
+        made.filter((one) => one.what === what).length,
+      ]),
+    ),
     'an event stored': events.filter(({ fate }) => fate === 'stored').length,
     'an event refused': events.filter(({ fate }) => fate === 'refused').length,
   };

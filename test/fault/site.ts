@@ -1,3 +1,5 @@
+import { checkLogin, keepAdministrator } from '../../src/admin/people.ts';
+import { openSession } from '../../src/admin/sessions.ts';
 import { openDb } from '../../src/base/db.ts';
 import { Keys } from '../../src/base/keys.ts';
 import { openLog } from '../../src/base/log.ts';
@@ -7,15 +9,18 @@ import { readConfig } from '../../src/config.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
 import { migrate } from '../../src/runtime/migrate.ts';
 import { TEST_MASTER_KEY } from '../support/secrets.ts';
+import type { Owner } from './decisions.ts';
 import { makeProject } from './make_project.ts';
 import { FaultProxy } from './proxy.ts';
 import { openRelays } from './relays.ts';
 import type { Relays } from './relays.ts';
 import { openServer } from './server.ts';
 import type { Server } from './server.ts';
+import { SIGNING_KEY } from './signed.ts';
 import { Slot } from './slot.ts';
 
 const ANSWER_TIMEOUT_SECONDS = 10;
+const OWNER = { email: 'owner@shop.test', password: 'the password of the harness' };
 
 export type Site = {
   /** Straight to Postgres; processes go by way of the proxies. */
@@ -27,7 +32,13 @@ export type Site = {
   workers: Slot[];
   relays: Relays;
   projects: Record<'calm' | 'wild' | 'relay' | 'cloud', NewProject>;
+  /** Who may do everything in the Console. */
+  owner: Owner;
   secrets: Record<string, string>;
+  /** Until when somebody may be answered by a process whose clock is wrong, of `performance.now()`. */
+  clockOffUntil: number;
+  /** What was answered, while a fault lasted or after it, otherwise than it must be. */
+  wrong: string[];
   /** When processes were replaced in order, in milliseconds since 1970. */
   deploys: { from: number; until: number }[];
   /** Lines of logs in which something was read that must be read nowhere. */
@@ -40,7 +51,7 @@ export type Site = {
 const makeProjects = async (
   env: Record<string, string>,
   { providers }: Relays,
-): Promise<Site['projects']> => {
+): Promise<Pick<Site, 'projects' | 'owner'>> => {
   const config = readConfig(env);
   const keys = new Keys(config.masterKey, config.outerKeys);
   await migrate({ config, keys });
@@ -50,8 +61,11 @@ const makeProjects = async (
   const wild = await makeProject(deps, 'wild', providers.wild);
   const relay = await makeProject(deps, 'relay', providers.relay);
   const cloud = await makeProject(deps, 'cloud', providers.cloud);
+  await keepAdministrator(deps, OWNER);
+  const personId = (await checkLogin(deps, OWNER)) ?? '';
+  const cookie = `trunkline_session=${await openSession(deps, personId)}`;
   await db.end();
-  return { calm, wild, relay, cloud };
+  return { projects: { calm, wild, relay, cloud }, owner: { ...OWNER, cookie } };
 };
 
 const ERROR_LEVEL = 50;
@@ -71,8 +85,14 @@ const listen = (secrets: Record<string, string>) => {
   return { leaks, complaints, onLine };
 };
 
-const secretsOf = (projects: Site['projects'], relays: Relays): Record<string, string> => ({
+const secretsOf = (
+  { projects, owner }: Pick<Site, 'projects' | 'owner'>,
+  relays: Relays,
+): Record<string, string> => ({
   ...relays.secrets,
+  'the password of the owner': owner.password,
+  'the session of the owner': owner.cookie.slice(owner.cookie.indexOf('=') + 1),
+  'the key that relays sign with': SIGNING_KEY,
   'the master key': TEST_MASTER_KEY,
   ...Object.fromEntries(
     Object.entries(projects).flatMap(([name, project]) => [
@@ -101,8 +121,8 @@ export const openSite = async (): Promise<Site> => {
     ANSWER_TIMEOUT_SECONDS: String(ANSWER_TIMEOUT_SECONDS),
     ...relays.env,
   };
-  const projects = await makeProjects(env, relays);
-  const secrets = secretsOf(projects, relays);
+  const { projects, owner } = await makeProjects(env, relays);
+  const secrets = secretsOf({ projects, owner }, relays);
   const { leaks, complaints, onLine } = listen(secrets);
   const api = await new FaultProxy(server.url).start();
   const worker = await new FaultProxy(server.url).start();
@@ -128,7 +148,10 @@ export const openSite = async (): Promise<Site> => {
     workers,
     relays,
     projects,
+    owner,
     secrets,
+    clockOffUntil: 0,
+    wrong: [],
     deploys: [],
     leaks,
     complaints,

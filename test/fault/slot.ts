@@ -80,8 +80,8 @@ export class Slot {
 
   async #keep(onReady: () => void): Promise<void> {
     while (!this.#isClosed) {
-      const env = { ...this.#options.env, ...this.#once };
-      this.#once = {};
+      const given = this.#once;
+      const env = { ...this.#options.env, ...given };
       const service = await startService({ env, onLine: this.#options.onLine }).catch(
         (error: unknown) => {
           this.#options.onLine(String(error));
@@ -89,6 +89,8 @@ export class Slot {
         },
       );
       if (service !== null) {
+        // What is meant for the next process is not lost to one that never became ready.
+        if (this.#once === given) this.#once = {};
         this.service = service;
         this.starts += 1;
         onReady();

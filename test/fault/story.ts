@@ -1,10 +1,20 @@
 import type { NewProject } from '../../src/projects/projects.ts';
-import type { Client } from './client.ts';
+import type { Asked, Client, Told } from './client.ts';
+import type { Decisions } from './decisions.ts';
 import type { AskedEvent, Journal, Person, Role, Said } from './journal.ts';
 import { SIGN_UP } from './make_project.ts';
 import type { Random } from './random.ts';
+import { isStale, signedNotice } from './signed.ts';
 
-export type Within = { client: Client; journal: Journal; project: NewProject; random: Random };
+export type Within = {
+  client: Client;
+  journal: Journal;
+  project: NewProject;
+  random: Random;
+  decisions: Decisions;
+  /** Whether some process may answer just now whose clock is wrong. */
+  isClockOff: () => boolean;
+};
 type Step = () => Promise<unknown>;
 type Who = { external_id?: string; anonymous_id?: string };
 
@@ -12,10 +22,12 @@ const PAGES_MAX = 4;
 const REFUSED_CHANCE = 0.3;
 const TWICE_CHANCE = 0.3;
 const UNDO_CHANCE = 0.5;
+const SIGNED_CHANCE = 0.5;
 
 /** What one person does, one thing after the other, each asked for until it is answered. */
 export class Story {
   readonly #within: Within;
+  #isWhole = false;
 
   constructor(within: Within) {
     this.#within = within;
@@ -23,6 +35,7 @@ export class Story {
 
   /** Everything that happens to a person of this role, in order; with no luck in it, whatever can. */
   plan(name: string, role: Role, isWhole = false): Step[] {
+    this.#isWhole = isWhole;
     const { journal, project, random } = this.#within;
     const mark = project.project_id.slice(-6);
     const person: Person = {
@@ -54,7 +67,7 @@ export class Story {
           ...about('suppress'),
           signUp,
           ...about('lift'),
-          () => this.#decide(),
+          ...this.#within.decisions.plan(),
           signUp,
           ...about('suppress'),
         ];
@@ -187,36 +200,11 @@ export class Story {
     if (told?.status === 202) person.erase = { ackedAt: Date.now() };
   }
 
-  /** Somebody with a server key changes how the project works, and adds to it. */
-  async #decide(): Promise<void> {
-    const { project, random } = this.#within;
-    const of = `/v1/projects/${project.project_id}`;
-    const settings = { soft_bounces_max: random.between(5, 10) };
-    await this.#ask('settings', `${of}/webhooks/settings`, settings);
-    const template = {
-      name: `Draft ${random.between(0, 1_000)}`,
-      subject: 'Hi',
-      html: '<p>Hi</p>',
-    };
-    await this.#ask('template', `${of}/templates`, template);
-  }
-
   async #say({ projectId, email }: Person, said: Said): Promise<void> {
-    const { client, journal, project } = this.#within;
+    const { client, journal } = this.#within;
     const about = { projectId, email, said, askedAt: Date.now(), ackedAt: null as number | null };
     journal.said.push(about);
-    const notice = {
-      event: said,
-      ...(said === 'bounce' ? { bounce_type: 'hard' } : {}),
-      recipient: email,
-      event_id: crypto.randomUUID(),
-    };
-    const hook = {
-      kind: said,
-      path: `/v1/webhooks/smtp/${projectId}`,
-      token: project.hook_token,
-      body: notice,
-    };
+    const hook = this.#hook(said, email);
     const path = encodeURIComponent(email);
     const told =
       said === 'suppress'
@@ -227,6 +215,24 @@ export class Story {
     if (told && told.status < 300) about.ackedAt = Date.now();
     // Relays tell what they told before again.
     if (told && (said === 'bounce' || said === 'complaint')) await client.ask(hook);
+  }
+
+  /** What a relay posts of an address: with the project's token, or signed. */
+  #hook(said: Said, email: string): Asked {
+    const { project, random, isClockOff } = this.#within;
+    const { project_id: projectId, hook_token: token } = project;
+    if (this.#isWhole || random.isLucky(SIGNED_CHANCE)) {
+      const isAgain = (told: Pick<Told, 'status' | 'body'>) => isClockOff() && isStale(told);
+      const path = `/v1/webhooks/mailgun/${projectId}`;
+      return { kind: `${said}, signed`, path, body: signedNotice(said, email), isAgain };
+    }
+    const body = {
+      event: said,
+      ...(said === 'bounce' ? { bounce_type: 'hard' } : {}),
+      recipient: email,
+      event_id: crypto.randomUUID(),
+    };
+    return { kind: said, path: `/v1/webhooks/smtp/${projectId}`, token, body };
   }
 
   #ask(kind: string, path: string, body: object) {

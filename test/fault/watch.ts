@@ -4,6 +4,7 @@ import { withClient } from '../../src/runtime/with_client.ts';
 import type { Samples, Stand } from './evidence.ts';
 import { noSamples } from './evidence.ts';
 import type { Site } from './site.ts';
+import type { Slot } from './slot.ts';
 
 const EVERY_MS = 500;
 const ROWS_MAX = 2_000;
@@ -54,6 +55,22 @@ const lookAtMemory = ({ apis, workers }: Site, { residentMiB }: Samples): void =
     residentMiB.set(slot.name, Math.max(residentMiB.get(slot.name) ?? 0, slot.residentMiB() ?? 0));
 };
 
+const METRICS_TIMEOUT_MS = 2_000;
+const QUEUE = /^trunkline_memory_queue_size(_max)?\{queue="(\w+)"\} (\d+)/gm;
+
+/** How long the queues in its memory are, as a process says: what is gone or frozen says nothing. */
+const lookAtQueues = async ({ name, service }: Slot, { queues }: Samples): Promise<void> => {
+  const response = await fetch(`http://127.0.0.1:${service?.port}/metrics`, {
+    signal: AbortSignal.timeout(METRICS_TIMEOUT_MS),
+  });
+  for (const [, isMax, queue, value] of (await response.text()).matchAll(QUEUE)) {
+    const known = queues.get(`${name} ${queue}`) ?? { most: 0, max: 0 };
+    if (isMax === undefined) known.most = Math.max(known.most, Number(value));
+    else known.max = Number(value);
+    queues.set(`${name} ${queue}`, known);
+  }
+};
+
 export type Watch = { samples: Samples; stop: () => Promise<void> };
 
 /** Looks again and again, past what is down at the moment. */
@@ -63,7 +80,10 @@ export const startWatch = (site: Site): Watch => {
   const watch = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       lookAtMemory(site, samples);
-      await withClient(site.url, (client) => look(client, samples)).catch(() => {});
+      await Promise.allSettled([
+        withClient(site.url, (client) => look(client, samples)),
+        ...[...site.apis, ...site.workers].map((slot) => lookAtQueues(slot, samples)),
+      ]);
       await wait(EVERY_MS);
     }
   };
