@@ -79,7 +79,9 @@ const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(
 /** The least holds whatever a page's key may write to, and a month that is over before it goes. */
 const RETENTION_MONTHS_MIN = 2;
 const RETENTION_MONTHS_MAX = 120;
-const stopNotice = wholeNumber(0, 60).default(0);
+/** As long as a balancer may take to look again. */
+const STOP_NOTICE_SECONDS_MAX = 60;
+const CONNECTIONS_BOUND = 1_000_000;
 const METRICS_TOKEN_CHARS_MIN = 16;
 
 const Settings = z.object({
@@ -101,17 +103,10 @@ const Settings = z.object({
     .describe('what MASTER_KEY was before it was rotated, until "make rotate-master-key" is done'),
   ROLE: z.enum(ROLES).default('all').describe('api, worker, or both in one process'),
   PORT: wholeNumber(0, 65_535).default(3000).describe('HTTP port; 0 takes a free one'),
-  HOST: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .describe('address to listen on; 0.0.0.0 for every one'),
-  PUBLIC_URL: z
-    .url({ protocol: /^https?$/, error: 'an address such as https://mail.example.com' })
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; 0.0.0.0: every one'),
+  PUBLIC_URL: apiUrl
     .optional()
-    .describe(
-      'where people reach the api, which links in mails begin with; https for everybody else',
-    ),
+    .describe('where people reach the api: links in mails begin with it; https for everybody else'),
   TRUSTED_PROXIES: wholeNumber(0, 10)
     .default(0)
     .describe('reverse proxies in front whose X-Forwarded headers are believed; 0 ignores them'),
@@ -125,10 +120,12 @@ const Settings = z.object({
   RATE_LIMIT_ANONYMOUS: rateLimit(50).describe(
     'requests a second that name one anonymous id, with publishable keys; 0 for no limit',
   ),
-  CONNECTIONS_MAX: wholeNumber(1, 1_000_000)
+  CONNECTIONS_MAX: wholeNumber(1, CONNECTIONS_BOUND)
     .default(10_000)
     .describe('connections at a time per process; one more is closed unheard'),
-  STOP_NOTICE_SECONDS: stopNotice.describe('seconds an api answers on after SIGTERM, not ready'),
+  STOP_NOTICE_SECONDS: wholeNumber(0, STOP_NOTICE_SECONDS_MAX)
+    .default(0)
+    .describe('seconds an api answers on after SIGTERM, not ready'),
   METRICS_TOKEN: z
     .string()
     .min(METRICS_TOKEN_CHARS_MIN, `at least ${METRICS_TOKEN_CHARS_MIN} characters`)
