@@ -107,7 +107,10 @@ test(
     await tells('nobody works, and events wait', (text) => alive(text) === 0 && late(text) !== 0);
     const worker = await world.start('worker');
     await tells('somebody works, and none waits', (text) => alive(text) === 1 && late(text) === 0);
-    expect(alive(await (await ask(worker)).text())).toBe(1);
+    await until(
+      'the worker says so, too',
+      async () => alive(await (await ask(worker)).text()) === 1,
+    );
     await worker.stop('SIGKILL');
     await tells('nobody works any more', (text) => alive(text) === 0);
     await api.stop();
