@@ -1663,7 +1663,8 @@ grant execute on function ingest.accept_events to public;
 
 create function ingest.claim_flushes(
   project_id uuid,
-  flushes_max integer
+  flushes_max integer,
+  events_max integer default 5000
 )
 returns setof uuid
 language plpgsql volatile

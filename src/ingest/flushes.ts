@@ -2,11 +2,23 @@ import { attempt, isTimeout } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
-import { claimFlushes, deleteFlushes, postponeFlush, splitFlush } from './queries.ts';
+import { FLUSH_EVENTS_MAX } from './flusher.ts';
+import {
+  CLAIM_EVENTS_MAX,
+  claimFlushes,
+  deleteFlushes,
+  postponeFlush,
+  splitFlush,
+} from './queries.ts';
 import type { Postponed } from './queries.ts';
 
-/** How many flushes one transaction of the worker takes; a flush holds at most 500 events. */
-export const CLAIM_FLUSHES_MAX = 10;
+/** How many flushes one transaction of the worker takes, of `CLAIM_EVENTS_MAX` events at most. */
+export const CLAIM_FLUSHES_MAX = 100;
+/** How many of them it takes at a time when all of them together fail. */
+export const PIECE_FLUSHES = 10;
+
+/** Of so many full ones there may be more than fitted. */
+const FULL_FLUSHES = CLAIM_EVENTS_MAX / FLUSH_EVENTS_MAX;
 
 type Work<T> = (scope: Scope, flushIds: string[]) => Promise<T>;
 
@@ -27,38 +39,45 @@ const finish = <T>(scope: Scope, flushIds: string[], work: Work<T>) =>
     { mayTimeOut: true },
   );
 
+/** Has flushes done; `taken` gets what came of it. Answers whether to go on: not after one that alone was too slow. */
+const take = async <T>(
+  scope: Scope,
+  flushIds: string[],
+  work: Work<T>,
+  taken: Taken<T>,
+): Promise<boolean> => {
+  const together = await finish(scope, flushIds, work);
+  if (together.kind === 'done') {
+    taken.done.push(together.value);
+    return true;
+  }
+  const [flushId = '', ...others] = flushIds;
+  if (others.length === 0) {
+    if (await splitFlush(scope, flushId, [newId(), newId()])) taken.isMore = true;
+    else taken.failed.push({ ...(await postponeFlush(scope, flushId)), error: together.error });
+    return !isTimeout(together.error);
+  }
+  const size = flushIds.length > PIECE_FLUSHES ? PIECE_FLUSHES : 1;
+  for (let from = 0; from < flushIds.length; from += size) {
+    if (await take(scope, flushIds.slice(from, from + size), work, taken)) continue;
+    taken.isMore ||= from + size < flushIds.length;
+    return false;
+  }
+  return true;
+};
+
 /**
- * Takes the oldest flushes nobody else works on and has them done: together when all goes well, else
- * each alone. One that fails alone is split, and its halves are taken next; so each event is done in
- * the end but those that fail by themselves. They wait, longer each time, and are never given up.
+ * Takes the oldest flushes nobody else works on and has them done: together when all goes well, else some at a time,
+ * and where those fail each alone. One that fails alone is split, and its halves are taken next; so each event is
+ * done in the end but those that fail by themselves. They wait, longer each time, and are never given up.
  *
  * To take too long is to fail, too. But after one that alone took too long the others are left for the
- * next: so a transaction waits for time-outs twice at most, however many flushes are slow.
+ * next: so a transaction waits for time-outs three times at most, however many flushes are slow.
  */
 export const takeFlushes = async <T>(scope: Scope, work: Work<T>): Promise<Taken<T>> => {
   const flushIds = await claimFlushes(scope, CLAIM_FLUSHES_MAX);
-  const taken: Taken<T> = {
-    done: [],
-    failed: [],
-    isMore: flushIds.length === CLAIM_FLUSHES_MAX,
-  };
-  if (flushIds.length === 0) return taken;
-
-  const together = await finish(scope, flushIds, work);
-  if (together.kind === 'done') return { ...taken, done: [together.value] };
-  for (const flushId of flushIds) {
-    const alone = flushIds.length === 1 ? together : await finish(scope, [flushId], work);
-    if (alone.kind === 'done') {
-      taken.done.push(alone.value);
-      continue;
-    }
-    if (await splitFlush(scope, flushId, [newId(), newId()])) taken.isMore = true;
-    else taken.failed.push({ ...(await postponeFlush(scope, flushId)), error: alone.error });
-    if (isTimeout(alone.error)) {
-      taken.isMore ||= flushId !== flushIds.at(-1);
-      break;
-    }
-  }
+  const taken: Taken<T> = { done: [], failed: [], isMore: flushIds.length >= FULL_FLUSHES };
+  if (flushIds.length > 0) await take(scope, flushIds, work, taken);
   return taken;
 };
 

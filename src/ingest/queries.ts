@@ -93,12 +93,17 @@ export const listConflicts = (
   `);
 };
 
+/** How many events the flushes of one claim hold together, the last of them perhaps more: ten full flushes. */
+export const CLAIM_EVENTS_MAX = 5_000;
+
 export const claimFlushes = async (
   { tx, projectId }: Scope,
   flushesMax: number,
+  eventsMax = CLAIM_EVENTS_MAX,
 ): Promise<string[]> => {
   const rows = await tx.any(sql.type(FlushId)`
-    select claim_flushes from ingest.claim_flushes(project_id => ${projectId}, flushes_max => ${flushesMax})
+    select claim_flushes
+    from ingest.claim_flushes(project_id => ${projectId}, flushes_max => ${flushesMax}, events_max => ${eventsMax})
   `);
   return rows.map((row) => row.claim_flushes);
 };

@@ -23,6 +23,27 @@ test('the oldest flushes come first, at most so many', async () => {
   expect(await claim(projectId, 10)).toHaveLength(5);
 });
 
+test('no further one is taken once they hold so many events; nor is it kept from others', async () => {
+  const projectId = newId();
+  const ids: string[] = [];
+  for (const events of [3, 1, 2, 1]) {
+    const flushId = newId();
+    const made = Array.from({ length: events }, () => newEvent());
+    await acceptEvents(database.deps.db, projectId, flushId, made);
+    ids.push(flushId);
+  }
+  const take = (eventsMax: number) =>
+    inProject(database.deps, projectId, async (scope) => {
+      const taken = await claimFlushes(scope, 10, eventsMax);
+      return { taken, left: await claim(projectId, 10) };
+    });
+  const bounds = { 1: 1, 3: 1, 4: 2, 5: 3, 6: 3, 7: 4 };
+  for (const [eventsMax, count] of Object.entries(bounds)) {
+    const claimed = await take(Number(eventsMax));
+    expect(claimed, eventsMax).toEqual({ taken: ids.slice(0, count), left: ids.slice(count) });
+  }
+});
+
 test('a flush that was postponed is passed over until its time has come', async () => {
   const projectId = newId();
   const [first, second] = await flush(projectId, 2);

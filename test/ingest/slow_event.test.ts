@@ -5,7 +5,7 @@ import * as automations from '../../src/automations/automations.ts';
 import { inProject, isTimeout, sql } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { CLAIM_FLUSHES_MAX, takeFlushes } from '../../src/ingest/flushes.ts';
+import { PIECE_FLUSHES, takeFlushes } from '../../src/ingest/flushes.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
 import { testDatabase } from '../support/database.ts';
@@ -82,7 +82,7 @@ test('a single event that takes too long is put off, and tried again later', asy
 
 test('the events beside it are done, in its flush and in the others of the claim; it alone stays', async () => {
   const projectId = newId();
-  const others = Array.from({ length: CLAIM_FLUSHES_MAX - 1 }, (_, at) => `other-${at}`);
+  const others = Array.from({ length: PIECE_FLUSHES - 1 }, (_, at) => `other-${at}`);
   await flush(projectId, [others[0] ?? '']);
   await flush(projectId, ['ann', 'slow', 'bob', 'cid']);
   for (const person of others.slice(1)) await flush(projectId, [person]);
@@ -91,14 +91,33 @@ test('the events beside it are done, in its flush and in the others of the claim
   expect(await waiting(projectId)).toEqual([{ events: 1, failure_count: 1 }]);
 }, 60_000);
 
-test('one transaction waits for it twice at most, and leaves the rest to the next', async () => {
+test.each([
+  ['twice', PIECE_FLUSHES],
+  ['three times', PIECE_FLUSHES + 1],
+])(
+  'one transaction waits for it %s at most, and leaves the rest to the next',
+  async (_times, count) => {
+    const projectId = newId();
+    for (let at = 0; at < count; at += 1) await flush(projectId, [`slow-${at}`]);
+    const { failed, isMore } = await take(projectId);
+    expect(failed).toHaveLength(1);
+    expect(isMore).toBe(true);
+    const tried = (await waiting(projectId)).filter(({ failure_count }) => failure_count > 0);
+    expect(tried).toHaveLength(1);
+  },
+);
+
+test('of many flushes those before it are done in the same transaction, a piece at a time', async () => {
   const projectId = newId();
-  for (let at = 0; at < CLAIM_FLUSHES_MAX - 1; at += 1) await flush(projectId, [`slow-${at}`]);
-  const { failed, isMore } = await take(projectId);
-  expect(failed).toHaveLength(1);
-  expect(isMore).toBe(true);
-  const tried = (await waiting(projectId)).filter(({ failure_count }) => failure_count > 0);
-  expect(tried).toHaveLength(1);
+  const before = Array.from({ length: 2 * PIECE_FLUSHES }, (_, at) => `before-${at + 10}`);
+  const after = Array.from({ length: PIECE_FLUSHES }, (_, at) => `later-${at + 10}`);
+  for (const person of [...before, 'slow', ...after]) await flush(projectId, [person]);
+  const { done, failed, isMore } = await take(projectId);
+  expect([done.length, failed.length, isMore]).toEqual([2, 1, true]);
+  expect(await peopleOf(projectId)).toEqual(before);
+  await drain(projectId);
+  expect(await peopleOf(projectId)).toEqual([...before, ...after]);
+  expect(await waiting(projectId)).toEqual([{ events: 1, failure_count: 1 }]);
 });
 
 test.each([
