@@ -33,12 +33,18 @@ const shown = sql.fragment`
   key.last_four as actor_key, entry.action, entry.targets, entry.request_id
 `;
 
-const matching = ({ actorId, action, fromId, beforeId }: AuditFilter) => sql.fragment`
-  (${actorId}::uuid is null or entry.actor_id = ${actorId}::uuid)
-  and (${action}::text is null or entry.action = ${action}::text)
-  and (${fromId}::uuid is null or entry.audit_id >= ${fromId}::uuid)
-  and (${beforeId}::uuid is null or entry.audit_id < ${beforeId}::uuid)
-`;
+/** Only what is asked: a plan for what may be asked or not goes through all entries. */
+const matching = ({ actorId, action, fromId, beforeId }: AuditFilter) =>
+  sql.join(
+    [
+      sql.fragment`true`,
+      actorId === null ? null : sql.fragment`entry.actor_id = ${actorId}`,
+      action === null ? null : sql.fragment`entry.action = ${action}`,
+      fromId === null ? null : sql.fragment`entry.audit_id >= ${fromId}`,
+      beforeId === null ? null : sql.fragment`entry.audit_id < ${beforeId}`,
+    ].filter((condition) => condition !== null),
+    sql.fragment` and `,
+  );
 
 /** The entries of a project, the newest first, each with whoever it was by the name they have today. */
 export const listEntries = ({ tx, projectId }: Scope, filter: AuditFilter) =>

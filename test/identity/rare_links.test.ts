@@ -1,12 +1,11 @@
 // Lists of links that are few among many read those few, whether the plan knows what is asked for or not.
 import { beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { inProject, sql } from '../../src/base/db.ts';
-import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { listLinks } from '../../src/identity/link_queries.ts';
 import type { LinkFilter } from '../../src/identity/link_queries.ts';
 import { testDatabase } from '../support/database.ts';
+import { PLAN_MODES, withRowsRead } from '../support/rows_read.ts';
+import type { PlanMode } from '../support/rows_read.ts';
 
 const database = testDatabase();
 const projectId = newId();
@@ -52,24 +51,17 @@ beforeAll(async () => {
   await database.owner.query('analyze identity.links');
 });
 
-const Read = z.strictObject({ read: z.int() });
-const countRead = ({ tx }: Scope) =>
-  tx.oneFirst(sql.type(Read)`
-    select (idx_tup_fetch + coalesce(seq_tup_read, 0))::integer as read from pg_stat_xact_all_tables
-    where relid = 'identity.links'::regclass
-  `);
-
 /** A page of the list, and how many links were read for it. */
-const list = (mode: string, filter: Partial<LinkFilter>) =>
-  inProject(database.deps, projectId, async (scope) => {
-    await scope.tx.query(sql.unsafe`select set_config('plan_cache_mode', ${mode}, true)`);
-    const before = await countRead(scope);
-    const none = { beforeId: null, profileId: null, status: null };
-    const rows = await listLinks(scope, { limit: PAGE, ...none, ...filter });
-    return { rows, read: (await countRead(scope)) - before };
-  });
+const list = async (mode: PlanMode, filter: Partial<LinkFilter>) => {
+  const none = { beforeId: null, profileId: null, status: null };
+  const asked = { projectId, table: 'identity.links', mode };
+  const { answer: rows, read } = await withRowsRead(database, asked, (scope) =>
+    listLinks(scope, { limit: PAGE, ...none, ...filter }),
+  );
+  return { rows, read };
+};
 
-describe.each(['force_generic_plan', 'force_custom_plan'])('%s', (mode) => {
+describe.each(PLAN_MODES)('%s', (mode) => {
   test.each([
     [{ status: 'refused' }, RARE],
     [{ status: 'undone' }, 2 * RARE],
