@@ -1,3 +1,4 @@
+import type { Prepared } from '../providers/providers.ts';
 import type { Category } from './queries.ts';
 
 /** What a message tells mailbox providers and its own provider about itself. */
@@ -12,9 +13,6 @@ export type MailAbout = {
   /** The SMTP host that it goes through, if it does. */
   host: string | null;
 };
-
-/** A value that goes out exactly as it is: nobody encodes or folds it, so nobody checks it either. */
-export type Prepared = { prepared: true; value: string };
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 

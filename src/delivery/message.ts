@@ -1,7 +1,7 @@
-import MailComposer from 'nodemailer/lib/mail-composer';
 import { z } from 'zod';
 import { hasLineBreak } from '../base/text.ts';
 import type { Rendered } from '../rendering/rendering.ts';
+import { toRaw } from '../providers/providers.ts';
 import type { Sender } from '../providers/providers.ts';
 import { mailHeaders } from './mail_headers.ts';
 import type { MailAbout } from './mail_headers.ts';
@@ -58,16 +58,13 @@ const toEncodedWords = (text: string): string => {
  */
 const toSubjectHeader = (subject: string) =>
   subject.includes('=?') || LONG_WORD.test(subject)
-    ? { prepared: true, foldLines: true, value: toEncodedWords(subject) }
+    ? ({ prepared: true, foldLines: true, value: toEncodedWords(subject) } as const)
     : subject;
 
 const checkValues = (values: Record<string, string | null>): void => {
   for (const [name, value] of Object.entries(values))
     if (value !== null && hasLineBreak(value)) throw new Unbuildable(`${name} has a line break`);
 };
-
-/** One kind of line end: a CR or LF alone is a line to one relay and none to the next (RFC 5321 §2.3.8). */
-const toLines = (content: string): string => content.replaceAll(/\r\n?/g, '\n');
 
 const hasLongLine = (raw: Buffer): boolean => {
   for (let from = 0; from < raw.length;) {
@@ -80,29 +77,18 @@ const hasLongLine = (raw: Buffer): boolean => {
 };
 
 /** Builds the message as it goes over the wire (RFC 5322): one recipient, no files, no URLs fetched. */
-export const buildMessage = async (
-  envelope: Envelope,
-  { subject, html, text }: Rendered,
-): Promise<Buffer> => {
+export const buildMessage = (envelope: Envelope, { subject, html, text }: Rendered): Buffer => {
   const { sender, to, sendId, about } = envelope;
   checkValues({ ...sender, to, subject });
-  const raw = await new MailComposer({
-    from: { name: sender.from_name ?? '', address: sender.from_email },
-    to: { name: '', address: to },
-    ...(sender.reply_to === null ? {} : { replyTo: { name: '', address: sender.reply_to } }),
-    text: toLines(text),
-    html: toLines(html),
-    newline: 'windows',
-    messageId: messageIdOf(envelope),
-    headers: {
-      Subject: toSubjectHeader(subject),
-      ...mailHeaders(sendId, about),
-    },
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
-    .compile()
-    .build();
+  const fields = {
+    From: { name: sender.from_name ?? '', address: sender.from_email },
+    To: { name: '', address: to },
+    ...(sender.reply_to === null ? {} : { 'Reply-To': { name: '', address: sender.reply_to } }),
+    Subject: toSubjectHeader(subject),
+    'Message-ID': messageIdOf(envelope),
+    ...mailHeaders(sendId, about),
+  };
+  const raw = toRaw(fields, { text, html });
   if (raw.length > MESSAGE_BYTES_MAX)
     throw new Unbuildable(`message larger than ${MESSAGE_BYTES_MAX} bytes`);
   if (hasLongLine(raw)) throw new Unbuildable(`a line longer than ${LINE_BYTES_MAX} bytes`);

@@ -91,11 +91,7 @@ const finish = ({ send, url }: Addressed, said: Rendered): Rendered => {
 };
 
 /** One send as it will be kept and as it will go over the wire. */
-const build = async (
-  { projectId, ready }: Batch,
-  addressed: Addressed,
-  outcome: RenderOutcome,
-): Promise<Made> => {
+const build = ({ projectId, ready }: Batch, addressed: Addressed, outcome: RenderOutcome): Made => {
   if (outcome.kind === 'failed') throw new Unbuildable(outcome.reason);
   const { send, url } = addressed;
   const { send_id: sendId, category, attempt, recipient: to } = send;
@@ -109,7 +105,7 @@ const build = async (
     unsubscribeUrl: category === 'marketing' ? url : null,
     host: 'smtp_host' in ready.settings ? ready.settings.smtp_host : null,
   };
-  const raw = await buildMessage({ sendId, attempt, sender: ready.sender, to, about }, message);
+  const raw = buildMessage({ sendId, attempt, sender: ready.sender, to, about }, message);
   return { message, raw };
 };
 
@@ -151,7 +147,7 @@ const renderSome = async (
 };
 
 /** Makes messages of what was rendered, as far as there is room. Answers how many bytes they are. */
-const buildSome = async (batch: Batch, some: Rendering, built: Batched): Promise<number> => {
+const buildSome = (batch: Batch, some: Rendering, built: Batched): number => {
   let bytes = 0;
   for (const { addressed, outcome } of some) {
     const { send } = addressed;
@@ -160,7 +156,7 @@ const buildSome = async (batch: Batch, some: Rendering, built: Batched): Promise
       continue;
     }
     try {
-      const { message, raw } = await build(batch, addressed, outcome);
+      const { message, raw } = build(batch, addressed, outcome);
       bytes += raw.length;
       built.prepared.push({ send, subject: message.subject, raw });
       built.contents.push({ sendId: send.send_id, ...message });
@@ -191,7 +187,7 @@ const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Ba
     next = renderNext();
     // Awaited below; whoever fails before that must not leave a rejection that nobody hears.
     next.catch(() => undefined);
-    bytes += await buildSome(batch, some, built);
+    bytes += buildSome(batch, some, built);
   }
   return built;
 };

@@ -151,7 +151,7 @@ const preflight = async (
   const outcome =
     opened.kind === 'failed'
       ? opened.outcome
-      : await opened.link.send(await probeMessage({ from: fromEmail, to: SIMULATOR }));
+      : await opened.link.send(probeMessage({ from: fromEmail, to: SIMULATOR }));
   if (opened.kind === 'connected') opened.link.close();
   if (outcome.kind === 'accepted') return { kind: 'passed' };
   return failed('reason' in outcome ? outcome.reason : 'provider_unavailable');

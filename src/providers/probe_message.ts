@@ -1,5 +1,5 @@
-import MailComposer from 'nodemailer/lib/mail-composer';
 import { newId } from '../base/ids.ts';
+import { toRaw } from './raw_message.ts';
 import type { WireMessage } from './transport.ts';
 
 type Probe = {
@@ -24,11 +24,8 @@ const TEXT = [
   '',
 ].join('\r\n');
 
-/** One kind of line end: a CR or LF alone is a line to one relay and none to the next (RFC 5321 §2.3.8). */
-const toLines = (content: string): string => content.replaceAll(/\r\n?/g, '\n');
-
 /** A small message to one address, ready for the wire, that says what it is for. */
-export const probeMessage = async ({
+export const probeMessage = ({
   from,
   fromName = null,
   replyTo = null,
@@ -36,22 +33,17 @@ export const probeMessage = async ({
   probeId = newId(),
   mayStart = () => true,
   mail,
-}: Probe): Promise<WireMessage> => {
+}: Probe): WireMessage => {
   const domain = from.slice(from.lastIndexOf('@') + 1);
-  const raw = await new MailComposer({
-    from: { address: from, name: fromName ?? '' },
-    to: { address: to, name: '' },
-    ...(replyTo === null ? {} : { replyTo: { address: replyTo, name: '' } }),
-    subject: mail?.subject ?? 'Test message',
-    newline: 'windows',
-    messageId: `<${probeId}.1@${domain}>`,
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Trunkline-Send-Id': probeId },
-    text: toLines(mail?.text ?? TEXT),
-    ...(mail ? { html: toLines(mail.html) } : {}),
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
-    .compile()
-    .build();
+  const fields = {
+    From: { address: from, name: fromName ?? '' },
+    To: { address: to, name: '' },
+    ...(replyTo === null ? {} : { 'Reply-To': { address: replyTo, name: '' } }),
+    Subject: mail?.subject ?? 'Test message',
+    'Message-ID': `<${probeId}.1@${domain}>`,
+    'Auto-Submitted': 'auto-generated',
+    'X-Trunkline-Send-Id': probeId,
+  };
+  const raw = toRaw(fields, { text: mail?.text ?? TEXT, html: mail?.html ?? null });
   return { sendId: probeId, from, to, raw, mayStart };
 };

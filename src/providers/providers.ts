@@ -18,6 +18,8 @@ export { giveBack, noteFailure, noteSuccess, noteThrottled } from './pace_notes.
 export { findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
+export { toRaw } from './raw_message.ts';
+export type { Prepared } from './raw_message.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
 export { HAND_OFF_DEADLINE_MS } from './transport.ts';
 export type { Link, NewProvider, SaidBounce, Sender, SendOutcome, Settings, WireMessage };

@@ -59,7 +59,7 @@ const sendProbe = async (
 ): Promise<SendOutcome> => {
   const { from_email: from, from_name: fromName, reply_to: replyTo } = row;
   const probe = { from, fromName, replyTo, to: test.to, probeId: test.testId };
-  const message = await probeMessage(test.mail ? { ...probe, mail: test.mail } : probe);
+  const message = probeMessage(test.mail ? { ...probe, mail: test.mail } : probe);
   const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
   await begin(deps, projectId, row, test);
   return link.send({ ...message, mayStart: () => performance.now() < deadline });

@@ -24,7 +24,7 @@ type Given = {
   content?: Partial<typeof content>;
   from_name?: string;
 };
-const build = (given: Given = {}): Promise<Buffer> =>
+const build = (given: Given = {}): Buffer =>
   buildMessage(
     {
       sendId,
@@ -46,25 +46,25 @@ const read = async (raw: Buffer, name: string): Promise<string[]> =>
 
 describe('leaving', () => {
   test('marketing mail says where, once, and that one POST is enough (RFC 8058)', async () => {
-    const raw = await build();
+    const raw = build();
     expect(await read(raw, 'List-Unsubscribe')).toEqual([`<${url}>`]);
     expect(await read(raw, 'List-Unsubscribe-Post')).toEqual(['List-Unsubscribe=One-Click']);
   });
 
   test('other mail has neither field', async () => {
-    const raw = await build({ about: { category: 'transactional', unsubscribeUrl: null } });
+    const raw = build({ about: { category: 'transactional', unsubscribeUrl: null } });
     expect(raw.toString()).not.toMatch(/^List-/im);
   });
 
   test('an address that is no printable ASCII makes no message, nor a header of its own', async () => {
     for (const bad of [`${url}\r\nBcc: x@y.example`, `${url}ü`])
-      await expect(build({ about: { unsubscribeUrl: bad } })).rejects.toThrow('printable ASCII');
+      expect(() => build({ about: { unsubscribeUrl: bad } })).toThrow('printable ASCII');
   });
 });
 
 describe('Feedback-ID', () => {
   test('has four fields, of which the last is the same for the whole project', async () => {
-    const [value = ''] = await read(await build(), 'Feedback-ID');
+    const [value = ''] = await read(build(), 'Feedback-ID');
     const { automationId, templateId } = about;
     expect(value.split(':')).toEqual([
       automationId,
@@ -72,7 +72,7 @@ describe('Feedback-ID', () => {
       'marketing',
       '1234567890ab',
     ]);
-    const other = await build({ about: { automationId: null, templateVersion: 4 } });
+    const other = build({ about: { automationId: null, templateVersion: 4 } });
     expect((await read(other, 'Feedback-ID'))[0]?.split(':')).toMatchObject({
       0: 'none',
       3: '1234567890ab',
@@ -80,7 +80,7 @@ describe('Feedback-ID', () => {
   });
 
   test('says nothing of the recipient or their send', async () => {
-    const [value = ''] = await read(await build(), 'Feedback-ID');
+    const [value = ''] = await read(build(), 'Feedback-ID');
     expect(value).not.toContain(sendId);
     expect(value).not.toContain('ann');
   });
@@ -90,7 +90,7 @@ describe('our ids for the provider to give back', () => {
   test.each(['smtp.mailgun.org', 'smtp.eu.mailgun.org', 'SMTP.MAILGUN.ORG'])(
     '%s gets literal JSON, though it has quotes',
     async (host) => {
-      const raw = await build({ about: { host } });
+      const raw = build({ about: { host } });
       expect(raw.toString()).toMatch(/^X-Mailgun-Variables: \{"send_id":"[\da-f-]{36}"\}\r$/m);
       const [value = ''] = await read(raw, 'X-Mailgun-Variables');
       expect(JSON.parse(value)).toEqual({ send_id: sendId });
@@ -101,7 +101,7 @@ describe('our ids for the provider to give back', () => {
   test.each(['email-smtp.eu-west-1.amazonaws.com', 'email-smtp-fips.us-east-1.amazonaws.com'])(
     '%s gets tags of the letters that it takes',
     async (host) => {
-      const [value = ''] = await read(await build({ about: { host } }), 'X-SES-MESSAGE-TAGS');
+      const [value = ''] = await read(build({ about: { host } }), 'X-SES-MESSAGE-TAGS');
       const tags = value.split(', ').map((tag) => tag.split('='));
       expect(Object.fromEntries(tags)).toEqual({
         send_id: sendId,
@@ -114,7 +114,7 @@ describe('our ids for the provider to give back', () => {
   test.each(['smtp.relay.example', 'mailgun.org.evil.example', 'notmailgun.org', null])(
     '%s gets none',
     async (host) => {
-      const raw = await build({ about: { host } });
+      const raw = build({ about: { host } });
       expect(raw.toString()).not.toMatch(/^X-(?:Mailgun|SES)/im);
       expect(await read(raw, 'X-Trunkline-Send-Id')).toEqual([sendId]);
     },
@@ -132,7 +132,7 @@ describe('lines', () => {
     ['the longest subject of other letters', { subject: '日'.repeat(SUBJECT_CHARS_MAX) }],
     ['a dot that stands alone', { text: 'a\n.\nb', html: '<p>\n.\n</p>' }],
   ])('%s is wrapped, and reads back as it was', async (_what, given) => {
-    const raw = await build({ content: given });
+    const raw = build({ content: given });
     expect(longest(raw)).toBeLessThanOrEqual(LINE_BYTES_MAX);
     const mail = await PostalMime.parse(raw);
     const want: Partial<typeof content> = given;
@@ -143,7 +143,7 @@ describe('lines', () => {
 
   test('every line ends in CRLF, whatever the content had', async () => {
     const mixed = 'a\nb\rc\r\nd\r\re';
-    const raw = await build({ content: { text: mixed, html: mixed } });
+    const raw = build({ content: { text: mixed, html: mixed } });
     expect(raw.toString()).not.toMatch(/(?<!\r)\n|\r(?!\n)/);
     expect((await PostalMime.parse(raw)).text?.trim()).toBe('a\nb\nc\nd\n\ne');
   });
@@ -152,13 +152,13 @@ describe('lines', () => {
     const named = (chars: number) => build({ from_name: `${'n'.repeat(chars)}` });
     // On a line of its own, after the blank that continues a field.
     const room = LINE_BYTES_MAX - 1;
-    expect(longest(await named(room))).toBe(LINE_BYTES_MAX);
-    await expect(named(room + 1)).rejects.toThrow(Unbuildable);
+    expect(longest(named(room))).toBe(LINE_BYTES_MAX);
+    expect(() => named(room + 1)).toThrow(Unbuildable);
   });
 });
 
 test('the parts are text, then HTML, as alternatives of each other, in UTF-8', async () => {
-  const raw = (await build({ content: { text: 'naïve', html: '<p>naïve</p>' } })).toString();
+  const raw = build({ content: { text: 'naïve', html: '<p>naïve</p>' } }).toString();
   expect(raw).toMatch(/^Content-Type: multipart\/alternative;/m);
   const types = [...raw.matchAll(/^Content-Type: (text\/\w+); charset=([\w-]+)/gm)];
   expect(types.map(([, type, charset]) => [type, charset])).toEqual([
@@ -170,7 +170,7 @@ test('the parts are text, then HTML, as alternatives of each other, in UTF-8', a
 test.each(['Łukasz & Söhne', '日本の店', 'Shop "Best" <x@y.example>', 'a,b;c:d'])(
   'the sender’s name %s reads back as it was',
   async (from_name) => {
-    const mail = await PostalMime.parse(await build({ from_name }));
+    const mail = await PostalMime.parse(build({ from_name }));
     expect(mail.from).toMatchObject({ address: sender.from_email, name: from_name });
   },
 );

@@ -51,7 +51,7 @@ const OURS = [
 ];
 
 test('a message has exactly the headers it should, each once', async () => {
-  const raw = await buildMessage(envelope, content);
+  const raw = buildMessage(envelope, content);
   expect(names(raw).toSorted()).toEqual([...HEADERS, ...OURS].toSorted());
   expect(headerLines(raw)).toEqual(
     expect.arrayContaining([
@@ -67,7 +67,7 @@ test('a message has exactly the headers it should, each once', async () => {
 
 test('a message reads back as it was written: text, HTML, one recipient', async () => {
   const unicode = { subject: 'Grüße 👋 и привет', html: '<p>naïve & 日本</p>', text: 'naïve 日本' };
-  const mail = await PostalMime.parse(await buildMessage(envelope, unicode));
+  const mail = await PostalMime.parse(buildMessage(envelope, unicode));
   expect(mail).toMatchObject({
     subject: unicode.subject,
     from: { address: 'hello@shop.example', name: 'The Shop' },
@@ -81,7 +81,7 @@ test('a message reads back as it was written: text, HTML, one recipient', async 
 });
 
 test('the reply address is there only when the provider has one', async () => {
-  const raw = await buildMessage(
+  const raw = buildMessage(
     { ...envelope, sender: { ...sender, reply_to: 'help@shop.example' } },
     content,
   );
@@ -89,7 +89,7 @@ test('the reply address is there only when the provider has one', async () => {
 });
 
 test('the service names itself in nothing that people see', async () => {
-  const raw = await buildMessage(envelope, content);
+  const raw = buildMessage(envelope, content);
   expect(headerLines(raw).some((line) => /^(?:X-Mailer|User-Agent)/i.test(line))).toBe(false);
 });
 
@@ -105,22 +105,22 @@ describe.each(['\r\n', '\n', '\r', '\0', '\u0085', '\u2028', '\u2029'])(
       ['to', { to: `ann@example.com${attack}` }, {}],
       ['subject', {}, { subject: attack }],
     ])('%s makes no message', async (field, given, text) => {
-      const building = buildMessage({ ...envelope, ...given }, { ...content, ...text });
-      await expect(building).rejects.toThrow(new Unbuildable(`${field} has a line break`));
+      const build = () => buildMessage({ ...envelope, ...given }, { ...content, ...text });
+      expect(build).toThrow(new Unbuildable(`${field} has a line break`));
     });
   },
 );
 
 test('a name that looks like addresses stays a name', async () => {
   const from_name = 'Boss <boss@bank.example>, other@bank.example';
-  const raw = await buildMessage({ ...envelope, sender: { ...sender, from_name } }, content);
+  const raw = buildMessage({ ...envelope, sender: { ...sender, from_name } }, content);
   const mail = await PostalMime.parse(raw);
   expect(mail.from).toMatchObject({ address: 'hello@shop.example', name: from_name });
 });
 
 test('files and addresses in the content are not fetched', async () => {
   const html = '<img src="file:///etc/hostname"><img src="http://127.0.0.1:1/x">';
-  const mail = await PostalMime.parse(await buildMessage(envelope, { ...content, html }));
+  const mail = await PostalMime.parse(buildMessage(envelope, { ...content, html }));
   expect(mail.html?.trim()).toBe(html);
   expect(mail.attachments).toEqual([]);
 });
@@ -132,13 +132,13 @@ test('a message of exactly the longest size is built, one byte more is not', asy
     html: LINE.repeat(lines) + 'z'.repeat(chars),
   });
   const near = 29_000;
-  const { length } = await buildMessage(envelope, sized(near, 1));
+  const { length } = buildMessage(envelope, sized(near, 1));
   // Over the wire a line ends with two characters.
   const room = MESSAGE_BYTES_MAX - length;
   const lines = near + Math.floor(room / (LINE.length + 1));
   const chars = 1 + (room % (LINE.length + 1));
-  expect(await buildMessage(envelope, sized(lines, chars))).toHaveLength(MESSAGE_BYTES_MAX);
-  await expect(buildMessage(envelope, sized(lines, chars + 1))).rejects.toThrow(Unbuildable);
+  expect(buildMessage(envelope, sized(lines, chars))).toHaveLength(MESSAGE_BYTES_MAX);
+  expect(() => buildMessage(envelope, sized(lines, chars + 1))).toThrow(Unbuildable);
 });
 
 test('a Message-ID names its send and attempt, with and without brackets', () => {

@@ -79,7 +79,7 @@ describe('through Exim', () => {
     } = given;
     const sendId = newId();
     const sender = { ...SENDER, from_email: from };
-    const raw = await buildMessage(
+    const raw = buildMessage(
       { sendId, attempt: 1, sender, to, about: ABOUT },
       { ...CONTENT, subject },
     );

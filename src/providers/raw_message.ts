@@ -1,0 +1,80 @@
+import * as base64 from 'nodemailer/lib/base64';
+import { foldLines } from 'nodemailer/lib/mime-funcs';
+import MimeNode from 'nodemailer/lib/mime-node';
+import * as qp from 'nodemailer/lib/qp';
+
+/** An address with a name, which may be empty. */
+type Address = { name: string; address: string };
+/** A value that goes out exactly as it is, folded or not: nobody encodes it, so nobody checks it either. */
+export type Prepared = { prepared: true; value: string; foldLines?: true };
+export type Fields = Readonly<Record<string, string | Address | Prepared>>;
+
+/** Knows how names, addresses and words go into headers (RFC 2047, RFC 5322 §3.4); it is never sent itself. */
+const words = new MimeNode();
+
+/** One header field, folded where it may be (RFC 5322 §2.2.3). */
+const toField = (name: string, value: Fields[string]): string => {
+  if (typeof value === 'string' || 'address' in value)
+    return foldLines(`${name}: ${words.encodeHeaderValue(name, value)}`);
+  return value.foldLines ? foldLines(`${name}: ${value.value}`) : `${name}: ${value.value}`;
+};
+
+/** RFC 2045 §6.7 and §6.8. */
+const ENCODED_LINE_CHARS = 76;
+const PLAIN = /^[\t\r\n\x20-\x7e]*$/;
+const LONG_LINE = new RegExp(`.{${ENCODED_LINE_CHARS + 1}}`);
+/** Where more than one byte of so many is outside of ASCII, base64 is shorter: it takes two more characters a byte. */
+const BASE64_SHARE = 6;
+
+/** One kind of line end: a CR or LF alone is a line to one relay and none to the next (RFC 5321 §2.3.8). */
+const toLines = (text: string): string => text.replaceAll(/\r\n?|\n/g, '\r\n');
+
+const isMostlyForeign = (bytes: Buffer): boolean => {
+  let foreign = 0;
+  for (const byte of bytes) if (byte > 0x7f) foreign += 1;
+  return foreign * BASE64_SHARE > bytes.length;
+};
+
+/** A text in lines that every relay passes on as they are, and how it was made so. */
+const encodeText = (text: string): { encoding: string; lines: string } => {
+  const plain = toLines(text);
+  if (PLAIN.test(plain) && !LONG_LINE.test(plain)) return { encoding: '7bit', lines: plain };
+  const bytes = Buffer.from(plain);
+  return isMostlyForeign(bytes)
+    ? { encoding: 'base64', lines: base64.wrap(base64.encode(bytes), ENCODED_LINE_CHARS) }
+    : { encoding: 'quoted-printable', lines: qp.wrap(qp.encode(bytes), ENCODED_LINE_CHARS) };
+};
+
+const toPart = (type: string, text: string): string => {
+  const { encoding, lines } = encodeText(text);
+  const fields = [`Content-Type: ${type}; charset=utf-8`, `Content-Transfer-Encoding: ${encoding}`];
+  return `${fields.join('\r\n')}\r\n\r\n${lines}\r\n`;
+};
+
+/** A text and the same as HTML, for readers to choose from (RFC 2046 §5.1.4). */
+const toAlternatives = (text: string, html: string): string => {
+  // Nobody can guess it, and "=_" comes about in no encoded text.
+  const boundary = `=_${crypto.randomUUID()}`;
+  return [
+    `Content-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n\r\n`,
+    `--${boundary}\r\n${toPart('text/plain', text)}`,
+    `--${boundary}\r\n${toPart('text/html', html)}`,
+    `--${boundary}--\r\n`,
+  ].join('');
+};
+
+/** A message as it goes over the wire (RFC 5322). A field that says nothing is left out, and HTML that is null. */
+export const toRaw = (
+  fields: Fields,
+  { text, html }: { text: string; html: string | null },
+): Buffer => {
+  const head = [
+    ...Object.entries(fields).flatMap(([name, value]) =>
+      value === '' ? [] : toField(name, value),
+    ),
+    `Date: ${new Date().toUTCString().replace('GMT', '+0000')}`,
+    'MIME-Version: 1.0',
+  ];
+  const body = html === null ? toPart('text/plain', text) : toAlternatives(text, html);
+  return Buffer.from(`${head.join('\r\n')}\r\n${body}`);
+};
