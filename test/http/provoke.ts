@@ -199,10 +199,8 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
         await ask(api.url, toWire({ method: one.method, path: pathOf(one, api), headers })),
       );
     },
-    internal_error: async (one) => {
-      await makeShownProject(database, api, one);
-      return withoutRooms(database, () => shown(one));
-    },
+    // Whatever the tests before have left of the project: it fails before anything is found.
+    internal_error: (one) => withoutRooms(database, () => shown(one)),
     unavailable: (one) => asking(api, elsewhere.alone, () => shown(one)),
     overloaded: (one) => withFullQueue(database, api, () => shown(one)),
   };
