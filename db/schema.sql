@@ -974,21 +974,6 @@ grant insert, select, update on delivery.sends to trunkline_runtime;
 grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at) on delivery.sends to trunkline_queue;
 grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at, is_test) on delivery.sends to trunkline_analyst;
 
-create function delivery.begin_hand_offs(
-  project_id uuid,
-  begins jsonb,
-  stopped text[],
-  waits timestamptz[] default null::timestamptz[]
-)
-returns table (
-  begun_id uuid,
-  decision text
-)
-language plpgsql volatile
-set search_path = ''
-set plan_cache_mode = force_generic_plan;
-grant execute on function delivery.begin_hand_offs to public;
-
 create function delivery.capped_until(
   project_id uuid,
   send_id uuid,
@@ -1116,6 +1101,24 @@ returns boolean
 language sql stable;
 grant execute on function delivery.may_be_out to public;
 
+create function delivery.move_sends(
+  project_id uuid,
+  outcomes jsonb,
+  taken_ids uuid[],
+  begins jsonb,
+  begin_ids uuid[],
+  stopped text[],
+  waits timestamptz[],
+  at timestamptz
+)
+returns table (
+  moved_id uuid,
+  moved_to text
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.move_sends to public;
+
 create function delivery.observe_sends(
   project_id uuid,
   flush_id uuid,
@@ -1181,15 +1184,13 @@ grant execute on function delivery.record_feedback to public;
 
 create function delivery.record_outcomes(
   project_id uuid,
-  outcomes jsonb
+  send_ids uuid[],
+  outcomes jsonb,
+  at timestamptz
 )
-returns table (
-  moved_id uuid,
-  moved_to text
-)
+returns void
 language plpgsql volatile
-set search_path = ''
-set plan_cache_mode = force_generic_plan;
+set search_path = '';
 grant execute on function delivery.record_outcomes to public;
 
 create function delivery.settle_lost(
@@ -1227,8 +1228,7 @@ create function delivery.stop_hand_offs(
 )
 returns record
 language plpgsql volatile
-set search_path = ''
-set plan_cache_mode = force_generic_plan;
+set search_path = '';
 grant execute on function delivery.stop_hand_offs to public;
 
 create function delivery.stop_sends(
