@@ -12,6 +12,12 @@ import { observeHint } from './observe.ts';
 /** What an attempt came to is known here only: writing it is tried until nobody would believe it any more. */
 const OUTCOME_TRIES_MS = [100, 500, 2_000, 5_000, 10_000, 15_000, 20_000, 30_000];
 
+/**
+ * How long a commit waits at most for hand-offs that are under way: what a commit costs by itself is most of it, and
+ * providers take hundreds of times as long to answer.
+ */
+export const GATHER_MS = 1;
+
 type Begin = {
   row: HandOff;
   resolve: (decision: Decision) => void;
@@ -34,6 +40,10 @@ export class HandOffLog {
   readonly #projectId: string;
   readonly #takeBounce: TakeBounce;
   readonly #triesMs: readonly number[];
+  readonly #gatherMs: number;
+  /** The sends that have begun and not ended. */
+  readonly #underWay = new Set<string>();
+  #onEnd = (): void => {};
   #begins: Begin[] = [];
   /** What is in the commit that is under way. */
   #writing: readonly Begin[] = [];
@@ -44,12 +54,13 @@ export class HandOffLog {
     deps: LogDeps,
     projectId: string,
     takeBounce: TakeBounce,
-    triesMs = OUTCOME_TRIES_MS,
+    { triesMs = OUTCOME_TRIES_MS, gatherMs = GATHER_MS } = {},
   ) {
     this.#deps = deps;
     this.#projectId = projectId;
     this.#takeBounce = takeBounce;
     this.#triesMs = triesMs;
+    this.#gatherMs = gatherMs;
   }
 
   /** Resolves once it is committed that the hand-off begins, or that it must not. */
@@ -65,6 +76,7 @@ export class HandOffLog {
 
   /** Resolves once it is committed what became of an attempt. */
   end(row: OutcomeRow): Promise<void> {
+    this.#leave(row);
     return new Promise((resolve, reject) => {
       this.#ends.push({ row, resolve, reject });
       void this.#write();
@@ -76,6 +88,7 @@ export class HandOffLog {
    * that fails, and not the database, it is tried on; that the message was refused does not wait for it.
    */
   async endBounced(row: OutcomeRow, bounce: Bounce): Promise<void> {
+    this.#leave(row);
     const endAlone = () => stepHandOffs(this.#deps.db, this.#projectId, [row], []);
     const endWhole = () =>
       inProject(this.#deps, this.#projectId, (scope) =>
@@ -114,12 +127,29 @@ export class HandOffLog {
     // A lane that ends an attempt begins the next within the same turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#begins.length + this.#ends.length > 0) {
+      await this.#gather();
       const [begins, ends] = [this.#begins, this.#ends];
       [this.#begins, this.#ends, this.#writing] = [[], [], begins];
       await this.#writeTogether(begins, ends);
     }
     this.#isWriting = false;
     this.#writing = [];
+  }
+
+  #leave({ sendId }: OutcomeRow): void {
+    this.#underWay.delete(sendId);
+    // Whoever ends begins the next within the same turn of the event loop.
+    if (this.#underWay.size === 0) setImmediate(() => this.#onEnd());
+  }
+
+  /** Waits a moment for what is under way: it ends, and the next begins, in the same commit. */
+  async #gather(): Promise<void> {
+    if (this.#underWay.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onEnd = resolve;
+    const timer = setTimeout(resolve, this.#gatherMs);
+    await promise;
+    clearTimeout(timer);
   }
 
   async #writeTogether(begins: Begin[], ends: End[]): Promise<void> {
@@ -132,7 +162,11 @@ export class HandOffLog {
         resolve();
       }
       if (ends.length > 0 || [...decisions.values()].some(isEnd)) this.#wakeObserver();
-      for (const { row, resolve } of begins) resolve(decisions.get(row.sendId) ?? 'lost');
+      for (const { row, resolve } of begins) {
+        const decision = decisions.get(row.sendId) ?? 'lost';
+        if (decision === 'handing_off') this.#underWay.add(row.sendId);
+        resolve(decision);
+      }
     } catch (error) {
       // Outcomes are the same when they are written twice.
       for (const { row, resolve, reject } of ends) {

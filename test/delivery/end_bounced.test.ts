@@ -35,7 +35,7 @@ const refused = async (take: TakeBounce, triesMs = TRIES_MS) => {
   });
   const written = new PassThrough({ encoding: 'utf8' });
   const deps = { ...database.deps, db: far, log: openLog('error', written) };
-  const log = new HandOffLog(deps, projectId, take, triesMs);
+  const log = new HandOffLog(deps, projectId, take, { triesMs });
   const end = () =>
     log.endBounced(
       {

@@ -69,7 +69,7 @@ test('a hand-off that cannot be begun fails alone; outcomes that waited with it 
 });
 
 /** Sends that are leased, each as a lane begins it. */
-const leased = async (count: number) => {
+const leased = async (count: number, gatherMs = 0) => {
   const projectId = newId();
   const sends = sendsOf(database, projectId);
   const providerId = newId();
@@ -80,7 +80,8 @@ const leased = async (count: number) => {
     const messageId = `<${sendId}.1@x>`;
     return { sendId, addressKey, owner: OWNER, attempt: 1, messageId, subject: 'Welcome' };
   });
-  return { begun, log: new HandOffLog(database.deps, projectId, takeBounce) };
+  const log = new HandOffLog(database.deps, projectId, takeBounce, { gatherMs });
+  return { projectId, begun, log };
 };
 
 test('one beginning that cannot be kept does not hold up who begins at the same moment', async () => {
@@ -97,4 +98,50 @@ test('a send that two lanes begin at the same moment is begun once, and disturbs
   const [first, second] = begun as [(typeof begun)[number], (typeof begun)[number]];
   const decisions = await Promise.all([first, first, second].map((row) => log.begin(row)));
   expect(decisions).toEqual(['handing_off', 'lost', 'handing_off']);
+});
+
+const accepted = (sendId: string) =>
+  ({
+    sendId,
+    attempt: 1,
+    outcome: 'accepted',
+    reason: null,
+    providerMessageId: null,
+    retryAfterSeconds: null,
+  }) as const;
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+/** So long that whoever waits for its end does not come to it here. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/** How many sends each commit of a project has ended. */
+const endsOf = async (projectId: string): Promise<number[]> => {
+  const { rows } = await database.owner.query<{ ends: number }>(
+    'select cardinality(send_ids) as ends from delivery.ended where project_id = $1 order by step_id',
+    [projectId],
+  );
+  return rows.map(({ ends }) => ends);
+};
+
+test('a commit waits for hand-offs that are under way, and goes as soon as none is', async () => {
+  const { projectId, begun, log } = await leased(4, NEVER_MS);
+  const [fresh, ...rest] = begun;
+  await Promise.all(rest.map((row) => log.begin(row)));
+  const written: Promise<unknown>[] = [];
+  for (const { sendId } of rest) {
+    written.push(log.end(accepted(sendId)));
+    await nextTurn();
+    await nextTurn();
+  }
+  if (fresh) written.push(log.begin(fresh));
+  await Promise.all(written);
+  expect(await endsOf(projectId)).toEqual([rest.length]);
+});
+
+test('it waits no longer than it may', async () => {
+  const { projectId, begun, log } = await leased(2, 1);
+  const [first, second] = begun.map(({ sendId }) => sendId);
+  await Promise.all(begun.map((row) => log.begin(row)));
+  await log.end(accepted(first ?? ''));
+  await log.end(accepted(second ?? ''));
+  expect(await endsOf(projectId)).toEqual([1, 1]);
 });
