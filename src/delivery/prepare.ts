@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -146,8 +147,11 @@ const renderSome = async (
   }));
 };
 
+/** After a message so large others have their turn: encoding it takes milliseconds. */
+const LARGE_BYTES = 64 * 1024;
+
 /** Makes messages of what was rendered, as far as there is room. Answers how many bytes they are. */
-const buildSome = (batch: Batch, some: Rendering, built: Batched): number => {
+const buildSome = async (batch: Batch, some: Rendering, built: Batched): Promise<number> => {
   let bytes = 0;
   for (const { addressed, outcome } of some) {
     const { send } = addressed;
@@ -158,6 +162,7 @@ const buildSome = (batch: Batch, some: Rendering, built: Batched): number => {
     try {
       const { message, raw } = build(batch, addressed, outcome);
       bytes += raw.length;
+      if (raw.length > LARGE_BYTES) await nextTurn();
       built.prepared.push({ send, subject: message.subject, raw });
       built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {
@@ -187,7 +192,7 @@ const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Ba
     next = renderNext();
     // Awaited below; whoever fails before that must not leave a rejection that nobody hears.
     next.catch(() => undefined);
-    bytes += buildSome(batch, some, built);
+    bytes += await buildSome(batch, some, built);
   }
   return built;
 };
