@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { OWNER } from '../support/admin.ts';
 import { findBrowser, launch, NO_BROWSER } from '../support/browser.ts';
 
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 30_000;
 export { NO_BROWSER };
 
 const found = await findBrowser();
