@@ -1,8 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { inProject, isDatabaseDown } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { makeWaker } from '../base/hints.ts';
 import { metricsOf } from '../base/metrics.ts';
+import { Watchers } from '../base/watchers.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { Bounce, TakeBounce } from './bounce.ts';
 import { stepHandOffs } from './hand_off_queries.ts';
@@ -16,7 +17,7 @@ const OUTCOME_TRIES_MS = [100, 500, 2_000, 5_000, 10_000, 15_000, 20_000, 30_000
  * How long a commit waits at most for hand-offs that are under way: what a commit costs by itself is most of it, and
  * providers take hundreds of times as long to answer.
  */
-export const GATHER_MS = 1;
+const GATHER_MS = 1;
 
 type Begin = {
   row: HandOff;
@@ -43,7 +44,7 @@ export class HandOffLog {
   readonly #gatherMs: number;
   /** The sends that have begun and not ended. */
   readonly #underWay = new Set<string>();
-  #onEnd = (): void => {};
+  readonly #watchers = new Watchers();
   #begins: Begin[] = [];
   /** What is in the commit that is under way. */
   #writing: readonly Begin[] = [];
@@ -125,9 +126,10 @@ export class HandOffLog {
     if (this.#isWriting) return;
     this.#isWriting = true;
     // A lane that ends an attempt begins the next within the same turn of the event loop.
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     while (this.#begins.length + this.#ends.length > 0) {
-      await this.#gather();
+      // What is under way ends, and the next begins, in the same commit.
+      await this.#watchers.when(() => this.#underWay.size === 0, this.#gatherMs);
       const [begins, ends] = [this.#begins, this.#ends];
       [this.#begins, this.#ends, this.#writing] = [[], [], begins];
       await this.#writeTogether(begins, ends);
@@ -139,17 +141,7 @@ export class HandOffLog {
   #leave({ sendId }: OutcomeRow): void {
     this.#underWay.delete(sendId);
     // Whoever ends begins the next within the same turn of the event loop.
-    if (this.#underWay.size === 0) setImmediate(() => this.#onEnd());
-  }
-
-  /** Waits a moment for what is under way: it ends, and the next begins, in the same commit. */
-  async #gather(): Promise<void> {
-    if (this.#underWay.size === 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onEnd = resolve;
-    const timer = setTimeout(resolve, this.#gatherMs);
-    await promise;
-    clearTimeout(timer);
+    setImmediate(() => this.#watchers.notify());
   }
 
   async #writeTogether(begins: Begin[], ends: End[]): Promise<void> {

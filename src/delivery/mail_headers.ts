@@ -18,7 +18,7 @@ const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
 const prepare = (value: string): Prepared => {
   if (!PRINTABLE_ASCII.test(value)) throw new Error('a prepared header is printable ASCII');
-  return { prepared: true, value };
+  return { value };
 };
 
 const SENDER_CHARS = 12;

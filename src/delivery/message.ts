@@ -58,7 +58,7 @@ const toEncodedWords = (text: string): string => {
  */
 const toSubjectHeader = (subject: string) =>
   subject.includes('=?') || LONG_WORD.test(subject)
-    ? ({ prepared: true, foldLines: true, value: toEncodedWords(subject) } as const)
+    ? ({ value: toEncodedWords(subject), isFolded: true } as const)
     : subject;
 
 const checkValues = (values: Record<string, string | null>): void => {

@@ -1,5 +1,5 @@
-/** As long as a timer can wait. */
-export const NEVER_MS = 2 ** 31 - 1;
+import { Watchers } from '../base/watchers.ts';
+
 /** How much may be tracked for each lane: past that a turn begins nothing until some of it has ended. */
 export const TRACKED_PER_LANE_MAX = 10;
 
@@ -17,7 +17,7 @@ export class Turn<Item, Context> {
   readonly #work: (item: Item, turn: Turn<Item, Context>) => Promise<void>;
   readonly #waiting: Item[] = [];
   readonly #errors: unknown[] = [];
-  readonly #watchers = new Set<() => void>();
+  readonly #watchers = new Watchers();
   #busy = 0;
   #ended = 0;
   #tracked = 0;
@@ -58,7 +58,7 @@ export class Turn<Item, Context> {
 
   set isFed(isFed: boolean) {
     this.#isFed = isFed;
-    this.#notify();
+    this.#watchers.notify();
   }
 
   get isIdle(): boolean {
@@ -73,12 +73,12 @@ export class Turn<Item, Context> {
   /** There may be more: whoever feeds it looks again. */
   ask(): void {
     this.isAskedAgain = true;
-    this.#notify();
+    this.#watchers.notify();
   }
 
   /** Whoever watches it looks again: something else that they wait for may be so. */
   nudge(): void {
-    this.#notify();
+    this.#watchers.notify();
   }
 
   /** Takes back what was not begun. */
@@ -104,18 +104,8 @@ export class Turn<Item, Context> {
   }
 
   /** Waits until something is so, but not longer than this. Answers whether it is. */
-  async when(isSo: () => boolean, withinMs: number): Promise<boolean> {
-    if (isSo()) return true;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const watch = () => {
-      if (isSo()) resolve();
-    };
-    this.#watchers.add(watch);
-    const timer = setTimeout(resolve, Math.min(NEVER_MS, Math.max(0, withinMs)));
-    await promise;
-    clearTimeout(timer);
-    this.#watchers.delete(watch);
-    return isSo();
+  when(isSo: () => boolean, withinMs: number): Promise<boolean> {
+    return this.#watchers.when(isSo, withinMs);
   }
 
   /** The same, for as long as anything ends: not when nothing has for so long. */
@@ -135,11 +125,7 @@ export class Turn<Item, Context> {
 
   #begin(): void {
     while (this.#hasLane && this.#waiting.length > 0) void this.#run();
-    this.#notify();
-  }
-
-  #notify(): void {
-    for (const watch of this.#watchers) watch();
+    this.#watchers.notify();
   }
 
   async #run(): Promise<void> {

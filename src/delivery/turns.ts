@@ -1,4 +1,4 @@
-import { NEVER_MS } from './turn.ts';
+import { NEVER_MS } from '../base/watchers.ts';
 import type { Load, Turn } from './turn.ts';
 
 /** How many providers may have hand-offs in one process, most of them hanging. */

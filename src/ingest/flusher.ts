@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { isDatabaseDown } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
+import { Watchers } from '../base/watchers.ts';
 
 /** How many events one transaction stores at most. */
 export const FLUSH_EVENTS_MAX = 500;
@@ -26,7 +27,7 @@ type Queue<Item, Stored> = {
   /** How many requests there seem to be at a time: in flight, waiting, or asking again any moment. */
   about: number;
   /** Told of every request that comes while the next flush gathers. */
-  onWaiting: () => void;
+  watchers: Watchers;
 };
 /** How much of the requests of a moment ago are still expected. */
 const STILL_ABOUT = 0.9;
@@ -74,9 +75,9 @@ export class Flusher<Item, Stored> {
     this.#queuedBytes += bytes;
     return new Promise((resolve, reject) => {
       const known = this.#queues.get(projectId);
-      const queue = known ?? { waiting: [], about: 0, onWaiting: () => {} };
+      const queue = known ?? { waiting: [], about: 0, watchers: new Watchers() };
       queue.waiting.push({ items, bytes, resolve, reject });
-      queue.onWaiting();
+      queue.watchers.notify();
       if (known) return;
       this.#queues.set(projectId, queue);
       void this.#drain(projectId, queue);
@@ -100,16 +101,7 @@ export class Flusher<Item, Stored> {
     queue.about = Math.max(answered + queue.waiting.length, Math.floor(queue.about * STILL_ABOUT));
     const isEnough = (): boolean => queue.waiting.length >= queue.about / 2;
     await turn();
-    if (isEnough()) return;
-    await new Promise<void>((resolve) => {
-      const giveUp = setTimeout(resolve, GATHER_MS);
-      queue.onWaiting = () => {
-        if (!isEnough()) return;
-        clearTimeout(giveUp);
-        resolve();
-      };
-    });
-    queue.onWaiting = () => {};
+    await queue.watchers.when(isEnough, GATHER_MS);
   }
 
   /** Whole requests, so that each is stored in one transaction or not at all. */

@@ -6,7 +6,7 @@ import * as qp from 'nodemailer/lib/qp';
 /** An address with a name, which may be empty. */
 type Address = { name: string; address: string };
 /** A value that goes out exactly as it is, folded or not: nobody encodes it, so nobody checks it either. */
-export type Prepared = { prepared: true; value: string; foldLines?: true };
+export type Prepared = { value: string; isFolded?: true };
 export type Fields = Readonly<Record<string, string | Address | Prepared>>;
 
 /** Knows how names, addresses and words go into headers (RFC 2047, RFC 5322 §3.4); it is never sent itself. */
@@ -16,7 +16,7 @@ const words = new MimeNode();
 const toField = (name: string, value: Fields[string]): string => {
   if (typeof value === 'string' || 'address' in value)
     return foldLines(`${name}: ${words.encodeHeaderValue(name, value)}`);
-  return value.foldLines ? foldLines(`${name}: ${value.value}`) : `${name}: ${value.value}`;
+  return value.isFolded ? foldLines(`${name}: ${value.value}`) : `${name}: ${value.value}`;
 };
 
 /** RFC 2045 §6.7 and §6.8. */

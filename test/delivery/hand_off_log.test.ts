@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
+import { NEVER_MS } from '../../src/base/watchers.ts';
 import { HandOffLog } from '../../src/delivery/hand_off_log.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
 import { testDatabase } from '../support/database.ts';
@@ -109,9 +111,6 @@ const accepted = (sendId: string) =>
     providerMessageId: null,
     retryAfterSeconds: null,
   }) as const;
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-/** So long that whoever waits for its end does not come to it here. */
-const NEVER_MS = 2 ** 31 - 1;
 
 /** How many sends each commit of a project has ended. */
 const endsOf = async (projectId: string): Promise<number[]> => {
@@ -129,8 +128,8 @@ test('a commit waits for hand-offs that are under way, and goes as soon as none 
   const written: Promise<unknown>[] = [];
   for (const { sendId } of rest) {
     written.push(log.end(accepted(sendId)));
-    await nextTurn();
-    await nextTurn();
+    await turn();
+    await turn();
   }
   if (fresh) written.push(log.begin(fresh));
   await Promise.all(written);
