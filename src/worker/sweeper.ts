@@ -142,7 +142,11 @@ export const startSweeper = (deps: Deps, client: pg.Client, ownId: string): Swee
   let running: Promise<void> = Promise.resolve();
   let isBusy = false;
   const timer = setInterval(() => {
-    if (isBusy) return;
+    if (isBusy) {
+      // A sweep may wait for other connections for long; who says nothing meanwhile is taken for frozen.
+      client.query('select').catch(() => {});
+      return;
+    }
     isBusy = true;
     running = sweep(deps, client, ownId)
       .catch((error: unknown) =>

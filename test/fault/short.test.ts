@@ -49,7 +49,7 @@ describe.each([
       const ran = await run({ seed, forMs: 'once', faults: shortest });
       const broken = listBroken(ran);
       if (broken.length > 0) report(ran, shortest);
-      expect(broken, `seed=${seed}`).toEqual([]);
+      expect(broken, `seed=${seed}: ${broken.join('; ')}`).toEqual([]);
       // Nothing is shown by a run in which nothing happened.
       for (const { id } of shortest) expect([id, ran.injected.get(id)?.times]).toEqual([id, 1]);
       expect(ran.messages).toBeGreaterThan(0);
