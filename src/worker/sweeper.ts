@@ -135,18 +135,13 @@ const sweep = async (deps: Deps, client: pg.Client, ownId: string): Promise<void
 export type Sweeper = { stop: () => Promise<void> };
 
 /**
- * Sweeps every two seconds while this process leads, until stopped, over a connection of its own: a
+ * Sweeps at once and every two seconds while this process leads, until stopped, over a connection of its own: a
  * long sweep must not hold up the heartbeat. A sweep that fails is tried again.
  */
 export const startSweeper = (deps: Deps, client: pg.Client, ownId: string): Sweeper => {
-  let running: Promise<void> = Promise.resolve();
+  let running = Promise.resolve();
   let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) {
-      // A sweep may wait for other connections for long; who says nothing meanwhile is taken for frozen.
-      client.query('select').catch(() => {});
-      return;
-    }
+  const begin = (): void => {
     isBusy = true;
     running = sweep(deps, client, ownId)
       .catch((error: unknown) =>
@@ -155,6 +150,13 @@ export const startSweeper = (deps: Deps, client: pg.Client, ownId: string): Swee
       .finally(() => {
         isBusy = false;
       });
+  };
+  // Whoever comes after a crash gives back what those before them held.
+  begin();
+  const timer = setInterval(() => {
+    // A sweep may wait for other connections for long; who says nothing meanwhile is taken for frozen.
+    if (isBusy) client.query('select').catch(() => {});
+    else begin();
   }, SWEEP_EVERY_MS);
   return {
     stop: async () => {

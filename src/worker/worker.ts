@@ -6,12 +6,15 @@ import pg from 'pg';
 import type { Deps } from '../base/deps.ts';
 import { loadTasks } from '../base/task.ts';
 import { queueUrl } from '../base/roles.ts';
+import { NEVER_MS, Watchers } from '../base/watchers.ts';
 import { keepMonths } from '../ingest/ingest.ts';
 import { Liveness, openSession } from './liveness.ts';
 import { startSweeper } from './sweeper.ts';
 
 const TASKS_FOLDER = join(import.meta.dirname, '..', '..', 'tasks');
 const CONNECTIONS_BESIDES_JOBS = 4;
+/** How long a queue that stops has, once its jobs have ended, to write that down. */
+const NOTE_MS = 2_000;
 
 const levels = { error: 'error', warning: 'warn', info: 'debug', debug: 'trace' } as const;
 
@@ -36,6 +39,40 @@ const openPool = ({ config, log }: Deps, url: string): pg.Pool => {
   return pool;
 };
 
+/** The jobs of the queue that are under way. */
+class UnderWay {
+  readonly #watchers = new Watchers();
+  #count = 0;
+
+  constructor(events: WorkerEvents) {
+    const onEnd = () => {
+      this.#count -= 1;
+      this.#watchers.notify();
+    };
+    events.on('job:start', () => (this.#count += 1));
+    events.on('job:success', onEnd);
+    events.on('job:error', onEnd);
+  }
+
+  /**
+   * Waits for a queue that stops: for its jobs as long as they take, for itself a moment. One that lost its connections
+   * while several jobs ended would never stop (https://github.com/graphile/worker/issues/636); what it did not write
+   * down is given back by the sweeper.
+   */
+  async end(stopped: Promise<unknown>): Promise<void> {
+    let isStopped = false;
+    const note = () => {
+      isStopped = true;
+      this.#watchers.notify();
+    };
+    stopped.then(note, note);
+    do {
+      await this.#watchers.when(() => this.#count === 0, NEVER_MS);
+      await this.#watchers.when(() => isStopped, NOTE_MS);
+    } while (this.#count > 0);
+  }
+}
+
 export type Worker = { stop: () => Promise<void> };
 
 /**
@@ -52,6 +89,9 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
   await keepMonths(liveness.client, deps.config);
   const pool = openPool(deps, url);
   const events = new EventEmitter() as WorkerEvents;
+  const jobs = new UnderWay(events);
+  // It takes no more jobs from then on, but may never say that it has stopped.
+  events.once('pool:fatalError', () => onLost('queue could not write down what was done'));
   const held = new Promise<void>((resolve, reject) => {
     events.once('pool:create', ({ workerPool }) => {
       liveness.hold(workerPool.id).then(resolve, reject);
@@ -94,11 +134,11 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
     stop: async () => {
       stopping.abort();
       await sweeper.stop();
-      await runner.stop();
+      await jobs.end(runner.stop());
       // Signed on until what has begun has ended: whoever is killed before that must be found dead.
       await deps.resources.close();
       await liveness.close();
-      await pool.end();
+      await jobs.end(pool.end());
     },
   };
 };

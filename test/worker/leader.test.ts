@@ -77,6 +77,31 @@ test(
 );
 
 test(
+  'a worker that cannot write down what was done ends itself, and another does it again',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const worker = await world.start('worker');
+    const countJobs = async (): Promise<number> =>
+      (await world.owner.query('select from graphile_worker._private_jobs')).rowCount ?? 0;
+    await world.owner.query(`
+      create function public.refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
+      create trigger refuse before delete on graphile_worker._private_jobs
+        for each row execute function public.refuse()`);
+    // Several end at the same time: after the second the queue itself waits for ever.
+    await world.owner.query(
+      `select graphile_worker.add_job('ingest/process_events', json_build_object('project_id', gen_random_uuid()))
+      from generate_series(1, 40)`,
+    );
+    expect(await until('it ends itself', () => worker.child.exitCode)).toBe(1);
+    expect(await countJobs()).toBeGreaterThan(0);
+    await world.owner.query('drop function public.refuse cascade');
+    const other = await world.start('worker');
+    await until('nothing is left', async () => (await countJobs()) === 0);
+    await other.stop();
+  },
+);
+
+test(
   'a row that somebody holds stops the sweep of nobody else',
   { timeout: TEST_TIMEOUT_MS },
   async () => {
