@@ -39,7 +39,7 @@ const finish = <T>(scope: Scope, flushIds: string[], work: Work<T>) =>
     { mayTimeOut: true },
   );
 
-/** Has flushes done; `taken` gets what came of it. Answers whether to go on: not after one that alone was too slow. */
+/** Has flushes done; `taken` gets what came of it. Answers whether to go on: not after what was too slow. */
 const take = async <T>(
   scope: Scope,
   flushIds: string[],
@@ -63,7 +63,7 @@ const take = async <T>(
     taken.isMore ||= from + size < flushIds.length;
     return false;
   }
-  return true;
+  return !isTimeout(together.error);
 };
 
 /**
@@ -71,8 +71,8 @@ const take = async <T>(
  * and where those fail each alone. One that fails alone is split, and its halves are taken next; so each event is
  * done in the end but those that fail by themselves. They wait, longer each time, and are never given up.
  *
- * To take too long is to fail, too. But after one that alone took too long the others are left for the
- * next: so a transaction waits for time-outs three times at most, however many flushes are slow.
+ * To take too long is to fail, too. But after one that alone took too long, and after some that did together, the
+ * others are left for the next: so a transaction waits for time-outs three times at most, however many are slow.
  */
 export const takeFlushes = async <T>(scope: Scope, work: Work<T>): Promise<Taken<T>> => {
   const flushIds = await claimFlushes(scope, CLAIM_FLUSHES_MAX);

@@ -16,14 +16,18 @@ const database = testDatabase();
 /** What a statement may take here, and how long whoever is slow takes: for ever, as far as that goes. */
 const TIMEOUT_MS = 300;
 const SLOW_SECONDS = 3_600;
+/** What is heavy takes so long that one is in time, and a piece of them is not. */
+const HEAVY_SECONDS = 0.05;
 const TAKES_MAX = 60;
 
 beforeAll(async () => {
   await database.owner.query(`
     create function public.sleep() returns trigger language plpgsql as $$
-    begin perform pg_sleep(${SLOW_SECONDS}); return new; end $$;
+    begin perform pg_sleep(tg_argv[0]::float8); return new; end $$;
     create trigger sleep before insert on identity.identities
-      for each row when (new.value like 'slow%') execute function public.sleep();`);
+      for each row when (new.value like 'slow%') execute function public.sleep(${SLOW_SECONDS});
+    create trigger rest before insert on identity.identities
+      for each row when (new.value like 'heavy%') execute function public.sleep(${HEAVY_SECONDS});`);
 });
 
 const flush = (projectId: string, people: string[]) =>
@@ -106,6 +110,15 @@ test.each([
     expect(tried).toHaveLength(1);
   },
 );
+
+test('of flushes that are too slow together and not alone one piece is done, the rest are left', async () => {
+  const projectId = newId();
+  for (let at = 0; at < 3 * PIECE_FLUSHES; at += 1) await flush(projectId, [`heavy-${at}`]);
+  const { done, failed, isMore } = await take(projectId);
+  expect([done.length, failed, isMore]).toEqual([PIECE_FLUSHES, [], true]);
+  await drain(projectId);
+  expect(await waiting(projectId)).toEqual([]);
+});
 
 test('of many flushes those before it are done in the same transaction, a piece at a time', async () => {
   const projectId = newId();
