@@ -2,23 +2,13 @@ import { attempt, isTimeout } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
-import { FLUSH_EVENTS_MAX } from './flusher.ts';
-import {
-  CLAIM_EVENTS_MAX,
-  claimFlushes,
-  deleteFlushes,
-  postponeFlush,
-  splitFlush,
-} from './queries.ts';
-import type { Postponed } from './queries.ts';
+import { claimFlushes, deleteFlushes, postponeFlush, splitFlush } from './flush_queries.ts';
+import type { Postponed } from './flush_queries.ts';
 
 /** How many flushes one transaction of the worker takes, of `CLAIM_EVENTS_MAX` events at most. */
 export const CLAIM_FLUSHES_MAX = 100;
 /** How many of them it takes at a time when all of them together fail. */
 export const PIECE_FLUSHES = 10;
-
-/** Of so many full ones there may be more than fitted. */
-const FULL_FLUSHES = CLAIM_EVENTS_MAX / FLUSH_EVENTS_MAX;
 
 type Work<T> = (scope: Scope, flushIds: string[]) => Promise<T>;
 
@@ -75,8 +65,8 @@ const take = async <T>(
  * others are left for the next: so a transaction waits for time-outs three times at most, however many are slow.
  */
 export const takeFlushes = async <T>(scope: Scope, work: Work<T>): Promise<Taken<T>> => {
-  const flushIds = await claimFlushes(scope, CLAIM_FLUSHES_MAX);
-  const taken: Taken<T> = { done: [], failed: [], isMore: flushIds.length >= FULL_FLUSHES };
+  const { flushIds, isMore } = await claimFlushes(scope, CLAIM_FLUSHES_MAX);
+  const taken: Taken<T> = { done: [], failed: [], isMore };
   if (flushIds.length > 0) await take(scope, flushIds, work, taken);
   return taken;
 };

@@ -8,7 +8,6 @@ const Accepted = z.strictObject({
   stored_ids: z.array(z.uuid()),
   duplicates: z.array(z.boolean()),
 });
-const FlushId = z.strictObject({ claim_flushes: z.uuid() });
 /** An event as it is kept. */
 export const Event = z.strictObject({
   event_id: z.uuid(),
@@ -92,65 +91,6 @@ export const listConflicts = (
     limit ${limit}
   `);
 };
-
-/** How many events the flushes of one claim hold together, the last of them perhaps more: ten full flushes. */
-export const CLAIM_EVENTS_MAX = 5_000;
-
-export const claimFlushes = async (
-  { tx, projectId }: Scope,
-  flushesMax: number,
-  eventsMax = CLAIM_EVENTS_MAX,
-): Promise<string[]> => {
-  const rows = await tx.any(sql.type(FlushId)`
-    select claim_flushes
-    from ingest.claim_flushes(project_id => ${projectId}, flushes_max => ${flushesMax}, events_max => ${eventsMax})
-  `);
-  return rows.map((row) => row.claim_flushes);
-};
-
-export const deleteFlushes = ({ tx, projectId }: Scope, flushIds: string[]) =>
-  tx.query(sql.unsafe`
-    delete from ingest.pending
-    where project_id = ${projectId} and flush_id = any (${sql.array(flushIds, 'uuid')})
-  `);
-
-const IsSplit = z.strictObject({ split_flush: z.boolean() });
-
-/** Puts two halves in the place of a flush of several events; answers whether it held several. */
-export const splitFlush = async (
-  { tx, projectId }: Scope,
-  flushId: string,
-  [firstId, secondId]: [string, string],
-): Promise<boolean> => {
-  const { split_flush } = await tx.one(sql.type(IsSplit)`
-    select split_flush from ingest.split_flush(
-      project_id => ${projectId}, flush_id => ${flushId}, first_id => ${firstId}, second_id => ${secondId}
-    )
-  `);
-  return split_flush;
-};
-
-export const POSTPONE_MAX_SECONDS = 3_600;
-/** Twice as long any more often than this is more than the most. */
-const DOUBLINGS_MAX = 12;
-
-const Postponed = z.strictObject({
-  event_id: z.uuid(),
-  failure_count: z.int(),
-  retry_at: z.date(),
-});
-export type Postponed = z.output<typeof Postponed>;
-
-/** Puts a flush of one event off, for a second and twice as long each time, at most for an hour. */
-export const postponeFlush = ({ tx, projectId }: Scope, flushId: string) =>
-  tx.one(sql.type(Postponed)`
-    update ingest.pending
-    set failure_count = failure_count + 1,
-      retry_at = statement_timestamp()
-        + make_interval(secs => least(2 ^ least(failure_count, ${DOUBLINGS_MAX}), ${POSTPONE_MAX_SECONDS}))
-    where project_id = ${projectId} and flush_id = ${flushId}
-    returning event_ids[1] as event_id, failure_count, retry_at
-  `);
 
 /** An event as people see it on a timeline. */
 export const Entry = Event.omit({ name: true }).extend({ event: z.string() });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { acceptEvents, claimFlushes } from '../../src/ingest/queries.ts';
+import { claimFlushes } from '../../src/ingest/flush_queries.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newEvent } from './some_events.ts';
@@ -14,7 +15,11 @@ const flush = async (projectId: string, count: number): Promise<string[]> => {
   return ids;
 };
 const claim = (projectId: string, flushesMax: number) =>
-  inProject(database.deps, projectId, (scope) => claimFlushes(scope, flushesMax));
+  inProject(
+    database.deps,
+    projectId,
+    async (scope) => (await claimFlushes(scope, flushesMax)).flushIds,
+  );
 
 test('the oldest flushes come first, at most so many', async () => {
   const projectId = newId();
@@ -34,14 +39,28 @@ test('no further one is taken once they hold so many events; nor is it kept from
   }
   const take = (eventsMax: number) =>
     inProject(database.deps, projectId, async (scope) => {
-      const taken = await claimFlushes(scope, 10, eventsMax);
-      return { taken, left: await claim(projectId, 10) };
+      const { flushIds, isMore } = await claimFlushes(scope, 10, eventsMax);
+      return { taken: flushIds, isMore, left: await claim(projectId, 10) };
     });
   const bounds = { 1: 1, 3: 1, 4: 2, 5: 3, 6: 3, 7: 4 };
   for (const [eventsMax, count] of Object.entries(bounds)) {
     const claimed = await take(Number(eventsMax));
-    expect(claimed, eventsMax).toEqual({ taken: ids.slice(0, count), left: ids.slice(count) });
+    const [taken, left] = [ids.slice(0, count), ids.slice(count)];
+    expect(claimed, eventsMax).toEqual({ taken, isMore: true, left });
   }
+  expect(await take(8)).toEqual({ taken: ids, isMore: false, left: [] });
+});
+
+test('there may be more once it has taken as many as it may, and else there is none', async () => {
+  const projectId = newId();
+  await flush(projectId, 3);
+  const isMore = (flushesMax: number) =>
+    inProject(
+      database.deps,
+      projectId,
+      async (scope) => (await claimFlushes(scope, flushesMax)).isMore,
+    );
+  expect([await isMore(2), await isMore(3), await isMore(4)]).toEqual([true, true, false]);
 });
 
 test('a flush that was postponed is passed over until its time has come', async () => {

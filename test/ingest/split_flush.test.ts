@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { acceptEvents, claimFlushes, splitFlush } from '../../src/ingest/queries.ts';
+import { claimFlushes, splitFlush } from '../../src/ingest/flush_queries.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newEvent, YEAR } from './some_events.ts';
@@ -66,7 +67,7 @@ test('halves are due at once, and taken after whatever waits already', async () 
   const halves: [string, string] = [newId(), newId()];
   await split(projectId, first.flushId, halves);
   const claimed = await inProject(database.deps, projectId, (scope) => claimFlushes(scope, 10));
-  expect(claimed).toEqual([second.flushId, ...halves]);
+  expect(claimed.flushIds).toEqual([second.flushId, ...halves]);
 });
 
 test('two who split one flush at once: the second waits and finds it gone', async () => {

@@ -1,7 +1,7 @@
 // An erased device is gone from the events of others, which only remember it.
 import { expect, test } from 'vitest';
 import { ERASE_EVENTS_MAX } from '../../src/ingest/erase.ts';
-import { claimFlushes, deleteFlushes } from '../../src/ingest/queries.ts';
+import { claimFlushes, deleteFlushes } from '../../src/ingest/flush_queries.ts';
 import { countErased, seeEvents } from '../../src/profiles/profiles.ts';
 import { untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
@@ -62,7 +62,7 @@ test('whoever processed a device’s events before it was asked for is waited fo
   await track({ external_id: 'bob', anonymous_id: device, occurred_at: hoursAgo(2) });
   const [held, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const working = within(async (scope) => {
-    const flushIds = await claimFlushes(scope, FLUSHES);
+    const { flushIds } = await claimFlushes(scope, FLUSHES);
     await seeEvents(scope, flushIds, await countErased(scope));
     await deleteFlushes(scope, flushIds);
     seen.resolve();
