@@ -40,6 +40,8 @@ const ENCODED_WORD_BYTES_MAX = 45;
 export const LINE_BYTES_MAX = 998;
 /** A word that cannot be folded at a blank; encoded, it is of words that can. */
 const LONG_WORD = /\S{200}/;
+/** Folded, so many would be a line of nothing else, which none may be (RFC 5322 §3.2.2): some take it for the end. */
+const LONG_BLANK = /\s{60}/;
 
 /** A text as encoded words (RFC 2047), no character of which is cut in two. */
 const toEncodedWords = (text: string): string => {
@@ -57,7 +59,7 @@ const toEncodedWords = (text: string): string => {
  * itself: whoever's name is in it must not choose how it is read.
  */
 const toSubjectHeader = (subject: string) =>
-  subject.includes('=?') || LONG_WORD.test(subject)
+  subject.includes('=?') || LONG_WORD.test(subject) || LONG_BLANK.test(subject)
     ? ({ value: toEncodedWords(subject), isFolded: true } as const)
     : subject;
 

@@ -141,6 +141,18 @@ describe('lines', () => {
     if (want.html !== undefined) expect(mail.html?.trim()).toBe(want.html.trim());
   });
 
+  test.each([
+    ['blanks', ' '.repeat(200)],
+    ['tabs', '\t'.repeat(200)],
+    ['blanks after other letters', `ü${' '.repeat(200)}`],
+  ])('no line of a header is %s alone, which may be taken for its end', async (_what, blanks) => {
+    const subject = `Hello${blanks}Ann`;
+    const raw = build({ content: { subject } });
+    const [head = ''] = raw.toString().split('\r\n\r\n');
+    for (const line of head.split('\r\n')) expect(line).toMatch(/\S/);
+    expect((await PostalMime.parse(raw)).subject).toBe(subject);
+  });
+
   test('every line ends in CRLF, whatever the content had', async () => {
     const mixed = 'a\nb\rc\r\nd\r\re';
     const raw = build({ content: { text: mixed, html: mixed } });
