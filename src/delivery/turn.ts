@@ -120,7 +120,8 @@ export class Turn<Item, Context> {
 
   get #hasLane(): boolean {
     const trackedMax = TRACKED_PER_LANE_MAX * this.#lanesMax;
-    return this.#busy < this.#lanesMax && this.#tracked < trackedMax;
+    // What is under way is tracked next.
+    return this.#busy < this.#lanesMax && this.#busy + this.#tracked < trackedMax;
   }
 
   #begin(): void {

@@ -64,6 +64,24 @@ describe('a turn', () => {
     expect(await ended(turn)).toBe(true);
   });
 
+  test('tracks no more than it may, whenever what is tracked began', async () => {
+    const { begun, turn } = heldTurn();
+    const written = Promise.withResolvers<void>();
+    const most = TRACKED_PER_LANE_MAX * LANES;
+    for (let at = 0; at < most - 1; at += 1) turn.track(written.promise);
+    turn.add([1, 2]);
+    for (const { end } of begun) {
+      turn.track(written.promise);
+      end();
+    }
+    await turn.when(() => turn.load.busy === 0, FOREVER_MS);
+    expect(turn.load).toEqual({ busy: 0, waiting: 1, tracked: most });
+    written.resolve();
+    await turn.when(() => begun.length === 2, FOREVER_MS);
+    begun[1]?.end();
+    expect(await ended(turn)).toBe(true);
+  });
+
   test('waits no longer than it is told', async () => {
     const { turn } = heldTurn();
     turn.add([1]);
