@@ -26,10 +26,8 @@ const ready: Ready = {
   },
 };
 
-/** Plans one send for each template, leases them all and prepares them. */
-const prepared = async (first: string | Partial<NewSend>, ...others: string[]) => {
-  const templates = typeof first === 'string' ? [first, ...others] : others;
-  const given = typeof first === 'string' ? {} : first;
+/** Plans one send for each template, and leases them all. */
+const leased = async (given: Partial<NewSend>, templates: readonly string[]) => {
   const person = await newPerson(database);
   await tell(database, person, { traits: { name: 'Ann', email: 'ann@example.com' } });
   const { projectId } = person;
@@ -50,14 +48,16 @@ const prepared = async (first: string | Partial<NewSend>, ...others: string[]) =
     await sends.plan(send);
     ids.push(send.sendId);
   }
-  const claimed = await sends.claim(providerId);
-  const { built: made } = await prepareSends(database.deps, {
-    projectId,
-    owner: OWNER,
-    ready,
-    claimed,
-  });
-  return { projectId, sends, ids, made };
+  return { projectId, sends, ids, claimed: await sends.claim(providerId) };
+};
+
+/** The same, and prepares them. */
+const prepared = async (first: string | Partial<NewSend>, ...others: string[]) => {
+  const isPlain = typeof first === 'string';
+  const made = await leased(isPlain ? {} : first, isPlain ? [first, ...others] : others);
+  const { projectId, sends, ids, claimed } = made;
+  const { built } = await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
+  return { projectId, sends, ids, made: built };
 };
 
 test('a leased send becomes a message, and what will be sent is kept', async () => {
@@ -121,6 +121,29 @@ test.each([
     status_reason: expect.any(String),
     lease_owner: null,
   });
+});
+
+test('after a large message others have their turn, before the next is put together', async () => {
+  const large = `<p>${'large '.repeat(16_000)}</p>`;
+  const { projectId, claimed } = await leased({}, [large, large, large]);
+  let turns = 0;
+  let next = setImmediate(function turn() {
+    turns += 1;
+    next = setImmediate(turn);
+  });
+  const begun: number[] = [];
+  const watched = {
+    ...ready,
+    get sender() {
+      begun.push(turns);
+      return ready.sender;
+    },
+  };
+  const batch = { projectId, owner: OWNER, ready: watched, claimed };
+  const { built } = await prepareSends(database.deps, batch);
+  clearImmediate(next);
+  expect(built).toHaveLength(3);
+  expect(new Set(begun).size).toBe(3);
 });
 
 test('a template that is gone ends its send', async () => {
