@@ -164,9 +164,8 @@ const fill = async (
     if (turning.signal.aborted) return false;
     turn.isAskedAgain = false;
     const found = await fillOnce(turning, turn);
-    const enough = found === 'more' ? WAITING_SENDS_LOW : 0;
-    const isLow = () =>
-      found === 'more' ? turn.waitingCount <= enough : turn.isIdle || turn.isAskedAgain;
+    const isMore = () => found === 'more' || turn.isAskedAgain;
+    const isLow = () => turn.isIdle || (isMore() && turn.waitingCount <= WAITING_SENDS_LOW);
     const isOver = () => isLow() || isWanted();
     if (!(await turn.whileItGoesOn(isOver, leftMs(), STALL_MS))) return leave(turn);
     if (isWanted()) return makeRoom(turn, found);

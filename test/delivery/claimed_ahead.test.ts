@@ -1,0 +1,100 @@
+// A relay that is slow has few claimed ahead of it, however many are planned meanwhile, and however often.
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeAll, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { listQueues } from '../../src/base/memory_queues.ts';
+import * as delivery from '../../src/delivery/delivery.ts';
+import { TURNS_MAX } from '../../src/delivery/turns.ts';
+import { takeBounce } from '../../src/feedback/feedback.ts';
+import { insertProfiles } from '../../src/profiles/queries.ts';
+import { saveProvider } from '../../src/providers/providers.ts';
+import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { testDatabase } from '../support/database.ts';
+import { smtpSink } from '../support/smtp_sink.ts';
+import { until } from '../support/until.ts';
+
+const TEST_TIMEOUT_MS = 60_000;
+/** Fewer than one claim takes: after each there seems to be no more. */
+const PLANNED = 90;
+const TIMES = 4;
+/** Slow, and not so slow that nothing ends for a while. */
+const ANSWER_MS = 150;
+
+const database = testDatabase();
+const sink = smtpSink();
+const projectId = newId();
+const profileId = newId();
+let providerId: string;
+let templateId: string;
+
+const plan = () =>
+  inProject(database.deps, projectId, async (scope) => {
+    for (let at = 0; at < PLANNED; at += 1)
+      await delivery.plan(scope, {
+        automationId: newId(),
+        runId: newId(),
+        stepId: 'x',
+        identityId: null,
+        profileId,
+        providerId,
+        templateId,
+        templateVersion: 1,
+        eventId: newId(),
+        eventOccurredAt: new Date(),
+        recipient: `person-${at}@people.test`,
+      });
+  });
+
+const untilClaimed = () =>
+  until('all are claimed', async () => {
+    const { rowCount } = await database.owner.query(
+      "select from delivery.sends where status = 'queued' and lease_owner is null limit 1",
+    );
+    return rowCount === 0;
+  });
+
+beforeAll(async () => {
+  const from = { from_email: 'hello@shop.test', from_name: null, reply_to: null };
+  const record = { display_name: 'Sink', ...from, ...sink.settings };
+  providerId = await saveProvider(database.deps, projectId, record);
+  await inProject(database.deps, projectId, async (scope) => {
+    const text = { name: 'x', subject: 'Hello', html: '<p>Hello</p>', text: null };
+    templateId = await saveTemplate(scope, text);
+    await insertProfiles(scope, [profileId], null);
+  });
+  sink.play('end', { delayMs: ANSWER_MS });
+}, TEST_TIMEOUT_MS);
+
+test(
+  'whoever hints at more has no more claimed than may wait',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const stopping = new AbortController();
+    const turning = { projectId, providerId, owner: 'w', signal: stopping.signal, takeBounce };
+    await plan();
+    const feed = async (): Promise<void> => {
+      for (; !stopping.signal.aborted; await turn())
+        await delivery.sendQueued(database.deps, turning);
+    };
+    const feeding = feed();
+    const queue = () => listQueues(database.deps).get('sends');
+    let most = 0;
+    let next = setImmediate(function look() {
+      most = Math.max(most, queue()?.size() ?? 0);
+      next = setImmediate(look);
+    });
+    await untilClaimed();
+    for (let times = 1; times < TIMES; times += 1) {
+      await plan();
+      await delivery.sendQueued(database.deps, turning);
+      await untilClaimed();
+    }
+    clearImmediate(next);
+    stopping.abort();
+    await feeding;
+    const max = (queue()?.max ?? 0) / TURNS_MAX;
+    expect(most).toBeGreaterThan(max / 2);
+    expect(most).toBeLessThanOrEqual(max);
+  },
+);
