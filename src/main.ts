@@ -31,11 +31,10 @@ const tellHeld = async (deps: Deps): Promise<void> => {
   }
 };
 
+type Close = (how: { isAsked: boolean; hurry: AbortSignal }) => Promise<void>;
+
 /** Starts what the role asks for; answers how to stop it, in order, and without notice once the signal says so. */
-const start = async (
-  deps: Deps,
-  stop: (why: string, exitCode: number) => void,
-): Promise<(hurry: AbortSignal) => Promise<void>> => {
+const start = async (deps: Deps, stop: (why: string, exitCode: number) => void): Promise<Close> => {
   const { role, stopNoticeMs } = deps.config;
   const readiness = { isDraining: false };
   await tellHeld(deps);
@@ -45,11 +44,14 @@ const start = async (
   deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');
   // Whoever started us with a channel is told, whatever the log level.
   process.send?.({ ready: { port: api.port } });
-  return async (hurry) => {
+  return async ({ isAsked, hurry }) => {
     readiness.isDraining = true;
     // Whoever asks /readyz now and then sends requests until it has asked again: they are answered.
     if (role !== 'worker') await wait(stopNoticeMs, undefined, { signal: hurry }).catch(() => {});
-    await Promise.all([api.close(), worker?.stop()]);
+    const stopped = worker?.stop();
+    // A worker that lost Postgres waits for it to end what it began; until then requests are answered, if only by 503.
+    if (!isAsked) await stopped;
+    await Promise.all([api.close(), stopped]);
     await deps.resources.close();
     await deps.db.end();
   };
@@ -63,7 +65,7 @@ const main = async (): Promise<void> => {
   const config = readConfig();
   armFailpoint(config.failpoint);
   const deps = await openDeps(config);
-  let close: ((hurry: AbortSignal) => Promise<void>) | undefined;
+  let close: Close | undefined;
   let isStopping = false;
   const hurry = new AbortController();
   const stop = (why: string, exitCode: number, isAsked = false): void => {
@@ -71,13 +73,18 @@ const main = async (): Promise<void> => {
     if (isStopping || !isAsked) hurry.abort();
     if (isStopping) return;
     isStopping = true;
+    const end = (code: number): void => {
+      // The last word of whoever ends by itself: whoever starts it again tells it.
+      if (!isAsked && code !== 0) deps.log.error(why);
+      process.exit(code);
+    };
     deps.log.info({ why }, 'stopping');
-    setTimeout(() => process.exit(1), config.stopNoticeMs + STOP_TIMEOUT_MS).unref();
-    void Promise.resolve(close?.(hurry.signal)).then(
-      () => process.exit(exitCode),
+    setTimeout(() => end(1), config.stopNoticeMs + STOP_TIMEOUT_MS).unref();
+    void Promise.resolve(close?.({ isAsked, hurry: hurry.signal })).then(
+      () => end(exitCode),
       (error: unknown) => {
         deps.log.error({ err: error }, 'stop failed');
-        process.exit(1);
+        end(1);
       },
     );
   };

@@ -11,7 +11,7 @@ import type { Decision, HandOff, OutcomeRow } from './hand_off_queries.ts';
 import { observeHint } from './observe.ts';
 
 /** What an attempt came to is known here only: writing it is tried until nobody would believe it any more. */
-const OUTCOME_TRIES_MS = [100, 500, 2_000, 5_000, 10_000, 15_000, 20_000, 30_000];
+const OUTCOME_TRIES_MS = [100, 500, 1_000, ...Array.from({ length: 40 }, () => 2_000)];
 
 /**
  * How long a commit waits at most for hand-offs that are under way: what a commit costs by itself is most of it, and
@@ -176,8 +176,8 @@ export class HandOffLog {
   /** Writes one outcome by itself, again and again. */
   async #keep({ sendId }: OutcomeRow, write: Write, first: unknown): Promise<void> {
     let error = first;
+    this.#deps.log.warn({ err: error, send_id: sendId }, 'outcome not written; trying again');
     for (const waitMs of this.#triesMs) {
-      this.#deps.log.warn({ err: error, send_id: sendId }, 'outcome not written; trying again');
       await wait(waitMs);
       try {
         await write();

@@ -6,6 +6,8 @@ import { startService } from './start_service.ts';
 import type { Service } from './start_service.ts';
 
 const RESTART_AFTER_MS = 1_000;
+/** How often it is seen to that Postgres is there: a service that lost it waits for it. */
+const REVIVE_EVERY_MS = 1_000;
 
 export type Everything = { facts: DevFacts; curl: string; stop: () => Promise<void> };
 
@@ -46,8 +48,11 @@ const keepRunning = (
     }
   };
   watch();
+  // What cannot be brought back is said when the service has ended.
+  const reviving = setInterval(() => void revive().catch(() => {}), REVIVE_EVERY_MS);
   return async (): Promise<void> => {
     isStopping = true;
+    clearInterval(reviving);
     clearTimeout(restart);
     await service.stop();
   };

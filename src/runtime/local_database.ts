@@ -15,7 +15,7 @@ export const unmarkKept = (home: Home): Promise<void> => rm(keptFile(home), { fo
 
 export type LocalDatabase = {
   url: string;
-  /** Starts the server again where it was lost. */
+  /** Starts the server again where it was lost; one call after the other. */
   revive: () => Promise<void>;
   close: () => Promise<void>;
 };
@@ -38,5 +38,11 @@ export const openDatabase = async (
     const running = await findLocalPostgres(postgresFolder(home));
     await running?.stop();
   };
-  return { url: server.url, revive: async () => void (await open()), close };
+  let revived = Promise.resolve();
+  const revive = async (): Promise<void> => {
+    if (await findLocalPostgres(postgresFolder(home))) return;
+    say('postgres is gone; starting it again');
+    await open();
+  };
+  return { url: server.url, revive: () => (revived = revived.then(revive, revive)), close };
 };

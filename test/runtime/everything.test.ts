@@ -1,5 +1,15 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sayEnd } from '../../src/runtime/everything.ts';
+import { sayEnd, startEverything } from '../../src/runtime/everything.ts';
+import { readHome } from '../../src/runtime/home.ts';
+import { postgresFolder } from '../../src/runtime/local_database.ts';
+import { findLocalPostgres } from '../../src/runtime/local_postgres.ts';
+import { findFreePort } from '../../src/runtime/scratch_postgres.ts';
+import { until } from '../support/until.ts';
+
+const TEST_TIMEOUT_MS = 180_000;
 
 test('a service that ended is said to have ended how it did, and what it said last', () => {
   expect(sayEnd(null, 'SIGKILL', null)).toBe(
@@ -9,3 +19,31 @@ test('a service that ended is said to have ended how it did, and what it said la
     'the service stopped by itself (exit code 1; queue stopped by itself)',
   );
 });
+
+test(
+  'a Postgres that is lost is brought back, and the service with it',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'trunkline-start-'));
+    const home = readHome({ TRUNKLINE_HOME: folder, PORT: String(await findFreePort()) });
+    const said: string[] = [];
+    const everything = await startEverything(home, (line) => said.push(line));
+    const { base_url, server_key } = everything.facts;
+    const post = () =>
+      fetch(`${base_url}/v1/events`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${server_key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ event: 'seen', external_id: 'ann' }),
+      }).then(
+        ({ status }) => status,
+        () => null,
+      );
+    expect(await post()).toBe(202);
+    const lost = await findLocalPostgres(postgresFolder(home));
+    await lost?.stop('immediate');
+    await until('events are taken again', async () => (await post()) === 202);
+    expect(said).toContain('postgres is gone; starting it again');
+    await everything.stop();
+    await rm(folder, { recursive: true });
+  },
+);

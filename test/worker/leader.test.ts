@@ -121,3 +121,39 @@ test(
     await worker.stop();
   },
 );
+
+test(
+  'whoever is api and worker answers for as long as its worker, which lost its life, ends its jobs',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const both = await world.start('all');
+    const origin = `http://127.0.0.1:${both.port}`;
+    await world.owner.query('begin');
+    await world.owner.query('lock table automations.runs');
+    await world.signUp('waits');
+    await until('a job waits', async () => {
+      const { rowCount } = await world.owner.query(
+        "select from pg_locks where relation = 'automations.runs'::regclass and not granted",
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    await world.owner.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'trunkline-liveness' and datname = current_database()`,
+    );
+    await until('it is stopping', async () => (await fetch(`${origin}/readyz`)).status === 503);
+    const { status } = await fetch(`${origin}/v1/events`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${world.project.server_key}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(signUpOf('late-comer')),
+    });
+    expect(status).toBe(202);
+    expect(both.child.exitCode).toBeNull();
+    await world.owner.query('rollback');
+    expect(await until('it ends', () => both.child.exitCode)).toBe(1);
+    expect(both.lastError()).toBe('liveness connection lost');
+  },
+);
