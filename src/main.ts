@@ -5,7 +5,7 @@ import { openDb } from './base/db.ts';
 import type { Deps } from './base/deps.ts';
 import { armFailpoint } from './base/failpoint.ts';
 import { Keys } from './base/keys.ts';
-import { openLog } from './base/log.ts';
+import { exitFlushed, openLog } from './base/log.ts';
 import { Resources } from './base/resources.ts';
 import { runtimeUrl } from './base/roles.ts';
 import { lookAtSending } from './base/sending.ts';
@@ -76,7 +76,7 @@ const main = async (): Promise<void> => {
     const end = (code: number): void => {
       // The last word of whoever ends by itself: whoever starts it again tells it.
       if (!isAsked && code !== 0) deps.log.error(why);
-      process.exit(code);
+      exitFlushed(deps.log, code);
     };
     deps.log.info({ why }, 'stopping');
     setTimeout(() => end(1), config.stopNoticeMs + STOP_TIMEOUT_MS).unref();

@@ -33,8 +33,11 @@ export const toLogged = (error: unknown): object => {
   };
 };
 
+/** Each line is written as it comes, and `flush` waits for them: without a least length it would not. */
+const openStdout = (): DestinationStream => pino.destination({ dest: 1, minLength: 1 });
+
 /** JSON lines on stdout. Callers log ids, counts and names of reasons, never bodies or addresses. */
-export const openLog = (level: string, to: DestinationStream = pino.destination(1)): Logger =>
+export const openLog = (level: string, to: DestinationStream = openStdout()): Logger =>
   pino(
     {
       level,
@@ -44,3 +47,15 @@ export const openLog = (level: string, to: DestinationStream = pino.destination(
     },
     to,
   );
+
+/** How long whoever ends waits for the reader of their log. */
+const FLUSH_MS = 1_000;
+
+/**
+ * Ends the process once its lines are written, or nobody reads them any more. What is left at an exit is written to
+ * whoever has gone again and again, for ever (https://github.com/pinojs/sonic-boom, `flushSync`).
+ */
+export const exitFlushed = (log: Logger, code: number): void => {
+  setTimeout(() => process.exit(code), FLUSH_MS);
+  log.flush(() => process.exit(code));
+};
