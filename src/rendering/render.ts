@@ -1,7 +1,7 @@
-import { convert } from 'html-to-text';
 import { Liquid } from 'liquidjs';
 import { hasLineBreak, isStorable } from '../base/text.ts';
 import { toReason } from './faults.ts';
+import { toTextPart } from './text_part.ts';
 import type { Variables } from './variables.ts';
 
 export const TEMPLATE_CHARS_MAX = 256 * 1024;
@@ -58,14 +58,6 @@ const toSubject = (text: string): string => {
   }
   return bounded(subject);
 };
-
-/** Headings keep the letters that they have. */
-const AS_WRITTEN = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
-  selector,
-  options: { uppercase: false },
-}));
-
-const toText = (body: string): string => convert(body, { selectors: AS_WRITTEN });
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escapeHtml = (text: string): string =>
@@ -172,7 +164,9 @@ const renderParsed = (parsed: Parsed, variables: Variables, engines: Engines): R
     return written === null ? '' : String(engineOf(engines, part).renderSync(written, variables));
   };
   const body = inPart('html', () => bounded(show('html')));
-  const text = inPart('text', () => bounded(parsed.text === null ? toText(body) : show('text')));
+  const text = inPart('text', () =>
+    bounded(parsed.text === null ? toTextPart(body) : show('text')),
+  );
   const subject = inPart('subject', () => toSubject(show('subject')));
   const html = inPart('preheader', () => bounded(withPreheader(body, show('preheader'))));
   return { subject, html, text };

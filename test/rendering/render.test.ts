@@ -246,6 +246,35 @@ describe('the text part', () => {
     expect(text).toContain('https://shop.example/a');
     expect(text).not.toContain('color:red');
   });
+
+  const derived = async (html: string) => (await rendered({ html, text: null })).text;
+
+  test('has a line for each row of a table, and its cells apart: no amount runs into the next', async () => {
+    const rows = '<tr><th>Item</th><th>Price</th></tr><tr><td>Gadget 2</td><td>3.50</td></tr>';
+    expect(await derived(`<table>${rows}</table>`)).toBe('Item   Price\nGadget 2   3.50');
+    const spread = '<table>\n<tr>\n <td>2 </td>\n <td></td><td> <b>350</b></td>\n</tr>\n</table>';
+    expect(await derived(spread)).toBe('2   350');
+    expect(await derived('<table><td>1</td><td>2</td></table>')).toBe('1 2');
+  });
+
+  test('gives a cell of several lines, which is layout, lines of its own', async () => {
+    const inner = '<table><tr><td>a</td><td>b</td></tr></table>';
+    const html = `<table><tr><td>${inner}</td><td>Ann<br>Lee</td><td>c</td><td>d</td></tr></table>`;
+    expect(await derived(html)).toBe('a   b\n\nAnn\nLee\nc   d');
+  });
+
+  test('keeps links and pictures apart from their neighbours, and full stops with them', async () => {
+    const picture = '<img src="https://x.example/y.png" alt="Logo">';
+    const link = '<a href="mailto:a@b.example">mail</a>';
+    const logo = 'Logo [https://x.example/y.png]';
+    expect(await derived(`${picture}${link}Shop`)).toBe(`${logo} mail [a@b.example] Shop`);
+    expect(await derived(`a${picture}b`)).toBe(`a ${logo} b`);
+    expect(await derived(`${link}${link}`)).toBe('mail [a@b.example] mail [a@b.example]');
+    expect(await derived(`(<b>${link}</b>, ${link}).`)).toBe(
+      '(mail [a@b.example], mail [a@b.example]).',
+    );
+    expect(await derived('<a href="#top">to</a><a>day</a>')).toBe('today');
+  });
 });
 
 test('whatever is rendered can be stored: U+0000 from a filter fails the template, not the batch', async () => {
