@@ -120,7 +120,7 @@ export const examine = async (written: Written): Promise<Examined> => {
   }
   const rendered = renderWhole({ subject, html, text, preheader }, sample);
   if (Array.isArray(rendered)) return { kind: 'refused', issues: rendered };
-  const warnings = listWarnings(rendered, { hasText: text !== null, url: SAMPLE_URL });
+  const warnings = listWarnings(rendered, SAMPLE_URL);
   const variables = [...new Set(mentioned.map(nameOf))].toSorted();
   return { kind: 'good', html, sample, variables, warnings };
 };

@@ -158,21 +158,26 @@ const versions = new ParsedVersions();
 export const renderPart = (part: Part, source: string, variables: Variables): string =>
   inPart(part, () => String(engineOf(strict, part).parseAndRenderSync(source, variables)));
 
-const renderParsed = (parsed: Parsed, variables: Variables, engines: Engines): Rendered => {
+/** `hasText`: whether the text is the template's own. A blank one is none, as a blank preheader is. */
+const renderParsed = (
+  parsed: Parsed,
+  variables: Variables,
+  engines: Engines,
+): { message: Rendered; hasText: boolean } => {
   const show = (part: Part): string => {
     const written = parsed[part];
     return written === null ? '' : String(engineOf(engines, part).renderSync(written, variables));
   };
   const body = inPart('html', () => bounded(show('html')));
-  const text = inPart('text', () =>
-    bounded(parsed.text === null ? toTextPart(body) : show('text')),
-  );
+  const own = inPart('text', () => bounded(show('text')));
+  const hasText = own.trim() !== '';
+  const text = hasText ? own : inPart('text', () => bounded(toTextPart(body)));
   const subject = inPart('subject', () => toSubject(show('subject')));
   const html = inPart('preheader', () => bounded(withPreheader(body, show('preheader'))));
-  return { subject, html, text };
+  return { message: { subject, html, text }, hasText };
 };
 
-export type RenderedDraft = Rendered & { preheader: string };
+export type RenderedDraft = Rendered & { preheader: string; hasText: boolean };
 
 /** Renders what is no version yet, or fails with its part; leniently to show what there is. */
 export const renderDraft = (
@@ -182,10 +187,10 @@ export const renderDraft = (
 ): RenderedDraft => {
   const parsed = parseSource(source);
   const engines = isLenient ? lenient : strict;
-  const rendered = renderParsed(parsed, variables, engines);
+  const { message, hasText } = renderParsed(parsed, variables, engines);
   const { preheader } = parsed;
   const line = preheader === null ? '' : String(engines.plain.renderSync(preheader, variables));
-  return { ...rendered, preheader: toLine(line) };
+  return { ...message, preheader: toLine(line), hasText };
 };
 
 const TIME_LIMIT = /render limit exceeded/;
@@ -206,7 +211,7 @@ export const render = (source: Source, variables: Variables, key?: string): Rend
     const cpuBefore = cpuMs();
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
-      return { kind: 'rendered', message: renderParsed(parsed, variables, strict) };
+      return { kind: 'rendered', message: renderParsed(parsed, variables, strict).message };
     } catch (error) {
       const { part, message } =
         error instanceof PartFailed ? error : { part: 'html', message: toReason(error) };

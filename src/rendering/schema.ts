@@ -63,7 +63,7 @@ const parts = {
   text: text(TEMPLATE_CHARS_MAX)
     .nullable()
     .optional()
-    .meta({ description: 'Liquid; derived from the HTML where there is none.' }),
+    .meta({ description: 'Liquid; derived from the HTML where there is none, or a blank one.' }),
   sample: Sample.nullable().optional(),
 };
 

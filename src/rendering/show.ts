@@ -60,8 +60,8 @@ export const show = (source: Source, variables: Variables): Shown => {
       warning: 'missing_variable' as const,
       message: says,
     }));
-    const about = { hasText: source.text !== null, url: variables.unsubscribe_url };
-    return { kind: 'shown', message, warnings: [...lacking, ...listWarnings(message, about)] };
+    const warnings = [...lacking, ...listWarnings(message, variables.unsubscribe_url)];
+    return { kind: 'shown', message, warnings };
   } catch (error) {
     if (!(error instanceof PartFailed)) throw error;
     return { kind: 'failed', reason: `${error.part}, ${error.message}` };

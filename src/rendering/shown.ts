@@ -35,7 +35,7 @@ const said = {
   preheader: z.string().nullable(),
   html: z.string().meta({ description: 'As it was written, or as it was made of MJML.' }),
   mjml: z.string().nullable(),
-  text: z.string().nullable().meta({ description: 'Null: derived from the HTML.' }),
+  text: z.string().nullable().meta({ description: 'Null or blank: derived from the HTML.' }),
   sample: SampleRow.nullable().meta({
     description: 'Whom it was tried on; null of templates from before samples were kept.',
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Rendered } from './render.ts';
+import type { RenderedDraft } from './render.ts';
 
 /** What may be wrong with a mail that can be sent all the same. */
 export const WARNINGS = [
@@ -21,8 +21,8 @@ export const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 /** What to know of a mail as it was rendered. */
 export const listWarnings = (
-  { html, text }: Rendered,
-  { hasText, url }: { hasText: boolean; url: string },
+  { html, text, hasText }: Pick<RenderedDraft, 'html' | 'text' | 'hasText'>,
+  url: string,
 ): Warning[] => {
   const warnings: Warning[] = [];
   const warn = (warning: Warning['warning'], message: string) =>

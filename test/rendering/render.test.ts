@@ -235,8 +235,14 @@ describe('the subject', () => {
 describe('the text part', () => {
   test('is the template’s own where it has one', async () => {
     expect((await rendered({ html: '<p>a</p>', text: 'b' })).text).toBe('b');
-    expect((await rendered({ html: '<p>a</p>', text: '' })).text).toBe('');
   });
+
+  test.each(['', ' \n ', '{% if event.x %}b{% endif %}\n'])(
+    'is derived where the template’s own is blank: %j',
+    async (text) => {
+      expect((await rendered({ html: '<p>a</p>', text })).text).toBe('a');
+    },
+  );
 
   test('is derived from the HTML otherwise: readable, links kept, nothing of style or script', async () => {
     const html =

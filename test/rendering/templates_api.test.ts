@@ -275,7 +275,8 @@ test('a template without a link for leaving is kept, and warned of: marketing ma
   expect(await warningsOf({ html: '<a href="{{ unsubscribe_url }}">x</a>' })).toEqual([]);
   const long = `${'<p>x</p>'.repeat(14_000)}{{ unsubscribe_url }}`;
   expect(await warningsOf({ html: long })).toEqual(['clipped_by_gmail']);
-  expect(await warningsOf({ html: '{{ unsubscribe_url }}', text: null })).toEqual(['no_text_part']);
+  for (const text of [null, '', ' \n '])
+    expect(await warningsOf({ html: '{{ unsubscribe_url }}', text })).toEqual(['no_text_part']);
 });
 
 describe('a preview', () => {
