@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { sayDisk } from '../admin/admin.ts';
 import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -58,11 +59,19 @@ const parsed = (text: string): unknown => {
   }
 };
 
+async function* toTexts(file: string): AsyncGenerator<string> {
+  try {
+    yield* createInterface({ input: createReadStream(file) });
+  } catch (error) {
+    throw sayDisk(error, file);
+  }
+}
+
 /** The ledger by project. Throws where a line is none: an erase that is passed over would come back. */
 const readLedger = async (file: string): Promise<Map<string, LedgerEntry[]>> => {
   const ledger = new Map<string, LedgerEntry[]>();
   let number = 0;
-  for await (const text of createInterface({ input: createReadStream(file) })) {
+  for await (const text of toTexts(file)) {
     number += 1;
     const line = Line.safeParse(parsed(text));
     if (!line.success) throw new Error(`${file}: line ${number} is no line of a ledger.`);
@@ -93,6 +102,8 @@ const main = async (command: string, file: string): Promise<void> => {
   const work = command === 'replay' ? replayLedger : exportLedger;
   try {
     await work(asOperator({ db, keys, log: openLog('silent') }, 'make erasures-replay'), file);
+  } catch (error) {
+    throw sayDisk(error);
   } finally {
     await db.end();
   }

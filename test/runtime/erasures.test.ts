@@ -78,11 +78,23 @@ test('a project that is not there is said, and the others are replayed', async (
 
 test.each([
   ['no file', [] as string[], 'Say which ledger'],
-  ['a file that is not there', ['/nowhere/erasures.jsonl'], 'ENOENT'],
+  [
+    'a file that is not there',
+    ['/nowhere/erasures.jsonl'],
+    '/nowhere/erasures.jsonl (ENOENT): it is not there',
+  ],
+  ['a folder', ['/'], '/ (EISDIR): it is a folder, and a file has to be there'],
 ])('a replay of %s is refused', (_what, args, said) => {
   expect(run('replay', ...args)).toMatchObject({
     status: 1,
     stderr: expect.stringContaining(said) as string,
+  });
+});
+
+test('an export that cannot be written says where, and what to do', () => {
+  expect(run('export', '/nowhere/erasures.jsonl')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^\/nowhere\/\S+ \(ENOENT\): .*Say another place\.\n$/) as string,
   });
 });
 

@@ -30,8 +30,9 @@ const REFUSALS: Record<string, string> = {
   ELOOP: `links lead in a circle there. ${AWAY}`,
 };
 
-const toSaid = (error: unknown): unknown => {
-  const { code = '', path, dest = path } = error as NodeJS.ErrnoException & { dest?: string };
+/** What a disk says no to, as people say it; anything else as it is. Reading, it does not say of what: `at` does. */
+export const sayDisk = (error: unknown, at?: string): unknown => {
+  const { code = '', path = at, dest = path } = error as NodeJS.ErrnoException & { dest?: string };
   if (dest === undefined || !/^E[A-Z]+$/.test(code)) return error;
   const says = REFUSALS[code] ?? 'the system refuses it.';
   return new Error(`${dest} (${code}): ${says}`, { cause: error });
@@ -42,7 +43,7 @@ export const onDisk = <T>(work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    throw toSaid(error);
+    throw sayDisk(error);
   }
 };
 
