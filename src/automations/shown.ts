@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readEmail } from '../base/email_address.ts';
+import { EmailAddress } from '../base/email_address.ts';
 import type { Limit } from '../base/route.ts';
 import { isStorable } from '../base/text.ts';
 import { FILTERS_MAX } from './comparison.ts';
@@ -216,13 +216,10 @@ export const StartRun = z
 export const TestRun = z
   .strictObject({
     profile_id: PersonRef,
-    to: z
-      .string()
-      .refine(
-        (text) => readEmail(text) !== null,
-        'must be one e-mail address, such as me@example.com',
-      )
-      .meta({ description: 'Where all its mail goes.', examples: ['me@example.com'] }),
+    to: EmailAddress.meta({
+      description: 'Where all its mail goes.',
+      examples: ['me@example.com'],
+    }),
     call_webhooks: z.boolean().default(false).meta({
       description: 'Whether webhook steps tell their endpoints; once each, whatever they answer.',
     }),

@@ -29,18 +29,23 @@ const isAddress = (text: string): boolean =>
   text.length <= EMAIL_CHARS_MAX &&
   (ADDRESS.exec(text)?.[1]?.length ?? Infinity) <= LOCAL_PART_CHARS_MAX;
 
-/** One e-mail address, as somebody wrote it: trimmed, domain in ASCII, local part untouched. */
-export const EmailAddress = z
-  .string()
-  .max(EMAIL_CHARS_MAX, `at most ${EMAIL_CHARS_MAX} characters`)
-  .transform(trimAndEncode)
-  .refine(isAddress, 'must be one e-mail address, such as ann@example.com');
-
 /** The form in which addresses are compared: lower case throughout. */
 export const normaliseEmail = (email: string): string => trimAndEncode(email).toLowerCase();
 
-/** The address, or null when the value is not one. */
+/** The address, or null when the value is not one. Trimmed, its domain in ASCII, its local part untouched. */
 export const readEmail = (value: unknown): string | null => {
-  const result = EmailAddress.safeParse(value);
-  return result.success ? result.data : null;
+  if (typeof value !== 'string' || value.length > EMAIL_CHARS_MAX) return null;
+  const address = trimAndEncode(value);
+  return isAddress(address) ? address : null;
 };
+
+/** One e-mail address, as somebody wrote it and in whatever alphabet: wherever one is asked for, this reads it. */
+export const EmailAddress = z
+  .string()
+  .transform((text, context) => {
+    const address = readEmail(text);
+    if (address !== null) return address;
+    context.addIssue('must be one e-mail address, such as ann@example.com');
+    return z.NEVER;
+  })
+  .meta({ format: 'idn-email' });

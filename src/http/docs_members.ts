@@ -18,7 +18,11 @@ export type Listed = Map<string, string>;
 const isReference = (schema: Schema): schema is oas31.ReferenceObject =>
   typeof schema.$ref === 'string';
 
-const FORMATS: Record<string, string> = { 'date-time': 'timestamp', uuid: 'uuid' };
+const FORMATS: Record<string, string> = {
+  'date-time': 'timestamp',
+  'idn-email': 'e-mail address',
+  uuid: 'uuid',
+};
 
 /** What is named is called by its name; that of any JSON is no help. */
 const nameOf = ($ref: string): string => {

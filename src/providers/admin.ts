@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { EmailAddress } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import { listInput } from '../base/page.ts';
 import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
@@ -10,7 +11,7 @@ import { DomainQuery, readDomainHealth } from './domain_routes.ts';
 import { findProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
 import type { ProviderDoors } from './routes.ts';
-import { Email, ProviderChange, ProviderInput } from './schema.ts';
+import { ProviderChange, ProviderInput } from './schema.ts';
 import { showProvider } from './shown.ts';
 
 export { sendTestMail } from './acts.ts';
@@ -72,7 +73,7 @@ export const providerProcedures = ({ isStopped, releaseRamped }: ProviderDoors) 
 
     /** Sends one real message. */
     test: editorProcedure
-      .input(OfProvider.extend({ to: Email }))
+      .input(OfProvider.extend({ to: EmailAddress }))
       .mutation(async ({ ctx: { deps }, input: { projectId, providerId, to } }) => {
         const row = await inProject(deps, projectId, (scope) => get(scope, providerId));
         return sendTest({ deps, projectId }, row, { to, testId: newId(), isStopped });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import { EmailAddress } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
@@ -11,7 +12,7 @@ import { domainLimits, domainRoutes } from './domain_routes.ts';
 import { RAMP_STARTS_WITHIN_DAYS_MAX } from './pace_schema.ts';
 import { findProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
-import { Email, NAME_CHARS_MAX, Provider, ProviderChange, ProviderInput } from './schema.ts';
+import { NAME_CHARS_MAX, Provider, ProviderChange, ProviderInput } from './schema.ts';
 import { showProvider } from './shown.ts';
 import type { IsStopped } from './test_provider.ts';
 
@@ -24,7 +25,7 @@ const ProjectParams = z.object({
 const ProviderParams = z.object({ id: z.uuid().meta({ description: "The provider's id." }) });
 
 const TestInput = z
-  .strictObject({ to: Email.meta({ description: 'Who gets the one test message.' }) })
+  .strictObject({ to: EmailAddress.meta({ description: 'Who gets the one test message.' }) })
   .meta({ id: 'ProviderTest', examples: [{ to: 'ann@example.com' }] });
 
 const ProviderDeleted = z.strictObject({ id: z.uuid(), deleted: z.literal(true) }).meta({

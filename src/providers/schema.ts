@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readEmail } from '../base/email_address.ts';
+import { EmailAddress } from '../base/email_address.ts';
 import type { Issue } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
 import { REGION } from './cloud_region.ts';
@@ -23,17 +23,6 @@ const line = (most: number) =>
     .max(most, `at most ${most} characters`)
     .refine((text) => text === '' || text.trim() !== '', 'more than spaces')
     .refine((text) => isStorable(text) && !/[\p{Cc}\u2028\u2029]/u.test(text), 'one line of text');
-
-/** Its length is no bound of its own: what is too long is no address. */
-export const Email = z
-  .string()
-  .transform((text, context) => {
-    const email = readEmail(text);
-    if (email !== null) return email;
-    context.addIssue('must be one e-mail address, such as ann@example.com');
-    return z.NEVER;
-  })
-  .meta({ format: 'email' });
 
 const ofKind = (kind: ProviderKind, description: string) => ({
   description: `Of \`${kind}\`. ${description}`,
@@ -87,12 +76,12 @@ const settings = {
 
 const common = {
   display_name: line(NAME_CHARS_MAX).meta({ description: 'What the record is called in lists.' }),
-  from_email: Email.meta({
+  from_email: EmailAddress.meta({
     description:
       'The sender, under an identity that is verified at the provider. One record per address.',
   }),
   from_name: line(NAME_CHARS_MAX).nullish().meta({ description: "The sender's name." }),
-  reply_to: Email.nullish().meta({ description: 'Where answers go, if not to the sender.' }),
+  reply_to: EmailAddress.nullish().meta({ description: 'Where answers go, if not to the sender.' }),
   ...PLAN_INPUT,
 };
 

@@ -4,7 +4,7 @@ import { ISSUES_MAX, toIssues } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { z } from 'zod';
 import { SUPPRESSION_REASONS } from './queries.ts';
-import { IMPORT_ADDRESSES_MAX, ImportItem, ListedAddress } from './schema.ts';
+import { IMPORT_ADDRESSES_MAX, ImportItem } from './schema.ts';
 import type { NewImport, Unread } from './schema.ts';
 
 type Read = { items: ImportItem[]; errors: Unread[] };
@@ -32,7 +32,7 @@ const readRows = (csv: string): Read => {
 const readAddresses = (addresses: readonly unknown[]): Read => {
   const read: Read = { items: [], errors: [] };
   for (const [at, given] of addresses.entries()) {
-    const item = ListedAddress.safeParse(given);
+    const item = ImportItem.safeParse(given);
     if (item.success) read.items.push(item.data);
     else {
       const [{ path, message } = { path: '', message: 'cannot be read' }] = toIssues(item.error);

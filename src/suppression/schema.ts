@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EMAIL_CHARS_MAX, EmailAddress, readEmail } from '../base/email_address.ts';
+import { EMAIL_CHARS_MAX, EmailAddress } from '../base/email_address.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import type { Limit } from '../base/route.ts';
 import { isStorable } from '../base/text.ts';
@@ -16,22 +16,6 @@ const Note = z
   .min(1)
   .max(NOTE_CHARS_MAX, `at most ${NOTE_CHARS_MAX} characters`)
   .refine(isStorable, 'must be well-formed Unicode without U+0000');
-
-const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
-const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
-/** What the documents say of an address; how long its parts may be, `readEmail` knows. */
-const WRITTEN = new RegExp(
-  `^${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?$`,
-);
-
-/** An address in a body: what programs write, so in ASCII and without blanks around it. */
-const Email = z
-  .string()
-  .regex(WRITTEN, 'must be one e-mail address, such as ann@example.com; other alphabets as xn--')
-  .refine(
-    (text) => readEmail(text) !== null,
-    'must be one e-mail address, such as ann@example.com',
-  );
 
 const NOW = '2026-01-31T12:00:05.000Z';
 const email = 'bob@example.com';
@@ -120,7 +104,7 @@ export const AddressState = z
 const aboutNote = { description: 'Why, for whoever looks later.' };
 
 export const NewSuppression = z
-  .strictObject({ email: Email, note: Note.optional().meta(aboutNote) })
+  .strictObject({ email: EmailAddress, note: Note.optional().meta(aboutNote) })
   .meta({ examples: [{ email: CLEO, note: NOTE }] });
 
 export const NewLift = z
@@ -143,12 +127,9 @@ export type ImportItem = z.output<typeof ImportItem>;
 
 const aboutList = { description: 'Where the list comes from.' };
 
-/** One address of a list in JSON: what programs write. */
-export const ListedAddress = z.strictObject({ email: Email, reason: Reason });
-
 /** What cannot be read of a list holds up nobody, so anything may stand in it. */
 const Listed = z.union([
-  ListedAddress,
+  ImportItem,
   z.unknown().meta({ description: 'Anything else is named in `errors`; the others are taken.' }),
 ]);
 

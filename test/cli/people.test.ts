@@ -168,6 +168,17 @@ describe('suppress', () => {
     ]);
   });
 
+  test('an address in another alphabet is one, to suppress and to lift', async () => {
+    const carl = 'carl@bücher.example';
+    const told = await as(editor, ['suppress', carl]);
+    expect([told.code, told.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^carl@bücher\.example is suppressed since/),
+    ]);
+    const lifted = await as(editor, ['suppress', carl, '--lift', '--reason', 'came back']);
+    expect(lifted.stdout).toBe('carl@bücher.example is not suppressed.\n');
+  });
+
   test('1: a complaint is lifted only when that is said', async () => {
     await inProject(database.deps, api.project.project_id, (scope) =>
       suppress(scope, { email, reason: 'complaint', source: 'smtp' }),

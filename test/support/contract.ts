@@ -2,6 +2,7 @@ import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { oas31 } from 'zod-openapi';
+import { readEmail } from '../../src/base/email_address.ts';
 import { follow } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import type { OpenApiDocument } from '../../src/http/openapi.ts';
@@ -44,10 +45,14 @@ const toPointer = (parts: readonly string[]): string =>
     .map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
     .join('');
 
+/** `idn-email` as this service reads it, which the formats of the library lack. */
+export const isEmail = (text: string): boolean => readEmail(text) !== null;
+
 /** Validates values against a part of a document. */
 export const validatorOf = (document: OpenApiDocument) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
+  ajv.addFormat('idn-email', isEmail);
   ajv.addSchema(document, 'api', false, false);
   const known = new Map<string, ValidateFunction>();
   return (parts: readonly string[], value: unknown): string[] => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { oas31 } from 'zod-openapi';
+import { readEmail } from '../../src/base/email_address.ts';
 import { follow } from '../../src/http/openapi_read.ts';
 import type { Schema } from '../../src/http/openapi_read.ts';
 
@@ -18,10 +19,16 @@ const moment = fc
   .integer({ min: -20 * HOUR_MS, max: 0 })
   .map((offset) => new Date(Date.now() + offset).toISOString());
 
+/** Also as people write them. */
+const address = fc
+  .oneof(fc.emailAddress(), fc.constantFrom('Ann@Bücher.example', ' ann@пример.рф '))
+  .filter((text) => readEmail(text) !== null);
+
 const textOf = (schema: SchemaObject) => {
   const { format, pattern, minLength = 0, maxLength = CHARS_MAX } = schema;
   if (format === 'uuid') return fc.uuid();
   if (format === 'date-time') return moment;
+  if (format === 'idn-email') return address;
   // Of what no schema can say, such as time zones, it gives examples.
   if (pattern === undefined && schema.maxLength === undefined && schema.examples)
     return fc.constantFrom(...(schema.examples as string[]));

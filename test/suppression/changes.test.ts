@@ -1,5 +1,5 @@
 // What a server key may do about addresses: suppress, lift, unsubscribe, resubscribe, import, look.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { ISSUES_MAX } from '../../src/base/parse.ts';
 import { IMPORT_ADDRESSES_MAX, NOTE_CHARS_MAX } from '../../src/suppression/schema.ts';
@@ -48,6 +48,49 @@ test('201: a suppressed address is on the list, its people are tagged, and it sa
   expect(await tags()).toEqual(['suppressed']);
   expect(await stateOf(email.toUpperCase())).toEqual(body);
 });
+
+describe('an address in another alphabet, as people write it', () => {
+  const [written, kept] = [' Ann@BÜCHER.example', 'Ann@xn--bcher-kva.example'];
+  const state = async () => stateOf('ann@bücher.example');
+
+  test('201: is suppressed, and lifted under what was answered', async () => {
+    const { status, body } = await call('POST', '/v1/suppressions', { email: written });
+    expect([status, body.email]).toEqual([201, kept]);
+    expect(await state()).toMatchObject({ suppressed: { reason: 'manual' } });
+    const { items } = (await call('GET', `/v1/suppressions?email=${encodeURIComponent(written)}`))
+      .body;
+    expect(items).toMatchObject([{ email: kept }]);
+    await call('POST', `/v1/suppressions/${kept}/lift`, { reason: 'a mistake' });
+    expect(await state()).toMatchObject({ suppressed: null });
+  });
+
+  test('201: is unsubscribed, and subscribed again', async () => {
+    const { status, body } = await call('POST', '/v1/unsubscribes', { email: written });
+    expect([status, body.email]).toEqual([201, kept]);
+    expect((await state()).unsubscribed_at).not.toBeNull();
+    const path = `/v1/unsubscribes/${encodeURIComponent('ann@bücher.example')}/resubscribe`;
+    expect((await call('POST', path)).body.unsubscribed_at).toBeNull();
+  });
+
+  test.each([
+    ['addresses', [{ email: written }, { email: kept }]],
+    ['csv', `email\n${written}\n${kept}`],
+  ])('201: is imported once, as %s', async (form, list) => {
+    const { body } = await call('POST', '/v1/suppression-imports', { [form]: list });
+    expect(body).toMatchObject({ addresses: 1, errors: [] });
+    expect((await state()).suppressed).not.toBeNull();
+    await call('POST', `/v1/suppression-imports/${body.import_id}/undo`);
+    expect((await state()).suppressed).toBeNull();
+  });
+});
+
+test.each(['nope', 'a b@example.com', `${'a'.repeat(99)}@example.com`, '', 1])(
+  '400 invalid_request: of %j one thing is said',
+  async (email) => {
+    for (const path of ['/v1/suppressions', '/v1/unsubscribes'])
+      expect(expectRefusal(await call('POST', path, { email }), 'invalid_request')).toHaveLength(1);
+  },
+);
 
 test('200: a lift frees the address and its people, and is remembered with its reason', async () => {
   const { email, tags } = await somebody();
