@@ -1,4 +1,5 @@
 import type { oas31 } from 'zod-openapi';
+import { codeOf } from './docs_prose.ts';
 import { follow } from './openapi_read.ts';
 import type { Schema } from './openapi_read.ts';
 
@@ -51,12 +52,14 @@ const between = (least: number | undefined, most: number | undefined, unit: stri
 
 /** Its bounds in words. */
 const boundsOf = (schema: oas31.SchemaObject): string[] => [
-  ...(schema.enum ? [`one of ${schema.enum.map((value) => `\`${value}\``).join(', ')}`] : []),
+  ...(schema.enum
+    ? [`one of ${schema.enum.map((value) => codeOf(String(value))).join(', ')}`]
+    : []),
   ...between(schema.minimum, schema.maximum, ''),
   ...between(schema.minLength, schema.maxLength, ' characters'),
   ...between(schema.minItems, schema.maxItems, ' items'),
   ...between(schema.minProperties, schema.maxProperties, ' keys'),
-  ...(schema.pattern === undefined ? [] : [`matches \`${schema.pattern}\``]),
+  ...(schema.pattern === undefined ? [] : [`matches ${codeOf(schema.pattern)}`]),
   ...(schema.default === undefined ? [] : [`${JSON.stringify(schema.default)} if left out`]),
 ];
 

@@ -6,6 +6,7 @@ import { refusals } from '../../src/base/refusal.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { doorLimits } from '../../src/http/api.ts';
 import { DOCS_POLICY } from '../../src/http/docs.ts';
+import { notesOf } from '../../src/http/docs_members.ts';
 import { toHtml } from '../../src/http/docs_prose.ts';
 import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
@@ -200,6 +201,12 @@ test('amounts are written as people read them', () => {
 test('nothing in a description is markup but paragraphs and code', () => {
   expect(toHtml('One `a <b>`.\n\nTwo <script> & "x".\n')).toBe(
     '<p>One <code>a &lt;b&gt;</code>.</p>\n<p>Two &lt;script&gt; &amp; &quot;x&quot;.</p>',
+  );
+});
+
+test.each(['^[a`b]$', '`', '``a`', 'a', ' a '])('a pattern is shown as it is: %j', (pattern) => {
+  expect(toHtml(notesOf({ type: 'string', pattern }))).toBe(
+    `<p>Matches <code>${pattern}</code>.</p>`,
   );
 });
 
