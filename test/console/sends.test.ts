@@ -5,7 +5,7 @@ import { record } from '../../src/feedback/feedback.ts';
 import { newId } from '../../src/base/ids.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { addressKey } from '../../src/suppression/suppression.ts';
-import { sendsOf } from '../delivery/one_send.ts';
+import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { newNotice } from '../feedback/project_told.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
@@ -121,6 +121,29 @@ describe('a send in a browser', () => {
       status_reason: 'cancelled',
     });
   }, 60_000);
+
+  test.each([
+    ['queued', 'A send without a subject yet', 'it was not rendered yet'],
+    ['failed_render', 'A send whose template failed', 'its template failed'],
+    ['expired', 'A send that expired', 'it came to its end before it was rendered'],
+    ['erased', 'A send whose person was erased', 'its person was erased'],
+  ])(
+    'one without a message says how it stands: %s',
+    async (state, title, why) => {
+      const sends = sendsOf(database, api.project.project_id);
+      const { project_id: projectId } = api.project;
+      const recipient = `${newId()}@example.com`;
+      const key = addressKey({ keys: database.deps.keys, projectId }, recipient);
+      const send = newSend({ recipient, addressKey: key });
+      await sends.plan(send);
+      const erased = `status = 'cancelled', recipient = null, address_key = null`;
+      await sends.update(send.sendId, state === 'erased' ? erased : `status = '${state}'`);
+      const { page } = await open(send.sendId);
+      await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+      await page.getByText(`There is nothing to see: ${why}.`).waitFor();
+    },
+    60_000,
+  );
 
   test('what waits is cancelled by who says so twice', async () => {
     const { send, sends } = await handingOff();

@@ -15,6 +15,7 @@ import { sourceInWords } from '../parts/reasons.ts';
 import { SendActions } from '../parts/send_actions.tsx';
 import { SendStatus } from '../parts/send_status.tsx';
 import { inWords } from '../parts/statuses.ts';
+import { titleOf, whyUnseen } from '../parts/untitled.ts';
 import { When } from '../parts/when.tsx';
 import { noticesOf, send } from '../queries.ts';
 
@@ -196,10 +197,7 @@ const Waiting = ({ waitsFor }: { waitsFor: NonNullable<SendDetail['waits_for']> 
 
 const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string }) => (
   <Stack>
-    <PageTitle
-      title={known.subject ?? 'A send without a subject yet'}
-      note={`To ${known.to ?? 'an address that was erased'}`}
-    />
+    <PageTitle title={titleOf(known)} note={`To ${known.to ?? 'an address that was erased'}`} />
     <SendStatus send={known} />
     {known.status_fix !== null && known.status !== 'unknown' && (
       <Alert color="yellow">{known.status_fix}</Alert>
@@ -222,7 +220,7 @@ const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string
         <Preview projectId={projectId} sendId={known.id} />
       ) : (
         <Text size="sm" c="dimmed">
-          There is nothing to see: it was not rendered yet, or its person was erased.
+          There is nothing to see: {whyUnseen(known)}.
         </Text>
       )}
     </Card>

@@ -9,15 +9,13 @@ import { Paged } from '../parts/paged.tsx';
 import { FirstEvent } from '../parts/snippet.tsx';
 import { SendStatus } from '../parts/send_status.tsx';
 import { SHOWN_STATUSES, statuses } from '../parts/statuses.ts';
+import { subjectOf } from '../parts/untitled.ts';
 import { When } from '../parts/when.tsx';
 import { useSends } from '../live_queries.ts';
 import type { SendFilter } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/sends');
 const FILTER_WIDTH_PX = 220;
-
-/** States in which a subject is still to come. */
-const AHEAD: Send['status'][] = ['queued', 'handing_off'];
 
 const Row = ({ send, projectId }: { send: Send; projectId: string }) => (
   <Table.Tr>
@@ -37,7 +35,7 @@ const Row = ({ send, projectId }: { send: Send; projectId: string }) => (
         {send.to ?? 'address erased'}
       </Anchor>
       <Text size="sm" c={send.subject === null ? 'dimmed' : 'bright'} className="breaks">
-        {send.subject ?? (AHEAD.includes(send.status) ? 'not rendered yet' : 'never rendered')}
+        {subjectOf(send)}
       </Text>
       <Group hiddenFrom="sm" mt={6} gap="xs">
         <SendStatus send={send} />
