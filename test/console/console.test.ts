@@ -47,7 +47,12 @@ describe('the Console in a browser', () => {
     await fillLogin(page, OWNER.password);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByText('No event has arrived yet').waitFor();
-    await page.getByText('.trunkline/dev.json').waitFor();
+    // Whichever project it is: the file has the keys of one.
+    await page
+      .getByText(/keys of its project Example, and no others, in \.trunkline\/dev\.json/)
+      .waitFor();
+    const keys = page.getByText('Send a first event').getByRole('link', { name: 'keys' });
+    expect(await keys.getAttribute('href')).toMatch(/\/settings\/keys$/);
 
     // Nothing is clicked: the page asks by itself.
     await signUp('ann');

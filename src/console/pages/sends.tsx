@@ -129,7 +129,7 @@ export const SendsPage = () => {
     <Empty title="No send matches">Choose another status or address, or clear the filter.</Empty>
   ) : (
     <Empty title="Nothing was sent yet">
-      <FirstEvent />
+      <FirstEvent projectId={projectId} />
     </Empty>
   );
   return (

@@ -18,7 +18,7 @@ const Latest = ({ projectId, events }: Props & { events: Events }) => {
   if (data.items.length > 0) return <Entries entries={data.items} projectId={projectId} />;
   return (
     <Empty title="No event has arrived yet">
-      <FirstEvent />
+      <FirstEvent projectId={projectId} />
     </Empty>
   );
 };

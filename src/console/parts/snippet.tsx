@@ -1,4 +1,5 @@
-import { Code, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Group, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { Copy } from './copy.tsx';
 
 const curl = (origin: string): string =>
@@ -10,13 +11,23 @@ const curl = (origin: string): string =>
   ].join('\n');
 
 /** How to send a first event. Keys are stored as hashes, so this page cannot show them. */
-export const FirstEvent = () => {
+export const FirstEvent = ({ projectId }: { projectId: string }) => {
   const command = curl(location.origin);
   return (
     <Stack gap="xs">
       <Text size="sm">
-        Send a first event. <Code>$KEY</Code> is one of the project’s keys: a local installation
-        keeps them in <Code>.trunkline/dev.json</Code>, as <Code>server_key</Code> and{' '}
+        Send a first event. <Code>$KEY</Code> is one of this project’s{' '}
+        <Anchor
+          size="sm"
+          underline="always"
+          renderRoot={(props) => (
+            <Link {...props} to="/p/$projectId/settings/keys" params={{ projectId }} />
+          )}
+        >
+          keys
+        </Anchor>
+        . A local installation has the keys of its project Example, and no others, in{' '}
+        <Code>.trunkline/dev.json</Code>, as <Code>server_key</Code> and{' '}
         <Code>publishable_key</Code>.
       </Text>
       <Group align="flex-start" wrap="nowrap" gap="xs">
