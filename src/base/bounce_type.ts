@@ -2,14 +2,14 @@
 export type BounceCodes = { code: number | null; enhanced: string | null; reason: string | null };
 
 /** What an enhanced code (RFC 3463) says after its class where there is no such mailbox, or it is closed. */
-export const MAILBOX_GONE = String.raw`1\.(?:1|2|3|6|10)|2\.1`;
+export const MAILBOX_GONE: readonly string[] = ['1.1', '1.2', '1.3', '1.6', '1.10', '2.1'];
 /** That it never will be there is said by the class. */
-const HARD_ENHANCED = new RegExp(`^5\\.(?:${MAILBOX_GONE})$`);
+export const GONE_ENHANCED: readonly string[] = MAILBOX_GONE.map((detail) => `5.${detail}`);
 
 /** The host or the domain never accepts mail (RFC 7504). */
-const NEVER_ACCEPTS = [521, 556];
+export const NEVER_ACCEPTS: readonly number[] = [521, 556];
 
-const NO_SUCH_MAILBOX = 550;
+export const NO_SUCH_MAILBOX = 550;
 const UNKNOWN_USER = new RegExp(
   [
     'user (?:unknown|not found)',
@@ -22,9 +22,9 @@ const UNKNOWN_USER = new RegExp(
   'i',
 );
 /** Codes that say less than the text beside them. */
-const AMBIGUOUS_ENHANCED = ['5.1.0', '5.1.4'];
+export const AMBIGUOUS_ENHANCED: readonly string[] = ['5.1.0', '5.1.4'];
 /** What one large host says at its edge of recipients that it does not know. */
-const EDGE_ENHANCED = '5.4.1';
+export const EDGE_ENHANCED = '5.4.1';
 const EDGE_REFUSAL = /recipient address rejected: access denied/i;
 
 /** Hard only where the codes say that the mailbox is gone; 5.7.x is policy; in doubt it is soft. */
@@ -34,7 +34,7 @@ export const bounceTypeOf = ({
   reason,
 }: BounceCodes): 'hard' | 'soft' | 'block' => {
   if (enhanced?.startsWith('5.7.')) return 'block';
-  if (enhanced && HARD_ENHANCED.test(enhanced)) return 'hard';
+  if (enhanced && GONE_ENHANCED.includes(enhanced)) return 'hard';
   if (code !== null && NEVER_ACCEPTS.includes(code)) return 'hard';
   const text = reason ?? '';
   if (enhanced === EDGE_ENHANCED && EDGE_REFUSAL.test(text)) return 'hard';

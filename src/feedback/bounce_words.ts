@@ -5,14 +5,20 @@ export const toWord = (text: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '')
     .replace(/^(?:email|message)/, '');
 
-const SAID_AS: ['hard' | 'soft' | 'block', RegExp][] = [
-  ['hard', /^(?:hard|perm|permanent)(?:bounced?|fail(?:ed|ure)?|error)?$/],
-  ['soft', /^(?:soft|temp|temporary|transient)(?:bounced?|fail(?:ed|ure)?|error)?$/],
-  ['block', /^(?:block|blocked)(?:bounced?)?$/],
-];
+const BOUNCED = ['bounce', 'bounced'];
+const FAILED = [...BOUNCED, 'fail', 'failed', 'failure', 'error'];
+
+/** Relays' own words for how hard a bounce is, and what may stand behind each. */
+export const SAID_AS = [
+  { type: 'hard', words: ['hard', 'perm', 'permanent'], behind: FAILED },
+  { type: 'soft', words: ['soft', 'temp', 'temporary', 'transient'], behind: FAILED },
+  { type: 'block', words: ['block', 'blocked'], behind: BOUNCED },
+] as const;
 
 /** What a relay's own word for a bounce says; null where it says nothing of how hard it is, as "error" does. */
 export const readBounceType = (said: string | null): 'hard' | 'soft' | 'block' | null => {
   const word = toWord(said ?? '');
-  return SAID_AS.find(([, words]) => words.test(word))?.[0] ?? null;
+  const isIt = (one: string, behind: readonly string[]) =>
+    word === one || behind.some((end) => word === one + end);
+  return SAID_AS.find(({ words, behind }) => words.some((one) => isIt(one, behind)))?.type ?? null;
 };

@@ -5,6 +5,17 @@ import { pointer } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { readBounceType, toWord } from './bounce_words.ts';
 import { NOTICES_MAX } from './generic_schema.ts';
+import {
+  CODE_NAMES,
+  EVENT_NAMES,
+  findMeaning,
+  ID_NAMES,
+  isBounce,
+  MESSAGE_ID_NAMES,
+  REASON_NAMES,
+  RECIPIENT_NAMES,
+  TIME_NAMES,
+} from './generic_words.ts';
 import { hashOf, meaning } from './notice.ts';
 import type { Adapter, Meaning, Notice, Posted, ReadResult } from './notice.ts';
 import {
@@ -29,36 +40,6 @@ type Fields = Record<string, unknown>;
 
 /** What an event cannot do without, and where it is missing or wrong. */
 type Unread = { path: string; message: string };
-
-const EVENT_NAMES = ['event', 'type'];
-const RECIPIENT_NAMES = ['recipient', 'email', 'rcpt', 'to'];
-const REASON_NAMES = ['reason', 'diagnostic', 'response', 'description'];
-const CODE_NAMES = ['enhanced_code', 'code', 'smtp_code', 'status'];
-
-const meanings: Record<string, Meaning> = Object.assign(Object.create(null), {
-  ...named(['delivered', 'delivery', 'sent_ok'], 'delivered', null),
-  ...named(['hard_bounce', 'hard_bounced', 'permanent_fail', 'invalid_email'], 'bounced', 'hard'),
-  ...named(['soft_bounce', 'soft_bounced'], 'bounced', 'soft'),
-  ...named(['temporary_fail', 'deferred', 'delivery_delayed', 'delay'], 'deferred', 'soft'),
-  ...named(
-    ['complaint', 'complained', 'spam', 'spam_complaint', 'spam_report', 'spamreport', 'abuse'],
-    'complained',
-    null,
-  ),
-  ...named(['unsubscribe', 'unsubscribed'], 'unsubscribed', null),
-  ...named(['resubscribe', 'resubscribed'], 'resubscribed', null),
-  ...named(['reject', 'rejected', 'dropped', 'blocked'], 'rejected', null),
-  ...named(['open', 'opened', 'opens'], 'opened', null),
-  ...named(['click', 'clicked', 'clicks'], 'clicked', null),
-}) as Record<string, Meaning>;
-
-function named(
-  names: string[],
-  kind: Notice['kind'],
-  bounceType: Notice['bounceType'],
-): Record<string, Meaning> {
-  return Object.fromEntries(names.map((name) => [toWord(name), meaning(kind, bounceType)]));
-}
 
 const readName = (value: unknown): string | null =>
   typeof value === 'string' ? readText(value) : null;
@@ -92,9 +73,8 @@ const bounceTypeByCodes = (fields: Fields): Notice['bounceType'] =>
 
 const meaningOf = (name: string, fields: Fields): Meaning => {
   const told = toldBounceType(fields);
-  if (name === 'bounce' || name === 'bounced')
-    return meaning('bounced', told ?? bounceTypeByCodes(fields));
-  const byName = meanings[name] ?? meaning('unknown');
+  if (isBounce(name)) return meaning('bounced', told ?? bounceTypeByCodes(fields));
+  const byName = findMeaning(name) ?? meaning('unknown');
   return byName.kind === 'bounced' && told !== null ? meaning('bounced', told) : byName;
 };
 
@@ -127,10 +107,10 @@ const toNotice = (event: unknown, receivedAt: Date): Notice | Unread => {
     return unread(fields, RECIPIENT_NAMES, 'recipient is required: one e-mail address');
 
   const says = meaningOf(toWord(name), fields);
-  const told = readFirst(fields, ['occurred_at', 'timestamp', 'time']);
-  const messageId = readFirst(fields, ['message_id', 'Message-ID']);
+  const told = readFirst(fields, TIME_NAMES);
+  const messageId = readFirst(fields, MESSAGE_ID_NAMES);
   const sendIds = [fields['send_id'], readObject(fields['metadata'])['send_id']].map(readName);
-  const id = first(...valuesOf(fields, ['event_id', 'id', 'uuid']).map(readId));
+  const id = first(...valuesOf(fields, ID_NAMES).map(readId));
   // Ids name a message as often as an event: what happened to whom is part of which notice it is.
   const which = [says.kind, says.bounceType, email];
   return {

@@ -1,39 +1,57 @@
 import { z } from 'zod';
+import { BOUNCE_TYPE_TOLD, CODES_TOLD, EVENT_TOLD } from './generic_told.ts';
+import {
+  CODE_NAMES,
+  ID_NAMES,
+  MESSAGE_ID_NAMES,
+  REASON_NAMES,
+  RECIPIENT_NAMES,
+  TIME_NAMES,
+} from './generic_words.ts';
+import { REASON_CHARS_MAX } from './reading.ts';
 
 export const NOTICES_MAX = 500;
 
 const Text = z.string().nullish();
 const Told = z.union([z.string(), z.number()]).nullish();
+const SendId = Text.meta({ description: 'The id of the send that it is about.' });
+
+/** Names for one thing, of which the same is to be said. */
+const all = <Name extends string, Value extends z.ZodType>(
+  names: readonly Name[],
+  value: Value,
+  description: string,
+) =>
+  Object.fromEntries(names.map((name) => [name, value.meta({ description })])) as Record<
+    Name,
+    Value
+  >;
 
 /** The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays use. */
 const GenericEvent = z
   .looseObject({
-    event: Text,
-    type: Text,
-    recipient: Text,
-    email: Text,
-    rcpt: Text,
-    to: Text,
-    bounce_type: Text,
-    severity: Text,
-    occurred_at: Told,
-    timestamp: Told,
-    time: Told,
-    message_id: Told,
-    'Message-ID': Told,
-    send_id: Text,
-    metadata: z.looseObject({ send_id: Text }).nullish(),
-    code: Told,
-    smtp_code: Told,
-    enhanced_code: Text,
-    status: Told,
-    reason: Text,
-    diagnostic: Text,
-    response: Text,
-    description: Text,
-    event_id: Told,
-    id: Told,
-    uuid: Told,
+    event: Text.meta({ description: EVENT_TOLD }),
+    type: Text.meta({
+      description:
+        'What happened, where there is no `event`; beside one the same as `bounce_type`.',
+    }),
+    ...all(RECIPIENT_NAMES, Text, 'To whom: one e-mail address, with or without a name.'),
+    ...all(['bounce_type', 'severity'], Text, BOUNCE_TYPE_TOLD),
+    ...all(CODE_NAMES, Told, CODES_TOLD),
+    ...all(
+      REASON_NAMES,
+      Text,
+      `Why, in the receiver’s words: ${REASON_CHARS_MAX} characters are kept. Codes are looked for here, too.`,
+    ),
+    ...all(
+      TIME_NAMES,
+      Told,
+      'When: ISO 8601, or seconds or milliseconds since 1970; the moment of receipt, if nobody can read it.',
+    ),
+    ...all(MESSAGE_ID_NAMES, Told, 'The `Message-ID` of the mail, or the relay’s own id of it.'),
+    send_id: SendId,
+    metadata: z.looseObject({ send_id: SendId }).nullish(),
+    ...all(ID_NAMES, Told, 'The relay’s id of the event: one that comes again changes nothing.'),
   })
   .meta({
     id: 'Notice',

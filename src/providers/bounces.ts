@@ -3,7 +3,10 @@ import type { BounceCodes } from '../base/bounce_type.ts';
 import type { SaidBounce } from './outcome.ts';
 
 /** Refusals that are about the mailbox itself: it is not there, is closed, or is full (RFC 3463). */
-const ABOUT_MAILBOX = new RegExp(`^[45]\\.(?:${MAILBOX_GONE}|2\\.2)$`);
+const ABOUT_MAILBOX: readonly string[] = [...MAILBOX_GONE, '2.2'].flatMap((detail) => [
+  `4.${detail}`,
+  `5.${detail}`,
+]);
 
 /** A receiver that asks the sender's own host first tells what that said: codes about the sender. */
 const ABOUT_CALLBACK =
@@ -45,7 +48,7 @@ const isFullInWords = ({ code, enhanced }: BounceCodes, reply: string): boolean 
 /** Whether a reply is about the recipient's mailbox, by its enhanced code; of words alone nobody can be sure. */
 export const isAboutMailbox = (reply: string): boolean => {
   const { enhanced } = readCodes([], [reply]);
-  return enhanced !== null && ABOUT_MAILBOX.test(enhanced) && !isAboutElse(reply);
+  return enhanced !== null && ABOUT_MAILBOX.includes(enhanced) && !isAboutElse(reply);
 };
 
 /** The codes alone: what a receiver writes beside them may name somebody. */
