@@ -1,6 +1,6 @@
 import { checkTraits } from '../profiles/profiles.ts';
 import { takesNoTime } from './clock.ts';
-import { namedBy } from './step_schema.ts';
+import { namedBy } from './ways_on.ts';
 import type { Condition, Step } from './step_schema.ts';
 
 export type Fault = { path: (string | number)[]; message: string };

@@ -17,32 +17,40 @@ const Text = z
   .refine(isStorable, 'must be well-formed Unicode without U+0000');
 const Scalar = z.union([Text, z.number(), z.boolean()]);
 
-/** What one property of an event, or one trait of a profile, has to be. */
-export const Filter = z.discriminatedUnion('is', [
-  z.strictObject({ property: Name, is: z.enum(['equals', 'not_equals']), value: Scalar }),
-  z.strictObject({
-    property: Name,
-    is: z.enum(['one_of', 'none_of']),
-    value: z
-      .array(Scalar)
-      .min(1, 'at least one value')
-      .max(ONE_OF_MAX, `at most ${ONE_OF_MAX} values`),
-  }),
-  z.strictObject({ property: Name, is: z.enum(['contains', 'starts_with']), value: Text }),
-  z.strictObject({
-    property: Name,
-    is: z.enum(['greater_than', 'at_least', 'less_than', 'at_most']),
-    value: z.number(),
-  }),
-  z.strictObject({ property: Name, is: z.enum(['exists', 'not_exists']) }),
-]);
+export const Filter = z
+  .discriminatedUnion('is', [
+    z.strictObject({ property: Name, is: z.enum(['equals', 'not_equals']), value: Scalar }),
+    z.strictObject({
+      property: Name,
+      is: z.enum(['one_of', 'none_of']),
+      value: z
+        .array(Scalar)
+        .min(1, 'at least one value')
+        .max(ONE_OF_MAX, `at most ${ONE_OF_MAX} values`),
+    }),
+    z
+      .strictObject({ property: Name, is: z.enum(['contains', 'starts_with']), value: Text })
+      .meta({ description: 'Of a text its part, or its beginning; of a list one of its items.' }),
+    z.strictObject({
+      property: Name,
+      is: z.enum(['greater_than', 'at_least', 'less_than', 'at_most']),
+      value: z.number(),
+    }),
+    z.strictObject({ property: Name, is: z.enum(['exists', 'not_exists']) }),
+  ])
+  .meta({
+    id: 'AutomationFilter',
+    description:
+      'What one property of an event, or one trait of a profile, has to be. A value is compared with its own type: ' +
+      '3 is not `"3"`.',
+  });
 export type Filter = z.output<typeof Filter>;
 
-/** All of them must hold. */
 export const Filters = z
   .array(Filter)
   .max(FILTERS_MAX, `at most ${FILTERS_MAX} filters`)
-  .default([]);
+  .default([])
+  .meta({ description: 'All of them must hold.' });
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,8 @@ import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
 import { EventName } from '../ingest/ingest.ts';
 import { findFaults } from './check.ts';
 import { Filters, Name } from './comparison.ts';
-import { Duration, Goal, Step, StepId, TimeOfDay, Zone } from './step_schema.ts';
+import { Goal, Step, StepId } from './step_schema.ts';
+import { Duration, TimeOfDay, Zone } from './time_schema.ts';
 import { upgrade } from './upgrade.ts';
 
 export { FILTERS_MAX } from './comparison.ts';
@@ -15,24 +16,26 @@ export const STEPS_MAX = 100;
 export const FORMAT = 2;
 export const SENDS_MAX = 1_000;
 
-const Trigger = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('event'),
-    event: EventName,
-    /** All of them must hold. */
-    filters: Filters,
-  }),
-  z.strictObject({ kind: z.literal('segment_entered'), segment_id: z.uuid() }),
-  z.strictObject({ kind: z.literal('segment_left'), segment_id: z.uuid() }),
-  z.strictObject({ kind: z.literal('manual') }),
-]);
+const Trigger = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('event'), event: EventName, filters: Filters }),
+    z.strictObject({ kind: z.literal('segment_entered'), segment_id: z.uuid() }),
+    z.strictObject({ kind: z.literal('segment_left'), segment_id: z.uuid() }),
+    z
+      .strictObject({ kind: z.literal('manual') })
+      .meta({ description: 'Nobody comes by themselves: a run is begun for them.' }),
+  ])
+  .meta({ id: 'AutomationTrigger', description: 'What begins a run.' });
 export type Trigger = z.output<typeof Trigger>;
 
 const PROTO = '__proto__';
 
 const StepsById = z
   .record(StepId, Step)
-  .refine((steps) => Object.keys(steps).length <= STEPS_MAX, `at most ${STEPS_MAX} steps`);
+  .refine((steps) => Object.keys(steps).length <= STEPS_MAX, `at most ${STEPS_MAX} steps`)
+  .meta({
+    description: `By ids of your own, ${STEPS_MAX} at most. A step that no way leads to is refused.`,
+  });
 
 /** By their ids. A zod record alone would leave one that is called like this behind without a word. */
 const Steps = z.preprocess((steps, context) => {
@@ -41,42 +44,68 @@ const Steps = z.preprocess((steps, context) => {
   return z.NEVER;
 }, StepsById) as unknown as typeof StepsById;
 
-/** How often a person may go through: a word, once per duration, or once per value of the trigger event's property. */
-export const ReEntry = z.union([
-  z.enum(['once', 'every_time']),
-  z.strictObject({ once_per: Duration }),
-  z.strictObject({ by_property: Name }),
-]);
+export const ReEntry = z
+  .union([
+    z.enum(['once', 'every_time']),
+    z
+      .strictObject({ once_per: Duration })
+      .meta({ description: 'Once in so long, since they came in.' }),
+    z
+      .strictObject({ by_property: Name })
+      .meta({ description: 'Once per value of this property of the trigger event.' }),
+  ])
+  .meta({ description: 'How often a person may go through.' });
 export type ReEntry = z.output<typeof ReEntry>;
 
 export const FrequencyCap = z.strictObject({
-  /** So many mails to a person, by all automations of the project or by this one, within the duration. */
-  sends: z.int().min(1).max(SENDS_MAX, `at most ${SENDS_MAX}`),
+  sends: z.int().min(1).max(SENDS_MAX, `at most ${SENDS_MAX}`).meta({
+    description: 'So many mails to a person.',
+  }),
   per: Duration,
-  of: z.enum(['automation', 'project']).default('project'),
-  over: z.enum(['defer', 'skip']).default('defer'),
+  of: z.enum(['automation', 'project']).default('project').meta({
+    description: 'Whose mails count: of all automations of the project, or of this one.',
+  }),
+  over: z.enum(['defer', 'skip']).default('defer').meta({
+    description: 'What becomes of one more: it waits, or is left out.',
+  }),
 });
 
 export const Settings = z.strictObject({
   re_entry: ReEntry.default('once'),
-  /** Whoever does this, or comes into this segment, leaves, and is counted as converted. */
-  goal: Goal.nullable().default(null),
-  exit_on_unsubscribe: z.boolean().default(true),
-  /** An event that is older when it is received starts nothing. */
-  late_events: z.union([z.literal('accept'), Duration]).default('PT24H'),
+  goal: Goal.nullable().default(null).meta({
+    description:
+      'Whoever does this, or comes into this segment, leaves, and is counted as converted.',
+  }),
+  exit_on_unsubscribe: z.boolean().default(true).meta({
+    description: 'Whether whoever unsubscribes leaves, where its mail is marketing.',
+  }),
+  late_events: z
+    .union([z.literal('accept'), Duration])
+    .default('PT24H')
+    .meta({
+      description: 'An event that is older when it is received starts nothing.',
+    }),
   quiet_hours: z
     .strictObject({ from: TimeOfDay, to: TimeOfDay })
     .refine(({ from, to }) => from !== to, 'from and to must differ')
     .nullable()
-    .default(null),
+    .default(null)
+    .meta({ description: 'When no mail goes, by the clock of the person; over midnight, too.' }),
   frequency_cap: FrequencyCap.nullable().default(null),
-  category: z.enum(CATEGORIES).default('marketing'),
-  /** What becomes of a send whose outcome stays unknown; sent again, it may arrive twice. */
-  on_unknown: z.enum(ON_UNKNOWN).default('hold'),
-  /** What is older than this is not done any more: a step that is overdue, a message that was not handed over. */
-  expires_after: Duration.default('PT72H'),
-  /** Of people who have none of their own, as the trait `timezone`. */
-  timezone: Zone.default('UTC'),
+  category: z.enum(CATEGORIES).default('marketing').meta({
+    description:
+      '`transactional` mail goes to those, too, who have unsubscribed, and at any time, however much there was.',
+  }),
+  on_unknown: z.enum(ON_UNKNOWN).default('hold').meta({
+    description:
+      'What becomes of a send whose outcome stays unknown. Sent again, it may arrive twice.',
+  }),
+  expires_after: Duration.default('PT72H').meta({
+    description: 'A step that is overdue for longer is not done any more, a mail not handed over.',
+  }),
+  timezone: Zone.default('UTC').meta({
+    description: 'Of people who have none of their own, as the trait `timezone`.',
+  }),
 });
 export type Settings = z.output<typeof Settings>;
 
@@ -84,15 +113,17 @@ const Shape = z.strictObject({
   format: z.literal(FORMAT).default(FORMAT),
   trigger: Trigger,
   settings: Settings.prefault({}),
-  entry: StepId,
+  entry: StepId.meta({ description: 'The first step.' }),
   steps: Steps,
 });
 
-/** What an automation does: a trigger, and steps that name the ones after them. */
 export const Definition = Shape.superRefine((definition, context) => {
   for (const { path, message } of findFaults(definition)) {
     context.addIssue({ code: 'custom', path, message });
   }
+}).meta({
+  id: 'AutomationDefinition',
+  description: 'What an automation does: a trigger, and steps that name the ones after them.',
 });
 export type Definition = z.output<typeof Definition>;
 /** A definition as its author gives it: what has a default may be left out. */

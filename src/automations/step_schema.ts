@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isStorable } from '../base/text.ts';
-import { isDuration, isSignedDuration, isZone, WEEKDAYS } from './clock.ts';
 import { EventName } from '../ingest/ingest.ts';
 import { Where } from '../segments/segments.ts';
-import { Filters, FILTERS_MAX, Name, NAME_CHARS_MAX } from './comparison.ts';
+import { Filters, FILTERS_MAX, NAME_CHARS_MAX } from './comparison.ts';
+import { Duration, Until, Zone } from './time_schema.ts';
 
 export const BRANCHES_MAX = 20;
 export const WAYS_MAX = 10;
@@ -12,20 +12,10 @@ export const TRAITS_MAX = 50;
 const STEP_ID = /^[a-z][a-z0-9_]{0,49}$/;
 
 export const StepId = z.string().regex(STEP_ID, 'lower case letters, digits and _, at most 50');
-/** The step after this one; null ends the run. */
-const Next = StepId.nullable();
-
-export const Duration = z
-  .string()
-  .refine(isDuration, 'must be an ISO 8601 duration such as PT2H, P3D or P1M, at most a year')
-  .meta({ examples: ['PT2H', 'P3D', 'P1M'] });
-export const Zone = z
-  .string()
-  .refine(isZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
-  .meta({ examples: ['Europe/Berlin', 'UTC'] });
-export const TimeOfDay = z
-  .string()
-  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 09:00');
+const Next = StepId.nullable().meta({ description: 'The step after this one; null ends the run.' });
+/** Where somebody goes on whom something else befalls. */
+const otherwise = (description: string) =>
+  Next.meta({ description: `${description}; null ends the run.` });
 
 /** An event of the person's, since the run began. */
 export const EventMatch = z.strictObject({ event: EventName, filters: Filters });
@@ -71,48 +61,46 @@ const SetTraits = named<string | number | boolean | null>(
   description: 'Name of the trait → its value; null removes it.',
 });
 
-const SendEmail = z.strictObject({
-  kind: z.literal('send_email'),
-  provider_id: z.uuid(),
-  template_id: z.uuid(),
-  template_version: z.int().min(1),
-  next: Next,
-});
+const SendEmail = z
+  .strictObject({
+    kind: z.literal('send_email'),
+    provider_id: z.uuid(),
+    template_id: z.uuid(),
+    template_version: z.int().min(1),
+    next: Next,
+  })
+  .meta({
+    description:
+      'Sends the person a version of a template, as soon as quiet hours and the frequency cap allow it.',
+  });
 
-const Delay = z.strictObject({ kind: z.literal('delay'), duration: Duration, next: Next });
+const Delay = z
+  .strictObject({ kind: z.literal('delay'), duration: Duration, next: Next })
+  .meta({ description: 'Waits for so long.' });
 
-const DelayUntil = z.strictObject({
-  kind: z.literal('delay_until'),
-  until: z.union([
-    z.strictObject({
-      time: TimeOfDay,
-      weekdays: z.array(z.enum(WEEKDAYS)).min(1, 'at least one weekday').optional(),
-    }),
-    z.strictObject({
-      trait: Name,
-      offset: z
-        .string()
-        .refine(isSignedDuration, 'must be an ISO 8601 duration such as -P3D, at most a year')
-        .meta({ examples: ['-P3D', 'PT2H'] })
-        .optional(),
-      time: TimeOfDay.optional(),
-      repeats: z.literal('yearly').optional(),
-    }),
-  ]),
-  /** Instead of the person's own. */
-  timezone: Zone.optional(),
-  /** Where a person goes on who has no such date, or for whom it has passed. */
-  otherwise: Next.default(null),
-  next: Next,
-});
+const DelayUntil = z
+  .strictObject({
+    kind: z.literal('delay_until'),
+    until: Until,
+    timezone: Zone.optional().meta({ description: 'Instead of the person’s own.' }),
+    otherwise: otherwise(
+      'Where a person goes on who has no such date, or for whom it has passed',
+    ).default(null),
+    next: Next,
+  })
+  .meta({ description: 'Waits for a time of day, or for a date of the person’s.' });
 
-const WaitForEvent = z.strictObject({
-  kind: z.literal('wait_for_event'),
-  ...EventMatch.shape,
-  timeout: Duration,
-  next: Next,
-  on_timeout: Next,
-});
+const WaitForEvent = z
+  .strictObject({
+    kind: z.literal('wait_for_event'),
+    ...EventMatch.shape,
+    timeout: Duration,
+    next: Next.meta({ description: 'The step after the event; null ends the run.' }),
+    on_timeout: otherwise('Where a person goes on who has not done it by then'),
+  })
+  .meta({
+    description: 'Waits for an event of the person’s, which may have come since the run began.',
+  });
 
 export const SEND_FACTS = [
   'queued',
@@ -122,54 +110,81 @@ export const SEND_FACTS = [
   'complained',
   'stopped',
 ] as const;
-export const Condition = z.discriminatedUnion('on', [
-  z.strictObject({ on: z.literal('profile'), filters: Filters }),
-  /** In the language of segments: whatever may be asked for one, may be asked of the person now. */
-  z.strictObject({ on: z.literal('person'), where: Where }),
-  z.strictObject({ on: z.literal('trigger'), filters: Filters }),
-  z.strictObject({ on: z.literal('event'), ...EventMatch.shape }),
-  z.strictObject({ on: z.literal('send'), step: StepId, became: z.enum(SEND_FACTS) }),
-]);
+export const Condition = z
+  .discriminatedUnion('on', [
+    z
+      .strictObject({ on: z.literal('profile'), filters: Filters })
+      .meta({ description: 'The person’s traits, with `email` and `tags` beside them.' }),
+    z
+      .strictObject({ on: z.literal('person'), where: Where })
+      .meta({ description: 'Whatever a segment may ask for, asked of the person now.' }),
+    z
+      .strictObject({ on: z.literal('trigger'), filters: Filters })
+      .meta({ description: 'The properties of the event that began the run.' }),
+    z
+      .strictObject({ on: z.literal('event'), ...EventMatch.shape })
+      .meta({ description: 'An event of the person’s since the run began.' }),
+    z
+      .strictObject({
+        on: z.literal('send'),
+        step: StepId.meta({ description: 'The step that sends the mail.' }),
+        became: z.enum(SEND_FACTS),
+      })
+      .meta({ description: 'What became of a mail of this run.' }),
+  ])
+  .meta({ id: 'AutomationCondition', description: 'What is asked of a person in a run.' });
 export type Condition = z.output<typeof Condition>;
 
-const Branch = z.strictObject({
-  kind: z.literal('branch'),
-  branches: z
-    .array(
-      z.strictObject({
-        when: z.array(Condition).min(1, 'at least one condition').max(FILTERS_MAX),
-        next: Next,
-      }),
-    )
-    .min(1, 'at least one branch')
-    .max(BRANCHES_MAX, `at most ${BRANCHES_MAX} branches`),
-  otherwise: Next,
+const Branch = z
+  .strictObject({
+    kind: z.literal('branch'),
+    branches: z
+      .array(
+        z.strictObject({
+          when: z
+            .array(Condition)
+            .min(1, 'at least one condition')
+            .max(FILTERS_MAX)
+            .meta({ description: 'All of them must hold.' }),
+          next: Next,
+        }),
+      )
+      .min(1, 'at least one branch')
+      .max(BRANCHES_MAX, `at most ${BRANCHES_MAX} branches`),
+    otherwise: otherwise('Where a person goes on for whom none holds'),
+  })
+  .meta({ description: 'Goes the first way whose conditions hold.' });
+
+const Way = z.strictObject({
+  name: StepId,
+  weight: z
+    .int()
+    .min(1)
+    .max(WEIGHT_MAX, `at most ${WEIGHT_MAX}`)
+    .meta({ description: 'Its part of the sum of all weights.' }),
+  next: Next,
+  is_holdout: z.boolean().default(false).meta({
+    description: 'Whoever goes this way leaves, and is counted beside those who stay.',
+  }),
 });
 
-const Split = z.strictObject({
-  kind: z.literal('split'),
-  ways: z
-    .array(
-      z.strictObject({
-        name: StepId,
-        weight: z.int().min(1).max(WEIGHT_MAX, `at most ${WEIGHT_MAX}`),
-        next: Next,
-        /** Whoever goes this way leaves, and is counted beside those who stay. */
-        is_holdout: z.boolean().default(false),
-      }),
-    )
-    .min(2, 'at least two ways')
-    .max(WAYS_MAX, `at most ${WAYS_MAX} ways`)
-    .refine(
-      (ways) => new Set(ways.map(({ name }) => name)).size === ways.length,
-      'each way has a name of its own',
-    ),
-});
+const Split = z
+  .strictObject({
+    kind: z.literal('split'),
+    ways: z
+      .array(Way)
+      .min(2, 'at least two ways')
+      .max(WAYS_MAX, `at most ${WAYS_MAX} ways`)
+      .refine(
+        (ways) => new Set(ways.map(({ name }) => name)).size === ways.length,
+        'each way has a name of its own',
+      ),
+  })
+  .meta({ description: 'Divides people by chance; each goes the same way again.' });
 
 const UpdateProfile = z
   .strictObject({
     kind: z.literal('update_profile'),
-    /** Copies properties of the trigger event onto the profile as traits, where the event has them. */
     traits_from_event: TraitsFromEvent.default({}),
     traits: SetTraits.default({}),
     next: Next,
@@ -178,64 +193,39 @@ const UpdateProfile = z
     ({ traits, traits_from_event }) =>
       Object.keys(traits).length + Object.keys(traits_from_event).length <= TRAITS_MAX,
     `at most ${TRAITS_MAX} traits`,
-  );
+  )
+  .meta({ description: `Sets traits of the person, ${TRAITS_MAX} at most.` });
 
-const Webhook = z.strictObject({
-  kind: z.literal('webhook'),
-  endpoint_id: z.uuid(),
-  next: Next,
-  /** Where a person goes on whom the endpoint was not told of; as after any other, if it is left out. */
-  on_failure: Next.optional(),
-});
+const Webhook = z
+  .strictObject({
+    kind: z.literal('webhook'),
+    endpoint_id: z.uuid(),
+    next: Next,
+    on_failure: otherwise(
+      'Where a person goes on whom the endpoint was not told of, as after any other if it is left out',
+    ).optional(),
+  })
+  .meta({ description: 'Tells an endpoint of the person, and waits until it has been told.' });
 
-const Exit = z.strictObject({
-  kind: z.literal('exit'),
-  /** Why, for whoever reads the log. */
-  reason: StepId.optional(),
-});
+const Exit = z
+  .strictObject({
+    kind: z.literal('exit'),
+    reason: StepId.optional().meta({ description: 'Why, for whoever reads the log.' }),
+  })
+  .meta({ description: 'Ends the run.' });
 
-export const Step = z.discriminatedUnion('kind', [
-  SendEmail,
-  Delay,
-  DelayUntil,
-  WaitForEvent,
-  Branch,
-  Split,
-  UpdateProfile,
-  Webhook,
-  Exit,
-]);
+export const Step = z
+  .discriminatedUnion('kind', [
+    SendEmail,
+    Delay,
+    DelayUntil,
+    WaitForEvent,
+    Branch,
+    Split,
+    UpdateProfile,
+    Webhook,
+    Exit,
+  ])
+  .meta({ id: 'AutomationStep', description: 'What is done with a person who comes to it.' });
 export type Step = z.output<typeof Step>;
 export type StepOf<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
-
-/** The steps that a step names, each with where it does. */
-export const namedBy = (step: Step): { path: (string | number)[]; next: string | null }[] => {
-  switch (step.kind) {
-    case 'exit':
-      return [];
-    case 'branch':
-      return [
-        ...step.branches.map(({ next }, at) => ({ path: ['branches', at, 'next'], next })),
-        { path: ['otherwise'], next: step.otherwise },
-      ];
-    case 'split':
-      return step.ways.map(({ next }, at) => ({ path: ['ways', at, 'next'], next }));
-    case 'wait_for_event':
-      return [
-        { path: ['next'], next: step.next },
-        { path: ['on_timeout'], next: step.on_timeout },
-      ];
-    case 'webhook':
-      return [
-        { path: ['next'], next: step.next },
-        ...(step.on_failure === undefined ? [] : [{ path: ['on_failure'], next: step.on_failure }]),
-      ];
-    case 'delay_until':
-      return [
-        { path: ['next'], next: step.next },
-        { path: ['otherwise'], next: step.otherwise },
-      ];
-    default:
-      return [{ path: ['next'], next: step.next }];
-  }
-};

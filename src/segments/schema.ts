@@ -54,16 +54,22 @@ const lastingTests = [
 ] as const;
 
 /** What a value must be, as `value_tests.ts` says it. */
-export const ValueTest = z
-  .discriminatedUnion('is', [...lastingTests, withinLast])
-  .meta({ id: 'SegmentTest', examples: [{ is: 'equals', value: 'pro' }] });
+export const ValueTest = z.discriminatedUnion('is', [...lastingTests, withinLast]).meta({
+  id: 'SegmentTest',
+  description:
+    'What a value must be. What is missing passes `not_equals` and nothing else; 5 and `"5"` differ, and so do ' +
+    'capitals. A text `contains` its parts, a list its items. `before`, `after` and `within_last` are of texts ' +
+    'that are RFC 3339 timestamps or dates; the last goes by whole days in UTC, and one day is today.',
+  examples: [{ is: 'equals', value: 'pro' }],
+});
 export type ValueTest = z.output<typeof ValueTest>;
 
-/** Of a property of an event: whether it passes is asked once, when the event is counted. */
-export const Filter = z.strictObject({
-  property: text(NAME_CHARS_MAX),
-  test: z.discriminatedUnion('is', lastingTests),
+const PropertyTest = z.discriminatedUnion('is', lastingTests).meta({
+  id: 'SegmentPropertyTest',
+  description:
+    'What a property of an event must be, as `SegmentTest` says it. It is asked once, when the event is counted.',
 });
+export const Filter = z.strictObject({ property: text(NAME_CHARS_MAX), test: PropertyTest });
 export type Filter = z.output<typeof Filter>;
 
 const ofEvent = {
@@ -75,36 +81,46 @@ const ofEvent = {
     .meta({ description: 'What its properties must be, all of them.' }),
 };
 
-const Trait = z.strictObject({
-  kind: z.literal('trait'),
-  trait: text(NAME_CHARS_MAX),
-  test: ValueTest,
-});
-const EventCount = z.strictObject({
-  kind: z.literal('event'),
-  ...ofEvent,
-  count: z
-    .strictObject({
-      is: z.enum(['at_least', 'at_most', 'exactly']),
-      value: z.int().min(0, 'at least 0').max(COUNT_MAX, `at most ${COUNT_MAX}`),
-    })
-    .default({ is: 'at_least', value: 1 }),
-  within_days: Days.optional().meta({
-    description:
-      'Whole days in UTC, today among them; an event of tomorrow, as a clock may say, counts as one of today. ' +
-      'Left out: ever.',
-  }),
-});
-const EventTime = z.strictObject({
-  kind: z.literal('event_time'),
-  ...ofEvent,
-  occurrence: z.enum(['first', 'last']),
-  test: z.discriminatedUnion('is', [before, after, withinLast]),
-});
-const InSegment = z.strictObject({ kind: z.literal('segment'), segment_id: z.uuid() });
-const Tag = z.strictObject({ kind: z.literal('tag'), tag: z.enum(TAGS) });
-const Suppressed = z.strictObject({ kind: z.literal('suppressed') });
-const Subscribed = z.strictObject({ kind: z.literal('subscribed') });
+const Trait = z
+  .strictObject({ kind: z.literal('trait'), trait: text(NAME_CHARS_MAX), test: ValueTest })
+  .meta({ description: 'What a trait of theirs is.' });
+const EventCount = z
+  .strictObject({
+    kind: z.literal('event'),
+    ...ofEvent,
+    count: z
+      .strictObject({
+        is: z.enum(['at_least', 'at_most', 'exactly']),
+        value: z.int().min(0, 'at least 0').max(COUNT_MAX, `at most ${COUNT_MAX}`),
+      })
+      .default({ is: 'at_least', value: 1 }),
+    within_days: Days.optional().meta({
+      description:
+        'Whole days in UTC, today among them; an event of tomorrow, as a clock may say, counts as one of today. ' +
+        'Left out: ever.',
+    }),
+  })
+  .meta({ description: 'How often they did something.' });
+const EventTime = z
+  .strictObject({
+    kind: z.literal('event_time'),
+    ...ofEvent,
+    occurrence: z.enum(['first', 'last']),
+    test: z.discriminatedUnion('is', [before, after, withinLast]),
+  })
+  .meta({ description: 'When they did something first, or last.' });
+const InSegment = z
+  .strictObject({ kind: z.literal('segment'), segment_id: z.uuid() })
+  .meta({ description: 'Whether they are a member of another segment.' });
+const Tag = z
+  .strictObject({ kind: z.literal('tag'), tag: z.enum(TAGS) })
+  .meta({ description: 'Whether their profile has a tag.' });
+const Suppressed = z
+  .strictObject({ kind: z.literal('suppressed') })
+  .meta({ description: 'Whether their address is suppressed.' });
+const Subscribed = z
+  .strictObject({ kind: z.literal('subscribed') })
+  .meta({ description: 'SUBSCRIBED' });
 
 const leaves = [Trait, EventCount, EventTime, InSegment, Tag, Suppressed, Subscribed] as const;
 export type Leaf = z.output<(typeof leaves)[number]> | Imported;
@@ -138,7 +154,12 @@ const Not = z.strictObject({
 
 const Condition: z.ZodType<Condition> = z
   .discriminatedUnion('kind', [...leaves, several('all'), several('any'), Not])
-  .meta({ id: 'SegmentCondition' });
+  .meta({
+    id: 'SegmentCondition',
+    description:
+      `What is asked of a person. \`all\`, \`any\` and \`not\` hold others, ${DEPTH_MAX} levels deep at most; ` +
+      `${CONDITIONS_MAX} conditions at most in all.`,
+  });
 
 /** The conditions that one holds directly. */
 export const partsOf = (condition: Condition): readonly Condition[] => {
