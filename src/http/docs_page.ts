@@ -4,9 +4,11 @@ import { refusals } from '../base/refusal.ts';
 import type { RefusalName } from '../base/refusal.ts';
 import type { Limit } from '../base/route.ts';
 import { toCurl } from './docs_curl.ts';
-import { findListed, linesOf, notesOf, shapeOf, typeOf } from './docs_members.ts';
-import type { Listed, Member, Place } from './docs_members.ts';
+import type { Member } from './docs_members.ts';
 import { toHtml } from './docs_prose.ts';
+import { listTypes, toNamed } from './docs_types.ts';
+import type { Told } from './docs_types.ts';
+import { notesOf, typeOf } from './docs_words.ts';
 import { errorsOf, follow, listEndpoints } from './openapi_read.ts';
 import type { Endpoint } from './openapi_read.ts';
 import { inOrder } from './openapi_refusals.ts';
@@ -15,7 +17,7 @@ import { toAmount } from './openapi_text.ts';
 type Document = oas31.OpenAPIObject;
 
 /** A page that is being made, and what need not be said in it again. */
-type Page = { document: Document; listed: Listed; common: ReadonlySet<RefusalName> };
+type Page = { document: Document; told: Told; common: ReadonlySet<RefusalName> };
 
 const parametersOf = ({ parameters = [] }: oas31.OperationObject): oas31.ParameterObject[] =>
   parameters.filter((parameter) => 'name' in parameter);
@@ -24,22 +26,14 @@ const toMember = (document: Document, parameter: oas31.ParameterObject): Member 
   const schema = follow<oas31.SchemaObject>(document, parameter.schema ?? {});
   return {
     names: [parameter.name],
-    type: typeOf(schema),
+    type: typeOf(document, schema),
     isRequired: parameter.required ?? false,
     notes: notesOf(schema, parameter.description),
+    shapes: [],
   };
 };
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
-
-const toAnswer = (place: Place, { schema = {}, example }: oas31.MediaTypeObject) => {
-  const listedAt = findListed(place, schema);
-  return {
-    name: typeOf(schema),
-    example: json(example),
-    ...(listedAt === undefined ? { members: linesOf(place, schema) } : { listedAt }),
-  };
-};
 
 const isKeyed = ({ operation }: Endpoint): boolean => (operation.security ?? []).length > 0;
 
@@ -62,14 +56,13 @@ const ownErrors = ({ document, common }: Page, endpoint: Endpoint) => {
 };
 
 const toEndpoint = (page: Page, endpoint: Endpoint) => {
-  const { document, listed } = page;
+  const { document } = page;
   const { method, path, operation } = endpoint;
   const { requestBody, responses = {} } = operation;
   const body = requestBody && follow<oas31.RequestBodyObject>(document, requestBody);
   const [[status, success] = []] = Object.entries(responses) as [string, oas31.ResponseObject][];
   const sent = body?.content['application/json'];
   const answer = success?.content?.['application/json'];
-  const place = { document, listed, endpoint: operation.operationId ?? '' };
   return {
     id: operation.operationId,
     method,
@@ -78,13 +71,9 @@ const toEndpoint = (page: Page, endpoint: Endpoint) => {
     description: operation.description ?? '',
     schemes: (operation.security ?? []).flatMap((one) => Object.keys(one)),
     parameters: parametersOf(operation).map((parameter) => toMember(document, parameter)),
-    body: body && {
-      notes: body.description ?? '',
-      shape: sent?.schema ? shapeOf(document, sent.schema) : '',
-      members: sent?.schema ? linesOf(place, sent.schema) : [],
-    },
+    body: body && { bound: body.description ?? '', ...toNamed(page, sent?.schema ?? {}) },
     status,
-    answer: answer && toAnswer(place, answer),
+    answer: answer && { example: json(answer.example), ...toNamed(page, answer.schema ?? {}) },
     errors: ownErrors(page, endpoint),
     isKeyed: isKeyed(endpoint),
     curl: toCurl(endpoint),
@@ -146,7 +135,8 @@ liquid.registerFilter('prose', { handler: toHtml, raw: true });
 /** The page that says what a document says. `style` is put into it as it is. */
 export const renderPage = (document: Document, limits: readonly Limit[], style: string): string => {
   const { components = {}, info, tags = [] } = document;
-  const page: Page = { document, listed: new Map(), common: findCommon(document) };
+  const page: Page = { document, told: new Set(), common: findCommon(document) };
+  const shownTags = tags.map((tag) => toTag(page, tag));
   const html = liquid.renderFileSync('docs', {
     title: info.title,
     about: toParts(info.description ?? ''),
@@ -156,7 +146,8 @@ export const renderPage = (document: Document, limits: readonly Limit[], style: 
     headers: Object.values(components.parameters ?? {}).map((parameter) =>
       toMember(document, parameter as oas31.ParameterObject),
     ),
-    tags: tags.map((tag) => toTag(page, tag)),
+    tags: shownTags,
+    types: listTypes(page),
     errors: toErrors(document),
     common: [...page.common],
     limits: limits.map((limit) => ({ ...limit, amount: toAmount(limit) })),

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { refusals } from '../../src/base/refusal.ts';
@@ -13,6 +14,7 @@ import { makeDocument } from '../../src/http/openapi.ts';
 import { toAmount } from '../../src/http/openapi_text.ts';
 import { sections } from '../../src/http/routes.ts';
 import { NOBODY } from '../../src/ingest/schema.ts';
+import { COLOURS, expectAccessible } from '../console/axe.ts';
 import { testApi } from '../support/api.ts';
 import { findBrowser, launch, NO_BROWSER } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
@@ -22,8 +24,16 @@ const api = testApi(database);
 const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ method }) => method !== 'OPTIONS');
 const found = await findBrowser();
-/** What one more endpoint may cost whoever loads the page. */
+/** What one more endpoint, or one more name, may cost whoever loads the page. */
 const BYTES_PER_ENDPOINT_MAX = 512;
+const BYTES_PER_NAME_MAX = 64;
+const names = Object.keys(document.components?.schemas ?? {});
+
+/** What axe asks of any page, colours left out: every text is measured here. */
+const RULES = axe
+  .getRules(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+  .map(({ ruleId }) => ruleId)
+  .filter((rule) => !COLOURS.includes(rule));
 
 const load = (headers: Record<string, string> = {}) => fetch(`${api.url}/docs`, { headers });
 
@@ -69,7 +79,7 @@ describe('GET /docs', () => {
   test('200: small on the wire', async () => {
     const { headers } = await load({ 'accept-encoding': 'gzip' });
     expect(Number(headers.get('content-length'))).toBeLessThan(
-      endpoints.length * BYTES_PER_ENDPOINT_MAX,
+      endpoints.length * BYTES_PER_ENDPOINT_MAX + names.length * BYTES_PER_NAME_MAX,
     );
   });
 
@@ -137,8 +147,8 @@ describe('what the page says', () => {
     const links = [...page.matchAll(/Its members are those of <a href="#(\w+)">(\w+)</g)];
     expect(links.map(([, , name]) => name)).toEqual(expect.arrayContaining(['Segment', 'Send']));
     for (const [, id] of links) {
-      const [article = ''] = new RegExp(`<article id="${id}">.*?</article>`, 's').exec(page) ?? [];
-      expect(article).toContain('<dl class="members"');
+      const [, part = ''] = new RegExp(` id="${id}">(.*?)</article>`, 's').exec(page) ?? [];
+      expect(part).toContain('<dl class="members"');
     }
     expect(page.split('progress.counted_until</code>')).toHaveLength(2);
   });
@@ -270,6 +280,27 @@ describe('the page in a browser', () => {
       expect(back).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 22, 26)');
     },
   );
+
+  test('nobody is kept out, also of what is folded', async () => {
+    const { page } = await open(360, 'dark');
+    await page.evaluate(
+      `document.querySelectorAll('details').forEach((one) => one.setAttribute('open', ''))`,
+    );
+    await expectAccessible(page, '/docs', RULES);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  });
+
+  test('a link of a type leads to what it is, also where that is folded', async () => {
+    const { page } = await open(1280, 'light');
+    await page.locator('#AutomationCondition .type a[href="#SegmentCondition"]').click();
+    const heading = page.locator('#SegmentCondition h3');
+    await expect.poll(async () => (await heading.boundingBox())?.y ?? 0).toBeGreaterThan(52);
+    expect((await heading.boundingBox())?.y).toBeLessThan(400);
+    const members = page.locator('#Profile dl').first();
+    expect(await members.isVisible()).toBe(false);
+    await page.evaluate(`location.hash = 'Profile'`);
+    await expect.poll(() => members.isVisible()).toBe(true);
+  });
 
   test('a link of the contents leads to its endpoint, below the bar', async () => {
     const { page } = await open(1280, 'light');
