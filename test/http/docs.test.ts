@@ -7,7 +7,7 @@ import { refusals } from '../../src/base/refusal.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { doorLimits } from '../../src/http/api.ts';
 import { DOCS_POLICY } from '../../src/http/docs.ts';
-import { notesOf } from '../../src/http/docs_members.ts';
+import { notesOf } from '../../src/http/docs_words.ts';
 import { toHtml } from '../../src/http/docs_prose.ts';
 import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
