@@ -141,7 +141,7 @@ export class HandOffLog {
   #leave({ sendId }: OutcomeRow): void {
     this.#underWay.delete(sendId);
     // Whoever ends begins the next within the same turn of the event loop.
-    setImmediate(() => this.#watchers.notify());
+    if (this.#underWay.size === 0) setImmediate(() => this.#watchers.notify());
   }
 
   async #writeTogether(begins: Begin[], ends: End[]): Promise<void> {
