@@ -7,10 +7,9 @@ import { listQueues } from '../../src/base/memory_queues.ts';
 import * as delivery from '../../src/delivery/delivery.ts';
 import { TURNS_MAX } from '../../src/delivery/turns.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
-import { insertProfiles } from '../../src/profiles/queries.ts';
-import { saveProvider } from '../../src/providers/providers.ts';
-import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { testDatabase } from '../support/database.ts';
+import { makeMail, planSends } from '../support/planned_sends.ts';
+import type { Mail } from '../support/planned_sends.ts';
 import { smtpSink } from '../support/smtp_sink.ts';
 import { until } from '../support/until.ts';
 
@@ -24,27 +23,11 @@ const ANSWER_MS = 150;
 const database = testDatabase();
 const sink = smtpSink();
 const projectId = newId();
-const profileId = newId();
-let providerId: string;
-let templateId: string;
+let mail: Mail;
 
+const recipients = Array.from({ length: PLANNED }, (_, at) => `person-${at}@people.test`);
 const plan = () =>
-  inProject(database.deps, projectId, async (scope) => {
-    for (let at = 0; at < PLANNED; at += 1)
-      await delivery.plan(scope, {
-        automationId: newId(),
-        runId: newId(),
-        stepId: 'x',
-        identityId: null,
-        profileId,
-        providerId,
-        templateId,
-        templateVersion: 1,
-        eventId: newId(),
-        eventOccurredAt: new Date(),
-        recipient: `person-${at}@people.test`,
-      });
-  });
+  inProject(database.deps, projectId, (scope) => planSends(scope, mail, recipients));
 
 const untilClaimed = () =>
   until('all are claimed', async () => {
@@ -55,14 +38,7 @@ const untilClaimed = () =>
   });
 
 beforeAll(async () => {
-  const from = { from_email: 'hello@shop.test', from_name: null, reply_to: null };
-  const record = { display_name: 'Sink', ...from, ...sink.settings };
-  providerId = await saveProvider(database.deps, projectId, record);
-  await inProject(database.deps, projectId, async (scope) => {
-    const text = { name: 'x', subject: 'Hello', html: '<p>Hello</p>', text: null };
-    templateId = await saveTemplate(scope, text);
-    await insertProfiles(scope, [profileId], null);
-  });
+  mail = await makeMail(database.deps, projectId, sink);
   sink.play('end', { delayMs: ANSWER_MS });
 }, TEST_TIMEOUT_MS);
 
@@ -71,6 +47,7 @@ test(
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     const stopping = new AbortController();
+    const { providerId } = mail;
     const turning = { projectId, providerId, owner: 'w', signal: stopping.signal, takeBounce };
     await plan();
     const feed = async (): Promise<void> => {

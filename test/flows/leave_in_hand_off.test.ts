@@ -7,12 +7,10 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import * as delivery from '../../src/delivery/delivery.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
-import { insertProfiles } from '../../src/profiles/queries.ts';
-import { saveProvider } from '../../src/providers/providers.ts';
-import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { suppress, unsubscribe } from '../../src/suppression/suppression.ts';
 import { connectTo } from '../base/connections.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
+import { makeMail, planSends } from '../support/planned_sends.ts';
 import { smtpSink } from '../support/smtp_sink.ts';
 
 const SENDS = 2_500;
@@ -29,33 +27,10 @@ const now = (): number => performance.timeOrigin + performance.now();
 const addressOf = (at: number): string => `person-${at}@people.test`;
 
 beforeAll(async () => {
-  const from = { from_email: 'hello@shop.test', from_name: null, reply_to: null };
-  providerId = await saveProvider(database.deps, projectId, {
-    display_name: 'Sink',
-    ...from,
-    ...sink.settings,
-  });
-  await inProject(database.deps, projectId, async (scope) => {
-    const text = { name: 'x', subject: 'Hello', html: '<p>Hello</p>', text: null };
-    const templateId = await saveTemplate(scope, text);
-    const profileId = newId();
-    await insertProfiles(scope, [profileId], null);
-    for (let at = 0; at < SENDS; at += 1) {
-      await delivery.plan(scope, {
-        automationId: newId(),
-        runId: newId(),
-        stepId: 'x',
-        identityId: null,
-        profileId,
-        providerId,
-        templateId,
-        templateVersion: 1,
-        eventId: newId(),
-        eventOccurredAt: new Date(),
-        recipient: addressOf(at),
-      });
-    }
-  });
+  const mail = await makeMail(database.deps, projectId, sink);
+  ({ providerId } = mail);
+  const recipients = Array.from({ length: SENDS }, (_, at) => addressOf(at));
+  await inProject(database.deps, projectId, (scope) => planSends(scope, mail, recipients));
 }, TEST_TIMEOUT_MS);
 
 /** Someone whose mail is about to be handed over: leased, and not begun when it was asked. */

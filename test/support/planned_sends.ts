@@ -1,0 +1,48 @@
+import { inProject } from '../../src/base/db.ts';
+import type { Scope } from '../../src/base/db.ts';
+import type { Deps } from '../../src/base/deps.ts';
+import { newId } from '../../src/base/ids.ts';
+import * as delivery from '../../src/delivery/delivery.ts';
+import { insertProfiles } from '../../src/profiles/queries.ts';
+import { saveProvider } from '../../src/providers/providers.ts';
+import { saveTemplate } from '../../src/rendering/rendering.ts';
+import type { SmtpSink } from './smtp_sink.ts';
+
+/** What a send is made of: a record of a relay, a template, and somebody. */
+export type Mail = { providerId: string; templateId: string; profileId: string };
+
+export const makeMail = async (
+  deps: Deps,
+  projectId: string,
+  { settings }: SmtpSink,
+): Promise<Mail> => {
+  const from = { from_email: 'hello@shop.test', from_name: null, reply_to: null };
+  const record = { display_name: 'Sink', ...from, ...settings };
+  const providerId = await saveProvider(deps, projectId, record);
+  return inProject(deps, projectId, async (scope) => {
+    const text = { name: 'x', subject: 'Hello', html: '<p>Hello</p>', text: null };
+    const [templateId, profileId] = [await saveTemplate(scope, text), newId()];
+    await insertProfiles(scope, [profileId], null);
+    return { providerId, templateId, profileId };
+  });
+};
+
+/** One send to each of them, all of one profile. */
+export const planSends = async (
+  scope: Scope,
+  mail: Mail,
+  recipients: readonly string[],
+): Promise<void> => {
+  for (const recipient of recipients)
+    await delivery.plan(scope, {
+      automationId: newId(),
+      runId: newId(),
+      stepId: 'x',
+      identityId: null,
+      ...mail,
+      templateVersion: 1,
+      eventId: newId(),
+      eventOccurredAt: new Date(),
+      recipient,
+    });
+};
