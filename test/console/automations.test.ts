@@ -9,6 +9,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
+import { addAfter, isInPane } from './graph_hands.ts';
 import { fillLogin, NO_BROWSER, overflows, shown, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -80,10 +81,6 @@ const made = async (name = 'Made'): Promise<string> => {
 };
 
 const step = (page: Page, id: string) => page.locator(`[data-step="${id}"]`);
-const addAfter = async (page: Page, where: string, kind: string): Promise<void> => {
-  await page.getByRole('button', { name: `Add a step after ${where}`, exact: true }).click();
-  await page.getByRole('menuitem', { name: kind }).click();
-};
 
 /** Goes down an open menu by the keys until something is there, and takes it. */
 const choose = async (page: Page, name: string): Promise<void> => {
@@ -153,6 +150,33 @@ describe('automations in a browser', () => {
     await page.getByRole('link', { name: 'ann@example.test' }).waitFor();
     expect(complaints).toEqual([]);
   }, 90_000);
+
+  test('a graph longer than its pane shows the step that was added, and whatever has the focus', async () => {
+    const { page, complaints } = await openPage('/new');
+    const ids = ['delay', ...Array.from({ length: 5 }, (_, at) => `delay_${at + 2}`)];
+    let last = 'the trigger';
+    for (const id of ids) {
+      await addAfter(page, last, 'So many hours or days');
+      const next = page.getByRole('button', { name: `Add a step after ${id}`, exact: true });
+      for (const what of [step(page, id), next])
+        await until(`${id} is in sight`, () => isInPane(page, what));
+      last = id;
+    }
+    expect(await isInPane(page, step(page, '/trigger'))).toBe(false);
+    for (const [id, key] of [
+      ['delay', 'Shift+Tab'],
+      [ids.at(-1)!, 'Tab'],
+    ] as const) {
+      const hasFocus = () => step(page, id).and(page.locator(':focus')).count();
+      await until(`${id} has the focus`, async () => {
+        if ((await hasFocus()) > 0) return true;
+        await page.keyboard.press(key);
+        return false;
+      });
+      await until(`${id} is in sight by ${key}`, () => isInPane(page, step(page, id)));
+    }
+    expect(complaints).toEqual([]);
+  }, 60_000);
 
   test('the same by the keyboard alone: steps are added, moved, taken out and brought back', async () => {
     await prepare();

@@ -273,7 +273,8 @@ describe('the Console by the keyboard', () => {
     await arrive(page);
     const plus = page.getByRole('button', { name: 'Add a step after the trigger' });
     await hands.enter(plus);
-    await page.getByRole('menu').waitFor();
+    // The focus comes to it a moment after it is there.
+    await hands.has(page.getByRole('menu'));
     await hands.press('Escape');
     await page.getByRole('menu').waitFor({ state: 'detached' });
     await hands.has(plus);

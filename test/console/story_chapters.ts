@@ -10,6 +10,7 @@ import type { CaughtMail } from '../../src/runtime/mail_catcher/mailbox.ts';
 import { startMailCatcher } from '../../src/runtime/mail_catcher/mail_catcher.ts';
 import type { MailCatcher } from '../../src/runtime/mail_catcher/mail_catcher.ts';
 import { OWNER } from '../support/admin.ts';
+import { addAfter } from './graph_hands.ts';
 import { shown } from './in_browser.ts';
 
 const ACCOUNT = { username: 'trunkline', password: 'local only' };
@@ -76,12 +77,6 @@ export const writeTemplate = async (page: Page, name: string, subject: string): 
   await page.getByText('Version 1').waitFor();
 };
 
-const addAfter = async (page: Page, where: string, kind: string): Promise<void> => {
-  const name = `Add a step after ${where}`;
-  await page.getByRole('button', { name, exact: true }).click();
-  // By its name: the menu before it may be fading out.
-  await page.getByRole('menu', { name, exact: true }).getByRole('menuitem', { name: kind }).click();
-};
 const chooseTemplate = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('combobox', { name: 'Template' }).click();
   await page.getByRole('option', { name, exact: true }).click();

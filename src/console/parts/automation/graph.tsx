@@ -8,16 +8,15 @@ import {
   Position,
   ReactFlow,
   ReactFlowProvider,
-  useReactFlow,
 } from '@xyflow/react';
 import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react';
-import { useElementSize } from '@mantine/hooks';
-import { useEffect, useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import { AddStep } from './add_step.tsx';
 import { useEditor } from './editor_context.ts';
 import type { Place } from './exits.ts';
 import { draw, fromLeft, TRIGGER } from './layout.ts';
 import type { Drawn, Point } from './layout.ts';
+import { useSight } from './sight.ts';
 import { StepCard, TriggerCard } from './step_card.tsx';
 
 type Shown = Node<{ id: string; exits: { exit: number; label: string }[] }>;
@@ -142,29 +141,16 @@ const WayEdge = ({ id, sourceX, sourceY, targetX, targetY, data }: EdgeProps<Way
 
 const edgeTypes = { way: WayEdge };
 
-/** Keeps in the middle what is there when the panel beside it opens or closes. */
-const useCentred = (width: number): void => {
-  const { getViewport, setViewport } = useReactFlow();
-  const before = useRef(0);
-  useEffect(() => {
-    const { x, y, zoom } = getViewport();
-    const isResized = before.current > 0 && width > 0 && before.current !== width;
-    if (isResized) void setViewport({ x: x + (width - before.current) / 2, y, zoom });
-    if (width > 0) before.current = width;
-  }, [width, getViewport, setViewport]);
-};
-
 /** The way of people through the automation, drawn from top to bottom. */
 const Drawing = () => {
-  const { definition, simulated, select } = useEditor();
+  const { definition, simulated, selected, select } = useEditor();
   const scheme = useComputedColorScheme('light');
   const drawn = useMemo(() => draw(definition), [definition]);
   const nodes = useMemo(() => toNodes(drawn), [drawn]);
   const edges = useMemo(() => toEdges(drawn, simulated?.reached ?? null), [drawn, simulated]);
-  const { ref, width } = useElementSize();
-  useCentred(width);
+  const sight = useSight(selected);
   return (
-    <div className="graph" ref={ref}>
+    <div className="graph" {...sight}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
