@@ -32,7 +32,9 @@ export type HandedOff =
   /** It must not be handed over, or not yet, or somebody else does. */
   | { kind: 'not_begun' }
   /** Handed over; `written` resolves when the outcome is committed. */
-  | { kind: 'ended'; outcome: SendOutcome; written: Promise<void> };
+  | { kind: 'ended'; outcome: SendOutcome; written: Promise<void> }
+  /** Our own commit took so long that it was not begun: that says nothing of the provider. */
+  | { kind: 'held_up'; written: Promise<void> };
 
 const reasonOf = (outcome: SendOutcome): string | null => {
   if ('reason' in outcome) return outcome.reason;
@@ -101,13 +103,15 @@ const handOver = async (
   const { send, raw, ready } = prepared;
   const { sender } = ready;
   // Taken before the commit: a process frozen in between must find its deadline passed.
-  const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
+  const askedAt = performance.now();
+  const deadline = askedAt + HAND_OFF_DEADLINE_MS;
   const messageId = messageIdOf({ sendId: send.send_id, attempt: send.attempt, sender });
 
   failpoint('before_hand_off_commit');
   const decision = await begin(context, prepared, messageId);
   failpoint(decision === 'handing_off' ? 'after_hand_off_commit' : 'after_not_begun');
   if (decision !== 'handing_off') return { kind: 'not_begun' };
+  const wasSlow = performance.now() - askedAt > HAND_OFF_DEADLINE_MS / 2;
 
   const outcome = await link.send({
     sendId: send.send_id,
@@ -117,8 +121,12 @@ const handOver = async (
     mayStart: () => performance.now() < deadline,
   });
   failpoint('after_provider_answer');
-  const written = writeOutcome(context, prepared, outcome);
-  return { kind: 'ended', outcome, written: written.then(() => failpoint('after_outcome_commit')) };
+  const written = writeOutcome(context, prepared, outcome).then(() =>
+    failpoint('after_outcome_commit'),
+  );
+  return outcome.kind === 'not_started' && wasSlow
+    ? { kind: 'held_up', written }
+    : { kind: 'ended', outcome, written };
 };
 
 /** Hands one prepared send to its provider. */
@@ -126,7 +134,7 @@ export const handOff = async (context: HandOffContext, prepared: Prepared): Prom
   const answer = await withLink(context.deps, prepared.ready, (link) =>
     handOver(context, prepared, link),
   );
-  return answer.kind === 'ended' || answer.kind === 'not_begun'
+  return answer.kind === 'ended' || answer.kind === 'held_up' || answer.kind === 'not_begun'
     ? answer
     : { kind: 'unreachable', outcome: answer };
 };

@@ -173,10 +173,11 @@ export const handOverNext = async (item: Prepared, turn: ProviderTurn): Promise<
   if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
   if (signal.aborted || health.isStopped) return release(context, [item, ...turn.drain()]);
   const handed = await handOff(context, item);
-  if (handed.kind === 'not_begun') return giveBack(context, 1, item.isProbe);
   // Written together with the next that begins.
-  if (handed.kind === 'ended') turn.track(handed.written);
-  else await postpone(context, item, reasonOf(handed.outcome));
+  if ('written' in handed) turn.track(handed.written);
+  if (handed.kind === 'not_begun' || handed.kind === 'held_up')
+    return giveBack(context, 1, item.isProbe);
+  if (handed.kind === 'unreachable') await postpone(context, item, reasonOf(handed.outcome));
   const { isProbe, send } = item;
   return noteOutcome(context, turn, { outcome: handed.outcome, isProbe, attempt: send.attempt });
 };

@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { CIRCUIT_FAILURES } from '../../src/providers/circuit.ts';
+import { HAND_OFF_DEADLINE_MS } from '../../src/providers/transport.ts';
 import { until } from '../support/until.ts';
 import { addressOf, testWorld } from '../support/world.ts';
 
@@ -67,5 +69,40 @@ test(
     });
     expect(world.sink.mails.filter(({ to }) => to.includes(addressOf('late')))).toEqual([]);
     await worker.stop();
+  },
+);
+
+test(
+  'a commit of ours that is too slow is no failure of the provider: what was not begun goes soon',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const people = Array.from({ length: CIRCUIT_FAILURES + 1 }, (_, at) => `held-${at}`);
+    const worker = await world.start('worker');
+    const said: string[] = [];
+    worker.child.stdout?.on('data', (chunk) => said.push(String(chunk)));
+    const holder = new pg.Client({ connectionString: world.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('lock table delivery.attempts in share mode');
+    await world.signUp(...people);
+    await until('the commit of a hand-off has waited for as long as it may take', async () => {
+      const { rows } = await world.owner.query<{ is_late: boolean }>(
+        `select clock_timestamp() - query_start > $1 * interval '1 ms' as is_late
+        from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%step_hand_offs%'`,
+        [HAND_OFF_DEADLINE_MS],
+      );
+      return rows[0]?.is_late === true;
+    });
+    await holder.end();
+    for (const person of people)
+      await until(`${person} is mailed`, async () => (await statusOf(person)) === 'accepted');
+    const firsts = await Promise.all(people.map(async (person) => (await attemptsOf(person))[0]));
+    const late = firsts.filter((first) => first?.outcome === 'not_started');
+    expect(late.length).toBeGreaterThanOrEqual(CIRCUIT_FAILURES);
+    const mailed = world.sink.mails.flatMap(({ to }) => to).filter((to) => to.startsWith('held-'));
+    expect(mailed.toSorted()).toEqual(people.map(addressOf));
+    await worker.stop();
+    expect(said.join('')).not.toContain('circuit of a provider opened');
   },
 );
