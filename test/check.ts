@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
+/** So many lines are said of each failure at the end. */
+const LINES_SAID = 6;
 const REPORT = join(tmpdir(), `trunkline-tests-${process.pid}.json`);
 
 const steps: [name: string, command: string, args: string[]][] = [
@@ -45,16 +47,21 @@ type Report = {
   }[];
 };
 
-const firstLineOf = (message = ''): string => stripVTControlCharacters(message).split('\n', 1)[0]!;
+/** Of what is said of a failure, its first lines without the places in the code. */
+const gistOf = (message = ''): string => {
+  const lines = stripVTControlCharacters(message).split('\n');
+  const said = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
+  return said.slice(0, LINES_SAID).join('\n    ');
+};
 
-/** A line for each test, and each file, that failed: the last thing a reader of a long log sees. */
+/** What each test, and each file, that failed says of it: the last thing a reader of a long log sees. */
 const failuresOf = ({ testResults }: Report): string[] =>
   testResults.flatMap(({ name, message, assertionResults }) => {
     const file = relative(import.meta.dirname, name);
     const tests = assertionResults
       .filter(({ status }) => status === 'failed')
-      .map(({ fullName, failureMessages }) => `${fullName}: ${firstLineOf(failureMessages?.[0])}`);
-    if (message !== '') tests.push(firstLineOf(message));
+      .map(({ fullName, failureMessages }) => `${fullName}: ${gistOf(failureMessages?.[0])}`);
+    if (message !== '') tests.push(gistOf(message));
     return tests.map((line) => `✗ ${file}: ${line}`);
   });
 
