@@ -44,7 +44,9 @@ export const openSession = async (
 export class Liveness {
   readonly client: pg.Client;
   readonly #log: Logger;
-  #beat: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** The heartbeat that is under way, if any. */
+  #beat: Promise<unknown> | null = null;
   #workerId = '';
 
   private constructor(client: pg.Client, log: Logger) {
@@ -75,16 +77,20 @@ export class Liveness {
       'insert into queue.workers (worker_id, started_at, heartbeat_at) values ($1, now(), now())',
       [workerId],
     );
-    this.#beat = setInterval(() => {
-      this.client
+    this.#timer = setInterval(() => {
+      this.#beat ??= this.client
         .query('update queue.workers set heartbeat_at = now() where worker_id = $1', [workerId])
-        .catch((error: unknown) => this.#log.warn({ err: error }, 'heartbeat failed'));
+        .catch((error: unknown) => this.#log.warn({ err: error }, 'heartbeat failed'))
+        .finally(() => {
+          this.#beat = null;
+        });
     }, HEARTBEAT_MS);
   }
 
   /** Signs off: nothing of this worker is left to be released. */
   async close(): Promise<void> {
-    clearInterval(this.#beat);
+    clearInterval(this.#timer);
+    await this.#beat;
     await this.client
       .query('delete from queue.workers where worker_id = $1', [this.#workerId])
       .catch(() => {});

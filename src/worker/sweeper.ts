@@ -20,6 +20,7 @@ import { findLostWork, listWork } from './work.ts';
 import type { Work } from './work.ts';
 
 export const SWEEP_EVERY_MS = 2_000;
+const SPEAK_EVERY_MS = 2_000;
 /** A hint that old was lost; younger work is still on its way by itself. */
 const OVERDUE_SECONDS = 2;
 /** The provider's time-out plus twice the hand-off deadline: after that nobody is still sending it. */
@@ -41,25 +42,41 @@ const isLeader = async (client: pg.Client): Promise<boolean> => {
   return rows[0]?.leads ?? false;
 };
 
-/** Does something for each project; one that fails is told and does not hold up the others. */
-const eachProject = async (
-  deps: Deps,
-  projectIds: string[],
-  work: (scope: Scope) => Promise<unknown>,
-): Promise<void> => {
-  for (const projectId of projectIds) {
-    await inProject(deps, projectId, work).catch((error: unknown) => {
-      deps.log.warn({ err: error, project_id: projectId }, 'a project could not be swept');
-    });
+/** Does what waits for other connections, maybe for long: whoever says nothing meanwhile is taken for frozen. */
+const speaking = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
+  let said: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    said = said.then(() => client.query('select')).catch(() => {});
+  }, SPEAK_EVERY_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    await said;
   }
 };
+
+/** Does something for each project; one that fails is told and does not hold up the others. */
+const eachProject = (
+  deps: Deps,
+  client: pg.Client,
+  projectIds: string[],
+  work: (scope: Scope) => Promise<unknown>,
+): Promise<void> =>
+  speaking(client, async () => {
+    for (const projectId of projectIds) {
+      await inProject(deps, projectId, work).catch((error: unknown) => {
+        deps.log.warn({ err: error, project_id: projectId }, 'a project could not be swept');
+      });
+    }
+  });
 
 /** Gives dead workers' jobs back and ends their hand-offs as unknown. */
 const releaseDead = async (deps: Deps, client: pg.Client, ownId: string): Promise<void> => {
   const dead = await listDeadWorkers(client, ownId);
   const silentFor = silentSeconds(deps.config);
   const lost = await findLostWork(client, dead, silentFor);
-  await eachProject(deps, lost, async (scope) => {
+  await eachProject(deps, client, lost, async (scope) => {
     const settled = await delivery.settleLost(scope, dead, silentFor);
     if (settled > 0)
       deps.log.warn({ project_id: scope.projectId, settled }, 'hand-offs ended as unknown');
@@ -86,10 +103,10 @@ const measure = async (
 /** Finds work that no job will find, and hints at it again. */
 const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
   const found = await listWork(client, OVERDUE_SECONDS);
-  const isHeld = await lookAtSending(deps);
+  const isHeld = await speaking(client, () => lookAtSending(deps));
   await measure(deps, client, { found, isHeld });
   const work = isHeld ? { ...found, dueRuns: [], queuedSends: [] } : found;
-  await eachProject(deps, work.expired, (scope) => delivery.expireSends(scope));
+  await eachProject(deps, client, work.expired, (scope) => delivery.expireSends(scope));
   const hints: Hint[] = [
     ...work.pending.map(ingest.processHint),
     ...work.dueRuns.map(automations.advanceHint),
@@ -107,10 +124,8 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
     ),
   ];
   if (hints.length > 0) deps.log.info({ hints: hints.length }, 'overdue work hinted at');
-  await giveHints(
-    deps,
-    hints.map((one) => ({ ...one, isReminder: true })),
-  );
+  const reminders = hints.map((one) => ({ ...one, isReminder: true }));
+  await speaking(client, () => giveHints(deps, reminders));
 };
 
 /** Whoever leads no more says nothing of what it knew. */
@@ -154,9 +169,7 @@ export const startSweeper = (deps: Deps, client: pg.Client, ownId: string): Swee
   // Whoever comes after a crash gives back what those before them held.
   begin();
   const timer = setInterval(() => {
-    // A sweep may wait for other connections for long; who says nothing meanwhile is taken for frozen.
-    if (isBusy) client.query('select').catch(() => {});
-    else begin();
+    if (!isBusy) begin();
   }, SWEEP_EVERY_MS);
   return {
     stop: async () => {
