@@ -36,13 +36,14 @@ const LOOK = `(async () => {
     Math.min(Math.max(box.top + box.height / 2, 1), innerHeight - 1),
   );
   const isCovered = isSeen && !all.some((each) => each && (each.contains(at) || at?.contains(each)));
+  const coveredBy = isCovered ? at?.outerHTML.slice(0, 200) ?? 'nothing' : null;
   const name = one.ariaLabel || [...(one.labels ?? [])].map((label) => label.textContent).join(' ')
     || one.textContent.slice(0, 60) || one.tagName;
   window.trunklineFocused = { one, all, look: looks(all).join(';'), name };
-  return { name, isSeen, isCovered, unmarked: stays ? before.name : null };
+  return { name, isSeen, coveredBy, unmarked: stays ? before.name : null };
 })()`;
 
-type Look = { name: string; isSeen: boolean; isCovered: boolean; unmarked: string | null };
+type Look = { name: string; isSeen: boolean; coveredBy: string | null; unmarked: string | null };
 
 export type Hands = {
   press: (...keys: string[]) => Promise<void>;
@@ -64,7 +65,7 @@ export const handsOn = (page: Page): Hands => {
     if (seen === null) return null;
     expect(seen, 'what has the focus is in sight').toMatchObject({
       isSeen: true,
-      isCovered: false,
+      coveredBy: null,
     });
     expect(seen.unmarked, `looked the same with the focus as without it, before ${seen.name}`).toBe(
       null,
