@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { HINT_PAUSE_MS } from '../../src/base/hints.ts';
 import { EXAMPLE_EVENT, keepExample } from '../../src/runtime/example.ts';
 import { databaseUrl } from '../../src/runtime/scratch_postgres.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
@@ -10,6 +12,7 @@ import { openQueueLatency } from './queue_latency.ts';
 const ROUNDS = 5;
 const SAMPLES_PER_ROUND = 20;
 const WARM_UP_SAMPLES = 20;
+const POLL_MS = 20;
 
 const now = (): number => performance.timeOrigin + performance.now();
 
@@ -51,16 +54,23 @@ const sampleEvent = async ({ sink, project, base }: World, person: string): Prom
   return (mails.at(-1)?.firstByteAt ?? Number.NaN) - postedAt;
 };
 
-/** Waits until the outcome of everything is recorded and no job is left: idle again. */
+/**
+ * Waits until the outcome of everything is recorded, also on its person's timeline, no job is left, and the next event
+ * need not wait for what was woken before: idle again.
+ */
 const untilIdle = async (url: string): Promise<void> => {
   await withClient(url, async (client) => {
-    for (;;) {
+    const isIdle = async (): Promise<boolean> => {
       const { rows } = await client.query<{ busy: number }>(
         `select (select count(*) from graphile_worker._private_jobs)::int
+          + (select count(*) from ingest.pending)::int
+          + (select count(*) from delivery.ended)::int
           + (select count(*) from delivery.sends where status in ('queued', 'handing_off'))::int as busy`,
       );
-      if (rows[0]?.busy === 0) return;
-    }
+      return rows[0]?.busy === 0;
+    };
+    while (!(await isIdle())) await wait(POLL_MS);
+    await wait(HINT_PAUSE_MS);
   });
 };
 

@@ -1,6 +1,7 @@
 import { createTransport } from 'nodemailer';
 import { inProject } from '../../src/base/db.ts';
 import { hint } from '../../src/base/hints.ts';
+import { newId } from '../../src/base/ids.ts';
 import { sendHint } from '../../src/delivery/delivery.ts';
 import { LINKS_PER_PROVIDER_MAX } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
@@ -59,23 +60,26 @@ const openWorld = async () => {
 };
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** Queues sends to people of their own, as planned ones lie there. */
+/** Queues sends of one automation to people of their own, as planned ones lie there: the service's ids follow time. */
 export const queueSends = async (
   world: Pick<World, 'ask' | 'project' | 'provider_id' | 'template_id'>,
   count: number,
 ): Promise<void> => {
   const { ask, project, provider_id, template_id } = world;
+  const idsOf = () => Array.from({ length: count }, newId);
   await ask(
-    `with person as (
+    `with given as (
+      select * from unnest($5::uuid[], $6::uuid[], $7::uuid[], $8::uuid[])
+        as given (profile_id, identity_id, run_id, send_id)
+    ), person as (
       insert into profiles.profiles (project_id, profile_id, email, traits, created_at, updated_at)
-      select $1, gen_random_uuid(), gen_random_uuid() || '@people.test', '{"first_name": "Ann"}', now(), now()
-      from generate_series(1, $2)
+      select $1, profile_id, profile_id || '@people.test', '{"first_name": "Ann"}', now(), now() from given
       returning profile_id, email
     ), identity as (
       insert into identity.identities (project_id, identity_id, kind, value, profile_id, own_profile_id,
         first_seen_at, last_seen_at)
-      select $1, gen_random_uuid(), 'external', email, profile_id, profile_id, now(), now() from person
-      returning identity_id, profile_id
+      select $1, identity_id, 'external', profile_id, profile_id, profile_id, now(), now() from given
+      returning identity_id
     ), address as (
       insert into suppression.addresses (project_id, address_key, email)
       select $1, sha256(email::bytea), email from person
@@ -83,10 +87,17 @@ export const queueSends = async (
     )
     insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, identity_id, profile_id,
       provider_id, template_id, template_version, address_key, recipient, status, due_at, queued_at, expires_at)
-    select $1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'welcome', identity_id, profile_id, $3, $4, 1,
+    select $1, send_id, $2, run_id, 'welcome', identity_id, profile_id, $3, $4, 1,
       address_key, email, 'queued', now(), now(), now() + interval '1 day'
-    from person join identity using (profile_id) join address using (email)`,
-    [project.project_id, count, provider_id, template_id],
+    from given join person using (profile_id) join identity using (identity_id) join address using (email)
+    order by send_id`,
+    [
+      project.project_id,
+      newId(),
+      provider_id,
+      template_id,
+      ...[idsOf(), idsOf(), idsOf(), idsOf()],
+    ],
   );
   await ask('vacuum analyze delivery.sends');
 };
