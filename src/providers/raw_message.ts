@@ -22,12 +22,14 @@ const toField = (name: string, value: Fields[string]): string => {
 /** RFC 2045 §6.7 and §6.8. */
 const ENCODED_LINE_CHARS = 76;
 const PLAIN = /^[\t\r\n\x20-\x7e]*$/;
-const LONG_LINE = new RegExp(`.{${ENCODED_LINE_CHARS + 1}}`);
 /** Where more than one byte of so many is outside of ASCII, base64 is shorter: it takes two more characters a byte. */
 const BASE64_SHARE = 6;
 
 /** One kind of line end: a CR or LF alone is a line to one relay and none to the next (RFC 5321 §2.3.8). */
 const toLines = (text: string): string => text.replaceAll(/\r\n?|\n/g, '\r\n');
+
+const hasLongLine = (lines: string): boolean =>
+  lines.split('\r\n').some((line) => line.length > ENCODED_LINE_CHARS);
 
 const isMostlyForeign = (bytes: Buffer): boolean => {
   let foreign = 0;
@@ -38,7 +40,7 @@ const isMostlyForeign = (bytes: Buffer): boolean => {
 /** A text in lines that every relay passes on as they are, and how it was made so. */
 const encodeText = (text: string): { encoding: string; lines: string } => {
   const plain = toLines(text);
-  if (PLAIN.test(plain) && !LONG_LINE.test(plain)) return { encoding: '7bit', lines: plain };
+  if (PLAIN.test(plain) && !hasLongLine(plain)) return { encoding: '7bit', lines: plain };
   const bytes = Buffer.from(plain);
   return isMostlyForeign(bytes)
     ? { encoding: 'base64', lines: base64.wrap(base64.encode(bytes), ENCODED_LINE_CHARS) }
