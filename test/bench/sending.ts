@@ -91,13 +91,7 @@ export const queueSends = async (
       address_key, email, 'queued', now(), now(), now() + interval '1 day'
     from given join person using (profile_id) join identity using (identity_id) join address using (email)
     order by send_id`,
-    [
-      project.project_id,
-      newId(),
-      provider_id,
-      template_id,
-      ...[idsOf(), idsOf(), idsOf(), idsOf()],
-    ],
+    [project.project_id, newId(), provider_id, template_id, idsOf(), idsOf(), idsOf(), idsOf()],
   );
   await ask('vacuum analyze delivery.sends');
 };
