@@ -33,7 +33,7 @@ export type HandedOff =
   | { kind: 'not_begun' }
   /** Handed over; `written` resolves when the outcome is committed. */
   | { kind: 'ended'; outcome: SendOutcome; written: Promise<void> }
-  /** Our own commit took so long that it was not begun: that says nothing of the provider. */
+  /** It was not begun in time, of which our own commit took the most: that says nothing of the provider. */
   | { kind: 'held_up'; written: Promise<void> };
 
 const reasonOf = (outcome: SendOutcome): string | null => {

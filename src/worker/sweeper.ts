@@ -44,9 +44,14 @@ const isLeader = async (client: pg.Client): Promise<boolean> => {
 
 /** Does what waits for other connections, maybe for long: whoever says nothing meanwhile is taken for frozen. */
 const speaking = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
-  let said: Promise<unknown> = Promise.resolve();
+  let said: Promise<unknown> | null = null;
   const timer = setInterval(() => {
-    said = said.then(() => client.query('select')).catch(() => {});
+    said ??= client
+      .query('select')
+      .catch(() => {})
+      .finally(() => {
+        said = null;
+      });
   }, SPEAK_EVERY_MS);
   try {
     return await work();

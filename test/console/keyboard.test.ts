@@ -93,9 +93,8 @@ const writeTemplate = async (work: Work): Promise<void> => {
   await hands.to(page.getByRole('textbox', { name: 'Text', exact: true }));
   await hands.to(page.getByLabel('Subject', { exact: true }), 'Shift+Tab');
   // What is gone back to is not left under the header.
-  await page
-    .getByLabel('Name', { exact: true })
-    .evaluate('(name) => scrollBy(0, name.getBoundingClientRect().top - 10)');
+  const name = await page.getByLabel('Name', { exact: true }).boundingBox();
+  await page.evaluate(`scrollBy(0, ${name?.y} - 10)`);
   await hands.to(page.getByRole('button', { name: 'Save', exact: true }), 'Shift+Tab');
   await hands.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Hello' }).waitFor();

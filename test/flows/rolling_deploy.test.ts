@@ -160,7 +160,7 @@ test(
       `select count(*)::int from ingest.events where name = 'user_signed_up'`,
     );
     expect(events).toEqual([{ count: told.stored.length }]);
-    // Where the machine stands still for seconds a hand-off is not begun, and goes again: not for the deploy.
+    // A hand-off that seconds of waiting hold up, for a migration's lock or a machine, is not begun, and goes again.
     const { rows: attempts } = await world.owner.query(
       `select distinct outcome, reason from delivery.attempts
       where (outcome, reason) is distinct from ('not_started', 'too_slow')`,

@@ -24,24 +24,12 @@ const usePan = () => {
   );
 };
 
-/** Keeps in the middle what is there when the panel beside it opens or closes. */
-const useCentred = () => {
-  const pan = usePan();
-  const { ref, width } = useElementSize();
-  const before = useRef(0);
-  useEffect(() => {
-    if (before.current > 0 && width > 0) pan((width - before.current) / 2, 0);
-    if (width > 0) before.current = width;
-  }, [width, pan]);
-  return ref;
-};
-
 /**
  * What somebody adds, opens or comes to by the keyboard is in sight, with where the next step would go. A browser
  * scrolls for that, but not upwards past where a box begins, and React Flow takes every scroll back.
  */
 export const useSight = (selected: string | null) => {
-  const ref = useCentred();
+  const { ref, width } = useElementSize();
   const pan = usePan();
   const bring = useCallback(
     (within: Element | null | undefined): void => {
@@ -55,25 +43,35 @@ export const useSight = (selected: string | null) => {
     },
     [pan],
   );
-  const before = useRef(selected);
+  const before = useRef({ selected, width: 0 });
   useEffect(() => {
+    const was = before.current;
+    before.current = { selected, width: width || was.width };
+    const isResized = was.width > 0 && before.current.width !== was.width;
+    // What is there stays in the middle when the panel beside it opens or closes.
+    if (isResized) pan((width - was.width) / 2, 0);
     // Nobody has asked for what is open from the start.
-    if (selected === null || selected === before.current) return undefined;
-    before.current = selected;
-    // React Flow draws a new step one frame later.
+    if (selected === null || (selected === was.selected && !isResized)) return undefined;
+    // React Flow draws a new step, and a new place, one frame later.
     const frame = requestAnimationFrame(() =>
       bring(document.querySelector(`.graph [data-step="${CSS.escape(selected)}"]`)),
     );
     return () => cancelAnimationFrame(frame);
-  }, [selected, bring]);
+  }, [selected, width, pan, bring]);
 
   const onFocusCapture = ({ target }: FocusEvent<HTMLElement>): void => {
     // Who points at something sees it: it must not move away below the pointer.
-    if (target.matches(':focus-visible')) bring(target);
+    if (!target.matches(':focus-visible')) return;
+    bring(target);
+    // The browser may scroll to it as well, where it stood before.
+    requestAnimationFrame(() => bring(target));
   };
-  const onScrollCapture = ({ target }: UIEvent<HTMLElement>): void => {
-    const { scrollLeft, scrollTop } = target as HTMLElement;
-    (target as HTMLElement).scrollTo({ left: 0, top: 0, behavior: 'instant' });
+  const onScrollCapture = ({ currentTarget, target }: UIEvent<HTMLElement>): void => {
+    const scrolled = target as HTMLElement;
+    // A menu of the graph is drawn outside of it, and scrolls by itself.
+    if (!currentTarget.contains(scrolled)) return;
+    const { scrollLeft, scrollTop } = scrolled;
+    scrolled.scrollTo({ left: 0, top: 0, behavior: 'instant' });
     pan(-scrollLeft, -scrollTop);
   };
   return { ref, onFocusCapture, onScrollCapture };
