@@ -44,14 +44,9 @@ const isLeader = async (client: pg.Client): Promise<boolean> => {
 
 /** Does what waits for other connections, maybe for long: whoever says nothing meanwhile is taken for frozen. */
 const speaking = async <T>(client: pg.Client, work: () => Promise<T>): Promise<T> => {
-  let said: Promise<unknown> | null = null;
+  let said: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
-    said ??= client
-      .query('select')
-      .catch(() => {})
-      .finally(() => {
-        said = null;
-      });
+    said = said.then(() => client.query('select')).catch(() => {});
   }, SPEAK_EVERY_MS);
   try {
     return await work();
