@@ -214,7 +214,7 @@ comment on column analytics.identities.profile_id is 'The profile it belongs to 
 comment on column analytics.identities.kind is 'external or anonymous';
 comment on column analytics.identities.value is 'The external_id or anonymous_id itself';
 comment on column analytics.identities.first_seen_at is 'The earliest occurred_at of its events, or null as long as it was only named by an alias';
-comment on column analytics.identities.last_seen_at is 'The latest occurred_at of its events, or null like first_seen_at';
+comment on column analytics.identities.last_seen_at is 'The latest occurred_at of its events, but those of the service itself such as email_sent; null like first_seen_at';
 grant select on analytics.identities to trunkline_analyst;
 
 create view analytics.links with (security_invoker=true) as
@@ -271,7 +271,7 @@ comment on column analytics.profiles.email is 'Where mail goes to';
 comment on column analytics.profiles.traits is 'What is known: traits ->> ''plan''';
 comment on column analytics.profiles.tags is 'Tags, such as those that bounces put on';
 comment on column analytics.profiles.first_seen_at is 'The earliest occurred_at of their events, or null as long as nobody has seen them';
-comment on column analytics.profiles.last_seen_at is 'The latest occurred_at of their events, or null like first_seen_at';
+comment on column analytics.profiles.last_seen_at is 'The latest occurred_at of their events, but those of the service itself such as email_sent; null like first_seen_at';
 comment on column analytics.profiles.created_at is 'When the profile was made';
 comment on column analytics.profiles.updated_at is 'When its traits or tags changed last';
 grant select on analytics.profiles to trunkline_analyst;
@@ -1423,6 +1423,7 @@ create table identity.identities (
   first_seen_at  timestamptz(3),
   last_seen_at   timestamptz(3),
   erasure_id     uuid,
+  observed_at    timestamptz(3),
   constraint identities_pkey primary key (project_id, identity_id),
   constraint identities_are_unique unique (project_id, kind, value),
   constraint identities_kind_is_known check ((kind = any (array['external'::text, 'anonymous'::text]))),
@@ -1515,7 +1516,8 @@ create function identity.move_seen(
   kinds text[],
   identifiers text[],
   first_seen_ats timestamptz[],
-  last_seen_ats timestamptz[]
+  last_seen_ats timestamptz[],
+  observed_ats timestamptz[]
 )
 returns table (
   kind text,

@@ -38,7 +38,9 @@ export const Profile = z
       .meta({ description: 'Marks by name, such as `hard_bounced` and `complained`.' }),
     suppressed: z.boolean().meta({ description: 'Whether mail to `email` is held back.' }),
     first_seen_at: Timestamp,
-    last_seen_at: Timestamp,
+    last_seen_at: Timestamp.meta({
+      description: 'When they last did something: mail to them does not count.',
+    }),
     updated_at: Timestamp,
   })
   .meta({

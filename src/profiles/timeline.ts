@@ -97,7 +97,7 @@ const isIn = ({ from, to }: Range, stretch: Range): boolean =>
   from < stretch.to && to >= stretch.from;
 
 /** Nothing that names somebody who was never seen has been processed. */
-const rangesOf = ({ first_seen_at: from, last_seen_at: to }: Known): Range[] =>
+const rangesOf = ({ first_seen_at: from, latest_at: to }: Known): Range[] =>
   from && to ? [{ from, to }] : [];
 
 /**

@@ -5,16 +5,18 @@ import { IDENTIFIER_KINDS } from '../identity/identity.ts';
 import type { Identity } from '../identity/identity.ts';
 import { Entry } from '../ingest/ingest.ts';
 
-const Known = z.strictObject({
+const KnownRow = z.strictObject({
   kind: z.enum(IDENTIFIER_KINDS).nullable(),
   value: z.string().nullable(),
   first_seen_at: z.date().nullable(),
-  last_seen_at: z.date().nullable(),
+  /** The latest of what they did and what was observed of them, to the month. */
+  latest_at: z.date().nullable(),
   is_work_waiting: z.boolean(),
 });
 
-/** By which identifiers a timeline is read, and when somebody was seen by each. */
-export type Known = Pick<Identity, 'kind' | 'value' | 'first_seen_at' | 'last_seen_at'>;
+/** By which identifiers a timeline is read, and from when until which month there is something of each. */
+export type Known = Pick<Identity, 'kind' | 'value' | 'first_seen_at'> &
+  Pick<z.output<typeof KnownRow>, 'latest_at'>;
 
 /** Whose timeline it is, as of one moment, and whether new events of the project wait to be processed then. */
 export type Person = { identities: Known[]; isWorkWaiting: boolean };
@@ -35,8 +37,8 @@ export const findPerson = async (
           where project_id = ${projectId} and kind = 'external' and value = ${value}
         )`;
   // Each step is a look-up by key. Joined freely, the planner, who thinks that people are alike, may read everybody.
-  const rows = await tx.any(sql.type(Known)`
-    select known.kind, known.value, known.first_seen_at, known.last_seen_at, exists (
+  const rows = await tx.any(sql.type(KnownRow)`
+    select known.kind, known.value, known.first_seen_at, known.latest_at, exists (
       select from ingest.pending where project_id = ${projectId} and retry_at is null
     ) as is_work_waiting
     from (
@@ -50,15 +52,15 @@ export const findPerson = async (
       offset 0
     ) as person
     left join lateral (
-      select kind, value, first_seen_at, last_seen_at from identity.identities
+      select kind, value, first_seen_at, greatest(last_seen_at, observed_at) as latest_at from identity.identities
       where project_id = ${projectId} and profile_id = person.profile_id and erasure_id is null
       offset 0
     ) as known on true
     order by known.kind desc, known.value
   `);
   if (!rows[0]) return null;
-  const identities = rows.flatMap(({ kind, value: known, first_seen_at, last_seen_at }) =>
-    kind === null || known === null ? [] : [{ kind, value: known, first_seen_at, last_seen_at }],
+  const identities = rows.flatMap(({ kind, value: known, first_seen_at, latest_at }) =>
+    kind === null || known === null ? [] : [{ kind, value: known, first_seen_at, latest_at }],
   );
   return { identities, isWorkWaiting: rows[0].is_work_waiting };
 };

@@ -8,9 +8,16 @@ import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
 
-type Seen = { value: string; first: number; last: number };
+type Seen = { value: string; first: number; last: number | null; observed?: number };
+/** Days of January 2026; more of them are of later months. */
 const at = (day: number): Date => new Date(Date.UTC(2026, 0, day));
 const seen = (value: string, first = 5, last = first): Seen => ({ value, first, last });
+const observed = (value: string, day: number): Seen => ({
+  value,
+  first: day,
+  last: null,
+  observed: day,
+});
 
 const know = (projectId: string, ...people: Seen[]) =>
   inProject(database.deps, projectId, (scope) =>
@@ -20,18 +27,19 @@ const know = (projectId: string, ...people: Seen[]) =>
         kind: 'external' as const,
         value,
         first_seen_at: at(first),
-        last_seen_at: at(last),
+        last_seen_at: at(last ?? first),
       })),
     ),
   );
 const MOVE = `select value, first_seen_at, last_seen_at from identity.move_seen(project_id => $1, kinds => $2,
-  identifiers => $3, first_seen_ats => $4, last_seen_ats => $5)`;
+  identifiers => $3, first_seen_ats => $4, last_seen_ats => $5, observed_ats => $6)`;
 const toValues = (projectId: string, people: readonly Seen[]) => [
   projectId,
   people.map(() => 'external'),
   people.map(({ value }) => value),
   people.map(({ first }) => at(first)),
-  people.map(({ last }) => at(last)),
+  people.map(({ last }) => last && at(last)),
+  people.map(({ observed: day }) => (day === undefined ? null : at(day))),
 ];
 const move = async (projectId: string, ...people: Seen[]) => {
   const client = await connectTo(database, projectId);
@@ -73,6 +81,48 @@ test('whoever was only named before is seen for the first time, and is not unkno
   expect(await timesOf(projectId, 'ann')).toEqual([at(3), at(8)]);
 });
 
+const observedAt = async (projectId: string, value: string): Promise<Date | null> =>
+  (
+    await database.owner.query(
+      'select observed_at from identity.identities where project_id = $1 and value = $2',
+      [projectId, value],
+    )
+  ).rows[0].observed_at;
+
+test('what is observed of somebody is no sign of them: kept for the first of each month without one', async () => {
+  const projectId = newId();
+  await know(projectId, seen('ann', 5, 9));
+  const steps: [Seen, number, number | null][] = [
+    [observed('ann', 20), 9, null],
+    [observed('ann', 31), 9, null],
+    [observed('ann', 32), 9, 32],
+    [observed('ann', 40), 9, 32],
+    [seen('ann', 45), 45, 32],
+    [observed('ann', 58), 45, 32],
+    [observed('ann', 61), 45, 61],
+    [observed('ann', 30), 45, 61],
+    [{ value: 'ann', first: 95, last: 95, observed: 96 }, 95, 61],
+  ];
+  for (const [given, last, kept] of steps) {
+    expect(await move(projectId, given)).toEqual([]);
+    expect(await timesOf(projectId, 'ann')).toEqual([at(5), at(last)]);
+    expect(await observedAt(projectId, 'ann')).toEqual(kept && at(kept));
+  }
+});
+
+test('what is observed before somebody was seen says that they were there; of nobody, what there is', async () => {
+  const projectId = newId();
+  await know(projectId, seen('ann'));
+  await inProject(database.deps, projectId, (scope) =>
+    see(scope, [{ kind: 'external', value: 'bob', first_seen_at: null, last_seen_at: null }]),
+  );
+  expect(await move(projectId, observed('ann', 3), observed('bob', 7), observed('cid', 8))).toEqual(
+    [{ value: 'cid', first_seen_at: at(8), last_seen_at: at(8) }],
+  );
+  expect(await timesOf(projectId, 'ann')).toEqual([at(3), at(5)]);
+  expect(await timesOf(projectId, 'bob')).toEqual([at(7), at(7)]);
+});
+
 test('nobody seen is nobody moved', async () => {
   expect(await move(newId())).toEqual([]);
 });
@@ -89,6 +139,7 @@ test('whoever was not moved is not written: the row stays the very same', async 
     ).rows;
   const before = await version();
   await move(projectId, seen('ann', 2, 8));
+  await move(projectId, observed('ann', 30));
   expect(await version()).toEqual(before);
 });
 

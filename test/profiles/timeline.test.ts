@@ -30,12 +30,14 @@ const event = fc.record({
   who: fc.constantFrom(...WHO),
   name: fc.constantFrom('common', 'common', 'common', 'rare'),
   occurredAt: moment,
+  source: fc.constantFrom<Source>('browser', 'server', 'system', 'system'),
 });
-type Event = { who: (typeof WHO)[number]; name: string; occurredAt: string };
+type Source = 'browser' | 'server' | 'system';
+type Event = { who: (typeof WHO)[number]; name: string; occurredAt: string; source?: Source };
 
 const accept = async (projectId: string, events: Event[]): Promise<string[]> => {
-  const rows = events.map(({ who, name, occurredAt }) =>
-    newEvent({ ...who, name, event_id: newId(), occurred_at: occurredAt }),
+  const rows = events.map(({ who, name, occurredAt, source = 'server' }) =>
+    newEvent({ ...who, name, event_id: newId(), occurred_at: occurredAt, source }),
   );
   if (rows.length > 0) await acceptEvents(database.deps.db, projectId, newId(), rows);
   return rows
@@ -44,11 +46,14 @@ const accept = async (projectId: string, events: Event[]): Promise<string[]> => 
 };
 const processAll = (projectId: string): Promise<void> => workOn(database, projectId);
 
-/** Ann, whom every device but the stranger's was linked to. */
-const newAnn = async (): Promise<{ projectId: string; profileId: string }> => {
+/** Ann, whom every device but the stranger's was linked to, last seen so many days ago. */
+const newAnn = async (seenDaysAgo = 0): Promise<{ projectId: string; profileId: string }> => {
   const projectId = newId();
-  const seenNow = WHO.map((who) => ({ who, name: 'seen', occurredAt: new Date().toISOString() }));
-  await accept(projectId, seenNow);
+  const occurredAt = new Date(Date.now() - seenDaysAgo * DAY_MS).toISOString();
+  await accept(
+    projectId,
+    WHO.map((who) => ({ who, name: 'seen', occurredAt })),
+  );
   await processAll(projectId);
   await database.owner.query('delete from ingest.events where project_id = $1', [projectId]);
   return inProject(database.deps, projectId, async (scope) => {
@@ -86,6 +91,7 @@ const walk = async (
 type Walking = { effort: typeof EFFORT; between: () => Promise<void> };
 
 const scenario = fc.record({
+  seenDaysAgo: fc.constantFrom(0, 12, 500),
   before: fc.array(event, { maxLength: 60 }),
   waiting: fc.array(event, { maxLength: 20 }),
   between: fc.array(fc.tuple(fc.array(event, { maxLength: 6 }), fc.boolean()), { maxLength: 8 }),
@@ -99,7 +105,7 @@ const scenario = fc.record({
 });
 
 const play = async (given: typeof scenario extends fc.Arbitrary<infer T> ? T : never) => {
-  const ann = await newAnn();
+  const ann = await newAnn(given.seenDaysAgo);
   const isWanted = ({ name }: Event): boolean => given.name === undefined || name === given.name;
   const expected = await accept(ann.projectId, given.before.filter(isWanted));
   await accept(
@@ -165,6 +171,18 @@ test('what occurred just now is there before it was processed, be the person uns
   const [fresh] = await accept(projectId, [{ who, name: 'fresh', occurredAt: at(0) }]);
   const { items } = await pageOf({ projectId, profileId }, { limit: 10 });
   expect(items.map((item) => item.id)).toEqual([fresh, old]);
+});
+
+test('what was observed of somebody is there in months when they were not', async () => {
+  const ann = await newAnn(600);
+  const [who] = WHO;
+  const mailed = [450, 200, 10].map((days) => new Date(NEWEST - days * DAY_MS).toISOString());
+  for (const occurredAt of mailed) {
+    await accept(ann.projectId, [{ who, name: 'email_sent', occurredAt, source: 'system' }]);
+    await processAll(ann.projectId);
+  }
+  const { items } = await pageOf(ann, { limit: 10 });
+  expect(items.map(({ occurred_at }) => occurred_at)).toEqual(mailed.toReversed());
 });
 
 test('an event of years ago is there once it was processed', async () => {
