@@ -9,8 +9,8 @@ import { metricsOf, secondsSince } from './metrics.ts';
 /** What a task is given: the service's parts, and what the worker that runs it knows. */
 export type TaskDeps = Deps & {
   workerId: () => string;
-  /** The queue's own connection, for maintenance that the runtime role has no right to. */
-  jobs: pg.ClientBase;
+  /** The queue's own connections, for maintenance that the runtime role has no right to. */
+  jobs: Pick<pg.Pool, 'query'>;
   /** Aborted when the worker stops: a job ends between two pieces of work. */
   signal: AbortSignal;
 };

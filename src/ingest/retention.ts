@@ -15,7 +15,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Makes the months of the timeline that are missing, from the oldest that is accepted on; answers how many. */
 export const keepMonths = async (
-  client: pg.ClientBase,
+  client: Pick<pg.Pool, 'query'>,
   { retentionMonths }: Pick<Deps['config'], 'retentionMonths'>,
 ): Promise<number> => {
   const { rows } = await client.query<{ made: number }>(
@@ -59,7 +59,7 @@ export const forgetMessageIds = async (
  * long transaction may hold the timeline: it is then asked for again and again, each time for a moment only.
  */
 export const dropMonth = async (
-  jobs: pg.ClientBase,
+  jobs: Pick<pg.Pool, 'query'>,
   before: Date,
   signal: AbortSignal,
 ): Promise<string | null> => {

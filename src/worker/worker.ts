@@ -107,7 +107,8 @@ export const startWorker = async (deps: Deps, onLost: (why: string) => void): Pr
     taskList: await loadTasks(TASKS_FOLDER, {
       ...deps,
       workerId: () => liveness.workerId,
-      jobs: liveness.client,
+      // Not the heartbeat's: what waits for a lock would hold it up.
+      jobs: pool,
       signal: stopping.signal,
     }),
     crontabFile: join(TASKS_FOLDER, 'crontab'),

@@ -4,7 +4,6 @@ import { queueUrl } from '../../src/base/roles.ts';
 import { toRow } from '../../src/ingest/events.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { listDeadWorkers, openSession } from '../../src/worker/liveness.ts';
-import { startSweeper } from '../../src/worker/sweeper.ts';
 import { until } from '../support/until.ts';
 import { addressOf, signUpOf, testWorld } from '../support/world.ts';
 
@@ -46,33 +45,6 @@ test(
     leader.child.kill('SIGCONT');
     expect(await until('the one that was frozen stops', () => leader.child.exitCode)).toBe(1);
     expect(await other.stop()).toBe(0);
-  },
-);
-
-test(
-  'a sweep that waits for others for long does not lose its session',
-  { timeout: TEST_TIMEOUT_MS },
-  async () => {
-    const SILENT_MS = 5_000;
-    const errors: Error[] = [];
-    const session = await openSession(queueUrl(world.deps), 'sweeper', (error) => {
-      errors.push(error);
-    });
-    await session.query(`set idle_session_timeout = ${SILENT_MS}`);
-    await world.owner.query('begin');
-    await world.owner.query('lock table base.sending');
-    const sweeper = startSweeper(world.deps, session, 'mine');
-    await until('the sweep waits', async () => {
-      const { rowCount } = await world.owner.query(
-        "select from pg_locks where relation = 'base.sending'::regclass and not granted",
-      );
-      return (rowCount ?? 0) > 0;
-    });
-    const enoughAt = Date.now() + SILENT_MS * 1.5;
-    await until('it has waited for longer than it may be silent', () => Date.now() > enoughAt);
-    await world.owner.query('rollback');
-    await sweeper.stop();
-    expect(errors).toEqual([]);
   },
 );
 
