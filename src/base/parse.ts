@@ -98,13 +98,18 @@ const describe = (issue: Found, above: PropertyKey[] = []): Issue[] => {
   const path = [...above, ...issue.path];
   if (issue.code === 'invalid_union' && issue.message === NONE) return describeUnion(issue, above);
   return issue.code === 'unrecognized_keys'
-    ? issue.keys.map((key) => ({ path: pointer([...path, key]), message: issue.message }))
+    ? issue.keys
+        .slice(0, ISSUES_MAX)
+        .map((key) => ({ path: pointer([...path, key]), message: issue.message }))
     : [{ path: pointer(path), message: issue.message }];
 };
 
-/** What is wrong, as many as one answer lists. */
+/** What is wrong, as many as one answer lists. Each issue says something: no more of them are looked at. */
 export const toIssues = (error: z.ZodError): Issue[] =>
-  error.issues.flatMap((issue) => describe(issue)).slice(0, ISSUES_MAX);
+  error.issues
+    .slice(0, ISSUES_MAX)
+    .flatMap((issue) => describe(issue))
+    .slice(0, ISSUES_MAX);
 
 /** Parses what came from outside, or refuses with every problem at once. */
 export const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {

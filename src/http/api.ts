@@ -14,6 +14,7 @@ import {
 } from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
 import { KEPT_HOURS } from '../base/idempotency.ts';
+import { JSON_LEVELS_MAX, JSON_VALUES_MAX } from '../base/json_bounds.ts';
 import { PAGE_ITEMS_MAX } from '../base/page.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
@@ -21,7 +22,7 @@ import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
-import { holdContinue } from './body.ts';
+import { holdContinue, refuseCodings } from './body.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import { answerErrors } from './errors.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
@@ -72,6 +73,13 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   ...streamLimits,
   ...folderLimits,
   { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
+  { name: 'Nesting of a JSON body', value: JSON_LEVELS_MAX, unit: 'levels', where: 'body' },
+  {
+    name: 'Members and items of a JSON body',
+    value: JSON_VALUES_MAX,
+    unit: 'items',
+    where: 'body',
+  },
   {
     name: 'Idempotency-Key',
     value: IDEMPOTENCY_KEY_CHARS_MAX,
@@ -132,7 +140,7 @@ export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(identify).use(timeRequests(deps)).use(answerErrors(deps.log)).use(requireHost);
-  app.use(refuseManyHeaders);
+  app.use(refuseManyHeaders).use(refuseCodings);
   if (withApi) app.use(leadToDocs).use(adminDoor(deps)).use(previewDoor(deps)).use(consoleDoor());
   app.use((ctx, next) => {
     // Whoever keeps its connection must not find it reset after the answer.

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import type { Middleware } from 'koa';
 import { Refusal } from '../base/refusal.ts';
 
 /**
@@ -9,6 +10,10 @@ import { Refusal } from '../base/refusal.ts';
  */
 const DISCARD_BYTES_MAX = 4 * 1024 * 1024;
 const DISCARD_TIMEOUT_MS = 2_000;
+
+/** JSON between systems is UTF-8 (RFC 8259 §8.1), of which ASCII is a part. */
+const UTF8_NAMES = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)"?/gi;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
@@ -86,6 +91,33 @@ export const checkMediaType = (
   const encoding = headers['content-encoding'] ?? 'identity';
   const isExpected = mediaTypes?.test(headers['content-type'] ?? '') ?? true;
   if (!isExpected || encoding !== 'identity') throw new Refusal('unsupported_media_type');
+};
+
+/** Refuses JSON that says it is of another encoding: read as UTF-8 it would say something else. */
+export const checkCharset = ({ headers }: IncomingMessage): void => {
+  const named = [...(headers['content-type'] ?? '').matchAll(CHARSET)].map(([, name = '']) => name);
+  if (named.every((name) => UTF8_NAMES.has(name.toLowerCase()))) return;
+  const detail = 'JSON is UTF-8: send it so, as "Content-Type: application/json".';
+  throw new Refusal('unsupported_media_type', { detail });
+};
+
+/** Of which a request has one at most (RFC 9110 §5.3): Node takes the first of several, a proxy maybe the last. */
+const SINGLE = ['authorization', 'content-type'];
+
+/** Refuses a request that says twice who asks, or what its body is. */
+export const refuseRepeated = ({ headersDistinct }: IncomingMessage): void => {
+  const repeated = SINGLE.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+  if (repeated === undefined) return;
+  throw new Refusal('invalid_request', { detail: `Send one ${repeated} header, not several.` });
+};
+
+/** Refuses a body that is packed for its way: we take chunks alone (RFC 9112 §6.1). */
+export const refuseCodings: Middleware = (ctx, next) => {
+  const codings = ctx.req.headers['transfer-encoding'] ?? 'chunked';
+  if (codings.trim().toLowerCase() === 'chunked') return next();
+  throw new Refusal('invalid_request', {
+    detail: 'Send the body with a Content-Length, or with "Transfer-Encoding: chunked" alone.',
+  });
 };
 
 const unpack = promisify(gunzip);

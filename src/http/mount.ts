@@ -11,7 +11,14 @@ import { BODY_BYTES_DEFAULT, isAudited, JsonStream } from '../base/route.ts';
 import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
-import { checkMediaType, hasBody, readBody, readPackedBody } from './body.ts';
+import {
+  checkCharset,
+  checkMediaType,
+  hasBody,
+  readBody,
+  readPackedBody,
+  refuseRepeated,
+} from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
@@ -43,6 +50,7 @@ const readBytes = async (declared: JsonRoute, ctx: RouterContext): Promise<Buffe
   const bytesMax = declared.bodyBytesMax ?? BODY_BYTES_DEFAULT;
   if (declared.takesWriteKey) return readPackedBody(ctx.req, bytesMax);
   checkMediaType(ctx.req);
+  checkCharset(ctx.req);
   return readBody(ctx.req, bytesMax);
 };
 
@@ -144,6 +152,7 @@ const answerJson = async (
 /** Token, key type, rate limit, then the request itself. */
 const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): Promise<void> => {
   if (isForBrowsers(declared)) letBrowsersRead(ctx);
+  refuseRepeated(ctx.req);
   const key = await authenticate(deps, ctx, declared);
   await limitRequest(deps, ctx, key);
   const answer = await answerJson(deps, declared, { ctx, ...key });
@@ -159,6 +168,7 @@ const serveWebhook = async (
   declared: WebhookRoute,
   ctx: RouterContext,
 ): Promise<void> => {
+  refuseRepeated(ctx.req);
   const readRaw = async (mediaTypes?: RegExp | null): Promise<Buffer> => {
     checkMediaType(ctx.req, mediaTypes);
     return readBody(ctx.req, declared.bodyBytesMax);

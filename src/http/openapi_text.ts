@@ -9,7 +9,8 @@ Product events in, the right e-mail out, through your own provider.
 
 ## Requests
 
-Bodies are JSON in UTF-8, sent as \`Content-Type: application/json\` and not compressed. Unknown members and \
+Bodies are JSON in UTF-8, sent as \`Content-Type: application/json\` and not compressed; another \`charset\`, and a \
+second \`Authorization\` or \`Content-Type\`, is refused. Unknown members and \
 unknown query parameters are refused, so that no typing error is swallowed. Timestamps are RFC 3339: sent with an \
 offset, answered in UTC. An object with two members of one name is refused. \
 \`HEAD\` answers as \`GET\` does, without the body.

@@ -68,6 +68,35 @@ describe('400 invalid_request, in the one shape', () => {
     expect(answer && expectRefusal(answer, 'invalid_request')).toEqual([]);
   });
 
+  test.each(['gzip, chunked', 'gzip', 'chunked, chunked', 'identity'])(
+    'a body that goes by %s, of which the last is what Node looks at',
+    async (coding) => {
+      const head = post({ 'Transfer-Encoding': coding, ...close });
+      const [answer] = await ask(api.url, head + inChunks(event('was_packed')));
+      expect(answer?.status).toBe(400);
+      expect(answer?.body.error).toBe('invalid_request');
+      expect(await countEvents('was_packed')).toBe(0);
+    },
+  );
+
+  test('202: chunks by any spelling of their name', async () => {
+    const head = post({ 'Transfer-Encoding': 'Chunked', ...close });
+    const answers = await ask(api.url, head + inChunks(event('came_in_pieces')));
+    expect(statuses(answers)).toEqual([202]);
+  });
+
+  test.each([
+    ['who asks', () => `Authorization: Bearer ${api.project.server_key}\r\n`, 'authorization'],
+    ['of which type the body is', () => 'Content-Type: text/plain\r\n', 'content-type'],
+  ])('a request that says twice %s', async (_what, second, name) => {
+    const request = post(close, event('said_twice'));
+    const twice = request.replace('Host: localhost\r\n', () => `Host: localhost\r\n${second()}`);
+    const [answer] = await ask(api.url, twice);
+    expect(answer && expectRefusal(answer, 'invalid_request')).toEqual([]);
+    expect(answer?.body.detail).toContain(name);
+    expect(await countEvents('said_twice')).toBe(0);
+  });
+
   test('chunks that break off in the middle of a request', async () => {
     const head = post({ 'Transfer-Encoding': 'chunked' });
     refusedOnly(await ask(api.url, `${head}5\r\n{"eve\r\nZZ\r\n\r\n`), 'invalid_request');

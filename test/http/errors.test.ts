@@ -125,9 +125,21 @@ describe.each(named(withBody))('%s', (_name, route) => {
     for (const call of refused) expectRefusal(await send(route, call), 'unsupported_media_type');
   });
 
+  test('415 unsupported_media_type: JSON is UTF-8, whatever else it is said to be', async () => {
+    // Webhooks and other people's libraries are read as they are: whoever posts them cannot change a word.
+    const isOurs = route.access !== 'webhook' && route.takesWriteKey !== true;
+    for (const charset of ['iso-8859-1', '"UTF-16"', 'latin1;a=b', 'utf-8; charset=utf-16']) {
+      const answer = await send(route, { contentType: `application/json; charset=${charset}` });
+      expectRefusal(answer, isOurs ? 'unsupported_media_type' : 'invalid_request');
+      if (isOurs) expect(answer.body.detail).toContain('UTF-8');
+    }
+  });
+
   test('400: JSON is JSON with a charset, too, and with a suffix', async () => {
     for (const contentType of [
       'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+      'application/json; charset=us-ascii',
       'Application/JSON;a=b',
       'application/x+json',
     ])
