@@ -5,6 +5,7 @@ import { EmailAddress, normaliseEmail } from '../base/email_address.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
+import { refuseList } from '../base/unread.ts';
 import * as profiles from '../profiles/profiles.ts';
 import {
   deleteImport,
@@ -82,6 +83,7 @@ const readRows = (csv: string): Named => {
     else if (byEmail.success) named.emails.push(byEmail.data.email);
     else named.unread.push(toUnread(line, email === '' ? {} : byEmail));
   }
+  if (named.externalIds.length + named.emails.length === 0) refuseList(named.unread);
   return named;
 };
 

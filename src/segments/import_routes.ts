@@ -51,8 +51,8 @@ export const importRoutes = (
     description:
       'People whom you sent events or traits of, by your ids of them or their addresses. They are members within ' +
       'seconds, save those who are suppressed or unsubscribed: a list frees nobody. `people` are taken all or none: ' +
-      'one that cannot be read is refused by its place. Of a `csv` the lines that can be read are taken. What it ' +
-      'added can be taken back as a whole, by its `import_id`.',
+      'one that cannot be read is refused by its place. Of a `csv` the lines that can be read are taken, if there ' +
+      'are any. What it added can be taken back as a whole, by its `import_id`.',
     params,
     body: PeopleImport,
     bodyBytesMax: IMPORT_PEOPLE_BYTES_MAX,

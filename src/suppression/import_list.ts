@@ -2,6 +2,7 @@ import { readCsv } from '../base/csv.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import { ISSUES_MAX, toIssues } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
+import { refuseList } from '../base/unread.ts';
 import type { z } from 'zod';
 import { SUPPRESSION_REASONS } from './queries.ts';
 import { IMPORT_ADDRESSES_MAX, ImportItem } from './schema.ts';
@@ -46,9 +47,10 @@ const readAddresses = (addresses: readonly unknown[]): Read => {
 const strengthOf = ({ reason }: ImportItem): number =>
   reason === 'unsubscribed' ? -1 : SUPPRESSION_REASONS.indexOf(reason);
 
-/** The addresses of an import, each once, and what of it cannot be read: it does not hold up its neighbours. */
+/** The addresses of an import, each once, and what of it cannot be read: that holds up nobody, if there is anybody. */
 export const readImport = (given: z.output<typeof NewImport>): Read => {
   const { items, errors } = 'csv' in given ? readRows(given.csv) : readAddresses(given.addresses);
+  if (items.length === 0) refuseList(errors);
   const byEmail = new Map<string, ImportItem>();
   for (const item of items) {
     const key = normaliseEmail(item.email);

@@ -122,7 +122,7 @@ const importRoutes = (changes: Changes) => [
     summary: 'Suppress or unsubscribe a list of addresses.',
     description:
       'For lists from elsewhere. An import only adds: it frees nobody, and weakens no reason that is there. What it ' +
-      'said can be taken back as a whole, by its `import_id`.',
+      'said can be taken back as a whole, by its `import_id`. A list of which nothing can be read is refused.',
     body: NewImport,
     bodyBytesMax: IMPORT_BYTES_MAX,
     status: 201,

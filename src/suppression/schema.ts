@@ -130,7 +130,10 @@ const aboutList = { description: 'Where the list comes from.' };
 /** What cannot be read of a list holds up nobody, so anything may stand in it. */
 const Listed = z.union([
   ImportItem,
-  z.unknown().meta({ description: 'Anything else is named in `errors`; the others are taken.' }),
+  z.unknown().meta({
+    description:
+      'Anything else is named in `errors`, and the others are taken; with no others, it is refused.',
+  }),
 ]);
 
 export const NewImport = z

@@ -128,6 +128,17 @@ describe('suppressions in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  test('of a list of which nothing can be read each line is told, and nothing was imported', async () => {
+    const { page, complaints } = await openList();
+    await page.getByRole('button', { name: 'Import a list' }).click();
+    await page.getByLabel('Or the list itself').fill('email\nnonsense\nnone\n');
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const refused = page.getByRole('alert').filter({ hasText: 'Nothing was imported' });
+    await refused.getByText('line 2: must be one e-mail address').waitFor();
+    await refused.getByText('line 3: must be one e-mail address').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   test('a file of JSON is imported as well; what only begins like it is told so', async () => {
     const { page } = await openList();
     await page.getByRole('button', { name: 'Import a list' }).click();

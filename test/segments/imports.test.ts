@@ -136,6 +136,23 @@ test('201: of more bad lines than are said, it is said how many there are', asyn
   expect(body.errors).toHaveLength(ISSUES_MAX);
 });
 
+test('400 invalid_request: a CSV of which no line can be read says why of each, and is no import', async () => {
+  const answer = await importThose({ csv: 'email\nann(at)example.com\n,x\n' });
+  expect(expectRefusal(answer, 'invalid_request')).toEqual([
+    { path: '/csv', message: expect.stringMatching(/^line 2: email: must be one/) as string },
+    { path: '/csv', message: 'line 3: names nobody' },
+  ]);
+  expect(answer.body.detail).toMatch(/nothing was imported/);
+  const empty = expectRefusal(await importThose({ csv: 'email\n' }), 'invalid_request');
+  expect(empty).toEqual([{ path: '/csv', message: 'names nobody' }]);
+  const { rowCount } = await database.owner.query(
+    'select from segments.imports where segment_id = $1',
+    [segment],
+  );
+  expect(rowCount).toBe(0);
+  expect((await importThose({ csv: 'external_id\nnobody-we-know' })).body.unknown).toBe(1);
+});
+
 test('201: the same import again, after it was taken back, does not bring anybody back', async () => {
   const key = { 'idempotency-key': 'once' };
   const again = () =>

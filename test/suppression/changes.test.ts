@@ -229,12 +229,32 @@ test('201: entries of JSON that cannot be read are named by their place, and hol
 test('201: of what cannot be read the first are named, in either form', async () => {
   const many = ISSUES_MAX + 1;
   for (const list of [
-    { csv: `email\n${'x\n'.repeat(many)}` },
-    { addresses: Array(many).fill(1) },
+    { csv: `email\n${someEmail()}\n${'x\n'.repeat(many)}` },
+    { addresses: [{ email: someEmail() }, ...Array(many).fill(1)] },
   ]) {
     const { body } = await call('POST', '/v1/suppression-imports', list);
-    expect([body.addresses, body.errors.length]).toEqual([0, ISSUES_MAX]);
+    expect([body.addresses, body.errors.length]).toEqual([1, ISSUES_MAX]);
   }
+});
+
+test('400 invalid_request: a list of which nothing can be read says why of each, and is no import', async () => {
+  const refused = async (list: object) => {
+    const answer = await call('POST', '/v1/suppression-imports', list);
+    expect(answer.body.detail).toMatch(/nothing was imported/);
+    return expectRefusal(answer, 'invalid_request');
+  };
+  const message = expect.stringMatching(/must be one e-mail address/) as string;
+  expect(await refused({ addresses: [{ email: 'nobody' }, 1] })).toEqual([
+    { path: '/addresses/0/email', message },
+    { path: '/addresses/1', message: expect.any(String) },
+  ]);
+  expect(await refused({ csv: 'email\n\nnobody\nnone' })).toEqual([
+    { path: '/csv', message: expect.stringMatching(/^line 3: must be one/) as string },
+    { path: '/csv', message: expect.stringMatching(/^line 4: must be one/) as string },
+  ]);
+  expect(await refused({ csv: `email\n${'x\n'.repeat(ISSUES_MAX + 1)}` })).toHaveLength(ISSUES_MAX);
+  for (const csv of ['', 'email\n'])
+    expect(await refused({ csv })).toEqual([{ path: '/csv', message: 'names nobody' }]);
 });
 
 test('400 invalid_request: what is no list, and what it has to be', async () => {

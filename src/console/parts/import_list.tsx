@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api } from '../api.ts';
 import type { Imported } from '../api.ts';
 import { useChange } from '../changes.ts';
-import { Refused } from './refused.tsx';
+import { RefusedList } from './refused_list.tsx';
 import { UndoImport } from './undo_import.tsx';
 
 type Props = { projectId: string; isOpen: boolean; onClose: () => void };
@@ -95,7 +95,7 @@ const Form = ({ projectId, onClose }: Omit<Props, 'isOpen'>) => {
         maxRows={12}
         styles={{ input: { fontFamily: 'monospace' } }}
       />
-      <Refused error={take.error} />
+      <RefusedList error={take.error} />
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
           Cancel

@@ -6,6 +6,7 @@ import type { Outputs } from '../../api.ts';
 import { useChange } from '../../changes.ts';
 import { segmentImports } from '../../segment_queries.ts';
 import { Refused } from '../refused.tsx';
+import { RefusedList } from '../refused_list.tsx';
 import { When } from '../when.tsx';
 
 type Props = { projectId: string; segmentId: string };
@@ -112,7 +113,7 @@ export const Imports = (props: Props) => {
         >
           Import
         </Button>
-        <Refused error={take.error} />
+        <RefusedList error={take.error} />
         {take.data && <Report report={take.data} />}
         <Past {...props} />
       </Stack>
