@@ -1,4 +1,5 @@
 // A project's templates, segments and automations as a folder: written, compared, applied, here and elsewhere.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -174,9 +175,24 @@ describe('refused, and nothing of the folder is applied', () => {
   });
 });
 
+test('two whose names make one file name have two, and come back as two', async () => {
+  const before = [...(await read()).keys()];
+  await ask1('POST', templates(), { name: 'with mjml!', subject: 'Hi', html: '<p>x</p>' });
+  const folder = await read();
+  const added = [...folder.keys()].filter((file) => !before.includes(file));
+  const digest = createHash('sha256').update('with mjml!').digest('hex').slice(0, 8);
+  expect(added.toSorted()).toEqual(
+    ['html', 'json'].map((kind) => `templates/with_mjml_${digest}.${kind}`),
+  );
+  const projectId = await anotherProject();
+  await apply(folder, projectId);
+  expect([...(await read(projectId)).keys()].toSorted()).toEqual([...folder.keys()].toSorted());
+});
+
 test('two of one name cannot be told apart: the export says so', async () => {
-  await ask1('POST', templates(), { name: 'with mjml!', subject: 'Hi', html: 'x' });
-  await expect(read()).rejects.toThrow('Two templates would both be called with_mjml');
+  for (const subject of ['Hi', 'Ho'])
+    await ask1('POST', templates(), { name: 'twin', subject, html: '<p>x</p>' });
+  await expect(read()).rejects.toThrow('Two templates are called "twin". Rename one first.');
 });
 
 test('changes are told leaf by leaf: what went, and what came', () => {

@@ -21,17 +21,19 @@ export const toKey = (name: string): string => {
 
 type Named = { name: string };
 
-/** Things by their keys. Two of one name could not be told apart when the folder is applied: that is refused. */
+/**
+ * Things by their keys, the oldest first: whatever comes later and would be called the same has a digest of its name
+ * behind it. Two of one name could not be told apart when the folder is applied: that is refused.
+ */
 export const byKey = <T extends Named>(what: string, things: readonly T[]): Map<string, T> => {
   const found = new Map<string, T>();
+  const names = new Set<string>();
   for (const thing of things) {
+    if (names.has(thing.name))
+      throw new FolderError(`Two ${what} are called "${thing.name}". Rename one first.`);
+    names.add(thing.name);
     const key = toKey(thing.name);
-    const other = found.get(key);
-    if (other)
-      throw new FolderError(
-        `Two ${what} would both be called ${key}: "${other.name}" and "${thing.name}". Rename one first.`,
-      );
-    found.set(key, thing);
+    found.set(found.has(key) ? `${key}_${digestOf(thing.name)}` : key, thing);
   }
   return found;
 };
