@@ -13,17 +13,25 @@ import type { Vault } from './endpoints.ts';
 type Asked = { deps: Deps; projectId: string };
 type Named = { endpointId: string; secretId: string };
 
-/** Without TLS anybody on the way could read whom it is about: only within the operator's own networks. */
-const refuseInTheClear = async (deps: Deps, url: string): Promise<void> => {
+const CLOSED =
+  'leads to a private address: those are told only in networks that the operator of this installation lists in ' +
+  'EGRESS_ALLOW_NETWORKS';
+const IN_THE_CLEAR = 'must be https, outside of the networks of the operator';
+
+/**
+ * What no call could be made to is not kept: an address that is closed to us, or one without TLS, where anybody on the
+ * way could read whom it is about. Either is open within the operator's own networks. A name that nobody knows may be
+ * known tomorrow; each call looks again.
+ */
+const refuseUnreachable = async (deps: Deps, url: string): Promise<void> => {
   const { protocol, hostname } = new URL(url);
-  if (protocol === 'https:') return;
   const host = hostname.replace(/^\[|\]$/g, '');
   const networks = deps.config.egressAllowNetworks;
   const egress = await resolveEgress(host, networks, nameServersOf(deps));
-  if (egress.kind !== 'open' || !egress.isInAllowedNetwork)
-    throw new Refusal('invalid_request', {
-      issues: [{ path: '/url', message: 'must be https, outside of the networks of the operator' }],
-    });
+  const isOurs = egress.kind === 'open' && egress.isInAllowedNetwork;
+  if (egress.kind !== 'closed' && (protocol === 'https:' || isOurs)) return;
+  const message = egress.kind === 'closed' ? CLOSED : IN_THE_CLEAR;
+  throw new Refusal('invalid_request', { issues: [{ path: '/url', message }] });
 };
 
 /** An endpoint with one of its secrets in the clear, as it is answered to whoever made it; null when either is gone. */
@@ -55,7 +63,7 @@ export const addEndpoint = async (
   vault: Vault,
   given: { endpointId: string; name: string; url: string },
 ) => {
-  await refuseInTheClear(deps, given.url);
+  await refuseUnreachable(deps, given.url);
   return inProject(deps, projectId, async (scope) => {
     await createEndpoint(scope, vault, given);
     return getSecret(scope, vault, { endpointId: given.endpointId, secretId: given.endpointId });
@@ -75,7 +83,8 @@ export const changeEndpoint = async (
   found: EndpointRow,
   change: EndpointChange,
 ) => {
-  await refuseInTheClear(deps, change.url ?? found.url);
+  if (change.url !== undefined || change.status === 'active')
+    await refuseUnreachable(deps, change.url ?? found.url);
   return inProject(deps, projectId, async (scope) => {
     await updateEndpoint(scope, found.endpoint_id, change);
     return showEndpoint(scope, found.endpoint_id);

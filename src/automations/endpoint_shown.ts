@@ -37,7 +37,8 @@ const Url = z
   .refine(isCallable, 'must be an https URL without user, password and fragment')
   .meta({
     examples: ['https://example.com/hooks'],
-    description: 'https; http only within networks that the operator listed.',
+    description:
+      'https; http, and private addresses, only within networks that the operator listed.',
   });
 
 export const NewEndpoint = z

@@ -48,6 +48,36 @@ test.each([
   expect([status, body.issues?.[0]?.path]).toEqual([400, '/url']);
 });
 
+test.each([
+  'https://10.0.0.1/hooks',
+  'https://[fd00::1]/hooks',
+  'https://[::ffff:10.0.0.1]/hooks',
+  'https://169.254.169.254/latest',
+  'http://192.168.1.1/hooks',
+])(
+  '400: %s is private: it is not kept to fail at every call, and the operator can open it',
+  async (url) => {
+    const expected = { path: '/url', message: expect.stringContaining('EGRESS_ALLOW_NETWORKS') };
+    const made = await ask('POST', PATH, { ...given, url });
+    expect([made.status, made.body.issues]).toEqual([400, [expected]]);
+    const { body } = await ask('POST', PATH, given);
+    const changed = await ask('PATCH', `${PATH}/${body.endpoint.id}`, { url });
+    expect([changed.status, changed.body.issues]).toEqual([400, [expected]]);
+  },
+);
+
+test('200 PATCH: one that was kept before is switched off, and on only where it may be told', async () => {
+  const { body } = await ask('POST', PATH, given);
+  const path = `${PATH}/${body.endpoint.id}`;
+  await database.owner.query(
+    `update automations.endpoints set url = 'https://10.0.0.1/' where endpoint_id = $1`,
+    [body.endpoint.id],
+  );
+  expect((await ask('PATCH', path, { status: 'disabled' })).status).toBe(200);
+  expect((await ask('PATCH', path, { name: 'Old' })).status).toBe(200);
+  expect((await ask('PATCH', path, { status: 'active' })).status).toBe(400);
+});
+
 test('200 PATCH: in the clear only within the operator’s networks', async () => {
   const { body } = await ask('POST', PATH, { ...given, url: 'http://127.0.0.1:9/hooks' });
   const path = `${PATH}/${body.endpoint.id}`;
