@@ -1,7 +1,8 @@
 import { keepBrowserSdk } from './browser_sdk_build.ts';
 import { keepConsole } from './console_build.ts';
-import type { DevFacts, Home } from './home.ts';
+import type { Home } from './home.ts';
 import { openInstallation } from './installation.ts';
+import type { Installation } from './installation.ts';
 import { startService } from './start_service.ts';
 import type { Service } from './start_service.ts';
 
@@ -9,7 +10,9 @@ const RESTART_AFTER_MS = 1_000;
 /** How often it is seen to that Postgres is there: a service that lost it waits for it. */
 const REVIVE_EVERY_MS = 1_000;
 
-export type Everything = { facts: DevFacts; curl: string; stop: () => Promise<void> };
+export type Everything = Pick<Installation, 'facts' | 'curl' | 'held'> & {
+  stop: () => Promise<void>;
+};
 
 /** How a service ended: by a signal, or with an exit code, and what it said last. */
 export const sayEnd = (
@@ -75,7 +78,8 @@ export const startEverything = async (
       await stopService();
       await installation.close();
     };
-    return { facts: installation.facts, curl: installation.curl, stop };
+    const { facts, curl, held } = installation;
+    return { facts, curl, held, stop };
   } catch (error) {
     await installation.close();
     throw error;

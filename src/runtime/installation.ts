@@ -8,6 +8,8 @@ import type { Deps } from '../base/deps.ts';
 import { Keys } from '../base/keys.ts';
 import { openLog } from '../base/log.ts';
 import { Resources } from '../base/resources.ts';
+import { readSending } from '../base/sending.ts';
+import type { Sending } from '../base/sending.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import type { NewProject } from '../projects/projects.ts';
 import { keepCertificate } from './certificate.ts';
@@ -29,6 +31,8 @@ export type Installation = {
   env: Record<string, string>;
   /** One line that makes the example mail appear. */
   curl: string;
+  /** Why nothing is sent, and what to do about it; null while mail leaves the house. */
+  held: string | null;
   /** Starts again what the service needs and may have lost. */
   revive: () => Promise<void>;
   close: () => Promise<void>;
@@ -99,6 +103,15 @@ const curlOf = ({ base_url, server_key }: DevFacts): string => {
   );
 };
 
+/** What an operator does about it is the same as in the Console. */
+const sayHeld = ({ is_held, is_elsewhere }: Sending): string | null => {
+  if (!is_held) return null;
+  const why = is_elsewhere
+    ? 'this database was restored from a backup. First `make erasures-replay`, then `make resume-sending`.'
+    : 'somebody held sending. To go on: `make resume-sending`.';
+  return `Nothing is sent: ${why}`;
+};
+
 const toFacts = (
   home: Home,
   secrets: Secrets,
@@ -140,8 +153,9 @@ const open = async (home: Home, say: Say, closers: Closers): Promise<Installatio
     await keepAdministrator(deps, { email: CONSOLE_EMAIL, password: secrets.console_password });
     const facts = toFacts(home, secrets, { project, mailUrl: catcher.url, databaseUrl });
     await writeFacts(home, facts);
+    const held = sayHeld(await readSending(deps.db));
     const close = () => closeAll(closers);
-    return { facts, env, curl: curlOf(facts), revive: database.revive, close };
+    return { facts, env, curl: curlOf(facts), held, revive: database.revive, close };
   } finally {
     await deps.db.end();
   }

@@ -9,7 +9,7 @@ import { runCommand } from './run_command.ts';
 
 const startedAt = performance.now();
 
-const show = (home: Home, { facts, curl }: Everything): void => {
+const show = (home: Home, { facts, curl, held }: Everything): void => {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   console.log(`
 Trunkline is ready (${seconds} s).
@@ -24,7 +24,7 @@ Trunkline is ready (${seconds} s).
 This line makes a welcome mail appear in the mail catcher:
 
   ${curl}
-
+${held === null ? '' : `\n${held}\n`}
 Ctrl-C stops everything; the next start finds the data again.`);
 };
 

@@ -6,6 +6,7 @@ import { sayEnd, startEverything } from '../../src/runtime/everything.ts';
 import { readHome } from '../../src/runtime/home.ts';
 import { postgresFolder } from '../../src/runtime/local_database.ts';
 import { findLocalPostgres } from '../../src/runtime/local_postgres.ts';
+import { withClient } from '../../src/runtime/with_client.ts';
 import { until } from '../support/until.ts';
 
 const TEST_TIMEOUT_MS = 180_000;
@@ -22,7 +23,7 @@ test('a service that ended is said to have ended how it did, and what it said la
 });
 
 test(
-  'a Postgres that is lost is brought back, and the service with it',
+  'a Postgres that is lost is brought back, and the service with it; while sending is held, it is said',
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'trunkline-start-'));
@@ -44,7 +45,24 @@ test(
     await lost?.stop('immediate');
     await until('events are taken again', async () => (await post()) === 202);
     expect(said).toContain('postgres is gone; starting it again');
+    expect(everything.held).toBeNull();
+    await withClient(everything.facts.database_url, (client) =>
+      client.query('update base.sending set held_at = now()'),
+    );
     await everything.stop();
+
+    // Who starts it again is told why the mail does not come.
+    const again = await startEverything(home, (line) => said.push(line));
+    expect(again.held).toBe(
+      'Nothing is sent: somebody held sending. To go on: `make resume-sending`.',
+    );
+    await withClient(again.facts.database_url, (client) =>
+      client.query("update base.sending set home = 'another'"),
+    );
+    await again.stop();
+    const restored = await startEverything(home, (line) => said.push(line));
+    expect(restored.held).toContain('restored from a backup');
+    await restored.stop();
     await rm(folder, { recursive: true });
   },
 );
