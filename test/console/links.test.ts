@@ -156,6 +156,30 @@ describe('identity links in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  test.each([1280, 360])(
+    'at %i px the undo is where one saw it when what it does comes later',
+    async (width) => {
+      await makeAnn();
+      const { page, complaints } = await chromium.openPage(width);
+      const { promise: isAsked, resolve: letThrough } = Promise.withResolvers<void>();
+      await page.route(/links\.preview/, async (route) => {
+        await isAsked;
+        await route.continue();
+      });
+      await bringSession(page, api.url, editor.cookie);
+      await page.goto(`${api.url}/console/p/${api.project.project_id}/links/${linkId}`);
+      const undo = page.getByRole('button', { name: 'Undo this link' });
+      await undo.waitFor();
+      const before = await undo.boundingBox();
+      letThrough();
+      await page.locator('[data-number="leaving"]').waitFor();
+      expect(before).not.toBeNull();
+      expect(await undo.boundingBox()).toEqual(before);
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
+
   test('a viewer sees what an undo would do, and whom to ask for it', async () => {
     await makeAnn();
     const projectId = api.project.project_id;

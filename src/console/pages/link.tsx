@@ -99,6 +99,7 @@ const WhatIf = ({ projectId, linkId }: Props) => {
   return <Preview projectId={projectId} preview={data} />;
 };
 
+/** What there is to do is said before what comes later and may be long: it stays where somebody saw it. */
 const Known = ({
   projectId,
   linkId,
@@ -147,7 +148,6 @@ const Known = ({
           <Title order={2} size="h3">
             If you undo it
           </Title>
-          <WhatIf projectId={projectId} linkId={linkId} />
           <ForRole projectId={projectId} role="editor" to="to undo it">
             <UndoButton
               isPending={undo.isPending}
@@ -155,6 +155,7 @@ const Known = ({
               onUndo={() => undo.mutate(undefined)}
             />
           </ForRole>
+          <WhatIf projectId={projectId} linkId={linkId} />
         </Stack>
       )}
     </Stack>
