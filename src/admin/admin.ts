@@ -2,7 +2,7 @@
 export { AUDIT_MONTHS, forgetAudit } from './audit_log.ts';
 export { CONSOLE_FOLDER, consoleDoor } from './console.ts';
 export { adminDoor } from './door.ts';
-export { readFolder, renewVersions, sayDisk, writeFolder } from './folder/files.ts';
+export { readFolder, renewVersions, sayDisk, sayNothingIn, writeFolder } from './folder/files.ts';
 export type { Folder } from './folder/files.ts';
 export { applyFolder, exportFolder } from './folder/folder.ts';
 export type { Told } from './folder/folder.ts';

@@ -1,4 +1,4 @@
-import { readFolder, renewVersions, writeFolder } from '../admin/folder/disk.ts';
+import { readFolder, renewVersions, sayNothingIn, writeFolder } from '../admin/folder/disk.ts';
 import type { Renewed } from '../admin/folder/disk.ts';
 import { canAsk, confirm } from './ask.ts';
 import type { Answer, Command, Given } from './command.ts';
@@ -36,10 +36,7 @@ const exportTo = async (given: Given, world: World): Promise<Answer> => {
 const readFiles = (path: string): Record<string, string> => {
   const folder = readFolder(path);
   if (folder.size > 0) return Object.fromEntries(folder);
-  throw misused(
-    `There is nothing in ${path}: no templates/, segments/ or automations/.`,
-    'trunkline export writes such a folder.',
-  );
+  throw misused(sayNothingIn(path), 'trunkline export writes such a folder.');
 };
 
 type Told = { file: string; changes: string[]; was: string | null; version: number }[];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeFolder, onDisk } from '../admin/folder/disk.ts';
+import { fromDisk, makeFolder, onDisk } from '../admin/folder/disk.ts';
 import type { World } from './terminal.ts';
 
 /** A session as it is kept: in a file of its own for each installation. */
@@ -31,7 +31,7 @@ const isMissing = (error: unknown): boolean =>
 
 const read = (file: string): unknown => {
   try {
-    return JSON.parse(onDisk(() => readFileSync(file, 'utf8')));
+    return JSON.parse(fromDisk(() => readFileSync(file, 'utf8')));
   } catch (error) {
     // What was cut or written by somebody else counts as if it was not there.
     if (error instanceof SyntaxError || isMissing(error)) return null;

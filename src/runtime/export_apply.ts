@@ -5,6 +5,7 @@ import {
   exportFolder,
   readFolder,
   renewVersions,
+  sayNothingIn,
   writeFolder,
 } from '../admin/admin.ts';
 import type { Folder, Told } from '../admin/admin.ts';
@@ -22,7 +23,7 @@ const write = async (scope: Scope, path: string, [automation]: string[]): Promis
 const read = (path: string): Folder => {
   const folder = readFolder(path);
   if (folder.size > 0) return folder;
-  throw new Error(`There is nothing in ${path}: templates/, segments/ and automations/.`);
+  throw new Error(sayNothingIn(path));
 };
 
 const apply = async (

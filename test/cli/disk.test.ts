@@ -14,7 +14,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { makeFolder, onDisk, readFolder, writeFolder } from '../../src/admin/folder/disk.ts';
+import {
+  fromDisk,
+  makeFolder,
+  onDisk,
+  readFolder,
+  writeFolder,
+} from '../../src/admin/folder/disk.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testCli } from '../support/cli.ts';
@@ -83,8 +89,18 @@ test('what somebody may not read or write is said so', ({ skip }) => {
   chmodSync(folder, 0o500);
   expect(() => writeFolder(folder, FILES)).toThrow(/\(EACCES\): you may not read or write there/);
   chmodSync(folder, 0o000);
-  expect(() => readFolder(folder)).toThrow(/\(EACCES\): you may not read or write there/);
+  expect(() => readFolder(folder)).toThrow(/\(EACCES\): you may not read it/);
   chmodSync(folder, 0o700);
+});
+
+test('what is not there is not made where somebody only reads, and is said so', async () => {
+  const gone = join(folder, 'gone');
+  expect(readFolder(gone)).toEqual(new Map());
+  const { code, stderr } = await trunkline(['apply', gone, '--dry-run']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`There is no folder ${gone}.`)]);
+  expect(existsSync(gone)).toBe(false);
+  const read = () => fromDisk(() => readFileSync(gone, 'utf8'));
+  expect(read).toThrow(`${inWay(gone, 'ENOENT')}it is not there. Say another place.`);
 });
 
 test('a name that is too long, and a circle of links', () => {

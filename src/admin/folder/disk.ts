@@ -30,22 +30,32 @@ const REFUSALS: Record<string, string> = {
   ELOOP: `links lead in a circle there. ${AWAY}`,
 };
 
+/** The same, where somebody only reads. */
+const READING: Record<string, string> = {
+  EACCES: 'you may not read it. Say another place, or have it allowed.',
+  EPERM: 'you may not read it. Say another place, or have it allowed.',
+  ENOENT: 'it is not there. Say another place.',
+};
+
 /** What a disk says no to, as people say it; anything else as it is. Reading, it does not say of what: `at` does. */
-export const sayDisk = (error: unknown, at?: string): unknown => {
+export const sayDisk = (error: unknown, at?: string, words = REFUSALS): unknown => {
   const { code = '', path = at, dest = path } = error as NodeJS.ErrnoException & { dest?: string };
   if (dest === undefined || !/^E[A-Z]+$/.test(code)) return error;
-  const says = REFUSALS[code] ?? 'the system refuses it.';
+  const says = words[code] ?? REFUSALS[code] ?? 'the system refuses it.';
   return new Error(`${dest} (${code}): ${says}`, { cause: error });
 };
 
 /** Works on a disk; what that says no to is said for people. */
-export const onDisk = <T>(work: () => T): T => {
+export const onDisk = <T>(work: () => T, words = REFUSALS): T => {
   try {
     return work();
   } catch (error) {
-    throw sayDisk(error);
+    throw sayDisk(error, undefined, words);
   }
 };
+
+/** The same, where nothing is written. */
+export const fromDisk = <T>(work: () => T): T => onDisk(work, READING);
 
 const inTheWay = (path: string): Error => Object.assign(new Error(path), { code: 'ENOTDIR', path });
 
@@ -95,8 +105,14 @@ const lookAt = (path: string, file: string) => {
 const listKind = (path: string, kind: string): string[] =>
   lookAt(path, kind) === undefined ? [] : listOf(join(path, kind)).map((name) => `${kind}/${name}`);
 
+/** Why there is nothing to be had from a folder. */
+export const sayNothingIn = (path: string): string =>
+  isFolder(path)
+    ? `There is nothing in ${path}: no templates/, segments/ or automations/.`
+    : `There is no folder ${path}.`;
+
 export const readFolder = (path: string): Folder =>
-  onDisk(
+  fromDisk(
     () =>
       new Map(
         KINDS.flatMap((kind) => listKind(path, kind))

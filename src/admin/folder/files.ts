@@ -4,7 +4,7 @@ import { isStorableJson } from '../../base/text.ts';
 import type { Folder } from './disk.ts';
 import { FolderError } from './folder_error.ts';
 
-export { readFolder, renewVersions, sayDisk, writeFolder } from './disk.ts';
+export { readFolder, renewVersions, sayDisk, sayNothingIn, writeFolder } from './disk.ts';
 export type { Folder };
 
 /** Deeper than any definition or sample may be; past it nobody looks. */
