@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -90,12 +91,17 @@ const writeWhole = async (file: string, value: unknown): Promise<void> => {
 const LOST_SECRETS =
   'restore it. Without it nothing sealed in the database opens; "make db-reset" and removing it start anew.';
 
+const secretsFile = ({ folder }: Pick<Home, 'folder'>): string => join(folder, 'secrets.json');
+
+/** Whether there is an installation, as far as secrets make one. */
+export const hasSecrets = (home: Home): boolean => existsSync(secretsFile(home));
+
 /** The installation's secrets, made at the first start. Losing the file loses every sealed credential. */
 export const keepSecrets = async ({ folder }: Home): Promise<Secrets> => {
   await mkdir(folder, { recursive: true }).catch((cause: Error) => {
     throw new Error(`TRUNKLINE_HOME (${folder}) cannot be made: ${cause.message}`, { cause });
   });
-  const file = join(folder, 'secrets.json');
+  const file = secretsFile({ folder });
   const known = await readJson(file, LOST_SECRETS);
   if (known !== null) {
     const parsed = Secrets.safeParse(known);
@@ -135,8 +141,8 @@ export const readKeys = async (): Promise<Keys> => {
 };
 
 /** Writes the secrets anew, after a rotation. */
-export const writeSecrets = ({ folder }: Home, secrets: Secrets): Promise<void> =>
-  writeJson(join(folder, 'secrets.json'), secrets);
+export const writeSecrets = (home: Home, secrets: Secrets): Promise<void> =>
+  writeJson(secretsFile(home), secrets);
 
 const factsFile = ({ folder }: Home): string => join(folder, 'dev.json');
 

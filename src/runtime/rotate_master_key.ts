@@ -3,7 +3,7 @@ import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import { findDatabase } from './find_database.ts';
-import { keepSecrets, masterKeysOf, readHome, readKeys, writeSecrets } from './home.ts';
+import { hasSecrets, keepSecrets, masterKeysOf, readHome, readKeys, writeSecrets } from './home.ts';
 import { nextMasterKey, rewrapAll } from './rewrap.ts';
 import { runCommand } from './run_command.ts';
 
@@ -31,6 +31,9 @@ const rotateGiven = async ({ MASTER_KEY = '', MASTER_KEY_PREVIOUS }: Record<stri
 /** Where they are the local installation's: keeps them. */
 const rotateLocal = async (): Promise<void> => {
   const home = readHome();
+  // Whoever only wants to see what it says makes no installation by that.
+  if (!hasSecrets(home))
+    throw new Error(`There is no installation in ${home.folder}: "make start" makes one.`);
   const { master_key_previous: previous, ...secrets } = await keepSecrets(home);
   if (previous === undefined) {
     const { master_key } = secrets;
