@@ -39,8 +39,10 @@ const countRead = (value: unknown): number => {
   while (pending.length > 0) {
     const next = pending.pop();
     if (typeof next !== 'object' || next === null) continue;
-    if (!Array.isArray(next)) count += Object.keys(next).length;
-    for (const member of Object.values(next)) if (typeof member === 'object') pending.push(member);
+    const isList = Array.isArray(next);
+    const members: unknown[] = isList ? next : Object.values(next);
+    if (!isList) count += members.length;
+    for (const member of members) if (typeof member === 'object') pending.push(member);
   }
   return count;
 };
