@@ -58,6 +58,8 @@ const open = async (path: string) => {
   return { page, complaints };
 };
 
+type Drawn = { getAttribute: (name: string) => string | null };
+
 describe('a person and an overview in a browser', () => {
   beforeAll(async () => {
     if (chromium.isThere) await keepConsole();
@@ -102,6 +104,15 @@ describe('a person and an overview in a browser', () => {
       page.getByRole('figure', { name: `Events over time: ${count} in all` });
     await chart(EVENTS).waitFor();
     await page.getByText('one bar for each').waitFor();
+    // Each number of the scale has its line.
+    const levels = (part: string, name: string) =>
+      chart(EVENTS)
+        .locator(part)
+        .evaluateAll((all: Drawn[], at) => all.map((one) => one.getAttribute(at)), name);
+    await expect.poll(() => levels('.recharts-yAxis-tick-labels text', 'y')).toHaveLength(5);
+    expect(await levels('.recharts-cartesian-grid-horizontal line', 'y1')).toEqual(
+      await levels('.recharts-yAxis-tick-labels text', 'y'),
+    );
     await page.getByText('30 days', { exact: true }).click();
     await page.getByText('a bar is a day of UTC').waitFor();
     await chart(EVENTS).waitFor();

@@ -2,6 +2,7 @@ import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import { Group, Paper, SimpleGrid, Text } from '@mantine/core';
 import type { Overview } from '../api.ts';
+import { Y_AXIS, Y_MARGIN } from './chart_axis.ts';
 import type { Span } from './spans.ts';
 
 const CHART_HEIGHT_PX = 170;
@@ -53,7 +54,8 @@ const OverviewCharts = ({ data, span }: Props) => (
           }))}
           dataKey="at"
           series={[{ name: label, color }]}
-          yAxisProps={{ allowDecimals: false, width: 44 }}
+          yAxisProps={Y_AXIS}
+          barChartProps={{ margin: Y_MARGIN }}
           xAxisProps={{ minTickGap: 24 }}
           valueFormatter={(value) => value.toLocaleString()}
           gridAxis="x"

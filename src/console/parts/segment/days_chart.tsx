@@ -1,5 +1,6 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
+import { Y_AXIS, Y_MARGIN } from '../chart_axis.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -44,7 +45,8 @@ const DaysChart = ({ days }: { days: readonly Day[] }) => (
       ]}
       withLegend
       legendProps={{ verticalAlign: 'bottom', height: 36 }}
-      yAxisProps={{ allowDecimals: false, width: 44 }}
+      yAxisProps={Y_AXIS}
+      barChartProps={{ margin: Y_MARGIN }}
       xAxisProps={{ minTickGap: 24 }}
       valueFormatter={(value) => Math.abs(value).toLocaleString()}
       gridAxis="x"
