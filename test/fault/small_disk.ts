@@ -22,18 +22,18 @@ export type SmallDisk = {
 
 const SERVER = join(import.meta.dirname, 'small_disk_server.ts');
 const SIZES: Record<Part, string> = { data: '128m', log: '128m' };
-const SOMEBODY = '1000';
 
 /**
  * A shell that mounts a disk nobody else sees, and runs a command over it. The mount goes with its processes, also
  * when they are killed. Root makes a namespace of mounts; anybody else needs one of users, too, in which the command
- * is not root: Postgres would refuse to be.
+ * is who we are again: Postgres would refuse to be root, and to be somebody who has no name.
  */
 const within = (size: string, disk: string, command: readonly string[]): string[] => {
   const mount = 'mount -t tmpfs -o "size=$1,mode=1777" none "$2" && shift 2 && exec';
-  const isRoot = process.getuid?.() === 0;
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  const isRoot = uid === 0;
   const own = isRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
-  const back = isRoot ? '' : `unshare --user --map-user=${SOMEBODY} --map-group=${SOMEBODY} `;
+  const back = isRoot ? '' : `unshare --user --map-user=${uid} --map-group=${gid} `;
   return [...own, 'sh', '-c', `${mount} ${back}"$@"`, 'sh', size, disk, ...command];
 };
 
