@@ -67,12 +67,31 @@ export const leadToDocs: Middleware = (ctx, next) => {
   return undefined;
 };
 
+type Document = ReturnType<typeof makeDocument>;
+let described: { document: Document; description: Asset } | undefined;
+const rendered = new Map<string, string>();
+
+/** The document and what is sent of it: it says the same in every door of a process, which makes it once. */
+const describeEndpoints = () => {
+  if (described) return described;
+  const document = makeDocument();
+  described = { document, description: toAsset(JSON.stringify(document)) };
+  return described;
+};
+
+/** The page with an installation's limits, made once for all doors that have the same. */
+const renderOnce = (document: Document, limits: readonly Limit[]): string => {
+  const what = JSON.stringify(limits);
+  const page = rendered.get(what) ?? renderPage(document, limits, STYLE);
+  rendered.set(what, page);
+  return page;
+};
+
 /** `/v1/openapi.json` and the page that says the same to people. Both are made here, once. */
 export const mountDocs = (router: Router, doorLimits: readonly Limit[]): void => {
-  const document = makeDocument();
+  const { document, description } = describeEndpoints();
   const limits = [...sections.flatMap((section) => section.limits ?? []), ...doorLimits];
-  const description = toAsset(JSON.stringify(document));
-  const page = renderPage(document, limits, STYLE);
+  const page = renderOnce(document, limits);
   const pages = new Map<string, Asset>();
 
   const pageFor = (baseUrl: string): Asset => {
