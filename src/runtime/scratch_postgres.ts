@@ -28,13 +28,14 @@ const FORGETFUL = {
 
 /**
  * A server over a folder of its own, gone with everything in it when stopped, and when this process
- * ends in whatever way; if it was killed, when the next one is started.
+ * ends in whatever way; if it was killed, when the next one is started. `parent` is where that folder is.
  */
 export const startScratchPostgres = async (
   settings: Record<string, string | number> = {},
+  parent?: string,
 ): Promise<ScratchPostgres> => {
   await clearLeftovers();
-  const { folder, dir } = await makeFolder();
+  const { folder, dir } = await makeFolder(parent);
   const server = await startLocalPostgres({
     dir,
     port: await findFreePort(),

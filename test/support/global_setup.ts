@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { Keys } from '../../src/base/keys.ts';
 import { migrate } from '../../src/runtime/migrate.ts';
+import { findQuickFolder } from '../../src/runtime/scratch_leftovers.ts';
 import {
   databaseUrl,
   startScratchPostgres,
@@ -24,7 +25,7 @@ const TEMPLATE = 'trunkline_template';
 const SETTINGS = {
   max_connections: 300,
   shared_buffers: '256MB',
-  max_wal_size: '4GB',
+  max_wal_size: '1GB',
   // So that the last test can read every statement that the others made the server run.
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.track': 'all',
@@ -45,11 +46,12 @@ const startContainer = async (image: string): Promise<Server> => {
 };
 
 /** TEST_DATABASE_URL, else a container of TEST_POSTGRES_IMAGE, else the embedded server. */
-const findServer = (): Promise<Server> => {
+const findServer = async (): Promise<Server> => {
   const given = process.env['TEST_DATABASE_URL'];
-  if (given) return Promise.resolve({ url: given, stop: async () => {} });
+  if (given) return { url: given, stop: async () => {} };
   const image = process.env['TEST_POSTGRES_IMAGE'];
-  return image ? startContainer(image) : startScratchPostgres(SETTINGS);
+  if (image) return startContainer(image);
+  return startScratchPostgres(SETTINGS, await findQuickFolder());
 };
 
 const makeTemplate = async (serverUrl: string): Promise<void> => {
