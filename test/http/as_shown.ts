@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { beforeAll } from 'vitest';
 import { createEndpoint } from '../../src/automations/endpoints.ts';
 import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
@@ -21,6 +20,7 @@ import type { TestDatabase } from '../support/database.ts';
 import type { HttpsSink } from '../support/https_sink.ts';
 import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
+import { readCurl } from './read_curl.ts';
 
 /** Whose address it is in the examples of the documents. */
 export const SHOWN_EMAIL = 'bob@example.com';
@@ -29,24 +29,6 @@ export const SHOWN_EMAIL = 'bob@example.com';
 export const SHOWN_ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
 
 type Project = TestApi['project'];
-
-/** The arguments that a line gives to curl, as a shell reads it. */
-const readCurl = (line: string, { publishable_key, server_key, hook_token }: Project) => {
-  const args = execFileSync('sh', ['-c', `curl() { printf '%s\\0' "$@"; }; ${line}`], {
-    encoding: 'utf8',
-    env: { PUBLISHABLE_KEY: publishable_key, SERVER_KEY: server_key, WEBHOOK_TOKEN: hook_token },
-  })
-    .split('\0')
-    .slice(0, -1);
-  const after = (flag: string) => args.flatMap((arg, at) => (args[at - 1] === flag ? [arg] : []));
-  const headers = Object.fromEntries(
-    after('-H').map((header) => header.split(': ') as [string, string]),
-  );
-  const [body] = after('-d');
-  const url = args.find((arg) => arg.includes('/v1/') || arg.includes('/webhooks/')) ?? '';
-  const method = after('-X')[0] ?? (body === undefined ? 'GET' : 'POST');
-  return { url, method, headers, ...(body === undefined ? {} : { body }) };
-};
 
 /** An endpoint as its example in the documents calls it, with a project's own tokens. */
 export const toShown = (

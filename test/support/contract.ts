@@ -69,19 +69,24 @@ export const validatorOf = (document: OpenApiDocument) => {
 
 type Described = { path: string; method: string; operation: oas31.OperationObject };
 
-/** What the document says of a path and method: an operation, other methods only, or nothing. */
-const find = ({ paths = {} }: OpenApiDocument, asked: Pick<Exchange, 'method' | 'path'>) => {
-  const [path = ''] = asked.path.split('?');
-  const templates = Object.keys(paths).filter((template) => toPattern(template).test(path));
-  const template = templates.find((one) => one === path) ?? templates[0];
-  if (template === undefined) return { allowed: [], described: null };
-  const method = asked.method === 'HEAD' ? 'get' : asked.method.toLowerCase();
-  const item = paths[template] as Record<string, oas31.OperationObject>;
-  const operation = item[method];
-  const allowed = Object.keys(item).flatMap((one) =>
-    one === 'get' ? ['GET', 'HEAD'] : [one.toUpperCase()],
-  );
-  return { allowed, described: operation ? { path: template, method, operation } : null };
+/** Says what a document has for a path and method: an operation, other methods only, or nothing. */
+const finderIn = ({ paths = {} }: OpenApiDocument) => {
+  const patterns = Object.keys(paths).map((template) => [template, toPattern(template)] as const);
+  return (asked: Pick<Exchange, 'method' | 'path'>) => {
+    const [path = ''] = asked.path.split('?');
+    const templates = patterns
+      .filter(([, pattern]) => pattern.test(path))
+      .map(([template]) => template);
+    const template = templates.find((one) => one === path) ?? templates[0];
+    if (template === undefined) return { allowed: [], described: null };
+    const method = asked.method === 'HEAD' ? 'get' : asked.method.toLowerCase();
+    const item = paths[template] as Record<string, oas31.OperationObject>;
+    const operation = item[method];
+    const allowed = Object.keys(item).flatMap((one) =>
+      one === 'get' ? ['GET', 'HEAD'] : [one.toUpperCase()],
+    );
+    return { allowed, described: operation ? { path: template, method, operation } : null };
+  };
 };
 
 /**
@@ -116,6 +121,7 @@ const isMissing = (header: oas31.HeaderObject, name: string, headers: Headers): 
 export const contractOf = (published: OpenApiDocument) => {
   const document = closed(published);
   const validate = validatorOf(document);
+  const find = finderIn(document);
 
   const checkError = ({ body }: Exchange): string[] =>
     validate(['components', 'schemas', 'Error'], body);
@@ -164,7 +170,7 @@ export const contractOf = (published: OpenApiDocument) => {
     const foreignTimes = findForeignTimes(exchange.body);
     if (foreignTimes.length > 0) return foreignTimes;
     if (exchange.status === 400 && checkWords(exchange).length > 0) return checkWords(exchange);
-    const { allowed, described } = find(document, exchange);
+    const { allowed, described } = find(exchange);
     if (described)
       return [...checkAnswer(exchange, described), ...checkRequest(exchange, described)];
     const expected = allowed.length > 0 ? 405 : 404;
