@@ -8,6 +8,7 @@ import { report } from './measure.ts';
 import type { Comparison, Report } from './measure.ts';
 import { automations } from './automations.ts';
 import { bytes } from './bytes.ts';
+import { consolePages } from './console.ts';
 import { erase } from './erase.ts';
 import { firstByte } from './first_byte.ts';
 import { footprint } from './footprint.ts';
@@ -30,6 +31,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   neighbour,
   growth,
   erase,
+  console: consolePages,
   segments,
   automations,
   sdk,

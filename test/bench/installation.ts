@@ -47,8 +47,10 @@ export type Installation = {
 };
 
 /** A migrated database on a server of its own; processes are started over it with production's settings. */
-export const openInstallation = async (): Promise<Installation> => {
-  const server = await startScratchPostgres(DURABLE);
+export const openInstallation = async (
+  settings: Record<string, string> = {},
+): Promise<Installation> => {
+  const server = await startScratchPostgres({ ...DURABLE, ...settings });
   await makeLogFiles(server.url);
   const env = {
     DATABASE_URL: server.url,
