@@ -21,6 +21,9 @@ export const newId = (): string => {
 /** Before every id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
+/** After every id. */
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 /** The least id that can have been made at a moment: finds rows by time through the index on their ids. */
 export const firstIdAt = (at: Date): string => {
   const hex = at.getTime().toString(16).padStart(12, '0');

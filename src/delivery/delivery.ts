@@ -19,7 +19,7 @@ export type { Found as SentTo } from './feedback_queries.ts';
 export { getBegunAt } from './hand_off_queries.ts';
 export { countMailed, isMost, UNCONFIRMED } from './limits.ts';
 export type { Limits, Mailed } from './limits.ts';
-export { countBetween } from './log_queries.ts';
+export { countBetween } from './count_queries.ts';
 export { countSentBy } from './sent_queries.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FragmentSqlToken, ListSqlToken } from 'slonik';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
@@ -45,6 +46,8 @@ export type SendFilter = {
   addressKey?: Buffer | null;
   status?: string | null;
   after?: string | null;
+  /** Instead of SENDS_LOOKED_MAX. */
+  lookedMax?: number;
 };
 
 /** The strongest fact in a fixed order, so that the order in which facts arrive cannot matter. */
@@ -63,7 +66,7 @@ const columns = {
 };
 
 /** What the index of rare states is of, said again: a plan for any status does not know that this one is rare. */
-const hasState = (status: string) =>
+const standsSo = (status: string) =>
   status === 'accepted'
     ? sql.fragment`status = ${status}`
     : sql.fragment`status = ${status} and status <> 'accepted'`;
@@ -75,7 +78,7 @@ const hasStatus = (status: string) => {
   const fact = FACTS[rank];
   return sql.join(
     [
-      fact ? sql.fragment`${columns[fact]} is not null` : hasState(status),
+      fact ? sql.fragment`${columns[fact]} is not null` : standsSo(status),
       ...missing.map((stronger) => sql.fragment`${columns[stronger]} is null`),
     ],
     sql.fragment` and `,
@@ -90,57 +93,76 @@ const isAfter = (after: string) => {
   return sql.fragment`send_id >= ${firstId}::uuid and queued_at > ${after}::timestamptz`;
 };
 
-/** Ids are time-ordered, so newest first is by id. */
-export const listSends = ({ tx, projectId }: Scope, filter: SendFilter) => {
-  const conditions = [
+type Asked = FragmentSqlToken | ListSqlToken | null;
+const all = (conditions: readonly Asked[]) =>
+  sql.join(
+    conditions.filter((condition) => condition !== null),
+    sql.fragment` and `,
+  );
+
+/** States that most sends may have: no index is of them, because it would be of nearly all. */
+const isCommon = (status: string): boolean => status === 'accepted' || status === 'delivered';
+
+/** How many sends a page looks at, where nobody knows how many of them are wanted. */
+export const SENDS_LOOKED_MAX = 20_000;
+const lookedMaxOf = ({ lookedMax = SENDS_LOOKED_MAX }: SendFilter): number => lookedMax;
+
+/** What a list is of: sends that an index leads to, and what of them is wanted. */
+const askedOf = ({ projectId }: Scope, filter: SendFilter) => {
+  const { status, automationId } = filter;
+  const isOne = filter.sendId ?? filter.profileId ?? filter.identityId ?? filter.addressKey;
+  const hasState = status ? hasStatus(status) : null;
+  const ofAutomation = automationId ? sql.fragment`automation_id = ${automationId}` : null;
+  const led = [
     sql.fragment`project_id = ${projectId}`,
     filter.beforeId ? sql.fragment`send_id < ${filter.beforeId}` : null,
     filter.sendId ? sql.fragment`send_id = ${filter.sendId}` : null,
     filter.profileId ? sql.fragment`profile_id = ${filter.profileId}` : null,
     filter.identityId ? sql.fragment`identity_id = ${filter.identityId}` : null,
-    filter.automationId ? sql.fragment`automation_id = ${filter.automationId}` : null,
     filter.addressKey ? sql.fragment`address_key = ${sql.binary(filter.addressKey)}` : null,
-    filter.status ? hasStatus(filter.status) : null,
     filter.after ? isAfter(filter.after) : null,
-  ].filter((condition) => condition !== null);
-  return tx.any(sql.type(Send)`
+  ];
+  // Of one person or address there are few, and of a rare state an index.
+  const isWalked = status && !isOne && (isCommon(status) || automationId);
+  if (!isWalked) return { led: all([...led, hasState, ofAutomation]), wanted: null };
+  return isCommon(status)
+    ? { led: all([...led, ofAutomation]), wanted: hasState }
+    : { led: all([...led, hasState]), wanted: ofAutomation };
+};
+
+/**
+ * Ids are time-ordered, so newest first is by id. Where what is wanted may be rare among what an index leads to, the
+ * newest SENDS_LOOKED_MAX of that are looked at: `findLookedTo` says where to go on.
+ */
+export const listSends = (scope: Scope, filter: SendFilter) => {
+  const { led, wanted } = askedOf(scope, filter);
+  const from =
+    wanted === null
+      ? sql.fragment`delivery.sends where ${led}`
+      : sql.fragment`(
+          select * from delivery.sends where ${led} order by send_id desc limit ${lookedMaxOf(filter)}
+        ) as sends where ${wanted}`;
+  return scope.tx.any(sql.type(Send)`
     select send_id, automation_id, run_id, step_id, profile_id, provider_id, recipient, subject,
       ${shownStatus} as shown_status, status_reason, attempt_count, queued_at, accepted_at, delivered_at, bounced_at,
       complained_at, provider_message_id, case when isfinite(due_at) then due_at end as due_at,
       (status = 'unknown' and ${isResent}) as is_resent, is_test
-    from delivery.sends
-    where ${sql.join(conditions, sql.fragment` and `)}
+    from ${from}
     order by send_id desc
     limit ${filter.limit}
   `);
 };
 
-const Bucket = z.strictObject({
-  bucket: z.int(),
-  sends: z.int(),
-  accepted: z.int(),
-  bounced: z.int(),
-  complained: z.int(),
-  suppressed: z.int(),
-});
+const Looked = z.strictObject({ send_id: z.uuid() });
 
-/**
- * What became of the newest sends, at most `sendsMax`, by when they were planned: between one id
- * and the next; the last is open.
- */
-export const countBetween = ({ tx, projectId }: Scope, ids: readonly string[], sendsMax: number) =>
-  tx.any(sql.type(Bucket)`
-    select width_bucket(newest.send_id, ${sql.array([...ids], 'uuid')}) as bucket,
-      count(*) as sends,
-      count(*) filter (where accepted_at is not null) as accepted,
-      count(*) filter (where bounced_at is not null) as bounced,
-      count(*) filter (where complained_at is not null) as complained,
-      count(*) filter (where status = 'suppressed') as suppressed
-    from (
-      select send_id, status, accepted_at, bounced_at, complained_at from delivery.sends
-      where project_id = ${projectId} and send_id >= ${ids[0] ?? null}::uuid
-      order by send_id desc
-      limit ${sendsMax}
-    ) as newest
-    group by bucket
+/** The last send that a list looked at, where there may be more behind it; null where it looked at all. */
+export const findLookedTo = async (scope: Scope, filter: SendFilter): Promise<string | null> => {
+  const { led, wanted } = askedOf(scope, filter);
+  if (wanted === null) return null;
+  const looked = await scope.tx.maybeOne(sql.type(Looked)`
+    select send_id from delivery.sends where ${led}
+    order by send_id desc
+    offset ${lookedMaxOf(filter) - 1} limit 1
   `);
+  return looked?.send_id ?? null;
+};

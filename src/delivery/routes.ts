@@ -4,6 +4,7 @@ import { Moment } from '../base/moment.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Again } from '../base/route.ts';
+import { SENDS_LOOKED_MAX } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
 import { cancel, findSend, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { CANCELLED_SHOWN, RESOLVED_SHOWN } from './shown.ts';
@@ -15,7 +16,14 @@ const SendQuery = z.strictObject({
   profile_id: z.uuid().optional().meta({ description: 'Only sends to this profile.' }),
   automation_id: z.uuid().optional().meta({ description: 'Only sends of this automation.' }),
   email: z.string().min(1).optional().meta({ description: 'Only sends to this address.' }),
-  status: z.enum(SHOWN_STATUSES).optional().meta({ description: 'Only sends that stand so now.' }),
+  status: z
+    .enum(SHOWN_STATUSES)
+    .optional()
+    .meta({
+      description:
+        'Only sends that stand so now. A page looks at no more than ' +
+        `${SENDS_LOOKED_MAX} sends for them: it may hold few, or none, and have a next.`,
+    }),
   after: Moment.optional().meta({ description: 'Only what was queued later than this moment.' }),
 });
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
-import { readCursor, toPage } from '../base/page.ts';
+import { readCursor, toCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import { fixOf } from '../providers/providers.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { listSends, SHOWN_STATUSES } from './log_queries.ts';
+import { findLookedTo, listSends, SHOWN_STATUSES } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
 import { DELIVERED_SHOWN, WAITING_SHOWN } from './shown.ts';
 import { findWait, WAITS } from './waits.ts';
@@ -155,19 +155,24 @@ type SendQuery = PageQuery & {
   email?: string | undefined;
   status?: (typeof SHOWN_STATUSES)[number] | undefined;
   after?: string | undefined;
+  lookedMax?: number;
 };
 
-/** One page of the send log, newest first. */
+/** One page of the send log, newest first. It may hold few, or none, and have a next: see SENDS_LOOKED_MAX. */
 export const pageSends = async (scope: Scope, query: SendQuery) => {
-  const rows = await listSends(scope, {
+  const filter = {
     limit: query.limit + 1,
     beforeId: readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null,
-    sendId: null,
     profileId: query.profile_id ?? null,
     automationId: query.automation_id ?? null,
     addressKey: query.email === undefined ? null : suppression.addressKey(scope, query.email),
     status: query.status ?? null,
     after: query.after ?? null,
-  });
-  return toPage(rows, query.limit, { item: toSend, position: (row) => [row.send_id] });
+    ...(query.lookedMax === undefined ? {} : { lookedMax: query.lookedMax }),
+  };
+  const rows = await listSends(scope, filter);
+  const page = toPage(rows, query.limit, { item: toSend, position: (row) => [row.send_id] });
+  if (page.next_cursor !== null) return page;
+  const lookedTo = await findLookedTo(scope, filter);
+  return { ...page, next_cursor: lookedTo && toCursor([lookedTo]) };
 };

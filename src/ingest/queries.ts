@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Db, Scope } from '../base/db.ts';
+import { LAST_ID } from '../base/ids.ts';
 import { jsonObject } from '../base/json_object.ts';
 import type { EventRow } from './events.ts';
 
@@ -117,17 +118,31 @@ export const listNewest = (
 
 const Bucket = z.strictObject({ bucket: z.int(), events: z.int() });
 
-/** How many of the newest events, at most `eventsMax`, fall between one id and the next; the last is open. */
+/**
+ * How many of the newest events, at most `eventsMax`, fall between one id and the next; the last is open. Counted from
+ * the last to the first, until there is no room: within one, in no order, which the index alone can do.
+ */
 export const countBetween = ({ tx, projectId }: Scope, ids: readonly string[], eventsMax: number) =>
   tx.any(sql.type(Bucket)`
-    select width_bucket(newest.event_id, ${sql.array([...ids], 'uuid')}) as bucket, count(*) as events
-    from (
-      select event_id from ingest.events
-      where project_id = ${projectId} and event_id >= ${ids[0] ?? null}::uuid
-      order by event_id desc
-      limit ${eventsMax}
-    ) as newest
-    group by bucket
+    with recursive asked as (
+      select place::int as bucket, first_id, lead(first_id, 1, ${LAST_ID}::uuid) over (order by place) as next_id
+      from unnest(${sql.array([...ids], 'uuid')}) with ordinality as given (first_id, place)
+    ), counted as (
+      select ${ids.length + 1}::int as bucket, 0::bigint as events, ${eventsMax}::bigint as room
+      union all
+      select asked.bucket, found.events, counted.room - found.events
+      from counted
+      join asked on asked.bucket = counted.bucket - 1
+      cross join lateral (
+        select count(*) as events from (
+          select from ingest.events
+          where project_id = ${projectId} and event_id >= asked.first_id and event_id < asked.next_id
+          limit counted.room
+        ) as within
+      ) as found
+      where counted.room > 0
+    )
+    select bucket, events from counted where events > 0
   `);
 
 const Counted = z.strictObject({ count: z.int() });

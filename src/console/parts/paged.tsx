@@ -1,4 +1,4 @@
-import { Button, Center, Skeleton, Stack } from '@mantine/core';
+import { Button, Center, Skeleton, Stack, Text } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Failed } from './failed.tsx';
@@ -16,10 +16,16 @@ export const Paged = <Item,>({ list, empty, children }: Props<Item>) => {
   if (list.isPending) return <Loading />;
   if (list.isError) return <Failed error={list.error} reset={() => void list.refetch()} />;
   const items = list.data.pages.flatMap((page) => page.items);
-  if (items.length === 0) return empty;
+  if (items.length === 0 && !list.hasNextPage) return empty;
   return (
     <Stack>
-      {children(items)}
+      {items.length === 0 ? (
+        <Text c="dimmed" role="status">
+          Nothing among the newest. There is more to look through.
+        </Text>
+      ) : (
+        children(items)
+      )}
       {list.hasNextPage && (
         <Center>
           <Button
