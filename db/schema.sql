@@ -49,6 +49,7 @@ create table admin.audit (
 );
 create index audit_by_action on admin.audit using btree (project_id, action, audit_id);
 create index audit_by_actor on admin.audit using btree (project_id, actor_id, audit_id);
+create index audit_by_actor_and_action on admin.audit using btree (project_id, actor_id, action, audit_id);
 alter table admin.audit enable row level security, force row level security;
 create policy one_project on admin.audit for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on admin.audit to trunkline_runtime;
@@ -640,6 +641,7 @@ create index runs_by_identity on automations.runs using btree (project_id, ident
 create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
 create index runs_due on automations.runs using btree (project_id, wake_at) where (status = 'active'::text);
 create index runs_failed on automations.runs using btree (project_id, automation_id, run_id) where (status = 'failed'::text);
+create index runs_inside on automations.runs using btree (project_id, automation_id, version, step_id) where ((status = any (array['active'::text, 'paused'::text])) and (not is_test));
 alter table automations.runs enable row level security, force row level security;
 create policy analysts_permissive on automations.runs for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on automations.runs as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));

@@ -11,7 +11,7 @@ import { listEndpoints } from './endpoint_queries.ts';
 import { toListedEndpoint } from './endpoint_shown.ts';
 import { activate, addVersion, archive, create, pause, rename, resume } from './life.ts';
 import type { Doors } from './life.ts';
-import { countInside } from './life_queries.ts';
+import { countInsideUpTo } from './life_queries.ts';
 import { getNamed, OfAutomation } from './named.ts';
 import { toCounted } from './overview.ts';
 import { findVersion, listKept } from './queries.ts';
@@ -19,6 +19,9 @@ import { runProcedures } from './run_procedures.ts';
 import { Activate, NewAutomation, NewVersion, Rename } from './shown.ts';
 
 export { endpointProcedures } from './endpoint_procedures.ts';
+
+/** People at a step are counted so far. */
+export const PEOPLE_AT_STEP_MAX = 10_000;
 
 const OfVersion = OfAutomation.extend({ version: z.int().min(1) });
 
@@ -38,7 +41,7 @@ const readProcedures = {
   read: projectProcedure.input(OfAutomation).query(({ ctx, input }) =>
     inProject(ctx.deps, input.projectId, async (scope) => {
       const kept = await getNamed(scope, input.automationId);
-      const inside = await countInside(scope, kept.automation_id);
+      const inside = await countInsideUpTo(scope, kept.automation_id, PEOPLE_AT_STEP_MAX);
       return { ...(await showAutomation(scope, kept)), inside: [...inside] };
     }),
   ),

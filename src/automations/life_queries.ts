@@ -45,6 +45,51 @@ export const countInside = ({ tx, projectId }: Scope, automationId: string) =>
     order by version, step_id
   `);
 
+const Shown = Inside.extend({ is_capped: z.boolean() });
+
+/** Whoever is on their way, in earnest: what the index `runs_inside` is of. */
+const isInside = sql.fragment`run.status in ('active', 'paused') and not run.is_test`;
+
+/**
+ * The same for whoever looks: of each step so many at most, and whether there are more. From one step to the next by
+ * one look into the index, and counted there: what it costs does not depend on how many ever came.
+ */
+export const countInsideUpTo = (
+  { tx, projectId }: Scope,
+  automationId: string,
+  peopleMax: number,
+) => {
+  const inside = sql.fragment`run.project_id = ${projectId} and run.automation_id = ${automationId} and ${isInside}`;
+  return tx.any(sql.type(Shown)`
+    with recursive place as (
+      (
+        select run.version, run.step_id from automations.runs as run
+        where ${inside} and run.step_id is not null
+        order by run.version, run.step_id limit 1
+      )
+      union all
+      select next.version, next.step_id
+      from place
+      cross join lateral (
+        select run.version, run.step_id from automations.runs as run
+        where ${inside} and (run.version, run.step_id) > (place.version, place.step_id)
+        order by run.version, run.step_id limit 1
+      ) as next
+    )
+    select place.version, place.step_id, least(counted.people, ${peopleMax}) as people,
+      counted.people > ${peopleMax} as is_capped
+    from place
+    cross join lateral (
+      select count(*) as people from (
+        select from automations.runs as run
+        where ${inside} and run.version = place.version and run.step_id = place.step_id
+        limit ${peopleMax + 1}
+      ) as found
+    ) as counted
+    order by place.version, place.step_id
+  `);
+};
+
 /**
  * Moves whoever is at some steps of a version to another version, where they are. What they waited for is
  * forgotten, and they look at once what the other version waits for.

@@ -9,7 +9,7 @@ import type { ShownRun } from './shown_queries.ts';
 
 /** What a list counts of each automation: of its newest runs and sends so many; and of all that it lists. */
 export const COUNTED_RUNS_MAX = 10_000;
-export const COUNTED_ROWS_MAX = 50_000;
+export const COUNTED_ROWS_MAX = 20_000;
 
 /** How many of each: a list costs no more for being longer. */
 export const countedOfEach = (automations: number): number =>

@@ -4,7 +4,7 @@ import { testDatabase } from '../support/database.ts';
 import { migrateAgain } from '../support/migrate_again.ts';
 
 const database = testDatabase();
-const INDEXES = ['links_by_source', 'links_by_status'];
+const INDEXES = ['audit_by_actor_and_action', 'links_by_source', 'links_by_status', 'runs_inside'];
 
 /** As if nothing of it had been built to its end. */
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 const listBuilt = async (): Promise<string[]> => {
   const { rows } = await database.owner.query<{ name: string }>(
     `select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
-    where indrelid = 'identity.links'::regclass and relname = any ($1) and indisvalid order by 1`,
+    where relname = any ($1) and indisvalid order by 1`,
     [INDEXES],
   );
   return rows.map(({ name }) => name);
@@ -35,7 +35,7 @@ test('an index whose build was cut off is built anew', async () => {
   await database.owner.query(
     "update pg_index set indisvalid = false where indexrelid = 'identity.links_by_status'::regclass",
   );
-  expect(await listBuilt()).toEqual([]);
+  expect(await listBuilt()).toEqual(INDEXES.filter((name) => !name.startsWith('links')));
   await migrateAgain(database);
   expect(await listBuilt()).toEqual(INDEXES);
 });

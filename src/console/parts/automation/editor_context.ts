@@ -24,6 +24,9 @@ export type Simulator = {
   error: unknown;
 };
 
+/** People at a step, of every version. */
+export type Here = { people: number; isCapped: boolean };
+
 export type Editor = {
   projectId: string;
   definition: Definition;
@@ -36,8 +39,8 @@ export type Editor = {
   select: (what: string | null) => void;
   issues: readonly Issue[];
   names: Names;
-  /** How many people are at a step now. */
-  inside: ReadonlyMap<string, number>;
+  /** How many people are at a step now, or more than so many. */
+  inside: ReadonlyMap<string, Here>;
   /** What the graph shows of a simulation: nothing once the definition is another. */
   simulated: Simulation | null;
   simulator: Simulator | null;

@@ -58,10 +58,10 @@ const count = new Intl.NumberFormat();
 
 const Counts = ({ id }: { id: string }) => {
   const { inside, simulated } = useEditor();
-  const here = inside.get(id) ?? 0;
+  const here = inside.get(id) ?? null;
   const reached = simulated?.reached[id] ?? 0;
   const sent = simulated?.sent[id];
-  if (here === 0 && simulated === null) return null;
+  if (here === null && simulated === null) return null;
   return (
     <Group gap={4} className="step-counts">
       {simulated !== null && (
@@ -70,9 +70,10 @@ const Counts = ({ id }: { id: string }) => {
           {sent === undefined ? '' : `, ${count.format(sent)} ${sent === 1 ? 'mail' : 'mails'}`}
         </Badge>
       )}
-      {here > 0 && (
+      {here !== null && (
         <Badge size="sm" variant="light" color="cyan">
-          {count.format(here)} here now
+          {here.isCapped && 'over '}
+          {count.format(here.people)} here now
         </Badge>
       )}
     </Group>

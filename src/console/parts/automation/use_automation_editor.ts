@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { checked, providerChoices } from '../../automation_queries.ts';
 import type { Automation, Issue } from '../../automation_queries.ts';
-import type { Editor } from './editor_context.ts';
+import type { Editor, Here } from './editor_context.ts';
 import { TRIGGER_PANEL, WIDE } from './editor_context.ts';
 import type { Definition } from './exits.ts';
 import { useHistory } from './history.ts';
@@ -50,9 +50,11 @@ export const useAutomationEditor = ({ projectId, kept, initial }: Given) => {
     [check.data, definition],
   );
   const inside = useMemo(() => {
-    const counts = new Map<string, number>();
-    for (const { step_id, people } of kept?.inside ?? [])
-      counts.set(step_id, (counts.get(step_id) ?? 0) + people);
+    const counts = new Map<string, Here>();
+    for (const { step_id, people, is_capped } of kept?.inside ?? []) {
+      const { people: others = 0, isCapped = false } = counts.get(step_id) ?? {};
+      counts.set(step_id, { people: people + others, isCapped: is_capped || isCapped });
+    }
     return counts;
   }, [kept?.inside]);
   const editor: Editor = {

@@ -46,9 +46,8 @@ const Difference = ({ to, ...props }: Props & { to: number }) => {
 const One = ({ version, at, ...props }: Props & { version: number; at: string }) => {
   const { projectId, kept } = props;
   const [isOpen, setIsOpen] = useState(false);
-  const people = kept.inside
-    .filter((one) => one.version === version)
-    .reduce((sum, one) => sum + one.people, 0);
+  const here = kept.inside.filter((one) => one.version === version);
+  const people = here.reduce((sum, one) => sum + one.people, 0);
   const activate = useChange(projectId, ['automations'], () =>
     api.automations.activate.mutate({ projectId, automationId: kept.id, version }),
   );
@@ -67,6 +66,7 @@ const One = ({ version, at, ...props }: Props & { version: number; at: string })
             )}
             {people > 0 && (
               <Badge variant="light" color="cyan">
+                {here.some((one) => one.is_capped) && 'over '}
                 {people.toLocaleString()} in it
               </Badge>
             )}
