@@ -15,7 +15,8 @@ import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as acts from './acts.ts';
 import { todayAt } from './compile.ts';
-import { countChangesByDay, countMembersOf, listImportsInto } from './count_queries.ts';
+import { listImportsInto } from './count_queries.ts';
+import { readDays, withMembers } from './counted.ts';
 import { findImport, PeopleImport } from './import_people.ts';
 import { preview } from './preview.ts';
 import { findSegment, listUnready } from './record_queries.ts';
@@ -25,13 +26,7 @@ import type { ListUsers } from './records.ts';
 import { NewSegment, PreviewInput, SegmentPatch } from './routes.ts';
 import { toSegment } from './shown.ts';
 
-/** Members are counted so far, so that a list of segments costs no more. */
-export const COUNTED_MEMBERS_MAX = 100_000;
-/** A chart shows so many days, of so many of the last who came and went. */
-export const CHART_DAYS = 30;
-const CHART_ENTRIES_MAX = 50_000;
 const IMPORTS_SHOWN_MAX = 50;
-const DAY_MS = 86_400_000;
 
 const OfSegment = z.object({ segmentId: z.uuid() });
 
@@ -39,20 +34,6 @@ const get = async (scope: Scope, segmentId: string): Promise<SegmentRow> => {
   const row = await findSegment(scope, segmentId);
   if (!row) throw new Refusal('not_found', { detail: 'There is no such segment.' });
   return row;
-};
-
-const withMembers = async (scope: Scope, rows: readonly SegmentRow[]) => {
-  const ids = rows.map(({ segment_id }) => segment_id);
-  const counted = new Map(
-    (await countMembersOf(scope, ids, COUNTED_MEMBERS_MAX)).map((row) => [
-      row.segment_id,
-      row.members,
-    ]),
-  );
-  const items = [];
-  for (const row of rows)
-    items.push({ ...(await toSegment(scope, row)), members: counted.get(row.segment_id) ?? 0 });
-  return items;
 };
 
 /** With what each person is called; null of who is being erased. */
@@ -124,13 +105,11 @@ const listProcedures = {
     ),
 
   /** How many came and went on each of the last days. */
-  days: projectProcedure.input(OfSegment).query(({ ctx, input }) =>
-    inProject(ctx.deps, input.projectId, async (scope) => {
-      const since = new Date(Date.now() - CHART_DAYS * DAY_MS).toISOString();
-      const asked = { since, entriesMax: CHART_ENTRIES_MAX };
-      return { items: [...(await countChangesByDay(scope, input.segmentId, asked))] };
-    }),
-  ),
+  days: projectProcedure
+    .input(OfSegment)
+    .query(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, (scope) => readDays(scope, input.segmentId)),
+    ),
 
   explain: projectProcedure
     .input(OfSegment.extend({ profileId: z.uuid() }))

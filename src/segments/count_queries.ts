@@ -31,18 +31,18 @@ export const countChangesByDay = (
   { since, entriesMax }: { since: string; entriesMax: number },
 ) =>
   tx.any(sql.type(Day)`
-    select to_char(last.changed_at at time zone 'UTC', 'YYYY-MM-DD') as day,
+    select to_char(last.day, 'YYYY-MM-DD') as day,
       count(*) filter (where last.change = 'entered') as entered,
       count(*) filter (where last.change = 'left') as left
     from (
-      select changed_at, change from segments.history
+      select (changed_at at time zone 'UTC')::date as day, changed_at, change from segments.history
       where project_id = ${projectId} and segment_id = ${segmentId}
       order by entry desc
       limit ${entriesMax}
     ) as last
     where last.changed_at >= ${since}::timestamptz
-    group by day
-    order by day
+    group by last.day
+    order by last.day
   `);
 
 const Import = z.strictObject({

@@ -131,6 +131,7 @@ const Known = ({ projectId, known, personId }: KnownProps) => (
       <PageTitle title={known.name} />
       <Group>
         <Text fw={600} className="number" role="status" aria-label="Members">
+          {known.is_capped && 'over '}
           {known.members === 1 ? '1 person' : `${known.members.toLocaleString()} people`}
         </Text>
         <SegmentState segment={known} />

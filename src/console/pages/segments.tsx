@@ -35,6 +35,7 @@ const Row = ({ one, projectId, search }: RowProps) => (
     </Table.Td>
     <Table.Td ta="right" className="number">
       {one.members.toLocaleString()}
+      {one.is_capped && '+'}
     </Table.Td>
     <Table.Td visibleFrom="sm">
       <SegmentState segment={one} />

@@ -1,5 +1,6 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
+import { Text } from '@mantine/core';
 import { Y_AXIS, Y_MARGIN } from '../chart_axis.ts';
 
 const DAYS = 30;
@@ -13,30 +14,33 @@ const dayOf = new Intl.DateTimeFormat(undefined, {
   timeZone: 'UTC',
 });
 
-/** Each of the last days, also those on which nobody came or went. */
-const withAll = (days: readonly Day[]) => {
+/** Each of the last days, also those on which nobody came or went; nothing of those that were not counted. */
+const withAll = (days: readonly Day[], isCapped: boolean) => {
   const known = new Map(days.map((one) => [one.day, one]));
+  const first = isCapped ? (days[0]?.day ?? '') : '';
   const today = Date.now();
   return Array.from({ length: DAYS }, (_, at) => {
     const date = new Date(today - (DAYS - 1 - at) * DAY_MS);
-    const found = known.get(date.toISOString().slice(0, 10));
+    const day = date.toISOString().slice(0, 10);
+    const { entered, left } = known.get(day) ?? { entered: 0, left: 0 };
+    const isKnown = day >= first;
     return {
       day: dayOf.format(date),
-      Entered: found?.entered ?? 0,
-      Left: -(found?.left ?? 0),
+      Entered: isKnown ? entered : null,
+      Left: isKnown ? -left : null,
     };
   });
 };
 
 /** How many came and went on each day. */
-const DaysChart = ({ days }: { days: readonly Day[] }) => (
+const DaysChart = ({ days, isCapped }: { days: readonly Day[]; isCapped: boolean }) => (
   <figure
     aria-label="People who entered and left on each of the last 30 days"
     style={{ margin: 0 }}
   >
     <BarChart
       h={220}
-      data={withAll(days)}
+      data={withAll(days, isCapped)}
       dataKey="day"
       type="stacked"
       series={[
@@ -52,6 +56,12 @@ const DaysChart = ({ days }: { days: readonly Day[] }) => (
       gridAxis="x"
       tickLine="none"
     />
+    {isCapped && (
+      <Text component="figcaption" size="sm" c="dimmed">
+        So many came and went that only the last of them are counted: the first day shown is told in
+        part.
+      </Text>
+    )}
   </figure>
 );
 

@@ -68,7 +68,7 @@ export const SegmentHistory = ({ projectId, segmentId }: Props) => {
     <Stack>
       {days && (
         <Suspense fallback={<Loading />}>
-          <DaysChart days={days.items} />
+          <DaysChart days={days.items} isCapped={days.is_capped} />
         </Suspense>
       )}
       <Paged
