@@ -9,6 +9,7 @@ import { OURS } from './folder/disk.ts';
 import { exportFolder } from './folder/folder.ts';
 import {
   FILE_NAME_CHARS_MAX,
+  FOLDER_EXPORT,
   FOLDER_FILE_CHARS_MAX,
   FOLDER_FILES_MAX,
   SEEN_CHARS_MAX,
@@ -49,14 +50,16 @@ const toWanted = ({ files, provider, activates }: z.output<typeof Applied>) => (
 
 /** A project's templates, segments and automations as files, by their paths. */
 export const folderProcedures = router({
-  /** All of them, or one automation with what it needs. */
+  /** All of them, or one automation with what it needs; refused past FOLDER_EXPORT. */
   exportFiles: projectProcedure
     .input(z.object({ automation: NameOfAutomation.optional() }))
-    .query(({ ctx, input: { projectId, automation } }) =>
-      refusing(() =>
-        inProject(ctx.deps, projectId, async (scope) => ({
-          files: Object.fromEntries(await exportFolder(scope, automation)),
-        })),
+    .query(({ ctx: { deps }, input: { projectId, automation }, signal }) =>
+      folderTurnsOf(deps).inTurn({ projectId, signal }, () =>
+        refusing(() =>
+          inProject(deps, projectId, async (scope) => ({
+            files: Object.fromEntries(await exportFolder(scope, automation, FOLDER_EXPORT)),
+          })),
+        ),
       ),
     ),
 

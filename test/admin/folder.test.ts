@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   FOLDER_BODY_BYTES_MAX,
+  FOLDER_EXPORT,
   FOLDER_FILE_CHARS_MAX,
   FOLDER_FILES_MAX,
 } from '../../src/admin/folder_limits.ts';
@@ -56,6 +57,30 @@ test('what is exported changes nothing, and one automation comes with what it ne
     'templates/welcome.html',
     'templates/welcome.json',
   ]);
+});
+
+test('of a project that is too large for one answer, one automation comes as of any other', async () => {
+  const asked = { projectId, automation: 'Welcome' };
+  const before = await viewer.folder.exportFiles.query(asked);
+  await database.owner.query(
+    `with head as (
+       insert into rendering.heads (project_id, template_id, name, latest_version, created_at, updated_at)
+       select $1, id, 'of many ' || id, 1, now(), now()
+       from (select gen_random_uuid() as id from generate_series(1, $2::int)) as made
+       returning project_id, template_id, name
+     )
+     insert into rendering.templates (project_id, template_id, version, name, subject, html, created_at)
+     select project_id, template_id, 1, name, 'Hi', '', now() from head`,
+    [projectId, FOLDER_EXPORT.filesMax / 2],
+  );
+  await expect(read()).rejects.toMatchObject({
+    message: 'invalid_request',
+    data: {
+      httpStatus: 400,
+      detail: expect.stringMatching(/more than 2000 files .* Export one automation/) as string,
+    },
+  });
+  expect(await viewer.folder.exportFiles.query(asked)).toEqual(before);
 });
 
 test('who may only read compares, and changes nothing', async () => {

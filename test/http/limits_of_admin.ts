@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { createProject } from '../../src/projects/projects.ts';
 import type { TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { holdFolders } from '../support/held_folders.ts';
@@ -56,7 +57,58 @@ const limitsOfFolders = ({ api, database }: Given): Trials => {
   };
 };
 
+/** What is exported at the bound comes whole; one past it is refused. */
+const limitsOfExports = ({ api, database }: Given): Trials => {
+  const make = async () => (await createProject(database.deps, 'exported')).project_id;
+  const ask = async (projectId: string) => {
+    const { cookie } = await makePerson(database, { projectId, role: 'viewer' });
+    const asked = encodeURIComponent(JSON.stringify({ projectId }));
+    const path = `/admin/trpc/folder.exportFiles?input=${asked}`;
+    const { status, body } = await api.call('GET', path, { headers: { cookie } });
+    return { status, files: (body.result?.data.files ?? {}) as Record<string, string> };
+  };
+  /** Templates that are two files each, without anybody's looking at them. */
+  const add = (projectId: string, count: number) =>
+    database.owner.query(
+      `with head as (
+         insert into rendering.heads (project_id, template_id, name, latest_version, created_at, updated_at)
+         select $1, id, 'exported ' || id, 1, now(), now()
+         from (select gen_random_uuid() as id from generate_series(1, $2::int)) as made
+         returning project_id, template_id, name
+       )
+       insert into rendering.templates (project_id, template_id, version, name, subject, html, created_at)
+       select project_id, template_id, 1, name, 'Hi', '', now() from head`,
+      [projectId, count],
+    );
+  const grow = (projectId: string, by: number) =>
+    database.owner.query(
+      `update rendering.templates set html = html || repeat('x', $2::int) where project_id = $1`,
+      [projectId, by],
+    );
+  const charsOf = (files: Record<string, string>) => Object.values(files).join('').length;
+  return {
+    'Files of an exported folder': async (value) => {
+      const projectId = await make();
+      await add(projectId, value / 2);
+      const { status, files } = await ask(projectId);
+      expect([status, Object.keys(files).length]).toEqual([200, value]);
+      await add(projectId, 1);
+      expect((await ask(projectId)).status).toBe(400);
+    },
+    'An exported folder': async (value) => {
+      const projectId = await make();
+      await add(projectId, 1);
+      await grow(projectId, value - charsOf((await ask(projectId)).files));
+      const { status, files } = await ask(projectId);
+      expect([status, charsOf(files)]).toEqual([200, value]);
+      await grow(projectId, 1);
+      expect((await ask(projectId)).status).toBe(400);
+    },
+  };
+};
+
 export const limitsOfAdmin = (given: Given): Trials => ({
   ...limitsOfStreams(given),
   ...limitsOfFolders(given),
+  ...limitsOfExports(given),
 });

@@ -1,5 +1,6 @@
 import * as automations from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
+import { walkPages } from '../../base/pages.ts';
 import type * as rendering from '../../rendering/rendering.ts';
 import type { Applying } from './applying.ts';
 import {
@@ -13,6 +14,7 @@ import { readKind, toJson } from './files.ts';
 import type { Folder } from './files.ts';
 import { FolderError } from './folder_error.ts';
 import { inFile } from './in_file.ts';
+import type { LimitedFolder } from './limited_folder.ts';
 import { byKey, listMembers, renamed } from './names.ts';
 import type { SegmentIds } from './segments.ts';
 import type { Mails } from './templates.ts';
@@ -45,19 +47,51 @@ const byName = async (scope: Scope): Promise<Map<string, string[]>> => {
   return new Map([...groups].map(([name, those]) => [name, those.map((one) => one.endpoint_id)]));
 };
 
-/** Automations that are not archived, with the keys of what they send and ask about. */
+type Living = { automation_id: string; name: string };
+
+/** The automations that are not archived: all of them, or those of a name. */
+export const listLiving = async (
+  scope: Scope,
+  folder: LimitedFolder,
+  name?: string,
+): Promise<readonly Living[]> => {
+  if (name !== undefined) return automations.listAutomationsNamed(scope, name, 2);
+  const living: Living[] = [];
+  await walkPages<Living>(PAGE_MAX, async (last) => {
+    const beforeId = last?.automation_id ?? null;
+    const page = await automations.listAutomations(scope, { limit: PAGE_MAX, beforeId });
+    living.push(...page.filter(({ status }) => status !== 'archived'));
+    folder.expectFiles(living.length);
+    return page;
+  });
+  return living.toReversed();
+};
+
+/** Which templates some automations send, in the latest version of each. */
+export const listTemplatesOf = async (
+  scope: Scope,
+  living: readonly Living[],
+): Promise<Set<string>> => {
+  const found = new Set<string>();
+  for (const { automation_id: id } of living) {
+    const kept = await automations.findAutomation(scope, id);
+    const definition = kept && (await automations.findVersion(scope, id, kept.latest_version));
+    for (const step of Object.values(definition?.steps ?? {}))
+      if (step.kind === 'send_email') found.add(step.template_id);
+  }
+  return found;
+};
+
+type Exported = { living: readonly Living[]; mails: Mails; segmentIds: SegmentIds };
+
+/** Automations, with the keys of what they send and ask about. */
 export const exportAutomations = async (
   scope: Scope,
   folder: Folder,
-  { mails, segmentIds }: { mails: Mails; segmentIds: SegmentIds },
+  { living, mails, segmentIds }: Exported,
 ): Promise<void> => {
   const keys = new Map([...segmentIds].map(([key, id]) => [id, key]));
   const read = (id: string) => keys.get(id) ?? id;
-  const rows = await listAll(
-    (page) => automations.listAutomations(scope, page),
-    ({ automation_id }) => automation_id,
-  );
-  const living = rows.filter(({ status }) => status !== 'archived');
   const endpoints = new Map((await listEndpoints(scope)).map((one) => [one.endpoint_id, one.name]));
   const called = (id: string) => endpoints.get(id) ?? id;
   for (const [key, { automation_id }] of byKey('automations', living)) {

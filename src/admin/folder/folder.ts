@@ -3,19 +3,27 @@ import type { Scope } from '../../base/db.ts';
 import type * as rendering from '../../rendering/rendering.ts';
 import * as segments from '../../segments/segments.ts';
 import type { Become, Say } from './applying.ts';
-import { applyAutomations, exportAutomations } from './automations.ts';
+import { applyAutomations, exportAutomations, listLiving, listTemplatesOf } from './automations.ts';
 import type { Folder } from './files.ts';
 import { FolderError } from './folder_error.ts';
+import { ANY_SIZE, LimitedFolder } from './limited_folder.ts';
+import type { FolderSize } from './limited_folder.ts';
 import { onlyWith } from './only.ts';
 import { applySegments, exportSegments } from './segments.ts';
 import { applyTemplates, exportTemplates } from './templates.ts';
 
 /** What a project sends and to whom, as files in which nothing is an id of one project; of one automation, or all. */
-export const exportFolder = async (scope: Scope, automation?: string): Promise<Folder> => {
-  const folder: Folder = new Map();
-  const mails = await exportTemplates(scope, folder);
+export const exportFolder = async (
+  scope: Scope,
+  automation?: string,
+  size: FolderSize = ANY_SIZE,
+): Promise<Folder> => {
+  const folder = new LimitedFolder(size);
+  const living = await listLiving(scope, folder, automation);
+  const sent = automation === undefined ? null : await listTemplatesOf(scope, living);
+  const mails = await exportTemplates(scope, folder, sent);
   const segmentIds = await exportSegments(scope, folder);
-  await exportAutomations(scope, folder, { mails, segmentIds });
+  await exportAutomations(scope, folder, { living, mails, segmentIds });
   return automation === undefined ? folder : onlyWith(folder, automation);
 };
 

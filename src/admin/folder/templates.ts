@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Scope } from '../../base/db.ts';
+import { walkPages } from '../../base/pages.ts';
 import * as rendering from '../../rendering/rendering.ts';
 import { listChanges } from '../list_changes.ts';
 import type { Applying, Become } from './applying.ts';
@@ -7,6 +8,7 @@ import { readKind, toJson } from './files.ts';
 import type { Folder } from './files.ts';
 import { FolderError } from './folder_error.ts';
 import { inFile } from './in_file.ts';
+import type { LimitedFolder } from './limited_folder.ts';
 import { byKey } from './names.ts';
 
 /** A template as a file; its bodies are files of their own beside it. */
@@ -29,25 +31,44 @@ type TemplateFile = z.output<typeof TemplateFile>;
 /** Which version of which template a key stands for. */
 export type Mails = Map<string, { templateId: string; version: number }>;
 
-const listAll = async (scope: Scope): Promise<rendering.Head[]> => {
+const PAGE_MAX = 200;
+
+/** All that are not archived, the oldest first. */
+const listAll = async (scope: Scope, folder: LimitedFolder): Promise<rendering.Head[]> => {
   const found: rendering.Head[] = [];
-  for (let beforeId: string | null = null; ;) {
-    const page: readonly rendering.Head[] = await rendering.listHeads(scope, {
-      limit: 200,
-      beforeId,
-      isArchived: false,
-    });
+  await walkPages<rendering.Head>(PAGE_MAX, async (last) => {
+    const beforeId = last?.template_id ?? null;
+    const asked = { limit: PAGE_MAX, beforeId, isArchived: false };
+    const page = await rendering.listHeads(scope, asked);
     found.push(...page);
-    const last = page.at(-1);
-    if (!last || page.length < 200) return found.toReversed();
-    beforeId = last.template_id;
-  }
+    folder.expectFiles(found.length);
+    return page;
+  });
+  return found.toReversed();
 };
 
-/** The templates of a project that are not archived, each in its latest version. */
-export const exportTemplates = async (scope: Scope, folder: Folder): Promise<Mails> => {
+/** Those of some templates that are not archived. */
+const listNamed = async (
+  scope: Scope,
+  templateIds: ReadonlySet<string>,
+): Promise<rendering.Head[]> => {
+  const found: rendering.Head[] = [];
+  for (const templateId of templateIds) {
+    const head = await rendering.findHead(scope, templateId);
+    if (head && head.archived_at === null) found.push(head);
+  }
+  return found;
+};
+
+/** Templates of a project that are not archived, all or some of them, each in its latest version. */
+export const exportTemplates = async (
+  scope: Scope,
+  folder: LimitedFolder,
+  wanted: ReadonlySet<string> | null,
+): Promise<Mails> => {
   const mails: Mails = new Map();
-  for (const [key, head] of byKey('templates', await listAll(scope))) {
+  const heads = wanted === null ? await listAll(scope, folder) : await listNamed(scope, wanted);
+  for (const [key, head] of byKey('templates', heads)) {
     const { template_id: templateId, latest_version: version } = head;
     const said = await rendering.findVersion(scope, templateId, version);
     if (!said) continue;
