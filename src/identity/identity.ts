@@ -28,12 +28,15 @@ import {
   findByValue,
   listByProfile,
   listByValues,
+  listNamesOf,
+  readSeenTimes,
   seeIdentifiers,
   SeenIdentifier,
 } from './queries.ts';
 import type { Identity, Person } from './queries.ts';
 
 export { findById, findByValue, findLink, listByProfile, listByValues, SeenIdentifier };
+export { listNamesOf, readSeenTimes };
 export { listActiveLinks, listLinks };
 export { listByIds, listByProfiles, listLinksEver };
 export { holdErased, holdLiving, holdPerson, listErased, listMembers, markErased, scanIdentities };

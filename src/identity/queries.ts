@@ -54,12 +54,36 @@ export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdent
 
 const identityColumns = sql.fragment`identity_id, profile_id, kind, value, first_seen_at, last_seen_at`;
 
-/** The identities of a profile, without those that are being erased: they are nobody's any more. */
-export const listByProfile = ({ tx, projectId }: Scope, profileId: string) =>
+/**
+ * The first identities of a profile, external ones before others, without those that are being erased: they are
+ * nobody's any more.
+ */
+export const listByProfile = ({ tx, projectId }: Scope, profileId: string, limit: number) =>
   tx.any(sql.type(Identity)`
     select ${identityColumns} from identity.identities
     where project_id = ${projectId} and profile_id = ${profileId} and erasure_id is null
     order by kind desc, value
+    limit ${limit}
+  `);
+
+const SeenTimes = Identity.pick({ first_seen_at: true, last_seen_at: true });
+
+/** When a person was seen, by whichever of their identities. */
+export const readSeenTimes = ({ tx, projectId }: Scope, profileId: string) =>
+  tx.one(sql.type(SeenTimes)`
+    select min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at from identity.identities
+    where project_id = ${projectId} and profile_id = ${profileId} and erasure_id is null
+  `);
+
+const Named = Identity.pick({ profile_id: true, value: true });
+
+/** What the customer calls some people: one external id of each who has any. */
+export const listNamesOf = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
+  tx.any(sql.type(Named)`
+    select profile_id, min(value) as value from identity.identities
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+    and kind = 'external' and erasure_id is null
+    group by profile_id
   `);
 
 /** The identities of some identifiers, each looked up by its key. */

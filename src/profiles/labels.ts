@@ -12,9 +12,9 @@ export const labelProfiles = async (
 ): Promise<Map<string, Label>> => {
   const wanted = [...new Set(profileIds)];
   if (wanted.length === 0) return new Map();
-  const names = new Map<string, string>();
-  for (const { kind, value, profile_id } of await identity.listByProfiles(scope, wanted))
-    if (kind === 'external' && !names.has(profile_id)) names.set(profile_id, value);
+  const names = new Map(
+    (await identity.listNamesOf(scope, wanted)).map(({ profile_id, value }) => [profile_id, value]),
+  );
   const rows = await listRows(scope, wanted);
   return new Map(
     rows.map(({ profile_id, email }) => [

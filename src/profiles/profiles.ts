@@ -9,6 +9,7 @@ import type { Identity } from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { findProfile, listByEmail, listRows } from './queries.ts';
 import type { ProfileRow, ProfilesPage } from './queries.ts';
+import { IDENTIFIERS_SHOWN_MAX } from './schema.ts';
 import type { Profile } from './schema.ts';
 
 export { erase, eraseHint } from './erase.ts';
@@ -40,8 +41,19 @@ const timesOf = (identities: readonly Identity[], at: 'first_seen_at' | 'last_se
   return times.map((time) => time.getTime());
 };
 
+/** Those that are shown, and when the person was seen by any at all. */
+const listShown = async (scope: Scope, profileId: string): Promise<[Identity[], Identity[]]> => {
+  const shown = await identity.listByProfile(scope, profileId, IDENTIFIERS_SHOWN_MAX);
+  const [first] = shown;
+  if (!first || shown.length < IDENTIFIERS_SHOWN_MAX) return [[...shown], [...shown]];
+  return [
+    [...shown],
+    [...shown, { ...first, ...(await identity.readSeenTimes(scope, profileId)) }],
+  ];
+};
+
 const toProfile = async (scope: Scope, row: ProfileRow): Promise<Profile> => {
-  const identities = await identity.listByProfile(scope, row.profile_id);
+  const [identities, seen] = await listShown(scope, row.profile_id);
   return {
     id: row.profile_id,
     external_id: identities.find(({ kind }) => kind === 'external')?.value ?? null,
@@ -54,8 +66,8 @@ const toProfile = async (scope: Scope, row: ProfileRow): Promise<Profile> => {
     traits: row.traits,
     tags: row.tags,
     suppressed: row.email !== null && (await suppression.isOnList(scope, row.email)),
-    first_seen_at: new Date(Math.min(...timesOf(identities, 'first_seen_at'))).toISOString(),
-    last_seen_at: new Date(Math.max(...timesOf(identities, 'last_seen_at'))).toISOString(),
+    first_seen_at: new Date(Math.min(...timesOf(seen, 'first_seen_at'))).toISOString(),
+    last_seen_at: new Date(Math.max(...timesOf(seen, 'last_seen_at'))).toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
 };
@@ -111,8 +123,7 @@ export const listNames = async (
 ): Promise<{ kind: Identity['kind']; value: string }[]> => {
   const names: { kind: Identity['kind']; value: string }[] = [];
   for (const { profile_id } of await listSelected(scope, selector, { limit, afterId: null })) {
-    const identities = await identity.listByProfile(scope, profile_id);
-    const known = identities.find(({ kind }) => kind === 'external') ?? identities[0];
+    const [known] = await identity.listByProfile(scope, profile_id, 1);
     if (known) names.push({ kind: known.kind, value: known.value });
   }
   return names;

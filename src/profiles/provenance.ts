@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import * as identity from '../identity/identity.ts';
-import { Json } from './schema.ts';
+import { IDENTIFIERS_SHOWN_MAX, Json } from './schema.ts';
 import { listWordsByRank } from './word_queries.ts';
 import type { Word } from './word_queries.ts';
 
@@ -56,9 +56,9 @@ export class Words {
 /** A trait with where it comes from: the word that counts, and those that it overrides. */
 export type TraitOrigin = { key: string; told: Told; others: Told[] };
 
-/** The traits of a profile, those that were removed too, each with where it comes from. */
+/** The traits of a profile, those that were removed too, each with where it comes from: which of the ids shown. */
 export const listOrigins = async (scope: Scope, profileId: string): Promise<TraitOrigin[]> => {
-  const identities = await identity.listByProfile(scope, profileId);
+  const identities = await identity.listByProfile(scope, profileId, IDENTIFIERS_SHOWN_MAX);
   const words = await Words.read(scope, identities);
   return [...words.of(identities)].flatMap(([key, [told, ...others]]) =>
     told ? [{ key, told, others }] : [],

@@ -18,6 +18,9 @@ export const Json = z
   .json()
   .register(z.globalRegistry, { id: 'Json', description: 'Any JSON value.' });
 
+/** How many ids of a person are shown, which is all of nearly everybody's. */
+export const IDENTIFIERS_SHOWN_MAX = 1_000;
+
 export const Profile = z
   .strictObject({
     id: z.uuid(),
@@ -30,7 +33,11 @@ export const Profile = z
           first_seen_at: Timestamp,
         }),
       )
-      .meta({ description: 'Every id that belongs to the person.' }),
+      .meta({
+        description:
+          'Every id that belongs to the person, yours first. Of somebody with more than ' +
+          `${IDENTIFIERS_SHOWN_MAX} the first; the export of the person has all.`,
+      }),
     email: z.string().nullable().meta({ description: 'Where mail to the person goes.' }),
     traits: z.record(z.string(), Json).meta({ description: 'What is known of the person.' }),
     tags: z

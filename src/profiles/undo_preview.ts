@@ -8,7 +8,7 @@ import * as ingest from '../ingest/ingest.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { toLink } from './link.ts';
 import { Told, Words } from './provenance.ts';
-import { Link } from './schema.ts';
+import { IDENTIFIERS_SHOWN_MAX, Link } from './schema.ts';
 import { PREVIEW_SHOWN } from './shown.ts';
 
 /** How far the events that would move are counted. */
@@ -41,7 +41,7 @@ const Side = z.strictObject({
   profile_id: z.uuid(),
   identifiers: z
     .array(z.strictObject({ kind: z.enum(identity.IDENTIFIER_KINDS), value: z.string() }))
-    .meta({ description: 'What this side has afterwards.' }),
+    .meta({ description: `What this side has afterwards, ${IDENTIFIERS_SHOWN_MAX} at most.` }),
   email: z.strictObject({ before: Address, after: Address }),
   traits: z.array(Change).meta({ description: 'Only those that change; null is none.' }),
   unchanged: z.int().meta({ description: 'How many traits stay as they are.' }),
@@ -124,7 +124,9 @@ const toSide = ({ profileId, members, before, after }: Sided): Side => {
   const all = new Set([...before.keys(), ...after.keys()]);
   return {
     profile_id: profileId,
-    identifiers: members.map(({ kind, value }) => ({ kind, value })),
+    identifiers: members
+      .slice(0, IDENTIFIERS_SHOWN_MAX)
+      .map(({ kind, value }) => ({ kind, value })),
     email: { before: emailIn(before), after: emailIn(after) },
     traits,
     unchanged: all.size - traits.length,

@@ -123,7 +123,7 @@ test('the same person in two projects is two people', async () => {
   expect(their).toMatchObject({ is_new: true });
   expect(their?.profile_id).not.toBe(ann?.profile_id);
   const inOther = await inProject(database.deps, other, (scope) =>
-    listByProfile(scope, ann?.profile_id ?? ''),
+    listByProfile(scope, ann?.profile_id ?? '', 2),
   );
   expect(inOther).toEqual([]);
 });
