@@ -482,13 +482,15 @@ create view analytics.unsubscribes with (security_invoker=true) as
           where said.project_id = address.project_id and said.address_key = address.address_key and said.change = 'unsubscribed'::text
           order by said.changed_at desc, said.history_id desc
          limit 1) as source,
-    unsubscribed_at
+    least(unsubscribed_at, ( select min(said.changed_at) as min
+           from suppression.history said
+          where said.project_id = address.project_id and said.address_key = address.address_key and said.change = 'unsubscribed'::text and said.changed_at >= coalesce(address.resubscribed_at, '-infinity'::timestamptz)))::timestamptz(3) as unsubscribed_at
    from suppression.addresses address
   where unsubscribed_at >= coalesce(resubscribed_at, '-infinity'::timestamptz);
 comment on view analytics.unsubscribes is 'Every address that gets no marketing mail today, as its owner wishes';
 comment on column analytics.unsubscribes.email is 'The address; null once its person was erased';
 comment on column analytics.unsubscribes.source is 'Who said so last: link (the link of a mail), a provider''s webhook, api, console or import';
-comment on column analytics.unsubscribes.unsubscribed_at is 'Since when';
+comment on column analytics.unsubscribes.unsubscribed_at is 'Since when, however often it was said since';
 grant select on analytics.unsubscribes to trunkline_analyst;
 
 -- automations -------------------------------------------------------------------------------------
@@ -2157,6 +2159,7 @@ create table providers.paces (
   ramp_day      date,
   ramp_count    integer not null default 0,
   wakes_at      timestamptz(3),
+  probed_by     text,
   constraint paces_pkey primary key (project_id, provider_id),
   constraint paces_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,
   constraint paces_learned_are_complete check (((learned_rate is null) = (learned_at is null))),
@@ -2166,7 +2169,7 @@ alter table providers.paces enable row level security, force row level security;
 create policy one_project on providers.paces for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on providers.paces for select to trunkline_queue using (true);
 grant delete, insert, select, update on providers.paces to trunkline_runtime;
-grant select (project_id, provider_id, wakes_at) on providers.paces to trunkline_queue;
+grant select (project_id, provider_id, wakes_at, probed_by) on providers.paces to trunkline_queue;
 
 create table providers.providers (
   project_id      uuid not null,

@@ -4,12 +4,12 @@ import type { Scope } from '../base/db.ts';
 import { hint } from '../base/hints.ts';
 import * as providers from '../providers/providers.ts';
 import type { SendOutcome } from '../providers/providers.ts';
+import { giveBackShare } from './give_back.ts';
 import { handOff, hintOf } from './hand_off.ts';
 import type { HandOffContext, Prepared } from './hand_off.ts';
 import { postponeSend, releaseLeases } from './queries.ts';
 import { retryAfterSeconds } from './retry.ts';
 import { sendHint } from './send_hint.ts';
-import { listRamped, releaseRampedSends } from './wait_queries.ts';
 import { makeAlarms } from './alarms.ts';
 import type { Turn } from './turn.ts';
 
@@ -54,12 +54,9 @@ export const wakeAfter = (
 /** Gives back what the provider allowed for sends that were not handed over; a probe is somebody else's at once. */
 const giveBack = async (context: LaneContext, sends: number, isProbe: boolean): Promise<void> => {
   const { providerId } = context;
-  const isRoomMade = await within(context, async (scope) => {
-    const hasRoom = await providers.giveBack(scope, providerId, { sends, isProbe });
-    if (!hasRoom) return false;
-    const ramped = await listRamped(scope, providerId, { after: null, sendsMax: sends });
-    return (await releaseRampedSends(scope, ramped, { mayWait: false })) > 0;
-  });
+  const isRoomMade = await within(context, (scope) =>
+    giveBackShare(scope, providerId, { sends, isProbe }),
+  );
   if (isProbe || isRoomMade) wakeAfter(context, 0);
 };
 

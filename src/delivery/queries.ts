@@ -197,6 +197,26 @@ export const releaseLeases = ({ tx, projectId }: Scope, sendIds: string[], owner
     and lease_owner = ${owner}
   `);
 
+/** Gives back what dead owners leased of a provider and did not begin. Answers how many. */
+export const releaseDeadLeases = async (
+  { tx, projectId }: Scope,
+  providerId: string,
+  deadOwners: string[],
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update delivery.sends
+    set lease_owner = null, lease_until = null
+    where project_id = ${projectId} and send_id = any (array(
+      select send_id from delivery.sends
+      where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
+      and lease_owner = any (${sql.array(deadOwners, 'text')})
+      order by send_id
+      for update skip locked
+    ))
+  `);
+  return rowCount;
+};
+
 /** Ends what waited too long, the longest first. */
 export const endExpired = (scope: Scope, sendsMax: number) =>
   stopSends(scope, {

@@ -83,7 +83,7 @@ const takeSends = (
       postponed = await waitForRamp(scope, providerId, wakesAt);
     }
     const claimed = await leaveLimited(scope, due, owner);
-    await providers.spend(scope, providerId, allowance, claimed.length);
+    await providers.spend(scope, providerId, allowance, { taken: claimed.length, owner });
     const isMore = due.length === claimMax || postponed === RAMP_POSTPONED_MAX;
     return { ready, allowance, claimed, isMore: isMore || (sends > 0 && due.length === sends) };
   });

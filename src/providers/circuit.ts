@@ -2,7 +2,7 @@
 export const CIRCUIT_FAILURES = 5;
 export const CIRCUIT_OPEN_SECONDS = 15;
 export const CIRCUIT_OPEN_MAX_SECONDS = 15 * 60;
-/** How long a probe has the provider for itself; when its worker dies, the next one follows then. */
+/** How long a probe has the provider for itself; when its worker dies, it is given back as soon as that is known. */
 export const CIRCUIT_PROBE_MS = 60_000;
 
 export type CircuitState = 'closed' | 'open' | 'probing';

@@ -139,12 +139,12 @@ export const allow = async (scope: Scope, providerId: string): Promise<Allowance
   return toAllowance(pace, rateAt(rate_per_second, learnedOf(pace), pace.now.getTime()), ramp);
 };
 
-/** Writes what a claim took of what it was allowed, and whether somebody has to come back for more. */
+/** Writes what an owner's claim took of what it was allowed, and whether somebody has to come back for more. */
 export const spend = async (
   scope: Scope,
   providerId: string,
   { held, sends, isProbe, wakesAt }: Allowance,
-  taken: number,
+  { taken, owner }: { taken: number; owner: string },
 ): Promise<void> => {
   if (!held) return;
   const { pace, rate, startsAt } = held;
@@ -153,8 +153,9 @@ export const spend = async (
     ...pace,
     next_at:
       rate === null || taken === 0 ? pace.next_at : new Date(startsAt + (taken * 1_000) / rate),
-    opened_until:
-      isProbe && taken > 0 ? new Date(pace.now.getTime() + CIRCUIT_PROBE_MS) : pace.opened_until,
+    ...(isProbe && taken > 0
+      ? { opened_until: new Date(pace.now.getTime() + CIRCUIT_PROBE_MS), probed_by: owner }
+      : {}),
     ramp_day: day,
     ramp_count: (pace.ramp_day === day ? pace.ramp_count : 0) + taken,
     wakes_at: taken >= sends ? wakesAt : null,

@@ -20,22 +20,23 @@ const change = async (
 };
 
 /**
- * Gives back what was taken and not handed over: of a day's ramp, and the probe of a circuit, which somebody else
- * may make then. Answers whether there is room in the day again.
+ * Gives back what was taken and not handed over: of a day's ramp, and the probe of a circuit, also that of an owner
+ * who is dead, which somebody else may make then. Answers whether there is room in the day again.
  */
 export const giveBack = async (
   scope: Scope,
   providerId: string,
-  { sends, isProbe }: { sends: number; isProbe: boolean },
+  { sends, isProbe, deadOwners = [] }: { sends: number; isProbe: boolean; deadOwners?: string[] },
 ): Promise<boolean> => {
   let hasRoom = false;
   await change(scope, providerId, (pace) => {
     hasRoom = sends > 0 && pace.ramp_count > 0 && pace.ramp_day === dayOf(pace.now.getTime());
-    const isReopened = isProbe && pace.opened_until !== null;
+    const isLost = pace.probed_by !== null && deadOwners.includes(pace.probed_by);
+    const isReopened = isLost || (isProbe && pace.opened_until !== null);
     if (!hasRoom && !isReopened) return null;
     return {
       ...(hasRoom ? { ramp_count: Math.max(0, pace.ramp_count - sends) } : {}),
-      ...(isReopened ? { opened_until: pace.now } : {}),
+      ...(isReopened ? { opened_until: pace.now, probed_by: null } : {}),
     };
   });
   return hasRoom;
@@ -57,7 +58,7 @@ export const noteFailure = async (
     const failures = failure_count + 1;
     const seconds = openForSeconds(failures, random);
     const opened_until = seconds === null ? null : new Date(now.getTime() + seconds * 1_000);
-    return { failure_count: failures, opened_until, wakes_at: opened_until };
+    return { failure_count: failures, opened_until, probed_by: null, wakes_at: opened_until };
   });
   return pace?.opened_until ? pace.opened_until.getTime() - pace.now.getTime() : null;
 };
@@ -65,7 +66,7 @@ export const noteFailure = async (
 /** The provider answers: whatever failures there were are forgotten, and its circuit is closed. */
 export const noteSuccess = async (scope: Scope, providerId: string): Promise<void> => {
   await change(scope, providerId, ({ failure_count }) =>
-    failure_count === 0 ? null : { failure_count: 0, opened_until: null },
+    failure_count === 0 ? null : { failure_count: 0, opened_until: null, probed_by: null },
   );
 };
 
@@ -84,6 +85,7 @@ export const noteProved = async (scope: Scope, providerId: string): Promise<void
     return {
       failure_count: 0,
       opened_until: null,
+      probed_by: null,
       ...(pause ? { next_at: now } : {}),
       ...(isQuota ? { learned_rate: null, learned_at: null } : {}),
     };

@@ -38,14 +38,16 @@ const Pace = z.strictObject({
   learned_at: z.date().nullable(),
   failure_count: z.int(),
   opened_until: z.date().nullable(),
+  /** Whoever finds out if the provider is well again. */
+  probed_by: z.string().nullable(),
   ramp_day: z.iso.date().nullable(),
   ramp_count: z.int(),
   now: z.date(),
 });
 export type Pace = z.output<typeof Pace>;
 
-const columns = sql.fragment`next_at, learned_rate, learned_at, failure_count, opened_until, ramp_day::text,
-  ramp_count, date_trunc('milliseconds', clock_timestamp()) as now`;
+const columns = sql.fragment`next_at, learned_rate, learned_at, failure_count, opened_until, probed_by,
+  ramp_day::text, ramp_count, date_trunc('milliseconds', clock_timestamp()) as now`;
 
 export const insertPace = ({ tx, projectId }: Scope, providerId: string) =>
   tx.query(sql.unsafe`
@@ -83,7 +85,7 @@ export const writePace = ({ tx, projectId }: Scope, providerId: string, change: 
     update providers.paces
     set next_at = ${moment(change.next_at)}, learned_rate = ${change.learned_rate},
       learned_at = ${moment(change.learned_at)}, failure_count = ${change.failure_count},
-      opened_until = ${moment(change.opened_until)}, ramp_day = ${change.ramp_day}::date,
-      ramp_count = ${change.ramp_count}, wakes_at = ${moment(change.wakes_at)}
+      opened_until = ${moment(change.opened_until)}, probed_by = ${change.probed_by},
+      ramp_day = ${change.ramp_day}::date, ramp_count = ${change.ramp_count}, wakes_at = ${moment(change.wakes_at)}
     where project_id = ${projectId} and provider_id = ${providerId}
   `);

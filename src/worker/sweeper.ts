@@ -15,8 +15,9 @@ import type { Config } from '../config.ts';
 import { sendTimeoutMs } from '../providers/providers.ts';
 import { readLateness } from './lateness.ts';
 import { listDeadWorkers } from './liveness.ts';
+import { findLost } from './lost.ts';
 import { dropSpentHints, hastenRetries } from './tried_hints.ts';
-import { findLostWork, listWork } from './work.ts';
+import { listWork } from './work.ts';
 import type { Work } from './work.ts';
 
 export const SWEEP_EVERY_MS = 2_000;
@@ -71,19 +72,23 @@ const eachProject = (
     }
   });
 
-/** Gives dead workers' jobs back and ends their hand-offs as unknown. */
+/** Gives dead workers' jobs back, and what they took of providers, and ends their hand-offs as unknown. */
 const releaseDead = async (deps: Deps, client: pg.Client, ownId: string): Promise<void> => {
   const dead = await listDeadWorkers(client, ownId);
   const silentFor = silentSeconds(deps.config);
-  const lost = await findLostWork(client, dead, silentFor);
-  await eachProject(deps, client, lost, async (scope) => {
+  const { projects, shares } = await findLost(client, dead, silentFor);
+  const concerned = new Set([...projects, ...shares.map(({ project_id }) => project_id)]);
+  await eachProject(deps, client, [...concerned], async (scope) => {
     const settled = await delivery.settleLost(scope, dead, silentFor);
     if (settled > 0)
       deps.log.warn({ project_id: scope.projectId, settled }, 'hand-offs ended as unknown');
+    for (const { project_id, provider_id } of shares)
+      if (project_id === scope.projectId) await delivery.giveBackLost(scope, provider_id, dead);
   });
   if (dead.length === 0) return;
   // A dead worker is forgotten only when nothing of it is left: a send that somebody held was skipped.
-  if ((await findLostWork(client, dead, silentFor)).length > 0) return;
+  const left = await findLost(client, dead, silentFor);
+  if (left.projects.length + left.shares.length > 0) return;
   await client.query('select from queue.release_workers(worker_ids => $1)', [dead]);
   deps.log.warn({ workers: dead }, 'dead workers released');
 };

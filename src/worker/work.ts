@@ -207,18 +207,3 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     expired: toIds(expired),
   };
 };
-
-/** The projects with hand-offs whose owner is dead, or silent for too long. */
-export const findLostWork = async (
-  client: pg.Client,
-  dead: string[],
-  silentSeconds: number,
-): Promise<string[]> => {
-  const { rows } = await client.query<ProjectRow>(
-    `select distinct project_id from delivery.sends
-    where status = 'handing_off'
-    and (lease_owner = any ($1) or handed_off_at < now() - make_interval(secs => $2))`,
-    [dead, silentSeconds],
-  );
-  return rows.map(({ project_id }) => project_id);
-};

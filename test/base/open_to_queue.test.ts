@@ -94,8 +94,11 @@ test('only ids, times and states of these tables are open to the queue', async (
       name: 'profiles.erasures',
       columns: ['erasure_id', 'project_id', 'requested_at', 'status'],
     },
-    { name: 'providers.paces', columns: ['project_id', 'provider_id', 'wakes_at'] },
-    { name: 'providers.providers', columns: ['project_id', 'provider_id', 'status'] },
+    { name: 'providers.paces', columns: ['probed_by', 'project_id', 'provider_id', 'wakes_at'] },
+    {
+      name: 'providers.providers',
+      columns: ['project_id', 'provider_id', 'status'],
+    },
     { name: 'segments.projects', columns: ['due_at', 'last_entry', 'project_id'] },
     { name: 'segments.wakeups', columns: ['project_id', 'wake_at'] },
   ]);

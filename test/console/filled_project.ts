@@ -37,7 +37,7 @@ const makeProviders = async ({ database, api }: Place): Promise<string> => {
   await inProject(database.deps, projectId, async (scope) => {
     await park(scope, parked, 'invalid_key');
     await noteThrottled(scope, paused, 1, 3_600_000);
-    await spend(scope, paused, await allow(scope, paused), 0);
+    await spend(scope, paused, await allow(scope, paused), { taken: 0, owner: 'worker-1' });
   });
   return used;
 };

@@ -168,6 +168,8 @@ describe('e-mail providers in a browser', () => {
     await page.reload();
     await page.getByText('Parked', { exact: true }).waitFor();
     await page.getByText('once you save the provider again').waitFor();
-    await within(async (scope) => spend(scope, id, await allow(scope, id), 0));
+    await within(async (scope) =>
+      spend(scope, id, await allow(scope, id), { taken: 0, owner: 'worker-1' }),
+    );
   }, 60_000);
 });

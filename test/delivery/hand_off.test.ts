@@ -114,3 +114,50 @@ test(
     expect(said.join('')).not.toContain('circuit of a provider opened');
   },
 );
+
+test(
+  'a probe that was held up is made again, and so is what a warm-up allowed',
+  { timeout: 2 * TEST_TIMEOUT_MS },
+  async () => {
+    await world.owner.query('delete from providers.paces');
+    await world.owner.query(
+      `update providers.providers set ramp_started_on = (now() at time zone 'UTC')::date, ramp_stages = '{1, 50}'`,
+    );
+    await world.owner.query(
+      `insert into providers.paces (project_id, provider_id, failure_count, opened_until)
+      select project_id, provider_id, $1, now() from providers.providers`,
+      [CIRCUIT_FAILURES],
+    );
+    const holder = new pg.Client({ connectionString: world.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('lock table delivery.attempts in share mode');
+    const worker = await world.start('worker');
+    await world.signUp('probe');
+    await until('its commit has waited for longer than it may take', async () => {
+      const { rows } = await world.owner.query<{ is_late: boolean }>(
+        `select clock_timestamp() - query_start > $1 * interval '1 ms' as is_late
+        from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%step_hand_offs%'`,
+        [HAND_OFF_DEADLINE_MS],
+      );
+      return rows[0]?.is_late === true;
+    });
+    // Nobody waits for it to be over.
+    await world.owner.query("update providers.paces set opened_until = now() + interval '1 hour'");
+    await holder.end();
+    await until(
+      'it is mailed on the same day',
+      async () => (await statusOf('probe')) === 'accepted',
+    );
+    expect(await attemptsOf('probe')).toEqual([
+      { attempt: 1, outcome: 'not_started', reason: 'too_slow' },
+      { attempt: 2, outcome: 'accepted', reason: null },
+    ]);
+    await worker.stop();
+    const { rows } = await world.owner.query(
+      'select failure_count, ramp_count, probed_by from providers.paces',
+    );
+    expect(rows).toEqual([{ failure_count: 0, ramp_count: 1, probed_by: null }]);
+  },
+);

@@ -68,7 +68,9 @@ test('GET 200: a ramp that has no room today, until midnight in UTC', async () =
   const ramp = { started_on: new Date().toISOString().slice(0, 10), stages: [2, 2] };
   const { providerId, read } = await queued({ ramp });
   expect((await read()).waits_for).toBeNull();
-  await within(async (scope) => spend(scope, providerId, await allow(scope, providerId), 2));
+  await within(async (scope) =>
+    spend(scope, providerId, await allow(scope, providerId), { taken: 2, owner: 'worker-1' }),
+  );
   expect((await read()).waits_for).toMatchObject({
     because: 'ramp',
     until: expect.stringContaining('T00:00:00.000Z'),

@@ -15,6 +15,7 @@ import { dayOf } from '../../src/providers/ramp.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 
+const OWNER = 'worker-1';
 const database = testDatabase();
 const today = dayOf(Date.now());
 
@@ -42,7 +43,7 @@ const pacedProvider = async (plan: Partial<Plan> = {}) => {
     within(async (scope) => {
       const allowance = await allow(scope, providerId);
       const taken = Math.min(found, allowance.sends);
-      await spend(scope, providerId, allowance, taken);
+      await spend(scope, providerId, allowance, { taken, owner: OWNER });
       return { ...allowance, taken };
     });
   const read = async () =>
@@ -152,6 +153,36 @@ describe('a circuit', () => {
     expect(await claim(1)).toMatchObject({ taken: 1 });
     await within((scope) => giveBack(scope, providerId, { sends: 1, isProbe: true }));
     expect(await claim(10)).toMatchObject({ taken: 1, limitedBy: 'circuit', isProbe: true });
+  });
+
+  test('the probe of an owner who died is the next one’s, and nobody else’s is', async () => {
+    const { within, providerId, claim, update } = await opened();
+    const die = (owner: string) =>
+      within((scope) =>
+        giveBack(scope, providerId, { sends: 0, isProbe: false, deadOwners: [owner] }),
+      );
+    await update('opened_until = now()');
+    expect(await claim(1)).toMatchObject({ taken: 1 });
+    await die('worker-2');
+    expect(await claim(1)).toMatchObject({ taken: 0, limitedBy: 'circuit' });
+    await die(OWNER);
+    expect(await claim(1)).toMatchObject({ taken: 1, isProbe: true });
+  });
+
+  test('a probe that was answered is not given back: whoever made it may die', async () => {
+    const { within, providerId, claim, update, read } = await opened();
+    await update('opened_until = now()');
+    await claim(1);
+    await fail(within, providerId, true);
+    await within((scope) =>
+      giveBack(scope, providerId, { sends: 0, isProbe: false, deadOwners: [OWNER] }),
+    );
+    expect(await claim(1)).toMatchObject({ taken: 0, limitedBy: 'circuit' });
+    await update('opened_until = now()');
+    await claim(1);
+    expect(await read()).toMatchObject({ probed_by: OWNER });
+    await within((scope) => noteSuccess(scope, providerId));
+    expect(await read()).toMatchObject({ probed_by: null });
   });
 
   test('a probe that finds nothing to send leaves the next one free', async () => {

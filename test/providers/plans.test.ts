@@ -112,7 +112,9 @@ test('GET 200: how a provider is used just now is shown, alone and in the list',
   expect(pace).toEqual(unhindered);
   const within = <T>(work: Parameters<typeof inProject<T>>[2]) =>
     inProject(database.deps, api.project.project_id, work);
-  await within(async (scope) => spend(scope, id, await allow(scope, id), 3));
+  await within(async (scope) =>
+    spend(scope, id, await allow(scope, id), { taken: 3, owner: 'worker-1' }),
+  );
   await within((scope) => noteThrottled(scope, id, 2, 0));
   await breakDown(id);
   const { body } = await read(id);
