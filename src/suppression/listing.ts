@@ -2,14 +2,9 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
-import {
-  addressKey,
-  findByEmail,
-  listChanges,
-  listSuppressed,
-  listUnsubscribed,
-} from './suppression.ts';
-import type { AddressPage, Listed, Unsubscribed } from './suppression.ts';
+import { listSuppressed, listUnsubscribed } from './list_queries.ts';
+import type { AddressPage, Listed, Unsubscribed } from './list_queries.ts';
+import { addressKey, findByEmail, listChanges } from './suppression.ts';
 
 /** An address key is 32 bytes, so 43 characters of base64url. */
 const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w-]{43}$/)]);
@@ -66,7 +61,7 @@ export const pageSuppressions = pagesOf({
 /** The unsubscribed addresses. */
 export const pageUnsubscribes = pagesOf({
   list: listUnsubscribed,
-  since: ({ unsubscribed_at }: Unsubscribed) => unsubscribed_at,
+  since: ({ said_at }: Unsubscribed) => said_at,
   item: toUnsubscribe,
 });
 

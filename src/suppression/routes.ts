@@ -103,7 +103,7 @@ const readRoutes = [
     method: 'GET',
     path: '/v1/unsubscribes',
     access: 'server',
-    summary: 'List addresses that are unsubscribed from marketing mail, the latest first.',
+    summary: 'List addresses that are unsubscribed from marketing mail, the latest word first.',
     description:
       'Asked with `email`, whether that address is: one item, or none. Suppressions are a list of their own.',
     query: AddressQuery,

@@ -45,7 +45,9 @@ export const Unsubscribe = z
       .nullable()
       .meta({ description: 'The address; null once the person is erased.' }),
     source: z.string().meta({ description: 'Who said so last: a link, a webhook, a person.' }),
-    unsubscribed_at: Timestamp,
+    unsubscribed_at: Timestamp.meta({
+      description: 'Since when, however often it was said since.',
+    }),
   })
   .meta({
     id: 'Unsubscribe',

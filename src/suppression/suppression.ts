@@ -20,20 +20,10 @@ import {
   holdAddress,
   holdAddresses,
   listChanges,
-  listSuppressed,
   listSuppressionReasons,
-  listUnsubscribed,
   listWords,
 } from './queries.ts';
-import type {
-  AddressPage,
-  Known,
-  Listed,
-  Suppressed,
-  SuppressionReason,
-  Unsubscribed,
-  Word,
-} from './queries.ts';
+import type { Known, Suppressed, SuppressionReason, Word } from './queries.ts';
 import { makeUnsubscribeToken, readUnsubscribeToken } from './unsubscribe_token.ts';
 import type { UnsubscribeLink } from './unsubscribe_token.ts';
 
@@ -44,15 +34,13 @@ export {
   holdAddress,
   holdAddresses,
   listChanges,
-  listSuppressed,
-  listUnsubscribed,
   makeUnsubscribeToken,
   readUnsubscribeToken,
 };
 export { CHANGES } from './queries.ts';
 export type { Word } from './queries.ts';
 export { reasonsAt } from './as_of.ts';
-export type { AddressPage, Listed, Suppressed, SuppressionReason, Unsubscribed, UnsubscribeLink };
+export type { Suppressed, SuppressionReason, UnsubscribeLink };
 
 /** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */
 export const addressKey = (

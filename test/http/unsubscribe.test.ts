@@ -84,6 +84,18 @@ test('200: one click unsubscribes at once, and no queued marketing mail is hande
   });
 });
 
+test('200: since when stays when the click comes again; who came back and leaves again since then', async () => {
+  const { token, state } = await reader();
+  await post(token);
+  const first = (await state())?.unsubscribed_at;
+  for (let times = 0; times < 3; times += 1) await post(token);
+  expect(first).toEqual(expect.any(Date));
+  expect((await state())?.unsubscribed_at).toEqual(first);
+  await post(token, BACK);
+  await post(token);
+  expect((await state())?.unsubscribed_at?.getTime()).toBeGreaterThan(first?.getTime() ?? 0);
+});
+
 test.each<[string, string | FormData, string?]>([
   ['a form of several parts', Object.assign(new FormData(), {})],
   ['the page’s own button', `${ONE_CLICK}&x=1`],

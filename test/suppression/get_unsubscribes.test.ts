@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { toCursor } from '../../src/base/page.ts';
 import { routes } from '../../src/http/routes.ts';
-import { suppress, unsubscribe } from '../../src/suppression/suppression.ts';
+import { resubscribe, suppress, unsubscribe } from '../../src/suppression/suppression.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -69,6 +69,30 @@ test('200: who came back is off the list, and who left again is on it, by whom t
   });
   expect(await find()).toMatchObject({ items: [{ email, source: 'import' }] });
   await call('POST', `/v1/unsubscribes/${email}/resubscribe`);
+});
+
+test('200: since when stays when it is said again, also when a time in between is told late', async () => {
+  const email = 'again@example.net';
+  const say = (word: typeof unsubscribe, minute: number) =>
+    inProject(database.deps, api.project.project_id, (scope) =>
+      word(scope, { email, source: 'webhook/smtp', at: at(minute) }),
+    );
+  const at = (minute: number) => new Date(MOMENT.getTime() + minute * 60_000);
+  const since = async (minute: number) => {
+    const unsubscribed_at = at(minute).toISOString();
+    const { body } = await get(`?email=${email}`);
+    expect(body.items).toMatchObject([{ email, unsubscribed_at }]);
+    const state = await call('GET', `/v1/suppressions/${email}`);
+    expect(state.body).toMatchObject({ unsubscribed_at });
+  };
+  await say(unsubscribe, 2);
+  await since(2);
+  await say(unsubscribe, 4);
+  await since(2);
+  await say(unsubscribe, 1);
+  await since(1);
+  await say(resubscribe, 3);
+  await since(4);
 });
 
 test('400 invalid_request: limits, cursors and members that are none, each named', async () => {
