@@ -1,5 +1,5 @@
 --! Previous: sha1:ac948b9ff707a170ced2e150522f93b4e095da6a
---! Hash: sha1:9033f27ae05b2db15da850fe637c3b64adf5bcc9
+--! Hash: sha1:8f4d152fe177a08687b478cfbc5e43571f80f267
 --! Message: what_is_observed_is_not_seen
 
 -- Enter migration here
@@ -30,7 +30,8 @@ language plpgsql volatile
 set search_path = ''
 as $$
 declare
-  v_seen record;
+  v_seen  record;
+  v_month timestamptz;
 begin
   for v_seen in
     select seen.kind, seen.value, seen.first_at, seen.last_at, seen.observed_at, known.identity_id
@@ -47,14 +48,14 @@ begin
     or known.first_seen_at is null or seen.first_at < known.first_seen_at or seen.last_at > known.last_seen_at
     or date_trunc('month', seen.observed_at, 'UTC') > greatest(known.last_seen_at, known.observed_at, seen.last_at)
   loop
+    v_month := date_trunc('month', v_seen.observed_at, 'UTC');
     -- Whoever nobody has seen is seen by whatever comes first.
     update identity.identities as known
     set first_seen_at = least(known.first_seen_at, v_seen.first_at),
       last_seen_at = greatest(known.last_seen_at, v_seen.last_at,
         case when known.last_seen_at is null then v_seen.observed_at end),
       observed_at = case
-        when date_trunc('month', v_seen.observed_at, 'UTC')
-          > greatest(known.last_seen_at, known.observed_at, v_seen.last_at) then v_seen.observed_at
+        when v_month > greatest(known.last_seen_at, known.observed_at, v_seen.last_at) then v_seen.observed_at
         else known.observed_at
       end
     where known.project_id = move_seen.project_id and known.identity_id = v_seen.identity_id;

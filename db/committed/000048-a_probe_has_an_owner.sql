@@ -1,5 +1,5 @@
---! Previous: sha1:9033f27ae05b2db15da850fe637c3b64adf5bcc9
---! Hash: sha1:19223257232b77ec4d7028d40ce7d76c2080aaca
+--! Previous: sha1:8f4d152fe177a08687b478cfbc5e43571f80f267
+--! Hash: sha1:a17c9f5b80624a2c49b3548f8443e080f458d019
 --! Message: a_probe_has_an_owner
 
 -- Enter migration here
