@@ -1,4 +1,3 @@
-import { findExcess } from './json_bounds.ts';
 import { pointer } from './parse.ts';
 import { Refusal } from './refusal.ts';
 import { findRepeatedKey } from './repeated_keys.ts';
@@ -11,18 +10,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export const parseJson = (raw: Uint8Array): unknown => read(raw).value;
 
-const refuseExcess = (text: string): void => {
-  const message = findExcess(text);
-  if (message !== null) throw new Refusal('invalid_request', { issues: [{ path: '', message }] });
-};
-
 const read = (raw: Uint8Array): { text: string; value: unknown } => {
   try {
     const text = utf8.decode(raw);
-    refuseExcess(text);
     return { text, value: JSON.parse(text) };
   } catch (cause) {
-    if (cause instanceof Refusal) throw cause;
     throw new Refusal('invalid_json', { cause });
   }
 };

@@ -3,11 +3,10 @@
 const [QUOTE, BACKSLASH, COLON] = ['"', 0x5c, 0x3a];
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Whether a character may stand between the parts of a JSON text. */
-export const isBlank = (char: number): boolean => BLANKS.has(char);
+const isBlank = (char: number): boolean => BLANKS.has(char);
 
-/** Where the text that begins at a quote ends: at its own quote; -1 where it does not. */
-export const endOfText = (json: string, start: number): number => {
+/** Where the text that begins at a quote ends: at its own quote. */
+const endOfText = (json: string, start: number): number => {
   for (let end = json.indexOf(QUOTE, start + 1); ; end = json.indexOf(QUOTE, end + 1)) {
     let before = end - 1;
     while (json.charCodeAt(before) === BACKSLASH) before -= 1;

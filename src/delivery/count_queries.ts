@@ -43,7 +43,10 @@ export const countBetween = (
       where counted.room > 0
     ), told as (
       select asked.bucket, counted.sends, asked.next_id, case when counted.room > 0 then asked.first_id else (
-        select send_id from delivery.sends where ${of} order by send_id desc offset counted.sends - 1 limit 1
+        select newest.send_id from (
+          select send_id from delivery.sends where ${of} order by send_id desc limit counted.sends
+        ) as newest
+        order by newest.send_id limit 1
       ) end as first_id
       from counted join asked on asked.bucket = counted.bucket
       where counted.sends > 0

@@ -159,10 +159,11 @@ const Looked = z.strictObject({ send_id: z.uuid() });
 export const findLookedTo = async (scope: Scope, filter: SendFilter): Promise<string | null> => {
   const { led, wanted } = askedOf(scope, filter);
   if (wanted === null) return null;
+  const lookedMax = lookedMaxOf(filter);
   const looked = await scope.tx.maybeOne(sql.type(Looked)`
     select send_id from delivery.sends where ${led}
     order by send_id desc
-    offset ${lookedMaxOf(filter) - 1} limit 1
+    offset ${lookedMax - 1} limit 1
   `);
   return looked?.send_id ?? null;
 };

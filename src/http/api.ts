@@ -14,7 +14,6 @@ import {
 } from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
 import { KEPT_HOURS } from '../base/idempotency.ts';
-import { JSON_LEVELS_MAX, JSON_VALUES_MAX } from '../base/json_bounds.ts';
 import { PAGE_ITEMS_MAX } from '../base/page.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
@@ -73,13 +72,6 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   ...streamLimits,
   ...folderLimits,
   { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
-  { name: 'Nesting of a JSON body', value: JSON_LEVELS_MAX, unit: 'levels', where: 'body' },
-  {
-    name: 'Members and items of a JSON body',
-    value: JSON_VALUES_MAX,
-    unit: 'items',
-    where: 'body',
-  },
   {
     name: 'Idempotency-Key',
     value: IDEMPOTENCY_KEY_CHARS_MAX,

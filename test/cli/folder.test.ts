@@ -188,10 +188,13 @@ describe('5: somebody else was there', () => {
 });
 
 describe('2: a folder that is none', () => {
-  test.each(['nowhere', ''])('%o', async (name) => {
+  test.each([
+    ['nowhere', 'There is no folder'],
+    ['', 'There is nothing in'],
+  ])('%o', async (name, says) => {
     const empty = join(mkdtempSync(join(place, 'empty-')), name);
     const { code, stderr } = await edit('apply', empty, '--dry-run');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('There is nothing in')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
   });
 });
 

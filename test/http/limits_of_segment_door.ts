@@ -1,7 +1,7 @@
 // The limits of what other people's libraries send, at the bound and one past it.
 import type { RefusalName } from '../../src/base/refusal.ts';
 import type { Answer } from '../support/api.ts';
-import { nested, padded, times } from './of_size.ts';
+import { padded, times } from './of_size.ts';
 
 type Send = (count: number) => Promise<Answer>;
 type Given = {
@@ -27,12 +27,5 @@ export const limitsOfSegmentDoor = ({
       ],
       'body_too_large',
     ),
-    // Of what is passed over anything may stand there.
-    'Nesting of a JSON body': bound([
-      (count) => post('/segment/v1/track', { ...call, context: nested(count - 1) }),
-    ]),
-    'Members and items of a JSON body': bound([
-      (count) => post('/segment/v1/track', { ...call, context: { a: times(count - 5, () => 0) } }),
-    ]),
   };
 };
