@@ -105,7 +105,7 @@ describe('every page', () => {
       const { page, complaints } = await open(fill(route, fresh), one);
       await loaded(page);
       const said = () => page.getByRole('main').innerText();
-      await expect.poll(said, { timeout: 15_000 }).toMatch(one.empty);
+      await expect.poll(said).toMatch(one.empty);
       await lookAt(page, `fresh ${route}`, false);
       expect(complaints).toEqual([]);
     },

@@ -15,7 +15,7 @@ const api = testApi(database);
 const hooks = webhooksOf(database, api);
 
 const refusedAt = async (slug: string) => (await hooks.describe(slug)).refused;
-const written = (slug: string) => expect.poll(() => refusedAt(slug), { timeout: 10_000 });
+const written = (slug: string) => expect.poll(() => refusedAt(slug));
 /** Somebody else's, so that nobody counts along. */
 const fresh = async () => {
   api.project = await createProject(database.deps, 'fresh');

@@ -168,7 +168,7 @@ test('so many connections, and no more; who is there is still answered', async (
   const left = first && once(first, 'close');
   first?.destroy();
   await left;
-  await expect.poll(async () => healthOver(await open()), { timeout: 10_000 }).toBe('HTTP/1.1 200');
+  await expect.poll(async () => healthOver(await open())).toBe('HTTP/1.1 200');
   for (const socket of sockets) socket.destroy();
 });
 

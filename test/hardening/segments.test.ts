@@ -7,6 +7,7 @@ import { ValueTest } from '../../src/segments/schema.ts';
 import { dayOf, toDate } from '../../src/segments/moments.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { processorMs } from '../support/processor.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -63,9 +64,9 @@ test('400 invalid_request: there is no kind of condition that takes a pattern', 
 
 test('a trap for engines that try again is answered at once', () => {
   const trap = ValueTest.parse({ is: 'contains', value: '(a+)+$' });
-  const startedAt = performance.now();
+  const startedAt = processorMs();
   expect(holds(`${'a'.repeat(8_000)}!`, trap, TODAY)).toBe(false);
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(processorMs() - startedAt).toBeLessThan(1_000);
 });
 
 describe('statements', () => {

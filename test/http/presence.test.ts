@@ -13,14 +13,10 @@ test('each process knows how many live, from its first beat on', async () => {
   for (const seen of counts)
     started.push(await startPresence(database.deps, (count) => void seen.push(count)));
   expect(counts.map(([first]) => first)).toEqual([1, 2, 3]);
-  await expect
-    .poll(() => counts.map((seen) => seen.at(-1)), { timeout: 10_000 })
-    .toEqual([3, 3, 3]);
+  await expect.poll(() => counts.map((seen) => seen.at(-1))).toEqual([3, 3, 3]);
 
   await started[0]?.stop();
-  await expect
-    .poll(() => counts.slice(1).map((seen) => seen.at(-1)), { timeout: 10_000 })
-    .toEqual([2, 2]);
+  await expect.poll(() => counts.slice(1).map((seen) => seen.at(-1))).toEqual([2, 2]);
   for (const presence of started.slice(1)) await presence.stop();
   expect(await rows()).toBe(0);
 });

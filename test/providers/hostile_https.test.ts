@@ -21,7 +21,6 @@ import { toWire } from './wire.ts';
 
 const PATIENCE_MS = 200;
 /** However busy the machine: an idle time-out that a drip resets would never fire. */
-const IN_TIME = { timeout: 20_000 };
 const BUFFERS_BYTES_MAX = 8 * 1024 * 1024;
 const NOT_TAKEN = { kind: 'deferred', reason: 'connection_failed' };
 const UNKNOWN = { kind: 'unknown' };
@@ -88,7 +87,7 @@ describe.each(TRANSPORTS)('%s', (_name, connect) => {
       async () => (await startRogue(dripping(Number(new URL(plenty.url).port)))).port,
     ],
     ['what comes is no TLS', async () => (await startRogue(floodOf('HTTP/1.1 400 No\r\n'))).port],
-  ])('not taken, to be tried again: %s', IN_TIME, async (_what, start) => {
+  ])('not taken, to be tried again: %s', async (_what, start) => {
     const opened = await connect(networkOf(`https://127.0.0.1:${await start()}`));
     expect(opened).toEqual({ kind: 'failed', outcome: NOT_TAKEN });
   });
@@ -112,18 +111,18 @@ describe.each(TRANSPORTS)('%s', (_name, connect) => {
     ],
     ['with what is no HTTP', floodOf('250 ok\r\n')],
     ['with the end', (socket) => void socket.end()],
-  ])('unknown: a message is answered %s', IN_TIME, async (_what, behave) => {
+  ])('unknown: a message is answered %s', async (_what, behave) => {
     const rogue = await startRogue(await behindTls(asked(behave)));
     const opened = await connect(networkOf(`https://127.0.0.1:${rogue.port}`));
     if (opened.kind === 'failed') throw new Error(JSON.stringify(opened.outcome));
     links.push(opened.link);
     expect(await opened.link.send(message())).toEqual(UNKNOWN);
     expect(opened.link.isOpen).toBe(false);
-    await expect.poll(rogue.open, { timeout: 10_000 }).toBe(0);
+    await expect.poll(rogue.open).toBe(0);
     expect(rogue.taken()).toBeLessThan(BUFFERS_BYTES_MAX);
   });
 
-  test('unknown: a large message is not read to its end', IN_TIME, async () => {
+  test('unknown: a large message is not read to its end', async () => {
     const rogue = await startRogue(await behindTls(asked((socket) => void socket.pause())));
     const opened = await connect(networkOf(`https://127.0.0.1:${rogue.port}`));
     if (opened.kind === 'failed') throw new Error(JSON.stringify(opened.outcome));

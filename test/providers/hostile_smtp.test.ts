@@ -34,7 +34,6 @@ const NETWORK = {
   },
 };
 /** However busy the machine: an idle time-out that a drip resets would never fire. */
-const IN_TIME = { timeout: 20_000 };
 /** What the sockets on both sides hold beyond what was read. */
 const BUFFERS_BYTES_MAX = 8 * 1024 * 1024;
 const FAILED = { kind: 'failed', reason: 'connection_failed' };
@@ -108,13 +107,9 @@ const openTo = async (port: number): Promise<Link> => {
 const message = toWire('send-1', Buffer.from('From: hello@acme.test\r\n\r\nHello\r\n'));
 
 describe('opening a connection', () => {
-  test(
-    'connection_failed: nobody accepts it, as behind a firewall that drops',
-    IN_TIME,
-    async () => {
-      expect(await preflightOf(await startUnaccepting())).toEqual(FAILED);
-    },
-  );
+  test('connection_failed: nobody accepts it, as behind a firewall that drops', async () => {
+    expect(await preflightOf(await startUnaccepting())).toEqual(FAILED);
+  });
 
   test.each<[string, Step, Behaviour]>([
     ['a greeting that never comes', 'greeting', silent],
@@ -127,10 +122,10 @@ describe('opening a connection', () => {
     ['a password that is not answered', 'AUTH', silent],
     ['an answer to a password byte by byte', 'AUTH', dripOf('235-wait\r\n')],
     ['an answer to a password without end', 'AUTH', floodOf('235-wait\r\n')],
-  ])('connection_failed: %s', IN_TIME, async (_what, step, behave) => {
+  ])('connection_failed: %s', async (_what, step, behave) => {
     const rogue = await startRogue(until(step, behave));
     expect(await preflightOf(rogue.port)).toEqual(FAILED);
-    await expect.poll(rogue.open, { timeout: 10_000 }).toBe(0);
+    await expect.poll(rogue.open).toBe(0);
     expect(rogue.taken()).toBeLessThan(BUFFERS_BYTES_MAX);
   });
 
@@ -144,15 +139,14 @@ describe('opening a connection', () => {
         socket.removeAllListeners('data');
       }),
     ],
-  ])('connection_failed: %s', IN_TIME, async (_what, smtp_secure, behave) => {
+  ])('connection_failed: %s', async (_what, smtp_secure, behave) => {
     const rogue = await startRogue(behave);
     expect(await preflightOf(rogue.port, { smtp_secure })).toEqual(FAILED);
-    await expect.poll(rogue.open, { timeout: 10_000 }).toBe(0);
+    await expect.poll(rogue.open).toBe(0);
   });
 
   test.each(['ssl', 'starttls'] as const)(
     'connection_failed: with %s, a real handshake byte by byte',
-    IN_TIME,
     async (secure) => {
       const relay = await startSmtpSink({ secure });
       const rogue = await startRogue(dripping(relay.settings.smtp_port));
@@ -161,13 +155,13 @@ describe('opening a connection', () => {
     },
   );
 
-  test('connection_failed: a greeting byte by byte behind TLS', IN_TIME, async () => {
+  test('connection_failed: a greeting byte by byte behind TLS', async () => {
     const rogue = await startRogue(await behindTls(dripOf('220-welcome\r\n')));
     expect(await preflightOf(rogue.port, { smtp_secure: 'ssl' })).toEqual(FAILED);
-    await expect.poll(rogue.open, { timeout: 10_000 }).toBe(0);
+    await expect.poll(rogue.open).toBe(0);
   });
 
-  test('a reply is read up to 64 KiB, and not a line further', IN_TIME, async () => {
+  test('a reply is read up to 64 KiB, and not a line further', async () => {
     const lineOf = (bytes: number) => `220-${'x'.repeat(bytes - 4)}`;
     const greet = (bytes: number) =>
       until('greeting', (socket) => void socket.write(`${lineOf(bytes - 7)}\r\n220 ok\r\n`));
@@ -184,7 +178,7 @@ describe('a message', () => {
     const link = await openTo(rogue.port);
     const outcome = await link.send(message());
     expect(link.isOpen).toBe(false);
-    await expect.poll(rogue.open, { timeout: 10_000 }).toBe(0);
+    await expect.poll(rogue.open).toBe(0);
     expect(rogue.taken()).toBeLessThan(BUFFERS_BYTES_MAX);
     return outcome;
   };
@@ -195,11 +189,11 @@ describe('a message', () => {
     ['RCPT is answered byte by byte', 'RCPT', dripOf('250-ok\r\n')],
     ['RCPT is answered without end', 'RCPT', floodOf('250-ok\r\n')],
     ['DATA is answered byte by byte', 'DATA', dripOf('354-go\r\n')],
-  ])('not taken, to be tried again: %s', IN_TIME, async (_what, step, behave) => {
+  ])('not taken, to be tried again: %s', async (_what, step, behave) => {
     expect(await sendTo(step, behave)).toEqual(NOT_TAKEN);
   });
 
-  test('unknown: a large one is taken in a few bytes at a time', IN_TIME, async () => {
+  test('unknown: a large one is taken in a few bytes at a time', async () => {
     const raw = Buffer.from(`${'x'.repeat(70)}\r\n`.repeat(500_000));
     const slowly = (socket: Socket): void => {
       socket.write('354 go on\r\n');
@@ -220,7 +214,7 @@ describe('a message', () => {
     ['with a line without end', floodOf('2')],
     ['with what is no reply', (socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\n')],
     ['with nothing, and the end', (socket) => void socket.end()],
-  ])('unknown: its end is answered %s', IN_TIME, async (_what, behave) => {
+  ])('unknown: its end is answered %s', async (_what, behave) => {
     expect(await sendTo('end', behave)).toEqual(UNKNOWN);
   });
 });
@@ -228,8 +222,8 @@ describe('a message', () => {
 test.each<[string, Behaviour]>([
   ['silent', silent],
   ['byte by byte', dripOf('221-bye\r\n')],
-])('a farewell that is %s holds no connection', IN_TIME, async (_what, behave) => {
+])('a farewell that is %s holds no connection', async (_what, behave) => {
   const rogue = await startRogue(until('QUIT', behave));
   (await openTo(rogue.port)).close();
-  await expect.poll(rogue.open, { timeout: 10_000 }).toBe(0);
+  await expect.poll(rogue.open).toBe(0);
 });

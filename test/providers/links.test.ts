@@ -26,7 +26,7 @@ const take = async (links: Links, { settings }: Relay, key = KEY): Promise<Link>
   return outcome.link;
 };
 const untilOpen = (relay: Relay, count: number) =>
-  vi.waitFor(() => expect(relay.open()).toBe(count), { timeout: 5_000, interval: 10 });
+  vi.waitFor(() => expect(relay.open()).toBe(count), { timeout: 60_000, interval: 10 });
 
 test('a connection that was given back is lent again', async () => {
   const [relay, links] = [await startRelay(), openLinks()];
@@ -58,7 +58,7 @@ test('a connection that the relay has closed is not lent again', async () => {
   const lost = await take(links, relay);
   links.give(KEY, lost);
   relay.dropAll();
-  await vi.waitFor(() => expect(lost.isOpen).toBe(false), { timeout: 5_000, interval: 10 });
+  await vi.waitFor(() => expect(lost.isOpen).toBe(false), { timeout: 60_000, interval: 10 });
   const fresh = await take(links, relay);
   expect(fresh).not.toBe(lost);
   expect(fresh.isOpen).toBe(true);

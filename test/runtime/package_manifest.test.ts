@@ -65,7 +65,7 @@ test('what npm leaves that is killed before postpack is put back by itself', asy
   await writeFile(join(root, 'late.mjs'), anHourOn);
   const env = { NODE_OPTIONS: `--import=${join(root, 'late.mjs')}` };
   await run(process.execPath, [script, 'lean'], { env });
-  await expect.poll(read, { timeout: 15_000 }).toEqual(WHOLE);
+  await expect.poll(read).toEqual(WHOLE);
   expect((await stat(join(root, 'package.json'))).mtime).toEqual(LONG_AGO);
 });
 

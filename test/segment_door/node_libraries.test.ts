@@ -154,7 +154,7 @@ describe('@rudderstack/rudder-sdk-node', () => {
     for (let n = 0; n < 10; n += 1)
       analytics.track({ userId: 'ann', event: 'Step Taken', properties: { n } });
     await analytics.flush();
-    await expect.poll(told, { timeout: 20_000 }).toHaveLength(10);
+    await expect.poll(told).toHaveLength(10);
     expect(way.seen.length).toBeGreaterThan(1);
   });
 });
