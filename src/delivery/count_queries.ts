@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { countBuckets } from '../base/buckets.ts';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { LAST_ID } from '../base/ids.ts';
 import { SEND_STATUSES } from './queries.ts';
 
 const Bucket = z.strictObject({
@@ -17,8 +17,8 @@ const OTHERS = SEND_STATUSES.filter((status) => status !== 'accepted');
 
 /**
  * What became of the newest sends, at most `sendsMax`, by when they were planned: between one id and the next; the last
- * is open. Counted from the last to the first, until there is no room, and where that ends within one, from there on.
- * Indexes know it alone: one is of all sends, one of those that were not accepted, one of each rare fact.
+ * is open. Where those that are counted end within one, from there on. Indexes know it alone: one is of all sends, one
+ * of those that were not accepted, one of each rare fact.
  */
 export const countBetween = (
   { tx, projectId }: Scope,
@@ -28,28 +28,15 @@ export const countBetween = (
   const of = sql.fragment`project_id = ${projectId} and send_id >= asked.first_id and send_id < asked.next_id`;
   const from = sql.fragment`project_id = ${projectId} and send_id >= told.first_id and send_id < told.next_id`;
   return tx.any(sql.type(Bucket)`
-    with recursive asked as (
-      select place::int as bucket, first_id, lead(first_id, 1, ${LAST_ID}::uuid) over (order by place) as next_id
-      from unnest(${sql.array([...ids], 'uuid')}) with ordinality as given (first_id, place)
-    ), counted as (
-      select ${ids.length + 1}::int as bucket, 0::bigint as sends, ${sendsMax}::bigint as room
-      union all
-      select asked.bucket, found.sends, counted.room - found.sends
-      from counted
-      join asked on asked.bucket = counted.bucket - 1
-      cross join lateral (
-        select count(*) as sends from (select from delivery.sends where ${of} limit counted.room) as within
-      ) as found
-      where counted.room > 0
-    ), told as (
-      select asked.bucket, counted.sends, asked.next_id, case when counted.room > 0 then asked.first_id else (
+    with recursive ${countBuckets(ids, sendsMax, sql.fragment`from delivery.sends where ${of}`)}, told as (
+      select asked.bucket, counted.held as sends, asked.next_id, case when counted.room > 0 then asked.first_id else (
         select newest.send_id from (
-          select send_id from delivery.sends where ${of} order by send_id desc limit counted.sends
+          select send_id from delivery.sends where ${of} order by send_id desc limit counted.held
         ) as newest
         order by newest.send_id limit 1
       ) end as first_id
       from counted join asked on asked.bucket = counted.bucket
-      where counted.sends > 0
+      where counted.held > 0
     )
     select told.bucket, told.sends, told.sends - other.sends as accepted, bounced.sends as bounced,
       complained.sends as complained, other.suppressed

@@ -26,17 +26,17 @@ import type { PastIdentity, PastLink } from './past_queries.ts';
 import {
   findById,
   findByValue,
-  listByProfile,
   listByValues,
+  listFirst,
   listNamesOf,
-  readSeenTimes,
+  listSeenTimes,
   seeIdentifiers,
   SeenIdentifier,
 } from './queries.ts';
 import type { Identity, Person } from './queries.ts';
 
-export { findById, findByValue, findLink, listByProfile, listByValues, SeenIdentifier };
-export { listNamesOf, readSeenTimes };
+export { findById, findByValue, findLink, listByValues, listFirst, SeenIdentifier };
+export { listNamesOf, listSeenTimes };
 export { listActiveLinks, listLinks };
 export { listByIds, listByProfiles, listLinksEver };
 export { holdErased, holdLiving, holdPerson, listErased, listMembers, markErased, scanIdentities };

@@ -55,24 +55,41 @@ export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdent
 const identityColumns = sql.fragment`identity_id, profile_id, kind, value, first_seen_at, last_seen_at`;
 
 /**
- * The first identities of a profile, external ones before others, without those that are being erased: they are
- * nobody's any more.
+ * The first identities of each of some profiles, external ones before others, without those that are being erased: they
+ * are nobody's any more.
  */
-export const listByProfile = ({ tx, projectId }: Scope, profileId: string, limit: number) =>
+export const listFirst = (
+  { tx, projectId }: Scope,
+  profileIds: readonly string[],
+  identitiesMax: number,
+) =>
   tx.any(sql.type(Identity)`
-    select ${identityColumns} from identity.identities
-    where project_id = ${projectId} and profile_id = ${profileId} and erasure_id is null
-    order by kind desc, value
-    limit ${limit}
+    select first.* from unnest(${sql.array([...profileIds], 'uuid')}) as wanted (profile_id)
+    cross join lateral (
+      select ${identityColumns} from identity.identities as known
+      where known.project_id = ${projectId} and known.profile_id = wanted.profile_id and known.erasure_id is null
+      order by known.kind desc, known.value
+      limit ${identitiesMax}
+    ) as first
+    order by first.profile_id, first.kind desc, first.value
   `);
 
-const SeenTimes = Identity.pick({ first_seen_at: true, last_seen_at: true });
+const SeenTimes = z.strictObject({
+  profile_id: z.uuid(),
+  first_seen_at: z.date().nullable(),
+  last_seen_at: z.date().nullable(),
+  first_identity_id: z.uuid(),
+  last_identity_id: z.uuid(),
+});
 
-/** When a person was seen, by whichever of their identities. */
-export const readSeenTimes = ({ tx, projectId }: Scope, profileId: string) =>
-  tx.one(sql.type(SeenTimes)`
-    select min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at from identity.identities
-    where project_id = ${projectId} and profile_id = ${profileId} and erasure_id is null
+/** When people were seen, by whichever of their identities, and the first and the last of those that came. */
+export const listSeenTimes = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
+  tx.any(sql.type(SeenTimes)`
+    select profile_id, min(first_seen_at) as first_seen_at, max(last_seen_at) as last_seen_at,
+      min(identity_id::text)::uuid as first_identity_id, max(identity_id::text)::uuid as last_identity_id
+    from identity.identities
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')}) and erasure_id is null
+    group by profile_id
   `);
 
 const Named = Identity.pick({ profile_id: true, value: true });

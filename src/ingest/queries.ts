@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { countBuckets } from '../base/buckets.ts';
 import { sql } from '../base/db.ts';
 import type { Db, Scope } from '../base/db.ts';
-import { LAST_ID } from '../base/ids.ts';
 import { jsonObject } from '../base/json_object.ts';
 import type { EventRow } from './events.ts';
 
@@ -118,32 +118,19 @@ export const listNewest = (
 
 const Bucket = z.strictObject({ bucket: z.int(), events: z.int() });
 
-/**
- * How many of the newest events, at most `eventsMax`, fall between one id and the next; the last is open. Counted from
- * the last to the first, until there is no room: within one, in no order, which the index alone can do.
- */
-export const countBetween = ({ tx, projectId }: Scope, ids: readonly string[], eventsMax: number) =>
-  tx.any(sql.type(Bucket)`
-    with recursive asked as (
-      select place::int as bucket, first_id, lead(first_id, 1, ${LAST_ID}::uuid) over (order by place) as next_id
-      from unnest(${sql.array([...ids], 'uuid')}) with ordinality as given (first_id, place)
-    ), counted as (
-      select ${ids.length + 1}::int as bucket, 0::bigint as events, ${eventsMax}::bigint as room
-      union all
-      select asked.bucket, found.events, counted.room - found.events
-      from counted
-      join asked on asked.bucket = counted.bucket - 1
-      cross join lateral (
-        select count(*) as events from (
-          select from ingest.events
-          where project_id = ${projectId} and event_id >= asked.first_id and event_id < asked.next_id
-          limit counted.room
-        ) as within
-      ) as found
-      where counted.room > 0
-    )
-    select bucket, events from counted where events > 0
+/** How many of the newest events, at most `eventsMax`, fall between one id and the next; the last is open. */
+export const countBetween = (
+  { tx, projectId }: Scope,
+  ids: readonly string[],
+  eventsMax: number,
+) => {
+  const rows = sql.fragment`from ingest.events
+    where project_id = ${projectId} and event_id >= asked.first_id and event_id < asked.next_id`;
+  return tx.any(sql.type(Bucket)`
+    with recursive ${countBuckets(ids, eventsMax, rows)}
+    select bucket, held as events from counted where held > 0
   `);
+};
 
 const Counted = z.strictObject({ count: z.int() });
 

@@ -34,42 +34,45 @@ export { findProfile as findRow, listRows };
 /** The identities of some identifiers, as far as there are any. */
 export const listIdentities = identity.listByValues;
 
-/** When people were seen; as long as nobody has seen any of them, when we came to know of them. */
-const timesOf = (identities: readonly Identity[], at: 'first_seen_at' | 'last_seen_at') => {
-  const seen = identities.map((known) => known[at]).filter((time) => time !== null);
-  const times = seen.length > 0 ? seen : identities.map(({ identity_id }) => timeOfId(identity_id));
-  return times.map((time) => time.getTime());
+/** Which of the rows have an address that is on the suppression list now. */
+const listSuppressed = async (scope: Scope, rows: readonly ProfileRow[]): Promise<Set<string>> => {
+  const suppressed = new Set<string>();
+  for (const email of new Set(rows.map((row) => row.email)))
+    if (email !== null && (await suppression.isOnList(scope, email))) suppressed.add(email);
+  return suppressed;
 };
 
-/** Those that are shown, and when the person was seen by any at all. */
-const listShown = async (scope: Scope, profileId: string): Promise<[Identity[], Identity[]]> => {
-  const shown = await identity.listByProfile(scope, profileId, IDENTIFIERS_SHOWN_MAX);
-  const [first] = shown;
-  if (!first || shown.length < IDENTIFIERS_SHOWN_MAX) return [[...shown], [...shown]];
-  return [
-    [...shown],
-    [...shown, { ...first, ...(await identity.readSeenTimes(scope, profileId)) }],
-  ];
-};
-
-const toProfile = async (scope: Scope, row: ProfileRow): Promise<Profile> => {
-  const [identities, seen] = await listShown(scope, row.profile_id);
-  return {
-    id: row.profile_id,
-    external_id: identities.find(({ kind }) => kind === 'external')?.value ?? null,
-    identifiers: identities.map(({ identity_id, kind, value, first_seen_at }) => ({
-      kind,
-      value,
-      first_seen_at: (first_seen_at ?? timeOfId(identity_id)).toISOString(),
-    })),
-    email: row.email,
-    traits: row.traits,
-    tags: row.tags,
-    suppressed: row.email !== null && (await suppression.isOnList(scope, row.email)),
-    first_seen_at: new Date(Math.min(...timesOf(seen, 'first_seen_at'))).toISOString(),
-    last_seen_at: new Date(Math.max(...timesOf(seen, 'last_seen_at'))).toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
+const toProfiles = async (scope: Scope, rows: readonly ProfileRow[]): Promise<Profile[]> => {
+  const ids = rows.map(({ profile_id }) => profile_id);
+  const shown = await identity.listFirst(scope, ids, IDENTIFIERS_SHOWN_MAX);
+  const identitiesOf = Map.groupBy(shown, ({ profile_id }) => profile_id);
+  const seen = await identity.listSeenTimes(scope, ids);
+  const seenOf = new Map(seen.map((times) => [times.profile_id, times]));
+  const suppressed = await listSuppressed(scope, rows);
+  return rows.map((row) => {
+    const identities = identitiesOf.get(row.profile_id) ?? [];
+    const times = seenOf.get(row.profile_id);
+    // As long as nobody has seen them by any identity, it is when we came to know of them.
+    const firstSeenAt =
+      times?.first_seen_at ?? timeOfId(times?.first_identity_id ?? row.profile_id);
+    const lastSeenAt = times?.last_seen_at ?? timeOfId(times?.last_identity_id ?? row.profile_id);
+    return {
+      id: row.profile_id,
+      external_id: identities.find(({ kind }) => kind === 'external')?.value ?? null,
+      identifiers: identities.map(({ identity_id, kind, value, first_seen_at }) => ({
+        kind,
+        value,
+        first_seen_at: (first_seen_at ?? timeOfId(identity_id)).toISOString(),
+      })),
+      email: row.email,
+      traits: row.traits,
+      tags: row.tags,
+      suppressed: row.email !== null && suppressed.has(row.email),
+      first_seen_at: firstSeenAt.toISOString(),
+      last_seen_at: lastSeenAt.toISOString(),
+      updated_at: row.updated_at.toISOString(),
+    };
+  });
 };
 
 /** How a person may be named: by the profile's id, by an identifier, or by address. */
@@ -91,12 +94,6 @@ const listSelected = async (
   const shown = row?.merged_into ? await findProfile(scope, row.merged_into) : row;
   const isOnPage = page.afterId === null || (shown?.profile_id ?? '') > page.afterId;
   return shown && isOnPage ? [shown] : [];
-};
-
-const toProfiles = async (scope: Scope, rows: readonly ProfileRow[]): Promise<Profile[]> => {
-  const profiles: Profile[] = [];
-  for (const row of rows) profiles.push(await toProfile(scope, row));
-  return profiles;
 };
 
 /** The first profiles that a selector names; one at most, except by address. */
@@ -121,10 +118,8 @@ export const listNames = async (
   selector: Selector,
   limit: number,
 ): Promise<{ kind: Identity['kind']; value: string }[]> => {
-  const names: { kind: Identity['kind']; value: string }[] = [];
-  for (const { profile_id } of await listSelected(scope, selector, { limit, afterId: null })) {
-    const [known] = await identity.listByProfile(scope, profile_id, 1);
-    if (known) names.push({ kind: known.kind, value: known.value });
-  }
-  return names;
+  const rows = await listSelected(scope, selector, { limit, afterId: null });
+  const ids = rows.map(({ profile_id }) => profile_id);
+  const names = await identity.listFirst(scope, ids, 1);
+  return names.map(({ kind, value }) => ({ kind, value }));
 };

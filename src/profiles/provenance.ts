@@ -58,7 +58,7 @@ export type TraitOrigin = { key: string; told: Told; others: Told[] };
 
 /** The traits of a profile, those that were removed too, each with where it comes from: which of the ids shown. */
 export const listOrigins = async (scope: Scope, profileId: string): Promise<TraitOrigin[]> => {
-  const identities = await identity.listByProfile(scope, profileId, IDENTIFIERS_SHOWN_MAX);
+  const identities = await identity.listFirst(scope, [profileId], IDENTIFIERS_SHOWN_MAX);
   const words = await Words.read(scope, identities);
   return [...words.of(identities)].flatMap(([key, [told, ...others]]) =>
     told ? [{ key, told, others }] : [],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { findByValue, listByProfile, see } from '../../src/identity/identity.ts';
+import { findByValue, listFirst, see } from '../../src/identity/identity.ts';
 import type { Identity, Person } from '../../src/identity/identity.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
@@ -123,7 +123,7 @@ test('the same person in two projects is two people', async () => {
   expect(their).toMatchObject({ is_new: true });
   expect(their?.profile_id).not.toBe(ann?.profile_id);
   const inOther = await inProject(database.deps, other, (scope) =>
-    listByProfile(scope, ann?.profile_id ?? '', 2),
+    listFirst(scope, [ann?.profile_id ?? ''], 2),
   );
   expect(inOther).toEqual([]);
 });
