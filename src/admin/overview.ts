@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
 import { firstIdAt } from '../base/ids.ts';
 import { projectProcedure, router } from '../base/procedure.ts';
 import * as delivery from '../delivery/delivery.ts';
@@ -50,17 +50,20 @@ type Asked = { span?: OverviewSpan | undefined; rowsMax?: number };
 
 /**
  * What happened lately. Rows are found by the time that is in their ids: events by when they arrived, sends by when
- * they were planned.
+ * they were planned; each over a session of its own, or whoever looks would wait for one after the other.
  */
 export const readOverview = async (
-  scope: Scope,
+  deps: Pick<Deps, 'db' | 'keys'>,
+  projectId: string,
   now: number,
   { span = 'day', rowsMax = OVERVIEW_SPANS[span].rowsMax }: Asked = {},
 ) => {
   const buckets = bucketsUntil(now, OVERVIEW_SPANS[span]);
   const ids = buckets.map(firstIdAt);
-  const events = await ingest.countBetween(scope, ids, rowsMax);
-  const sends = await delivery.countBetween(scope, ids, rowsMax);
+  const [events, sends] = await Promise.all([
+    inProject(deps, projectId, (scope) => ingest.countBetween(scope, ids, rowsMax)),
+    inProject(deps, projectId, (scope) => delivery.countBetween(scope, ids, rowsMax)),
+  ]);
   const total = {
     events: sum(events.map((row) => row.events)),
     sends: sum(sends.map((row) => row.sends)),
@@ -90,6 +93,6 @@ export const overviewProcedures = router({
   read: projectProcedure
     .input(Span)
     .query(({ ctx, input: { projectId, span } }) =>
-      inProject(ctx.deps, projectId, (scope) => readOverview(scope, Date.now(), { span })),
+      readOverview(ctx.deps, projectId, Date.now(), { span }),
     ),
 });

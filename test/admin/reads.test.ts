@@ -114,9 +114,7 @@ test('the overview counts what happened in the last 24 hours', async () => {
 
 test('the overview puts each hour in its place, and forgets what is older than a day', async () => {
   const inHours = (hours: number) =>
-    inProject(database.deps, projectId, (scope) =>
-      readOverview(scope, Date.now() + hours * 3_600_000),
-    );
+    readOverview(database.deps, projectId, Date.now() + hours * 3_600_000);
   const later = await inHours(3);
   expect(eventsIn(later.buckets.slice(-5, -3))).toBe(EVENTS);
   expect(later.buckets.slice(-3).every(({ events }) => events === 0)).toBe(true);
@@ -128,9 +126,7 @@ test.each([
   [EVENTS, EVENTS, true],
   [EVENTS - 1, EVENTS - 1, true],
 ])('the overview looks at %i rows at most and counts %i', async (rowsMax, events, isCapped) => {
-  const read = await inProject(database.deps, projectId, (scope) =>
-    readOverview(scope, Date.now(), { rowsMax }),
-  );
+  const read = await readOverview(database.deps, projectId, Date.now(), { rowsMax });
   expect(read).toMatchObject({ events, is_capped: isCapped });
 });
 
@@ -145,15 +141,13 @@ test.each([
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(hours * 3_600_000);
   expect(times.at(-1)).toBeGreaterThan(Date.now() - hours * 3_600_000);
   expect(eventsIn(buckets.slice(-2))).toBe(EVENTS);
-  const later = await inProject(database.deps, projectId, (scope) =>
-    readOverview(scope, Date.now() + count * hours * 3_600_000, { span }),
-  );
+  const then = Date.now() + count * hours * 3_600_000;
+  const later = await readOverview(database.deps, projectId, then, { span });
   expect(later.events).toBe(0);
 });
 
 test('what a capped overview did not count is unknown, and not none', async () => {
-  const read = (rowsMax: number) =>
-    inProject(database.deps, projectId, (scope) => readOverview(scope, Date.now(), { rowsMax }));
+  const read = (rowsMax: number) => readOverview(database.deps, projectId, Date.now(), { rowsMax });
   const all = (await read(EVENTS + 1)).buckets;
   const first = all.findIndex(({ events }) => events !== 0);
   expect(all[first - 1]).toMatchObject({ events: 0, accepted: 0 });
