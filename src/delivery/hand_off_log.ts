@@ -19,6 +19,12 @@ const OUTCOME_TRIES_MS = [100, 500, 1_000, ...Array.from({ length: 40 }, () => 2
  */
 const GATHER_MS = 1;
 
+/**
+ * How many commits of one turn there are at a time: while one is made, providers answer to what the other began. More
+ * would only make them smaller.
+ */
+export const COMMITS_AT_ONCE_MAX = 2;
+
 type Begin = {
   row: HandOff;
   resolve: (decision: Decision) => void;
@@ -33,8 +39,8 @@ type LogDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
 type Write = () => Promise<unknown>;
 
 /**
- * The two commits of each hand-off of one project. What the lanes of a turn want written while a commit is
- * under way is written together in the next: one commit for as many, and no waiting when there is only one.
+ * The two commits of each hand-off of one project. What the lanes of a turn want written while as many commits as may
+ * be are under way is written together in the next: one for many, and no waiting when there is only one.
  */
 export class HandOffLog {
   readonly #deps: LogDeps;
@@ -46,10 +52,11 @@ export class HandOffLog {
   readonly #underWay = new Set<string>();
   readonly #watchers = new Watchers();
   #begins: Begin[] = [];
-  /** What is in the commit that is under way. */
-  #writing: readonly Begin[] = [];
+  /** The sends that commits under way are to begin. */
+  readonly #writing = new Set<string>();
   #ends: End[] = [];
-  #isWriting = false;
+  #isGathering = false;
+  #commits = 0;
 
   constructor(
     deps: LogDeps,
@@ -68,7 +75,7 @@ export class HandOffLog {
   begin(row: HandOff): Promise<Decision> {
     const isTwice = ({ row: other }: Begin) => other.sendId === row.sendId;
     // A lease that ran out while a lane connected may have been claimed for another lane of ours.
-    if (this.#begins.some(isTwice) || this.#writing.some(isTwice)) return Promise.resolve('lost');
+    if (this.#begins.some(isTwice) || this.#writing.has(row.sendId)) return Promise.resolve('lost');
     return new Promise((resolve, reject) => {
       this.#begins.push({ row, resolve, reject });
       void this.#write();
@@ -123,19 +130,21 @@ export class HandOffLog {
   }
 
   async #write(): Promise<void> {
-    if (this.#isWriting) return;
-    this.#isWriting = true;
+    if (this.#isGathering || this.#commits === COMMITS_AT_ONCE_MAX) return;
+    this.#isGathering = true;
     // A lane that ends an attempt begins the next within the same turn of the event loop.
     await turn();
-    while (this.#begins.length + this.#ends.length > 0) {
-      // What is under way ends, and the next begins, in the same commit.
-      await this.#watchers.when(() => this.#underWay.size === 0, this.#gatherMs);
-      const [begins, ends] = [this.#begins, this.#ends];
-      [this.#begins, this.#ends, this.#writing] = [[], [], begins];
-      await this.#writeTogether(begins, ends);
-    }
-    this.#isWriting = false;
-    this.#writing = [];
+    // What is under way ends, and the next begins, in the same commit.
+    await this.#watchers.when(() => this.#underWay.size === 0, this.#gatherMs);
+    const [begins, ends] = [this.#begins, this.#ends];
+    [this.#begins, this.#ends] = [[], []];
+    for (const { row } of begins) this.#writing.add(row.sendId);
+    this.#isGathering = false;
+    this.#commits += 1;
+    await this.#writeTogether(begins, ends);
+    this.#commits -= 1;
+    for (const { row } of begins) this.#writing.delete(row.sendId);
+    if (this.#begins.length + this.#ends.length > 0) void this.#write();
   }
 
   #leave({ sendId }: OutcomeRow): void {

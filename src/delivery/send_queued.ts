@@ -22,7 +22,7 @@ import { RAMP_POSTPONED_MAX, resendUnknown, waitForRamp } from './wait_queries.t
 /** How many sends one claim takes. */
 export const CLAIM_SENDS_MAX = 100;
 /** More is claimed when only so many of a turn wait. */
-const WAITING_SENDS_LOW = 50;
+const WAITING_SENDS_LOW = 100;
 /** How many sends one turn of a provider takes before others have theirs: the quantum that keeps projects fair. */
 export const TURN_SENDS_MAX = 1_000;
 /** How long a turn keeps a job: a relay that is slow goes on without. */

@@ -2,9 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { NEVER_MS } from '../../src/base/watchers.ts';
-import { HandOffLog } from '../../src/delivery/hand_off_log.ts';
+import { COMMITS_AT_ONCE_MAX, HandOffLog } from '../../src/delivery/hand_off_log.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
 import { testDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
@@ -143,4 +144,34 @@ test('it waits no longer than it may', async () => {
   await log.end(accepted(first ?? ''));
   await log.end(accepted(second ?? ''));
   expect(await endsOf(projectId)).toEqual([1, 1]);
+});
+
+/** How many sessions wait for a lock of another. */
+const countWaiting = async (): Promise<number> => {
+  const { rowCount } = await database.owner.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rowCount ?? 0;
+};
+
+test('so many commits are under way at once; what comes then is written together in the next', async () => {
+  const { projectId, begun, log } = await leased(COMMITS_AT_ONCE_MAX + 3);
+  const [held, rest] = [begun.slice(0, COMMITS_AT_ONCE_MAX), begun.slice(COMMITS_AT_ONCE_MAX)];
+  const ids = held.map(({ sendId }) => sendId);
+  await database.owner.query('begin');
+  await database.owner.query('select from delivery.sends where send_id = any ($1) for update', [
+    ids,
+  ]);
+  const beginning: Promise<unknown>[] = [];
+  for (const row of held) {
+    beginning.push(log.begin(row));
+    await until('its commit waits', async () => (await countWaiting()) === beginning.length);
+  }
+  for (const row of rest) beginning.push(log.begin(row));
+  await turn();
+  await turn();
+  expect(await countWaiting()).toBe(COMMITS_AT_ONCE_MAX);
+  await database.owner.query('commit');
+  expect(await Promise.all(beginning)).toEqual(begun.map(() => 'handing_off'));
+  expect(await xidsOf(projectId)).toBe(COMMITS_AT_ONCE_MAX + 1);
 });
