@@ -12,11 +12,11 @@ import {
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
-import { fillLogin, NO_BROWSER, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 const chromium = testBrowser();
 
 const within = <T>(work: Parameters<typeof inProject<T>>[2]): Promise<T> =>
@@ -25,8 +25,8 @@ const within = <T>(work: Parameters<typeof inProject<T>>[2]): Promise<T> =>
 /** The page of the suppressions, somebody being signed in. */
 const openList = async () => {
   const { page, complaints } = await chromium.openPage();
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(`${api.url}/console/p/${api.project.project_id}/suppressions`);
-  await fillLogin(page);
   await page.getByRole('heading', { name: 'Suppressions' }).waitFor();
   return { page, complaints };
 };

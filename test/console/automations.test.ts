@@ -10,12 +10,12 @@ import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
 import { addAfter, isInPane } from './graph_hands.ts';
-import { fillLogin, NO_BROWSER, overflows, shown, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, overflows, shown, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 testWorker(database);
 const chromium = testBrowser();
 
@@ -27,9 +27,8 @@ const inProject = (path: string) => `/v1/projects/${api.project.project_id}${pat
 
 const openPage = async (rest = '', width = 1280) => {
   const { page, complaints } = await chromium.openPage(width);
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(pathOf(rest));
-  await fillLogin(page);
-  await page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
   await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
   return { page, complaints };
 };

@@ -16,7 +16,7 @@ testAdmin(database, api);
 testWorker(database);
 
 const chromium = testBrowser();
-const { openPage } = chromium;
+const openPage = (width = 1280) => chromium.openFresh({ viewport: { width, height: 800 } });
 
 const signUp = (name: string) =>
   api.call('POST', '/v1/events', {

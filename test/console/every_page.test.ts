@@ -34,7 +34,7 @@ const visitors = new Map<Who, Visitor>();
 const visitorOf = async (who: Who): Promise<Visitor> => {
   const known = visitors.get(who);
   if (known) return known;
-  const visitor = await chromium.openPage();
+  const visitor = await chromium.openFresh({}, 'file');
   if (who === 'administrator') await bringSession(visitor.page, api.url, await admin.openSession());
   if (who === 'newcomer')
     await bringSession(visitor.page, api.url, (await makePerson(database)).cookie);

@@ -1,7 +1,7 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, expect } from 'vitest';
 import { OWNER } from '../support/admin.ts';
-import { findBrowser, launch, NO_BROWSER } from '../support/browser.ts';
+import { findBrowser, NO_BROWSER, sharedBrowser } from '../support/browser.ts';
 
 const TIMEOUT_MS = 30_000;
 export { NO_BROWSER };
@@ -12,35 +12,92 @@ type Opened = { page: Page; complaints: string[] };
 
 export type TestBrowser = {
   isThere: boolean;
-  /** A page of a browser that nobody used before, and everything it complained about. */
-  openPage: (width?: number, options?: BrowserContextOptions) => Promise<Opened>;
+  /**
+   * The file's page, of which nothing is left but the code that it has loaded; where the test has it already, a fresh
+   * one.
+   */
+  openPage: (width?: number) => Promise<Opened>;
+  /** A page of a browser that nobody used before, until the end of the test or of the file. */
+  openFresh: (options?: BrowserContextOptions, until?: 'test' | 'file') => Promise<Opened>;
+};
+
+const WIDE_PX = 1280;
+const HEIGHT_PX = 800;
+/** What a page is listened to for. */
+const LISTENED = [
+  'console',
+  'pageerror',
+  'request',
+  'response',
+  'requestfailed',
+  'dialog',
+  'popup',
+  'load',
+];
+
+/** Everything that a page complains about from now on. */
+const hear = (page: Page): Opened => {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // A refusal is an answer of 4xx, which every browser writes down.
+    const isRefusal = /status of 4\d\d/.test(message.text());
+    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return { page, complaints };
+};
+
+/** Leaves a page as if nobody had used it, at an address of the same origin where nothing runs. */
+const sweep = async (page: Page): Promise<void> => {
+  const context = page.context();
+  for (const name of LISTENED) await page.removeAllListeners(name, { behavior: 'ignoreErrors' });
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await page.goto(new URL('/nobody-is-here', page.url()).href);
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await context.clearCookies();
+  await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null });
 };
 
 /** Chromium for a test file. */
 export const testBrowser = (): TestBrowser => {
-  let browser: Browser | undefined;
-  beforeAll(async () => {
-    if (found !== null) browser = await launch(found);
-  }, 60_000);
-  afterAll(() => browser?.close());
+  const contexts = { test: [] as BrowserContext[], file: [] as BrowserContext[] };
+  let own: Page | undefined;
+  let isLent = false;
 
-  return {
-    isThere: found !== null,
-    openPage: async (width = 1280, options = {}) => {
-      if (!browser) throw new Error(NO_BROWSER);
-      const context = await browser.newContext({ viewport: { width, height: 800 }, ...options });
-      context.setDefaultTimeout(TIMEOUT_MS);
-      const page = await context.newPage();
-      const complaints: string[] = [];
-      page.on('console', (message) => {
-        // A refusal is an answer of 4xx, which every browser writes down.
-        const isRefusal = /status of 4\d\d/.test(message.text());
-        if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
-      });
-      page.on('pageerror', (error) => complaints.push(error.message));
-      return { page, complaints };
-    },
+  const openFresh: TestBrowser['openFresh'] = async (options = {}, until = 'test') => {
+    if (found === null) throw new Error(NO_BROWSER);
+    const browser = await sharedBrowser(found);
+    const viewport = { width: WIDE_PX, height: HEIGHT_PX };
+    const context = await browser.newContext({ viewport, ...options });
+    contexts[until].push(context);
+    context.setDefaultTimeout(TIMEOUT_MS);
+    return hear(await context.newPage());
   };
+  const openPage: TestBrowser['openPage'] = async (width = WIDE_PX) => {
+    const viewport = { width, height: HEIGHT_PX };
+    if (isLent) return openFresh({ viewport });
+    isLent = true;
+    if (!own || own.isClosed()) {
+      const opened = await openFresh({ viewport }, 'file');
+      own = opened.page;
+      return opened;
+    }
+    await own.setViewportSize(viewport);
+    return hear(own);
+  };
+
+  const closeAll = async (until: 'test' | 'file'): Promise<void> => {
+    for (const context of contexts[until].splice(0)) await context.close();
+  };
+  afterEach(async () => {
+    await closeAll('test');
+    if (isLent && own && !own.isClosed()) await sweep(own).catch(() => own?.context().close());
+    isLent = false;
+  });
+  afterAll(() => closeAll('file'));
+
+  return { isThere: found !== null, openPage, openFresh };
 };
 
 export const fillLogin = async (

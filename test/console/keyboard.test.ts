@@ -27,12 +27,16 @@ const SKIP = 'Skip to the page';
 
 type Work = { page: Page; hands: Hands };
 
+const load = async (page: Page, path: string): Promise<void> => {
+  await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);
+  await arrive(page);
+};
+
 /** A page of the project, somebody being signed in. */
 const open = async (path: string): Promise<Work & { complaints: string[] }> => {
   const { page, complaints } = await chromium.openPage();
   await bringSession(page, api.url, await admin.openSession());
-  await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);
-  await arrive(page);
+  await load(page, path);
   return { page, hands: handsOn(page), complaints };
 };
 
@@ -195,7 +199,7 @@ describe('the Console by the keyboard', () => {
   });
 
   test('from the sign-in to a mail and an undone link, nothing needs a pointer', async () => {
-    const { page, complaints } = await chromium.openPage();
+    const { page, complaints } = await chromium.openFresh();
     const work = { page, hands: handsOn(page) };
     await signIn(work);
     await addProvider(work);
@@ -226,6 +230,7 @@ describe('the Console by the keyboard', () => {
       subject: 'Hello',
       html: '<p>Hello</p><a href="{{ unsubscribe_url }}">Unsubscribe</a>',
     });
+    const { page, hands, complaints } = await open('/');
     for (const [path, there] of [
       ['/', 'Pause'],
       ['/automations/new', 'Save as a draft'],
@@ -234,7 +239,7 @@ describe('the Console by the keyboard', () => {
       [`/settings/providers/${provider.body.id}`, 'Try and save'],
       ['/settings/audit', 'Who'],
     ] as const) {
-      const { page, hands, complaints } = await open(path);
+      await load(page, path);
       await shown(page.getByText(there, { exact: true }))
         .first()
         .waitFor();
@@ -244,7 +249,6 @@ describe('the Console by the keyboard', () => {
       expect(names[0], path).toBe(SKIP);
       expect(names.length, path).toBeGreaterThan(15);
       expect(complaints, path).toEqual([]);
-      await page.context().close();
     }
   }, 120_000);
 
@@ -263,8 +267,7 @@ describe('the Console by the keyboard', () => {
     await dialog.waitFor({ state: 'detached' });
     await hands.has(add);
 
-    await page.goto(`${api.url}/console/p/${api.project.project_id}/settings/keys`);
-    await arrive(page);
+    await load(page, '/settings/keys');
     const make = page.getByRole('button', { name: 'Make a new server key' });
     await hands.enter(make);
     await hands.has(dialog.getByLabel('Your password'));
@@ -275,8 +278,7 @@ describe('the Console by the keyboard', () => {
     await dialog.waitFor({ state: 'detached' });
     await hands.has(make);
 
-    await page.goto(`${api.url}/console/p/${api.project.project_id}/automations/new`);
-    await arrive(page);
+    await load(page, '/automations/new');
     const plus = page.getByRole('button', { name: 'Add a step after the trigger' });
     await hands.enter(plus);
     // The focus comes to it a moment after it is there.

@@ -10,23 +10,21 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
 import { until } from '../support/until.ts';
-import { NO_BROWSER, shown, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, shown, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
 testAdmin(database, api);
+// Behind each test, when its page is left: registered before what leaves it, so it runs after that.
+afterEach(() => isLookedAt(0));
 const chromium = testBrowser();
-
-let opened: Page[] = [];
 
 /** A page as a viewer of the project has it, and what it asks for. */
 const open = async (path: string, prepare?: (page: Page) => Promise<unknown>) => {
   const { project_id: projectId } = api.project;
   const { cookie } = await makePerson(database, { projectId, role: 'viewer' });
   const { page, complaints } = await chromium.openPage();
-  const [name = '', value = ''] = cookie.split('=');
-  await page.context().addCookies([{ name, value, url: api.url, sameSite: 'Strict' }]);
-  opened.push(page);
+  await bringSession(page, api.url, cookie);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await prepare?.(page);
@@ -50,11 +48,6 @@ describe('live pages', () => {
   beforeAll(async () => {
     if (chromium.isThere) await keepConsole();
   }, 60_000);
-  afterEach(async () => {
-    for (const page of opened) await page.context().close();
-    opened = [];
-    await isLookedAt(0);
-  });
   beforeEach(async () => {
     api.project = await createProject(database.deps, 'of its own');
   });

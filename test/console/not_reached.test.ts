@@ -17,7 +17,7 @@ const chromium = testBrowser();
 const open = async () => {
   const { project_id: projectId } = api.project;
   const { cookie } = await makePerson(database, { projectId, role: 'editor' });
-  const { page } = await chromium.openPage();
+  const { page } = await chromium.openFresh();
   await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console/p/${projectId}`);
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();

@@ -18,12 +18,12 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
-import { fillLogin, NO_BROWSER, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 const chromium = testBrowser();
 
 const pathOf = (rest = ''): string =>
@@ -33,9 +33,8 @@ const within = <T>(work: Parameters<typeof inProject<T>>[2]): Promise<T> =>
 
 const openPage = async (rest = '') => {
   const { page, complaints } = await chromium.openPage();
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(pathOf(rest));
-  await fillLogin(page);
-  await page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
   await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
   return { page, complaints };
 };

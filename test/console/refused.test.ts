@@ -4,18 +4,18 @@ import { keepConsole } from '../../src/runtime/console_build.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
-import { arrive, fillLogin, NO_BROWSER, testBrowser } from './in_browser.ts';
+import { arrive, bringSession, fillLogin, NO_BROWSER, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 const chromium = testBrowser();
 
 const pathOf = (path: string) => `${api.url}/console/p/${api.project.project_id}${path}`;
 const open = async (path: string) => {
   const { page, complaints } = await chromium.openPage();
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(pathOf(path));
-  await fillLogin(page);
   await arrive(page);
   return { page, complaints };
 };

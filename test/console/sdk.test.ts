@@ -8,18 +8,18 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { testSite } from '../sdk/door.ts';
-import { fillLogin, NO_BROWSER, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 const site = testSite();
 const chromium = testBrowser();
 
 const open = async (options = {}) => {
-  const { page, complaints } = await chromium.openPage(1280, options);
+  const { page, complaints } = await chromium.openFresh(options);
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(`${api.url}/console/p/${api.project.project_id}/settings/sdk`);
-  await fillLogin(page);
   await page.getByRole('heading', { name: 'SDK snippet' }).waitFor();
   return { page, complaints };
 };

@@ -8,11 +8,11 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
-import { fillLogin, NO_BROWSER, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 testWorker(database);
 const chromium = testBrowser();
 
@@ -23,9 +23,8 @@ const pathOf = (rest: string): string =>
   `${api.url}/console/p/${api.project.project_id}/segments${rest}`;
 const openPage = async (rest = '') => {
   const { page, complaints } = await chromium.openPage();
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(pathOf(rest));
-  await fillLogin(page);
-  await page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
   await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
   return { page, complaints };
 };

@@ -10,11 +10,11 @@ import { newNotice } from '../feedback/project_told.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
-import { fillLogin, NO_BROWSER, shown, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, shown, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 const chromium = testBrowser();
 
 const HOSTILE = `<h1 style="color: red">Hello Ann</h1><script>document.body.textContent = 'ran'</script>
@@ -22,8 +22,8 @@ const HOSTILE = `<h1 style="color: red">Hello Ann</h1><script>document.body.text
 
 const open = async (sendId: string) => {
   const { page, complaints } = await chromium.openPage();
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(`${api.url}/console/p/${api.project.project_id}/sends/${sendId}`);
-  await fillLogin(page);
   await page.getByRole('heading', { name: 'Hand-offs' }).waitFor();
   return { page, complaints };
 };

@@ -9,12 +9,12 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
-import { fillLogin, NO_BROWSER, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 const chromium = testBrowser();
 
 const ask = (method: string, path: string, body?: unknown) =>
@@ -23,9 +23,8 @@ const inProject = (path: string) => `/v1/projects/${api.project.project_id}${pat
 
 const openPage = async (rest = '') => {
   const { page, complaints } = await chromium.openPage();
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(`${api.url}/console/p/${api.project.project_id}/templates${rest}`);
-  await fillLogin(page);
-  await page.waitForURL(({ pathname }) => !pathname.endsWith('/sign-in'));
   await page.getByRole('heading', { level: 1 }).and(page.locator('main *')).waitFor();
   return { page, complaints };
 };

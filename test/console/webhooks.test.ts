@@ -7,17 +7,17 @@ import { issueKey } from '../../src/projects/projects.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
-import { fillLogin, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 const chromium = testBrowser();
 
 const open = async (width = 1280) => {
   const { page, complaints } = await chromium.openPage(width);
+  await bringSession(page, api.url, await admin.openSession());
   await page.goto(`${api.url}/console/p/${api.project.project_id}/settings/webhooks`);
-  await fillLogin(page);
   await page.getByRole('heading', { name: 'Mailgun' }).waitFor();
   return { page, complaints };
 };

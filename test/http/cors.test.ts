@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { routes } from '../../src/http/routes.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
-import { findBrowser, launch } from '../support/browser.ts';
+import { findBrowser, sharedBrowser } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
 import { nameOf, pathOf } from './samples.ts';
 
@@ -105,7 +105,7 @@ describe('a page in a browser', async () => {
     skip,
   }) => {
     if (!found) skip('there is no Chromium: install one, or set CHROMIUM_PATH');
-    const browser = await launch(found as NonNullable<typeof found>);
+    const browser = await sharedBrowser(found as NonNullable<typeof found>);
     const tab = await browser.newPage();
     const asked: string[] = [];
     const session = await tab.context().newCDPSession(tab);
@@ -164,6 +164,6 @@ describe('a page in a browser', async () => {
       [api.url, api.project.server_key] as const,
     );
     expect(elsewhere).toBe('refused by the browser');
-    await browser.close();
+    await tab.close();
   });
 });

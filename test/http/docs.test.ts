@@ -1,8 +1,8 @@
 import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { refusals } from '../../src/base/refusal.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { doorLimits } from '../../src/http/api.ts';
@@ -16,7 +16,7 @@ import { sections } from '../../src/http/routes.ts';
 import { NOBODY } from '../../src/ingest/schema.ts';
 import { COLOURS, expectAccessible } from '../console/axe.ts';
 import { testApi } from '../support/api.ts';
-import { findBrowser, launch, NO_BROWSER } from '../support/browser.ts';
+import { findBrowser, NO_BROWSER, sharedBrowser } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
@@ -221,15 +221,13 @@ test.each(['^[a`b]$', '`', '``a`', 'a', ' a '])('a pattern is shown as it is: %j
 });
 
 describe('the page in a browser', () => {
-  let browser: Browser;
+  let context: BrowserContext | undefined;
   beforeEach(({ skip }) => skip(found === null, NO_BROWSER));
-  beforeAll(async () => {
-    if (found !== null) browser = await launch(found);
-  }, 60_000);
-  afterAll(() => browser?.close());
+  afterEach(() => context?.close());
 
   const open = async (width: number, colorScheme: 'light' | 'dark') => {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    const browser = await sharedBrowser(found as NonNullable<typeof found>);
+    context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
     const page = await context.newPage();
     const said: string[] = [];
     page.on('console', (message) => said.push(message.text()));

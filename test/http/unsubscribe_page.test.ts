@@ -81,7 +81,7 @@ describe('the unsubscribe page in a browser', () => {
   }, 60_000);
 
   test('it works without scripts', async () => {
-    const { page } = await chromium.openPage(1280, { javaScriptEnabled: false });
+    const { page } = await chromium.openFresh({ javaScriptEnabled: false });
     await page.goto(linkOf(api.project.project_id));
     await page.getByRole('button', { name: 'Unsubscribe' }).click();
     await heading(page, 'You are unsubscribed');
@@ -95,7 +95,10 @@ describe('the unsubscribe page in a browser', () => {
   ] as const)(
     'at %i px, %s: every state fits, can be read and be pressed, whatever the sender is called',
     async (width, colorScheme) => {
-      const { page, complaints } = await chromium.openPage(width, { colorScheme });
+      const { page, complaints } = await chromium.openFresh({
+        viewport: { width, height: 800 },
+        colorScheme,
+      });
       const { project_id } = await createProject(database.deps, LONG);
       const canBeRead = async () => {
         expect(await overflows(page)).toBe(false);

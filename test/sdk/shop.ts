@@ -64,7 +64,7 @@ export const testShop = (): Shop => {
     door.decide(() => 'pass');
     door.hold(Promise.resolve());
   });
-  shop.visit = (options = {}) => chromium.openPage(undefined, options);
+  shop.visit = (options = {}) => chromium.openFresh(options, 'file');
   shop.tags = (config = {}) => {
     const all = { apiKey: shop.project.publishable_key, ...QUICK, ...config };
     return `<script>window.trunklineConfig = ${JSON.stringify(all)};</script>

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createProject } from '../../src/projects/projects.ts';
 import { testApi } from '../support/api.ts';
-import { findBrowser, launch } from '../support/browser.ts';
+import { findBrowser, sharedBrowser } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
 import { faultyApi } from '../support/faulty_api.ts';
 import { eventsOf } from '../sdk/server_told.ts';
@@ -38,10 +38,9 @@ const site = createServer((request, response) => {
 let browser: Browser;
 beforeAll(async () => {
   await new Promise<void>((resolve) => void site.listen(0, '127.0.0.1', resolve));
-  if (found) browser = await launch(found);
+  if (found) browser = await sharedBrowser(found);
 });
-afterAll(async () => {
-  await browser?.close();
+afterAll(() => {
   site.close();
   site.closeAllConnections();
 });

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { brotliDecompressSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
-import type { Browser } from 'playwright-core';
+import type { Browser, LaunchOptions } from 'playwright-core';
 
 const SYSTEM_BROWSERS = [
   '/usr/bin/chromium',
@@ -74,10 +74,36 @@ export const findBrowser = async (): Promise<Found | null> => {
   return found;
 };
 
-export const launch = ({ executablePath, env = {} }: Found): Promise<Browser> =>
+export const launch = (
+  { executablePath, env = {} }: Found,
+  options: LaunchOptions = {},
+): Promise<Browser> =>
   chromium.launch({
     executablePath,
     headless: true,
     args: FLAGS,
     env: { ...(process.env as Record<string, string>), ...env },
+    ...options,
   });
+
+let running: Promise<Browser> | undefined;
+
+/** The runner ends its processes by this signal; what listens to it has to end them itself. */
+const endWithProcess = (browser: Browser): void => {
+  process.once('SIGTERM', () => {
+    void browser.close().finally(() => process.kill(process.pid, 'SIGTERM'));
+  });
+};
+
+/**
+ * The Chromium of this process, which all its files share, each with contexts of its own: to start one and to stop it
+ * costs as much as some pages do. It ends with the process.
+ */
+export const sharedBrowser = (found: Found): Promise<Browser> => {
+  running ??= launch(found, { handleSIGTERM: false }).then((browser) => {
+    endWithProcess(browser);
+    browser.on('disconnected', () => (running = undefined));
+    return browser;
+  });
+  return running;
+};
