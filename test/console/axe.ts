@@ -30,27 +30,38 @@ const settle = (page: Page): Promise<unknown> =>
     ),
   ])`);
 
+/** By their ids, rules of which nothing is grave: what they find has the impact of its rule, so they need not look. */
+const MILD = `Object.fromEntries(axe._audit.rules
+  .filter(({ impact }) => impact === 'minor' || impact === 'moderate')
+  .map(({ id }) => [id, { enabled: false }]))`;
+
 /** What changes with the colours of a page, and with nothing else. */
 export const COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/**
- * Fails when a page keeps somebody out: whatever axe calls serious or critical, by the element where it is; of all
- * rules, or of some.
- */
+type Asked = {
+  /** All, unless said otherwise. */
+  rules?: readonly string[] | undefined;
+  /** A selector of what is looked at: the whole page, unless said otherwise. */
+  part?: string | undefined;
+};
+
+/** Fails when a page keeps somebody out: whatever axe calls serious or critical, by the element where it is. */
 export const expectAccessible = async (
   page: Page,
   what: string,
-  rules?: readonly string[],
+  { rules, part }: Asked = {},
 ): Promise<void> => {
   await settle(page);
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
-  const only = rules ? { runOnly: { type: 'rule', values: rules } } : {};
-  const options = { resultTypes: ['violations'], iframes: false, ...only };
+  const which = rules
+    ? `runOnly: { type: 'rule', values: ${JSON.stringify(rules)}.filter((id) => !(id in mild)) }`
+    : 'rules: mild';
   const found = (await page.evaluate(
-    `Promise.race([
+    `((mild) => Promise.race([
       new Promise((_, reject) => setTimeout(() => reject(new Error('axe does not end')), ${AXE_MS_MAX})),
-      axe.run(document, ${JSON.stringify(options)}),
-    ]).then(({ violations }) => violations)`,
+      axe.run(${part === undefined ? 'document' : JSON.stringify(part)},
+        { resultTypes: ['violations'], iframes: false, ${which} }),
+    ]))(${MILD}).then(({ violations }) => violations)`,
   )) as Violation[];
   const grave = found
     .filter(({ impact }) => GRAVE.includes(impact))

@@ -42,12 +42,23 @@ const visitorOf = async (who: Who): Promise<Visitor> => {
   return visitor;
 };
 
+/** The router's own way to another page, by one that there is not: what is there afterwards is of the page alone. */
+const goOn = async (page: Page, path: string): Promise<void> => {
+  const go = (to: string) => page.evaluate(`history.pushState({}, '', ${JSON.stringify(to)})`);
+  const nowhere = page.getByRole('heading', { level: 1, name: 'There is no such page' });
+  await go('/console/there/is/nothing');
+  await nowhere.waitFor();
+  await go(path);
+  await nowhere.waitFor({ state: 'detached' });
+};
+
+/** Who is in the Console goes on in it, as people do; whoever is outside loads each page. */
 const open = async (path: string, { as }: PageCase): Promise<Visitor> => {
+  const isInside = visitors.has('administrator') && as === undefined;
   const visitor = await visitorOf(as ?? 'administrator');
   visitor.complaints.length = 0;
-  await visitor.page.setViewportSize({ width: 1280, height: 800 });
-  await visitor.page.emulateMedia({ colorScheme: 'light' });
-  await visitor.page.goto(`${api.url}/console${path}`);
+  if (isInside) await goOn(visitor.page, `/console${path}`);
+  else await visitor.page.goto(`${api.url}/console${path}`);
   return visitor;
 };
 

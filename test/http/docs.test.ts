@@ -284,7 +284,7 @@ describe('the page in a browser', () => {
     await page.evaluate(
       `document.querySelectorAll('details').forEach((one) => one.setAttribute('open', ''))`,
     );
-    await expectAccessible(page, '/docs', RULES);
+    await expectAccessible(page, '/docs', { rules: RULES });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
   });
 
