@@ -69,7 +69,7 @@ export const leadToDocs: Middleware = (ctx, next) => {
 
 type Document = ReturnType<typeof makeDocument>;
 let described: { document: Document; description: Asset } | undefined;
-const rendered = new Map<string, string>();
+const rendered = new Map<string, Promise<string>>();
 
 /** The document and what is sent of it: it says the same in every door of a process, which makes it once. */
 const describeEndpoints = () => {
@@ -80,21 +80,27 @@ const describeEndpoints = () => {
 };
 
 /** The page with an installation's limits, made once for all doors that have the same. */
-const renderOnce = (document: Document, limits: readonly Limit[]): string => {
+const renderOnce = (limits: readonly Limit[]): Promise<string> => {
   const what = JSON.stringify(limits);
-  const page = rendered.get(what) ?? renderPage(document, limits, STYLE);
+  const known = rendered.get(what);
+  if (known) return known;
+  const page = renderPage(describeEndpoints().document, limits, STYLE);
   rendered.set(what, page);
+  // Whoever asks again has it tried again.
+  page.catch(() => rendered.delete(what));
   return page;
 };
 
-/** `/v1/openapi.json` and the page that says the same to people. Both are made here, once. */
+/**
+ * `/v1/openapi.json` and the page that says the same to people. Each is made once, when it is first asked for: most
+ * processes never are, and would be ready much later.
+ */
 export const mountDocs = (router: Router, doorLimits: readonly Limit[]): void => {
-  const { document, description } = describeEndpoints();
   const limits = [...sections.flatMap((section) => section.limits ?? []), ...doorLimits];
-  const page = renderOnce(document, limits);
   const pages = new Map<string, Asset>();
 
-  const pageFor = (baseUrl: string): Asset => {
+  const pageFor = async (baseUrl: string): Promise<Asset> => {
+    const page = await renderOnce(limits);
     const made = pages.get(baseUrl) ?? toAsset(page.replaceAll(BASE_URL, baseUrl));
     if (pages.size >= PAGES_KEPT_MAX) pages.clear();
     pages.set(baseUrl, made);
@@ -103,12 +109,12 @@ export const mountDocs = (router: Router, doorLimits: readonly Limit[]): void =>
 
   router.get('/v1/openapi.json', (ctx) => {
     ctx.type = 'application/json; charset=utf-8';
-    send(ctx, description);
+    send(ctx, describeEndpoints().description);
   });
-  router.get('/docs', (ctx) => {
+  router.get('/docs', async (ctx) => {
     ctx.type = 'text/html; charset=utf-8';
     ctx.set('Content-Security-Policy', DOCS_POLICY);
     ctx.set('Referrer-Policy', 'no-referrer');
-    send(ctx, pageFor(baseUrlOf(ctx)));
+    send(ctx, await pageFor(baseUrlOf(ctx)));
   });
 };

@@ -1,3 +1,4 @@
+import { setImmediate as others } from 'node:timers/promises';
 import { Liquid } from 'liquidjs';
 import type { oas31 } from 'zod-openapi';
 import { refusals } from '../base/refusal.ts';
@@ -99,27 +100,6 @@ const toParts = (text: string) => {
   return { lead, sections };
 };
 
-const toTag = (page: Page, { name, description }: oas31.TagObject) => ({
-  id: name.toLowerCase(),
-  name,
-  about: description ?? '',
-  endpoints: listEndpoints(page.document)
-    // What browsers ask by themselves is nothing to read about.
-    .filter(({ method, operation }) => method !== 'OPTIONS' && operation.tags?.includes(name))
-    .map((endpoint) => toEndpoint(page, endpoint)),
-});
-
-const toScheme = ([id, scheme]: [string, oas31.SecuritySchemeObject]) => ({
-  id,
-  how:
-    scheme.type === 'apiKey'
-      ? { header: `${scheme.name}: <token>`, query: `?${scheme.name}=<token>` }[scheme.in ?? '']
-      : scheme.scheme === 'basic'
-        ? 'Authorization: Basic <base64 of user:token>'
-        : `Authorization: Bearer ${scheme.bearerFormat ?? ''}`,
-  description: scheme.description,
-});
-
 const liquid = new Liquid({
   root: import.meta.dirname,
   extname: '.liquid',
@@ -132,11 +112,52 @@ const liquid = new Liquid({
 });
 liquid.registerFilter('prose', { handler: toHtml, raw: true });
 
+/**
+ * An article of the page. Between two of them others have their turn: to make the page takes half a second, and
+ * whoever asks for it first keeps nobody waiting.
+ */
+const toArticle = async <T extends object>(
+  name: 'docs_endpoint' | 'docs_named_type',
+  make: () => T,
+): Promise<T & { article: string }> => {
+  await others();
+  const shown = make();
+  return { ...shown, article: liquid.renderFileSync(name, shown) as string };
+};
+
+const toTag = async (page: Page, { name, description }: oas31.TagObject) => {
+  const endpoints = [];
+  for (const endpoint of listEndpoints(page.document)) {
+    // What browsers ask by themselves is nothing to read about.
+    if (endpoint.method === 'OPTIONS' || !endpoint.operation.tags?.includes(name)) continue;
+    endpoints.push(await toArticle('docs_endpoint', () => toEndpoint(page, endpoint)));
+  }
+  return { id: name.toLowerCase(), name, about: description ?? '', endpoints };
+};
+
+const toScheme = ([id, scheme]: [string, oas31.SecuritySchemeObject]) => ({
+  id,
+  how:
+    scheme.type === 'apiKey'
+      ? { header: `${scheme.name}: <token>`, query: `?${scheme.name}=<token>` }[scheme.in ?? '']
+      : scheme.scheme === 'basic'
+        ? 'Authorization: Basic <base64 of user:token>'
+        : `Authorization: Bearer ${scheme.bearerFormat ?? ''}`,
+  description: scheme.description,
+});
+
 /** The page that says what a document says. `style` is put into it as it is. */
-export const renderPage = (document: Document, limits: readonly Limit[], style: string): string => {
+export const renderPage = async (
+  document: Document,
+  limits: readonly Limit[],
+  style: string,
+): Promise<string> => {
   const { components = {}, info, tags = [] } = document;
   const page: Page = { document, told: new Set(), common: findCommon(document) };
-  const shownTags = tags.map((tag) => toTag(page, tag));
+  const shownTags = [];
+  for (const tag of tags) shownTags.push(await toTag(page, tag));
+  const types = [];
+  for (const type of listTypes(page)) types.push(await toArticle('docs_named_type', () => type));
   const html = liquid.renderFileSync('docs', {
     title: info.title,
     about: toParts(info.description ?? ''),
@@ -147,7 +168,7 @@ export const renderPage = (document: Document, limits: readonly Limit[], style: 
       toMember(document, parameter as oas31.ParameterObject),
     ),
     tags: shownTags,
-    types: listTypes(page),
+    types,
     errors: toErrors(document),
     common: [...page.common],
     limits: limits.map((limit) => ({ ...limit, amount: toAmount(limit) })),

@@ -10,7 +10,7 @@ import { makeDocument } from '../../src/http/openapi.ts';
 
 const document = makeDocument();
 const style = readFileSync(new URL('../../src/http/docs.css', import.meta.url), 'utf8');
-const page = renderPage(document, [], style);
+const page = await renderPage(document, [], style);
 const schemas = document.components?.schemas ?? {};
 /** What the page calls what is named; null stands for any JSON. */
 const shown = Object.keys(schemas).map((name) => [name, shownName(document, name)] as const);
