@@ -1,14 +1,12 @@
-import { Liquid } from 'liquidjs';
+import type { Liquid } from 'liquidjs';
 import type { Scope } from '../base/db.ts';
 import { findTemplate } from './queries.ts';
-
-const liquid = new Liquid();
 
 /** Asks whether there is an event, or says what stands for it where there is none. */
 const ASKED = /\{%-?\s*(?:if|elsif|unless|case)\b[^%]*\bevent\b/;
 const DEFAULTED = /\{\{-?\s*event\b[^{}|]*\|\s*default\b[^{}]*\}\}/g;
 
-const listIn = (source: string): string[] => {
+const listIn = (liquid: Liquid, source: string): string[] => {
   if (ASKED.test(source)) return [];
   const parsed = liquid.parse(source.replaceAll(DEFAULTED, ''));
   return liquid
@@ -28,6 +26,10 @@ export const listEventVariables = async (
 ): Promise<string[]> => {
   const template = await findTemplate(scope, templateId, version);
   if (!template) return [];
+  // Workers, which never ask, do not load it.
+  const { Liquid } = await import('liquidjs');
+  const liquid = new Liquid();
   const { subject, html, text, preheader } = template;
-  return [...new Set([subject, html, text ?? '', preheader ?? ''].flatMap(listIn))];
+  const parts = [subject, html, text ?? '', preheader ?? ''];
+  return [...new Set(parts.flatMap((part) => listIn(liquid, part)))];
 };

@@ -1,17 +1,11 @@
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
 import { missingVariable } from './faults.ts';
+import { TEMPLATE_CHARS_MAX } from './limits.ts';
 import { findUnknown, listMentioned, nameOf } from './mentions.ts';
 import type { RenderedVariable } from './mentions.ts';
 import { compileMjml } from './mjml.ts';
-import {
-  inPart,
-  parsePart,
-  PartFailed,
-  renderDraft,
-  renderPart,
-  TEMPLATE_CHARS_MAX,
-} from './render.ts';
+import { inPart, parsePart, PartFailed, renderDraft, renderPart } from './render.ts';
 import type { RenderedDraft, Source } from './render.ts';
 import { makeSample, SAMPLE_URL, withRest } from './sample.ts';
 import type { Sample } from './variables.ts';

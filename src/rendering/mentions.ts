@@ -1,5 +1,6 @@
 import type { Template } from 'liquidjs';
 import { analyzeSync } from 'liquidjs';
+import { LEVELS_MAX } from './limits.ts';
 
 /** A variable of a template: `profile.address.city` is `profile` and the way `address`, `city`. */
 export type RenderedVariable = {
@@ -8,9 +9,6 @@ export type RenderedVariable = {
   line: number;
   column: number;
 };
-
-/** How deep anything is that a template may mention: `profile.address.city` has two levels. */
-export const LEVELS_MAX = 10;
 
 const ROOTS = ['profile', 'event', 'run', 'project', 'unsubscribe_url'];
 

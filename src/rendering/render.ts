@@ -1,17 +1,18 @@
 import { Liquid } from 'liquidjs';
 import { hasLineBreak, isStorable } from '../base/text.ts';
 import { toReason } from './faults.ts';
+import {
+  PREHEADER_CHARS_MAX,
+  RENDERED_CHARS_MAX,
+  SUBJECT_CHARS_MAX,
+  TEMPLATE_CHARS_MAX,
+} from './limits.ts';
 import { toTextPart } from './text_part.ts';
 import type { Variables } from './variables.ts';
 
-export const TEMPLATE_CHARS_MAX = 256 * 1024;
 /** How much a template may make, in liquidjs's own units, and how many milliseconds it may take. */
 const TEMPLATE_MEMORY_MAX = 1_000_000;
-export const RENDER_TIME_MAX_MS = 1_000;
-export const RENDERED_CHARS_MAX = 512 * 1024;
-export const SUBJECT_CHARS_MAX = 998;
-
-export const PREHEADER_CHARS_MAX = 250;
+const RENDER_TIME_MAX_MS = 1_000;
 
 export type Rendered = { subject: string; html: string; text: string };
 

@@ -5,17 +5,16 @@ import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
 import { examineApart } from './apart.ts';
-import { examine } from './examine.ts';
 import type { Examined, Written } from './examine.ts';
+import { TEMPLATE_CHARS_MAX } from './limits.ts';
 import { findLatestVersion, findTemplate } from './queries.ts';
 import type { Template } from './queries.ts';
 import { keepTemplate, keepVersion } from './records.ts';
 import type { Examination } from './records.ts';
-import { render, TEMPLATE_CHARS_MAX } from './render.ts';
 import type { TemplateText } from './template_text.ts';
 import type { Warning } from './warnings.ts';
 
-export { findLatestVersion, findTemplate, render };
+export { findLatestVersion, findTemplate };
 export { findHead, findHeadsByName, findVersion, listHeads } from './queries.ts';
 export type { Head, Version } from './queries.ts';
 export type { Template };
@@ -83,9 +82,10 @@ export const examineTemplate = async (
   return accept(given.name, written, await examineApart(deps, projectId, written));
 };
 
-/** The same in this thread, for an operator's own templates. */
+/** The same in this thread, for an operator's own templates. The service never does it, and loads nothing for it. */
 const examineHere = async (given: TemplateText): Promise<Accepted> => {
   checkParts(given);
+  const { examine } = await import('./examine.ts');
   const written = toWritten(given);
   return accept(given.name, written, await examine(written));
 };

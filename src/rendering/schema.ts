@@ -4,12 +4,12 @@ import type { Limit } from '../base/route.ts';
 import { isStorable, isStorableJson } from '../base/text.ts';
 import { EXAMINE_MS_MAX, MAIL_MS_MAX } from './apart.ts';
 import {
+  LEVELS_MAX,
   PREHEADER_CHARS_MAX,
   RENDERED_CHARS_MAX,
   SUBJECT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
-} from './render.ts';
-import { LEVELS_MAX } from './mentions.ts';
+} from './limits.ts';
 import { SampleRow } from './queries.ts';
 import type { TemplateText } from './template_text.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import type { MailAbout } from '../../src/delivery/mail_headers.ts';
 import { buildMessage, LINE_BYTES_MAX, Unbuildable } from '../../src/delivery/message.ts';
-import { SUBJECT_CHARS_MAX } from '../../src/rendering/render.ts';
+import { SUBJECT_CHARS_MAX } from '../../src/rendering/limits.ts';
 
 const sendId = newId();
 const url = `https://mail.shop.example/u/${'t'.repeat(130)}`;

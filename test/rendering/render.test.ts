@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { isStorable } from '../../src/base/text.ts';
 import {
-  render,
   PREHEADER_CHARS_MAX,
   RENDERED_CHARS_MAX,
   SUBJECT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
-} from '../../src/rendering/render.ts';
+} from '../../src/rendering/limits.ts';
+import { render } from '../../src/rendering/render.ts';
 import type { RenderOutcome } from '../../src/rendering/render.ts';
 import type { Variables } from '../../src/rendering/variables.ts';
 

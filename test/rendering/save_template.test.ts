@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { TEMPLATE_CHARS_MAX } from '../../src/rendering/render.ts';
-import { findTemplate, render, saveTemplate } from '../../src/rendering/rendering.ts';
+import { TEMPLATE_CHARS_MAX } from '../../src/rendering/limits.ts';
+import { render } from '../../src/rendering/render.ts';
+import { findTemplate, saveTemplate } from '../../src/rendering/rendering.ts';
 import type { TemplateText } from '../../src/rendering/rendering.ts';
 import { refusalOf } from '../support/refusal_of.ts';
 import { testDatabase } from '../support/database.ts';
