@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeSettings, readConfig } from './config.ts';
 import type { Config } from './config.ts';
@@ -44,6 +45,8 @@ const start = async (deps: Deps, stop: (why: string, exitCode: number) => void):
   deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');
   // Whoever started us with a channel is told, whatever the log level.
   process.send?.({ ready: { port: api.port } });
+  // Where Node keeps what it compiled it does so at the end: of who is killed the next one would have nothing.
+  flushCompileCache();
   return async ({ isAsked, hurry }) => {
     readiness.isDraining = true;
     // Whoever asks /readyz now and then sends requests until it has asked again: they are answered.
