@@ -16,13 +16,12 @@ describe.concurrent.each(['after_erase_step', 'before_erase_done'])(
 
     test('leaves an erase that another worker ends', { timeout: TEST_TIMEOUT_MS }, async () => {
       const { project_id: projectId } = world.project;
-      const first = await world.start('worker');
+      const doomed = await world.start('worker', { TEST_FAILPOINT: failpoint });
       await world.signUp('ann', 'bob');
       await until('both are mailed', async () => {
         const sends = [...(await world.sendsTo('ann')), ...(await world.sendsTo('bob'))];
         return sends.filter(({ status }) => status === 'accepted').length === 2;
       });
-      await first.stop();
       const [ann] = await inProject(world.deps, projectId, (scope) =>
         listProfiles(scope, { by: 'external', value: 'ann' }),
       );
@@ -36,7 +35,6 @@ describe.concurrent.each(['after_erase_step', 'before_erase_done'])(
 
       // Nobody is hinted at: the sweeper finds what is pending.
       const erasureId = await askToErase(world, projectId, ann?.id ?? '');
-      const doomed = await world.start('worker', { TEST_FAILPOINT: failpoint });
       await until('the worker is killed', () => doomed.child.signalCode === 'SIGKILL');
       const statusOf = async () => {
         const { rows } = await world.owner.query<{ status: string }>(

@@ -1,5 +1,5 @@
 // `/metrics`: what a process measures of itself, told to whoever may ask, and nothing of anybody.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { HINTS_WAITING_MAX } from '../../src/base/hints.ts';
 import { TRACKED_PER_LANE_MAX } from '../../src/delivery/turn.ts';
 import { TURNS_MAX } from '../../src/delivery/turns.ts';
@@ -16,6 +16,17 @@ const TOKEN = 'a-token-for-metrics';
 
 const ask = (service: Service, headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${service.port}/metrics`, { headers });
+
+/** What there is of each queue in memory once a mail was sent: how much of it may wait. */
+const QUEUES = {
+  events: QUEUED_EVENTS_MAX,
+  event_bytes: QUEUED_BYTES_MAX,
+  hints: HINTS_WAITING_MAX,
+  mails_to_render: 100,
+  hand_offs: TURNS_MAX * LINKS_PER_PROVIDER_MAX,
+  sends: TURNS_MAX * 150,
+  outcomes: TURNS_MAX * LINKS_PER_PROVIDER_MAX * TRACKED_PER_LANE_MAX,
+};
 
 /** The value of one line of an answer. */
 const valueOf = (text: string, series: string): number | undefined => {
@@ -36,7 +47,7 @@ const post = async (service: Service, person: string) => {
 };
 
 test(
-  'it counts events, requests, jobs and hand-offs, and says how late work is',
+  'it counts events, requests, jobs and hand-offs, and says how late work is and what waits in memory',
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     const service = await world.start('all');
@@ -79,6 +90,14 @@ test(
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
     for (const secret of ['ann', addressOf('ann'), world.project.project_id])
       expect(text).not.toContain(secret);
+
+    // What waits in memory, and how much may.
+    for (const [queue, max] of Object.entries(QUEUES)) {
+      const size = `trunkline_memory_queue_size{queue="${queue}"}`;
+      expect([queue, valueOf(text, size)]).toEqual([queue, expect.any(Number)]);
+      const bound = valueOf(text, `trunkline_memory_queue_size_max{queue="${queue}"}`);
+      expect([queue, bound]).toEqual([queue, max]);
+    }
     await service.stop();
   },
 );
@@ -95,10 +114,18 @@ test('the leading worker says when sending is held', { timeout: TEST_TIMEOUT_MS 
 });
 
 test(
-  'an api says how late work is, and that nobody works at it, when no worker is left',
+  'an api says to this machine, and nobody through a proxy, how late work is, and that no worker is left',
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     const api = await world.start('api');
+    expect((await ask(api)).status).toBe(200);
+    for (const name of ['x-forwarded-for', 'forwarded']) {
+      const answer = await ask(api, { [name]: 'for=192.0.2.1' });
+      expect([name, answer.status]).toEqual([name, 401]);
+      expect(await answer.json()).toMatchObject({
+        detail: expect.stringContaining('METRICS_TOKEN'),
+      });
+    }
     const tells = (what: string, isSo: (text: string) => boolean) =>
       until(what, async () => isSo(await (await ask(api)).text()));
     const alive = (text: string) => valueOf(text, 'trunkline_workers{state="alive"}');
@@ -135,50 +162,12 @@ test(
   },
 );
 
-test('it says what waits in memory, and how much may', { timeout: TEST_TIMEOUT_MS }, async () => {
-  const service = await world.start('all');
-  await post(service, 'cid');
-  await until('cid is mailed', async () => (await world.sendsTo('cid'))[0]?.status === 'accepted');
-  const text = await (await ask(service)).text();
-  const bounds = {
-    events: QUEUED_EVENTS_MAX,
-    event_bytes: QUEUED_BYTES_MAX,
-    hints: HINTS_WAITING_MAX,
-    mails_to_render: 100,
-    hand_offs: TURNS_MAX * LINKS_PER_PROVIDER_MAX,
-    sends: TURNS_MAX * 150,
-    outcomes: TURNS_MAX * LINKS_PER_PROVIDER_MAX * TRACKED_PER_LANE_MAX,
-  };
-  for (const [queue, max] of Object.entries(bounds)) {
-    const size = `trunkline_memory_queue_size{queue="${queue}"}`;
-    expect([queue, valueOf(text, size)]).toEqual([queue, expect.any(Number)]);
-    const bound = valueOf(text, `trunkline_memory_queue_size_max{queue="${queue}"}`);
-    expect([queue, bound]).toEqual([queue, max]);
-  }
+test('with METRICS_TOKEN whoever sends it may read it, and nobody else', async () => {
+  const service = await world.start('api', { METRICS_TOKEN: TOKEN });
+  const withToken = (token: string) => ask(service, { authorization: `Bearer ${token}` });
+  expect((await withToken(TOKEN)).status).toBe(200);
+  for (const token of ['', `${TOKEN}x`, TOKEN.slice(1), `x${TOKEN.slice(1)}`])
+    expect((await withToken(token)).status).toBe(401);
+  expect((await ask(service)).status).toBe(401);
   await service.stop();
-});
-
-describe('who may read it', () => {
-  test('without METRICS_TOKEN this machine may, and nobody through a proxy', async () => {
-    const service = await world.start('api');
-    expect((await ask(service)).status).toBe(200);
-    for (const name of ['x-forwarded-for', 'forwarded']) {
-      const answer = await ask(service, { [name]: 'for=192.0.2.1' });
-      expect([name, answer.status]).toEqual([name, 401]);
-      expect(await answer.json()).toMatchObject({
-        detail: expect.stringContaining('METRICS_TOKEN'),
-      });
-    }
-    await service.stop();
-  });
-
-  test('with METRICS_TOKEN whoever sends it may, and nobody else', async () => {
-    const service = await world.start('api', { METRICS_TOKEN: TOKEN });
-    const withToken = (token: string) => ask(service, { authorization: `Bearer ${token}` });
-    expect((await withToken(TOKEN)).status).toBe(200);
-    for (const token of ['', `${TOKEN}x`, TOKEN.slice(1), `x${TOKEN.slice(1)}`])
-      expect((await withToken(token)).status).toBe(401);
-    expect((await ask(service)).status).toBe(401);
-    await service.stop();
-  });
 });

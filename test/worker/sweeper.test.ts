@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { HAND_OFF_DEADLINE_MS } from '../../src/delivery/delivery.ts';
 import { toRow } from '../../src/ingest/events.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
+import type { Service } from '../../src/runtime/start_service.ts';
 import { until } from '../support/until.ts';
 import { addressOf, signUpOf, testWorld } from '../support/world.ts';
 
@@ -13,51 +14,56 @@ const world = testWorld();
 const statusOf = async (person: string): Promise<string | undefined> =>
   (await world.sendsTo(person)).at(-1)?.status;
 
-test(
-  'events whose wake-up was lost are processed all the same',
-  { timeout: TEST_TIMEOUT_MS },
-  async () => {
-    const { project_id } = world.project;
-    const row = toRow(
-      signUpOf('forgotten'),
-      { projectId: project_id, kind: 'server' },
-      world.deps.keys,
-    );
-    await acceptEvents(world.deps.db, project_id, newId(), [row]);
-
-    const worker = await world.start('worker');
-    await until('the person is mailed', async () => (await statusOf('forgotten')) === 'accepted');
+describe('beside a worker that runs', () => {
+  let worker: Service;
+  beforeAll(async () => {
+    worker = await world.start('worker');
+  });
+  afterAll(async () => {
     await worker.stop();
-  },
-);
+  });
 
-test(
-  'an event that could not be processed is processed once its cause is gone and its time has come',
-  { timeout: TEST_TIMEOUT_MS },
-  async () => {
-    await world.owner.query(
-      `alter table identity.identities add constraint no_poison check (value <> 'poison')`,
-    );
-    await world.signUp('poison', 'beside');
-    const worker = await world.start('worker');
-    await until(
-      'who came with it is mailed',
-      async () => (await statusOf('beside')) === 'accepted',
-    );
-    await until('it waits alone', async () => {
-      const { rows } = await world.owner.query<{ failure_count: number }>(
-        'select failure_count from ingest.pending',
+  test(
+    'events whose wake-up was lost are processed all the same',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      const { project_id } = world.project;
+      const row = toRow(
+        signUpOf('forgotten'),
+        { projectId: project_id, kind: 'server' },
+        world.deps.keys,
       );
-      return rows.length === 1 && (rows[0]?.failure_count ?? 0) > 0;
-    });
-    await world.owner.query('alter table identity.identities drop constraint no_poison');
-    await world.owner.query(
-      'update ingest.pending set retry_at = now() where retry_at is not null',
-    );
-    await until('it is mailed too', async () => (await statusOf('poison')) === 'accepted');
-    await worker.stop();
-  },
-);
+      await acceptEvents(world.deps.db, project_id, newId(), [row]);
+      await until('the person is mailed', async () => (await statusOf('forgotten')) === 'accepted');
+    },
+  );
+
+  test(
+    'an event that could not be processed is processed once its cause is gone and its time has come',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      await world.owner.query(
+        `alter table identity.identities add constraint no_poison check (value <> 'poison')`,
+      );
+      await world.signUp('poison', 'beside');
+      await until(
+        'who came with it is mailed',
+        async () => (await statusOf('beside')) === 'accepted',
+      );
+      await until('it waits alone', async () => {
+        const { rows } = await world.owner.query<{ failure_count: number }>(
+          'select failure_count from ingest.pending',
+        );
+        return rows.length === 1 && (rows[0]?.failure_count ?? 0) > 0;
+      });
+      await world.owner.query('alter table identity.identities drop constraint no_poison');
+      await world.owner.query(
+        'update ingest.pending set retry_at = now() where retry_at is not null',
+      );
+      await until('it is mailed too', async () => (await statusOf('poison')) === 'accepted');
+    },
+  );
+});
 
 test(
   'work whose wake-up failed again and again is not left for hours',
