@@ -1,5 +1,5 @@
 import type { DatabaseTransactionConnection } from 'slonik';
-import { sql } from '../base/db.ts';
+import { inSession, sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 
@@ -12,7 +12,7 @@ export const inSnapshot = <T>(
   projectId: string,
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> =>
-  db.connect(async (connection) => {
+  inSession(db, async (connection) => {
     await connection.query(sql.unsafe`begin isolation level repeatable read read only`);
     try {
       await connection.query(sql.unsafe`select base.use_project(${projectId})`);

@@ -7,6 +7,7 @@ import {
   sql,
   StatementTimeoutError,
   type DatabasePool,
+  type DatabasePoolConnection,
   type DatabaseTransactionConnection,
   type Interceptor,
   type QueryResultRow,
@@ -115,6 +116,60 @@ export const openDb = (
     typeParsers,
   });
 
+const ASKS = [
+  'any',
+  'anyFirst',
+  'exists',
+  'many',
+  'manyFirst',
+  'maybeOne',
+  'maybeOneFirst',
+  'one',
+  'oneFirst',
+  'query',
+  'record',
+  'stream',
+  'transaction',
+] as const satisfies readonly (keyof Tx)[];
+const isOver = (): Promise<never> => Promise.reject(new Error('This transaction is over.'));
+const OVER = Object.fromEntries(ASKS.map((name) => [name, isOver]));
+
+/** Work that can ask its transaction for nothing once it has ended: the session may be somebody else's by then. */
+const untilOver =
+  <T>(work: (tx: Tx) => Promise<T>) =>
+  async (tx: Tx): Promise<T> => {
+    try {
+      return await work(tx);
+    } finally {
+      Object.assign(tx, OVER);
+    }
+  };
+
+/**
+ * Lends a session, and takes it back from whoever is refused. The pool itself closes the session of whatever throws,
+ * and the next one, in which every function is compiled and planned anew, costs many times what a refusal does.
+ * What else throws may have left anything behind; so its session is closed.
+ */
+export const inSession = async <T>(
+  db: Db,
+  work: (session: DatabasePoolConnection) => Promise<T>,
+): Promise<T> => {
+  const outcome = await db.connect(async (session) => {
+    try {
+      return { kind: 'done' as const, value: await work(session) };
+    } catch (error) {
+      if (error instanceof Refusal) return { kind: 'refused' as const, error };
+      throw error;
+    }
+  });
+  if (outcome.kind === 'refused') throw outcome.error;
+  return outcome.value;
+};
+
+// A refusal is what comes out of a transaction only if that was rolled back: else the reason why not is.
+const inTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  inSession(db, (session) => session.transaction(untilOver(work)));
+
 /**
  * Runs work for one project in one transaction. It may run again after a deadlock, so it must be repeatable. What it
  * changes for a call that is audited is in the audit log with it.
@@ -124,7 +179,7 @@ export const inProject = <T>(
   projectId: string,
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> =>
-  db.transaction(async (tx) => {
+  inTransaction(db, async (tx) => {
     await tx.query(sql.unsafe`select base.use_project(${projectId})`);
     const answer = await work({ projectId, keys, tx });
     if (audit) await noteChange(tx, projectId, audit);
@@ -136,7 +191,7 @@ export const inInstallation = <T>(
   { db, audit }: { db: Db; audit?: Audit },
   work: (tx: DatabaseTransactionConnection) => Promise<T>,
 ): Promise<T> =>
-  db.transaction(async (tx) => {
+  inTransaction(db, async (tx) => {
     const answer = await work(tx);
     if (audit) await noteInstallationChange(tx, audit);
     return answer;
@@ -170,7 +225,8 @@ export const attempt = async <T>(
   { mayTimeOut = false } = {},
 ): Promise<{ kind: 'done'; value: T } | { kind: 'failed'; error: unknown }> => {
   try {
-    return { kind: 'done', value: await scope.tx.transaction((tx) => work({ ...scope, tx })) };
+    const value = await scope.tx.transaction(untilOver((tx) => work({ ...scope, tx })));
+    return { kind: 'done', value };
   } catch (error) {
     const isOwn = mayTimeOut && isTimeout(error);
     if (!isOwn && (isDatabaseDown(error) || isRestarting(error))) throw error;

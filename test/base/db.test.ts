@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { inProject, isDatabaseDown, openDb, sql } from '../../src/base/db.ts';
+import { inSnapshot } from '../../src/automations/snapshot.ts';
+import {
+  attempt,
+  inInstallation,
+  inProject,
+  isDatabaseDown,
+  openDb,
+  sql,
+} from '../../src/base/db.ts';
+import type { Scope, Tx } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
@@ -66,6 +75,54 @@ test('what fails inside a project leaves nothing behind', async () => {
     [projectId],
   );
   expect(rowCount).toBe(0);
+});
+
+const Session = z.object({ pid: z.int() });
+const session = sql.type(Session)`select pg_backend_pid() as pid`;
+
+test('who is refused gives the session back as it was; what fails otherwise ends it', async () => {
+  const db = await openDb(runtimeUrl(database.url, database.deps.keys), 1);
+  const deps = { ...database.deps, db };
+  const refuse = (): Promise<never> => Promise.reject(new Refusal('not_found'));
+  const known = sql.unsafe`do $$ begin raise exception 'not_found' using errcode = 'ZREFU'; end $$`;
+  const refusals = [
+    () => inProject(deps, newId(), refuse),
+    () => inProject(deps, newId(), ({ tx }) => tx.query(known)),
+    () => inProject(deps, newId(), (scope) => attempt(scope, refuse).then(refuse)),
+    () => inInstallation(deps, refuse),
+    () => inSnapshot(deps, newId(), refuse),
+  ];
+  const { pid } = await db.one(session);
+  for (const refused of refusals) {
+    expect(await errorOf(refused)).toBeInstanceOf(Refusal);
+    expect(await db.one(session)).toEqual({ pid });
+    const left = sql.unsafe`select where current_setting('trunkline.project_id', true) <> ''`;
+    expect((await db.query(left)).rowCount).toBe(0);
+  }
+  await errorOf(() => inProject(deps, newId(), () => Promise.reject(new Error('a bug'))));
+  expect(await db.one(session)).not.toEqual({ pid });
+  await db.end();
+});
+
+test('a transaction that is over asks nothing, also where its session is in another', async () => {
+  const db = await openDb(runtimeUrl(database.url, database.deps.keys), 1);
+  const deps = { ...database.deps, db };
+  const kept: Tx[] = [];
+  const keep = async ({ tx }: Pick<Scope, 'tx'>, error?: Error) => {
+    kept.push(tx);
+    if (error) throw error;
+  };
+  await inProject(deps, newId(), keep);
+  await errorOf(() => inProject(deps, newId(), (scope) => keep(scope, new Refusal('not_found'))));
+  await inProject(deps, newId(), (scope) => attempt(scope, keep));
+  await inProject(deps, newId(), async (scope) => {
+    for (const old of kept) await expect(old.one(session)).rejects.toThrow('is over');
+    await attempt(scope, async () => {
+      for (const old of kept) await expect(old.one(session)).rejects.toThrow('is over');
+    });
+  });
+  expect(kept).toHaveLength(3);
+  await db.end();
 });
 
 test('a deadlock is not an error: whoever loses it runs again', async () => {

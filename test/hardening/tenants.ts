@@ -18,6 +18,7 @@ export const tenants: Area = {
         'base/db.test.ts': [
           'a project sees its own rows and no others, in any table',
           'outside a project there are no rows, also on a connection that was in one',
+          'a transaction that is over asks nothing, also where its session is in another',
         ],
         'statements.test.ts': [
           'every statement of the service keeps to one project and to what a sharded Postgres can run',
