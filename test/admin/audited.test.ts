@@ -4,7 +4,7 @@ import { newId } from '../../src/base/ids.ts';
 import { listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
-import { makeShownProject, shownRelay, toShown } from '../http/as_shown.ts';
+import { makeShownProject, shownProjects, shownRelay, toShown } from '../http/as_shown.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -20,16 +20,18 @@ shownRelay(database);
 const api = testApi(database);
 const admin = testAdmin(database, api);
 const endpoints = listEndpoints(makeDocument());
+const findShownProject = shownProjects(database, api);
 
 /** The endpoint that does the same for a server key, where a procedure is like one. */
 const endpointOf = (like: string | undefined): Endpoint | undefined =>
   endpoints.find(({ method, path }) => `${method} ${path}` === like);
 
 /** A project in which that endpoint's example finds what it names, and the body of the example. */
-const makeProjectFor = async (like: string | undefined): Promise<Given> => {
+const makeProjectFor = async (like: string | undefined, isChanged: boolean): Promise<Given> => {
   const endpoint = endpointOf(like);
   if (like !== undefined && !endpoint) throw new Error(`there is no ${like}`);
-  await makeShownProject(database, api, endpoint);
+  if (isChanged) await makeShownProject(database, api, endpoint);
+  else await findShownProject(endpoint);
   const shown = endpoint && toShown(endpoint, api.project).call.body;
   return {
     database,
@@ -82,13 +84,12 @@ test('every change says how it is made here, or that it is none', () => {
 });
 
 describe.each(Object.entries(changes))('%s', (name, change) => {
-  let given: Given;
   beforeEach(async () => {
-    given = await makeProjectFor(change.like);
     boss.cookie = await cookieFor(database, boss.personId);
   });
 
   test('one entry says who did it, on what, by which request', async () => {
+    const given = await makeProjectFor(change.like, change.in === 'project');
     const { projectId } = given;
     await cookieFor(database, boss.personId);
     const input = await change.input(given);
@@ -109,7 +110,7 @@ describe.each(Object.entries(changes))('%s', (name, change) => {
   });
 
   test('refused, it leaves no entry', async () => {
-    const projectId = api.project.project_id;
+    const { projectId } = await makeProjectFor(change.like, false);
     const before = await entries();
     const viewer = await makePerson(database, { projectId, role: 'viewer' });
     const input = { projectId, accessRequestId: newId(), invitationId: newId(), token: 'x' };
@@ -128,7 +129,7 @@ describe.each(Object.entries(changes))('%s', (name, change) => {
 
 describe.each(Object.entries(readings))('%s', (name, { like, input: inputOf }) => {
   test('changes nothing, and leaves no entry', async () => {
-    const given = await makeProjectFor(like);
+    const given = await makeProjectFor(like, false);
     const { projectId } = given;
     const viewer = await makePerson(database, { projectId, role: 'viewer' });
     const input = { projectId, ...(await inputOf(given)) };

@@ -4,7 +4,7 @@ import { listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import { newId } from '../../src/base/ids.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { makeShownProject, SHOWN_ID, shownRelay, toShown } from '../http/as_shown.ts';
+import { SHOWN_ID, shownProjects, shownRelay, toShown } from '../http/as_shown.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -20,16 +20,17 @@ shownRelay(database);
 const api = testApi(database);
 const admin = testAdmin(database, api);
 const endpoints = listEndpoints(makeDocument());
+const findShownProject = shownProjects(database, api);
 
 let boss: Somebody;
 beforeAll(async () => {
   boss = await makePerson(database, { isAdmin: true });
 });
 
-/** The project that is not theirs, with everything in it that the documents' examples name. */
-const makeForeign = async (like: string | undefined): Promise<Given> => {
+/** A project that is not theirs, with all that the documents' examples name: nothing of it changes here. */
+const findForeign = async (like: string | undefined): Promise<Given> => {
   const endpoint = endpoints.find(({ method, path }) => `${method} ${path}` === like);
-  await makeShownProject(database, api, endpoint);
+  await findShownProject(endpoint);
   const body = endpoint && toShown(endpoint, api.project).call.body;
   return {
     database,
@@ -71,7 +72,7 @@ const ofProjects = procedures.filter(
 describe.each(ofProjects)('$name', ({ name, type }) => {
   test('answers about another project’s as about nothing, and changes nothing there', async () => {
     const tried = changes[name] ?? readings[name];
-    const foreign = await makeForeign(tried?.like);
+    const foreign = await findForeign(tried?.like);
     const input = tried ? await tried.input(foreign) : await named(foreign);
     const own = await createProject(database.deps, 'own');
     const projectId = own.project_id;

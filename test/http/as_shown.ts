@@ -101,15 +101,29 @@ const STANDS: Record<string, string> = {
   resume: 'paused',
 };
 
+/** What an endpoint has to find, and how that stands, so that it does what its example shows. */
+const needsOf = ({ path }: Partial<Endpoint> = {}) => {
+  const [, , room, , verb = ''] = path?.split('/') ?? [];
+  return {
+    // They take as long as everything else, and what has nothing to do with segments does without.
+    hasSegments: path === undefined || /segment|automation|start/.test(path),
+    isSegmentStatic: path?.endsWith('/imports') ?? false,
+    automation: room === 'automations' ? (STANDS[verb] ?? 'draft') : 'draft',
+    isByHand: verb === 'runs' || verb === 'segment-starts',
+    isMoved: verb === 'move',
+    run: { move: 'active', retry: 'failed' }[verb],
+    isTemplateArchived: path?.endsWith('/templates/{id}/restore') ?? false,
+    isSendQueued: !path?.endsWith('/resolve'),
+  };
+};
+type Needs = ReturnType<typeof needsOf>;
+
 /** The automation of the examples, and the template that it sends. */
 const keepShownAutomation = async (
   { owner }: TestDatabase,
   projectId: string,
-  one?: Endpoint,
+  { automation: status, isByHand, isMoved, run }: Needs,
 ): Promise<void> => {
-  const [, , , , verb = ''] = one?.path.split('/') ?? [];
-  const status = one?.path.startsWith('/v1/automations') ? (STANDS[verb] ?? 'draft') : 'draft';
-  const isByHand = verb === 'runs' || verb === 'segment-starts';
   const trigger = isByHand ? { kind: 'manual' } : DEFINITION_SHOWN.trigger;
   const definition = JSON.stringify({ ...DEFINITION_SHOWN, trigger });
   const version = `insert into automations.versions values ($1, $2, $3, $4, now())`;
@@ -119,8 +133,7 @@ const keepShownAutomation = async (
     [projectId, SHOWN_ID],
   );
   await owner.query(version, [projectId, SHOWN_ID, 1, definition]);
-  if (verb === 'move') await owner.query(version, [projectId, SHOWN_ID, 2, definition]);
-  const run = { move: 'active', retry: 'failed' }[verb];
+  if (isMoved) await owner.query(version, [projectId, SHOWN_ID, 2, definition]);
   if (run !== undefined)
     await owner.query(
       `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status,
@@ -131,7 +144,7 @@ const keepShownAutomation = async (
   await owner.query(
     `update automations.automations set status = $2, active_version = case when $2 = 'draft' then null else $3::int end
      where project_id = $1`,
-    [projectId, status, verb === 'move' ? 2 : 1],
+    [projectId, status, isMoved ? 2 : 1],
   );
 };
 
@@ -167,6 +180,7 @@ export const makeShownProject = async (
   api: TestApi,
   one?: Endpoint,
 ): Promise<void> => {
+  const needs = needsOf(one);
   api.project = await createProject(database.deps, 'shown');
   const { project_id, server_key: key } = api.project;
   const post = (path: string, body: object) => api.call('POST', path, { key, body });
@@ -180,22 +194,17 @@ export const makeShownProject = async (
   await post('/v1/identify', { ...ann, traits });
   await api.processEvents();
   await post('/v1/identify/alias', { ...ann, anonymous_id: 'device-7' });
-  // It takes as long as everything else, and what has nothing to do with segments does without.
-  if (!one || /segment|automation|start/.test(one.path))
-    await makeShownSegment(database, project_id, one?.path.endsWith('/imports'));
+  if (needs.hasSegments) await makeShownSegment(database, project_id, needs.isSegmentStatic);
   await database.owner.query('update identity.links set link_id = $1 where project_id = $2', [
     SHOWN_ID,
     project_id,
   ]);
   await keepShownProvider(database, project_id);
-  await keepShownAutomation(database, project_id, one);
-  if (one?.path.endsWith('/templates/{id}/restore'))
-    await database.owner.query(
-      'update rendering.heads set archived_at = now() where project_id = $1',
-      [project_id],
-    );
+  await keepShownAutomation(database, project_id, needs);
+  const archive = 'update rendering.heads set archived_at = now() where project_id = $1';
+  if (needs.isTemplateArchived) await database.owner.query(archive, [project_id]);
   await keepShownCalls(database, project_id);
-  await planShownSend(database, project_id, !one?.path.endsWith('/resolve'));
+  await planShownSend(database, project_id, needs.isSendQueued);
   const list = { addresses: [{ email: SHOWN_EMAIL }] };
   await api.call('POST', '/v1/suppression-imports', { key, body: list });
   await database.owner.query(
@@ -217,6 +226,17 @@ export const makeShownProject = async (
      values ($1, $2, $2, 'pending', 'server_key', now())`,
     [project_id, SHOWN_ID],
   );
+};
+
+/** The same for whoever changes nothing there: one project for all endpoints that have to find the same. */
+export const shownProjects = (database: TestDatabase, api: TestApi) => {
+  const made = new Map<string, Project>();
+  return async (one?: Endpoint): Promise<void> => {
+    const needs = JSON.stringify(needsOf(one));
+    if (!made.has(needs)) await makeShownProject(database, api, one);
+    api.project = made.get(needs) ?? api.project;
+    made.set(needs, api.project);
+  };
 };
 
 export const callAsShown = (

@@ -10,12 +10,20 @@ import { createProject } from '../../src/projects/projects.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { readRows } from '../support/rows.ts';
-import { callAsShown, makeShownProject, SHOWN_ID, shownRelay, toShown } from './as_shown.ts';
+import {
+  callAsShown,
+  makeShownProject,
+  SHOWN_ID,
+  shownProjects,
+  shownRelay,
+  toShown,
+} from './as_shown.ts';
 
 const database = testDatabase();
 shownRelay(database);
 const api = testApi(database);
 const document = makeDocument();
+const findShownProject = shownProjects(database, api);
 
 const endpoints = listEndpoints(document).filter(({ operation }) => operation.security?.length);
 const named = (those: readonly Endpoint[]) =>
@@ -104,7 +112,7 @@ describe.each(named(changing))('%s', (_name, one) => {
 
 describe.each(named(others))('%s', (_name, one) => {
   test('leaves no entry', async () => {
-    await makeShownProject(database, api, one);
+    await findShownProject(one);
     const before = await read();
     await callAsShown(one, api);
     expect(await read()).toEqual(before);
@@ -118,7 +126,7 @@ const naming = endpoints.filter(
 
 describe.each(named(naming))('%s', (_name, one) => {
   test('answers the key of another project as if there were nothing, and changes nothing there', async () => {
-    await makeShownProject(database, api, one);
+    await findShownProject(one);
     const stranger = await createProject(database.deps, 'stranger');
     const { path, call } = toShown(one, { ...stranger, project_id: api.project.project_id });
     const before = await readRows(database, api.project.project_id);
