@@ -2,6 +2,7 @@
 // is added is tested here without a word, and a refusal that nobody knows to provoke is found missing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDb } from '../../src/base/db.ts';
+import type { RefusalName } from '../../src/base/refusal.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
 import { openApi, TIMEOUTS } from '../../src/http/api.ts';
@@ -16,15 +17,17 @@ import { findBreaches } from '../support/contract.ts';
 import { testDatabase } from '../support/database.ts';
 import { snsService } from '../feedback/sns_service.ts';
 import { openPassage } from '../support/passage.ts';
-import { callAsShown, makeShownProject, shownRelay, toShown } from './as_shown.ts';
-import { waysToProvoke } from './provoke.ts';
+import { callAsShown, makeShownProject, shownProjects, shownRelay, toShown } from './as_shown.ts';
+import { amiss, waysToProvoke } from './provoke.ts';
 import { pathOf } from './provoke_base.ts';
+import type { Surroundings } from './provoke_base.ts';
 
 const database = testDatabase();
 const relay = shownRelay(database);
 const api = testApi(database);
 const sns = snsService();
 const document = makeDocument();
+const findShownProject = shownProjects(database, api);
 const endpoints = listEndpoints(document).filter(({ operation }) => operation.security?.length);
 
 const named = (those: readonly Endpoint[]) =>
@@ -38,6 +41,7 @@ const ONE_REQUEST = { rateLimitServer: 0.1, rateLimitPublishable: 0.1, rateLimit
 /** Says when to come back. */
 const WAITING = ['idempotency_key_in_use', 'rate_limited', 'unavailable', 'overloaded'];
 
+let around: Surroundings;
 let ways: ReturnType<typeof waysToProvoke>;
 const closing: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -77,7 +81,8 @@ beforeAll(async () => {
       signer: sns.signer,
     },
   };
-  ways = waysToProvoke({ database, api, relay, elsewhere });
+  around = { database, api, relay, elsewhere };
+  ways = waysToProvoke(around);
 });
 
 /** An answer without what differs from request to request. */
@@ -93,6 +98,31 @@ test('whatever an endpoint declares to refuse can be provoked', () => {
   expect([...new Set(declared)].filter((name) => ways[name] === undefined)).toEqual([]);
 });
 
+const refusalsOf = (one: Endpoint) =>
+  errorsOf(document, one.operation).flatMap(({ status, names }) =>
+    names.map((name) => [status, name] as const),
+  );
+
+const ask = async (name: RefusalName, one: Endpoint): Promise<Answer> => {
+  const answer = await ways[name]?.(one);
+  if (!answer) throw new Error(`test/http/provoke.ts does not know ${name}`);
+  return answer;
+};
+
+const expectDeclared = async (
+  one: Endpoint,
+  [status, name]: ReturnType<typeof refusalsOf>[number],
+  asked: Promise<Answer> | undefined,
+): Promise<void> => {
+  const answer = await asked;
+  if (!answer) throw new Error(`nobody asked ${one.method} ${one.path}`);
+  expectRefusal(answer, name);
+  expect(String(answer.status)).toBe(status);
+  if (WAITING.includes(name)) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  const { method } = one;
+  expect(findBreaches({ method, path: pathOf(one, api), ...answer })).toEqual([]);
+};
+
 describe.each(named(endpoints))('%s', (_name, one) => {
   beforeAll(() => makeShownProject(database, api, one));
 
@@ -101,23 +131,39 @@ describe.each(named(endpoints))('%s', (_name, one) => {
     expect(String((await callAsShown(one, api)).status)).toBe(success);
   });
 
-  const refusals = errorsOf(document, one.operation).flatMap(({ status, names }) =>
-    names.map((name) => [status, name] as const),
+  test.each(refusalsOf(one).filter(([, name]) => amiss[name] === undefined))(
+    '%s %s',
+    async (status, name) => {
+      await expectDeclared(one, [status, name], ask(name, one));
+    },
   );
-  test.each(refusals)('%s %s', async (status, name) => {
-    const answer = await ways[name]?.(one);
-    if (!answer) throw new Error(`test/http/provoke.ts does not know ${name}`);
-    expectRefusal(answer, name);
-    expect(String(answer.status)).toBe(status);
-    if (WAITING.includes(name)) expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-    const { method } = one;
-    expect(findBreaches({ method, path: pathOf(one, api), ...answer })).toEqual([]);
+});
+
+// By themselves: what is amiss for them is so for everybody who asks meanwhile.
+describe.each(Object.entries(amiss))('%s', (refusal, begin) => {
+  const refused = endpoints.flatMap((one) =>
+    refusalsOf(one)
+      .filter(([, name]) => name === refusal)
+      .map((declared) => [`${one.method} ${one.path}`, one, declared] as const),
+  );
+  const answers = new Map<Endpoint, Promise<Answer>>();
+  let end: Awaited<ReturnType<typeof begin>>;
+  beforeAll(async () => {
+    end = await begin(around);
+    for (const [, one, [, name]] of refused) answers.set(one, ask(name, one));
+    await Promise.allSettled(answers.values());
   });
+  afterAll(() => end());
+
+  test('is declared', () => expect(refused).not.toEqual([]));
+  test.each(refused)('%s', (_name, one, declared) =>
+    expectDeclared(one, declared, answers.get(one)),
+  );
 });
 
 describe.each(named(endpoints.filter(isFound)))('%s', (_name, one) => {
   test('404 not_found: another project’s looks like nobody’s', async () => {
-    await makeShownProject(database, api, one);
+    await findShownProject(one);
     const { method, path } = toShown(one, api.project);
     const random = path.replace(/external_id:ann|[\da-f-]{36}/, NOBODYS_ID);
     const other = toShown(one, await createProject(database.deps, 'other')).call;

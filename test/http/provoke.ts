@@ -6,7 +6,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';
 import { QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
-import type { TestDatabase } from '../support/database.ts';
+import type { RefusalName } from '../../src/base/refusal.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import type { Provoke, Surroundings, Ways } from './provoke_base.ts';
@@ -29,27 +29,22 @@ const TOO_LARGE = `"${'a'.repeat(2 * 1024 * 1024)}"`;
 const bodyOf = ({ operation }: Endpoint): Call => (operation.requestBody ? { body: {} } : {});
 const nameless = ({ path }: Endpoint): string => path.replaceAll(/\{\w+\}/g, 'x');
 
-/** Takes the service's right to whatever the rooms keep away for as long as a piece of work takes. */
-const withoutRooms = async <T>({ owner }: TestDatabase, work: () => Promise<T>): Promise<T> => {
+/** Makes something amiss for whoever asks; answers what takes that back. */
+type Begin = (around: Surroundings) => Promise<() => Promise<unknown>>;
+
+/** Takes the service's right to whatever the rooms keep away. */
+const takeRooms: Begin = async ({ database: { owner } }) => {
   const { rows } = await owner.query<{ names: string }>(`
     select string_agg(quote_ident(nspname), ', ') as names from pg_namespace
     where has_schema_privilege('trunkline_runtime', oid, 'usage')
     and nspname !~ '^(pg_.*|information_schema|public|base|projects)$'`);
   const names = rows[0]?.names ?? '';
   await owner.query(`revoke usage on schema ${names} from trunkline_runtime`);
-  try {
-    return await work();
-  } finally {
-    await owner.query(`grant usage on schema ${names} to trunkline_runtime`);
-  }
+  return () => owner.query(`grant usage on schema ${names} to trunkline_runtime`);
 };
 
-/** Lets as many events wait to be stored as may, for as long as a piece of work takes. */
-const withFullQueue = async <T>(
-  { owner }: TestDatabase,
-  api: TestApi,
-  work: () => Promise<T>,
-): Promise<T> => {
+/** Lets as many events wait to be stored as may. */
+const fillQueue: Begin = async ({ database: { owner }, api }) => {
   const events = Array.from({ length: BATCH_EVENTS_MAX }, () => ({ event: 'a', external_id: 'b' }));
   const call = { key: api.project.server_key, body: JSON.stringify({ events }) };
   const post = () => api.call('POST', '/v1/events/batch', call);
@@ -58,13 +53,19 @@ const withFullQueue = async <T>(
   // One more than may wait, besides those that are being stored.
   const requests = Math.ceil(QUEUED_EVENTS_MAX / BATCH_EVENTS_MAX) + 1;
   const waiting = Array.from({ length: requests }, post);
-  try {
-    await Promise.race(waiting);
-    return await work();
-  } finally {
+  await Promise.race(waiting);
+  return async () => {
     await owner.query('commit');
     await Promise.all(waiting);
-  }
+  };
+};
+
+/** What is amiss where these are answered. It takes as long for all endpoints as for one: they are asked together. */
+export const amiss: Partial<Record<RefusalName, Begin>> = {
+  internal_error: takeRooms,
+  overloaded: fillQueue,
+  // Nothing is, but it has to be waited for.
+  request_timeout: () => Promise.resolve(() => Promise.resolve()),
 };
 
 const only = ([answer, ...more]: Answer[]): Answer => {
@@ -73,20 +74,35 @@ const only = ([answer, ...more]: Answer[]): Answer => {
 };
 
 /** What becomes of a request with an Idempotency-Key that came before, and how it stands with that one. */
-const again = async ({ database, api }: Surroundings, one: Endpoint, isRunning: boolean) => {
-  await makeShownProject(database, api, one);
+const waysOfRepetitions = ({ database, api }: Surroundings): Ways => {
   const headers = { 'idempotency-key': randomUUID() };
-  await callAsShown(one, api, headers);
-  if (isRunning) {
-    await database.owner.query(
-      `update http.idempotency_keys set answer = null, claimed_until = now() + interval '1 minute'
-      where project_id = $1`,
-      [api.project.project_id],
-    );
-    return callAsShown(one, api, headers);
-  }
-  const { method, path, call } = toShown(one, api.project);
-  return api.call(method, `${path}?`, { ...call, headers: { ...call.headers, ...headers } });
+  const asked = new Map<Endpoint, TestApi['project']>();
+  /** Asks once for each endpoint, in a project of its own. */
+  const askBefore = async (one: Endpoint): Promise<void> => {
+    const known = asked.get(one);
+    if (known) api.project = known;
+    else {
+      await makeShownProject(database, api, one);
+      await callAsShown(one, api, headers);
+    }
+    asked.set(one, api.project);
+  };
+  return {
+    idempotency_key_reused: async (one) => {
+      await askBefore(one);
+      const { method, path, call } = toShown(one, api.project);
+      return api.call(method, `${path}?`, { ...call, headers: { ...call.headers, ...headers } });
+    },
+    idempotency_key_in_use: async (one) => {
+      await askBefore(one);
+      await database.owner.query(
+        `update http.idempotency_keys set answer = null, claimed_until = now() + interval '1 minute'
+        where project_id = $1`,
+        [api.project.project_id],
+      );
+      return callAsShown(one, api, headers);
+    },
+  };
 };
 
 /** What becomes of a request that is repeated when whom it told of is being erased. */
@@ -168,8 +184,6 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
     },
     send_not_unknown: ofRejected,
     send_not_queued: ofRejected,
-    idempotency_key_in_use: (one) => again(around, one, true),
-    idempotency_key_reused: (one) => again(around, one, false),
     rate_limited: async (one) => {
       // Nobody asked with its keys before, so the window begins now.
       const key = keyOf(one, await createProject(database.deps, 'asks too much'));
@@ -200,15 +214,16 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
       );
     },
     // Whatever the tests before have left of the project: it fails before anything is found.
-    internal_error: (one) => withoutRooms(database, () => shown(one)),
+    internal_error: shown,
     unavailable: (one) => asking(api, elsewhere.alone, () => shown(one)),
-    overloaded: (one) => withFullQueue(database, api, () => shown(one)),
+    overloaded: shown,
   };
 };
 
 /** Every way to be refused that is known here. */
 export const waysToProvoke = (around: Surroundings): Ways => ({
   ...waysOfRequests(around),
+  ...waysOfRepetitions(around),
   ...waysOfAutomations(around),
   ...waysOfProviders(around),
   ...waysOfSegments(around),
