@@ -8,8 +8,9 @@ export const until = async <T>(
   what: string,
   ask: () => Promise<T | null | false> | T | null | false,
   timeoutMs = TIMEOUT_MS,
+  pollMs = POLL_MS,
 ): Promise<T> => {
-  for (const giveUpAt = Date.now() + timeoutMs; Date.now() < giveUpAt; await wait(POLL_MS)) {
+  for (const giveUpAt = Date.now() + timeoutMs; Date.now() < giveUpAt; await wait(pollMs)) {
     const answer = await ask();
     if (answer !== null && answer !== false) return answer;
   }
