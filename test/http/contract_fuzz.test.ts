@@ -23,12 +23,15 @@ const named = (those: readonly Endpoint[]) =>
   those.map((one) => [`${one.method} ${one.path}`, one] as const);
 
 // Other values each time: a few of many runs find what many of one would.
-const RUNS = 60;
+const RUNS = 40;
 /** Where most of it is refused for the same few reasons. */
-const REFUSED_RUNS = 40;
+const REFUSED_RUNS = 25;
 /** What serialisers and parsers that recurse do not survive. */
 const LEVELS = 20_000;
 const HUGE_CHARS = 300_000;
+const KEYS = 20_000;
+/** Of an example, in a list, which no body is: with more of them each endpoint is sent megabytes. */
+const COPIES = 2_000;
 
 let linkId = '';
 beforeAll(async () => {
@@ -131,8 +134,8 @@ const deep = (value: unknown): string[] => [
 ];
 const huge = (value: unknown): string[] => [
   asText({ ...(value as object), more: 'a'.repeat(HUGE_CHARS) }),
-  asText(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key_${at}`, at]))),
-  asText(Array.from({ length: 20_000 }, () => value)),
+  asText(Object.fromEntries(Array.from({ length: KEYS }, (_, at) => [`key_${at}`, at]))),
+  asText(Array.from({ length: COPIES }, () => value)),
 ];
 
 const toText = (value: unknown): string =>
