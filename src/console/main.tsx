@@ -8,7 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { nonce } from './nonce.ts';
 import { queryClient } from './queries.ts';
 import { router } from './router.tsx';
-import { theme } from './theme.ts';
+import { resolveVariables, theme } from './theme.ts';
 
 // Dialogs keep what is behind them from scrolling with a style element of their own, which asks here.
 Reflect.set(globalThis, '__webpack_nonce__', nonce);
@@ -17,7 +17,12 @@ if (!root) throw new Error('the page has no #root');
 
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={resolveVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>

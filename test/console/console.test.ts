@@ -5,6 +5,7 @@ import { suppress } from '../../src/suppression/suppression.ts';
 import { makeWelcome, OWNER, testAdmin, testWorker } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { COLOURS, expectAccessible } from './axe.ts';
 import { fillLogin, NO_BROWSER, shown, testBrowser } from './in_browser.ts';
 
 /** What the shell and the first page may weigh on the wire. */
@@ -38,6 +39,19 @@ describe('the Console in a browser', () => {
       suppress(scope, { email: 'bob@example.com', reason: 'hard_bounce', source: 'smtp' }),
     );
   }, 60_000);
+
+  test.each(['light', 'dark'] as const)(
+    'who points at a button can read it, %s',
+    async (colorScheme) => {
+      const { page } = await openPage();
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${api.url}/console`);
+      await page.getByRole('button', { name: 'Sign in' }).hover();
+      await expectAccessible(page, `a button that is pointed at, ${colorScheme}`, {
+        rules: COLOURS,
+      });
+    },
+  );
 
   test('somebody signs in, sees an event arrive, its mail and its person, and signs out', async () => {
     const { page, complaints } = await openPage();
