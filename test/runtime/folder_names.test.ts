@@ -1,8 +1,12 @@
 // What things are called in a folder, and what only looks like a name of something.
-import { expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import { readFolder } from '../../src/admin/folder/files.ts';
 import type { Folder } from '../../src/admin/folder/files.ts';
 import { applyFolder, exportFolder } from '../../src/admin/folder/folder.ts';
 import { toKey } from '../../src/admin/folder/names.ts';
@@ -121,4 +125,31 @@ test('segments of the project that the folder does not name may be called as the
   for (const name of ['VIP', 'vip!'])
     expect((await ask('POST', '/v1/segments', { name })).status).toBe(201);
   await apply(folder);
+});
+
+test.each(['templates', 'segments', 'automations'])(
+  '%s: two files of one name are refused by both, as one would be lost',
+  async (kind) => {
+    await make(telling({ plan: 'pro' }), 'Tells');
+    const folder = await read();
+    const [first = ''] = [...folder.keys()].filter((file) =>
+      new RegExp(`^${kind}/.*json$`).test(file),
+    );
+    for (const [file, content] of folder)
+      if (file.startsWith(first.replace('.json', '.')))
+        folder.set(file.replace(/\.\w+$/, '_again$&'), content);
+    const again = first.replace('.json', '_again.json');
+    await expect(apply(folder)).rejects.toThrow(`${first} and ${again} are both called "`);
+  },
+);
+
+test('two files whose names differ in how accents are spelt are refused on any disk that has both', () => {
+  const path = mkdtempSync(join(tmpdir(), 'folder-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  mkdirSync(join(path, 'templates'));
+  const write = (name: string) => writeFileSync(join(path, 'templates', `${name}.html`), name);
+  write('he\u0301llo');
+  expect([...readFolder(path).keys()]).toEqual(['templates/h\u00e9llo.html']);
+  write('h\u00e9llo');
+  expect(() => readFolder(path)).toThrow('h\u00e9llo.html is there twice');
 });

@@ -112,16 +112,21 @@ export const sayNothingIn = (path: string): string =>
     : `There is no folder ${path}.`;
 
 export const readFolder = (path: string): Folder =>
-  fromDisk(
-    () =>
-      new Map(
-        KINDS.flatMap((kind) => listKind(path, kind))
-          .filter((file) => OURS.test(file) && lookAt(path, file)?.isFile() === true)
-          .toSorted()
-          // Some disks spell accents apart.
-          .map((file) => [file.normalize('NFC'), readFileSync(join(path, file), 'utf8')]),
-      ),
-  );
+  fromDisk(() => {
+    const folder = new Map<string, string>();
+    const files = KINDS.flatMap((kind) => listKind(path, kind)).toSorted();
+    for (const file of files) {
+      if (!OURS.test(file) || lookAt(path, file)?.isFile() !== true) continue;
+      // Some disks spell accents apart.
+      const name = file.normalize('NFC');
+      if (folder.has(name))
+        throw new Error(
+          `${join(path, name)} is there twice, its accents spelt in two ways: take one away.`,
+        );
+      folder.set(name, readFileSync(join(path, file), 'utf8'));
+    }
+    return folder;
+  });
 
 /** Writes what is different. Answers which files of ours are there that are not in it: they are left alone. */
 export const writeFolder = (path: string, folder: Folder): string[] => {

@@ -19,8 +19,22 @@ const read = <S extends z.ZodType>(schema: S, content: string): z.output<S> => {
   return schema.parse(value);
 };
 
+/** The one that is applied last would win, and nobody would hear of the other. */
+const refuseTwins = (kind: string, things: ReadonlyMap<string, { name: string }>): void => {
+  const keyOf = new Map<string, string>();
+  for (const [key, { name }] of things) {
+    const other = keyOf.get(name);
+    if (other !== undefined)
+      throw new FolderError(
+        `${kind}/${other}.json and ${kind}/${key}.json are both called ${JSON.stringify(name)}: ` +
+          'give one of them another name, or take it away.',
+      );
+    keyOf.set(name, key);
+  }
+};
+
 /** What the JSON files of one kind say, by their keys. */
-export const readKind = <S extends z.ZodType>(
+export const readKind = <S extends z.ZodType<{ name: string }>>(
   folder: Folder,
   kind: string,
   schema: S,
@@ -36,5 +50,6 @@ export const readKind = <S extends z.ZodType>(
       throw new FolderError(`${file}: ${says}`, { cause });
     }
   }
+  refuseTwins(kind, found);
   return found;
 };

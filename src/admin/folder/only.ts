@@ -5,7 +5,7 @@ import type { Folder } from './files.ts';
 import { FolderError } from './folder_error.ts';
 import { listMembers } from './names.ts';
 
-const AnyFile = z.record(z.string(), z.unknown());
+const AnyFile = z.looseObject({ name: z.string() });
 
 /** The segments that some of them ask about, with themselves. */
 const withAsked = (folder: Folder, keys: readonly string[]): Set<string> => {
