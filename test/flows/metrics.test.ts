@@ -24,7 +24,7 @@ const QUEUES = {
   hints: HINTS_WAITING_MAX,
   mails_to_render: 100,
   hand_offs: TURNS_MAX * LINKS_PER_PROVIDER_MAX,
-  sends: TURNS_MAX * 150,
+  sends: TURNS_MAX * 200,
   outcomes: TURNS_MAX * LINKS_PER_PROVIDER_MAX * TRACKED_PER_LANE_MAX,
 };
 
