@@ -76,6 +76,7 @@ export const readOverview = async (
     bounced: sum(sends.map((row) => row.bounced)),
     complained: sum(sends.map((row) => row.complained)),
     suppressed: sum(sends.map((row) => row.suppressed)),
+    not_accepted: sum(sends.map((row) => row.not_accepted)),
     is_capped: Math.max(total.events, total.sends) >= rowsMax,
     buckets: buckets.map((begins, at) => ({
       at: begins.toISOString(),

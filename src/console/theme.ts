@@ -18,7 +18,7 @@ export const theme = createTheme({
 /** How much darker a button is that somebody points at. */
 const POINTED_AT = 0.15;
 
-/** Whoever points at a button can read it: the lighter shade that the library takes has too little contrast for text. */
+/** Whoever points at a button can read it: the lighter shade that the library takes has too little contrast. */
 export const resolveVariables: CSSVariablesResolver = ({ colors, primaryColor }) => {
   const pointedAt = darken(colors[primaryColor]?.[9] ?? '', POINTED_AT);
   const variables = {

@@ -11,9 +11,12 @@ const Bucket = z.strictObject({
   bounced: z.int(),
   complained: z.int(),
   suppressed: z.int(),
+  not_accepted: z.int(),
 });
 
 const OTHERS = SEND_STATUSES.filter((status) => status !== 'accepted');
+/** Somebody was to have the mail, and it ended without a provider that took it. */
+const NOT_ACCEPTED = ['rejected', 'not_sent', 'expired', 'failed_render'] as const;
 
 /**
  * What became of the newest sends, at most `sendsMax`, by when they were planned: between one id and the next; the last
@@ -39,10 +42,12 @@ export const countBetween = (
       where counted.held > 0
     )
     select told.bucket, told.sends, told.sends - other.sends as accepted, bounced.sends as bounced,
-      complained.sends as complained, other.suppressed
+      complained.sends as complained, other.suppressed, other.not_accepted
     from told
     cross join lateral (
-      select count(*) as sends, count(*) filter (where status = 'suppressed') as suppressed from delivery.sends
+      select count(*) as sends, count(*) filter (where status = 'suppressed') as suppressed,
+        count(*) filter (where status = any (${sql.array([...NOT_ACCEPTED], 'text')})) as not_accepted
+      from delivery.sends
       where ${from} and status <> 'accepted' and status = any (${sql.array(OTHERS, 'text')})
     ) as other
     cross join lateral (

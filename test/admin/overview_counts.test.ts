@@ -83,6 +83,9 @@ describe.each(PLAN_MODES)('%s', (mode) => {
         bounced: count(({ isBounced }) => isBounced),
         complained: count(({ isComplained }) => isComplained),
         suppressed: count(({ status }) => status === 'suppressed'),
+        not_accepted: count(({ status }) =>
+          ['rejected', 'not_sent', 'expired', 'failed_render'].includes(status),
+        ),
       };
     });
     expect(wanted.length).toBeGreaterThan(0);

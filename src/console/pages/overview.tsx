@@ -29,13 +29,14 @@ const OverviewCharts = partOf(() => import('../parts/overview_charts.tsx'));
 const numbers = [
   { name: 'events', label: 'Events received' },
   { name: 'accepted', label: 'Mails accepted' },
+  { name: 'not_accepted', label: 'Not accepted' },
   { name: 'bounced', label: 'Bounced' },
   { name: 'complained', label: 'Marked as spam' },
   { name: 'suppressed', label: 'Suppressed' },
 ] as const;
 
 const Numbers = ({ data }: { data: Overview }) => (
-  <SimpleGrid cols={{ base: 2, md: 5 }} spacing={{ base: 'xs', sm: 'md' }}>
+  <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing={{ base: 'xs', sm: 'md' }}>
     {numbers.map(({ name, label }) => (
       <Paper key={name} withBorder p={{ base: 'sm', sm: 'md' }}>
         <Text size="sm" c="dimmed">
@@ -72,8 +73,9 @@ const Charts = ({ data, span }: { data: Overview; span: Span }) => (
       <OverviewCharts data={data} span={span} />
     </Suspense>
     <Text size="sm" c="dimmed">
-      Events are counted when they arrive. Mails, bounces and complaints are counted when the mail
-      was planned.
+      Events are counted when they arrive; mails, and what became of them, when the mail was
+      planned. Not accepted: its provider refused it, it expired, or its template could not be
+      rendered.
     </Text>
   </>
 );
