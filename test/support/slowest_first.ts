@@ -3,24 +3,24 @@ import type { TestSpecification } from 'vitest/node';
 
 /** What takes longest, longest first: begun late, one of them would run on alone when all others are done. */
 const SLOWEST = [
-  'http/every_answer',
-  'http/contract_fuzz',
   'console/every_page',
   'fault/short',
   'flows/limits_hold',
-  'flows/paced_relays',
-  'http/audited',
-  'flows/rolling_deploy',
+  'delivery/hand_off',
+  'http/contract_fuzz',
   'worker/sweeper',
-  'admin/cross_project',
-  'flows/rotate_master_key',
-  'flows/restore_drill',
-  'http/idempotency_crash',
+  'http/every_answer',
+  'flows/any_order_in_processes',
+  'flows/paced_relays',
   'feedback/any_order',
-  'console/keyboard',
+  'worker/leader',
+  'flows/crash_in_hand_off',
+  'flows/metrics',
   'flows/webhooks_under_kills',
-  'admin/audited',
-  'console/automations',
+  'console/keyboard',
+  'flows/erase_in_hand_off',
+  'runtime/scratch_postgres',
+  'automations/simulate_replay',
 ].map((name) => `/test/${name}.test.ts`);
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
