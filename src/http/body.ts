@@ -102,9 +102,9 @@ export const checkCharset = ({ headers }: IncomingMessage): void => {
 };
 
 /** Of which a request has one at most (RFC 9110 §5.3): Node takes the first of several, a proxy maybe the last. */
-const SINGLE = ['authorization', 'content-type'];
+const SINGLE = ['authorization', 'content-type', 'host'];
 
-/** Refuses a request that says twice who asks, or what its body is. */
+/** Refuses a request that says twice who asks, whom, or what its body is. */
 export const refuseRepeated = ({ headersDistinct }: IncomingMessage): void => {
   const repeated = SINGLE.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
   if (repeated === undefined) return;

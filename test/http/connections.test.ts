@@ -87,6 +87,7 @@ describe('400 invalid_request, in the one shape', () => {
 
   test.each([
     ['who asks', () => `Authorization: Bearer ${api.project.server_key}\r\n`, 'authorization'],
+    ['whom it asks', () => 'Host: elsewhere\r\n', 'host'],
     ['of which type the body is', () => 'Content-Type: text/plain\r\n', 'content-type'],
   ])('a request that says twice %s', async (_what, second, name) => {
     const request = post(close, event('said_twice'));
