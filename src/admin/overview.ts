@@ -68,8 +68,9 @@ export const readOverview = async (
     events: sum(events.map((row) => row.events)),
     sends: sum(sends.map((row) => row.sends)),
   };
-  const eventsIn = readerOf(events, total.events >= rowsMax);
-  const sendsIn = readerOf(sends, total.sends >= rowsMax);
+  const capped = { events: total.events >= rowsMax, sends: total.sends >= rowsMax };
+  const eventsIn = readerOf(events, capped.events);
+  const sendsIn = readerOf(sends, capped.sends);
   return {
     events: total.events,
     accepted: sum(sends.map((row) => row.accepted)),
@@ -77,7 +78,8 @@ export const readOverview = async (
     complained: sum(sends.map((row) => row.complained)),
     suppressed: sum(sends.map((row) => row.suppressed)),
     not_accepted: sum(sends.map((row) => row.not_accepted)),
-    is_capped: Math.max(total.events, total.sends) >= rowsMax,
+    /** Of which only the newest were counted: there are more. */
+    capped,
     buckets: buckets.map((begins, at) => ({
       at: begins.toISOString(),
       events: eventsIn(at, (row) => row.events),

@@ -73,6 +73,15 @@ export const failureOf = (
 export const isRefused = (error: unknown, name: string): boolean =>
   error instanceof TRPCClientError && error.message === name;
 
+/** Refusals that time mends: RFC 9110 §15.5.9 and RFC 6585 §4. */
+const MENDED_BY_TIME = [408, 429];
+
+/** Whether whoever asks the same again is refused again. */
+export const isFinal = (error: unknown): boolean => {
+  const status = saidOf(error)?.httpStatus ?? 0;
+  return status >= 400 && status < 500 && !MENDED_BY_TIME.includes(status);
+};
+
 /** What is wrong with one field, in words. */
 export const sayIssue = (name: string, message: string): string =>
   name === '' ? message : `${name.replaceAll('_', ' ')}: ${message}`;

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
-import { api, isNotFound, isSignedOut } from './api.ts';
+import { api, isFinal, isSignedOut } from './api.ts';
 import type { Send } from './api.ts';
 import type { Span } from './parts/spans.ts';
 
@@ -26,7 +26,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      retry: (count, error) => count < RETRIES_MAX && !isSignedOut(error) && !isNotFound(error),
+      retry: (count, error) => count < RETRIES_MAX && !isFinal(error),
     },
   },
 });

@@ -105,7 +105,11 @@ const eventsIn = (buckets: readonly { events: number | null }[]): number =>
 test('the overview counts what happened in the last 24 hours', async () => {
   const read = await client.overview.read.query({ projectId });
   const { buckets } = read;
-  expect(read).toMatchObject({ events: EVENTS, suppressed: 1, is_capped: false });
+  expect(read).toMatchObject({
+    events: EVENTS,
+    suppressed: 1,
+    capped: { events: false, sends: false },
+  });
   expect(buckets).toHaveLength(24);
   expect(eventsIn(buckets.slice(-2))).toBe(EVENTS);
   const [first, second] = buckets.map(({ at }) => new Date(at).getTime());
@@ -127,7 +131,7 @@ test.each([
   [EVENTS - 1, EVENTS - 1, true],
 ])('the overview looks at %i rows at most and counts %i', async (rowsMax, events, isCapped) => {
   const read = await readOverview(database.deps, projectId, Date.now(), { rowsMax });
-  expect(read).toMatchObject({ events, is_capped: isCapped });
+  expect(read).toMatchObject({ events, capped: { events: isCapped, sends: false } });
 });
 
 test.each([

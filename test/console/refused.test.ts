@@ -50,13 +50,18 @@ describe('what is refused, in a browser', () => {
     expect(complaints).toEqual([]);
   }, 120_000);
 
-  test('a list that cannot be read says which field is wrong, and how', async () => {
+  test('a list that cannot be read says which field is wrong, and how, and is asked for once', async () => {
     const { page } = await open('/suppressions');
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().includes('xxxx')) asked += 1;
+    });
     await page.getByRole('searchbox').fill(`${'x'.repeat(300)}@example.com`);
     await page.keyboard.press('Enter');
     const alert = page.getByRole('alert');
     await alert.getByText('email: at most 254 characters').waitFor();
     expect(await alert.textContent()).not.toContain('schema');
+    expect(asked).toBe(1);
   }, 60_000);
 
   test('a name that is too long is refused by what is wrong with it', async () => {

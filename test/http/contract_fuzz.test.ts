@@ -187,7 +187,7 @@ describe.each(named(withBody))('%s', (_name, endpoint) => {
   const values = valuesOf(document, schema);
   const isStrict = () => takesNothingElse(endpoint.operation);
 
-  test('a body that fits the schema is answered as documented, and mostly taken', async () => {
+  test('a body that fits the schema is answered as documented, and often taken', async () => {
     const seen: number[] = [];
     await fc.assert(
       fc.asyncProperty(values, async (value) => {
@@ -200,7 +200,7 @@ describe.each(named(withBody))('%s', (_name, endpoint) => {
     // said of a send stands.
     const isProved = /\/(?:email-providers|resolve|retry)/.test(endpoint.path);
     // Far fewer than are, so that chance alone never fails it.
-    if (isStrict() && !isProved) expect(taken).toBeGreaterThan(RUNS / 4);
+    if (isStrict() && !isProved) expect(taken).toBeGreaterThan(RUNS / 8);
   });
 
   test('a body that nearly fits is answered as documented', async () => {

@@ -26,21 +26,23 @@ const CHARTS_HEIGHT_PX = 240;
 const route = getRouteApi('/signed-in/p/$projectId/');
 const OverviewCharts = partOf(() => import('../parts/overview_charts.tsx'));
 
+/** What each number is a number of. */
 const numbers = [
-  { name: 'events', label: 'Events received' },
-  { name: 'accepted', label: 'Mails accepted' },
-  { name: 'not_accepted', label: 'Not accepted' },
-  { name: 'bounced', label: 'Bounced' },
-  { name: 'complained', label: 'Marked as spam' },
-  { name: 'suppressed', label: 'Suppressed' },
+  { name: 'events', label: 'Events received', of: 'events' },
+  { name: 'accepted', label: 'Mails accepted', of: 'sends' },
+  { name: 'not_accepted', label: 'Not accepted', of: 'sends' },
+  { name: 'bounced', label: 'Bounced', of: 'sends' },
+  { name: 'complained', label: 'Marked as spam', of: 'sends' },
+  { name: 'suppressed', label: 'Suppressed', of: 'sends' },
 ] as const;
 
 const Numbers = ({ data }: { data: Overview }) => (
   <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing={{ base: 'xs', sm: 'md' }}>
-    {numbers.map(({ name, label }) => (
+    {numbers.map(({ name, label, of }) => (
       <Paper key={name} withBorder p={{ base: 'sm', sm: 'md' }}>
         <Text size="sm" c="dimmed">
           {label}
+          {data.capped[of] && ', over'}
         </Text>
         <Text fz={30} fw={650} className="number" data-number={name}>
           {data[name].toLocaleString()}
@@ -51,14 +53,15 @@ const Numbers = ({ data }: { data: Overview }) => (
 );
 
 /** From when on everything was counted, where there is more than is counted. */
-const Capped = ({ buckets }: Pick<Overview, 'buckets'>) => {
+const Capped = ({ buckets, capped }: Pick<Overview, 'buckets' | 'capped'>) => {
   const first = buckets.findLast(({ events, accepted }) => events === null || accepted === null);
+  const what = [...(capped.events ? ['events'] : []), ...(capped.sends ? ['mails'] : [])];
   return (
     <Alert color="yellow">
-      This project is so busy that only its newest events and sends are counted here
+      This project is so busy that only its newest {what.join(' and ')} are counted here
       {first ? (
         <>
-          : what came before <When at={first.at} /> is left out, or told in part
+          : what came before <When at={first.at} isDimmed={false} /> is left out, or told in part
         </>
       ) : null}
       .
@@ -86,7 +89,7 @@ const Lately = ({ projectId, span }: { projectId: string; span: Span }) => {
   if (!data) return <Failed error={error} />;
   return (
     <Stack>
-      {data.is_capped && <Capped buckets={data.buckets} />}
+      {(data.capped.events || data.capped.sends) && <Capped {...data} />}
       <Numbers data={data} />
       {numbers.some(({ name }) => data[name] > 0) && <Charts data={data} span={span} />}
     </Stack>

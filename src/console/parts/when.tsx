@@ -14,8 +14,15 @@ const inShort = (moment: Date): string => {
   return (moment.getFullYear() === now.getFullYear() ? thisYear : before).format(moment);
 };
 
+type Props = {
+  at: string;
+  size?: 'xs' | 'sm';
+  /** Paler than what it stands in, unless that has a colour of its own. */
+  isDimmed?: boolean;
+};
+
 /** A moment in the reader's own time zone; the whole of it on hover. */
-export const When = ({ at, size = 'sm' }: { at: string; size?: 'xs' | 'sm' }) => {
+export const When = ({ at, size = 'sm', isDimmed = true }: Props) => {
   const moment = new Date(at);
   return (
     <Text
@@ -23,7 +30,7 @@ export const When = ({ at, size = 'sm' }: { at: string; size?: 'xs' | 'sm' }) =>
       dateTime={at}
       title={full.format(moment)}
       size={size}
-      c="dimmed"
+      {...(isDimmed ? { c: 'dimmed' } : {})}
       className="number unbroken"
     >
       {inShort(moment)}
