@@ -108,8 +108,10 @@ export const previewDraft = async (
   doors: PreviewDoors,
 ) => {
   const text = toText(template.name, template);
-  const { written, html, sample } = await examineTemplate(deps, projectId, text);
+  const { written, html, sample, warnings } = await examineTemplate(deps, projectId, text);
   const { subject, text: plain, preheader } = written;
   const source = { subject, html, text: plain, preheader };
-  return preview(deps, projectId, { source, sample, whom }, doors);
+  const shown = await preview(deps, projectId, { source, sample, whom }, doors);
+  const odd = warnings.filter(({ warning }) => warning === 'unlikely_variable');
+  return { ...shown, warnings: [...odd, ...shown.warnings] };
 };

@@ -2,7 +2,7 @@ import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
 import { missingVariable } from './faults.ts';
 import { TEMPLATE_CHARS_MAX } from './limits.ts';
-import { findUnknown, listMentioned, nameOf } from './mentions.ts';
+import { findUnknown, listMentioned, listUnlikely, nameOf } from './mentions.ts';
 import type { RenderedVariable } from './mentions.ts';
 import { compileMjml } from './mjml.ts';
 import { inPart, parsePart, PartFailed, renderDraft, renderPart } from './render.ts';
@@ -44,20 +44,27 @@ const toIssue = (name: string, error: unknown): Issue => {
   return { path: `/${name}`, message: error.message };
 };
 
-/** What Liquid cannot read, and variables that nobody has. Says what is mentioned where there is neither. */
-const read = (written: Written): { issues: Issue[]; mentioned: RenderedVariable[] } => {
+type Found = { issues: Issue[]; mentioned: RenderedVariable[]; unlikely: string[] };
+
+/**
+ * What Liquid cannot read, and variables that nobody has. Says what is mentioned where there is neither, and what of
+ * it is hardly meant so.
+ */
+const read = (written: Written): Found => {
   const issues: Issue[] = [];
   const mentioned: RenderedVariable[] = [];
+  const unlikely: string[] = [];
   for (const { name, part, source } of listWritten(written)) {
     try {
       const those = inPart(part, () => listMentioned(parsePart(part, source)));
       mentioned.push(...those);
+      unlikely.push(...listUnlikely(those).map((says) => `${part}, ${says}`));
       for (const message of findUnknown(those)) issues.push({ path: `/${name}`, message });
     } catch (error) {
       issues.push(toIssue(name, error));
     }
   }
-  return { issues, mentioned };
+  return { issues, mentioned, unlikely };
 };
 
 const SAMPLE_ADVICE = ' Or put it into the sample, if it is always there.';
@@ -100,7 +107,7 @@ const renderWhole = (source: Source, sample: Sample): RenderedDraft | Issue[] =>
 
 /** Looks at a template as it is saved: reads it, tries it on its sample, and says what is wrong with it and where. */
 export const examine = async (written: Written): Promise<Examined> => {
-  const { issues, mentioned } = read(written);
+  const { issues, mentioned, unlikely } = read(written);
   if (issues.length > 0) return { kind: 'refused', issues };
   const sample = written.sample ?? makeSample(mentioned);
   const failed = tryOn(written, sample);
@@ -114,7 +121,12 @@ export const examine = async (written: Written): Promise<Examined> => {
   }
   const rendered = renderWhole({ subject, html, text, preheader }, sample);
   if (Array.isArray(rendered)) return { kind: 'refused', issues: rendered };
-  const warnings = listWarnings(rendered, SAMPLE_URL);
+  // Whoever gives a sample has shown what there is.
+  const odd = written.sample === null ? unlikely : [];
+  const warnings = [
+    ...odd.map((message) => ({ warning: 'unlikely_variable' as const, message })),
+    ...listWarnings(rendered, SAMPLE_URL),
+  ];
   const variables = [...new Set(mentioned.map(nameOf))].toSorted();
   return { kind: 'good', html, sample, variables, warnings };
 };

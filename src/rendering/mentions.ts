@@ -46,3 +46,24 @@ export const findUnknown = (mentioned: readonly RenderedVariable[]): string[] =>
     const fault = findFault(one);
     return fault === null ? [] : [`line ${one.line}, column ${one.column}: ${fault}`];
   });
+
+/** What people write in the way of other tools, and what is meant here; null where nothing is odd about it. */
+const findMeant = ({ root, way: [first, ...rest] }: RenderedVariable): string | null => {
+  if (root === 'event' && first === 'name' && rest.length === 0) return 'event.event';
+  const isNested = first === 'properties' || (root === 'profile' && first === 'traits');
+  const isOfOne = root === 'event' || root === 'profile';
+  return isOfOne && isNested && rest.length > 0 ? [root, ...rest].join('.') : null;
+};
+
+/** Variables that are most likely not there when the mail is made, which would fail then. */
+export const listUnlikely = (mentioned: readonly RenderedVariable[]): string[] =>
+  mentioned.flatMap((one) => {
+    const meant = findMeant(one);
+    if (meant === null) return [];
+    const { root, way, line, column } = one;
+    const has = root === 'event' ? 'the event has a property' : 'the profile has a trait';
+    return [
+      `line ${line}, column ${column}: ${nameOf(one)} is only there if ${has} named ${way[0]}. ` +
+        `Otherwise write ${meant}.`,
+    ];
+  });

@@ -4,6 +4,7 @@ import type { RenderedDraft } from './render.ts';
 /** What may be wrong with a mail that can be sent all the same. */
 export const WARNINGS = [
   'missing_variable',
+  'unlikely_variable',
   'no_unsubscribe_link',
   'clipped_by_gmail',
   'no_text_part',

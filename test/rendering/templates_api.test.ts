@@ -279,6 +279,37 @@ test('a template without a link for leaving is kept, and warned of: marketing ma
     expect(await warningsOf({ html: '{{ unsubscribe_url }}', text })).toEqual(['no_text_part']);
 });
 
+describe('what is hardly meant as it is written', () => {
+  const html = '{{ event.properties.plan }} {{ profile.traits.name.first }}\n{{ event.name }}';
+  const meant = ['event.plan', 'event.event', 'profile.name.first'];
+  const oddOf = (warnings: { warning: string; message: string }[]) =>
+    warnings.flatMap(({ warning, message }) => (warning === 'unlikely_variable' ? [message] : []));
+
+  test('is kept, and warned of with its place and what is likely meant; so is its draft', async () => {
+    const odd = oddOf((await post('/templates', draft({ html }))).body.warnings);
+    expect(odd.map((says) => / write (\S+)\.$/.exec(says)?.[1])).toEqual(meant);
+    expect(odd[0]).toBe(
+      'html, line 1, column 4: event.properties.plan is only there if the event has a property named properties. ' +
+        'Otherwise write event.plan.',
+    );
+    expect(odd[1]).toContain('line 2, column 4');
+    const previewed = await post('/template-previews', { template: draft({ html }) });
+    expect(oddOf(previewed.body.warnings)).toEqual(odd);
+  });
+
+  test.each([
+    [
+      'where the sample has it',
+      { html: '{{ event.name }}', sample: { profile: {}, event: { name: 'x' } } },
+    ],
+    ['of what is asked for whole', { html: '{{ event.properties | json }} {{ profile.traits }}' }],
+    ['of the like further in', { html: '{{ profile.a.traits.b }} {{ profile.name }}' }],
+  ])('is not warned of %s', async (_what, given) => {
+    const { status, body } = await post('/templates', draft(given));
+    expect([status, oddOf(body.warnings)]).toEqual([201, []]);
+  });
+});
+
 describe('a preview', () => {
   const of = (id: string, body: object = {}) => post(`/templates/${id}/preview`, body);
 
