@@ -127,6 +127,10 @@ export const DECISIONS = {
     stops: true,
     says: "The provider throttled, or its account's quota is used up: it is left alone for a while.",
   },
+  waits_for_answers: {
+    stops: true,
+    says: 'The provider leaves all that it was given unanswered: the mail waits until that ends.',
+  },
   waits_for_retry: { stops: false, says: 'It was not taken, and is tried again then.' },
   waits_for_resend: {
     stops: false,

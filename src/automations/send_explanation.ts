@@ -98,6 +98,7 @@ const HOLDS = {
   provider_paused: 'waits_for_pause',
   ramp: 'waits_for_ramp',
   rate: 'waits_for_rate',
+  provider_silent: 'waits_for_answers',
 } as const;
 type Because = NonNullable<ReadSend['waits_for']>['because'];
 const isHeld = (because: Because): because is keyof typeof HOLDS & Because =>

@@ -9,6 +9,7 @@ const SENDING_EVERY_MS = 30_000;
 const PROJECTS_MAX = 200;
 const LATEST_EVENTS = 20;
 const RETRIES_MAX = 2;
+const SILENCES_EVERY_MS = 15_000;
 
 export const session = queryOptions({
   queryKey: ['session'],
@@ -135,6 +136,14 @@ export const providers = (projectId: string) =>
     queryFn: ({ pageParam, signal }) =>
       api.providers.list.query({ projectId, cursor: pageParam }, { signal }),
     ...paged,
+  });
+
+/** The providers that do not answer. */
+export const silences = (projectId: string) =>
+  queryOptions({
+    queryKey: ['silences', projectId],
+    queryFn: ({ signal }) => api.sends.silences.query({ projectId }, { signal }),
+    refetchInterval: SILENCES_EVERY_MS,
   });
 
 export const provider = (projectId: string, providerId: string) =>

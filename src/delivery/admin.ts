@@ -8,6 +8,7 @@ import { editorProcedure, liveProcedure, projectProcedure, router } from '../bas
 import { readSend } from './read_send.ts';
 import { cancel, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
+import { listSilences } from './silences.ts';
 
 export { findHtml } from './detail_queries.ts';
 
@@ -40,6 +41,16 @@ export const sendProcedures = router({
     .query(({ ctx, input }) =>
       inProject(ctx.deps, input.projectId, (scope) => readSend(scope, input.sendId)),
     ),
+
+  /** The providers that do not answer: for how many hand-offs, and since when. */
+  silences: projectProcedure.query(({ ctx, input }) =>
+    inProject(ctx.deps, input.projectId, async (scope) =>
+      (await listSilences(scope)).map(({ since, ...rest }) => ({
+        ...rest,
+        since: since.toISOString(),
+      })),
+    ),
+  ),
 
   /** Says what became of a send whose outcome is unknown. */
   resolve: editorProcedure

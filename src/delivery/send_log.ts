@@ -69,7 +69,8 @@ export const SendNow = z
           description:
             '`retry`: it was not taken and is tried again. `resend`: nobody knows whether it was taken, and it is ' +
             'sent again. `quiet_hours`, `frequency_cap`, `unconfirmed_address`, `ramp`: what it was put off for. ' +
-            'Else what of its provider holds it up.',
+            '`provider_silent`: its provider has answered nothing for half a minute. Else what of its provider ' +
+            'holds it up.',
         }),
         reason: z.string().nullable().meta({
           description:

@@ -2,6 +2,7 @@ import type { Scope } from '../base/db.ts';
 import { findHold, HOLDS } from '../providers/providers.ts';
 import type { Hold } from '../providers/providers.ts';
 import type { SendRow } from './log_queries.ts';
+import { listSilences, SILENT_SECONDS } from './silences.ts';
 
 /** What a send waits for besides its provider: each by its own `due_at`. */
 const OWN_WAITS = [
@@ -11,7 +12,7 @@ const OWN_WAITS = [
   'frequency_cap',
   'unconfirmed_address',
 ] as const;
-export const WAITS = [...HOLDS, ...OWN_WAITS] as const;
+export const WAITS = [...HOLDS, 'provider_silent', ...OWN_WAITS] as const;
 
 export type Wait = Omit<Hold, 'because'> & { because: (typeof WAITS)[number] };
 
@@ -47,10 +48,28 @@ const isLonger = ({ because, until }: Hold, own: Wait): boolean =>
   because === 'provider_parked' ||
   (until !== null && until.getTime() > (own.until?.getTime() ?? Infinity));
 
+/** That all which its provider was given is without an answer, and nothing new is given to it. */
+const silenceOf = async (
+  scope: Scope,
+  { provider_id, shown_status, due_at }: SendRow,
+): Promise<Wait | null> => {
+  const dueFor = due_at === null ? 0 : Date.now() - due_at.getTime();
+  if (shown_status !== 'queued' || dueFor < SILENT_SECONDS * 1_000) return null;
+  const silence = (await listSilences(scope)).find((one) => one.provider_id === provider_id);
+  if (!silence) return null;
+  const fix =
+    `The provider has answered none of its hand-offs under way (${silence.hand_offs}) since ` +
+    `${silence.since.toISOString()}. Each ends as \`unknown\` when its time is up, and what waits goes then. See ` +
+    'what the provider says of its state; a test message finds out at once.';
+  return { because: 'provider_silent', reason: null, until: null, fix };
+};
+
 /** What a send waits for just now, of its own or of its provider: what lasts longer. Null: for nothing. */
 export const findWait = async (scope: Scope, row: SendRow): Promise<Wait | null> => {
   const own = ownWait(row);
   if (!own && row.shown_status !== 'queued') return null;
   const hold = await findHold(scope, row.provider_id);
-  return own && !(hold && isLonger(hold, own)) ? own : hold;
+  if (own && !(hold && isLonger(hold, own))) return own;
+  const isBusy = hold === null || hold.because === 'rate';
+  return isBusy ? ((await silenceOf(scope, row)) ?? hold) : hold;
 };

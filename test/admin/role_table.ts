@@ -48,6 +48,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'sends.list': 'query viewer',
   'sends.latest': 'subscription viewer',
   'sends.read': 'query viewer',
+  'sends.silences': 'query viewer',
   'sends.resolve': 'mutation editor',
   'sends.sendAgain': 'mutation editor',
   'sends.cancel': 'mutation editor',

@@ -4,6 +4,7 @@ import { inProject } from '../../src/base/db.ts';
 import { SEND_DECISIONS } from '../../src/automations/send_explanation.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { noteFailure, park } from '../../src/providers/providers.ts';
+import { sendsOf } from '../delivery/one_send.ts';
 import { SHOWN_ID } from '../http/as_shown.ts';
 import { expectRefusal } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -113,6 +114,18 @@ describe('it waits because', () => {
     expect(await stoppedBy()).toMatchObject({
       decision: 'waits_for_circuit',
       detail: { until: expect.any(String) },
+    });
+  });
+
+  test('its provider does not answer', async () => {
+    const { stoppedBy, set } = await planned();
+    await set("due_at = now() - interval '1 minute'");
+    const sends = sendsOf(database, api.project.project_id);
+    const { sendId } = await sends.handingOff({ providerId: SHOWN_ID });
+    await sends.update(sendId, "handed_off_at = now() - interval '1 minute'");
+    expect(await stoppedBy()).toMatchObject({
+      decision: 'waits_for_answers',
+      detail: { fix: expect.stringContaining('under way (1)') },
     });
   });
 

@@ -12,6 +12,7 @@ import {
   park,
   spend,
 } from '../../src/providers/providers.ts';
+import { sendsOf } from '../delivery/one_send.ts';
 import { counterparts, fieldsOf } from '../providers/counterparts.ts';
 import type { KINDS } from '../providers/counterparts.ts';
 import { testAdmin } from '../support/admin.ts';
@@ -145,6 +146,27 @@ describe('e-mail providers in a browser', () => {
     await page.reload();
     await page.getByRole('tab', { name: 'Test message' }).click();
     await page.getByText('Last test: The account').waitFor();
+  }, 60_000);
+
+  test('one that does not answer says so, and for how many mails, in the list and by itself', async () => {
+    const providerId = await made();
+    const sends = sendsOf(database, api.project.project_id);
+    const { sendId } = await sends.handingOff({ providerId });
+    await sends.update(sendId, "handed_off_at = now() - interval '1 minute'");
+    const { page, complaints } = await openPage();
+    const expectSaid = async (): Promise<void> => {
+      await page.getByText('Does not answer', { exact: true }).waitFor();
+      await page.getByText('Of its mails, 1 is without an answer since').waitFor();
+    };
+    await expectSaid();
+    await page.getByRole('link', { name: 'Onboarding' }).click();
+    await page.getByRole('tab', { name: 'Test message' }).waitFor();
+    await expectSaid();
+    await sends.end(sendId, 'accepted');
+    await page.reload();
+    await page.getByText('In use', { exact: true }).waitFor();
+    expect(await page.getByText('It does not answer').count()).toBe(0);
+    expect(complaints).toEqual([]);
   }, 60_000);
 
   test('a list says what is parked, what is paused, how much of a warm-up is used, and what to do', async () => {

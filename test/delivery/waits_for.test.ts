@@ -200,3 +200,48 @@ test.each(['account_blocked', 'invalid_key', 'authentication_failed'])(
     expect(told.match(/test message/g)).toHaveLength(1);
   },
 );
+
+describe('a provider that does not answer', () => {
+  /** Sends under way, each handed over so many seconds ago, and one that has been due for as long as is said. */
+  const silent = async (begunAgo: number[], dueFor: number, given: object = {}) => {
+    const one = await queued(given);
+    for (const seconds of begunAgo) {
+      const { sendId } = await one.sends.handingOff({ providerId: one.providerId });
+      await one.sends.update(sendId, `handed_off_at = now() - interval '${seconds} seconds'`);
+    }
+    await one.sends.update(one.sendId, `due_at = now() - interval '${dueFor} seconds'`);
+    return one;
+  };
+
+  test('GET 200: what waits says for how many answers, and since when', async () => {
+    const { read } = await silent([90, 31], 31);
+    const { waits_for: waits } = await read();
+    expect(waits).toEqual({ ...nothing, because: 'provider_silent' });
+    const since = /under way \(2\) since (\S+Z)\./.exec(waits.fix)?.[1] ?? '';
+    expect(Math.round((Date.now() - Date.parse(since)) / 30_000)).toBe(3);
+  });
+
+  test.each([
+    ['of which one began lately', [90, 28], 90],
+    ['of what is only due now', [90, 31], 28],
+    ['of which nothing is under way', [], 90],
+  ])('GET 200: nothing %s', async (_what, begunAgo, dueFor) => {
+    expect((await (await silent(begunAgo, dueFor)).read()).waits_for).toBeNull();
+  });
+
+  test('GET 200: rather than its rate, but not than its circuit', async () => {
+    const { providerId, read } = await silent([31], 31, { rate_per_second: 5 });
+    expect((await read()).waits_for.because).toBe('provider_silent');
+    for (let failures = 0; failures < 5; failures += 1)
+      await within((scope) => noteFailure(scope, providerId, { isProbe: false }));
+    expect((await read()).waits_for.because).toBe('circuit_open');
+  });
+
+  test('GET 200: nothing where another provider is silent', async () => {
+    const { read, sends, sendId } = await queued();
+    const other = await sends.handingOff();
+    await sends.update(other.sendId, "handed_off_at = now() - interval '90 seconds'");
+    await sends.update(sendId, "due_at = now() - interval '90 seconds'");
+    expect((await read()).waits_for).toBeNull();
+  });
+});

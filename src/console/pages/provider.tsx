@@ -153,9 +153,9 @@ const Known = ({ provider: known, projectId }: Props) => (
         title={known.display_name}
         note={`${known.from_email} · ${kinds[known.provider].word}`}
       />
-      <ProviderStatus provider={known} />
+      <ProviderStatus provider={known} projectId={projectId} />
     </Group>
-    <ProviderState provider={known} />
+    <ProviderState provider={known} projectId={projectId} />
     <Tabs defaultValue="settings" keepMounted>
       <Tabs.List mb="md">
         <Tabs.Tab value="settings">Settings</Tabs.Tab>

@@ -32,9 +32,9 @@ const Card = ({ provider, projectId }: { provider: Provider; projectId: string }
             {provider.from_email} · {kinds[provider.provider].word}
           </Text>
         </Stack>
-        <ProviderStatus provider={provider} />
+        <ProviderStatus provider={provider} projectId={projectId} />
       </Group>
-      <ProviderState provider={provider} />
+      <ProviderState provider={provider} projectId={projectId} />
     </Stack>
   </Paper>
 );

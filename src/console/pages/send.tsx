@@ -168,6 +168,7 @@ const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
   provider_parked: 'It waits: its provider is parked',
   circuit_open: 'It waits: its provider is left alone after failures',
   provider_paused: 'It waits: its provider wants nothing for now',
+  provider_silent: 'It waits: its provider does not answer',
   retry: 'It waits for its next try',
   resend: 'It is sent again by itself',
   quiet_hours: 'It waits for the end of quiet hours',

@@ -1,5 +1,7 @@
 import { Alert, Group, Progress, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import type { Provider } from '../api.ts';
+import { silences } from '../queries.ts';
 import { Status } from './status.tsx';
 import { When } from './when.tsx';
 
@@ -9,15 +11,21 @@ const circuits = {
   probing: { word: 'Being tried again', color: 'orange' },
 } as const;
 
-const wordOf = ({ status, pace }: Provider) => {
+const wordOf = ({ status, pace }: Provider, isSilent: boolean) => {
   if (status === 'parked') return { word: 'Parked', color: 'red' } as const;
-  const isPaused = pace.circuit === 'closed' && pace.paused !== null;
-  return isPaused ? ({ word: 'Paused', color: 'orange' } as const) : circuits[pace.circuit];
+  if (pace.circuit !== 'closed') return circuits[pace.circuit];
+  if (pace.paused !== null) return { word: 'Paused', color: 'orange' } as const;
+  return isSilent ? ({ word: 'Does not answer', color: 'orange' } as const) : circuits.closed;
 };
 
+type Props = { provider: Provider; projectId: string };
+
+const useSilence = ({ provider, projectId }: Props) =>
+  useQuery(silences(projectId)).data?.find(({ provider_id }) => provider_id === provider.id);
+
 /** How a provider stands, in a word. */
-export const ProviderStatus = ({ provider }: { provider: Provider }) => (
-  <Status {...wordOf(provider)} />
+export const ProviderStatus = (props: Props) => (
+  <Status {...wordOf(props.provider, useSilence(props) !== undefined)} />
 );
 
 const pauses = {
@@ -44,8 +52,9 @@ const Ramp = ({ today }: { today: { allowed: number; used: number } }) => (
 );
 
 /** Why a provider sends less than it could, or nothing, and what to do about it. */
-export const ProviderState = ({ provider }: { provider: Provider }) => {
-  const { parked, pace } = provider;
+export const ProviderState = (props: Props) => {
+  const { parked, pace } = props.provider;
+  const silence = useSilence(props);
   return (
     <Stack gap="sm">
       {parked && (
@@ -66,6 +75,17 @@ export const ProviderState = ({ provider }: { provider: Provider }) => {
             Nothing goes to it until <When at={pace.paused.until} />
           </Group>
           A test message that it takes, or saving its connection again, ends this at once.
+        </Alert>
+      )}
+      {silence && (
+        <Alert color="orange" title="It does not answer">
+          <Group gap={6}>
+            Of its mails, {silence.hand_offs.toLocaleString()}{' '}
+            {silence.hand_offs === 1 ? 'is' : 'are'} without an answer since
+            <When at={silence.since} isDimmed={false} />
+          </Group>
+          Each ends as unknown when its time is up, and what waits goes then. See what the provider
+          says of its state; a test message finds out at once.
         </Alert>
       )}
       {pace.is_rate_learned && !pace.paused && pace.rate_per_second !== null && (
