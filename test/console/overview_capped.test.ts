@@ -35,7 +35,7 @@ test.each(['light', 'dark'] as const)(
     await page.emulateMedia({ colorScheme });
     await bringSession(page, api.url, await admin.openSession());
     await page.goto(`${api.url}/console/p/${api.project.project_id}`);
-    await page.getByText('Events received, over').waitFor();
+    await page.getByText('Events, over').waitFor();
     expect(await page.locator('[data-number="events"]').textContent()).toBe(
       MAX.toLocaleString('en-US'),
     );

@@ -1,5 +1,6 @@
 // A person and a project's last days in the Console: traits with who said them, and what happened, as it happens.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { testAdmin } from '../support/admin.ts';
@@ -86,6 +87,47 @@ describe('a person and an overview in a browser', () => {
     await page.getByRole('heading', { name: 'Identity links' }).waitFor();
     await page.getByRole('link', { name: 'phone' }).click();
     await page.getByRole('heading', { name: 'phone is ann' }).waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('of more than ten identifiers the first are shown, and all when asked', async () => {
+    const alias = (at: number) =>
+      post('/v1/identify/alias', { anonymous_id: `device-${at}`, external_id: 'ann' });
+    for (let at = 3; at <= 10; at += 1) await alias(at);
+    const { page, complaints } = await open(`/profiles/${annsId}`);
+    const rows = page.getByRole('table', { name: 'Identifiers' }).getByRole('row');
+    await expect.poll(() => rows.count()).toBe(10);
+    expect(await page.getByRole('button', { name: 'Show all' }).count()).toBe(0);
+    await alias(11);
+    await page.reload();
+    const whole = page.getByRole('button', { name: 'Show all 11' });
+    await whole.waitFor();
+    expect(await rows.count()).toBe(10);
+    await rows.last().getByText('device-10').waitFor();
+    await whole.press('Enter');
+    await expect.poll(() => rows.count()).toBe(11);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('an event says its properties; one of ours leads to its mail', async () => {
+    const sendId = newId();
+    await post('/v1/events', {
+      event: 'cart_filled',
+      external_id: 'ann',
+      properties: { size: 2, kind: 'full' },
+    });
+    await database.owner.query(
+      `insert into ingest.events (project_id, event_id, occurred_at, received_at, name, external_id, source, properties)
+       values ($1, $2, now(), now(), 'email_sent', 'ann', 'system', $3)`,
+      [api.project.project_id, newId(), { send_id: sendId, automation_id: newId(), step_id: 'hi' }],
+    );
+    const { page, complaints } = await open('/');
+    await page.getByText('kind: full · size: 2').waitFor();
+    const sent = page.getByRole('listitem').filter({ hasText: 'email_sent' });
+    await sent.getByText('step_id: hi', { exact: true }).waitFor();
+    expect(await sent.getByRole('link', { name: 'the mail' }).getAttribute('href')).toMatch(
+      new RegExp(`/sends/${sendId}$`),
+    );
     expect(complaints).toEqual([]);
   }, 60_000);
 

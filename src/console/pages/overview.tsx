@@ -28,7 +28,7 @@ const OverviewCharts = partOf(() => import('../parts/overview_charts.tsx'));
 
 /** What each number is a number of. */
 const numbers = [
-  { name: 'events', label: 'Events received', of: 'events' },
+  { name: 'events', label: 'Events', of: 'events' },
   { name: 'accepted', label: 'Mails accepted', of: 'sends' },
   { name: 'not_accepted', label: 'Not accepted', of: 'sends' },
   { name: 'bounced', label: 'Bounced', of: 'sends' },

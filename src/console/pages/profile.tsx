@@ -1,6 +1,18 @@
-import { Anchor, Badge, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import {
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  Paper,
+  SimpleGrid,
+  Stack,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { isNotFound } from '../api.ts';
 import type { Profile } from '../api.ts';
@@ -29,8 +41,11 @@ const Card = ({ title, children }: { title: string; children: ReactNode }) => (
 
 type IdentifiersProps = Pick<Profile, 'identifiers'> & { projectId: string };
 
+/** So many identifiers are shown before somebody asks for the rest. */
+const IDENTIFIERS_FIRST = 10;
+
 /** Every identifier leads to the links that it took part in. */
-const Identifiers = ({ identifiers, projectId }: IdentifiersProps) => (
+const IdentifierTable = ({ identifiers, projectId }: IdentifiersProps) => (
   <Table aria-label="Identifiers">
     <Table.Tbody>
       {identifiers.map(({ kind, value, first_seen_at }) => (
@@ -67,6 +82,28 @@ const Identifiers = ({ identifiers, projectId }: IdentifiersProps) => (
     </Table.Tbody>
   </Table>
 );
+
+/** What others call somebody before what their devices do, each from the first on. */
+const inOrder = (identifiers: Profile['identifiers']) =>
+  identifiers.toSorted(
+    (left, right) =>
+      right.kind.localeCompare(left.kind) || left.first_seen_at.localeCompare(right.first_seen_at),
+  );
+
+const Identifiers = ({ identifiers, projectId }: IdentifiersProps) => {
+  const [isWhole, setIsWhole] = useState(identifiers.length <= IDENTIFIERS_FIRST);
+  const shown = inOrder(identifiers).slice(0, isWhole ? undefined : IDENTIFIERS_FIRST);
+  return (
+    <Stack gap="sm">
+      <IdentifierTable identifiers={shown} projectId={projectId} />
+      {!isWhole && (
+        <Button size="xs" variant="default" w="fit-content" onClick={() => setIsWhole(true)}>
+          Show all {identifiers.length.toLocaleString()}
+        </Button>
+      )}
+    </Stack>
+  );
+};
 
 const AddressWays = ({ email, projectId }: { email: string; projectId: string }) => (
   <>

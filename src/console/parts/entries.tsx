@@ -1,6 +1,7 @@
 import { Anchor, Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Entry } from '../api.ts';
+import { inText } from './told.tsx';
 import { When } from './when.tsx';
 
 const Who = ({ entry, projectId }: { entry: Entry; projectId: string }) => {
@@ -23,13 +24,34 @@ const Who = ({ entry, projectId }: { entry: Entry; projectId: string }) => {
   );
 };
 
-const Properties = ({ properties }: Pick<Entry, 'properties'>) => {
-  const pairs = Object.entries(properties);
+/** What our own events say by ids that nobody reads: the send leads to all of them. */
+const UNREAD = ['send_id', 'automation_id', 'template_id'];
+
+const Properties = ({ entry: { properties, source } }: { entry: Entry }) => {
+  const pairs = Object.entries(properties).filter(
+    ([name]) => source !== 'system' || !UNREAD.includes(name),
+  );
   if (pairs.length === 0) return null;
   return (
     <Text size="sm" c="dimmed" className="breaks" lineClamp={3}>
-      {pairs.map(([name, value]) => `${name}: ${String(value)}`).join(' · ')}
+      {pairs.map(([name, value]) => `${name}: ${inText(value)}`).join(' · ')}
     </Text>
+  );
+};
+
+/** The send that an event of ours is about. */
+const TheSend = ({ entry, projectId }: { entry: Entry; projectId: string }) => {
+  const sendId = entry.properties['send_id'];
+  if (entry.source !== 'system' || typeof sendId !== 'string') return null;
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link {...props} to="/p/$projectId/sends/$sendId" params={{ projectId, sendId }} />
+      )}
+    >
+      the mail
+    </Anchor>
   );
 };
 
@@ -55,13 +77,14 @@ export const Entries = ({ entries, projectId, withWho = true }: Props) => (
                 {entry.event}
               </Text>
               {withWho && <Who entry={entry} projectId={projectId} />}
+              <TheSend entry={entry} projectId={projectId} />
               {entry.source !== 'server' && (
                 <Badge size="xs" variant="light" color="gray">
                   {entry.source}
                 </Badge>
               )}
             </Group>
-            <Properties properties={entry.properties} />
+            <Properties entry={entry} />
           </Stack>
           <When at={entry.occurred_at} />
         </Group>
