@@ -78,6 +78,8 @@ export const readOverview = async (
     complained: sum(sends.map((row) => row.complained)),
     suppressed: sum(sends.map((row) => row.suppressed)),
     not_accepted: sum(sends.map((row) => row.not_accepted)),
+    /** Of which nobody knows whether their provider took them. */
+    unknown: sum(sends.map((row) => row.unknown)),
     /** Of which only the newest were counted: there are more. */
     capped,
     buckets: buckets.map((begins, at) => ({

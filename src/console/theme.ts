@@ -1,4 +1,4 @@
-import { Badge, createTheme, darken } from '@mantine/core';
+import { Alert, Badge, createTheme, darken } from '@mantine/core';
 import type { CSSVariablesResolver } from '@mantine/core';
 
 /** The system's own typeface: nothing to load, nothing to jump. */
@@ -11,8 +11,12 @@ export const theme = createTheme({
   primaryShade: 9,
   defaultRadius: 'md',
   cursorType: 'pointer',
-  // Words as they are written everywhere else.
-  components: { Badge: Badge.extend({ defaultProps: { tt: 'none' } }) },
+  components: {
+    // Words as they are written everywhere else.
+    Badge: Badge.extend({ defaultProps: { tt: 'none' } }),
+    // The ring around what has the focus is not cut off.
+    Alert: Alert.extend({ styles: { message: { overflow: 'visible' } } }),
+  },
 });
 
 /** How much darker a button is that somebody points at. */

@@ -12,6 +12,7 @@ const Bucket = z.strictObject({
   complained: z.int(),
   suppressed: z.int(),
   not_accepted: z.int(),
+  unknown: z.int(),
 });
 
 const OTHERS = SEND_STATUSES.filter((status) => status !== 'accepted');
@@ -42,11 +43,12 @@ export const countBetween = (
       where counted.held > 0
     )
     select told.bucket, told.sends, told.sends - other.sends as accepted, bounced.sends as bounced,
-      complained.sends as complained, other.suppressed, other.not_accepted
+      complained.sends as complained, other.suppressed, other.not_accepted, other.unknown
     from told
     cross join lateral (
       select count(*) as sends, count(*) filter (where status = 'suppressed') as suppressed,
-        count(*) filter (where status = any (${sql.array([...NOT_ACCEPTED], 'text')})) as not_accepted
+        count(*) filter (where status = any (${sql.array([...NOT_ACCEPTED], 'text')})) as not_accepted,
+        count(*) filter (where status = 'unknown') as unknown
       from delivery.sends
       where ${from} and status <> 'accepted' and status = any (${sql.array(OTHERS, 'text')})
     ) as other

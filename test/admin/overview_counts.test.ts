@@ -86,6 +86,7 @@ describe.each(PLAN_MODES)('%s', (mode) => {
         not_accepted: count(({ status }) =>
           ['rejected', 'not_sent', 'expired', 'failed_render'].includes(status),
         ),
+        unknown: count(({ status }) => status === 'unknown'),
       };
     });
     expect(wanted.length).toBeGreaterThan(0);

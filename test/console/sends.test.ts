@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { record } from '../../src/feedback/feedback.ts';
 import { newId } from '../../src/base/ids.ts';
+import { createProject } from '../../src/projects/projects.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { addressKey } from '../../src/suppression/suppression.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
@@ -10,6 +11,7 @@ import { newNotice } from '../feedback/project_told.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { COLOURS, expectAccessible } from './axe.ts';
 import { bringSession, NO_BROWSER, shown, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -44,6 +46,10 @@ const handingOff = async () => {
   return { send, sends, email };
 };
 
+/** What the mail tries is refused aloud; the page itself has nothing to complain of. */
+const ofPage = (complaints: readonly string[]): string[] =>
+  complaints.filter((said) => !/Blocked script|violates the following/.test(said));
+
 describe('a send in a browser', () => {
   beforeEach(({ skip }) => skip(!chromium.isThere, NO_BROWSER));
   beforeAll(async () => {
@@ -73,10 +79,7 @@ describe('a send in a browser', () => {
     await mail.getByRole('heading', { name: 'Hello Ann' }).waitFor();
     expect(await page.locator('iframe').getAttribute('sandbox')).toBe('');
     expect(loaded.filter((path) => path.includes('picture-of-the-mail'))).toEqual([]);
-    // What the mail tries is refused aloud; the page itself has nothing to complain of.
-    expect(
-      complaints.filter((said) => !/Blocked script|violates the following/.test(said)),
-    ).toEqual([]);
+    expect(ofPage(complaints)).toEqual([]);
   }, 60_000);
 
   test.each([
@@ -94,6 +97,38 @@ describe('a send in a browser', () => {
       expect(await sends.read(send.sendId)).toMatchObject({ status, status_reason: 'resolved' });
     },
     60_000,
+  );
+
+  test.each([
+    ['All of them were sent', 'Yes, all 2 were sent', 'accepted'],
+    ['None of them was sent', 'Yes, none of the 2 was sent', 'not_sent'],
+  ])(
+    'of several unknown ones, found by the overview, is said at once: %s',
+    async (ask, sure, status) => {
+      api.project = await createProject(database.deps, 'of its own');
+      const [first, second, known] = [await handingOff(), await handingOff(), await handingOff()];
+      const { send, sends } = first;
+      for (const one of [first, second, known]) await sends.end(one.send.sendId, 'unknown');
+      const { page, complaints } = await open(send.sendId);
+      await page.getByRole('link', { name: 'Overview' }).click();
+      await page.getByText('Of 3 mails nobody knows').waitFor();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expectAccessible(page, `an overview, ${colorScheme}`, { rules: COLOURS });
+      }
+      await page.getByRole('link', { name: 'See which' }).click();
+      await page.getByText('Nobody knows of these 3 mails').waitFor();
+      await sends.update(known.send.sendId, "status = 'accepted', accepted_at = now()");
+      await page.getByText('Nobody knows of these 2 mails').waitFor();
+      await page.getByRole('button', { name: ask }).press('Enter');
+      await page.getByRole('button', { name: sure }).press('Enter');
+      await page.getByText('No send matches').waitFor();
+      for (const { sendId } of [send, second.send])
+        expect(await sends.read(sendId)).toMatchObject({ status, status_reason: 'resolved' });
+      expect((await sends.read(known.send.sendId)).status_reason).not.toBe('resolved');
+      expect(ofPage(complaints)).toEqual([]);
+    },
+    90_000,
   );
 
   test('an unknown outcome is sent again by who has found that it was not sent', async () => {

@@ -1,5 +1,6 @@
 import {
   Alert,
+  Anchor,
   Group,
   Paper,
   SegmentedControl,
@@ -9,7 +10,7 @@ import {
   Text,
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { partOf } from '../load.ts';
 import type { Overview } from '../api.ts';
@@ -69,6 +70,28 @@ const Capped = ({ buckets, capped }: Pick<Overview, 'buckets' | 'capped'>) => {
   );
 };
 
+/** Somebody has to say what became of these: the provider's own log tells. */
+const Unknown = ({ unknown, projectId }: Pick<Overview, 'unknown'> & { projectId: string }) => {
+  const mails = `${unknown.toLocaleString()} ${unknown === 1 ? 'mail' : 'mails'}`;
+  return (
+    <Alert color="orange" title={`Of ${mails} nobody knows whether the provider took it`}>
+      <Anchor
+        size="sm"
+        renderRoot={(props) => (
+          <Link
+            {...props}
+            to="/p/$projectId/sends"
+            params={{ projectId }}
+            search={{ status: 'unknown' }}
+          />
+        )}
+      >
+        See which, and say what became of it
+      </Anchor>
+    </Alert>
+  );
+};
+
 /** Left out where nothing happened: what to do comes first there. */
 const Charts = ({ data, span }: { data: Overview; span: Span }) => (
   <>
@@ -90,6 +113,7 @@ const Lately = ({ projectId, span }: { projectId: string; span: Span }) => {
   return (
     <Stack>
       {(data.capped.events || data.capped.sends) && <Capped {...data} />}
+      {data.unknown > 0 && <Unknown unknown={data.unknown} projectId={projectId} />}
       <Numbers data={data} />
       {numbers.some(({ name }) => data[name] > 0) && <Charts data={data} span={span} />}
     </Stack>

@@ -6,6 +6,7 @@ import { Empty } from '../parts/empty.tsx';
 import { fieldOf } from '../parts/form.ts';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Paged } from '../parts/paged.tsx';
+import { ResolveAll } from '../parts/resolve_all.tsx';
 import { FirstEvent } from '../parts/snippet.tsx';
 import { SendStatus } from '../parts/send_status.tsx';
 import { SHOWN_STATUSES, statuses } from '../parts/statuses.ts';
@@ -137,7 +138,12 @@ export const SendsPage = () => {
       <PageTitle title="Send log" />
       <Filter filter={filter} onFilter={(search) => void navigate({ search, replace: true })} />
       <Paged list={list} empty={empty}>
-        {(items) => <Log items={items} projectId={projectId} />}
+        {(items) => (
+          <Stack>
+            {filter.status === 'unknown' && <ResolveAll items={items} projectId={projectId} />}
+            <Log items={items} projectId={projectId} />
+          </Stack>
+        )}
       </Paged>
     </Stack>
   );
