@@ -7,6 +7,7 @@ import { readHome } from '../../src/runtime/home.ts';
 import { report } from './measure.ts';
 import type { Comparison, Report } from './measure.ts';
 import { automations } from './automations.ts';
+import { backlog } from './backlog.ts';
 import { bytes } from './bytes.ts';
 import { consolePages } from './console.ts';
 import { erase } from './erase.ts';
@@ -28,6 +29,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   processing,
   first_byte: firstByte,
   sending,
+  backlog,
   neighbour,
   growth,
   erase,

@@ -7,7 +7,7 @@ import { LINKS_PER_PROVIDER_MAX } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { EXAMPLE_EVENT, keepExample } from '../../src/runtime/example.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
-import { checkpoint, openInstallation, residentMiB } from './installation.ts';
+import { checkpoint, openInstallation } from './installation.ts';
 import { askAsFastAsAnswered, askAtPace } from './load.ts';
 import { median, quantile } from './measure.ts';
 import type { Comparison } from './measure.ts';
@@ -17,14 +17,10 @@ const ROUNDS = 5;
 const SENDS = 3_000;
 /** Enough for some seconds. */
 const SIGN_UPS = 2_000;
-const BACKLOG_SENDS = 100_000;
-const SMALL_BACKLOG_SENDS = 5_000;
-const WARM_UP_SENDS = 20_000;
 const HALF = 0.5;
 const PACED_MS = 10_000;
 const P99 = 0.99;
 const FIRST_BYTE_MS_MAX = 2_000;
-const MEMORY_EVERY_MS = 500;
 
 /** What both sides send; one of them renders it. */
 export const MESSAGE = {
@@ -35,7 +31,8 @@ export const MESSAGE = {
   text: 'Welcome, {{ profile.first_name }}. Thank you for signing up.',
 };
 
-const openWorld = async () => {
+/** An installation with a project, a provider that is a relay of this machine, and a template. */
+export const openWorld = async () => {
   const installation = await openInstallation();
   const relay = await startRelay();
   const project = await keepExample(installation.deps, null, {
@@ -58,7 +55,7 @@ const openWorld = async () => {
   if (!ids) throw new Error('there is no example');
   return { installation, relay, project, ask, ...ids };
 };
-type World = Awaited<ReturnType<typeof openWorld>>;
+export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** Queues sends of one automation to people of their own, as planned ones lie there: the service's ids follow time. */
 export const queueSends = async (
@@ -133,18 +130,6 @@ const sendAlone = async ({ relay }: World): Promise<number> => {
   return rate;
 };
 
-/** The most memory that a worker takes until a backlog is handed over. */
-const memoryWith = async (world: World, pid: number, count: number): Promise<number> => {
-  const rateOfAll = world.relay.expect(count);
-  const samples: number[] = [];
-  const sampling = setInterval(() => samples.push(residentMiB(pid)), MEMORY_EVERY_MS);
-  await queueSends(world, count);
-  await hint(world.installation.deps, sendHint(world.project.project_id, world.provider_id));
-  await rateOfAll();
-  clearInterval(sampling);
-  return Math.max(...samples);
-};
-
 const loadOf = ({ project }: World, port: number) => ({
   port,
   connections: 16,
@@ -184,10 +169,10 @@ const firstBytes = async (world: World, port: number, perSecond: number): Promis
   return [...postedAt].map(([to, at]) => (world.relay.firstByteAt.get(to) ?? Infinity) - at);
 };
 
-/** Sends handed over to a local relay, beside the mail library alone; first bytes at half load; memory. */
+/** Sends handed over to a local relay, beside the mail library alone; first bytes at half load. */
 export const sending = async (): Promise<Comparison[]> => {
   const world = await openWorld();
-  const worker = await world.installation.start('worker');
+  await world.installation.start('worker');
   const api = await world.installation.start('api');
   await handOver(world);
   await sendAlone(world);
@@ -203,11 +188,6 @@ export const sending = async (): Promise<Comparison[]> => {
     mailed.push(await mailSignUps(world, api.port));
     paced.push(quantile(await firstBytes(world, api.port, median(mailed) * HALF), P99));
   }
-  const pid = worker.child.pid ?? 0;
-  // What the runtime makes room for as it works, whatever waits.
-  await memoryWith(world, pid, WARM_UP_SENDS);
-  const small = await memoryWith(world, pid, SMALL_BACKLOG_SENDS);
-  const large = await memoryWith(world, pid, BACKLOG_SENDS);
   await world.installation.close();
   world.relay.close();
   return [
@@ -226,14 +206,6 @@ export const sending = async (): Promise<Comparison[]> => {
       comparedWith: `what is promised, at half of ${Math.round(median(mailed))} sign-ups/s`,
       comparison: paced.map(() => FIRST_BYTE_MS_MAX),
       good: { atMost: 1 },
-    },
-    {
-      name: `memory of a worker with a backlog of ${BACKLOG_SENDS} sends`,
-      unit: 'MiB',
-      measured: [large],
-      comparedWith: `with ${SMALL_BACKLOG_SENDS}`,
-      comparison: [small],
-      good: { atMost: 1.2 },
     },
   ];
 };
