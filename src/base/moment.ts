@@ -7,6 +7,12 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const inCapitals = (given: unknown): unknown =>
   typeof given === 'string' && /[tz]/.test(given) ? given.toUpperCase() : given;
 
+const WANTED_CHARS = '2026-01-31T12:00:00.000Z'.length;
+
+/** Most clients spell it as we do: making a date of each would be a twentieth of what taking in a batch costs. */
+const inOneSpelling = (text: string): string =>
+  text.length === WANTED_CHARS && text.endsWith('Z') ? text : new Date(text).toISOString();
+
 /** An RFC 3339 timestamp, in one spelling: UTC, milliseconds. */
 export const Timestamp = z
   .preprocess(
@@ -16,7 +22,7 @@ export const Timestamp = z
       error: 'must be an RFC 3339 timestamp with offset, such as 2026-01-31T12:00:00Z',
     }),
   )
-  .transform((text) => new Date(text).toISOString());
+  .transform(inOneSpelling);
 
 /** A timestamp that may be asked for: Postgres knows no year 0. */
 export const Moment = Timestamp.refine((text) => {

@@ -12,8 +12,8 @@ import { Flusher, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX } from './flusher.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { messageKey } from './message_key.ts';
-import { checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
-import type { Reach } from './occurred_at.ts';
+import { boundsAt, checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
+import type { Bounds, Reach } from './occurred_at.ts';
 import {
   countAnonymous,
   countBetween,
@@ -97,10 +97,13 @@ const reachOf = ({ config }: Pick<Deps, 'config'>, caller: Caller): Reach => ({
   retentionMonths: config.retentionMonths,
 });
 
-const checkTimes = (events: EventInput[], reach: Reach, pathOf: (at: number) => string): Issue[] =>
+const checkTimes = (
+  events: EventInput[],
+  bounds: Bounds,
+  pathOf: (at: number) => string,
+): Issue[] =>
   events.flatMap((event, at) => {
-    const message =
-      event.occurred_at && checkOccurredAt(new Date(event.occurred_at), reach, new Date());
+    const message = event.occurred_at && checkOccurredAt(new Date(event.occurred_at), bounds);
     return message ? [{ path: `${pathOf(at)}/occurred_at`, message }] : [];
   });
 
@@ -144,8 +147,9 @@ export const accept = async (
   caller: Caller,
   { events, sentAt, repetitionId, pathOf = inBatch }: Batch,
 ): Promise<AcceptedAnswer> => {
-  const corrected = correctTimes(events, sentAt, new Date());
-  const issues = checkTimes(corrected, reachOf(deps, caller), pathOf);
+  const now = new Date();
+  const corrected = correctTimes(events, sentAt, now);
+  const issues = checkTimes(corrected, boundsAt(now, reachOf(deps, caller)), pathOf);
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
   const rows = corrected.map((event, at) =>
@@ -171,7 +175,7 @@ export const acceptOne = (
 
 /** Refuses a time that the caller may not write to. */
 export const refuseTime = (deps: Pick<Deps, 'config'>, caller: Caller, occurredAt: Date): void => {
-  const message = checkOccurredAt(occurredAt, reachOf(deps, caller), new Date());
+  const message = checkOccurredAt(occurredAt, boundsAt(new Date(), reachOf(deps, caller)));
   if (message === null) return;
   throw new Refusal('occurred_at_out_of_range', { issues: [{ path: '/occurred_at', message }] });
 };

@@ -17,23 +17,27 @@ export const timelineStart = (now: Date, retentionMonths: number): Date => {
 /** Who writes, and how many months the timeline reaches back: no further than there are partitions. */
 export type Reach = { keyKind: KeyKind; retentionMonths: number };
 
+/** What the times of a request are held to, in milliseconds: the same for all of its events. */
+export const boundsAt = (now: Date, { keyKind, retentionMonths }: Reach) => ({
+  retentionMonths,
+  latest: now.getTime() + FUTURE_HOURS_MAX * HOUR_MS,
+  earliest: timelineStart(now, retentionMonths).getTime(),
+  earliestOfPages:
+    keyKind === 'publishable' ? now.getTime() - PUBLISHABLE_DAYS_BACK_MAX * DAY_MS : -Infinity,
+});
+export type Bounds = ReturnType<typeof boundsAt>;
+
 /** Why an event of this time is not accepted, or null when it is. */
 export const checkOccurredAt = (
   occurredAt: Date,
-  { keyKind, retentionMonths }: Reach,
-  now: Date,
+  { retentionMonths, latest, earliest, earliestOfPages }: Bounds,
 ): string | null => {
-  if (occurredAt.getTime() > now.getTime() + FUTURE_HOURS_MAX * HOUR_MS) {
-    return `more than ${FUTURE_HOURS_MAX} hours ahead of the server's clock`;
-  }
-  if (occurredAt < timelineStart(now, retentionMonths)) {
-    return `before the start of the timeline (${retentionMonths} months back)`;
-  }
-  const isPublishable = keyKind === 'publishable';
-  if (isPublishable && occurredAt.getTime() < now.getTime() - PUBLISHABLE_DAYS_BACK_MAX * DAY_MS) {
-    return `a publishable key reaches at most ${PUBLISHABLE_DAYS_BACK_MAX} days back`;
-  }
-  return null;
+  const at = occurredAt.getTime();
+  if (at > latest) return `more than ${FUTURE_HOURS_MAX} hours ahead of the server's clock`;
+  if (at < earliest) return `before the start of the timeline (${retentionMonths} months back)`;
+  return at < earliestOfPages
+    ? `a publishable key reaches at most ${PUBLISHABLE_DAYS_BACK_MAX} days back`
+    : null;
 };
 
 /** A client's clock that differs from ours by less is taken as right. */

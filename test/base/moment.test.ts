@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Timestamp } from '../../src/base/moment.ts';
 
@@ -18,3 +19,33 @@ test.each(['2026-01-31', '2026-01-31T12:00:00', '2026-01-31 12:00:00Z', 'today',
     ]);
   },
 );
+
+test('what is written as we write it is a moment of the calendar, or is refused', () => {
+  const part = (max: number, digits: number) =>
+    fc.integer({ min: 0, max }).map((value) => String(value).padStart(digits, '0'));
+  const written = fc
+    .tuple(
+      part(9999, 4),
+      part(13, 2),
+      part(32, 2),
+      part(24, 2),
+      part(60, 2),
+      part(60, 2),
+      part(999, 3),
+    )
+    .map(
+      ([year, month, day, hour, minute, second, rest]) =>
+        `${year}-${month}-${day}T${hour}:${minute}:${second}.${rest}Z`,
+    );
+  let taken = 0;
+  fc.assert(
+    fc.property(written, (text) => {
+      const { data } = Timestamp.safeParse(text);
+      if (data === undefined) return;
+      taken += 1;
+      expect(new Date(text).toISOString()).toBe(data);
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(taken).toBeGreaterThan(200);
+});
