@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { firstIdAt } from '../base/ids.ts';
 import { projectProcedure, router } from '../base/procedure.ts';
@@ -60,15 +61,21 @@ export const readOverview = async (
 ) => {
   const buckets = bucketsUntil(now, OVERVIEW_SPANS[span]);
   const ids = buckets.map(firstIdAt);
-  const [events, sends] = await Promise.all([
-    inProject(deps, projectId, (scope) => ingest.countBetween(scope, ids, rowsMax)),
-    inProject(deps, projectId, (scope) => delivery.countBetween(scope, ids, rowsMax)),
+  const within = <T>(count: (scope: Scope) => Promise<T>) => inProject(deps, projectId, count);
+  const [events, sends, unknown] = await Promise.all([
+    within((scope) => ingest.countBetween(scope, ids, rowsMax)),
+    within((scope) => delivery.countBetween(scope, ids, rowsMax)),
+    within((scope) => delivery.countUnknown(scope)),
   ]);
   const total = {
     events: sum(events.map((row) => row.events)),
     sends: sum(sends.map((row) => row.sends)),
   };
-  const capped = { events: total.events >= rowsMax, sends: total.sends >= rowsMax };
+  const capped = {
+    events: total.events >= rowsMax,
+    sends: total.sends >= rowsMax,
+    unknown: unknown >= delivery.UNKNOWN_COUNTED_MAX,
+  };
   const eventsIn = readerOf(events, capped.events);
   const sendsIn = readerOf(sends, capped.sends);
   return {
@@ -78,9 +85,9 @@ export const readOverview = async (
     complained: sum(sends.map((row) => row.complained)),
     suppressed: sum(sends.map((row) => row.suppressed)),
     not_accepted: sum(sends.map((row) => row.not_accepted)),
-    /** Of which nobody knows whether their provider took them. */
-    unknown: sum(sends.map((row) => row.unknown)),
-    /** Of which only the newest were counted: there are more. */
+    /** Of which nobody knows whether their provider took them, whenever they were planned. */
+    unknown,
+    /** Of which not all were counted, but the newest: there may be more. */
     capped,
     buckets: buckets.map((begins, at) => ({
       at: begins.toISOString(),

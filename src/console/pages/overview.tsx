@@ -71,8 +71,10 @@ const Capped = ({ buckets, capped }: Pick<Overview, 'buckets' | 'capped'>) => {
 };
 
 /** Somebody has to say what became of these: the provider's own log tells. */
-const Unknown = ({ unknown, projectId }: Pick<Overview, 'unknown'> & { projectId: string }) => {
-  const mails = `${unknown.toLocaleString()} ${unknown === 1 ? 'mail' : 'mails'}`;
+const Unknown = ({ data, projectId }: { data: Overview; projectId: string }) => {
+  const { unknown, capped } = data;
+  const count = unknown.toLocaleString() + (capped.unknown ? ' or more' : '');
+  const mails = `${count} ${unknown === 1 ? 'mail' : 'mails'}`;
   return (
     <Alert color="orange" title={`Of ${mails} nobody knows whether the provider took it`}>
       <Anchor
@@ -113,7 +115,7 @@ const Lately = ({ projectId, span }: { projectId: string; span: Span }) => {
   return (
     <Stack>
       {(data.capped.events || data.capped.sends) && <Capped {...data} />}
-      {data.unknown > 0 && <Unknown unknown={data.unknown} projectId={projectId} />}
+      {data.unknown > 0 && <Unknown data={data} projectId={projectId} />}
       <Numbers data={data} />
       {numbers.some(({ name }) => data[name] > 0) && <Charts data={data} span={span} />}
     </Stack>
