@@ -47,12 +47,19 @@ export const findUnknown = (mentioned: readonly RenderedVariable[]): string[] =>
     return fault === null ? [] : [`line ${one.line}, column ${one.column}: ${fault}`];
   });
 
+/** As a template says it: what is no word of Liquid's stands in brackets. */
+const toLiquid = ([root = '', ...way]: readonly string[]): string =>
+  way.reduce(
+    (said, name) => (/^[A-Za-z_][\w-]*$/.test(name) ? `${said}.${name}` : `${said}["${name}"]`),
+    root,
+  );
+
 /** What people write in the way of other tools, and what is meant here; null where nothing is odd about it. */
 const findMeant = ({ root, way: [first, ...rest] }: RenderedVariable): string | null => {
   if (root === 'event' && first === 'name' && rest.length === 0) return 'event.event';
   const isNested = first === 'properties' || (root === 'profile' && first === 'traits');
   const isOfOne = root === 'event' || root === 'profile';
-  return isOfOne && isNested && rest.length > 0 ? [root, ...rest].join('.') : null;
+  return isOfOne && isNested && rest.length > 0 ? toLiquid([root, ...rest]) : null;
 };
 
 /** Variables that are most likely not there when the mail is made, which would fail then. */

@@ -297,6 +297,15 @@ describe('what is hardly meant as it is written', () => {
     expect(oddOf(previewed.body.warnings)).toEqual(odd);
   });
 
+  test('what is no word of Liquid is advised as Liquid takes it', async () => {
+    const { warnings } = (
+      await post('/templates', draft({ html: '{{ profile.traits["first name"] }}' }))
+    ).body;
+    expect(oddOf(warnings)[0]).toContain('write profile["first name"].');
+    const meantSo = await post('/templates', draft({ html: '{{ profile["first name"] }}' }));
+    expect([meantSo.status, oddOf(meantSo.body.warnings)]).toEqual([201, []]);
+  });
+
   test.each([
     [
       'where the sample has it',
