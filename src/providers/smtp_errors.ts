@@ -44,6 +44,9 @@ const saidOf = ({ command, code }: SmtpError): 'recipient' | 'message' | null =>
   return command === 'DATA' || code === 'EMESSAGE' ? 'message' : null;
 };
 
+/** What comes before any message: who greets whom. */
+const GREETINGS: readonly string[] = ['CONN', 'EHLO', 'HELO', 'LHLO'];
+
 /** What a relay's own words say beyond its code; they are only believed where a reply was due. */
 const readTexts = (error: SmtpError, from: string): FailureReason | null => {
   const { response = '', command } = error;
@@ -80,7 +83,8 @@ export const classify = (error: SmtpError, from = ''): FailureReason => {
   }
   if (isPermanent(error) && error.command === 'MAIL FROM') return 'sender_not_verified';
   if (error.responseCode && error.responseCode < 500) return 'throttled';
-  if (error.responseCode && error.command !== 'CONN') return 'message_refused';
+  // Before a sender was named nothing was said of a message.
+  if (error.responseCode && !GREETINGS.includes(error.command ?? '')) return 'message_refused';
   return 'connection_failed';
 };
 
@@ -109,7 +113,8 @@ const readBounce = (error: SmtpError, reason: FailureReason): SaidBounce | null 
  * A reply to the message is definite. Silence or a lost connection after its first byte is not.
  */
 export const toOutcome = (error: SmtpError, phase: Phase, from = ''): SendOutcome => {
-  const isReplyToMessage = error.code === 'EMESSAGE' && error.responseCode !== undefined;
+  // Anything but 4xx and 5xx says neither that it was taken nor that it was not (RFC 5321 §4.2.1).
+  const isReplyToMessage = error.code === 'EMESSAGE' && (error.responseCode ?? 0) >= 400;
   if (phase === 'body' && !isReplyToMessage) return { kind: 'unknown' };
   const reason = classify(error, from);
   const bounce = readBounce(error, reason);

@@ -30,6 +30,8 @@ type Row = {
   row: string;
   kind: (typeof KINDS)[number];
   reason: ExplainedFailure;
+  /** Some words of the cause and of the fix, as the table has them. */
+  says: [RegExp, RegExp];
   /** What the send log says. A definite refusal of the message ends it; everything else waits. */
   status: 'queued' | 'rejected';
   breakIt: () => unknown;
@@ -42,6 +44,10 @@ const rows: Row[] = [
     row: 'Connection refused or timeout',
     kind: 'smtp',
     reason: 'connection_failed',
+    says: [
+      /Wrong host or port, an egress firewall/,
+      /Check host, port .* try port 2525 with STARTTLS/s,
+    ],
     status: 'queued',
     breakIt: () => sinks.smtp.play('connect', 'drop'),
   },
@@ -49,6 +55,10 @@ const rows: Row[] = [
     row: 'SMTP authentication failed',
     kind: 'smtp',
     reason: 'authentication_failed',
+    says: [
+      /rotated password, a user scoped to another domain, or an app-specific password/,
+      /Create the credentials again .* update the record/s,
+    ],
     status: 'queued',
     breakIt: () => sinks.smtp.play('auth', { code: 535 }),
   },
@@ -56,6 +66,7 @@ const rows: Row[] = [
     row: 'STARTTLS not advertised',
     kind: 'smtp',
     reason: 'starttls_not_offered',
+    says: [/needs implicit TLS/, /smtp_secure to \"ssl\" and use port 465/],
     status: 'queued',
     breakIt: () => sinks.smtp.play('starttls', NO_STARTTLS),
   },
@@ -63,6 +74,10 @@ const rows: Row[] = [
     row: 'Sender not verified',
     kind: 'cloud_api',
     reason: 'sender_not_verified',
+    says: [
+      /not under a verified identity/,
+      /Verify the domain .* confirm its region and its DKIM status/s,
+    ],
     status: 'rejected',
     breakIt: refusing(
       400,
@@ -74,6 +89,10 @@ const rows: Row[] = [
     row: 'Sender not verified, over SMTP',
     kind: 'smtp',
     reason: 'sender_not_verified',
+    says: [
+      /not under a verified identity/,
+      /Verify the domain .* confirm its region and its DKIM status/s,
+    ],
     status: 'rejected',
     isSaved: true,
     breakIt: () =>
@@ -86,6 +105,7 @@ const rows: Row[] = [
     row: 'Invalid key: invalid_api_key',
     kind: 'relay_api',
     reason: 'invalid_key',
+    says: [/deleted, rotated or deactivated/, /Mint a new send-scoped key and update the record/],
     status: 'queued',
     breakIt: () =>
       sinks.relay.play('', relayError(401, 'E_ApiResponseCodes.API_EXCEPTION', NO_SUCH_KEY)),
@@ -94,6 +114,7 @@ const rows: Row[] = [
     row: 'Invalid key: invalid client token',
     kind: 'cloud_api',
     reason: 'invalid_key',
+    says: [/deleted, rotated or deactivated/, /Mint a new send-scoped key and update the record/],
     status: 'queued',
     breakIt: refusing(403, 'InvalidClientTokenId', 'The token is invalid.'),
   },
@@ -101,6 +122,7 @@ const rows: Row[] = [
     row: 'Invalid key: signature mismatch',
     kind: 'cloud_api',
     reason: 'invalid_key',
+    says: [/deleted, rotated or deactivated/, /Mint a new send-scoped key and update the record/],
     status: 'queued',
     breakIt: refusing(
       403,
@@ -112,6 +134,7 @@ const rows: Row[] = [
     row: 'Region mismatch',
     kind: 'cloud_api',
     reason: 'region_mismatch',
+    says: [/region differs .* domain is verified/, /Match region and host/],
     status: 'rejected',
     breakIt: refusing(
       403,
@@ -123,6 +146,7 @@ const rows: Row[] = [
     row: 'Region mismatch, domain not found',
     kind: 'smtp',
     reason: 'region_mismatch',
+    says: [/region differs .* domain is verified/, /Match region and host/],
     status: 'rejected',
     isSaved: true,
     breakIt: () => sinks.smtp.play('mail', { code: 550, text: 'Domain acme.test not found' }),
@@ -131,6 +155,7 @@ const rows: Row[] = [
     row: 'Throttling, maximum sending rate exceeded',
     kind: 'cloud_api',
     reason: 'throttled',
+    says: [/over its quota per second/, /exponential back-off. Raise the quota/],
     status: 'queued',
     breakIt: refusing(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.'),
   },
@@ -138,6 +163,7 @@ const rows: Row[] = [
     row: 'Throttling, over SMTP',
     kind: 'smtp',
     reason: 'throttled',
+    says: [/over its quota per second/, /exponential back-off. Raise the quota/],
     status: 'queued',
     isSaved: true,
     breakIt: () =>
@@ -148,8 +174,14 @@ const rows: Row[] = [
   },
 ];
 
-describe.each(rows)('$row', ({ kind, reason, status, breakIt, isSaved = false }) => {
+describe.each(rows)('$row', ({ kind, reason, says, status, breakIt, isSaved = false }) => {
   const told = toFailure(reason);
+
+  test(`${reason}: what it says is what the table says`, () => {
+    const { cause, fix } = explanations[reason];
+    expect(cause).toMatch(says[0]);
+    expect(fix).toMatch(says[1]);
+  });
 
   test(`${reason}: when it is saved`, async () => {
     breakIt();

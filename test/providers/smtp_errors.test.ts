@@ -72,6 +72,9 @@ describe('what a relay says in words', () => {
     ['DATA', 550, 'invalid_api_key', 'message_refused'],
     ['DATA', 552, '5.3.4 too big', 'message_refused'],
     ['DATA', 421, 'closing', 'throttled'],
+    ['EHLO', 550, 'you are not welcome', 'connection_failed'],
+    ['HELO', 554, 'you are not welcome', 'connection_failed'],
+    ['EHLO', 421, 'shutting down', 'throttled'],
   ])('%s: %i %s is %s', (command, code, text, reason) => {
     expect(classify(reply(command, code, text), FROM)).toBe(reason);
   });
@@ -81,6 +84,12 @@ describe('what a relay says in words', () => {
       code: 'EPROTOCOL',
     });
     expect(classify(banner, FROM)).toBe('connection_failed');
+  });
+
+  test('to a message is an answer from 400 on: what is neither yes nor no is unknown', () => {
+    const outcome = (code: number) => toOutcome(reply('DATA', code, 'go on'), 'body', FROM).kind;
+    expect([354, 399].map(outcome)).toEqual(['unknown', 'unknown']);
+    expect([400, 499, 500].map(outcome)).toEqual(['deferred', 'deferred', 'rejected']);
   });
 
   test('decides whether a message may ever be taken', () => {
