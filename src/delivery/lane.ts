@@ -16,6 +16,12 @@ import type { Turn } from './turn.ts';
 /** How long a provider that throttled is left alone when it does not say so itself. */
 const THROTTLED_PAUSE_SECONDS = 2;
 
+/**
+ * A turn that has handed over fewer says how much there was to do, and nothing of what the provider takes: it is
+ * taken to bear one a second for each lane.
+ */
+const TELLING_SENDS = 10;
+
 /** The provider wants less, or nothing for as long as it says: not its failure. */
 const PAUSE_REASONS: readonly string[] = ['throttled', 'quota_exhausted'];
 
@@ -123,8 +129,9 @@ const noteFailure = async (
 const noteThrottled = async (context: LaneContext, turn: ProviderTurn, outcome: SendOutcome) => {
   const { health, providerId } = context;
   const pauseMs = (hintOf(outcome) ?? THROTTLED_PAUSE_SECONDS) * 1_000;
-  const observed =
-    health.acceptedCount / Math.max(1, (performance.now() - health.startedAt) / 1_000);
+  const seconds = Math.max(1, (performance.now() - health.startedAt) / 1_000);
+  const isTelling = health.acceptedCount >= TELLING_SENDS;
+  const observed = isTelling ? health.acceptedCount / seconds : providers.LINKS_PER_PROVIDER_MAX;
   await within(context, (scope) => providers.noteThrottled(scope, providerId, observed, pauseMs));
   return stop(context, turn, pauseMs);
 };

@@ -72,22 +72,19 @@ export const noteSuccess = async (scope: Scope, providerId: string): Promise<voi
 
 /**
  * The provider was proved anew, by a test message that it took or by a connection that was saved: its failures are
- * forgotten, and a pause that it asked for ends. How fast it was goes with the pause of a quota only.
+ * forgotten, what it asked for ends, and it is as fast again as its record says. Where that is too fast it says so.
  */
 export const noteProved = async (scope: Scope, providerId: string): Promise<void> => {
-  const plan = await findPlan(scope, providerId);
-  await change(scope, providerId, (pace) => {
-    const { failure_count, now } = pace;
-    const given = plan?.rate_per_second ?? null;
-    const pause = pauseOf(pace, rateAt(given, learnedOf(pace), now.getTime()));
-    if (failure_count === 0 && !pause) return null;
-    const isQuota = pause?.reason === 'quota_exhausted';
+  await change(scope, providerId, ({ failure_count, learned_rate, now }) => {
+    const isThrottled = learned_rate !== null;
+    if (failure_count === 0 && !isThrottled) return null;
     return {
       failure_count: 0,
       opened_until: null,
       probed_by: null,
-      ...(pause ? { next_at: now } : {}),
-      ...(isQuota ? { learned_rate: null, learned_at: null } : {}),
+      learned_rate: null,
+      learned_at: null,
+      ...(isThrottled ? { next_at: now } : {}),
     };
   });
 };

@@ -14,7 +14,7 @@ import { findProvider, noteTest, noteTestBegun, parkProvider } from './queries.t
 import type { ProviderRow, TestNote } from './queries.ts';
 import { openSettings } from './records.ts';
 import { HAND_OFF_DEADLINE_MS } from './transport.ts';
-import type { Link } from './transport.ts';
+import type { Link, Network } from './transport.ts';
 import { connect } from './transports.ts';
 
 /** Whether an address must be left alone. Locks it, so that the answer is true until the transaction ends. */
@@ -65,6 +65,14 @@ const sendProbe = async (
   return link.send({ ...message, mayStart: () => performance.now() < deadline });
 };
 
+/** How long a test waits for the answer to its message at most: somebody waits for it. */
+export const TEST_ANSWER_MS_MAX = 30_000;
+
+export const networkOfTest = (deps: Pick<Deps, 'config' | 'resources'>): Network => ({
+  ...networkOf(deps),
+  answerTimeoutMs: Math.min(deps.config.answerTimeoutMs, TEST_ANSWER_MS_MAX),
+});
+
 /** Over a connection of its own: one that is kept says nothing of the credentials of today. */
 const attempt = async (
   deps: Deps,
@@ -73,7 +81,7 @@ const attempt = async (
   test: Test,
 ): Promise<SendOutcome> => {
   const settings = await inProject(deps, projectId, (scope) => openSettings(scope, row));
-  const opened = await connect(settings, networkOf(deps));
+  const opened = await connect(settings, networkOfTest(deps));
   if (opened.kind === 'failed') return opened.outcome;
   try {
     return await sendProbe(deps, projectId, row, { test, link: opened.link });

@@ -4,18 +4,21 @@ import { createProject } from '../../src/projects/projects.ts';
 import {
   allow,
   findState,
+  LINKS_PER_PROVIDER_MAX,
   noteFailure,
   noteThrottled,
   spend,
 } from '../../src/providers/providers.ts';
+import { networkOfTest, TEST_ANSWER_MS_MAX } from '../../src/providers/test_provider.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
-import { counterparts, fieldsOf, providersOf } from './counterparts.ts';
+import { counterparts, fieldsOf, providersOf, sendOneOf } from './counterparts.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
 const api = testApi(database);
 const { create, read, change, test: send } = providersOf(api);
+const sendOne = sendOneOf(database, api);
 beforeEach(async () => {
   api.project = await createProject(database.deps, 'its own');
 });
@@ -96,6 +99,31 @@ test('a provider that was proved just now, by a change or a test, is not left al
   await breakDown(id);
   await change(id, { from_email: 'other@shop.test' });
   expect((await state(id))?.circuit).toBe('closed');
+});
+
+test('one that throttles before it took much is slowed down a little; proved, not at all', async () => {
+  const { id } = await createOne();
+  sinks.relay.play('/email/mime', { status: 429, json: {} }, 1);
+  expect(await sendOne(id)).toMatchObject({ status: 'queued', status_reason: 'throttled' });
+  const { pace } = (await read(id)).body;
+  expect(pace.is_rate_learned).toBe(true);
+  // Half of one a second for each lane; what is learned grows again at once.
+  expect(Math.round(pace.rate_per_second)).toBe(LINKS_PER_PROVIDER_MAX / 2);
+  expect((await send(id)).status).toBe(200);
+  expect((await read(id)).body.pace).toMatchObject({
+    is_rate_learned: false,
+    rate_per_second: null,
+    paused: null,
+  });
+});
+
+test.each([
+  [600_000, TEST_ANSWER_MS_MAX],
+  [TEST_ANSWER_MS_MAX + 1, TEST_ANSWER_MS_MAX],
+  [TEST_ANSWER_MS_MAX - 1, TEST_ANSWER_MS_MAX - 1],
+])('where a send waits %i ms for its answer, a test waits %i', (answerTimeoutMs, waited) => {
+  const config = { ...database.deps.config, answerTimeoutMs };
+  expect(networkOfTest({ ...database.deps, config }).answerTimeoutMs).toBe(waited);
 });
 
 test('GET 200: how a provider is used just now is shown, alone and in the list', async () => {

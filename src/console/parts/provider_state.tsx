@@ -79,19 +79,15 @@ export const ProviderState = (props: Props) => {
       )}
       {silence && (
         <Alert color="orange" title="It does not answer">
-          <Group gap={6}>
-            Of its mails, {silence.hand_offs.toLocaleString()}{' '}
-            {silence.hand_offs === 1 ? 'is' : 'are'} without an answer since
-            <When at={silence.since} isDimmed={false} />
-          </Group>
-          Each ends as unknown when its time is up, and what waits goes then. See what the provider
-          says of its state; a test message finds out at once.
+          {silence.hand_offs.toLocaleString()} mails have had no answer since{' '}
+          <When at={silence.since} isDimmed={false} />. {silence.fix}
         </Alert>
       )}
       {pace.is_rate_learned && !pace.paused && pace.rate_per_second !== null && (
         <Alert color="yellow" title="It throttles">
           It gets {pace.rate_per_second.toFixed(1)} sends a second at most for now. That doubles
-          every five minutes.
+          every five minutes; a test message that it takes, or saving its connection again, ends it
+          at once.
         </Alert>
       )}
       {pace.ramp_today && <Ramp today={pace.ramp_today} />}
