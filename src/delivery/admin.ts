@@ -8,7 +8,7 @@ import { editorProcedure, liveProcedure, projectProcedure, router } from '../bas
 import { readSend } from './read_send.ts';
 import { cancel, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
-import { listSilences } from './silences.ts';
+import { listSilences, SILENCE_FIX } from './silences.ts';
 
 export { findHtml } from './detail_queries.ts';
 
@@ -48,6 +48,7 @@ export const sendProcedures = router({
       (await listSilences(scope)).map(({ since, ...rest }) => ({
         ...rest,
         since: since.toISOString(),
+        fix: SILENCE_FIX,
       })),
     ),
   ),

@@ -2,7 +2,7 @@ import type { Scope } from '../base/db.ts';
 import { findHold, HOLDS } from '../providers/providers.ts';
 import type { Hold } from '../providers/providers.ts';
 import type { SendRow } from './log_queries.ts';
-import { listSilences, SILENT_SECONDS } from './silences.ts';
+import { listSilences, SILENCE_FIX, SILENT_SECONDS } from './silences.ts';
 
 /** What a send waits for besides its provider: each by its own `due_at`. */
 const OWN_WAITS = [
@@ -59,8 +59,7 @@ const silenceOf = async (
   if (!silence) return null;
   const fix =
     `The provider has answered none of its hand-offs under way (${silence.hand_offs}) since ` +
-    `${silence.since.toISOString()}. Each ends as \`unknown\` when its time is up, and what waits goes then. See ` +
-    'what the provider says of its state; a test message finds out at once.';
+    `${silence.since.toISOString()}. ${SILENCE_FIX}`;
   return { because: 'provider_silent', reason: null, until: null, fix };
 };
 

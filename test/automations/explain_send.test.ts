@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { SEND_DECISIONS } from '../../src/automations/send_explanation.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
-import { noteFailure, park } from '../../src/providers/providers.ts';
+import { LINKS_PER_PROVIDER_MAX, noteFailure, park } from '../../src/providers/providers.ts';
 import { sendsOf } from '../delivery/one_send.ts';
 import { SHOWN_ID } from '../http/as_shown.ts';
 import { expectRefusal } from '../support/api.ts';
@@ -121,11 +121,13 @@ describe('it waits because', () => {
     const { stoppedBy, set } = await planned();
     await set("due_at = now() - interval '1 minute'");
     const sends = sendsOf(database, api.project.project_id);
-    const { sendId } = await sends.handingOff({ providerId: SHOWN_ID });
-    await sends.update(sendId, "handed_off_at = now() - interval '1 minute'");
+    for (let at = 0; at < LINKS_PER_PROVIDER_MAX; at += 1) {
+      const { sendId } = await sends.handingOff({ providerId: SHOWN_ID });
+      await sends.update(sendId, "handed_off_at = now() - interval '1 minute'");
+    }
     expect(await stoppedBy()).toMatchObject({
       decision: 'waits_for_answers',
-      detail: { fix: expect.stringContaining('under way (1)') },
+      detail: { fix: expect.stringContaining('under way (10)') },
     });
   });
 

@@ -110,7 +110,7 @@ describe('a person and an overview in a browser', () => {
   }, 60_000);
 
   test('an event says its properties; one of ours leads to its mail', async () => {
-    const sendId = newId();
+    const [sendId, automationId] = [newId(), newId()];
     await post('/v1/events', {
       event: 'cart_filled',
       external_id: 'ann',
@@ -118,8 +118,15 @@ describe('a person and an overview in a browser', () => {
     });
     await database.owner.query(
       `insert into ingest.events (project_id, event_id, occurred_at, received_at, name, external_id, source, properties)
-       values ($1, $2, now(), now(), 'email_sent', 'ann', 'system', $3)`,
-      [api.project.project_id, newId(), { send_id: sendId, automation_id: newId(), step_id: 'hi' }],
+       values ($1, $2, now(), now(), 'email_sent', 'ann', 'system', $4),
+         ($1, $3, now(), now(), 'email_skipped', 'ann', 'system', $5)`,
+      [
+        api.project.project_id,
+        newId(),
+        newId(),
+        { send_id: sendId, automation_id: automationId, step_id: 'hi' },
+        { automation_id: automationId, step_id: 'hi', reason: 'no_address' },
+      ],
     );
     const { page, complaints } = await open('/');
     await page.getByText('kind: full · size: 2').waitFor();
@@ -128,6 +135,10 @@ describe('a person and an overview in a browser', () => {
     expect(await sent.getByRole('link', { name: 'the mail' }).getAttribute('href')).toMatch(
       new RegExp(`/sends/${sendId}$`),
     );
+    const skipped = page.getByRole('listitem').filter({ hasText: 'email_skipped' });
+    expect(
+      await skipped.getByRole('link', { name: 'the automation' }).getAttribute('href'),
+    ).toMatch(new RegExp(`/automations/${automationId}$`));
     expect(complaints).toEqual([]);
   }, 60_000);
 

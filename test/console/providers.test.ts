@@ -6,6 +6,7 @@ import { keepConsole } from '../../src/runtime/console_build.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import {
   allow,
+  LINKS_PER_PROVIDER_MAX,
   noteFailure,
   noteSuccess,
   noteThrottled,
@@ -151,18 +152,21 @@ describe('e-mail providers in a browser', () => {
   test('one that does not answer says so, and for how many mails, in the list and by itself', async () => {
     const providerId = await made();
     const sends = sendsOf(database, api.project.project_id);
-    const { sendId } = await sends.handingOff({ providerId });
-    await sends.update(sendId, "handed_off_at = now() - interval '1 minute'");
+    const hanging = await Promise.all(
+      Array.from({ length: LINKS_PER_PROVIDER_MAX }, () => sends.handingOff({ providerId })),
+    );
+    for (const { sendId } of hanging)
+      await sends.update(sendId, "handed_off_at = now() - interval '1 minute'");
     const { page, complaints } = await openPage();
     const expectSaid = async (): Promise<void> => {
       await page.getByText('Does not answer', { exact: true }).waitFor();
-      await page.getByText('Of its mails, 1 is without an answer since').waitFor();
+      await page.getByText('10 mails have had no answer since').waitFor();
     };
     await expectSaid();
     await page.getByRole('link', { name: 'Onboarding' }).click();
     await page.getByRole('tab', { name: 'Test message' }).waitFor();
     await expectSaid();
-    await sends.end(sendId, 'accepted');
+    await sends.end(hanging[0]?.sendId ?? '', 'accepted');
     await page.reload();
     await page.getByText('In use', { exact: true }).waitFor();
     expect(await page.getByText('It does not answer').count()).toBe(0);

@@ -100,15 +100,24 @@ describe('a send in a browser', () => {
   );
 
   test.each([
-    ['All of them were sent', 'Yes, all 2 were sent', 'accepted'],
-    ['None of them was sent', 'Yes, none of the 2 was sent', 'not_sent'],
+    ['All of them were sent', 'Yes, all 2 were sent', { status: 'accepted' }],
+    ['None of them was sent', 'Yes, none of the 2 was sent', { status: 'not_sent' }],
+    [
+      'None of them was sent: send them again',
+      'Yes, send these 2 again',
+      { status: 'queued', attempt_count: 1 },
+    ],
   ])(
     'of several unknown ones, found by the overview, is said at once: %s',
-    async (ask, sure, status) => {
+    async (ask, sure, wanted) => {
       api.project = await createProject(database.deps, 'of its own');
-      const [first, second, known] = [await handingOff(), await handingOff(), await handingOff()];
+      const unknown = async () => {
+        const one = await handingOff();
+        await one.sends.end(one.send.sendId, 'unknown');
+        return one;
+      };
+      const [first, second, known] = [await unknown(), await unknown(), await unknown()];
       const { send, sends } = first;
-      for (const one of [first, second, known]) await sends.end(one.send.sendId, 'unknown');
       const { page, complaints } = await open(send.sendId);
       await page.getByRole('link', { name: 'Overview' }).click();
       await page.getByText('Of 3 mails nobody knows').waitFor();
@@ -116,16 +125,20 @@ describe('a send in a browser', () => {
         await page.emulateMedia({ colorScheme });
         await expectAccessible(page, `an overview, ${colorScheme}`, { rules: COLOURS });
       }
-      await page.getByRole('link', { name: 'See which' }).click();
+      await page.getByRole('link', { name: 'See them' }).click();
       await page.getByText('Nobody knows of these 3 mails').waitFor();
       await sends.update(known.send.sendId, "status = 'accepted', accepted_at = now()");
       await page.getByText('Nobody knows of these 2 mails').waitFor();
-      await page.getByRole('button', { name: ask }).press('Enter');
+      await page.getByRole('button', { name: ask, exact: true }).press('Enter');
+      // What comes meanwhile nobody has looked for.
+      const later = await unknown();
+      await page.getByText('Nobody knows of these 3 mails').waitFor();
       await page.getByRole('button', { name: sure }).press('Enter');
-      await page.getByText('No send matches').waitFor();
+      await shown(page.getByRole('link', { name: send.recipient })).waitFor({ state: 'hidden' });
       for (const { sendId } of [send, second.send])
-        expect(await sends.read(sendId)).toMatchObject({ status, status_reason: 'resolved' });
-      expect((await sends.read(known.send.sendId)).status_reason).not.toBe('resolved');
+        expect(await sends.read(sendId)).toMatchObject(wanted);
+      expect(await sends.read(known.send.sendId)).toMatchObject({ status_reason: null });
+      expect(await sends.read(later.send.sendId)).toMatchObject({ status: 'unknown' });
       expect(ofPage(complaints)).toEqual([]);
     },
     90_000,

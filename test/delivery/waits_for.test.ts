@@ -3,7 +3,14 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { deferred } from '../../src/providers/outcome.ts';
-import { allow, noteFailure, noteThrottled, park, spend } from '../../src/providers/providers.ts';
+import {
+  allow,
+  LINKS_PER_PROVIDER_MAX,
+  noteFailure,
+  noteThrottled,
+  park,
+  spend,
+} from '../../src/providers/providers.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -202,11 +209,15 @@ test.each(['account_blocked', 'invalid_key', 'authentication_failed'])(
 );
 
 describe('a provider that does not answer', () => {
-  /** Sends under way, each handed over so many seconds ago, and one that has been due for as long as is said. */
-  const silent = async (begunAgo: number[], dueFor: number, given: object = {}) => {
+  /** As many as a process hands over at a time, but for some, the newest so long ago; and one that has been due. */
+  const silent = async (
+    { begunAgo = 31, dueFor = 31, count = LINKS_PER_PROVIDER_MAX },
+    given: object = {},
+  ) => {
     const one = await queued(given);
-    for (const seconds of begunAgo) {
+    for (let at = 0; at < count; at += 1) {
       const { sendId } = await one.sends.handingOff({ providerId: one.providerId });
+      const seconds = begunAgo + 5 * at;
       await one.sends.update(sendId, `handed_off_at = now() - interval '${seconds} seconds'`);
     }
     await one.sends.update(one.sendId, `due_at = now() - interval '${dueFor} seconds'`);
@@ -214,23 +225,22 @@ describe('a provider that does not answer', () => {
   };
 
   test('GET 200: what waits says for how many answers, and since when', async () => {
-    const { read } = await silent([90, 31], 31);
-    const { waits_for: waits } = await read();
+    const { waits_for: waits } = await (await silent({})).read();
     expect(waits).toEqual({ ...nothing, because: 'provider_silent' });
-    const since = /under way \(2\) since (\S+Z)\./.exec(waits.fix)?.[1] ?? '';
-    expect(Math.round((Date.now() - Date.parse(since)) / 30_000)).toBe(3);
+    const since = /under way \(10\) since (\S+Z)\./.exec(waits.fix)?.[1] ?? '';
+    expect(Math.round((Date.now() - Date.parse(since)) / 38_000)).toBe(2);
   });
 
   test.each([
-    ['of which one began lately', [90, 28], 90],
-    ['of what is only due now', [90, 31], 28],
-    ['of which nothing is under way', [], 90],
-  ])('GET 200: nothing %s', async (_what, begunAgo, dueFor) => {
-    expect((await (await silent(begunAgo, dueFor)).read()).waits_for).toBeNull();
+    ['of which one began lately', { begunAgo: 28 }],
+    ['of what is only due now', { dueFor: 28 }],
+    ['of which another lane is free', { count: LINKS_PER_PROVIDER_MAX - 1 }],
+  ])('GET 200: nothing %s', async (_what, given) => {
+    expect((await (await silent(given)).read()).waits_for).toBeNull();
   });
 
   test('GET 200: rather than its rate, but not than its circuit', async () => {
-    const { providerId, read } = await silent([31], 31, { rate_per_second: 5 });
+    const { providerId, read } = await silent({}, { rate_per_second: 5 });
     expect((await read()).waits_for.because).toBe('provider_silent');
     for (let failures = 0; failures < 5; failures += 1)
       await within((scope) => noteFailure(scope, providerId, { isProbe: false }));
@@ -238,9 +248,8 @@ describe('a provider that does not answer', () => {
   });
 
   test('GET 200: nothing where another provider is silent', async () => {
+    await silent({});
     const { read, sends, sendId } = await queued();
-    const other = await sends.handingOff();
-    await sends.update(other.sendId, "handed_off_at = now() - interval '90 seconds'");
     await sends.update(sendId, "due_at = now() - interval '90 seconds'");
     expect((await read()).waits_for).toBeNull();
   });

@@ -232,7 +232,7 @@ const tryCase = async ({ projectId, told }: Place, seed: number): Promise<Case> 
 
 test(
   `feedback ends in the same rows in any order, with duplicates (SEED=${SEED})`,
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const seeds = Array.from(
       { length: Math.ceil(SHUFFLES / ORDERS_OF_A_CASE) },

@@ -15,7 +15,7 @@ import { smtpSink } from '../support/smtp_sink.ts';
 
 const SENDS = 2_500;
 const LEAVERS = 3;
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 300_000;
 
 const database = testDatabase();
 const sink = smtpSink();

@@ -74,9 +74,16 @@ const Capped = ({ buckets, capped }: Pick<Overview, 'buckets' | 'capped'>) => {
 const Unknown = ({ data, projectId }: { data: Overview; projectId: string }) => {
   const { unknown, capped } = data;
   const count = unknown.toLocaleString() + (capped.unknown ? ' or more' : '');
-  const mails = `${count} ${unknown === 1 ? 'mail' : 'mails'}`;
+  const isOne = unknown === 1;
   return (
-    <Alert color="orange" title={`Of ${mails} nobody knows whether the provider took it`}>
+    <Alert
+      color="orange"
+      title={
+        isOne
+          ? 'Of 1 mail nobody knows whether the provider took it'
+          : `Of ${count} mails nobody knows whether the provider took them`
+      }
+    >
       <Anchor
         size="sm"
         renderRoot={(props) => (
@@ -88,7 +95,7 @@ const Unknown = ({ data, projectId }: { data: Overview; projectId: string }) => 
           />
         )}
       >
-        See which, and say what became of it
+        See {isOne ? 'it' : 'them'}, and say what became of {isOne ? 'it' : 'them'}
       </Anchor>
     </Alert>
   );
@@ -102,8 +109,8 @@ const Charts = ({ data, span }: { data: Overview; span: Span }) => (
     </Suspense>
     <Text size="sm" c="dimmed">
       Events are counted when they arrive; mails, and what became of them, when the mail was
-      planned. Not accepted: its provider refused it, it expired, or its template could not be
-      rendered.
+      planned. Not accepted: its provider refused it, it expired, its template could not be
+      rendered, or somebody has found that it was not sent.
     </Text>
   </>
 );

@@ -24,7 +24,7 @@ const Who = ({ entry, projectId }: { entry: Entry; projectId: string }) => {
   );
 };
 
-/** What our own events say by ids that nobody reads: the send leads to all of them. */
+/** What our own events say by ids that nobody reads: links lead there. */
 const UNREAD = ['send_id', 'automation_id', 'template_id'];
 
 const Properties = ({ entry: { properties, source } }: { entry: Entry }) => {
@@ -39,18 +39,38 @@ const Properties = ({ entry: { properties, source } }: { entry: Entry }) => {
   );
 };
 
-/** The send that an event of ours is about. */
-const TheSend = ({ entry, projectId }: { entry: Entry; projectId: string }) => {
-  const sendId = entry.properties['send_id'];
-  if (entry.source !== 'system' || typeof sendId !== 'string') return null;
+const idIn = ({ properties, source }: Entry, name: string): string | null => {
+  const id = properties[name];
+  return source === 'system' && typeof id === 'string' ? id : null;
+};
+
+/** The mail that an event of ours is about, or the automation that planned none. */
+const Cause = ({ entry, projectId }: { entry: Entry; projectId: string }) => {
+  const [sendId, automationId] = [idIn(entry, 'send_id'), idIn(entry, 'automation_id')];
+  if (sendId !== null)
+    return (
+      <Anchor
+        size="sm"
+        renderRoot={(props) => (
+          <Link {...props} to="/p/$projectId/sends/$sendId" params={{ projectId, sendId }} />
+        )}
+      >
+        the mail
+      </Anchor>
+    );
+  if (automationId === null) return null;
   return (
     <Anchor
       size="sm"
       renderRoot={(props) => (
-        <Link {...props} to="/p/$projectId/sends/$sendId" params={{ projectId, sendId }} />
+        <Link
+          {...props}
+          to="/p/$projectId/automations/$automationId"
+          params={{ projectId, automationId }}
+        />
       )}
     >
-      the mail
+      the automation
     </Anchor>
   );
 };
@@ -77,7 +97,7 @@ export const Entries = ({ entries, projectId, withWho = true }: Props) => (
                 {entry.event}
               </Text>
               {withWho && <Who entry={entry} projectId={projectId} />}
-              <TheSend entry={entry} projectId={projectId} />
+              <Cause entry={entry} projectId={projectId} />
               {entry.source !== 'server' && (
                 <Badge size="xs" variant="light" color="gray">
                   {entry.source}

@@ -3,10 +3,11 @@ import { useState } from 'react';
 import { api, isRefused } from '../api.ts';
 import type { Send } from '../api.ts';
 import { useChange } from '../changes.ts';
+import { queryClient } from '../queries.ts';
 import { ForRole } from './for_role.tsx';
 import { Refused } from './refused.tsx';
 
-const outcomes = {
+const found = {
   accepted: {
     ask: 'All of them were sent',
     sure: (count: string) => `Yes, all ${count} were sent`,
@@ -15,56 +16,69 @@ const outcomes = {
     ask: 'None of them was sent',
     sure: (count: string) => `Yes, none of the ${count} was sent`,
   },
+  again: {
+    ask: 'None of them was sent: send them again',
+    sure: (count: string) => `Yes, send these ${count} again`,
+  },
 } as const;
-type Outcome = keyof typeof outcomes;
-const OUTCOMES = ['accepted', 'not_sent'] as const;
+type Found = keyof typeof found;
+const FOUND = ['accepted', 'not_sent', 'again'] as const;
 
 type Props = { projectId: string; items: readonly Send[] };
+/** What somebody is about to say, and of which mails: of those that were there when they began. */
+type Chosen = { what: Found; items: readonly Send[] };
+
+const sayOf = (projectId: string, { id: sendId, attempts }: Send, what: Found) =>
+  what === 'again'
+    ? api.sends.sendAgain.mutate({ projectId, sendId, afterAttempt: attempts })
+    : api.sends.resolve.mutate({ projectId, sendId, outcome: what });
 
 /** Says of each what was found; of which it is known by now it stays so. */
-const resolveEach = async ({ projectId, items }: Props, outcome: Outcome): Promise<void> => {
-  const said = await Promise.allSettled(
-    items.map(({ id }) => api.sends.resolve.mutate({ projectId, sendId: id, outcome })),
-  );
+const sayOfEach = async (projectId: string, { what, items }: Chosen): Promise<void> => {
+  const said = await Promise.allSettled(items.map((send) => sayOf(projectId, send, what)));
   for (const one of said)
     if (one.status === 'rejected' && !isRefused(one.reason, 'send_not_unknown')) throw one.reason;
 };
 
-const Choice = (props: Props) => {
-  const [chosen, setChosen] = useState<Outcome | null>(null);
-  const resolve = useChange(props.projectId, ['sends', 'overview'], (outcome: Outcome) =>
-    resolveEach(props, outcome),
+const Choice = ({ projectId, items }: Props) => {
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const say = useChange(projectId, ['sends', 'overview'], (those: Chosen) =>
+    sayOfEach(projectId, those),
   );
-  const press = (outcome: Outcome): void => {
-    if (chosen !== outcome) return setChosen(outcome);
-    resolve.mutate(outcome, { onSettled: () => setChosen(null) });
+  const press = (what: Found): void => {
+    if (chosen?.what !== what) return setChosen({ what, items });
+    say.mutate(chosen, {
+      onSettled: () => setChosen(null),
+      // Some of them may be known now.
+      onError: () => void queryClient.invalidateQueries({ queryKey: ['sends', projectId] }),
+    });
   };
   return (
     <Stack gap="sm" align="flex-start">
       <Group gap="sm">
-        {OUTCOMES.map((outcome) => (
+        {FOUND.map((what) => (
           <Button
-            key={outcome}
+            key={what}
             size="xs"
-            variant={chosen === outcome ? 'filled' : 'default'}
-            loading={resolve.isPending && resolve.variables === outcome}
-            disabled={resolve.isPending && resolve.variables !== outcome}
-            onClick={() => press(outcome)}
+            variant={chosen?.what === what ? 'filled' : 'default'}
+            loading={say.isPending && say.variables.what === what}
+            disabled={say.isPending && say.variables.what !== what}
+            onClick={() => press(what)}
           >
-            {chosen === outcome
-              ? outcomes[outcome].sure(props.items.length.toLocaleString())
-              : outcomes[outcome].ask}
+            {chosen?.what === what
+              ? found[what].sure(chosen.items.length.toLocaleString())
+              : found[what].ask}
           </Button>
         ))}
       </Group>
-      <Refused error={resolve.error} />
+      <Refused error={say.error} />
     </Stack>
   );
 };
 
 /** Says of several unknown sends at once what became of them: of those that are shown, none else. */
 export const ResolveAll = ({ projectId, items }: Props) => {
-  const unknown = items.filter(({ status }) => status === 'unknown');
+  const unknown = items.filter(({ status, to }) => status === 'unknown' && to !== null);
   if (unknown.length < 2) return null;
   return (
     <ForRole projectId={projectId} role="editor" to="to say what became of these">
@@ -75,8 +89,8 @@ export const ResolveAll = ({ projectId, items }: Props) => {
         <Stack gap="sm">
           <span>
             Where a connection ended before the answer, or what handed them over did, the provider’s
-            own log says what became of them. Where that is the same of all of them, say it here;
-            otherwise open them one by one.
+            own log says what became of them. Where that is the same of all of them, say it here,
+            once and for all; otherwise open them one by one.
           </span>
           <Choice projectId={projectId} items={unknown} />
         </Stack>

@@ -10,10 +10,10 @@ import { inWords } from './statuses.ts';
 type Props = { projectId: string; send: SendDetail };
 
 const Unknown = ({ projectId, send: { id, attempts, to, status_reason, waits_for } }: Props) => {
-  const resolve = useChange(projectId, ['sends'], (outcome: 'accepted' | 'not_sent') =>
+  const resolve = useChange(projectId, ['sends', 'overview'], (outcome: 'accepted' | 'not_sent') =>
     api.sends.resolve.mutate({ projectId, sendId: id, outcome }),
   );
-  const sendAgain = useChange(projectId, ['sends'], () =>
+  const sendAgain = useChange(projectId, ['sends', 'overview'], () =>
     api.sends.sendAgain.mutate({ projectId, sendId: id, afterAttempt: attempts }),
   );
   const isBusy = resolve.isPending || sendAgain.isPending;
