@@ -66,7 +66,7 @@ const rows: Row[] = [
     row: 'STARTTLS not advertised',
     kind: 'smtp',
     reason: 'starttls_not_offered',
-    says: [/needs implicit TLS/, /smtp_secure to \"ssl\" and use port 465/],
+    says: [/needs implicit TLS/, /smtp_secure to "ssl" and use port 465/],
     status: 'queued',
     breakIt: () => sinks.smtp.play('starttls', NO_STARTTLS),
   },
