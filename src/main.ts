@@ -12,7 +12,7 @@ import { runtimeUrl } from './base/roles.ts';
 import { lookAtSending } from './base/sending.ts';
 import { openApi } from './http/api.ts';
 import { tellLateness } from './worker/lateness.ts';
-import { startWorker } from './worker/worker.ts';
+import type { Worker } from './worker/worker.ts';
 
 /** After its notice a stop is graceful for so long. Hand-offs that wait longer for their answer end as unknown. */
 const STOP_TIMEOUT_MS = 100_000;
@@ -32,6 +32,10 @@ const tellHeld = async (deps: Deps): Promise<void> => {
   }
 };
 
+/** An api does not load what workers do, nor a worker what apis serve. */
+const beginWork = async (deps: Deps, onLost: (why: string) => void): Promise<Worker> =>
+  (await import('./worker/worker.ts')).startWorker(deps, onLost);
+
 type Close = (how: { isAsked: boolean; hurry: AbortSignal }) => Promise<void>;
 
 /** Starts what the role asks for; answers how to stop it, in order, and without notice once the signal says so. */
@@ -40,7 +44,7 @@ const start = async (deps: Deps, stop: (why: string, exitCode: number) => void):
   const readiness = { isDraining: false };
   await tellHeld(deps);
   if (role === 'api') tellLateness(deps);
-  const worker = role === 'api' ? null : await startWorker(deps, (why) => stop(why, 1));
+  const worker = role === 'api' ? null : await beginWork(deps, (why) => stop(why, 1));
   const api = await openApi(deps, readiness, role !== 'worker');
   deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');
   // Whoever started us with a channel is told, whatever the log level.

@@ -1,6 +1,7 @@
 // How the code is written, as far as a test can tell. Each rule is shown to be able to fail.
 import { describe, expect, test } from 'vitest';
 import { linkRules } from './support/tidy/link_rules.ts';
+import { loadRules } from './support/tidy/load_rules.ts';
 import { mapRules } from './support/tidy/map_rules.ts';
 import { sizeRules } from './support/tidy/size_rules.ts';
 import { imagineTree, readTree } from './support/tidy/tree.ts';
@@ -14,14 +15,17 @@ test('there are files to judge', () => {
   );
 });
 
-describe.each([...mapRules, ...linkRules, ...wordRules, ...sizeRules])('$name', (rule) => {
-  test('holds', () => {
-    expect(rule.find(tree)).toEqual([]);
-  });
+describe.each([...mapRules, ...loadRules, ...linkRules, ...wordRules, ...sizeRules])(
+  '$name',
+  (rule) => {
+    test('holds', () => {
+      expect(rule.find(tree)).toEqual([]);
+    });
 
-  test.each(rule.examples)('notices: $says', ({ files, says }) => {
-    expect(rule.find(imagineTree(files))).toEqual(
-      expect.arrayContaining([expect.stringContaining(says)]),
-    );
-  });
-});
+    test.each(rule.examples)('notices: $says', ({ files, says }) => {
+      expect(rule.find(imagineTree(files))).toEqual(
+        expect.arrayContaining([expect.stringContaining(says)]),
+      );
+    });
+  },
+);

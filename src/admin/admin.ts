@@ -1,8 +1,7 @@
 // The front door: what other code may ask of the admin API.
-export { AUDIT_MONTHS, forgetAudit } from './audit_log.ts';
 export { CONSOLE_FOLDER, consoleDoor } from './console.ts';
 export { adminDoor } from './door.ts';
-export { readFolder, renewVersions, sayDisk, sayNothingIn, writeFolder } from './folder/files.ts';
+export { readFolder, renewVersions, sayNothingIn, writeFolder } from './folder/files.ts';
 export type { Folder } from './folder/files.ts';
 export { applyFolder, exportFolder } from './folder/folder.ts';
 export type { Told } from './folder/folder.ts';

@@ -2,110 +2,21 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
+import type { RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { Middleware } from 'koa';
-import {
-  adminDoor,
-  consoleDoor,
-  endStreams,
-  folderLimits,
-  previewDoor,
-  streamLimits,
-} from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
-import { KEPT_HOURS } from '../base/idempotency.ts';
-import { PAGE_ITEMS_MAX } from '../base/page.ts';
-import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
-import { BODY_BYTES_DEFAULT } from '../base/route.ts';
-import type { Limit } from '../base/route.ts';
-import type { Config } from '../config.ts';
-import { timeLimits } from '../ingest/routes.ts';
 import { holdContinue, refuseCodings } from './body.ts';
+import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
+import type * as doorsOfApi from './doors.ts';
 import { answerErrors } from './errors.ts';
-import { leadToDocs, mountDocs } from './docs.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
-import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
 import { identify } from './identify.ts';
-import { makeLimits } from './limits.ts';
 import { countRefused, mountMetrics, timeRequests } from './metrics.ts';
-import { mountRoutes, refuseOtherMethods } from './mount.ts';
-import { startPresence } from './presence.ts';
-import { routes } from './routes.ts';
-import { mountSdk } from './sdk.ts';
-import { mountUnsubscribe, unsubscribeLimits } from './unsubscribe.ts';
 import { requireHost } from './url.ts';
-
-export const TIMEOUTS = {
-  headersMs: 10_000,
-  requestMs: 30_000,
-  /** Longer than load balancers keep idle connections, so that they close first. */
-  keepAliveMs: 75_000,
-  /** How often the first two are looked at: they are late by this much at most. */
-  checkMs: 1_000,
-};
-export const HEADER_BYTES_MAX = 16 * 1024;
-/** Proxies add a few dozen; nobody has a use for more than this. */
-export const HEADERS_MAX = 100;
-
-/** What the installation grants, as far as it has a bound; 0 is none. */
-const rateLimits = (config: Config): Limit[] => {
-  const granted = {
-    'Requests with a server key': [config.rateLimitServer, 'each key'],
-    'Requests with a publishable key': [config.rateLimitPublishable, 'each key'],
-    'The same from one address': [config.rateLimitAddress, 'each address'],
-    'The same with one anonymous id': [config.rateLimitAnonymous, 'each anonymous id'],
-  } as const;
-  return Object.entries(granted)
-    .filter(([, [value]]) => value > 0)
-    .map(([name, [value, where]]) => ({ name, value, unit: 'a second', where }));
-};
-
-/** The bounds that hold for every endpoint. */
-export const doorLimits = (config: Config): readonly Limit[] => [
-  ...timeLimits(config),
-  ...rateLimits(config),
-  { name: 'Items on a page', value: PAGE_ITEMS_MAX, unit: 'items', where: '`limit`' },
-  ...unsubscribeLimits,
-  ...streamLimits,
-  ...folderLimits,
-  { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
-  {
-    name: 'Idempotency-Key',
-    value: IDEMPOTENCY_KEY_CHARS_MAX,
-    unit: 'characters',
-    where: '`Idempotency-Key`',
-  },
-  {
-    name: 'How long a repeated request is known',
-    value: KEPT_HOURS,
-    unit: 'hours',
-    where: '`Idempotency-Key`',
-  },
-  { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
-  { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
-  { name: 'Number of headers', value: HEADERS_MAX, unit: 'items', where: 'headers' },
-  {
-    name: 'Connections at a time, per process',
-    value: config.connectionsMax,
-    unit: 'items',
-    where: 'connection',
-  },
-  {
-    name: 'Time for headers to arrive',
-    value: TIMEOUTS.headersMs,
-    unit: 'milliseconds',
-    where: 'connection',
-  },
-  {
-    name: 'Time for a request to arrive',
-    value: TIMEOUTS.requestMs,
-    unit: 'milliseconds',
-    where: 'connection',
-  },
-];
 
 const DRAIN_TIMEOUT_MS = 10_000;
 const DRAIN_SWEEP_MS = 50;
@@ -117,23 +28,30 @@ const refuseManyHeaders: Middleware = (ctx, next) => {
   return next();
 };
 
-/** The Koa application. A worker's has health only: it never serves /v1. */
-export const makeApp = (deps: Deps, readiness: Readiness, withApi: boolean): Koa => {
+/** 405 with Allow, for a path that exists but not for this method. */
+const refuseOtherMethods: Middleware = async (ctx, next) => {
+  await next();
+  const { matched = [] } = ctx as unknown as RouterContext;
+  if (ctx.body != null || ctx.status !== 404 || matched.length === 0) return;
+  ctx.set('Allow', [...new Set(matched.flatMap(({ methods }) => methods))].join(', '));
+  throw new Refusal('method_not_allowed');
+};
+
+/** What an api serves besides. A worker, which has health and metrics only, does not load it. */
+type Doors = Pick<typeof doorsOfApi, 'mountDoors' | 'useDoors'>;
+
+/** The Koa application. A worker's never serves /v1. */
+export const makeApp = (deps: Deps, readiness: Readiness, doors: Doors | null): Koa => {
   // Exactly the paths that are listed: another spelling of one would be an endpoint nobody lists.
   const router = new Router({ sensitive: true, strict: true });
   mountHealth(router, deps, readiness);
   mountMetrics(router, deps);
-  if (withApi) {
-    mountRoutes(router, deps, routes);
-    mountUnsubscribe(router, deps);
-    mountDocs(router, doorLimits(deps.config));
-    mountSdk(router);
-  }
+  doors?.mountDoors(router, deps);
   const { trustedProxies } = deps.config;
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(identify).use(timeRequests(deps)).use(answerErrors(deps.log)).use(requireHost);
   app.use(refuseManyHeaders).use(refuseCodings);
-  if (withApi) app.use(leadToDocs).use(adminDoor(deps)).use(previewDoor(deps)).use(consoleDoor());
+  doors?.useDoors(app, deps);
   app.use((ctx, next) => {
     // Whoever keeps its connection must not find it reset after the answer.
     if (readiness.isDraining) ctx.set('Connection', 'close');
@@ -160,10 +78,10 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
   });
 
 /** Stops taking connections, lets running requests end, and closes what becomes idle. Streams end by being ended. */
-const drain = async (server: Server, deps: Deps): Promise<void> => {
-  endStreams(deps);
+const drain = async (server: Server, endStreams: () => void): Promise<void> => {
+  endStreams();
   const sweep = setInterval(() => {
-    endStreams(deps);
+    endStreams();
     server.closeIdleConnections();
   }, DRAIN_SWEEP_MS);
   const giveUp = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
@@ -198,12 +116,6 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   return server;
 };
 
-/** Counts this process among those that share the limits. */
-const joinOthers = (deps: Deps) => {
-  const limits = deps.resources.of(makeLimits, deps.config);
-  return startPresence(deps, (processes) => limits.share(processes));
-};
-
 /** Opens the HTTP door. Answers once it listens; `close` drains it. */
 export const openApi = async (
   deps: Deps,
@@ -211,14 +123,15 @@ export const openApi = async (
   withApi: boolean,
   timeouts = TIMEOUTS,
 ): Promise<Listening> => {
-  const app = makeApp(deps, readiness, withApi);
+  const doors = withApi ? await import('./doors.ts') : null;
+  const app = makeApp(deps, readiness, doors);
   const server = makeServer(app, timeouts, deps);
   await listen(server, deps.config.port, deps.config.host);
-  const presence = withApi ? await joinOthers(deps) : null;
+  const presence = await doors?.joinOthers(deps);
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
-      await drain(server, deps);
+      await drain(server, () => doors?.endStreams(deps));
       await presence?.stop();
     },
   };

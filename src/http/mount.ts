@@ -1,6 +1,5 @@
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
-import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { asOneCall, listPathTargets, listTargets, withAudit } from '../base/audit.ts';
 import type { Deps } from '../base/deps.ts';
@@ -189,13 +188,4 @@ export const mountRoutes = (router: Router, deps: Deps, routes: readonly Route[]
         : serveJson(deps, declared, ctx),
     );
   }
-};
-
-/** 405 with Allow, for a path that exists but not for this method. */
-export const refuseOtherMethods: Middleware = async (ctx, next) => {
-  await next();
-  const { matched = [] } = ctx as unknown as RouterContext;
-  if (ctx.body != null || ctx.status !== 404 || matched.length === 0) return;
-  ctx.set('Allow', [...new Set(matched.flatMap(({ methods }) => methods))].join(', '));
-  throw new Refusal('method_not_allowed');
 };

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { sayDisk } from '../admin/admin.ts';
+import { sayDisk } from '../admin/folder/disk.ts';
 import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { forgetAudit } from '../../src/admin/admin.ts';
+import { forgetAudit } from '../../src/admin/audit_log.ts';
 import { task } from '../../src/base/task.ts';
 import { everyProject } from '../../src/projects/projects.ts';
 

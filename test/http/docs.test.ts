@@ -5,7 +5,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { refusals } from '../../src/base/refusal.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
-import { doorLimits } from '../../src/http/api.ts';
+import { doorLimits } from '../../src/http/doors.ts';
 import { DOCS_POLICY } from '../../src/http/docs.ts';
 import { notesOf } from '../../src/http/docs_words.ts';
 import { toHtml } from '../../src/http/docs_prose.ts';

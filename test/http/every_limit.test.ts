@@ -6,8 +6,8 @@ import * as page from '../../src/base/page.ts';
 import * as problems from '../../src/base/parse.ts';
 import { Resources } from '../../src/base/resources.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
-import { doorLimits, openApi } from '../../src/http/api.ts';
-import type { Listening } from '../../src/http/api.ts';
+import { openApi } from '../../src/http/api.ts';
+import { doorLimits } from '../../src/http/doors.ts';
 import { WINDOW_SECONDS } from '../../src/http/limits.ts';
 import { sections } from '../../src/http/routes.ts';
 import * as occurredAt from '../../src/ingest/occurred_at.ts';
@@ -126,7 +126,7 @@ const list = (path: string) => (count: number) =>
     key: api.project.server_key,
   });
 
-let tight: Listening;
+let tight: Awaited<ReturnType<typeof openApi>>;
 const resources = new Resources();
 beforeAll(async () => {
   const config = { ...apart.deps.config, ...RATES };

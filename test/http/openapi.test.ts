@@ -8,6 +8,7 @@ import { refusals } from '../../src/base/refusal.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import type { Route } from '../../src/base/route.ts';
 import { makeApp, openApi } from '../../src/http/api.ts';
+import * as doors from '../../src/http/doors.ts';
 import { errorsOf, follow, listEndpoints } from '../../src/http/openapi_read.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import type { OpenApiDocument } from '../../src/http/openapi.ts';
@@ -84,7 +85,7 @@ const judgeAll = (described: OpenApiDocument): string[] =>
 
 /** Everything that the router serves. */
 const listServed = (): string[] => {
-  const app = makeApp(database.deps, { isDraining: false }, true);
+  const app = makeApp(database.deps, { isDraining: false }, doors);
   const [router] = app.middleware.flatMap((one) => {
     const { router: found } = one as unknown as { router?: Router };
     return found ? [found] : [];

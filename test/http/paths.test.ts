@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { HEADER_BYTES_MAX, openApi } from '../../src/http/api.ts';
+import { openApi } from '../../src/http/api.ts';
+import { HEADER_BYTES_MAX } from '../../src/http/bounds.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { ask, toWire } from './raw_http.ts';

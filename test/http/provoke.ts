@@ -1,6 +1,6 @@
 // How each refusal is provoked at any endpoint. Whoever gives an endpoint a new one says so here.
 import { randomUUID } from 'node:crypto';
-import { HEADER_BYTES_MAX } from '../../src/http/api.ts';
+import { HEADER_BYTES_MAX } from '../../src/http/bounds.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';

@@ -111,6 +111,7 @@ export const sayNothingIn = (path: string): string =>
     ? `There is nothing in ${path}: no templates/, segments/ or automations/.`
     : `There is no folder ${path}.`;
 
+/** The folder at a path, as far as it is one: what else lies there is left out. */
 export const readFolder = (path: string): Folder =>
   fromDisk(() => {
     const folder = new Map<string, string>();

@@ -1,0 +1,106 @@
+// What an api serves and a worker does not: the public API, the documents, the SDK, the Console.
+import type Router from '@koa/router';
+import type Koa from 'koa';
+import {
+  adminDoor,
+  consoleDoor,
+  endStreams,
+  folderLimits,
+  previewDoor,
+  streamLimits,
+} from '../admin/admin.ts';
+import type { Deps } from '../base/deps.ts';
+import { KEPT_HOURS } from '../base/idempotency.ts';
+import { PAGE_ITEMS_MAX } from '../base/page.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
+import { BODY_BYTES_DEFAULT } from '../base/route.ts';
+import type { Limit } from '../base/route.ts';
+import type { Config } from '../config.ts';
+import { timeLimits } from '../ingest/routes.ts';
+import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
+import { leadToDocs, mountDocs } from './docs.ts';
+import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
+import { makeLimits } from './limits.ts';
+import { mountRoutes } from './mount.ts';
+import { startPresence } from './presence.ts';
+import { routes } from './routes.ts';
+import { mountSdk } from './sdk.ts';
+import { mountUnsubscribe, unsubscribeLimits } from './unsubscribe.ts';
+
+export { endStreams };
+
+/** What the installation grants, as far as it has a bound; 0 is none. */
+const rateLimits = (config: Config): Limit[] => {
+  const granted = {
+    'Requests with a server key': [config.rateLimitServer, 'each key'],
+    'Requests with a publishable key': [config.rateLimitPublishable, 'each key'],
+    'The same from one address': [config.rateLimitAddress, 'each address'],
+    'The same with one anonymous id': [config.rateLimitAnonymous, 'each anonymous id'],
+  } as const;
+  return Object.entries(granted)
+    .filter(([, [value]]) => value > 0)
+    .map(([name, [value, where]]) => ({ name, value, unit: 'a second', where }));
+};
+
+/** The bounds that hold for every endpoint. */
+export const doorLimits = (config: Config): readonly Limit[] => [
+  ...timeLimits(config),
+  ...rateLimits(config),
+  { name: 'Items on a page', value: PAGE_ITEMS_MAX, unit: 'items', where: '`limit`' },
+  ...unsubscribeLimits,
+  ...streamLimits,
+  ...folderLimits,
+  { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
+  {
+    name: 'Idempotency-Key',
+    value: IDEMPOTENCY_KEY_CHARS_MAX,
+    unit: 'characters',
+    where: '`Idempotency-Key`',
+  },
+  {
+    name: 'How long a repeated request is known',
+    value: KEPT_HOURS,
+    unit: 'hours',
+    where: '`Idempotency-Key`',
+  },
+  { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
+  { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
+  { name: 'Number of headers', value: HEADERS_MAX, unit: 'items', where: 'headers' },
+  {
+    name: 'Connections at a time, per process',
+    value: config.connectionsMax,
+    unit: 'items',
+    where: 'connection',
+  },
+  {
+    name: 'Time for headers to arrive',
+    value: TIMEOUTS.headersMs,
+    unit: 'milliseconds',
+    where: 'connection',
+  },
+  {
+    name: 'Time for a request to arrive',
+    value: TIMEOUTS.requestMs,
+    unit: 'milliseconds',
+    where: 'connection',
+  },
+];
+
+/** Every path that an api answers. */
+export const mountDoors = (router: Router, deps: Deps): void => {
+  mountRoutes(router, deps, routes);
+  mountUnsubscribe(router, deps);
+  mountDocs(router, doorLimits(deps.config));
+  mountSdk(router);
+};
+
+/** What answers before the paths are looked at. */
+export const useDoors = (app: Koa, deps: Deps): void => {
+  app.use(leadToDocs).use(adminDoor(deps)).use(previewDoor(deps)).use(consoleDoor());
+};
+
+/** Counts this process among those that share the limits. */
+export const joinOthers = (deps: Deps) => {
+  const limits = deps.resources.of(makeLimits, deps.config);
+  return startPresence(deps, (processes) => limits.share(processes));
+};
