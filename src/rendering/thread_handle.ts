@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { stopped } from './tasks.ts';
 import type { Outcome, Task } from './tasks.ts';
@@ -27,6 +29,16 @@ export type Turned =
   | { kind: 'stopped'; at: number; outcome: Outcome }
   | { kind: 'broken'; error: Error };
 
+/**
+ * Nothing of the process's settings and secrets is to be had there. Only where Node keeps what it compiled, if it does:
+ * there a thread begins in half the time.
+ */
+const bareEnv = (): Record<string, string> => {
+  // Of this version of Node; the setting is the folder around it.
+  const compiled = getCompileCacheDir();
+  return compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
+};
+
 const isOutOfMemory = (error: Error & { code?: string }): boolean =>
   error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
@@ -52,8 +64,7 @@ export class ThreadHandle {
         maxYoungGenerationSizeMb: YOUNG_MB,
         stackSizeMb: STACK_MB,
       },
-      // Nothing of the process's settings and secrets is to be had there.
-      env: {},
+      env: bareEnv(),
       stdin: false,
     });
     this.#worker.unref();
