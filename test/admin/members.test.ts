@@ -3,6 +3,7 @@ import { MEMBERS_MAX } from '../../src/admin/members.ts';
 import { newId } from '../../src/base/ids.ts';
 import type { MemberRole } from '../../src/base/procedure.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import { connectTo, untilWaiting } from '../base/connections.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -97,7 +98,14 @@ describe('409 last_owner', () => {
     const other = await add('owner');
     const remove = (who: Somebody, whom: Somebody) =>
       change(who, 'members.remove', { personId: whom.personId, password: PASSWORD });
-    const answers = await Promise.all([remove(owner, other), remove(other, owner)]);
+    // Both are let in and have said their passwords before either is decided on.
+    const held = await connectTo(database, projectId);
+    await held.query('begin');
+    await held.query('select from projects.projects for no key update');
+    const asked = Promise.all([remove(owner, other), remove(other, owner)]);
+    await untilWaiting(database, 2);
+    await held.query('commit');
+    const answers = await asked;
     expect(new Set(answers.map(([status]) => status))).toEqual(new Set([200, 409]));
     const left = await database.owner.query(
       `select from admin.members where project_id = $1 and role = 'owner'`,

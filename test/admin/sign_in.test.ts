@@ -5,6 +5,7 @@ import { SIGN_IN_WINDOW_SECONDS, SIGN_INS_PER_ACCOUNT_MAX } from '../../src/admi
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { makePerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -100,7 +101,7 @@ test('a new password ends the sessions that the old one opened', async () => {
 
 test('429 too_many_sign_ins: an account has ten wrong passwords, and then not even the right one', async () => {
   const person = { email: 'third@trunkline.test', password: 'the right password' };
-  await keepAdministrator(database.deps, person);
+  await makePerson(database, person);
   expect(SIGN_INS_PER_ACCOUNT_MAX).toBe(10);
 
   const wrong = { ...person, password: 'some wrong password' };

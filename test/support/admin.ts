@@ -1,4 +1,3 @@
-import { randomBytes, scryptSync } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
@@ -11,15 +10,9 @@ import type { Answer, TestApi } from './api.ts';
 import type { TestDatabase } from './database.ts';
 import { answerOf, openStream } from './event_stream.ts';
 import { keepProvider } from './kept_provider.ts';
+import { hashCheaply } from './people.ts';
 
 export const OWNER: Login = { email: 'owner@trunkline.test', password: 'correct horse battery' };
-
-/** As it would be stored, at a thousandth of the cost: what is stored says what it takes to compare. */
-const hashCheaply = (password: string): string => {
-  const [cost, salt] = [{ N: 16, r: 8, p: 1 }, randomBytes(16)];
-  const key = scryptSync(password, salt, 32, cost).toString('base64url');
-  return `scrypt$N=${cost.N},r=${cost.r},p=${cost.p}$${salt.toString('base64url')}$${key}`;
-};
 
 export type Asked = {
   type: 'query' | 'mutation' | 'subscription';
