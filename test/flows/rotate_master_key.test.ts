@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { createProject } from '../../src/projects/projects.ts';
 import { saveProvider } from '../../src/providers/providers.ts';
+import { COMPILED } from '../../src/runtime/start_service.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
 import { connectTo } from '../base/connections.ts';
 import { until } from '../support/until.ts';
@@ -28,7 +29,7 @@ type Keys = { MASTER_KEY: string; MASTER_KEY_PREVIOUS?: string };
 const startCommand = (keys: Keys) => {
   const { MASTER_KEY: _, ...env } = world.env;
   return spawn(process.execPath, [COMMAND], {
-    env: { ...env, ...keys },
+    env: { NODE_COMPILE_CACHE: COMPILED, ...env, ...keys },
     stdio: ['ignore', 'pipe', 'pipe'],
   } as const);
 };

@@ -22,7 +22,7 @@ const filled = () => ({ key: shop.project.publishable_key, apiHost: shop.door.ur
 let app: string;
 beforeAll(async () => {
   app = await mkdtemp(join(tmpdir(), 'trunkline-app-'));
-  const tarball = await pack(app);
+  const tarball = await pack();
   execFileSync('tar', ['-xf', tarball, '-C', app]);
   await mkdir(join(app, 'node_modules'));
   await rename(join(app, 'package'), join(app, 'node_modules', 'trunkline'));

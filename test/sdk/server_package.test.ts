@@ -30,7 +30,7 @@ const inApp = (...names: string[]) => join(app, ...names);
 const installed = (...names: string[]) => inApp('node_modules', 'trunkline', ...names);
 beforeAll(async () => {
   app = await mkdtemp(join(tmpdir(), 'trunkline-server-app-'));
-  const tarball = await pack(app);
+  const tarball = await pack();
   await writeFile(inApp('package.json'), '{ "private": true, "type": "module" }');
   // Offline: whatever it needed would be missing.
   const install = ['install', '--offline', '--no-audit', '--no-fund', tarball];
@@ -136,12 +136,15 @@ describe('trunkline/admin', () => {
 });
 
 describe('npx trunkline', () => {
-  const npx = (args: string[], input = '') =>
-    runProgram('npx', ['trunkline', ...args], {
-      input,
-      cwd: app,
-      env: { XDG_CONFIG_HOME: inApp('config'), TRUNKLINE_URL: api.url, HOME: app },
-    });
+  const asking = (input = '') => ({
+    input,
+    cwd: app,
+    env: { XDG_CONFIG_HOME: inApp('config'), TRUNKLINE_URL: api.url, HOME: app },
+  });
+  const npx = (args: string[]) => runProgram('npx', ['trunkline', ...args], asking());
+  /** What npx finds, without npm being started each time. */
+  const trunkline = (args: string[], input = '') =>
+    runProgram(inApp('node_modules', '.bin', 'trunkline'), args, asking(input));
 
   test('is there, signs in and asks the admin API, with nothing installed beside it', async () => {
     expect(await npx(['--version'])).toMatchObject({
@@ -149,14 +152,14 @@ describe('npx trunkline', () => {
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
     });
     const login = ['login', '--email', OWNER.email, '--password-stdin'];
-    const signedIn = await npx(login, OWNER.password);
+    const signedIn = await trunkline(login, OWNER.password);
     expect(signedIn).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Signed in/) as string,
     });
-    expect((await npx(['projects'])).stdout).toContain(api.project.project_id);
-    expect(await npx(['projcts'])).toMatchObject({ code: 2 });
-    expect((await npx(['export', inApp('crm')])).stdout).toMatch(/^\d+ files in /);
+    expect((await trunkline(['projects'])).stdout).toContain(api.project.project_id);
+    expect(await trunkline(['projcts'])).toMatchObject({ code: 2 });
+    expect((await trunkline(['export', inApp('crm')])).stdout).toMatch(/^\d+ files in /);
     const code = await readFile(installed('dist', 'sdk', 'cli', 'trunkline.js'), 'utf8');
     const imported = [...code.matchAll(/^import .* from "([^"]+)";$/gm)].map(([, from]) => from);
     expect(imported.filter((from) => !from?.startsWith('node:'))).toEqual([]);

@@ -57,7 +57,8 @@ export const runProgram = (
   { env = {}, input = '', cwd }: Asking = {},
 ): Promise<Said> =>
   new Promise((resolve) => {
-    const own = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...env };
+    const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+    const own = { PATH, NODE_COMPILE_CACHE, HOME: '/nonexistent', ...env };
     const child = execFile(file, args, { env: own, cwd }, (error, stdout, stderr) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
     );

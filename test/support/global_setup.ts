@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { Keys } from '../../src/base/keys.ts';
@@ -16,6 +19,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     serverUrl: string;
     template: string;
+    /** What is made once for a run is kept here. */
+    runFolder: string;
     /** Empty where there is none. */
     citusUrl: string;
   }
@@ -78,8 +83,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await server.stop();
     throw error;
   }
+  const runFolder = await mkdtemp(join(tmpdir(), 'trunkline-run-'));
+  project.provide('runFolder', runFolder);
   project.provide('serverUrl', server.url);
   project.provide('template', TEMPLATE);
   project.provide('citusUrl', CITUS_DATABASE_URL);
-  return server.stop;
+  return async () => {
+    await rm(runFolder, { recursive: true });
+    await server.stop();
+  };
 }
