@@ -1,10 +1,8 @@
 // The front door: what other code may ask of the admin API.
 export { CONSOLE_FOLDER, consoleDoor } from './console.ts';
 export { adminDoor } from './door.ts';
-export { readFolder, renewVersions, sayNothingIn, writeFolder } from './folder/files.ts';
-export type { Folder } from './folder/files.ts';
-export { applyFolder, exportFolder } from './folder/folder.ts';
-export type { Told } from './folder/folder.ts';
+export { readFolder } from './folder/disk.ts';
+export { applyFolder } from './folder/folder.ts';
 export { listReadyKeys, READY_FOLDER } from './library.ts';
 export { keepAdministrator } from './people.ts';
 export { previewDoor } from './preview.ts';

@@ -1,14 +1,9 @@
 // `make project-export`, `make project-apply`: a project's templates, segments and automations as a folder of files.
+import { readFolder, renewVersions, sayNothingIn, writeFolder } from '../admin/folder/disk.ts';
+import type { Folder } from '../admin/folder/disk.ts';
+import { applyFolder, exportFolder } from '../admin/folder/folder.ts';
+import type { Told } from '../admin/folder/folder.ts';
 import type { Scope } from '../base/db.ts';
-import {
-  applyFolder,
-  exportFolder,
-  readFolder,
-  renewVersions,
-  sayNothingIn,
-  writeFolder,
-} from '../admin/admin.ts';
-import type { Folder, Told } from '../admin/admin.ts';
 import { inOneProject, OnlyLooked, readProjectId } from './in_one_project.ts';
 import { runCommand } from './run_command.ts';
 import { sayChanges } from './say_changes.ts';

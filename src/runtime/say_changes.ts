@@ -1,4 +1,4 @@
-import type { Told } from '../admin/admin.ts';
+import type { Told } from '../admin/folder/folder.ts';
 
 /** Says what is different in each file of a folder, line by line. */
 export const sayChanges = (told: Told): void => {

@@ -16,7 +16,7 @@ const APART: [loads: RegExp, not: string[]][] = [
   [/^src\/worker\/worker\.ts$/, OF_AN_API],
   [/^tasks\/.*\.ts$/, OF_AN_API],
   [/^src\/http\/doors\.ts$/, OF_A_WORKER],
-  [/^src\/runtime\/(?:erasures|resume_sending)\.ts$/, OF_AN_API],
+  [/^src\/runtime\/(?:erasures|export_apply|resume_sending)\.ts$/, OF_AN_API],
 ];
 
 /** Everything that is loaded with a file. */
