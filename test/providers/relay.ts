@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
-import { SMTPServer } from 'smtp-server';
 import type { SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 import type { SmtpSettings } from '../../src/providers/settings.ts';
+import { PromptSmtpServer } from '../support/prompt_smtp_server.ts';
 
 export type Relay = {
   settings: SmtpSettings;
@@ -22,7 +22,7 @@ export const startRelay = async (
 ): Promise<Relay> => {
   let connections = 0;
   let greeted: string | null = null;
-  const server = new SMTPServer({
+  const server = new PromptSmtpServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     closeTimeout: 100,

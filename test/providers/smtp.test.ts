@@ -187,7 +187,7 @@ describe('a message', () => {
       expect(await link.send(message({ raw }))).toMatchObject({ kind: 'accepted' });
       expect(sink.mails.at(-1)?.raw.toString()).toBe(raw.toString());
     }
-    const raw = Buffer.from(`${'x'.repeat(70)}\r\n`.repeat(20_000));
+    const raw = Buffer.from(`A: b\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(20_000)}`);
     sink.play('body', { bytesPerSecond: 10_000_000 });
     expect(await link.send(message({ raw }))).toMatchObject({ kind: 'accepted' });
     expect(sink.mails.at(-1)?.raw.equals(raw)).toBe(true);

@@ -33,6 +33,8 @@ export const delayOf = (action: Action | null): number =>
 export const after = (ms: number, work: () => void): unknown =>
   ms === 0 ? work() : setTimeout(work, ms);
 
+const MS_PER_SECOND = 1_000;
+
 type Rule = {
   stage: Stage;
   action: Action;
@@ -54,6 +56,7 @@ export const readMessage = async (
   const chunks: Buffer[] = [];
   let bytes = 0;
   let firstByteAt: number | null = null;
+  let owedMs = 0;
   const dropAfter =
     body === 'drop'
       ? 0
@@ -68,7 +71,11 @@ export const readMessage = async (
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes >= dropAfter) socket?.destroy();
-      if (isSlow) await wait((chunk.length / body.bytesPerSecond) * 1000);
+      if (isSlow) owedMs += (chunk.length / body.bytesPerSecond) * MS_PER_SECOND;
+      // No timer is shorter.
+      if (owedMs < 1) continue;
+      await wait(owedMs);
+      owedMs = 0;
     }
   } catch {
     return { raw: Buffer.concat(chunks), firstByteAt, isWhole: false };

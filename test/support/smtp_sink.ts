@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SMTPServer } from 'smtp-server';
-import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { afterAll, beforeAll } from 'vitest';
 import type { SmtpSettings } from '../../src/providers/settings.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import type { Certificate } from '../../src/runtime/certificate.ts';
 import { readMail } from '../../src/runtime/mail_catcher/read_mail.ts';
 import type { ReadMail } from '../../src/runtime/mail_catcher/read_mail.ts';
+import { PromptSmtpServer } from './prompt_smtp_server.ts';
 import { after, delayOf, isReply, momentOf, readMessage, reply, Script } from './smtp_script.ts';
 import type { Action, Limits, Moment, SinkOptions, Stage } from './smtp_script.ts';
 
@@ -121,7 +121,7 @@ export class SmtpSink {
 
   #makeServer({ cert, key }: Certificate, secure: SmtpSettings['smtp_secure']): SMTPServer {
     const { offersAuth = true } = this.#options;
-    const server = new SMTPServer({
+    const server = new PromptSmtpServer({
       cert,
       key,
       name: 'sink.test',
