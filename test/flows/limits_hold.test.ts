@@ -53,7 +53,7 @@ const openedIn = async (world: World) => {
 };
 type Opened = Awaited<ReturnType<typeof openedIn>>;
 
-describe('a backlog that is let go in quiet hours', () => {
+describe.concurrent('a backlog that is let go in quiet hours', () => {
   const world = testWorld();
   let opened: Opened;
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describe('a backlog that is let go in quiet hours', () => {
   );
 });
 
-describe('two workers and a cap of one', () => {
+describe.concurrent('two workers and a cap of one', () => {
   const world = testWorld();
   let opened: Opened;
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describe('two workers and a cap of one', () => {
   );
 });
 
-describe('many visitors who type in one address', () => {
+describe.concurrent('many visitors who type in one address', () => {
   const world = testWorld();
   const VICTIM = 'victim@people.test';
 

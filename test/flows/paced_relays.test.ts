@@ -32,7 +32,7 @@ const later = `
   update providers.paces set opened_until = now(), next_at = now(), wakes_at = null;
   update delivery.sends set due_at = now() - interval '1 minute' where status = 'queued'`;
 
-describe('a relay that refuses connections', () => {
+describe.concurrent('a relay that refuses connections', () => {
   const { world, people, pace, counts } = worlds();
 
   test(
@@ -64,7 +64,7 @@ describe('a relay that refuses connections', () => {
   );
 });
 
-describe('a relay that throttles', () => {
+describe.concurrent('a relay that throttles', () => {
   const { world, people, pace, counts } = worlds();
 
   test(
@@ -91,7 +91,7 @@ describe('a relay that throttles', () => {
   );
 });
 
-describe('a relay that never answers after the end of a message', () => {
+describe.concurrent('a relay that never answers after the end of a message', () => {
   const { world, people, counts, pace } = worlds();
 
   test(
@@ -111,13 +111,13 @@ describe('a relay that never answers after the end of a message', () => {
   );
 });
 
-describe('a relay that refuses', () => {
+describe.concurrent('a relay that refuses', () => {
   const { world, people, counts, pace } = worlds();
   const COUNT = 40;
 
   test(
     'the sender has its circuit opened: not all that waits is lost on it',
-    { timeout: TEST_TIMEOUT_MS },
+    { timeout: TEST_TIMEOUT_MS, concurrent: false },
     async () => {
       world.sink.play('mail', { code: 550, text: '5.1.8 sender is not verified' });
       await world.signUp(...people('unverified', COUNT));
@@ -138,7 +138,7 @@ describe('a relay that refuses', () => {
 
   test(
     'message after message goes on: each answer is about a message',
-    { timeout: TEST_TIMEOUT_MS },
+    { timeout: TEST_TIMEOUT_MS, concurrent: false },
     async () => {
       const before = (await counts())['rejected'] ?? 0;
       world.sink.play('end', { code: 554, text: 'message refused' });
@@ -149,7 +149,7 @@ describe('a relay that refuses', () => {
   );
 });
 
-describe('a rate that is configured', () => {
+describe.concurrent('a rate that is configured', () => {
   const { world, people, counts } = worlds();
 
   test(
@@ -169,7 +169,7 @@ describe('a rate that is configured', () => {
   );
 });
 
-describe('a ramp', () => {
+describe.concurrent('a ramp', () => {
   const { world, people, counts } = worlds();
 
   test(

@@ -97,7 +97,7 @@ describe('relays that answer, each slowly', () => {
   );
 });
 
-describe.each<[string, number[], Stage, Action]>([
+describe.concurrent.each<[string, number[], Stage, Action]>([
   ['never answers a message', [1, TARPITS], 'end', 'hang'],
   ['never answers a command', [1], 'mail', 'hang'],
   ['takes a message in byte by byte', [1], 'body', { bytesPerSecond: 10 }],
@@ -106,7 +106,7 @@ describe.each<[string, number[], Stage, Action]>([
 
   test.each(counts)(
     'as each of %i: holds its own lanes, and nothing of a neighbour’s',
-    { timeout: TEST_TIMEOUT_MS },
+    { timeout: TEST_TIMEOUT_MS, concurrent: false },
     async (count) => {
       const isOfTarpit = ({ from }: { from: string }) => from === 'hello@tarpit.test';
       world.sink.play(stage, action, { when: isOfTarpit });
