@@ -1,5 +1,5 @@
 // Templates are other people's programs: whatever one does, it does it in a thread, and there is an end to it.
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { Resources } from '../../src/base/resources.ts';
 import { MAIL_MS_MAX, renderMails, examineApart, showApart } from '../../src/rendering/apart.ts';
 import { Threads } from '../../src/rendering/threads.ts';
@@ -13,11 +13,9 @@ const variables = {
   project: { name: 'Shop' },
   unsubscribe_url: 'https://mail.shop.example/u/token',
 };
-let resources = new Resources();
-afterEach(async () => {
-  await resources.close();
-  resources = new Resources();
-});
+/** Of all: a thread takes its time to start, and whatever was done in one before, the next has what it needs. */
+const resources = new Resources();
+afterAll(() => resources.close());
 
 let made = 0;
 const mailOf = (html: string, given: object = {}) => ({
