@@ -15,8 +15,7 @@ test(
   'nothing is sent to anybody once their erase is acknowledged, beyond the hand-offs that had begun',
   { timeout: TEST_TIMEOUT_MS },
   async () => {
-    const service = await world.start('all');
-    const other = await world.start('worker');
+    const [service, other] = await Promise.all([world.start('all'), world.start('worker')]);
     const people = Array.from({ length: PEOPLE }, (_, at) => `raced-${at}-`);
     const acknowledged = new Map<string, number>();
 

@@ -8,7 +8,7 @@ import { addressOf, signUpOf, testWorld } from '../support/world.ts';
 
 const TEST_TIMEOUT_MS = 240_000;
 const LANES = 4;
-const PAUSE_MS = 60;
+const PAUSE_MS = 120;
 /** People who sign up before the first process goes, and after each has come. */
 const FEW = 20;
 
@@ -127,8 +127,12 @@ test(
   'a rolling deploy under load: nobody is refused, nothing is unknown, and every mail goes out once',
   { timeout: TEST_TIMEOUT_MS },
   async () => {
-    for (const role of ['api', 'api', 'worker', 'worker'] as const)
-      places.push({ role, service: await world.start(role) });
+    const roles = ['api', 'api', 'worker', 'worker'] as const;
+    places.push(
+      ...(await Promise.all(
+        roles.map(async (role) => ({ role, service: await world.start(role) })),
+      )),
+    );
     const stop = startLoad();
     const stored = (more: number) => {
       const wanted = told.stored.length + more;
