@@ -146,8 +146,9 @@ test('it waits no longer than it may', async () => {
   expect(await endsOf(projectId)).toEqual([1, 1]);
 });
 
-/** How many sessions wait for a lock of another. */
+/** How many sessions wait for a lock of another: also those that a transaction which looked before has not seen yet. */
 const countWaiting = async (): Promise<number> => {
+  await database.owner.query('select pg_stat_clear_snapshot()');
   const { rowCount } = await database.owner.query(
     `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
