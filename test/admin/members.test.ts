@@ -101,7 +101,9 @@ describe('409 last_owner', () => {
     // Both are let in and have said their passwords before either is decided on.
     const held = await connectTo(database, projectId);
     await held.query('begin');
-    await held.query('select from projects.projects for no key update');
+    await held.query('select from projects.projects where project_id = $1 for no key update', [
+      projectId,
+    ]);
     const asked = Promise.all([remove(owner, other), remove(other, owner)]);
     await untilWaiting(database, 2);
     await held.query('commit');
