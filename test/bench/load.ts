@@ -94,30 +94,41 @@ export const askAsFastAsAnswered = (
     return (done / (performance.now() - startedAt)) * 1_000;
   });
 
+export type Pace = { perSecond: number; forMs: number };
+
 /**
- * Requests at a steady pace, whether or not the ones before were answered. Answers milliseconds from
- * when each was due to its answer, so that a stall is seen by everybody who would have waited.
+ * Does something at a steady pace, in so many lanes, whether or not what was due before is done. Answers milliseconds
+ * from when each was due to its end, so that a stall is seen by everybody who would have waited.
  */
-export const askAtPace = (
-  load: Load,
-  nextBody: () => string,
-  pace: { perSecond: number; forMs: number },
-): Promise<number[]> =>
-  withConnections(load, async (open) => {
-    const startedAt = performance.now();
-    const count = Math.floor((pace.perSecond * pace.forMs) / 1_000);
-    const latencies: number[] = [];
-    let next = 0;
-    await Promise.all(
-      open.map(async (connection) => {
-        for (let at = next++; at < count; at = next++) {
-          const dueAt = startedAt + (at * 1_000) / pace.perSecond;
-          const earlyMs = dueAt - performance.now();
-          if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
-          expectAccepted(await connection.send(toRequest(load, nextBody())));
-          latencies.push(performance.now() - dueAt);
-        }
+export const doAtPace = async (
+  lanes: readonly (() => Promise<unknown>)[],
+  { perSecond, forMs }: Pace,
+): Promise<number[]> => {
+  const startedAt = performance.now();
+  const count = Math.floor((perSecond * forMs) / 1_000);
+  const latencies: number[] = [];
+  let next = 0;
+  await Promise.all(
+    lanes.map(async (work) => {
+      for (let at = next++; at < count; at = next++) {
+        const dueAt = startedAt + (at * 1_000) / perSecond;
+        const earlyMs = dueAt - performance.now();
+        if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
+        await work();
+        latencies.push(performance.now() - dueAt);
+      }
+    }),
+  );
+  return latencies;
+};
+
+/** Requests at a steady pace: milliseconds from when each was due to its answer. */
+export const askAtPace = (load: Load, nextBody: () => string, pace: Pace): Promise<number[]> =>
+  withConnections(load, (open) =>
+    doAtPace(
+      open.map((connection) => async () => {
+        expectAccepted(await connection.send(toRequest(load, nextBody())));
       }),
-    );
-    return latencies;
-  });
+      pace,
+    ),
+  );
