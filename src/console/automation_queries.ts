@@ -144,6 +144,13 @@ export const endpointChoices = (projectId: string) =>
       api.automations.endpoints.query({ projectId, limit: CHOICES_MAX }, { signal }),
   });
 
+export const automationChoices = (projectId: string) =>
+  queryOptions({
+    queryKey: ['automations', projectId, 'choices'],
+    queryFn: ({ signal }) =>
+      api.automations.list.query({ projectId, limit: CHOICES_MAX }, { signal }),
+  });
+
 export const providerChoices = (projectId: string) =>
   queryOptions({
     queryKey: ['providers', projectId, 'choices'],

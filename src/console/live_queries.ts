@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api } from './api.ts';
 import type { Outputs } from './api.ts';
 import { useLive } from './live.ts';
-import { mergeSends } from './merge_sends.ts';
+import { isFiltered, mergeSends } from './merge_sends.ts';
 import { latestEvents, queryClient, sends } from './queries.ts';
 import type { SendFilter } from './queries.ts';
 
@@ -43,7 +43,6 @@ export const useSends = (projectId: string, filter: SendFilter) => {
     },
   );
   // Of what is filtered, more may come at once than is told.
-  const isWhole = filter.status === undefined && filter.email === undefined;
-  const refetchInterval = isTold && isWhole ? TOLD_SENDS_EVERY_MS : SENDS_EVERY_MS;
+  const refetchInterval = isTold && !isFiltered(filter) ? TOLD_SENDS_EVERY_MS : SENDS_EVERY_MS;
   return useInfiniteQuery({ ...log, refetchInterval });
 };

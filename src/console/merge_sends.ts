@@ -5,7 +5,12 @@ import type { SendFilter } from './queries.ts';
 type Page = Outputs['sends']['list'];
 type Pages = InfiniteData<Page>;
 
-const fits = ({ status, to }: Send, filter: SendFilter): boolean =>
+/** Whether not all sends are asked for. */
+export const isFiltered = (filter: SendFilter): boolean =>
+  Object.values(filter).some((wanted) => wanted !== undefined);
+
+const fits = ({ status, to, automation_id }: Send, filter: SendFilter): boolean =>
+  (filter.automation === undefined || automation_id === filter.automation) &&
   (filter.status === undefined || status === filter.status) &&
   (filter.email === undefined || to?.toLowerCase() === filter.email.trim().toLowerCase());
 
@@ -24,9 +29,8 @@ const pageFor = (pages: readonly Page[], { id }: Send): Page | undefined =>
  */
 export const mergeSends = (known: Pages, told: Page, filter: SendFilter): Pages => {
   const ids = new Set(known.pages.flatMap(({ items }) => items.map(({ id }) => id)));
-  const isFiltered = filter.status !== undefined || filter.email !== undefined;
   const isTooOld = told.next_cursor !== null && !told.items.some(({ id }) => ids.has(id));
-  if (isTooOld && !isFiltered) return { pages: [told], pageParams: [undefined] };
+  if (isTooOld && !isFiltered(filter)) return { pages: [told], pageParams: [undefined] };
   const now = new Map(told.items.map((send) => [send.id, send]));
   const coming = told.items.filter((send) => !ids.has(send.id) && fits(send, filter));
   const pages = known.pages.map((page) => ({

@@ -63,13 +63,22 @@ export const paged = {
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
 };
 
-export type SendFilter = { status?: Send['status'] | undefined; email?: string | undefined };
+export type SendFilter = {
+  status?: Send['status'] | undefined;
+  email?: string | undefined;
+  automation?: string | undefined;
+};
 
 export const sends = (projectId: string, filter: SendFilter) =>
   infiniteQueryOptions({
     queryKey: ['sends', projectId, filter],
-    queryFn: ({ pageParam, signal }) =>
-      api.sends.list.query({ projectId, ...filter, cursor: pageParam }, { signal }),
+    queryFn: ({ pageParam, signal }) => {
+      const { automation: automationId, ...rest } = filter;
+      return api.sends.list.query(
+        { projectId, automationId, ...rest, cursor: pageParam },
+        { signal },
+      );
+    },
     ...paged,
   });
 

@@ -50,9 +50,10 @@ const overview = createRoute({
 export const sendsRoute = createRoute({
   getParentRoute: () => project,
   path: '/sends',
-  validateSearch: ({ status, email }): SendFilter => ({
+  validateSearch: ({ status, email, automation: of }): SendFilter => ({
     status: SHOWN_STATUSES.find((known) => known === status),
     email: text(email),
+    automation: text(of),
   }),
   component: pageOf(() => import('./pages/sends.tsx'), 'SendsPage'),
 });

@@ -15,6 +15,7 @@ export { findHtml } from './detail_queries.ts';
 const Filter = z.object({
   status: z.enum(SHOWN_STATUSES).optional(),
   email: z.string().min(1).max(EMAIL_CHARS_MAX).optional(),
+  automationId: z.uuid().optional(),
 });
 const latest = {
   name: 'sends.latest',
@@ -27,8 +28,8 @@ export const sendProcedures = router({
   list: projectProcedure
     .input(Filter)
     .input(listInput)
-    .query(({ ctx, input }) =>
-      inProject(ctx.deps, input.projectId, (scope) => pageSends(scope, input)),
+    .query(({ ctx, input: { projectId, automationId: automation_id, ...wanted } }) =>
+      inProject(ctx.deps, projectId, (scope) => pageSends(scope, { ...wanted, automation_id })),
     ),
 
   /** The first page of the log as it stands, and again each time that something in it has changed. */

@@ -49,6 +49,12 @@ test('of an address only its own sends come, however it is written', () => {
   expect(idsOf(merge([page('')], told, { email: ' bob@example.com ' }))).toEqual(['b']);
 });
 
+test('of an automation only its own sends come', () => {
+  const of = (id: string, automation_id: string | null) => ({ ...send(id), automation_id });
+  const told = { items: [of('c', null), of('b', 'one'), of('a', 'other')], next_cursor: null };
+  expect(idsOf(merge([page('')], told, { automation: 'one' }))).toEqual(['b']);
+});
+
 test('where more has come than is told, what is told is all that is known', () => {
   expect(idsOf(merge([page('ba')], page('fe', 'more')))).toEqual(['fe']);
   expect(idsOf(merge([page('ba')], page('fe')))).toEqual(['feba']);

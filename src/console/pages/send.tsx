@@ -1,6 +1,6 @@
-import { Alert, Anchor, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { isNotFound } from '../api.ts';
 import type { SendDetail } from '../api.ts';
@@ -13,6 +13,7 @@ import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { sourceInWords } from '../parts/reasons.ts';
 import { SendActions } from '../parts/send_actions.tsx';
+import { SendDecided } from '../parts/send_decided.tsx';
 import { SendStatus } from '../parts/send_status.tsx';
 import { inWords } from '../parts/statuses.ts';
 import { titleOf, whyUnseen } from '../parts/untitled.ts';
@@ -29,96 +30,6 @@ const Card = ({ title, children }: { title: string; children: ReactNode }) => (
     </Title>
     {children}
   </Paper>
-);
-
-const Line = ({ name, children }: { name: string; children: ReactNode }) => (
-  <Table.Tr>
-    <Table.Th scope="row" fw={400} c="dimmed">
-      {name}
-    </Table.Th>
-    <Table.Td className="breaks">{children}</Table.Td>
-  </Table.Tr>
-);
-
-const policies: Record<string, string> = {
-  hold: 'wait until somebody has looked',
-  resend: 'send it again, which may double it',
-};
-
-/** Leads to why whoever it is for got it. */
-const Automation = ({ projectId, send: known }: { projectId: string; send: SendDetail }) =>
-  known.automation_id === null ? null : (
-    <Line name="Of">
-      <Anchor
-        size="sm"
-        renderRoot={(props) => (
-          <Link
-            {...props}
-            to="/p/$projectId/automations/$automationId"
-            params={{ projectId, automationId: known.automation_id ?? '' }}
-            search={{ person: known.profile_id }}
-          />
-        )}
-      >
-        this automation, and why they got it
-      </Anchor>
-    </Line>
-  );
-
-const Decisions = ({ projectId, send: known }: { projectId: string; send: SendDetail }) => (
-  <Table>
-    <Table.Tbody>
-      <Line name="For">
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link
-              {...props}
-              to="/p/$projectId/profiles/$profileId"
-              params={{ projectId, profileId: known.profile_id }}
-            />
-          )}
-        >
-          this profile
-        </Anchor>
-      </Line>
-      <Automation projectId={projectId} send={known} />
-      <Line name="Planned">
-        <When at={known.queued_at} />
-      </Line>
-      {known.event_occurred_at !== null && (
-        <Line name="Because of an event of">
-          <When at={known.event_occurred_at} />
-        </Line>
-      )}
-      <Line name="Through">
-        <Anchor
-          size="sm"
-          renderRoot={(props) => (
-            <Link
-              {...props}
-              to="/p/$projectId/settings/providers/$providerId"
-              params={{ projectId, providerId: known.provider_id }}
-            />
-          )}
-        >
-          this provider
-        </Anchor>
-      </Line>
-      <Line name="Category">{known.category}</Line>
-      {known.status === 'queued' && known.due_at !== null && (
-        <Line name="Tried next">
-          <When at={known.due_at} />
-        </Line>
-      )}
-      <Line name="Not after">
-        <When at={known.expires_at} />
-      </Line>
-      <Line name="If nobody knows its outcome">
-        {policies[known.on_unknown] ?? known.on_unknown}
-      </Line>
-    </Table.Tbody>
-  </Table>
 );
 
 const Feedback = ({ projectId, sendId }: { projectId: string; sendId: string }) => {
@@ -214,7 +125,7 @@ const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string
       </Card>
     </SimpleGrid>
     <Card title="What was decided">
-      <Decisions projectId={projectId} send={known} />
+      <SendDecided projectId={projectId} send={known} />
     </Card>
     <Card title="Message">
       {known.has_content ? (

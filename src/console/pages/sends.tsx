@@ -2,6 +2,7 @@ import { Anchor, Box, Button, Group, Select, Stack, Table, Text, TextInput } fro
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import type { Send } from '../api.ts';
+import { AutomationFilter } from '../parts/automation_filter.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { fieldOf } from '../parts/form.ts';
 import { PageTitle } from '../parts/page_title.tsx';
@@ -13,6 +14,7 @@ import { SHOWN_STATUSES, statuses } from '../parts/statuses.ts';
 import { subjectOf } from '../parts/untitled.ts';
 import { When } from '../parts/when.tsx';
 import { useSends } from '../live_queries.ts';
+import { isFiltered } from '../merge_sends.ts';
 import type { SendFilter } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/sends');
@@ -75,13 +77,13 @@ const Log = ({ items, projectId }: { items: Send[]; projectId: string }) => (
   </Table>
 );
 
-const Filter = ({
-  filter,
-  onFilter,
-}: {
+type FilterProps = {
+  projectId: string;
   filter: SendFilter;
   onFilter: (filter: SendFilter) => void;
-}) => {
+};
+
+const Filter = ({ projectId, filter, onFilter }: FilterProps) => {
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const email = fieldOf(event.currentTarget, 'email').trim();
@@ -97,6 +99,12 @@ const Filter = ({
         value={filter.status ?? null}
         onChange={(status) => onFilter({ ...filter, status: status ?? undefined })}
         clearable
+      />
+      <AutomationFilter
+        projectId={projectId}
+        chosen={filter.automation}
+        onChoose={(automation) => onFilter({ ...filter, automation })}
+        width={FILTER_WIDTH_PX}
       />
       <Box flex={1} miw={240}>
         <form onSubmit={submit}>
@@ -125,9 +133,10 @@ export const SendsPage = () => {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
   const list = useSends(projectId, filter);
-  const isFiltered = filter.status !== undefined || filter.email !== undefined;
-  const empty = isFiltered ? (
-    <Empty title="No send matches">Choose another status or address, or clear the filter.</Empty>
+  const empty = isFiltered(filter) ? (
+    <Empty title="No send matches">
+      Choose another status, automation or address, or clear the filter.
+    </Empty>
   ) : (
     <Empty title="Nothing was sent yet">
       <FirstEvent projectId={projectId} />
@@ -136,7 +145,11 @@ export const SendsPage = () => {
   return (
     <Stack>
       <PageTitle title="Send log" />
-      <Filter filter={filter} onFilter={(search) => void navigate({ search, replace: true })} />
+      <Filter
+        projectId={projectId}
+        filter={filter}
+        onFilter={(search) => void navigate({ search, replace: true })}
+      />
       <Paged list={list} empty={empty}>
         {(items) => (
           <Stack>

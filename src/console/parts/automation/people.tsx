@@ -1,5 +1,17 @@
-import { Alert, Badge, Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  Paper,
+  Stack,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import type { Profile } from '../../api.ts';
@@ -195,9 +207,24 @@ export const People = ({ projectId, kept, personId, onPerson }: PeopleProps) => 
         {kept.definition?.trigger.kind === 'manual' && <Start projectId={projectId} kept={kept} />}
         <Try projectId={projectId} kept={kept} />
       </ForRole>
-      <Title order={2} size="h4">
-        {profile === null ? 'Everybody, the last first' : `Runs of ${nameOf(profile)}`}
-      </Title>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {profile === null ? 'Everybody, the last first' : `Runs of ${nameOf(profile)}`}
+        </Title>
+        <Anchor
+          size="sm"
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/p/$projectId/sends"
+              params={{ projectId }}
+              search={{ automation: kept.id }}
+            />
+          )}
+        >
+          All its mails
+        </Anchor>
+      </Group>
       <Runs projectId={projectId} kept={kept} profile={profile} />
     </Stack>
   );

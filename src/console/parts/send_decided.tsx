@@ -1,0 +1,127 @@
+import { Anchor, Table } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { isNotFound } from '../api.ts';
+import type { SendDetail } from '../api.ts';
+import { automation } from '../automation_queries.ts';
+import { profile, provider } from '../queries.ts';
+import { nameOf } from './profile_name.ts';
+import { When } from './when.tsx';
+
+type Props = { projectId: string; send: SendDetail };
+
+const Line = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Table.Tr>
+    <Table.Th scope="row" fw={400} c="dimmed">
+      {name}
+    </Table.Th>
+    <Table.Td className="breaks">{children}</Table.Td>
+  </Table.Tr>
+);
+
+const policies: Record<string, string> = {
+  hold: 'wait until somebody has looked',
+  resend: 'send it again, which may double it',
+};
+
+/** Names are read once: this page tells of a send, not of who has to do with it. */
+const ONCE = { refetchInterval: false } as const;
+
+const Person = ({ projectId, send: { profile_id: profileId } }: Props) => {
+  const { data, error } = useQuery({ ...profile(projectId, profileId), ...ONCE });
+  if (isNotFound(error)) return 'somebody who was erased';
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link {...props} to="/p/$projectId/profiles/$profileId" params={{ projectId, profileId }} />
+      )}
+    >
+      {data ? nameOf(data) : 'this profile'}
+    </Anchor>
+  );
+};
+
+/** Leads to why whoever it is for got it. */
+const Automation = ({
+  projectId,
+  send: { profile_id: person, step_id },
+  automationId,
+}: Props & { automationId: string }) => {
+  const { data } = useQuery({ ...automation(projectId, automationId), ...ONCE });
+  return (
+    <>
+      <Anchor
+        size="sm"
+        renderRoot={(props) => (
+          <Link
+            {...props}
+            to="/p/$projectId/automations/$automationId"
+            params={{ projectId, automationId }}
+            search={{ person }}
+          />
+        )}
+      >
+        {data?.name ?? 'this automation'}, and why they got it
+      </Anchor>
+      {step_id !== null && ` · step ${step_id}`}
+    </>
+  );
+};
+
+const Provider = ({ projectId, send: { provider_id: providerId } }: Props) => {
+  const { data, error } = useQuery({ ...provider(projectId, providerId), ...ONCE });
+  if (isNotFound(error)) return 'a provider that was deleted';
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link
+          {...props}
+          to="/p/$projectId/settings/providers/$providerId"
+          params={{ projectId, providerId }}
+        />
+      )}
+    >
+      {data?.display_name ?? 'this provider'}
+    </Anchor>
+  );
+};
+
+/** What was decided about a send when it was planned. */
+export const SendDecided = ({ projectId, send }: Props) => (
+  <Table>
+    <Table.Tbody>
+      <Line name="For">
+        <Person projectId={projectId} send={send} />
+      </Line>
+      {send.automation_id !== null && (
+        <Line name="Of">
+          <Automation projectId={projectId} send={send} automationId={send.automation_id} />
+        </Line>
+      )}
+      <Line name="Planned">
+        <When at={send.queued_at} />
+      </Line>
+      {send.event_occurred_at !== null && (
+        <Line name="Because of an event of">
+          <When at={send.event_occurred_at} />
+        </Line>
+      )}
+      <Line name="Through">
+        <Provider projectId={projectId} send={send} />
+      </Line>
+      <Line name="Category">{send.category}</Line>
+      {send.status === 'queued' && send.due_at !== null && (
+        <Line name="Tried next">
+          <When at={send.due_at} />
+        </Line>
+      )}
+      <Line name="Not after">
+        <When at={send.expires_at} />
+      </Line>
+      <Line name="If nobody knows its outcome">{policies[send.on_unknown] ?? send.on_unknown}</Line>
+    </Table.Tbody>
+  </Table>
+);
