@@ -911,6 +911,18 @@ create policy work_of_all_projects on delivery.ended for select to trunkline_que
 grant delete, insert, select, update on delivery.ended to trunkline_runtime;
 grant select (project_id, step_id, ended_at, retry_at) on delivery.ended to trunkline_queue;
 
+create table delivery.halts (
+  project_id    uuid not null,
+  automation_id uuid not null,
+  stop          text not null,
+  constraint halts_pkey primary key (project_id, automation_id),
+  constraint halts_stop_is_known check ((stop = any (array['automation_paused'::text, 'automation_archived'::text])))
+);
+alter table delivery.halts enable row level security, force row level security;
+create policy one_project on delivery.halts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on delivery.halts to trunkline_runtime;
+grant update (stop) on delivery.halts to trunkline_runtime;
+
 create table delivery.sends (
   project_id          uuid not null,
   send_id             uuid not null,
@@ -1059,6 +1071,19 @@ language plpgsql stable
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.had_most to public;
+
+create function delivery.halt_hand_offs(
+  project_id uuid,
+  send_ids uuid[]
+)
+returns table (
+  place bigint,
+  stop text,
+  wait_until timestamptz
+)
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.halt_hand_offs to public;
 
 create function delivery.hold_restored(
   project_id uuid,

@@ -86,6 +86,7 @@ select create_distributed_table('automations.calls', 'project_id', colocate_with
 select create_distributed_table('delivery.sends', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.attempts', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.contents', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('delivery.halts', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.ended', 'project_id', colocate_with => 'ingest.events');
 
 select create_distributed_table('feedback.notices', 'project_id', colocate_with => 'ingest.events');

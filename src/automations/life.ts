@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
+import * as delivery from '../delivery/delivery.ts';
 import { countInside, endAllRuns, moveRuns, thawRuns } from './life_queries.ts';
 import {
   deleteTrigger,
@@ -83,6 +84,12 @@ const follow = async (scope: Scope, automationId: string, version: number): Prom
   await switchOn(scope, automationId, version, definition);
 };
 
+/** Lets go on what stood still while it was paused. */
+const goOn = async (scope: Scope, automationId: string): Promise<void> => {
+  await thawRuns(scope, automationId);
+  await delivery.goOnSending(scope, automationId);
+};
+
 /** Has whoever comes from now on follow a version, the latest where none is said. Who is inside stays on theirs. */
 export const activate = async (
   scope: Scope,
@@ -97,7 +104,7 @@ export const activate = async (
   if (definition) await refuseUnknown(scope, definition, doors);
   if (held.status !== 'active' || held.active_version !== chosen)
     await follow(scope, automationId, chosen);
-  await thawRuns(scope, automationId);
+  if (held.status === 'paused') await goOn(scope, automationId);
   return getAutomation(scope, automationId);
 };
 
@@ -108,7 +115,7 @@ export const rename = async (scope: Scope, automationId: string, name: string): 
   return getAutomation(scope, automationId);
 };
 
-/** Starts nothing and freezes everybody inside where they are. Pausing what is paused changes nothing. */
+/** Starts nothing, freezes everybody inside where they are, and has their mail wait. What is paused stays so. */
 export const pause = async (scope: Scope, automationId: string): Promise<Kept> => {
   const held = await hold(scope, automationId);
   if (held.status === 'paused') return held;
@@ -116,6 +123,7 @@ export const pause = async (scope: Scope, automationId: string): Promise<Kept> =
     throw refuseState('Only an automation that is active can be paused.');
   await setStatus(scope, automationId, 'paused');
   await deleteTrigger(scope, automationId);
+  await delivery.haltSends(scope, automationId, 'automation_paused');
   return getAutomation(scope, automationId);
 };
 
@@ -126,17 +134,18 @@ export const resume = async (scope: Scope, automationId: string): Promise<Kept> 
   if (held.status !== 'paused' || held.active_version === null)
     throw refuseState('Only an automation that is paused can be resumed; a draft is activated.');
   await follow(scope, automationId, held.active_version);
-  await thawRuns(scope, automationId);
+  await goOn(scope, automationId);
   return getAutomation(scope, automationId);
 };
 
-/** Ends it for good, with everybody inside. Its runs and their log stay. */
+/** Ends it for good, with everybody inside, and the mail that is queued. Its runs and their log stay. */
 export const archive = async (scope: Scope, automationId: string): Promise<Kept> => {
   const held = await hold(scope, automationId);
   if (held.status === 'archived') return held;
   await setStatus(scope, automationId, 'archived');
   await deleteTrigger(scope, automationId);
   await endAllRuns(scope, automationId);
+  await delivery.haltSends(scope, automationId, 'automation_archived');
   return getAutomation(scope, automationId);
 };
 

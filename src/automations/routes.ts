@@ -137,7 +137,8 @@ const lifeRoutes = [
     path: '/v1/automations/:id/pause',
     example: shownAs({ status: 'paused', active_version: 1 }),
     summary: 'Start nobody, and freeze everybody inside where they are.',
-    description: 'Mail that was queued before is still handed over.',
+    description:
+      'Mail that was queued before waits, too; it goes on when the automation does, unless it has expired by then.',
     body: NothingNeeded,
     isBodyOptional: true,
     refusals: ['automation_state'],
@@ -151,7 +152,8 @@ const lifeRoutes = [
     path: '/v1/automations/:id/resume',
     example: shownAs({ status: 'active', active_version: 1 }),
     summary: 'Go on where everybody was.',
-    description: 'Steps that are overdue run, unless they are older than `expires_after`.',
+    description:
+      'Steps that are overdue run, and mail that waited is handed over, unless they are older than `expires_after`.',
     body: NothingNeeded,
     isBodyOptional: true,
     refusals: ['automation_state'],
@@ -163,7 +165,8 @@ const lifeRoutes = [
     path: '/v1/automations/:id/archive',
     example: shownAs({ status: 'archived' }),
     summary: 'End an automation for good, with everybody inside.',
-    description: 'Its runs and what was decided in them stay.',
+    description:
+      'Its runs and what was decided in them stay. Mail that is queued is cancelled when its turn comes.',
     body: NothingNeeded,
     isBodyOptional: true,
     handle: ({ deps, caller, found }) =>

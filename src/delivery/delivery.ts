@@ -17,6 +17,7 @@ export { findSentTo, noteRefused } from './feedback_queries.ts';
 export type { Fact };
 export type { Found as SentTo } from './feedback_queries.ts';
 export { giveBackLost } from './give_back.ts';
+export { goOnSending, haltSends } from './halts.ts';
 export { getBegunAt } from './hand_off_queries.ts';
 export { countMailed, isMost, UNCONFIRMED } from './limits.ts';
 export type { Limits, Mailed } from './limits.ts';

@@ -31,9 +31,10 @@ export const Send = z
       .meta({
         description:
           'Why it stands so, where there is more to say. Of one that is `queued` what it waits for: `quiet_hours`, ' +
-          '`frequency_cap`, `ramp`, or the failure after which it is tried again. Of one that is `unknown` ' +
-          '`restored`, where a backup was restored since it was queued. Of one that is `cancelled` ' +
-          '`frequency_cap` or `unconfirmed_address`, where that kept it from being handed over.',
+          '`frequency_cap`, `ramp`, `automation_paused`, or the failure after which it is tried again. Of one that ' +
+          'is `unknown` `restored`, where a backup was restored since it was queued. Of one that is `cancelled` ' +
+          '`frequency_cap`, `unconfirmed_address`, `automation_archived` or `provider_deleted`, where that kept it ' +
+          'from being handed over.',
       }),
     status_fix: z.string().nullable().meta({
       description:

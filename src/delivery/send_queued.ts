@@ -9,6 +9,7 @@ import type { TakeBounce } from './bounce.ts';
 import { cancelIfGone } from './gone.ts';
 import type { Prepared } from './hand_off.ts';
 import { HandOffLog } from './hand_off_log.ts';
+import { cancelArchived } from './halts.ts';
 import { handOverNext, release, wakeAfter } from './lane.ts';
 import type { LaneContext, ProviderTurn } from './lane.ts';
 import { prepareSends } from './prepare.ts';
@@ -46,16 +47,20 @@ type Taken = { ready: Ready; allowance: Allowance; claimed: readonly Claimed[]; 
 /** A turn begins with little, and takes more as long as the provider keeps up. */
 const CLAIM_SENDS_FIRST = 20;
 
-/** What is left of claimed sends once those wait whose limits keep them: nothing is rendered only to be put off. */
-const leaveLimited = async (
+/**
+ * What is left of claimed sends once those have ended or wait that their automation or their limits keep: nothing is
+ * rendered only for that.
+ */
+const leaveKept = async (
   scope: Scope,
   claimed: readonly Claimed[],
   owner: string,
 ): Promise<readonly Claimed[]> => {
   const asked = claimed.flatMap((one) => (one.may_be_limited ? [one.send_id] : []));
   if (asked.length === 0) return claimed;
+  const ended = await cancelArchived(scope, asked);
   const putOff = await putOffSends(scope, asked, owner);
-  return claimed.filter(({ send_id }) => !putOff.has(send_id));
+  return claimed.filter(({ send_id }) => !ended.has(send_id) && !putOff.has(send_id));
 };
 
 /** Leases in a transaction of its own: whatever rendering may do, the lease is there to run out. */
@@ -82,7 +87,7 @@ const takeSends = (
     } else if (limitedBy === 'ramp' && wakesAt) {
       postponed = await waitForRamp(scope, providerId, wakesAt);
     }
-    const claimed = await leaveLimited(scope, due, owner);
+    const claimed = await leaveKept(scope, due, owner);
     await providers.spend(scope, providerId, allowance, { taken: claimed.length, owner });
     const isMore = due.length === claimMax || postponed === RAMP_POSTPONED_MAX;
     return { ready, allowance, claimed, isMore: isMore || (sends > 0 && due.length === sends) };

@@ -3,7 +3,8 @@ import type { Scope } from '../base/db.ts';
 import { EndedSend } from './ended_queries.ts';
 
 /** Why a send that waits is not handed over any more; `delivery.end_for` says as what it ends. */
-type Stop = 'cancelled' | 'erased' | 'expired' | 'failed_render' | 'provider_deleted';
+type Stop =
+  'automation_archived' | 'cancelled' | 'erased' | 'expired' | 'failed_render' | 'provider_deleted';
 type Stopped = {
   /** One id, or an array of ids. */
   sendIds: ReturnType<typeof sql.fragment> | ReturnType<typeof sql.array>;

@@ -47,7 +47,10 @@ const described = {
     userId: { type: ['string', 'number'] as const, description: 'Becomes `external_id`.' },
     anonymousId: { type: 'string' as const, description: 'Becomes `anonymous_id`.' },
     event: { type: 'string' as const, description: 'Of a track; becomes snake_case.' },
-    properties: { type: 'object' as const, description: 'Flattened.' },
+    properties: {
+      type: 'object' as const,
+      description: 'Flattened: `{"cart": {"total": 3}}` is kept as `cart_total`.',
+    },
     traits: { type: 'object' as const, description: 'Of an identify or a group.' },
     context: {
       type: 'object' as const,

@@ -118,9 +118,9 @@ const Tag = z
 const Suppressed = z
   .strictObject({ kind: z.literal('suppressed') })
   .meta({ description: 'Whether their address is suppressed.' });
-const Subscribed = z
-  .strictObject({ kind: z.literal('subscribed') })
-  .meta({ description: 'SUBSCRIBED' });
+const Subscribed = z.strictObject({ kind: z.literal('subscribed') }).meta({
+  description: 'Whether they have an address, and have not unsubscribed from marketing mail.',
+});
 
 const leaves = [Trait, EventCount, EventTime, InSegment, Tag, Suppressed, Subscribed] as const;
 export type Leaf = z.output<(typeof leaves)[number]> | Imported;

@@ -136,7 +136,7 @@ export const readAddress = async (scope: Scope, key: Buffer): Promise<string | n
 export const findByEmail = (scope: Scope, email: string): Promise<Known | null> =>
   findAddress(scope, addressKey(scope, email));
 
-/** Whether the address is on the list now. A hand-off asks `suppression.stops_mail` instead, under a lock. */
+/** Whether the address is on the list now. A hand-off asks `suppression.stop_mails` instead, under a lock. */
 export const isOnList = async (scope: Scope, email: string): Promise<boolean> =>
   (await findSuppressed(scope, addressKey(scope, email))) !== null;
 

@@ -193,6 +193,16 @@ describe('the document', () => {
     expect(tags).toEqual([...sections.map(({ tag }) => tag), 'Service']);
   });
 
+  test('whatever it says is a sentence', () => {
+    const said: string[] = [];
+    JSON.stringify(document, (key, value: unknown) => {
+      if (key === 'description' && typeof value === 'string') said.push(value);
+      return value;
+    });
+    expect(said.length).toBeGreaterThan(100);
+    expect(said.filter((text) => !/^\S.*\s.*[.:|]$/s.test(text))).toEqual([]);
+  });
+
   test('its examples fit its schemas', () => {
     const validate = validatorOf(document);
     const wrong: string[] = [];

@@ -84,6 +84,7 @@ const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
   resend: 'It is sent again by itself',
   quiet_hours: 'It waits for the end of quiet hours',
   frequency_cap: 'It waits: the person has had enough mails for now',
+  automation_paused: 'It waits: its automation is paused',
   unconfirmed_address: 'It waits for another mail to this address',
   ramp: 'It waits: the warm-up of its provider has no room today',
   rate: 'It waits for its turn',

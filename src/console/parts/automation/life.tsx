@@ -17,7 +17,7 @@ type Props = {
 };
 
 const ASKED = {
-  archive: 'Archive it for good, and end it for everybody inside?',
+  archive: 'Archive it for good, end it for everybody inside, and cancel the mail that is queued?',
   move: 'Move everybody inside to the active version, at the step where they are?',
 };
 
