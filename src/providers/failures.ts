@@ -11,6 +11,15 @@ export const explanations = {
       'a relay that says nothing on its port may want "ssl". A private address is connected to only where the ' +
       'operator of this installation lists its network in EGRESS_ALLOW_NETWORKS.',
   },
+  connection_refused_by_policy: {
+    cause:
+      "The relay answered, and does not talk to this machine: the machine's address is on a block list, or not " +
+      'among those that the relay allows.',
+    fix:
+      'Ask whoever runs the relay to allow the address of this installation; use the ' +
+      "relay's port for submission, 587 or 465, where a login counts and not the address; look the address up in " +
+      'the public block lists, and have it taken off.',
+  },
   tls_required: {
     cause:
       'Without TLS the password could be read on its way, so smtp_secure "none" is not for public hosts.',

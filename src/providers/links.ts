@@ -1,5 +1,5 @@
 import type { Settings } from './settings.ts';
-import type { SendOutcome } from './outcome.ts';
+import type { FailureReason, SendOutcome } from './outcome.ts';
 import type { ConnectOutcome, Link, Network, WireMessage } from './transport.ts';
 import { connect } from './transports.ts';
 
@@ -10,9 +10,14 @@ const LINK_IDLE_MS = 30_000;
 
 type Idle = { link: Link; since: number };
 
-/** From a connection that was open: it was gone before the first byte of the message. */
+/** From a connection that was open: it was gone, or taken back, before the first byte of the message. */
+const GONE_REASONS: readonly string[] = [
+  'connection_failed',
+  'connection_refused_by_policy',
+] satisfies FailureReason[];
+
 const isUntouched = (outcome: SendOutcome): boolean =>
-  outcome.kind === 'deferred' && outcome.reason === 'connection_failed';
+  outcome.kind === 'deferred' && GONE_REASONS.includes(outcome.reason);
 
 /**
  * A connection that may be kept. Providers close those that are idle, also at the moment of use: then nothing of

@@ -3,6 +3,7 @@ import type { ExplainedFailure } from './failures.ts';
 /** Why a provider did not take what it was given. */
 export const FAILURE_REASONS = [
   'connection_failed',
+  'connection_refused_by_policy',
   'tls_required',
   'authentication_failed',
   'auth_not_offered',

@@ -47,6 +47,19 @@ const saidOf = ({ command, code }: SmtpError): 'recipient' | 'message' | null =>
 /** What comes before any message: who greets whom. */
 const GREETINGS: readonly string[] = ['CONN', 'EHLO', 'HELO', 'LHLO'];
 
+/** Replies to a command that is not understood, whoever says it. */
+const SYNTAX_CODES: readonly number[] = [500, 501, 502, 503, 504];
+
+/**
+ * Whether a relay that is reached will not talk to this machine: 5xx in place of its greeting (RFC 5321 §3.1), or
+ * said of how we introduced ourselves.
+ */
+const isTurnedAway = (error: SmtpError): boolean => {
+  const { command = '', response = '', responseCode = 0 } = error;
+  if (!GREETINGS.includes(command) || responseCode < 500) return false;
+  return command === 'CONN' || !SYNTAX_CODES.includes(responseCode) || isAboutPolicy(response);
+};
+
 /** What a relay's own words say beyond its code; they are only believed where a reply was due. */
 const readTexts = (error: SmtpError, from: string): FailureReason | null => {
   const { response = '', command } = error;
@@ -83,6 +96,7 @@ export const classify = (error: SmtpError, from = ''): FailureReason => {
   }
   if (isPermanent(error) && error.command === 'MAIL FROM') return 'sender_not_verified';
   if (error.responseCode && error.responseCode < 500) return 'throttled';
+  if (isTurnedAway(error)) return 'connection_refused_by_policy';
   // Before a sender was named nothing was said of a message.
   if (error.responseCode && !GREETINGS.includes(error.command ?? '')) return 'message_refused';
   return 'connection_failed';

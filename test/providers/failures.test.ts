@@ -24,6 +24,7 @@ beforeEach(async () => {
 const IN_REGION = 'The following identities failed the check in region EU-WEST-1';
 const refusing = (status: number, name: string, text: string) => () =>
   sinks.cloud.play('/outbound-emails', cloudError(status, name, text));
+const BLOCKED = { code: 554, text: '5.7.1 Client host blocked using a block list' };
 const NO_STARTTLS = { code: 502, text: 'unknown command' };
 
 type Row = {
@@ -50,6 +51,17 @@ const rows: Row[] = [
     ],
     status: 'queued',
     breakIt: () => sinks.smtp.play('connect', 'drop'),
+  },
+  {
+    row: 'Greeted with a refusal',
+    kind: 'smtp',
+    reason: 'connection_refused_by_policy',
+    says: [
+      /answered, and does not talk to this machine: .* on a block list/,
+      /Ask whoever runs the relay to allow the address .* port for submission.* block lists/s,
+    ],
+    status: 'queued',
+    breakIt: () => sinks.smtp.play('connect', BLOCKED),
   },
   {
     row: 'SMTP authentication failed',

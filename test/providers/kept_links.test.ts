@@ -1,9 +1,12 @@
 // A provider may close a connection that was kept at the very moment at which it is used again.
 import { Resolver } from 'node:dns/promises';
+import { createInterface } from 'node:readline';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Links } from '../../src/providers/links.ts';
+import type { Settings } from '../../src/providers/settings.ts';
 import type { Link } from '../../src/providers/transport.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
+import { startRogue } from '../support/rogue.ts';
 import { toWire } from './wire.ts';
 
 const sink = relaySink();
@@ -25,8 +28,8 @@ const openLinks = (relayApiUrl = `${sink.url}/v3`): Links => {
   onTestFinished(() => links.close());
   return links;
 };
-const take = async (links: Links): Promise<Link> => {
-  const outcome = await links.take(KEY, SETTINGS);
+const take = async (links: Links, settings: Settings = SETTINGS): Promise<Link> => {
+  const outcome = await links.take(KEY, settings);
   if (outcome.kind === 'failed') throw new Error(JSON.stringify(outcome.outcome));
   return outcome.link;
 };
@@ -85,4 +88,43 @@ test('a connection that was never kept is not replaced: it has just been opened'
   await dropIt(fresh);
   expect(await fresh.send(message())).toEqual({ kind: 'deferred', reason: 'connection_failed' });
   expect(sink.requests).toEqual([]);
+});
+
+/** A relay that takes one message over each connection, and turns whoever comes with a second away, in half a line. */
+const startImpatient = async () => {
+  const said: string[] = [];
+  const answers: Record<string, string> = {
+    EHLO: '250 AUTH PLAIN',
+    AUTH: '235 ok',
+    DATA: '354 go on',
+  };
+  const { port } = await startRogue(async (socket) => {
+    let taken = 0;
+    let isBody = false;
+    socket.write('220 relay.test\r\n');
+    for await (const line of createInterface(socket)) {
+      const [verb = ''] = line.split(' ');
+      if (isBody && line !== '.') continue;
+      said.push(verb);
+      isBody = verb === 'DATA';
+      if (line === '.') taken += 1;
+      if (verb === 'MAIL' && taken > 0) socket.end('554 5.3.2 idle for too long');
+      else socket.write(`${answers[verb] ?? '250 ok'}\r\n`);
+    }
+  });
+  const login = { username: 'user', password: 'pass' };
+  const where = { smtp_host: '127.0.0.1', smtp_port: port, smtp_secure: 'none' } as const;
+  return { said, settings: { provider: 'smtp', ...where, ...login } as const };
+};
+
+test('a kept connection that is taken back with a 5xx is replaced, too', async () => {
+  const { said, settings } = await startImpatient();
+  const links = openLinks();
+  const link = await take(links, settings);
+  expect((await link.send(message())).kind).toBe('accepted');
+  links.give(KEY, link);
+  expect(await take(links, settings)).toBe(link);
+  expect((await link.send(message())).kind).toBe('accepted');
+  const ONCE = ['MAIL', 'RCPT', 'DATA', '.'];
+  expect(said).toEqual(['EHLO', 'AUTH', ...ONCE, 'MAIL', 'EHLO', 'AUTH', ...ONCE]);
 });

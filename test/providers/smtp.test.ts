@@ -145,7 +145,7 @@ describe('a connection', () => {
 
   test.each<[Stage, Action, string]>([
     ['connect', 'drop', 'connection_failed'],
-    ['connect', { code: 554 }, 'connection_failed'],
+    ['connect', { code: 554 }, 'connection_refused_by_policy'],
     ['connect', { code: 421 }, 'throttled'],
     ['starttls', 'drop', 'connection_failed'],
     ['starttls', { code: 454 }, 'throttled'],

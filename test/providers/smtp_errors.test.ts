@@ -72,8 +72,15 @@ describe('what a relay says in words', () => {
     ['DATA', 550, 'invalid_api_key', 'message_refused'],
     ['DATA', 552, '5.3.4 too big', 'message_refused'],
     ['DATA', 421, 'closing', 'throttled'],
-    ['EHLO', 550, 'you are not welcome', 'connection_failed'],
-    ['HELO', 554, 'you are not welcome', 'connection_failed'],
+    ['CONN', 554, '5.7.1 your address is blocked', 'connection_refused_by_policy'],
+    ['CONN', 500, 'go away', 'connection_refused_by_policy'],
+    ['CONN', 499, 'not now', 'throttled'],
+    ['EHLO', 550, 'you are not welcome', 'connection_refused_by_policy'],
+    ['HELO', 554, 'you are not welcome', 'connection_refused_by_policy'],
+    ['EHLO', 501, '5.7.1 no mail from there', 'connection_refused_by_policy'],
+    ['EHLO', 502, 'not known here', 'connection_failed'],
+    ['HELO', 504, 'not known here', 'connection_failed'],
+    ['EHLO', 505, 'not welcome here', 'connection_refused_by_policy'],
     ['EHLO', 421, 'shutting down', 'throttled'],
   ])('%s: %i %s is %s', (command, code, text, reason) => {
     expect(classify(reply(command, code, text), FROM)).toBe(reason);
@@ -83,7 +90,7 @@ describe('what a relay says in words', () => {
     const banner = Object.assign(reply('CONN', 554, 'not authorized to perform'), {
       code: 'EPROTOCOL',
     });
-    expect(classify(banner, FROM)).toBe('connection_failed');
+    expect(classify(banner, FROM)).toBe('connection_refused_by_policy');
   });
 
   test('to a message is an answer from 400 on: what is neither yes nor no is unknown', () => {
