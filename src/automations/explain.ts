@@ -125,10 +125,13 @@ const explainRun = async (
       Object.entries(detail).filter((one): one is [string, string] => typeof one[1] === 'string'),
     );
     const sent = sends.get(told['send_id'] ?? '');
-    const now = sent ? await standOf(scope, sent) : decision;
+    const stand = sent ? await standOf(scope, sent) : { decision, fix: null };
     const reason = sent?.status_reason ? { reason: sent.status_reason } : {};
-    const at = sent && now !== decision ? timeOf(now, sent) : decided_at;
-    entries.push(toEntry(now, { at, runId, stepId, detail: { ...told, ...reason } }));
+    const fix = stand.fix === null ? {} : { fix: stand.fix };
+    const at = sent && stand.decision !== decision ? timeOf(stand.decision, sent) : decided_at;
+    entries.push(
+      toEntry(stand.decision, { at, runId, stepId, detail: { ...told, ...reason, ...fix } }),
+    );
   }
   return { at: run.started_at, entries: [...entries, ...endOf(run, kept)] };
 };

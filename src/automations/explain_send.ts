@@ -68,12 +68,14 @@ const explainWait = ({
   waits_for,
   status,
   status_reason: reason,
+  status_fix: fix,
   due_at: until,
 }: ReadSend): SendEntry[] => {
   const hold = waits_for && heldAs(waits_for.because);
   if (waits_for && hold) {
-    const { reason: failure, until: holdsUntil, fix } = waits_for;
-    return [toSendEntry(hold, { detail: { reason: failure, until: holdsUntil, fix } })];
+    const { reason: failure, until: holdsUntil } = waits_for;
+    const detail = { reason: failure, until: holdsUntil, fix: waits_for.fix };
+    return [toSendEntry(hold, { detail })];
   }
   if (waits_for?.because === 'resend')
     return [
@@ -84,7 +86,9 @@ const explainWait = ({
     return [toSendEntry('waits_for_another', { detail: { until } })];
   const limited = limitedAs(status, reason);
   if (limited) return [toSendEntry(limited, { detail: { until } })];
-  return reason === null ? [] : [toSendEntry('waits_for_retry', { detail: { reason, until } })];
+  return reason === null
+    ? []
+    : [toSendEntry('waits_for_retry', { detail: { reason, until, fix } })];
 };
 
 const FACTS: Record<string, SendDecided> = {

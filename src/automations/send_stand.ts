@@ -7,24 +7,34 @@ import { heldAs } from './send_explanation.ts';
 
 const UNSUBSCRIBED = 'unsubscribed';
 
-/** What has become of a send by now. */
-export const standOf = async (scope: Scope, sent: SentRow): Promise<Decided> => {
+/** How a send stands, and what to do about it, where there is something. */
+type Stand = { decision: Decided; fix: string | null };
+
+/** How a send stands that came to an end, or waits for nothing but its turn. */
+const decisionOf = (sent: SentRow): Decided => {
   if (sent.complained_at) return 'send_complained';
   if (sent.bounced_at) return 'send_bounced';
   if (sent.delivered_at) return 'send_delivered';
   if (sent.status === 'suppressed' && sent.status_reason === UNSUBSCRIBED)
     return 'send_unsubscribed';
-  if (sent.status === 'queued' || sent.status === 'unknown') {
-    const { waits_for } = await delivery.readSend(scope, sent.send_id);
-    if (waits_for?.because === 'resend') return 'waits_for_resend';
-    const hold = waits_for && heldAs(waits_for.because);
-    if (hold) return hold;
-    if (sent.status === 'queued' && sent.status_reason === 'ramp') return 'waits_for_ramp';
-  }
+  if (sent.status === 'queued' && sent.status_reason === 'ramp') return 'waits_for_ramp';
   const limited = limitedAs(sent.status, sent.status_reason);
   if (limited) return limited;
   const named = `send_${sent.status}`;
   return isDecided(named) ? named : 'send_not_sent';
+};
+
+/** What has become of a send by now. */
+export const standOf = async (scope: Scope, sent: SentRow): Promise<Stand> => {
+  const isOpen = sent.status === 'queued' || sent.status === 'unknown';
+  if (!isOpen || sent.complained_at || sent.bounced_at || sent.delivered_at)
+    return { decision: decisionOf(sent), fix: delivery.fixOfEnded(sent.status_reason) };
+  const { waits_for, status_fix } = await delivery.readSend(scope, sent.send_id);
+  if (waits_for?.because === 'resend') return { decision: 'waits_for_resend', fix: waits_for.fix };
+  const hold = waits_for && heldAs(waits_for.because);
+  return hold
+    ? { decision: hold, fix: waits_for.fix }
+    : { decision: decisionOf(sent), fix: status_fix };
 };
 
 /** When a send came to stand as it does now, where that is known. */

@@ -19,12 +19,23 @@ type Decision = {
 type Person = Awaited<ReturnType<typeof findPerson>>;
 type Told = { decisions: readonly Decision[]; stopped_by: Decision | null };
 
+/** What to do is a sentence of its own, and told below. */
 const inDetail = (detail: Decision['detail']): string =>
   Object.entries(detail)
+    .filter(([name]) => name !== 'fix')
     .map(([name, value]) => `${name}=${value}`)
     .join(' ');
 
-/** Every decision in its order, and what stopped it. */
+/** What to do about what failed or waits, once for each that it is about. */
+const listFixes = (decisions: readonly Decision[]): string[] => [
+  ...new Set(
+    decisions.flatMap(({ decision, detail: { fix } }) =>
+      fix === undefined ? [] : [`What to do about ${decision}: ${plain(fix)}`],
+    ),
+  ),
+];
+
+/** Every decision in its order, what stopped it, and what to do about it. */
 const showDecisions = (heading: string, { decisions, stopped_by }: Told, world: World): string => {
   const style = styleOf(world);
   const rows = decisions.map(({ decision, says, at, step_id, detail }) => [
@@ -42,6 +53,7 @@ const showDecisions = (heading: string, { decisions, stopped_by }: Told, world: 
       ? 'Nothing was decided.'
       : toTable(['AT', 'STEP', 'DECISION', ''], rows, style),
     end,
+    ...listFixes(decisions),
   ].join('\n');
 };
 

@@ -37,6 +37,7 @@ export type { Category };
 export { HAND_OFF_DEADLINE_MS } from '../providers/providers.ts';
 export { retryAfterSeconds } from './retry.ts';
 export { sendHint } from './send_hint.ts';
+export { fixOfEnded } from './send_log.ts';
 export { sendQueued } from './send_queued.ts';
 
 const SECONDS_PER_HOUR = 3_600;

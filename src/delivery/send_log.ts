@@ -114,6 +114,12 @@ const RESENT =
   'It is sent again by itself, unless feedback proves before that it was taken. Look for it in the log of the ' +
   'provider and say what became of it (`resolve`) to spare its recipient a second one, or cancel it.';
 
+/** What to do about a send that ended, by why it did; what nobody knew is known then. */
+export const fixOfEnded = (reason: string | null): string | null => {
+  if (reason === 'outcome_unknown') return null;
+  return reason === 'unconfirmed_address' ? CONFIRM : fixOf(reason);
+};
+
 /** What is unknown is to be looked for, whatever kept it from being handed over again. */
 const fixOfSend = (row: SendRow): string | null => {
   if (row.is_resent) return RESENT;
@@ -121,7 +127,7 @@ const fixOfSend = (row: SendRow): string | null => {
   const reason = reasonOf(row);
   if (row.shown_status === 'queued' && reason === 'recipient_refused')
     return fixOf('recipient_deferred');
-  return reason === 'unconfirmed_address' ? CONFIRM : fixOf(reason);
+  return fixOfEnded(reason);
 };
 
 export const toSend = (row: SendRow) => ({

@@ -164,7 +164,11 @@ describe('it waits because', () => {
       'attempt_deferred',
       'waits_for_retry',
     ]);
-    expect((await explain()).stopped_by).toBeNull();
+    const said = await explain();
+    expect(said.stopped_by).toBeNull();
+    expect(said.decisions.at(-1)).toMatchObject({
+      detail: { fix: expect.stringMatching(/^Check host/) },
+    });
   });
 });
 
@@ -278,6 +282,37 @@ test('of the automation: what has become of a mail since has its own time, or no
   expect(await told()).toMatchObject({ decision: 'send_bounced', at: '2026-03-02T00:00:00.000Z' });
   await set(`bounced_at = null, accepted_at = null, status = 'expired'`);
   expect(await told()).toMatchObject({ decision: 'send_expired', at: null });
+});
+
+test.each([
+  [`status = 'rejected', status_reason = 'blocked_by_policy'`, 'send_rejected', /^Let the login/],
+  [
+    `status = 'cancelled', status_reason = 'unconfirmed_address'`,
+    'unconfirmed_address',
+    /server key/,
+  ],
+  [
+    `status = 'unknown', status_reason = 'outcome_unknown'`,
+    'send_unknown',
+    /^Look for the message/,
+  ],
+  [`status_reason = 'connection_failed'`, 'send_queued', /^Check host/],
+])('of the automation: %s has what to do', async (how, decision, fix) => {
+  const { id, set } = await planned();
+  await set(how);
+  const { body } = await ask('GET', `/v1/automations/${id}/explain?profile_id=external_id:ann`);
+  expect(body.decisions[1]).toMatchObject({
+    decision,
+    detail: { fix: expect.stringMatching(fix) },
+  });
+});
+
+test('of the automation: there is nothing to do about what was delivered after all', async () => {
+  const { id, set } = await planned();
+  await set(`status = 'unknown', status_reason = 'outcome_unknown', delivered_at = now()`);
+  const { body } = await ask('GET', `/v1/automations/${id}/explain?profile_id=external_id:ann`);
+  expect(body.decisions[1].decision).toBe('send_delivered');
+  expect(body.decisions[1].detail).not.toHaveProperty('fix');
 });
 
 test('one that nobody knows of and that is sent again by itself is not stopped: it waits', async () => {

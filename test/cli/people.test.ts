@@ -1,10 +1,11 @@
 // What is asked about people: why they were mailed or not, what would have been, and who is to be left alone.
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createAdminClient } from '../../src/admin/client.ts';
 import type { AdminClient } from '../../src/admin/client.ts';
 import { EXIT_CODES } from '../../src/cli/failure.ts';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
+import { explanations } from '../../src/providers/failures.ts';
 import { suppress } from '../../src/suppression/suppression.ts';
 import { makeWelcome, testAdmin, testWorker } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
@@ -80,6 +81,27 @@ describe('explain', () => {
     expect(JSON.parse((await read('explain', sendId, '--json')).stdout)).toMatchObject({
       send_id: sendId,
     });
+  });
+
+  test('of a send that failed or waits: what to do about it, in a line of its own', async () => {
+    const { rows } = await database.owner.query<{ status: string; reason: string | null }>(
+      'select status, status_reason as reason from delivery.sends where send_id = $1',
+      [sendId],
+    );
+    const stand = (status?: string, reason?: string | null) =>
+      database.owner.query(
+        'update delivery.sends set status = $2, status_reason = $3 where send_id = $1',
+        [sendId, status, reason],
+      );
+    onTestFinished(async () => void (await stand(rows[0]?.status, rows[0]?.reason)));
+    await stand('rejected', 'sender_not_verified');
+    const { fix } = explanations.sender_not_verified;
+    for (const words of [['Welcome', 'ann'], [sendId]]) {
+      const { stdout } = await read('explain', ...words);
+      expect(stdout).toContain('reason=sender_not_verified\n');
+      expect(stdout).toMatch(/\nStopped by send_rejected: .*\nWhat to do about send_rejected: /);
+      expect(stdout).toContain(`: ${fix}\n`);
+    }
   });
 
   test.each([
