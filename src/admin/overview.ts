@@ -62,10 +62,11 @@ export const readOverview = async (
   const buckets = bucketsUntil(now, OVERVIEW_SPANS[span]);
   const ids = buckets.map(firstIdAt);
   const within = <T>(count: (scope: Scope) => Promise<T>) => inProject(deps, projectId, count);
-  const [events, sends, unknown] = await Promise.all([
+  const [events, sends, unknown, gone] = await Promise.all([
     within((scope) => ingest.countBetween(scope, ids, rowsMax)),
     within((scope) => delivery.countBetween(scope, ids, rowsMax)),
     within((scope) => delivery.countUnknown(scope)),
+    within((scope) => delivery.countProviderGone(scope, firstIdAt(buckets[0] ?? new Date(now)))),
   ]);
   const total = {
     events: sum(events.map((row) => row.events)),
@@ -75,6 +76,7 @@ export const readOverview = async (
     events: total.events >= rowsMax,
     sends: total.sends >= rowsMax,
     unknown: unknown >= delivery.UNKNOWN_COUNTED_MAX,
+    provider_gone: gone.isCapped,
   };
   const eventsIn = readerOf(events, capped.events);
   const sendsIn = readerOf(sends, capped.sends);
@@ -87,6 +89,8 @@ export const readOverview = async (
     not_accepted: sum(sends.map((row) => row.not_accepted)),
     /** Of which nobody knows whether their provider took them, whenever they were planned. */
     unknown,
+    /** Cancelled, because their provider was deleted. */
+    provider_gone: gone.count,
     /** Of which not all were counted, but the newest: there may be more. */
     capped,
     buckets: buckets.map((begins, at) => ({

@@ -59,6 +59,30 @@ export const countBetween = (
   `);
 };
 
+/** How many of the newest cancelled sends are looked at, each in its row. */
+export const CANCELLED_LOOKED_MAX = 1_000;
+
+const Gone = z.strictObject({ looked: z.int(), gone: z.int() });
+
+/** How many were cancelled because their provider was deleted, of the newest cancelled ones since an id. */
+export const countProviderGone = async (
+  { tx, projectId }: Scope,
+  firstId: string,
+  lookedMax = CANCELLED_LOOKED_MAX,
+): Promise<{ count: number; isCapped: boolean }> => {
+  const { looked, gone } = await tx.one(sql.type(Gone)`
+    select count(*)::int as looked,
+      (count(*) filter (where status_reason = 'provider_deleted'))::int as gone
+    from (
+      select status_reason from delivery.sends
+      where project_id = ${projectId} and status = 'cancelled' and status <> 'accepted' and send_id >= ${firstId}
+      order by send_id desc
+      limit ${lookedMax}
+    ) as newest
+  `);
+  return { count: gone, isCapped: looked >= lookedMax };
+};
+
 /** How many unknown sends are counted: whoever has more looks at the log. */
 export const UNKNOWN_COUNTED_MAX = 1_000;
 

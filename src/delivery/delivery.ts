@@ -21,7 +21,12 @@ export { goOnSending, haltSends } from './halts.ts';
 export { getBegunAt } from './hand_off_queries.ts';
 export { countMailed, isMost, UNCONFIRMED } from './limits.ts';
 export type { Limits, Mailed } from './limits.ts';
-export { countBetween, countUnknown, UNKNOWN_COUNTED_MAX } from './count_queries.ts';
+export {
+  countBetween,
+  countProviderGone,
+  countUnknown,
+  UNKNOWN_COUNTED_MAX,
+} from './count_queries.ts';
 export { countSentBy } from './sent_queries.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';

@@ -38,7 +38,7 @@ export const Send = z
       }),
     status_fix: z.string().nullable().meta({
       description:
-        'What to do about it, where the provider or an unconfirmed address is the reason.',
+        'What to do about it, where the provider, or that it was deleted, or an unconfirmed address is the reason.',
     }),
     attempts: z
       .int()
@@ -110,6 +110,11 @@ const CONFIRM =
   'Only a browser has said this address. Identify the person with a server key and with it as `email`: ' +
   'from then on they are mailed like anybody else.';
 
+const CHOOSE =
+  'Its provider was deleted, and it is not sent any more. Choose another provider in the steps of its automation, ' +
+  'or add one first, as an editor or an owner of the project or with a server key; then activate the version. The ' +
+  'mails of whoever comes after that go out.';
+
 const RESENT =
   'It is sent again by itself, unless feedback proves before that it was taken. Look for it in the log of the ' +
   'provider and say what became of it (`resolve`) to spare its recipient a second one, or cancel it.';
@@ -117,6 +122,7 @@ const RESENT =
 /** What to do about a send that ended, by why it did; what nobody knew is known then. */
 export const fixOfEnded = (reason: string | null): string | null => {
   if (reason === 'outcome_unknown') return null;
+  if (reason === 'provider_deleted') return CHOOSE;
   return reason === 'unconfirmed_address' ? CONFIRM : fixOf(reason);
 };
 

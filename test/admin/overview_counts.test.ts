@@ -1,7 +1,11 @@
 // What an overview counts is what a look at each of the newest rows would, and indexes alone are read for it.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { firstIdAt, newId } from '../../src/base/ids.ts';
-import { countBetween as countSends, countUnknown } from '../../src/delivery/count_queries.ts';
+import {
+  countBetween as countSends,
+  countProviderGone,
+  countUnknown,
+} from '../../src/delivery/count_queries.ts';
 import { SEND_STATUSES } from '../../src/delivery/queries.ts';
 import { countBetween as countEvents } from '../../src/ingest/queries.ts';
 import { testDatabase } from '../support/database.ts';
@@ -21,6 +25,7 @@ const ids = Array.from({ length: HOURS }, (_, at) =>
 const rows = Array.from({ length: ROWS }, (_, at) => ({
   id: firstIdAt(new Date(now - (ROWS - at) * 31_000)),
   status: at % 3 === 0 ? (SEND_STATUSES[at % SEND_STATUSES.length] ?? '') : 'accepted',
+  isGone: at % 7 < 3,
   isBounced: at % 7 === 0,
   isComplained: at % 11 === 0,
 }));
@@ -37,19 +42,21 @@ beforeAll(async () => {
   );
   await database.owner.query(
     `insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, profile_id, provider_id,
-       template_id, template_version, status, due_at, queued_at, expires_at, address_key, recipient, accepted_at,
-       bounced_at, complained_at)
+       template_id, template_version, status, status_reason, due_at, queued_at, expires_at, address_key, recipient,
+       accepted_at, bounced_at, complained_at)
      select $1, id, gen_random_uuid(), gen_random_uuid(), 's', gen_random_uuid(), gen_random_uuid(),
-       gen_random_uuid(), 1, status, now(), now(), now(), sha256('a'), 'ann@example.com',
+       gen_random_uuid(), 1, status, case when gone then 'provider_deleted' end, now(), now(), now(), sha256('a'),
+       'ann@example.com',
        case status when 'accepted' then now() end, bounced_at, complained_at
-     from unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[])
-       as given (id, status, bounced_at, complained_at)`,
+     from unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::boolean[])
+       as given (id, status, bounced_at, complained_at, gone)`,
     [
       projectId,
       column(({ id }) => id),
       column(({ status }) => status),
       column(({ isBounced }) => at(isBounced)),
       column(({ isComplained }) => at(isComplained)),
+      column(({ status, isGone }) => status === 'cancelled' && isGone),
     ],
   );
   await database.owner.query(
@@ -116,4 +123,23 @@ describe.each(PLAN_MODES)('%s', (mode) => {
     expect(unknown.answer).toBe(all + Math.min(more, 0));
     expect(unknown.read).toBe(0);
   });
+
+  test.each([ROWS, 40, 1])(
+    'whose provider is gone, of the newest %i that were cancelled',
+    async (max) => {
+      const first = ids[0] ?? '';
+      const newest = rows
+        .filter(({ id, status }) => status === 'cancelled' && id >= first)
+        .slice(-max);
+      expect(newest.length).toBeGreaterThan(0);
+      const gone = await withRowsRead(
+        database,
+        { projectId, table: 'delivery.sends', mode },
+        (scope) => countProviderGone(scope, first, max),
+      );
+      const count = newest.filter(({ isGone }) => isGone).length;
+      expect(gone.answer).toEqual({ count, isCapped: newest.length >= max });
+      expect(gone.read).toBeLessThanOrEqual(newest.length);
+    },
+  );
 });

@@ -144,6 +144,22 @@ describe('a send in a browser', () => {
     90_000,
   );
 
+  test('mails whose provider was deleted are told by the overview, with what to do', async () => {
+    api.project = await createProject(database.deps, 'of its own');
+    const { send, sends, email } = await handingOff();
+    await sends.update(send.sendId, `status = 'cancelled', status_reason = 'provider_deleted'`);
+    const { page, complaints } = await open(send.sendId);
+    await page.getByText('Choose another provider in the steps of its automation').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('1 mail was cancelled, because its provider was deleted').waitFor();
+    await page.getByRole('link', { name: 'See what was cancelled' }).click();
+    await shown(page.getByRole('link', { name: email }))
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).searchParams.get('status')).toBe('cancelled');
+    expect(ofPage(complaints)).toEqual([]);
+  }, 60_000);
+
   test('an unknown outcome is sent again by who has found that it was not sent', async () => {
     const { send, sends } = await handingOff();
     await sends.end(send.sendId, 'unknown');

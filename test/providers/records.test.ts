@@ -302,6 +302,9 @@ describe('DELETE /v1/email-providers/{id}', () => {
         status_reason: 'provider_deleted',
         lease_owner: null,
       });
+    const key = api.project.server_key;
+    const said = await api.call('GET', `/v1/sends/${queued[0]?.sendId}`, { key });
+    expect(said.body.status_fix).toMatch(/not sent any more. Choose another provider/);
     expect(await readSend(stays.sendId)).toMatchObject({ status: 'queued' });
   });
 });

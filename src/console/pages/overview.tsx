@@ -101,6 +101,40 @@ const Unknown = ({ data, projectId }: { data: Overview; projectId: string }) => 
   );
 };
 
+/** Mails that nobody gets: somebody has to choose another provider, or the next ones end in the same way. */
+const ProviderGone = ({ data, projectId }: { data: Overview; projectId: string }) => {
+  const { provider_gone: gone, capped } = data;
+  const count = gone.toLocaleString() + (capped.provider_gone ? ' or more' : '');
+  return (
+    <Alert
+      color="orange"
+      title={
+        gone === 1 && !capped.provider_gone
+          ? '1 mail was cancelled, because its provider was deleted'
+          : `${count} mails were cancelled, because their provider was deleted`
+      }
+    >
+      <Text size="sm">
+        Whatever an automation sends through a provider that is gone ends like that: choose another
+        in its steps, and activate it.
+      </Text>
+      <Anchor
+        size="sm"
+        renderRoot={(props) => (
+          <Link
+            {...props}
+            to="/p/$projectId/sends"
+            params={{ projectId }}
+            search={{ status: 'cancelled' }}
+          />
+        )}
+      >
+        See what was cancelled
+      </Anchor>
+    </Alert>
+  );
+};
+
 /** Left out where nothing happened: what to do comes first there. */
 const Charts = ({ data, span }: { data: Overview; span: Span }) => (
   <>
@@ -123,6 +157,7 @@ const Lately = ({ projectId, span }: { projectId: string; span: Span }) => {
     <Stack>
       {(data.capped.events || data.capped.sends) && <Capped {...data} />}
       {data.unknown > 0 && <Unknown data={data} projectId={projectId} />}
+      {data.provider_gone > 0 && <ProviderGone data={data} projectId={projectId} />}
       <Numbers data={data} />
       {numbers.some(({ name }) => data[name] > 0) && <Charts data={data} span={span} />}
     </Stack>
