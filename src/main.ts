@@ -11,6 +11,7 @@ import { Resources } from './base/resources.ts';
 import { runtimeUrl } from './base/roles.ts';
 import { lookAtSending } from './base/sending.ts';
 import { openApi } from './http/api.ts';
+import { tellHandOffsLeft } from './worker/hand_offs_left.ts';
 import { tellLateness } from './worker/lateness.ts';
 import type { Worker } from './worker/worker.ts';
 
@@ -35,6 +36,14 @@ const tellHeld = async (deps: Deps): Promise<void> => {
 /** An api does not load what workers do, nor a worker what apis serve. */
 const beginWork = async (deps: Deps, onLost: (why: string) => void): Promise<Worker> =>
   (await import('./worker/worker.ts')).startWorker(deps, onLost);
+
+/** Says what a stop waits for: in the log, and to whoever started us with a channel. */
+const tellWaiting = (deps: Deps, endsAt: number): void =>
+  tellHandOffsLeft(deps, (hand_offs) => {
+    const seconds_left = Math.ceil((endsAt - performance.now()) / 1_000);
+    deps.log.info({ hand_offs, seconds_left }, 'waiting for hand-offs');
+    if (process.connected) process.send?.({ waiting: { hand_offs, seconds_left } });
+  });
 
 type Close = (how: { isAsked: boolean; hurry: AbortSignal }) => Promise<void>;
 
@@ -86,7 +95,9 @@ const main = async (): Promise<void> => {
       exitFlushed(deps.log, code);
     };
     deps.log.info({ why }, 'stopping');
-    setTimeout(() => end(1), config.stopNoticeMs + STOP_TIMEOUT_MS).unref();
+    const stopMs = config.stopNoticeMs + STOP_TIMEOUT_MS;
+    setTimeout(() => end(1), stopMs).unref();
+    tellWaiting(deps, performance.now() + stopMs);
     void Promise.resolve(close?.({ isAsked, hurry: hurry.signal })).then(
       () => end(exitCode),
       (error: unknown) => {

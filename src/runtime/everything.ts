@@ -4,7 +4,7 @@ import type { Home } from './home.ts';
 import { openInstallation } from './installation.ts';
 import type { Installation } from './installation.ts';
 import { startService } from './start_service.ts';
-import type { Service } from './start_service.ts';
+import type { Service, Waiting } from './start_service.ts';
 
 const RESTART_AFTER_MS = 1_000;
 /** How often it is seen to that Postgres is there: a service that lost it waits for it. */
@@ -23,6 +23,13 @@ export const sayEnd = (
   const how = signal === null ? `exit code ${code}` : `killed by ${signal}`;
   return `the service stopped by itself (${how}; ${lastError ?? 'it did not say why'})`;
 };
+
+/** What a service that stops waits for, and what comes of it. */
+export const sayWaiting = ({ hand_offs, seconds_left }: Waiting): string =>
+  (hand_offs === 1
+    ? 'waiting for 1 mail, for which its provider has not answered yet'
+    : `waiting for ${hand_offs} mails, for which their provider has not answered yet`) +
+  `, ${seconds_left} s at most: what has no answer then ends as unknown`;
 
 /** Keeps a service running: it ends by itself only when it lost something it cannot work without. */
 const keepRunning = (
@@ -70,7 +77,9 @@ export const startEverything = async (
   const built = Promise.all([keepConsole(), keepBrowserSdk()]);
   built.catch(() => {}); // Looked at below, when there is something to close.
   const installation = await openInstallation(home, say);
-  const start = (): Promise<Service> => startService({ env: installation.env, isWatching });
+  const onWaiting = (waiting: Waiting): void => say(sayWaiting(waiting));
+  const start = (): Promise<Service> =>
+    startService({ env: installation.env, isWatching, onWaiting });
   try {
     await built;
     const stopService = keepRunning(await start(), { start, revive: installation.revive }, say);

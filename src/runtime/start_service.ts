@@ -20,11 +20,15 @@ export type Service = {
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 };
 
+export type Waiting = { hand_offs: number; seconds_left: number };
+
 export type ServiceOptions = {
   env: Record<string, string>;
   /** Restart it whenever one of its files changes. */
   isWatching?: boolean;
   onLine?: (line: string) => void;
+  /** Told when it stops and waits for hand-offs: how many, and for how long at most. */
+  onWaiting?: (waiting: Waiting) => void;
 };
 
 const ERROR_LEVEL = 50;
@@ -39,7 +43,8 @@ const readError = (line: string): string | null => {
   }
 };
 
-type Ready = { ready: { port: number } };
+/** What it says on its channel. */
+type Said = { ready?: { port: number }; waiting?: Waiting };
 
 const waitUntilReady = (child: ChildProcess, exited: Promise<[number | null]>): Promise<number> => {
   const said: string[] = [];
@@ -53,7 +58,7 @@ const waitUntilReady = (child: ChildProcess, exited: Promise<[number | null]>): 
       child.kill('SIGKILL');
     }, READY_TIMEOUT_MS);
     // A watched process has its watcher's messages on the same channel.
-    child.on('message', (message: Partial<Ready>) => {
+    child.on('message', (message: Said) => {
       if (!message.ready) return;
       clearTimeout(giveUp);
       resolve(message.ready.port);
@@ -73,6 +78,7 @@ export const startService = async ({
   env,
   isWatching,
   onLine,
+  onWaiting,
 }: ServiceOptions): Promise<Service> => {
   const child = spawn(process.execPath, isWatching ? ['--watch', MAIN] : [MAIN], {
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...env },
@@ -86,6 +92,7 @@ export const startService = async ({
       onLine?.(line);
     });
   }
+  child.on('message', ({ waiting }: Said) => waiting && onWaiting?.(waiting));
   const port = await waitUntilReady(child, exited);
   return {
     pid: child.pid ?? 0,

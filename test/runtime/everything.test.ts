@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sayEnd, startEverything } from '../../src/runtime/everything.ts';
+import { sayEnd, sayWaiting, startEverything } from '../../src/runtime/everything.ts';
 import { readHome } from '../../src/runtime/home.ts';
 import { postgresFolder } from '../../src/runtime/local_database.ts';
 import { findLocalPostgres } from '../../src/runtime/local_postgres.ts';
@@ -20,6 +20,14 @@ test('a service that ended is said to have ended how it did, and what it said la
   expect(sayEnd(1, null, 'queue stopped by itself')).toBe(
     'the service stopped by itself (exit code 1; queue stopped by itself)',
   );
+});
+
+test('what a service that stops waits for is said, and for how long at most', () => {
+  expect(sayWaiting({ hand_offs: 1, seconds_left: 97 })).toBe(
+    'waiting for 1 mail, for which its provider has not answered yet, 97 s at most: ' +
+      'what has no answer then ends as unknown',
+  );
+  expect(sayWaiting({ hand_offs: 2, seconds_left: 5 })).toContain('for 2 mails, for which their');
 });
 
 test(
