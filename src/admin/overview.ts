@@ -87,6 +87,8 @@ export const readOverview = async (
     complained: sum(sends.map((row) => row.complained)),
     suppressed: sum(sends.map((row) => row.suppressed)),
     not_accepted: sum(sends.map((row) => row.not_accepted)),
+    /** Of those that were not accepted: refused as a bounce, and so counted as bounced, too. */
+    not_accepted_bounced: sum(sends.map((row) => row.not_accepted_bounced)),
     /** Of which nobody knows whether their provider took them, whenever they were planned. */
     unknown,
     /** Cancelled, because their provider was deleted. */

@@ -12,10 +12,14 @@ const Bucket = z.strictObject({
   complained: z.int(),
   suppressed: z.int(),
   not_accepted: z.int(),
+  not_accepted_bounced: z.int(),
 });
 
 const OTHERS = SEND_STATUSES.filter((status) => status !== 'accepted');
-/** Somebody was to have the mail, and it ended without a provider that took it. */
+/**
+ * Somebody was to have the mail, and it ended without a provider that took it. Where the provider refused it as a
+ * bounce, that is a bounce, too.
+ */
 const NOT_ACCEPTED = ['rejected', 'not_sent', 'expired', 'failed_render'] as const;
 
 /**
@@ -29,6 +33,7 @@ export const countBetween = (
   sendsMax: number,
 ) => {
   const of = sql.fragment`project_id = ${projectId} and send_id >= asked.first_id and send_id < asked.next_id`;
+  const notAccepted = sql.fragment`status = any (${sql.array([...NOT_ACCEPTED], 'text')})`;
   const from = sql.fragment`project_id = ${projectId} and send_id >= told.first_id and send_id < told.next_id`;
   return tx.any(sql.type(Bucket)`
     with recursive ${countBuckets(ids, sendsMax, sql.fragment`from delivery.sends where ${of}`)}, told as (
@@ -42,11 +47,11 @@ export const countBetween = (
       where counted.held > 0
     )
     select told.bucket, told.sends, told.sends - other.sends as accepted, bounced.sends as bounced,
-      complained.sends as complained, other.suppressed, other.not_accepted
+      complained.sends as complained, other.suppressed, other.not_accepted, refused.sends as not_accepted_bounced
     from told
     cross join lateral (
       select count(*) as sends, count(*) filter (where status = 'suppressed') as suppressed,
-        count(*) filter (where status = any (${sql.array([...NOT_ACCEPTED], 'text')})) as not_accepted
+        count(*) filter (where ${notAccepted}) as not_accepted
       from delivery.sends
       where ${from} and status <> 'accepted' and status = any (${sql.array(OTHERS, 'text')})
     ) as other
@@ -56,6 +61,13 @@ export const countBetween = (
     cross join lateral (
       select count(*) as sends from delivery.sends where ${from} and complained_at is not null
     ) as complained
+    cross join lateral (
+      select count(*) as sends from (
+        select send_id from delivery.sends where ${from} and status <> 'accepted' and ${notAccepted}
+        intersect all
+        select send_id from delivery.sends where ${from} and bounced_at is not null
+      ) as both_ways
+    ) as refused
   `);
 };
 

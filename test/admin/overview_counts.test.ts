@@ -30,6 +30,8 @@ const rows = Array.from({ length: ROWS }, (_, at) => ({
   isComplained: at % 11 === 0,
 }));
 
+const NOT_ACCEPTED = ['rejected', 'not_sent', 'expired', 'failed_render'];
+
 /** Which bucket an id is in, from 1 on; 0 is before the first. */
 const bucketOf = (id: string): number => ids.filter((first) => first <= id).length;
 
@@ -90,12 +92,14 @@ describe.each(PLAN_MODES)('%s', (mode) => {
         bounced: count(({ isBounced }) => isBounced),
         complained: count(({ isComplained }) => isComplained),
         suppressed: count(({ status }) => status === 'suppressed'),
-        not_accepted: count(({ status }) =>
-          ['rejected', 'not_sent', 'expired', 'failed_render'].includes(status),
+        not_accepted: count(({ status }) => NOT_ACCEPTED.includes(status)),
+        not_accepted_bounced: count(
+          ({ status, isBounced }) => isBounced && NOT_ACCEPTED.includes(status),
         ),
       };
     });
     expect(wanted.length).toBeGreaterThan(0);
+    if (rowsMax >= ROWS) expect(wanted.some((row) => row.not_accepted_bounced > 0)).toBe(true);
     const sends = await withRowsRead(
       database,
       { projectId, table: 'delivery.sends', mode },

@@ -160,6 +160,21 @@ describe('a send in a browser', () => {
     expect(ofPage(complaints)).toEqual([]);
   }, 60_000);
 
+  test('what was refused as a bounce is told as one of those that were not accepted', async () => {
+    api.project = await createProject(database.deps, 'of its own');
+    const [refused, other] = [await handingOff(), await handingOff()];
+    await refused.sends.update(refused.send.sendId, `status = 'rejected', bounced_at = now()`);
+    await other.sends.update(other.send.sendId, `status = 'expired'`);
+    const { page } = await open(other.send.sendId);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('1 of them bounced').waitFor();
+    for (const [name, number] of [
+      ['not_accepted', '2'],
+      ['bounced', '1'],
+    ])
+      expect(await page.locator(`[data-number="${name}"]`).textContent()).toBe(number);
+  }, 60_000);
+
   test('an unknown outcome is sent again by who has found that it was not sent', async () => {
     const { send, sends } = await handingOff();
     await sends.end(send.sendId, 'unknown');

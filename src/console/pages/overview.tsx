@@ -48,6 +48,11 @@ const Numbers = ({ data }: { data: Overview }) => (
         <Text fz={30} fw={650} className="number" data-number={name}>
           {data[name].toLocaleString()}
         </Text>
+        {name === 'not_accepted' && data.not_accepted_bounced > 0 && (
+          <Text size="xs" c="dimmed">
+            {data.not_accepted_bounced.toLocaleString()} of them bounced
+          </Text>
+        )}
       </Paper>
     ))}
   </SimpleGrid>
@@ -144,7 +149,8 @@ const Charts = ({ data, span }: { data: Overview; span: Span }) => (
     <Text size="sm" c="dimmed">
       Events are counted when they arrive; mails, and what became of them, when the mail was
       planned. Not accepted: its provider refused it, it expired, its template could not be
-      rendered, or somebody has found that it was not sent.
+      rendered, or somebody has found that it was not sent. What its provider refused because there
+      is no such mailbox, or it is full, is not accepted and bounced, and counted as both.
     </Text>
   </>
 );
