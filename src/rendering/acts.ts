@@ -101,6 +101,9 @@ export const previewVersion = async (
   return preview(deps, projectId, { source: version, sample: version.sample, whom: body }, doors);
 };
 
+/** Warnings of what is written, whoever gets it. */
+const OF_THE_SOURCE: readonly string[] = ['unlikely_variable', 'whole_object'];
+
 /** The same of one that is not kept yet. */
 export const previewDraft = async (
   { deps, projectId }: Where,
@@ -112,6 +115,6 @@ export const previewDraft = async (
   const { subject, text: plain, preheader } = written;
   const source = { subject, html, text: plain, preheader };
   const shown = await preview(deps, projectId, { source, sample, whom }, doors);
-  const odd = warnings.filter(({ warning }) => warning === 'unlikely_variable');
+  const odd = warnings.filter(({ warning }) => OF_THE_SOURCE.includes(warning));
   return { ...shown, warnings: [...odd, ...shown.warnings] };
 };

@@ -11,6 +11,7 @@ import { makeSample, SAMPLE_URL, withRest } from './sample.ts';
 import type { Sample } from './variables.ts';
 import { listWarnings } from './warnings.ts';
 import type { Warning } from './warnings.ts';
+import { listWhole } from './whole.ts';
 
 /** What an author writes: a body in HTML or in MJML. */
 export type Written = {
@@ -105,6 +106,13 @@ const renderWhole = (source: Source, sample: Sample): RenderedDraft | Issue[] =>
   }
 };
 
+/** What each part would show whole. Without escaping it is parsed to what its author has written, and nothing else. */
+const findWhole = (written: Written, sample: Sample): string[] =>
+  listWritten(written).flatMap(({ part, source }) => {
+    const asked = { variables: withRest(sample), isGiven: written.sample !== null };
+    return listWhole(parsePart('text', source), asked).map((says) => `${part}, ${says}`);
+  });
+
 /** Looks at a template as it is saved: reads it, tries it on its sample, and says what is wrong with it and where. */
 export const examine = async (written: Written): Promise<Examined> => {
   const { issues, mentioned, unlikely } = read(written);
@@ -125,6 +133,7 @@ export const examine = async (written: Written): Promise<Examined> => {
   const odd = written.sample === null ? unlikely : [];
   const warnings = [
     ...odd.map((message) => ({ warning: 'unlikely_variable' as const, message })),
+    ...findWhole(written, sample).map((message) => ({ warning: 'whole_object' as const, message })),
     ...listWarnings(rendered, SAMPLE_URL),
   ];
   const variables = [...new Set(mentioned.map(nameOf))].toSorted();

@@ -10,7 +10,7 @@ export type RenderedVariable = {
   column: number;
 };
 
-const ROOTS = ['profile', 'event', 'run', 'project', 'unsubscribe_url'];
+export const ROOTS = ['profile', 'event', 'run', 'project', 'unsubscribe_url'];
 
 /** The names on the way as far as they are written out; one that is computed ends it. */
 const wayOf = (segments: readonly unknown[]): string[] => {
@@ -30,7 +30,8 @@ export const listMentioned = (parsed: Template[]): RenderedVariable[] =>
     }),
   );
 
-export const nameOf = ({ root, way }: RenderedVariable): string => [root, ...way].join('.');
+export const nameOf = ({ root, way }: Pick<RenderedVariable, 'root' | 'way'>): string =>
+  [root, ...way].join('.');
 
 const findFault = (one: RenderedVariable): string | null => {
   if (one.way.length > LEVELS_MAX)
@@ -48,7 +49,7 @@ export const findUnknown = (mentioned: readonly RenderedVariable[]): string[] =>
   });
 
 /** As a template says it: what is no word of Liquid's stands in brackets. */
-const toLiquid = ([root = '', ...way]: readonly string[]): string =>
+export const toLiquid = ([root = '', ...way]: readonly string[]): string =>
   way.reduce(
     (said, name) => (/^[A-Za-z_][\w-]*$/.test(name) ? `${said}.${name}` : `${said}["${name}"]`),
     root,

@@ -5,6 +5,7 @@ import type { RenderedDraft } from './render.ts';
 export const WARNINGS = [
   'missing_variable',
   'unlikely_variable',
+  'whole_object',
   'no_unsubscribe_link',
   'clipped_by_gmail',
   'no_text_part',
