@@ -11,7 +11,7 @@ export const DECISIONS = {
   },
   automation_paused: {
     stops: true,
-    says: 'The automation is paused: nobody enters until it is resumed.',
+    says: 'The automation is paused: nobody enters, and its mail waits, until it is resumed.',
   },
   automation_archived: { stops: true, says: 'The automation is archived.' },
   not_triggered: { stops: true, says: 'The trigger event is not on the timeline of this person.' },
@@ -152,10 +152,12 @@ export type Decided = keyof typeof DECISIONS;
 
 export const isDecided = (name: string): name is Decided => Object.hasOwn(DECISIONS, name);
 
-/** What the limits of a mail have made of it since it was planned: it waits, or it is not sent. */
+/** What its limits or its automation have made of a mail since it was planned: it waits, or it is not sent. */
 const LIMITED: Record<string, Decided> = {
   'queued/quiet_hours': 'quiet_hours',
   'queued/frequency_cap': 'frequency_cap',
+  'queued/automation_paused': 'automation_paused',
+  'cancelled/automation_archived': 'automation_archived',
   'cancelled/frequency_cap': 'frequency_cap_skipped',
   'cancelled/unconfirmed_address': 'unconfirmed_address',
 };

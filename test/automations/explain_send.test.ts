@@ -152,6 +152,14 @@ describe('it waits because', () => {
     expect(stopped_by).toBeNull();
   });
 
+  test('its automation is paused; and it has ended once that is archived', async () => {
+    const { stoppedBy, set } = await planned();
+    await set(`status_reason = 'automation_paused', due_at = now() + interval '1 hour'`);
+    expect(await stoppedBy()).toMatchObject({ decision: 'automation_paused' });
+    await set(`status_reason = 'automation_archived', status = 'cancelled'`);
+    expect(await stoppedBy()).toMatchObject({ decision: 'automation_archived' });
+  });
+
   test('it was not taken and is tried again: every hand-off is told', async () => {
     const { sendId, decisions, explain, set } = await planned();
     await attempt(sendId, 1, 'deferred', 'connection_failed');
