@@ -7,7 +7,7 @@ import { resolveEgress } from '../base/egress.ts';
 import { failpoint } from '../base/failpoint.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
-import { classify, NO_MECHANISM, TLS_REQUIRED, toOutcome } from './smtp_errors.ts';
+import { classify, isContradictory, NO_MECHANISM, TLS_REQUIRED, toOutcome } from './smtp_errors.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
 import { sendTimeoutMs, SMTP_TIMEOUTS } from './smtp_timeouts.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
@@ -111,7 +111,10 @@ const sendOver = (
       { from: message.from, to: [message.to] },
       body,
       (error: Error | null, info?: SMTPConnectionSendInfo) => {
-        if (error) settle(toOutcome(error as SmtpError, phase, message.from));
+        const failure = error as SmtpError | null;
+        const isOdd = phase === 'body' && isContradictory(failure?.response ?? info?.response);
+        if (isOdd) settle({ kind: 'unknown' });
+        else if (failure) settle(toOutcome(failure, phase, message.from));
         else settle({ kind: 'accepted', providerMessageId: toProviderMessageId(info) });
       },
     );

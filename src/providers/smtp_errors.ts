@@ -44,6 +44,11 @@ const saidOf = ({ command, code }: SmtpError): 'recipient' | 'message' | null =>
   return command === 'DATA' || code === 'EMESSAGE' ? 'message' : null;
 };
 
+const CODE_DIGITS = 3;
+/** Whether the lines of a reply differ in their code, which is the same in all of them (RFC 5321 §4.2.1). */
+export const isContradictory = (reply = ''): boolean =>
+  new Set(reply.split(/\r?\n/).map((line) => line.slice(0, CODE_DIGITS))).size > 1;
+
 /** What comes before any message: who greets whom. */
 const GREETINGS: readonly string[] = ['CONN', 'EHLO', 'HELO', 'LHLO'];
 

@@ -214,6 +214,8 @@ describe('a message', () => {
     ['with a line without end', floodOf('2')],
     ['with what is no reply', (socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\n')],
     ['with nothing, and the end', (socket) => void socket.end()],
+    ['with yes and no', (socket) => void socket.write('250-more\r\n550 no\r\n')],
+    ['with no and yes', (socket) => void socket.write('550-no\r\n250 OK\r\n')],
   ])('unknown: its end is answered %s', async (_what, behave) => {
     expect(await sendTo('end', behave)).toEqual(UNKNOWN);
   });
