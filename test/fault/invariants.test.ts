@@ -9,10 +9,11 @@ import { TEST_MASTER_KEY } from '../support/secrets.ts';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 import { noSamples } from './evidence.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence, Stand } from './evidence.ts';
 import { invariants, QUEUES } from './invariants.ts';
 import { Journal } from './journal.ts';
 import type { AskedEvent, Person } from './journal.ts';
+import type { Seen } from './relays.ts';
 import { findUnfinished } from './unfinished.ts';
 import { look } from './watch.ts';
 
@@ -82,6 +83,7 @@ const gather = async (client: pg.Client): Promise<Evidence> => {
   for (const queue of QUEUES) samples.queues.set(`api 1 ${queue}`, { most: 1, max: 1 });
   const seen = world.sink.mails.map(({ send_id, message_id, to, firstByteAt }) => ({
     provider: 'calm',
+    taken: 'yes' as const,
     send_id,
     message_id,
     to,
@@ -110,6 +112,27 @@ const addEntry = (client: pg.Client, action: string, requestId: string | null = 
 
 type Plant = (evidence: Evidence) => unknown;
 
+const strange: Seen = {
+  provider: 'calm',
+  taken: 'yes',
+  send_id: null,
+  message_id: null,
+  to: [],
+  firstByteAt: null,
+};
+
+/** A second hand-off of each send, after the first of which this is recorded. */
+const handOffAgain = async (client: pg.Client, first: string, begins: string): Promise<void> => {
+  await client.query('update delivery.attempts set outcome = $1', [first]);
+  await copy(client, 'delivery.attempts', {
+    attempt: 2,
+    outcome: 'accepted',
+    message_id: 'second',
+  });
+  await client.query(`update delivery.attempts set started_at = ${begins} where attempt = 2`);
+  await client.query('update delivery.sends set attempt_count = 2');
+};
+
 /** How each comes to be broken. */
 const plants: Record<string, Plant> = {
   I1: ({ client }) => client.query(`delete from ingest.events where properties ->> 'op' = 'one'`),
@@ -129,8 +152,7 @@ const plants: Record<string, Plant> = {
     await copy(client, 'delivery.sends', { send_id: crypto.randomUUID() });
   },
   I5: ({ client }) => copy(client, 'delivery.attempts', { attempt: 2, message_id: 'second' }),
-  I6: ({ seen }) =>
-    seen.push({ provider: 'calm', send_id: null, message_id: 'no', to: [], firstByteAt: null }),
+  I6: ({ seen }) => seen.push({ ...strange, message_id: 'no' }),
   I7: ({ samples }) => {
     for (const stands of samples.sends.values())
       stands.push({ status: 'queued', attempt_count: 1, facts: [] });
@@ -167,8 +189,74 @@ const plants: Record<string, Plant> = {
   I20: ({ client }) => client.query('update delivery.sends set attempt_count = 2'),
 };
 
+const refuseAll: Plant = ({ seen }) => {
+  for (const one of seen) one.taken = 'no';
+};
+
+const stand = (status: string, attempt_count: number): Stand => ({
+  status,
+  attempt_count,
+  facts: [],
+});
+
 /** More ways in which some of them come to be broken. */
 const morePlants: [id: string, how: string, plant: Plant][] = [
+  [
+    'I4',
+    'a run that is through, and mailed nobody',
+    ({ client }) => client.query('delete from delivery.sends'),
+  ],
+  [
+    'I5',
+    'a message that was taken twice, once by what is recorded',
+    async ({ client, seen }) => {
+      await handOffAgain(client, 'deferred', 'ended_at');
+      seen.push(...seen.map((one) => ({ ...one, message_id: 'second' })));
+    },
+  ],
+  [
+    'I6',
+    'a send that is accepted, and that no provider saw',
+    ({ seen }) => {
+      seen.length = 0;
+    },
+  ],
+  ['I6', 'one that was accepted, and the provider refused', refuseAll],
+  [
+    'I6',
+    'one that is tried again, and the provider took',
+    ({ client }) => client.query(`update delivery.attempts set outcome = 'deferred'`),
+  ],
+  [
+    'I6',
+    'one that is accepted, and nobody said so',
+    ({ client }) => client.query(`update delivery.attempts set outcome = 'unknown'`),
+  ],
+  [
+    'I7',
+    'a send that was accepted and not handed off since it waited',
+    ({ samples }) => samples.sends.set('one', [stand('queued', 1), stand('accepted', 1)]),
+  ],
+  [
+    'I7',
+    'a hand-off that began before the last had ended',
+    ({ client }) => handOffAgain(client, 'deferred', `started_at - interval '1 ms'`),
+  ],
+  [
+    'I7',
+    'a hand-off that began though the last may have been taken',
+    ({ client }) => handOffAgain(client, 'unknown', 'ended_at'),
+  ],
+  [
+    'I7',
+    'a hand-off that is not written down',
+    ({ client }) => client.query('update delivery.attempts set attempt = 2'),
+  ],
+  [
+    'I7',
+    'a hand-off without an end, of a send that is through',
+    ({ client }) => client.query('update delivery.attempts set outcome = null, ended_at = null'),
+  ],
   [
     'I17',
     'a queue past its bound',

@@ -1,51 +1,70 @@
-import type { Evidence, Invariant, Stand } from './evidence.ts';
+import type { Evidence, Invariant } from './evidence.ts';
 import { findRows } from './evidence.ts';
 import type { AddressSaid } from './journal.ts';
-
-/** §4.2: a send goes these ways, and no other. */
-const WAYS: Record<string, readonly string[]> = {
-  queued: ['handing_off', 'suppressed', 'cancelled', 'expired', 'failed_render', 'unknown'],
-  handing_off: ['queued', 'accepted', 'rejected', 'unknown', 'suppressed', 'cancelled', 'expired'],
-  unknown: ['accepted', 'not_sent', 'queued', 'suppressed', 'cancelled', 'expired', 'rejected'],
-};
-
-/** Where a send can be by and by: between two looks it may have gone several ways. */
-const listReachable = (from: string): Set<string> => {
-  const reached = new Set([from]);
-  for (const at of reached) for (const next of WAYS[at] ?? []) reached.add(next);
-  return reached;
-};
+import type { Seen } from './relays.ts';
+import { statesFollowTheirWay } from './ways_of_sends.ts';
 
 const DEADLINE_MS = 5_000;
 /** What the sink, which shares this process with the load, may notice late. */
 const SINK_LAG_MS = 500;
 const HOLDS_BACK = ['suppress', 'bounce', 'complaint'];
 
+/** Who was erased meanwhile may have nothing left to be mailed to. */
+const RUNS_WITHOUT_MAIL = `
+  select run.project_id, run.run_id, step.step_id, count(send.send_id)::int as sends
+  from automations.runs as run
+  join identity.identities as whom on whom.project_id = run.project_id
+    and whom.identity_id = run.identity_id and whom.erasure_id is null
+  join automations.versions as version on version.project_id = run.project_id
+    and version.automation_id = run.automation_id and version.version = run.version
+  cross join lateral jsonb_each(version.definition -> 'steps') as step (step_id, definition)
+  left join delivery.sends as send on send.project_id = run.project_id
+    and send.run_id = run.run_id and send.step_id = step.step_id
+  where run.outcome = 'completed' and step.definition ->> 'kind' = 'send_email'
+  group by run.project_id, run.run_id, step.step_id
+  having count(send.send_id) <> 1`;
+
 const oneIntent: Invariant = {
   id: 'I4',
-  text: 'send intents are unique per project, automation, trigger and step',
-  find: (evidence) =>
-    findRows(
+  text: 'send intents are unique per project, automation, trigger and step, and each run that is through has its own',
+  find: async (evidence) => [
+    ...(await findRows(
       evidence,
       `select send.project_id, send.automation_id, send.step_id, run.trigger_event_id, count(*)::int as sends
       from delivery.sends as send
       join automations.runs as run on run.project_id = send.project_id and run.run_id = send.run_id
       group by send.project_id, send.automation_id, send.step_id, run.trigger_event_id, run.trigger_entry
       having count(*) > 1`,
-    ),
+    )),
+    ...(await findRows(evidence, RUNS_WITHOUT_MAIL)),
+  ],
 };
 
-type Attempt = { send_id: string; message_id: string; started_at: number };
+type Attempt = { send_id: string; message_id: string; started_at: number; outcome: string | null };
 
 const listAttempts = async ({ client }: Evidence): Promise<Attempt[]> => {
   const { rows } = await client.query<Attempt>(
-    `select send_id, message_id, (extract(epoch from started_at) * 1000)::float8 as started_at
+    `select send_id, message_id, outcome, (extract(epoch from started_at) * 1000)::float8 as started_at
     from delivery.attempts`,
   );
   return rows;
 };
 
 const SEND = 'select * from delivery.sends where send_id::text = $1';
+
+/** By what the providers answered, whatever is recorded: what may be sent again may come twice. */
+const findTakenTwice = async ({ client, seen }: Evidence): Promise<string[]> => {
+  const { rows } = await client.query<{ send_id: string }>(
+    `select send_id from delivery.sends where on_unknown = 'resend'`,
+  );
+  const mayBeTwice = new Set(rows.map(({ send_id }) => send_id));
+  const kept = seen.filter(({ taken }) => taken !== 'no');
+  return [...Map.groupBy(kept, ({ send_id }) => send_id ?? 'none')].flatMap(([id, those]) =>
+    those.length < 2 || mayBeTwice.has(id)
+      ? []
+      : [`${those.length} messages of send ${id} may have been taken: ${JSON.stringify(those)}`],
+  );
+};
 
 const noSecondHandOff: Invariant = {
   id: 'I5',
@@ -64,47 +83,57 @@ const noSecondHandOff: Invariant = {
     }
     const twice = await findRows(
       evidence,
-      `select project_id, send_id, count(*)::int as perhaps_taken from delivery.attempts
-      where outcome is null or outcome not in ('deferred', 'rejected', 'not_started')
+      `select project_id, send_id, count(*)::int as perhaps_taken
+      from delivery.attempts as tried join delivery.sends as send using (project_id, send_id)
+      where send.on_unknown = 'hold'
+      and (tried.outcome is null or tried.outcome not in ('deferred', 'rejected', 'not_started'))
       group by project_id, send_id having count(*) > 1`,
     );
-    return [...more, ...twice];
+    return [...more, ...twice, ...(await findTakenTwice(evidence))];
   },
 };
 
+/** What is recorded of a hand-off against what the provider answered: neither says yes where the other says no. */
+const judgeOutcome = (
+  { send_id, message_id, outcome }: Attempt,
+  seen: ReadonlyMap<string, Seen['taken']>,
+): string[] => {
+  const taken = seen.get(message_id);
+  const isLost = outcome === 'accepted' && (taken === undefined || taken === 'no');
+  const isDenied =
+    taken === 'yes' && ['deferred', 'rejected', 'not_started'].includes(outcome ?? '');
+  return isLost || isDenied
+    ? [`message ${message_id} of send ${send_id} is ${outcome}; it was taken: ${taken ?? 'unseen'}`]
+    : [];
+};
+
+/** Accepted is what a hand-off was told, or feedback has proved. */
+const ACCEPTED_BY_NOBODY = `
+  select project_id, send_id, status_reason from delivery.sends as send
+  where status = 'accepted' and num_nonnulls(delivered_at, bounced_at, complained_at, taken_at) = 0
+  and not exists (
+    select from delivery.attempts as tried where tried.project_id = send.project_id
+    and tried.send_id = send.send_id and tried.outcome = 'accepted'
+  )`;
+
 const oneMessageEach: Invariant = {
   id: 'I6',
-  text: 'each message that a provider sees is of one recorded hand-off, and carries the id of its send',
+  text: 'each message seen is of one recorded hand-off and carries the id of its send; each that was accepted was seen',
   find: async (evidence) => {
-    const known = new Map(
-      (await listAttempts(evidence)).map((one) => [one.message_id, one.send_id]),
-    );
+    const attempts = await listAttempts(evidence);
+    const known = new Map(attempts.map((one) => [one.message_id, one.send_id]));
     const messages = Map.groupBy(evidence.seen, ({ message_id }) => message_id ?? 'none');
-    return [...messages].flatMap(([id, those]) => {
+    const strange = [...messages].flatMap(([id, those]) => {
       const name = `message ${id}`;
       if (those.length > 1) return [`${name} came ${those.length} times`];
       const sendId = known.get(id);
       if (sendId === undefined) return [`${name} is of no recorded hand-off`];
       return those[0]?.send_id === sendId ? [] : [`${name} does not carry ${sendId}`];
     });
+    const taken = new Map(evidence.seen.map((one) => [one.message_id ?? 'none', one.taken]));
+    const wrong = attempts.flatMap((attempt) => judgeOutcome(attempt, taken));
+    return [...strange, ...wrong, ...(await findRows(evidence, ACCEPTED_BY_NOBODY))];
   },
-};
-
-const findWrongWay = (id: string, stands: readonly Stand[]): string[] =>
-  stands.flatMap((now, at) => {
-    const before = stands[at - 1];
-    if (!before) return [];
-    const isLost = before.facts.some((fact) => !now.facts.includes(fact));
-    const isOnItsWay = listReachable(before.status).has(now.status);
-    const said = `send ${id} went from ${JSON.stringify(before)} to ${JSON.stringify(now)}`;
-    return isLost || !isOnItsWay || now.attempt_count < before.attempt_count ? [said] : [];
-  });
-
-const statesFollowTheirWay: Invariant = {
-  id: 'I7',
-  text: 'the states of a send are a path in the diagram, and facts of feedback only accumulate',
-  find: ({ samples }) =>
-    Promise.resolve([...samples.sends].flatMap(([id, stands]) => findWrongWay(id, stands))),
 };
 
 type Held = { from: number; until: number };
@@ -129,8 +158,10 @@ const suppressedNotSent: Invariant = {
   text: 'no hand-off to an address is committed while a suppression of it is in force',
   find: async (evidence) => {
     const held = listHeld(evidence.journal.said);
-    const { rows } = await evidence.client.query<Attempt & { key: string }>(
-      `select attempt.send_id, attempt.message_id, send.project_id || ' ' || send.recipient as key,
+    const { rows } = await evidence.client.query<
+      Pick<Attempt, 'send_id' | 'started_at'> & { key: string }
+    >(
+      `select attempt.send_id, send.project_id || ' ' || send.recipient as key,
         (extract(epoch from attempt.started_at) * 1000)::float8 as started_at
       from delivery.attempts as attempt join delivery.sends as send using (project_id, send_id)
       where send.recipient is not null`,

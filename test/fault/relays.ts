@@ -14,6 +14,8 @@ import type { SinkMail, SmtpSink } from '../support/smtp_sink.ts';
 /** A whole message as a provider got it. */
 export type Seen = {
   provider: string;
+  /** Whether the provider keeps it, by what it answered: unknown where whoever sent it was not told, or not clearly. */
+  taken: 'yes' | 'no' | 'unknown';
   send_id: string | null;
   message_id: string | null;
   to: string[];
@@ -54,10 +56,22 @@ const sender = (name: string) => ({
 const headerOf = (mail: Pick<SinkMail, 'headers'>): string | null =>
   [mail.headers['x-trunkline-send-id'] ?? []].flat()[0] ?? null;
 
+const takenBySmtp = ({ answer }: SinkMail): Seen['taken'] => {
+  if (answer === null) return 'unknown';
+  return answer < 400 ? 'yes' : 'no';
+};
+
+/** A server that fails may have taken it before. */
+const takenByHttp = ({ answer }: SunkRequest): Seen['taken'] => {
+  if (answer === null || answer >= 500) return 'unknown';
+  return answer < 400 ? 'yes' : 'no';
+};
+
 const seenBySmtp =
   (provider: string) =>
   (mail: SinkMail): Seen => ({
     provider,
+    taken: takenBySmtp(mail),
     send_id: mail.send_id,
     message_id: mail.message_id,
     to: mail.to,
@@ -66,12 +80,13 @@ const seenBySmtp =
 
 const seenByHttp = async (
   provider: string,
-  { at: firstByteAt }: SunkRequest,
+  request: SunkRequest,
   { raw, to }: { raw: Buffer; to: string[] },
 ): Promise<Seen> => {
   const mail = await readMail(raw);
   const { message_id } = mail;
-  return { provider, send_id: headerOf(mail), message_id, to, firstByteAt };
+  const [taken, firstByteAt] = [takenByHttp(request), request.at];
+  return { provider, taken, send_id: headerOf(mail), message_id, to, firstByteAt };
 };
 
 const usualRelay = ({ path }: SunkRequest) =>
@@ -125,7 +140,7 @@ export const openRelays = async (): Promise<Relays> => {
         ...wild.mails.map(seenBySmtp('wild')),
         ...(await Promise.all(
           relay.requests
-            .filter(({ path }) => path.endsWith('/email/mime'))
+            .filter(({ path, body }) => path.endsWith('/email/mime') && body.length > 0)
             .map((request) =>
               seenByHttp('relay', request, { raw: Buffer.from(mimeOf(request)), to: [] }),
             ),

@@ -29,6 +29,8 @@ export type SunkRequest = {
   connection: number;
   /** When it began, in milliseconds since 1970. */
   at: number;
+  /** The status of the whole answer to it; null for none, or a piece of one. */
+  answer: number | null;
 };
 
 export type HttpsSinkOptions = {
@@ -144,11 +146,13 @@ export class HttpsSink {
       body,
       connection: this.#sockets.get(request.socket) ?? 0,
       at,
+      answer: null,
     };
     this.requests.push(sunk);
     const rule = this.#rules.find(({ path, left }) => left > 0 && sunk.path.endsWith(path));
     if (rule) rule.left -= 1;
     const action = rule?.action ?? this.#options.usually(sunk);
+    if (typeof action === 'object') sunk.answer = action.status;
     if (action === 'hang') return;
     if (action === 'endless') flood(response);
     else if (action === 'drip') drip(response);
