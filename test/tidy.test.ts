@@ -1,5 +1,6 @@
 // How the code is written, as far as a test can tell. Each rule is shown to be able to fail.
 import { describe, expect, test } from 'vitest';
+import { jobRules } from './support/tidy/job_rules.ts';
 import { linkRules } from './support/tidy/link_rules.ts';
 import { loadRules } from './support/tidy/load_rules.ts';
 import { mapRules } from './support/tidy/map_rules.ts';
@@ -15,7 +16,7 @@ test('there are files to judge', () => {
   );
 });
 
-describe.each([...mapRules, ...loadRules, ...linkRules, ...wordRules, ...sizeRules])(
+describe.each([...mapRules, ...loadRules, ...linkRules, ...jobRules, ...wordRules, ...sizeRules])(
   '$name',
   (rule) => {
     test('holds', () => {
