@@ -16,6 +16,8 @@ const FAILPOINT_WITHIN_MS = 20_000;
 const LOOK_MS = 50;
 /** How long what lasts does so. */
 const SHORT_MS = 8_000;
+/** By then whoever was to notice a fault that is over has noticed. */
+const NOTICED_MS = 10_000;
 
 const endOf = async (slot: Slot, pid: number | undefined, withinMs: number): Promise<boolean> => {
   const giveUpAt = performance.now() + withinMs;
@@ -62,10 +64,13 @@ export const stopAt =
   async ({ workers }, random) => {
     const slot = random.pick(workers);
     const before = slot.starts;
+    // It may come by that place as soon as it is there.
+    slot.expectEnd(Infinity);
     await slot.end('SIGKILL', { TEST_FAILPOINT: name });
     while (slot.starts === before) await wait(LOOK_MS);
-    slot.expectEnd();
-    if (await endOf(slot, slot.service?.pid, FAILPOINT_WITHIN_MS)) return true;
+    const isOver = await endOf(slot, slot.service?.pid, FAILPOINT_WITHIN_MS);
+    slot.expectEnd(0);
+    if (isOver) return true;
     // Nobody came by that place: an ordinary kill, so that no trap is left.
     await slot.end('SIGKILL');
     return false;
@@ -77,7 +82,7 @@ export const freezeWorker: Inject = async ({ workers }, random) => {
   slot.signal('SIGSTOP');
   await wait(random.between(6_000, 20_000));
   // It finds its session gone, and ends itself.
-  slot.expectEnd();
+  slot.expectEnd(NOTICED_MS);
   slot.signal('SIGCONT');
 };
 
@@ -145,35 +150,35 @@ export const shiftClock =
     site.clockOffUntil = performance.now() + STILL_OFF_MS;
   };
 
-/** Whoever holds a session of liveness ends itself when it is lost. */
-const expectEnds = ({ workers }: Site): void => {
-  for (const slot of workers) slot.expectEnd();
+/** Whoever holds a session of liveness ends itself when it is lost: while this lasts, and soon after it. */
+const loseSessions = async ({ workers }: Site, fault: () => Promise<unknown>): Promise<void> => {
+  for (const slot of workers) slot.expectEnd(Infinity);
+  await fault();
+  for (const slot of workers) slot.expectEnd(NOTICED_MS);
 };
 
-export const crashPostgres: Inject = async (site, random) => {
-  expectEnds(site);
-  await site.server.restart('immediate', random.between(0, 3_000));
-};
+export const crashPostgres: Inject = (site, random) =>
+  loseSessions(site, () => site.server.restart('immediate', random.between(0, 3_000)));
 
-export const restartPostgres: Inject = async (site, random) => {
-  expectEnds(site);
-  await site.server.restart('fast', random.between(0, 3_000));
-};
+export const restartPostgres: Inject = (site, random) =>
+  loseSessions(site, () => site.server.restart('fast', random.between(0, 3_000)));
 
-export const terminateBackends: Inject = async (site) => {
-  expectEnds(site);
-  await withClient(site.url, async (client) => {
-    await client.query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename is not null',
-    );
-  });
-};
+export const terminateBackends: Inject = (site) =>
+  loseSessions(site, () =>
+    withClient(site.url, (client) =>
+      client.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and usename is not null',
+      ),
+    ),
+  );
 
+/** The connections of the api alone, at the moment of a statement, or those of the workers too. */
 export const cutConnections: Inject = async (site, random) => {
-  expectEnds(site);
-  await site.proxies.api.trap(EVENT, 'cut_answer', 1_000);
-  for (const proxy of random.pick([[site.proxies.api], [site.proxies.api, site.proxies.worker]]))
-    proxy.cutAll();
+  const { api, worker } = site.proxies;
+  await api.trap(EVENT, 'cut_answer', 1_000);
+  const isOfAll = random.pick([false, true]);
+  api.cutAll();
+  if (isOfAll) await loseSessions(site, () => Promise.resolve(worker.cutAll()));
 };
 
 export const slowDatabase: Inject = async ({ proxies }, random) => {

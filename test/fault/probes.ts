@@ -7,7 +7,8 @@ import type { Random } from './random.ts';
 import type { Site } from './site.ts';
 
 const LOOK_MS = 200;
-const GIVE_UP_MS = 120_000;
+/** However many faults come in its way. */
+export const GIVE_UP_MS = 120_000;
 
 /** Sign-ups that show when work goes on after a fault: from the request to the end of the send. */
 export class Probes {
@@ -28,15 +29,15 @@ export class Probes {
 
   /**
    * Starts one when a fault is over, through the relay that never behaves badly; tells how long it took, from the
-   * last fault that came in its way.
+   * last fault that came in its way, or null when its mail did not go out at all.
    */
-  start(onDone: (ms: number) => void): void {
+  start(onDone: (ms: number | null) => void): void {
     this.#count += 1;
     const startedAt = performance.now();
     this.#faultAt = startedAt;
     this.#running.push(
       this.#probe(`probe-${this.#count}`, startedAt).then((endedAt) =>
-        onDone(endedAt - Math.min(this.#faultAt, endedAt)),
+        onDone(endedAt === null ? null : endedAt - Math.min(this.#faultAt, endedAt)),
       ),
     );
   }
@@ -45,7 +46,7 @@ export class Probes {
     await Promise.all(this.#running);
   }
 
-  async #probe(person: string, startedAt: number): Promise<number> {
+  async #probe(person: string, startedAt: number): Promise<number | null> {
     const { project_id: projectId, server_key: token } = this.#site.projects.calm;
     const op = crypto.randomUUID();
     const email = `${person}@people.test`;
@@ -65,20 +66,23 @@ export class Probes {
     const body = { event: SIGN_UP, external_id: person, properties, occurred_at, message_id: op };
     const told = await this.#client.ask({ kind: 'probe', path: '/v1/events', token, body });
     if (told?.status === 202) event.fate = 'stored';
-    await this.#untilSent(email, startedAt);
-    return performance.now();
+    return (await this.#untilSent(email, startedAt)) ? performance.now() : null;
   }
 
-  async #untilSent(email: string, startedAt: number): Promise<void> {
+  /** Whether it was handed over before this is given up. */
+  async #untilSent(email: string, startedAt: number): Promise<boolean> {
     const isSent = (): Promise<boolean> =>
       withClient(this.#site.url, async (client) => {
         const { rowCount } = await client.query(
-          `select from delivery.sends where recipient = $1 and status not in ('queued', 'handing_off')`,
+          `select from delivery.sends where recipient = $1 and status in ('accepted', 'unknown')`,
           [email],
         );
         return rowCount !== 0;
       });
-    while (performance.now() - startedAt < GIVE_UP_MS && !(await isSent().catch(() => false)))
+    while (!(await isSent().catch(() => false))) {
+      if (performance.now() - startedAt > GIVE_UP_MS) return false;
       await wait(LOOK_MS);
+    }
+    return true;
   }
 }

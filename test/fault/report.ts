@@ -1,4 +1,5 @@
 import type { Fault } from './faults.ts';
+import { GIVE_UP_MS } from './probes.ts';
 import { RECOVERY_MAX_MS } from './run.ts';
 import type { Ran } from './run.ts';
 
@@ -30,7 +31,7 @@ const sayFaults = ({ injected }: Ran, wanted: readonly Fault[]): void => {
     const worst =
       times === 0 || recoveredMs.length === 0
         ? ''
-        : `, work went on within ${seconds(Math.max(...recoveredMs))}`;
+        : `, work went on within ${seconds(Math.max(...recoveredMs.map((ms) => ms ?? GIVE_UP_MS)))}`;
     say(`${name} ${times} ×${worst}   (${fault.how}; ${fault.holds.join(' ')})`);
   }
 };
@@ -44,7 +45,10 @@ const findBrokenPromises = ({
   wrong,
 }: Ran): Record<string, string[]> => ({
   'work goes on within 60 s of any fault': [...injected].flatMap(([id, { recoveredMs }]) =>
-    recoveredMs.filter((ms) => ms > RECOVERY_MAX_MS).map((ms) => `${id}: ${seconds(ms)}`),
+    recoveredMs.flatMap((ms) => {
+      if (ms === null) return [`${id}: the mail of a sign-up after it did not go out`];
+      return ms > RECOVERY_MAX_MS ? [`${id}: ${seconds(ms)}`] : [];
+    }),
   ),
   'nobody is answered 500, or refused what is right': journal.surprises,
   'no hand-off becomes unknown by a deploy': lostInDeploys,

@@ -24,10 +24,16 @@ export type Plan = {
   faults: readonly (Fault & { inject: readonly Inject[] })[];
 };
 
+export type Injected = {
+  /** How often it was brought about. */
+  times: number;
+  /** How long work took to go on after it each time, in milliseconds; null where it did not. */
+  recoveredMs: (number | null)[];
+};
+
 export type Ran = {
   verdicts: Verdict[];
-  /** How often each fault was brought about, and how long work took to go on after it, in milliseconds. */
-  injected: Map<string, { times: number; recoveredMs: number[] }>;
+  injected: Map<string, Injected>;
   journal: Journal;
   /** Ends that processes came to by themselves. */
   ownEnds: string[];

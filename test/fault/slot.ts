@@ -7,6 +7,8 @@ import type { Service } from '../../src/runtime/start_service.ts';
 /** How soon whoever looks after a process starts it again, as an init system would. */
 const RESTART_MS = 300;
 const KIBIBYTES_PER_MEBIBYTE = 1024;
+/** What a process says when it begins to end, which may take as long as what it has begun. */
+const BEGINS_TO_END = /"msg":"stopping"/;
 
 export type SlotOptions = {
   name: string;
@@ -28,6 +30,9 @@ export class Slot {
   starts = 0;
   #isClosed = false;
   #asked = false;
+  /** Until when an end that begins is wanted, and when that of this process began: of `performance.now()`. */
+  #expectedUntil = 0;
+  #endsSince: number | null = null;
   #once: Record<string, string> = {};
   #running: Promise<void> = Promise.resolve();
   readonly #options: SlotOptions;
@@ -48,13 +53,14 @@ export class Slot {
   /** Ends the process that is there; the next has these settings, once. */
   async end(signal: NodeJS.Signals, nextEnv: Record<string, string> = {}): Promise<void> {
     this.#once = nextEnv;
-    this.#asked = true;
+    // Of who is not there yet, no end was asked for.
+    this.#asked = this.service !== null;
     await this.service?.stop(signal);
   }
 
-  /** The next end of this process is wanted, however it comes. */
-  expectEnd(): void {
-    this.#asked = true;
+  /** An end of this process that begins within this time is wanted, however it comes. */
+  expectEnd(withinMs: number): void {
+    this.#expectedUntil = performance.now() + withinMs;
   }
 
   signal(name: NodeJS.Signals): void {
@@ -78,16 +84,20 @@ export class Slot {
     await this.#running;
   }
 
+  readonly #hear = (line: string): void => {
+    if (BEGINS_TO_END.test(line)) this.#endsSince ??= performance.now();
+    this.#options.onLine(line);
+  };
+
   async #keep(onReady: () => void): Promise<void> {
     while (!this.#isClosed) {
       const given = this.#once;
       const env = { ...this.#options.env, ...given };
-      const service = await startService({ env, onLine: this.#options.onLine }).catch(
-        (error: unknown) => {
-          this.#options.onLine(String(error));
-          return null;
-        },
-      );
+      this.#endsSince = null;
+      const service = await startService({ env, onLine: this.#hear }).catch((error: unknown) => {
+        this.#options.onLine(String(error));
+        return null;
+      });
       if (service !== null) {
         // What is meant for the next process is not lost to one that never became ready.
         if (this.#once === given) this.#once = {};
@@ -98,7 +108,8 @@ export class Slot {
         const code = await endOf(service);
         this.service = null;
         const how = `${code ?? service.child.signalCode}: ${service.lastError() ?? 'silent'}`;
-        if (!this.#asked && !this.#isClosed) this.ownEnds.push(how);
+        const isExpected = (this.#endsSince ?? performance.now()) <= this.#expectedUntil;
+        if (!this.#asked && !isExpected && !this.#isClosed) this.ownEnds.push(how);
         this.#asked = false;
       }
       if (!this.#isClosed) await wait(RESTART_MS);
