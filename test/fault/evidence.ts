@@ -34,6 +34,8 @@ export type Evidence = {
   seen: Seen[];
   /** What the API shows of people who were linked, when all is idle. */
   timelines: Timeline[];
+  /** What an address is called in tables once nobody may read it. */
+  addressKey: (projectId: string, email: string) => Buffer;
   secrets: Record<string, string>;
   /** Where secrets were read in logs. */
   leaks: string[];

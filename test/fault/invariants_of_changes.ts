@@ -1,10 +1,18 @@
 import { findRows } from './evidence.ts';
 import type { Evidence, Invariant } from './evidence.ts';
-import { fold } from './invariants_of_people.ts';
-import type { AddressSaid, Made } from './journal.ts';
+import { fold, listErased, saidByAddress } from './invariants_of_people.ts';
+import type { AddressSaid, Made, Said } from './journal.ts';
+
+/** What is written down of what was said by hand. */
+const WRITTEN: Partial<Record<Said, string>> = {
+  suppress: 'suppressed',
+  lift: 'released',
+  unsubscribe: 'unsubscribed',
+  resubscribe: 'resubscribed',
+};
 
 const countSaid = (said: readonly AddressSaid[]): string =>
-  said.map((one) => (one.said === 'lift' ? 'released' : 'suppressed')).join();
+  said.map((one) => WRITTEN[one.said]).join();
 
 type Heard = { key: string; changes: string };
 
@@ -17,12 +25,12 @@ const changesOfAddresses = async ({ client, journal }: Evidence): Promise<string
     where address.email is not null and history.source = 'api' group by key`,
   );
   const heard = new Map(rows.map(({ key, changes }) => [key, changes]));
-  const byHand = journal.said.filter(({ said }) => said === 'suppress' || said === 'lift');
-  return [...Map.groupBy(byHand, ({ projectId, email }) => `${projectId} ${email}`)].flatMap(
-    ([key, those]) =>
-      fold(those) === null || heard.get(key) === countSaid(those)
-        ? []
-        : [`${key}: ${countSaid(those)} was answered, ${heard.get(key)} is written down`],
+  const erased = listErased(journal);
+  const byHand = journal.said.filter(({ said }) => WRITTEN[said] !== undefined);
+  return [...saidByAddress(byHand)].flatMap(([key, those]) =>
+    erased.has(key) || fold(those) === null || heard.get(key) === countSaid(those)
+      ? []
+      : [`${key}: ${countSaid(those)} was answered, ${heard.get(key)} is written down`],
   );
 };
 

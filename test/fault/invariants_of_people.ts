@@ -1,60 +1,77 @@
 import { findRemains } from '../support/remains.ts';
 import { findRows } from './evidence.ts';
 import type { Evidence, Invariant } from './evidence.ts';
-import type { AddressSaid, AskedEvent, Journal, Person } from './journal.ts';
+import type { AddressSaid, AskedEvent, Journal, Person, Said } from './journal.ts';
+import { listReferences } from './references.ts';
 import { PAGE } from './timelines.ts';
 import type { Timeline } from './timelines.ts';
 
+type Fold = { isSuppressed: boolean; isUnsubscribed: boolean };
+
+const FREE: Fold = { isSuppressed: false, isUnsubscribed: false };
+
+/** What each word makes of an address: a suppression is lifted, and who unsubscribed subscribes again. */
+const WORDS: Record<Said, Partial<Fold>> = {
+  suppress: { isSuppressed: true },
+  bounce: { isSuppressed: true },
+  complaint: { isSuppressed: true },
+  lift: { isSuppressed: false },
+  unsubscribe: { isUnsubscribed: true },
+  resubscribe: { isUnsubscribed: false },
+};
+
 /** What an address comes to by what was said of it, in order; null where one of it may or may not have been heard. */
-export const fold = (said: readonly AddressSaid[]): boolean | null =>
+export const fold = (said: readonly AddressSaid[]): Fold | null =>
   said.some(({ ackedAt }) => ackedAt === null)
     ? null
-    : said.reduce((_, one) => one.said !== 'lift', false);
+    : said.reduce((known, one) => ({ ...known, ...WORDS[one.said] }), FREE);
+
+const toWords = ({ isSuppressed, isUnsubscribed }: Fold): string =>
+  `${isSuppressed ? '' : 'not '}suppressed, ${isUnsubscribed ? '' : 'not '}unsubscribed`;
+
+export const saidByAddress = (said: readonly AddressSaid[]): Map<string, AddressSaid[]> =>
+  Map.groupBy(said, ({ projectId, email }) => `${projectId} ${email}`);
+
+/** Addresses that are written down nowhere any more, or may not be. */
+export const listErased = ({ people }: Journal): Set<string> =>
+  new Set(
+    people
+      .filter(({ erase }) => erase !== 'none')
+      .map(({ projectId, email }) => `${projectId} ${email}`),
+  );
 
 const suppressedIsTheFold: Invariant = {
   id: 'I12',
-  text: 'the suppressed addresses are the fold of all feedback and manual changes that were accepted',
+  text: 'who is suppressed or unsubscribed is the fold of all feedback and manual changes that were accepted',
   find: async ({ client, journal }) => {
-    const { rows } = await client.query<{ key: string; is_suppressed: boolean }>(
-      `select project_id || ' ' || email as key, reason is not null as is_suppressed
+    const { rows } = await client.query<Fold & { key: string }>(
+      `select project_id || ' ' || email as key, reason is not null as "isSuppressed",
+        coalesce(unsubscribed_at >= coalesce(resubscribed_at, '-infinity'), false) as "isUnsubscribed"
       from suppression.addresses where email is not null`,
     );
-    const is = new Map(rows.map(({ key, is_suppressed }) => [key, is_suppressed]));
-    const said = Map.groupBy(journal.said, ({ projectId, email }) => `${projectId} ${email}`);
+    const is = new Map(rows.map(({ key, ...stands }) => [key, toWords(stands)]));
+    const said = saidByAddress(journal.said);
+    const erased = listErased(journal);
     const wrong = [...said].flatMap(([key, those]) => {
       const should = fold(those);
-      return should === null || should === (is.get(key) ?? false)
-        ? []
-        : [
-            `${key} should be ${should ? 'suppressed' : 'free'}: ${those.map((one) => one.said).join()}`,
-          ];
+      if (should === null || erased.has(key) || toWords(should) === (is.get(key) ?? toWords(FREE)))
+        return [];
+      const words = those.map((one) => one.said).join();
+      return [`${key} should be ${toWords(should)}: ${words}`];
     });
-    const unsaid = [...is].flatMap(([key, isSuppressed]) =>
-      isSuppressed && !said.has(key) ? [`${key} is suppressed, and nobody said so`] : [],
+    const unsaid = [...is].flatMap(([key, stands]) =>
+      stands === toWords(FREE) || said.has(key) ? [] : [`${key} is ${stands}; nobody said so`],
     );
     return [...wrong, ...unsaid];
   },
 };
-
-/** Both keys of a reference: whoever is named is there, in the same project. */
-const REFERENCES = [
-  ['delivery.sends', 'run_id', 'automations.runs', 'run_id'],
-  ['delivery.sends', 'provider_id', 'providers.providers', 'provider_id'],
-  ['delivery.sends', 'profile_id', 'profiles.profiles', 'profile_id'],
-  ['delivery.attempts', 'send_id', 'delivery.sends', 'send_id'],
-  ['automations.runs', 'identity_id', 'identity.identities', 'identity_id'],
-  ['identity.identities', 'profile_id', 'profiles.profiles', 'profile_id'],
-  ['identity.links', 'external_identity_id', 'identity.identities', 'identity_id'],
-  ['identity.links', 'anonymous_identity_id', 'identity.identities', 'identity_id'],
-  ['ingest.message_ids', 'event_id', 'ingest.events', 'event_id'],
-] as const;
 
 const tenantsDoNotMeet: Invariant = {
   id: 'I13',
   text: 'every reference between rows of tenants stays inside one project',
   find: async (evidence) => {
     const found: string[] = [];
-    for (const [table, column, other, key] of REFERENCES) {
+    for (const { table, column, other, key } of await listReferences(evidence.client)) {
       const strangers = await findRows(
         evidence,
         `select named.project_id, named.${column} from ${table} as named
@@ -125,16 +142,42 @@ const undoneAsNever: Invariant = {
   },
 };
 
+/** Whoever was erased may not be mailed again if they might not before: that is known by the key of their address. */
+const findReleased = async (
+  { client, journal, addressKey }: Evidence,
+  erased: readonly Person[],
+): Promise<string[]> => {
+  const said = saidByAddress(journal.said);
+  const { rows } = await client.query<Fold & { key: string }>(
+    `select project_id || ' ' || encode(address_key, 'hex') as key, reason is not null as "isSuppressed",
+      coalesce(unsubscribed_at >= coalesce(resubscribed_at, '-infinity'), false) as "isUnsubscribed"
+    from suppression.addresses`,
+  );
+  const is = new Map(rows.map(({ key, ...stands }) => [key, toWords(stands)]));
+  return erased.flatMap(({ projectId, email }) => {
+    const should = fold(said.get(`${projectId} ${email}`) ?? []);
+    const stands = is.get(`${projectId} ${addressKey(projectId, email).toString('hex')}`);
+    return should === null || toWords(should) === (stands ?? toWords(FREE))
+      ? []
+      : [`${email}, erased, is ${stands ?? 'not known'} by its key, and was ${toWords(should)}`];
+  });
+};
+
 const erasedIsGone: Invariant = {
   id: 'I15',
-  text: 'nothing that an erased person was known by is left in any table or job',
-  find: ({ client, journal }: Evidence) =>
-    findRemains(
-      client,
-      journal.people
-        .filter(({ erase }) => typeof erase === 'object')
-        .flatMap(({ external_id, email }) => [external_id, email]),
-    ),
+  text: 'nothing that an erased person was known by is left in any table or job; who was suppressed still is',
+  find: async (evidence) => {
+    const erased = evidence.journal.people.filter(({ erase }) => typeof erase === 'object');
+    const names = erased.flatMap(({ external_id, anonymous_id, email, isLinked }) => [
+      external_id,
+      email,
+      ...(isLinked === true ? [anonymous_id] : []),
+    ]);
+    return [
+      ...(await findRemains(evidence.client, names)),
+      ...(await findReleased(evidence, erased)),
+    ];
+  },
 };
 
 export const invariantsOfPeople: readonly Invariant[] = [

@@ -1,13 +1,19 @@
 import type { Evidence, Invariant } from './evidence.ts';
 import { findRows } from './evidence.ts';
-import type { AddressSaid } from './journal.ts';
+import type { AddressSaid, Said } from './journal.ts';
 import type { Seen } from './relays.ts';
 import { statesFollowTheirWay } from './ways_of_sends.ts';
 
 const DEADLINE_MS = 5_000;
 /** What the sink, which shares this process with the load, may notice late. */
 const SINK_LAG_MS = 500;
-const HOLDS_BACK = ['suppress', 'bounce', 'complaint'];
+/** By what an address has to be left alone, and what ends that. */
+const HOLDS_BACK: Partial<Record<Said, Said>> = {
+  suppress: 'lift',
+  bounce: 'lift',
+  complaint: 'lift',
+  unsubscribe: 'resubscribe',
+};
 
 /** Who was erased meanwhile may have nothing left to be mailed to. */
 const RUNS_WITHOUT_MAIL = `
@@ -136,7 +142,7 @@ const oneMessageEach: Invariant = {
   },
 };
 
-type Held = { from: number; until: number };
+type Held = { endsBy: Said; from: number; until: number };
 
 /** When an address had to be left alone: from the answer on, until somebody asked to lift it. */
 const listHeld = (said: readonly AddressSaid[]): Map<string, Held[]> => {
@@ -144,10 +150,11 @@ const listHeld = (said: readonly AddressSaid[]): Map<string, Held[]> => {
   for (const one of said) {
     const key = `${one.projectId} ${one.email}`;
     const those = held.get(key) ?? [];
-    if (HOLDS_BACK.includes(one.said) && one.ackedAt !== null)
-      those.push({ from: one.ackedAt, until: Infinity });
-    if (one.said === 'lift')
-      for (const each of those) each.until = Math.min(each.until, one.askedAt);
+    const endsBy = HOLDS_BACK[one.said];
+    if (endsBy !== undefined && one.ackedAt !== null)
+      those.push({ endsBy, from: one.ackedAt, until: Infinity });
+    for (const each of those)
+      if (each.endsBy === one.said) each.until = Math.min(each.until, one.askedAt);
     held.set(key, those);
   }
   return held;

@@ -19,7 +19,7 @@ export type AskedEvent = {
   event_id: string | null;
 };
 
-export type Said = 'suppress' | 'lift' | 'bounce' | 'complaint';
+export type Said = 'suppress' | 'lift' | 'unsubscribe' | 'resubscribe' | 'bounce' | 'complaint';
 
 /** What was said about an address, in milliseconds since 1970; `ackedAt` is null where nobody answered. */
 export type AddressSaid = {

@@ -1,5 +1,6 @@
 // What breaks a promise without breaking an invariant of the database is told all the same.
 import { expect, test } from 'vitest';
+import { noSamples } from './evidence.ts';
 import { Journal } from './journal.ts';
 import { listBroken } from './report.ts';
 import type { Ran } from './run.ts';
@@ -8,6 +9,7 @@ const held = (): Ran => ({
   verdicts: [],
   injected: new Map([['F1', { times: 1, recoveredMs: [1_000] }]]),
   journal: new Journal(),
+  samples: noSamples(),
   ownEnds: [],
   complaints: new Map(),
   lostInDeploys: [],

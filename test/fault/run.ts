@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { withClient } from '../../src/runtime/with_client.ts';
 import { findRows } from './evidence.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence, Samples } from './evidence.ts';
 import type { Fault } from './faults.ts';
 import type { Inject } from './injections.ts';
 import { judge } from './invariants.ts';
@@ -15,7 +15,7 @@ import type { Site } from './site.ts';
 import { openSite } from './site.ts';
 import { readTimelines } from './timelines.ts';
 import { findUnfinished } from './unfinished.ts';
-import { startWatch } from './watch.ts';
+import { look, startWatch } from './watch.ts';
 
 export type Plan = {
   seed: number;
@@ -35,6 +35,7 @@ export type Ran = {
   verdicts: Verdict[];
   injected: Map<string, Injected>;
   journal: Journal;
+  samples: Samples;
   /** Ends that processes came to by themselves. */
   ownEnds: string[];
   complaints: Map<string, number>;
@@ -143,10 +144,21 @@ export const run = async (plan: Plan): Promise<Ran> => {
   const client = new pg.Client({ connectionString: site.url });
   await client.connect();
   const seen = await site.relays.listSeen();
-  const { secrets, leaks, complaints, wrong } = site;
+  const { addressKey, secrets, leaks, complaints, wrong } = site;
   const timelines = await readTimelines(site, journal);
   const { samples } = watch;
-  const evidence: Evidence = { client, journal, samples, seen, timelines, secrets, leaks };
+  // How it ended is held against how it was, of whatever was ever seen.
+  await look(client, samples, null);
+  const evidence: Evidence = {
+    client,
+    journal,
+    samples,
+    seen,
+    timelines,
+    addressKey,
+    secrets,
+    leaks,
+  };
   const verdicts = await judge(evidence);
   const sends = await countSends(client);
   const lostInDeploys = await findLostInDeploys(client, site);
@@ -157,6 +169,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
     verdicts,
     injected,
     journal,
+    samples,
     ownEnds,
     complaints,
     lostInDeploys,

@@ -13,13 +13,20 @@ const SEED_END = 2 ** 32;
 
 /** How often each of what the invariants speak of was done, and answered: of what never happened, they hold anyway. */
 const countDone = ({ events, people, said, made, answers }: Journal): Record<string, number> => {
+  const erased = people.filter(({ erase }) => typeof erase === 'object');
   const answered = said.filter(({ ackedAt }) => ackedAt !== null);
   return {
     'a link undone': people.filter(({ isLinked, links }) => isLinked === false && links.undone > 0)
       .length,
-    'an erase': people.filter(({ erase }) => typeof erase === 'object').length,
+    'an erase': erased.length,
     'a suppression': answered.filter((one) => one.said === 'suppress').length,
     'a suppression lifted': answered.filter((one) => one.said === 'lift').length,
+    'an unsubscribe': answered.filter((one) => one.said === 'unsubscribe').length,
+    'a resubscribe': answered.filter((one) => one.said === 'resubscribe').length,
+    'an erase of somebody suppressed': erased.filter(({ email }) =>
+      answered.some((one) => one.email === email && one.said === 'suppress'),
+    ).length,
+    'an erase of somebody with a device': erased.filter(({ isLinked }) => isLinked).length,
     'a notice': answered.filter((one) => one.said === 'bounce' || one.said === 'complaint').length,
     'a notice, signed': [...answers.keys()].filter((name) => name.endsWith('signed 200')).length,
     ...Object.fromEntries(
@@ -54,6 +61,8 @@ describe.concurrent.each([
       // Nothing is shown by a run in which nothing happened.
       for (const { id } of shortest) expect([id, ran.injected.get(id)?.times]).toEqual([id, 1]);
       expect(ran.messages).toBeGreaterThan(0);
+      const { events, sends, payloads } = ran.samples;
+      for (const seen of [events, sends, payloads]) expect(seen.size).toBeGreaterThan(0);
       const done = Object.entries(countDone(ran.journal));
       expect(done.filter(([, count]) => count === 0)).toEqual([]);
     },

@@ -8,8 +8,10 @@ import { runtimeUrl } from '../../src/base/roles.ts';
 import { readConfig } from '../../src/config.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
 import { migrate } from '../../src/runtime/migrate.ts';
+import { addressKey } from '../../src/suppression/suppression.ts';
 import { TEST_MASTER_KEY } from '../support/secrets.ts';
 import type { Owner } from './decisions.ts';
+import type { Evidence } from './evidence.ts';
 import { makeProject } from './make_project.ts';
 import { FaultProxy } from './proxy.ts';
 import { openRelays } from './relays.ts';
@@ -34,6 +36,7 @@ export type Site = {
   projects: Record<'calm' | 'wild' | 'relay' | 'cloud', NewProject>;
   /** Who may do everything in the Console. */
   owner: Owner;
+  addressKey: Evidence['addressKey'];
   secrets: Record<string, string>;
   /** Until when somebody may be answered by a process whose clock is wrong, of `performance.now()`. */
   clockOffUntil: number;
@@ -51,7 +54,7 @@ export type Site = {
 const makeProjects = async (
   env: Record<string, string>,
   { providers }: Relays,
-): Promise<Pick<Site, 'projects' | 'owner'>> => {
+): Promise<Pick<Site, 'projects' | 'owner' | 'addressKey'>> => {
   const config = readConfig(env);
   const keys = new Keys(config.masterKey, config.outerKeys);
   await migrate({ config, keys });
@@ -65,7 +68,11 @@ const makeProjects = async (
   const personId = (await checkLogin(deps, OWNER)) ?? '';
   const cookie = `trunkline_session=${await openSession(deps, personId)}`;
   await db.end();
-  return { projects: { calm, wild, relay, cloud }, owner: { ...OWNER, cookie } };
+  return {
+    projects: { calm, wild, relay, cloud },
+    owner: { ...OWNER, cookie },
+    addressKey: (projectId, email) => addressKey({ keys, projectId }, email),
+  };
 };
 
 const ERROR_LEVEL = 50;
@@ -121,7 +128,7 @@ export const openSite = async (): Promise<Site> => {
     ANSWER_TIMEOUT_SECONDS: String(ANSWER_TIMEOUT_SECONDS),
     ...relays.env,
   };
-  const { projects, owner } = await makeProjects(env, relays);
+  const { projects, owner, addressKey: keyOf } = await makeProjects(env, relays);
   const secrets = secretsOf({ projects, owner }, relays);
   const { leaks, complaints, onLine } = listen(secrets);
   const api = await new FaultProxy(server.url).start();
@@ -149,6 +156,7 @@ export const openSite = async (): Promise<Site> => {
     relays,
     projects,
     owner,
+    addressKey: keyOf,
     secrets,
     clockOffUntil: 0,
     wrong: [],

@@ -1,10 +1,10 @@
 import type { NewProject } from '../../src/projects/projects.ts';
-import type { Asked, Client, Told } from './client.ts';
+import type { Client } from './client.ts';
 import type { Decisions } from './decisions.ts';
 import type { AskedEvent, Journal, Person, Role, Said } from './journal.ts';
 import { SIGN_UP } from './make_project.ts';
 import type { Random } from './random.ts';
-import { isStale, signedNotice } from './signed.ts';
+import { BY_HAND, hookOf } from './said.ts';
 
 export type Within = {
   client: Client;
@@ -22,7 +22,6 @@ const PAGES_MAX = 4;
 const REFUSED_CHANCE = 0.3;
 const TWICE_CHANCE = 0.3;
 const UNDO_CHANCE = 0.5;
-const SIGNED_CHANCE = 0.5;
 
 /** What one person does, one thing after the other, each asked for until it is answered. */
 export class Story {
@@ -67,6 +66,9 @@ export class Story {
           ...about('suppress'),
           signUp,
           ...about('lift'),
+          ...about('unsubscribe'),
+          signUp,
+          ...about('resubscribe'),
           ...this.#within.decisions.plan(),
           signUp,
           ...about('suppress'),
@@ -74,7 +76,7 @@ export class Story {
       case 'told':
         return [signUp, ...about(random.pick(['bounce', 'complaint'])), signUp, ...bad];
       case 'erased':
-        return [pages(known), signUp, () => this.#identify(person), () => this.#erase(person)];
+        return this.#erased(person, pages, about('suppress', 'unsubscribe'));
     }
   }
 
@@ -91,6 +93,25 @@ export class Story {
       isWhole || random.isLucky(UNDO_CHANCE) ? [() => this.#undo(person), pages(device)] : [];
     const identify = () => this.#identify(person);
     return [pages(device), identify, pages(known), alias, pages(device), ...bad, ...undo];
+  }
+
+  /** With a device of theirs, or with no more than their name; some of them wanted no mail any more. */
+  #erased(person: Person, pages: (who: Who) => Step, leaves: Step[]): Step[] {
+    const { random } = this.#within;
+    const [known, device] = [
+      { external_id: person.external_id },
+      { anonymous_id: person.anonymous_id },
+    ];
+    const signUp = () => this.#signUp(person);
+    const isSome = () => this.#isWhole || random.isLucky(0.5);
+    return [
+      ...(isSome() ? [pages(device), () => this.#alias(person)] : []),
+      pages(known),
+      signUp,
+      () => this.#identify(person),
+      ...(isSome() ? leaves : []),
+      () => this.#erase(person),
+    ];
   }
 
   async #post(kind: string, path: string, events: AskedEvent[], body: unknown): Promise<void> {
@@ -204,35 +225,12 @@ export class Story {
     const { client, journal } = this.#within;
     const about = { projectId, email, said, askedAt: Date.now(), ackedAt: null as number | null };
     journal.said.push(about);
-    const hook = this.#hook(said, email);
-    const path = encodeURIComponent(email);
-    const told =
-      said === 'suppress'
-        ? await this.#ask(said, '/v1/suppressions', { email, note: 'harness' })
-        : said === 'lift'
-          ? await this.#ask(said, `/v1/suppressions/${path}/lift`, { reason: 'harness' })
-          : await client.ask(hook);
+    const hook = hookOf(this.#within, { said, email, isSigned: this.#isWhole });
+    const byHand = BY_HAND[said]?.(email);
+    const told = byHand ? await this.#ask(said, ...byHand) : await client.ask(hook);
     if (told && told.status < 300) about.ackedAt = Date.now();
     // Relays tell what they told before again.
-    if (told && (said === 'bounce' || said === 'complaint')) await client.ask(hook);
-  }
-
-  /** What a relay posts of an address: with the project's token, or signed. */
-  #hook(said: Said, email: string): Asked {
-    const { project, random, isClockOff } = this.#within;
-    const { project_id: projectId, hook_token: token } = project;
-    if (this.#isWhole || random.isLucky(SIGNED_CHANCE)) {
-      const isAgain = (told: Pick<Told, 'status' | 'body'>) => isClockOff() && isStale(told);
-      const path = `/v1/webhooks/mailgun/${projectId}`;
-      return { kind: `${said}, signed`, path, body: signedNotice(said, email), isAgain };
-    }
-    const body = {
-      event: said,
-      ...(said === 'bounce' ? { bounce_type: 'hard' } : {}),
-      recipient: email,
-      event_id: crypto.randomUUID(),
-    };
-    return { kind: said, path: `/v1/webhooks/smtp/${projectId}`, token, body };
+    if (told && !byHand) await client.ask(hook);
   }
 
   #ask(kind: string, path: string, body: object) {

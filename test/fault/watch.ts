@@ -12,22 +12,32 @@ const ROWS_MAX = 2_000;
 type SendRow = Stand & { id: string };
 
 /** Looks at the newest rows: what was seen once must not be otherwise later. */
-const lookAtEvents = async (client: pg.Client, { events }: Samples): Promise<void> => {
+const lookAtEvents = async (
+  client: pg.Client,
+  { events }: Samples,
+  rowsMax: number | null,
+): Promise<void> => {
   const { rows } = await client.query<{ id: string; digest: string }>(
     `select project_id || '/' || event_id as id, md5(event::text) as digest
-    from ingest.events as event order by event_id desc limit ${ROWS_MAX}`,
+    from ingest.events as event order by event_id desc limit $1`,
+    [rowsMax],
   );
   for (const { id, digest } of rows) if (!events.has(id)) events.set(id, digest);
 };
 
-const lookAtSends = async (client: pg.Client, { sends }: Samples): Promise<void> => {
+const lookAtSends = async (
+  client: pg.Client,
+  { sends }: Samples,
+  rowsMax: number | null,
+): Promise<void> => {
   const { rows } = await client.query<SendRow>(
     `select send_id as id, status, attempt_count, array_remove(array[
       case when delivered_at is not null then 'delivered' end,
       case when bounced_at is not null then 'bounced' end,
       case when complained_at is not null then 'complained' end
     ], null) as facts
-    from delivery.sends order by send_id desc limit ${ROWS_MAX}`,
+    from delivery.sends order by send_id desc limit $1`,
+    [rowsMax],
   );
   for (const { id, ...stand } of rows) {
     const stands = sends.get(id) ?? [];
@@ -43,10 +53,14 @@ const lookAtJobs = async (client: pg.Client, { payloads }: Samples): Promise<voi
   for (const { payload } of rows) payloads.add(payload);
 };
 
-/** One look at everything that may change. */
-export const look = async (client: pg.Client, samples: Samples): Promise<void> => {
-  await lookAtEvents(client, samples);
-  await lookAtSends(client, samples);
+/** One look at everything that may change: at the newest rows, or where null at all of them. */
+export const look = async (
+  client: pg.Client,
+  samples: Samples,
+  rowsMax: number | null = ROWS_MAX,
+): Promise<void> => {
+  await lookAtEvents(client, samples, rowsMax);
+  await lookAtSends(client, samples, rowsMax);
   await lookAtJobs(client, samples);
 };
 
