@@ -5,6 +5,7 @@ import type { Fault } from './faults.ts';
 import type { Inject } from './injections.ts';
 import { report } from './report.ts';
 import { run } from './run.ts';
+import { sayElsewhere } from './shown_elsewhere.ts';
 
 const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const SEED_END = 2 ** 32;
@@ -48,7 +49,7 @@ const canRun = (fault: Fault): fault is Fault & { how: string; inject: readonly 
 const runnable = faults.filter(isWanted).filter(canRun);
 if (runnable.length === 0) {
   for (const fault of faults.filter(isWanted))
-    console.log(`${fault.id} ${fault.name}: ${'elsewhere' in fault ? fault.elsewhere : ''}`);
+    console.log(`${fault.id} ${fault.name}: ${'elsewhere' in fault ? sayElsewhere(fault) : ''}`);
   console.log(
     `nothing to run; there are ${faults
       .filter(canRun)

@@ -20,11 +20,16 @@ import {
 } from './injections.ts';
 import type { Inject } from './injections.ts';
 import { shownElsewhere } from './shown_elsewhere.ts';
+import type { Elsewhere } from './shown_elsewhere.ts';
 
 /** A row of §5 of the design. After every run all of §2 is judged; `holds` says what the fault is about. */
-export type Fault = { id: string; name: string; holds: readonly string[] } & (
-  { how: string; inject: readonly Inject[] } | { elsewhere: string }
-);
+export type Fault = {
+  id: string;
+  name: string;
+  holds: readonly string[];
+  /** Tests that show it by itself, at an exact moment. */
+  shown?: Elsewhere['shown'];
+} & ({ how: string; inject: readonly Inject[] } | Pick<Elsewhere, 'elsewhere' | 'shown'>);
 
 const injected: readonly Fault[] = [
   {
@@ -88,6 +93,7 @@ const injected: readonly Fault[] = [
     name: 'worker frozen',
     how: 'SIGSTOP for 6 to 20 s, SIGCONT',
     inject: [freezeWorker],
+    shown: { 'worker/sweeper.test.ts': ['finds its deadline passed and does not send'] },
     holds: ['I5', 'I9'],
   },
   {
@@ -151,6 +157,11 @@ const injected: readonly Fault[] = [
     name: 'provider hangs after the end of a message',
     how: 'no answer for 10 s',
     inject: [misbehave('end', 'hang')],
+    shown: {
+      'flows/hanging_relay.test.ts': [
+        'a relay that hangs takes one place of a worker at most: other projects’ events are processed meanwhile',
+      ],
+    },
     holds: ['I5', 'I7'],
   },
   {

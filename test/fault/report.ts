@@ -2,6 +2,7 @@ import type { Fault } from './faults.ts';
 import { GIVE_UP_MS } from './probes.ts';
 import { RECOVERY_MAX_MS } from './run.ts';
 import type { Ran } from './run.ts';
+import { sayElsewhere } from './shown_elsewhere.ts';
 
 const SHOWN_MAX = 5;
 const COMPLAINTS_SHOWN_MAX = 12;
@@ -24,7 +25,7 @@ const sayFaults = ({ injected }: Ran, wanted: readonly Fault[]): void => {
   for (const fault of wanted) {
     const name = `  ${fault.id.padEnd(4)} ${fault.name.padEnd(48)}`;
     if ('elsewhere' in fault) {
-      say(`${name} not here: ${fault.elsewhere}`);
+      say(`${name} not here: ${sayElsewhere(fault)}`);
       continue;
     }
     const { times, recoveredMs } = injected.get(fault.id) ?? { times: 0, recoveredMs: [] };

@@ -7,8 +7,10 @@ import { sendHint } from '../../src/delivery/delivery.ts';
 import { accept } from '../../src/ingest/ingest.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { LINKS_PER_PROVIDER_MAX, saveProvider } from '../../src/providers/providers.ts';
+import type { SmtpSettings } from '../../src/providers/settings.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
+import { nameServer } from '../support/name_server.ts';
 import type { Action, Stage } from '../support/smtp_script.ts';
 import { until } from '../support/until.ts';
 import { addressOf, testWorld } from '../support/world.ts';
@@ -22,7 +24,11 @@ const SENDS_EACH = 2 * LINKS_PER_PROVIDER_MAX;
 type Tarpit = { projectId: string; providerId: string };
 
 /** A project with mail that waits for a relay of this address. */
-const makeTarpit = async (world: World, sends = SENDS_EACH): Promise<Tarpit> => {
+const makeTarpit = async (
+  world: World,
+  sends = SENDS_EACH,
+  settings: Partial<SmtpSettings> = {},
+): Promise<Tarpit> => {
   const { project_id: projectId } = await createProject(world.deps, 'tarpit');
   const sender = {
     display_name: 'Tarpit',
@@ -33,6 +39,7 @@ const makeTarpit = async (world: World, sends = SENDS_EACH): Promise<Tarpit> => 
   const providerId = await saveProvider(world.deps, projectId, {
     ...sender,
     ...world.sink.settings,
+    ...settings,
   });
   const template = { name: 'Slow', subject: 'Slow', html: '<p>Slow</p>', text: null };
   const templateId = await inProject(world.deps, projectId, (scope) =>
@@ -93,6 +100,34 @@ describe('relays that answer, each slowly', () => {
 
       const before = world.sink.mails.findIndex(({ to }) => to[0] === addressOf('quiet-0'));
       expect(before).toBeLessThan((SLOW * SENDS) / 2);
+    },
+  );
+});
+
+describe('a relay whose name server is silent', () => {
+  const world = testWorld();
+
+  test(
+    'holds up no neighbour’s mail, and nobody who asks',
+    { timeout: TEST_TIMEOUT_MS },
+    async () => {
+      const smtp_host = 'silent.tarpit.test';
+      const names = await nameServer({ [smtp_host]: null });
+      const { projectId } = await makeTarpit(world, SENDS_EACH, { smtp_host });
+      const service = await world.start('all', { DNS_SERVERS: names.address });
+      await until('the name is asked for', () => names.asked.includes(smtp_host));
+
+      for (let round = 0; round < 3; round += 1) {
+        await expectLifeGoesOn(world, round);
+        expect((await fetch(`http://127.0.0.1:${service.port}/healthz`)).status).toBe(200);
+      }
+
+      // Nothing of it is lost, or said to be on its way.
+      const { rows } = await world.owner.query(
+        'select distinct status, attempt_count from delivery.sends where project_id = $1',
+        [projectId],
+      );
+      expect(rows).toEqual([{ status: 'queued', attempt_count: 0 }]);
     },
   );
 });

@@ -96,6 +96,14 @@ describe('a connection', () => {
     },
   );
 
+  test.each(['starttls', 'ssl'] as const)(
+    'certificate_invalid: with %s, one of an authority that is known, and has run out',
+    async (secure) => {
+      const madeAt = new Date('2020-01-01T00:00:00Z');
+      expect(await preflightOf({ secure, madeAt })).toEqual(failed('certificate_invalid'));
+    },
+  );
+
   test('authentication_failed: a wrong password', async () => {
     expect(await preflight({ password: 'wrong' })).toEqual(failed('authentication_failed'));
     expect(await preflight({ username: 'nobody' })).toEqual(failed('authentication_failed'));

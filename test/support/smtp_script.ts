@@ -114,6 +114,8 @@ export type SinkOptions = {
   port?: number;
   /** Names in the certificate. */
   hosts?: string[];
+  /** When the certificate was made: it is good for a year. */
+  madeAt?: Date;
   /** How it speaks TLS: as `smtp_secure` says it. */
   secure?: SmtpSettings['smtp_secure'];
   /** Whether this process trusts its certificate. */

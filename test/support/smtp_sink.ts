@@ -69,7 +69,7 @@ export class SmtpSink {
 
   async start(): Promise<this> {
     const { host = '127.0.0.1', hosts = DEFAULT_HOSTS, secure = 'starttls' } = this.#options;
-    const certificate = await makeCertificate(hosts);
+    const certificate = await makeCertificate(hosts, this.#options.madeAt);
     this.#ca = certificate.ca;
     if (this.#options.trusted ?? true) trustAuthority(this.#ca);
     const folder = await mkdtemp(join(tmpdir(), 'trunkline-sink-'));
