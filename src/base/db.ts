@@ -17,6 +17,8 @@ import type { Audit } from './audit.ts';
 import { makePrepareOften } from './prepare_often.ts';
 import { isRefusalName, Refusal } from './refusal.ts';
 import type { Keys } from './keys.ts';
+import { inTurnOf } from './session_turns.ts';
+import type { SessionTurns } from './session_turns.ts';
 
 export { sql };
 export type Tx = DatabaseTransactionConnection;
@@ -170,32 +172,42 @@ export const inSession = async <T>(
 const inTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
   inSession(db, (session) => session.transaction(untilOver(work)));
 
+/** Where something is asked, and by whom: `turns` where that is from outside, `audit` where it may change something. */
+type Where = { db: Db; keys: Keys; audit?: Audit; turns?: SessionTurns };
+
 /**
  * Runs work for one project in one transaction. It may run again after a deadlock, so it must be repeatable. What it
  * changes for a call that is audited is in the audit log with it.
  */
 export const inProject = <T>(
-  { db, keys, audit }: { db: Db; keys: Keys; audit?: Audit },
+  { db, keys, audit, turns }: Where,
   projectId: string,
   work: (scope: Scope) => Promise<T>,
 ): Promise<T> =>
-  inTransaction(db, async (tx) => {
-    await tx.query(sql.unsafe`select base.use_project(${projectId})`);
-    const answer = await work({ projectId, keys, tx });
-    if (audit) await noteChange(tx, projectId, audit);
-    return answer;
-  });
+  inTurnOf(turns, projectId, () =>
+    inTransaction(db, async (tx) => {
+      await tx.query(sql.unsafe`select base.use_project(${projectId})`);
+      const answer = await work({ projectId, keys, tx });
+      if (audit) await noteChange(tx, projectId, audit);
+      return answer;
+    }),
+  );
+
+/** Whose turn it is of what belongs to no project: they share one part. */
+const INSTALLATION = 'installation';
 
 /** The same for what belongs to no project: people, their passwords, who asks for access. */
 export const inInstallation = <T>(
-  { db, audit }: { db: Db; audit?: Audit },
+  { db, audit, turns }: Omit<Where, 'keys'>,
   work: (tx: DatabaseTransactionConnection) => Promise<T>,
 ): Promise<T> =>
-  inTransaction(db, async (tx) => {
-    const answer = await work(tx);
-    if (audit) await noteInstallationChange(tx, audit);
-    return answer;
-  });
+  inTurnOf(turns, INSTALLATION, () =>
+    inTransaction(db, async (tx) => {
+      const answer = await work(tx);
+      if (audit) await noteInstallationChange(tx, audit);
+      return answer;
+    }),
+  );
 
 /** Errors after which Postgres has ended the whole transaction, which is then run again from its start. */
 const RESTARTING_CODES = ['40001', '40P01'];

@@ -192,7 +192,7 @@ export const refusals = {
   },
   overloaded: {
     status: 503,
-    detail: 'Too much is waiting to be stored. Retry after Retry-After.',
+    detail: 'Too much is waiting already. Retry after Retry-After.',
   },
 } as const satisfies Record<string, { status: number; detail: string }>;
 

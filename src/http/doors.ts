@@ -15,6 +15,7 @@ import { PAGE_ITEMS_MAX } from '../base/page.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
+import { inTurns, WAITING_OF_PROJECT_MAX } from '../base/session_turns.ts';
 import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
@@ -73,6 +74,12 @@ export const doorLimits = (config: Config): readonly Limit[] => [
     where: 'connection',
   },
   {
+    name: 'Requests of a project that wait for the database, per process',
+    value: WAITING_OF_PROJECT_MAX,
+    unit: 'items',
+    where: 'connection',
+  },
+  {
     name: 'Time for headers to arrive',
     value: TIMEOUTS.headersMs,
     unit: 'milliseconds',
@@ -88,15 +95,16 @@ export const doorLimits = (config: Config): readonly Limit[] => [
 
 /** Every path that an api answers. */
 export const mountDoors = (router: Router, deps: Deps): void => {
-  mountRoutes(router, deps, routes);
-  mountUnsubscribe(router, deps);
+  mountRoutes(router, inTurns(deps), routes);
+  mountUnsubscribe(router, inTurns(deps));
   mountDocs(router, doorLimits(deps.config));
   mountSdk(router);
 };
 
 /** What answers before the paths are looked at. */
 export const useDoors = (app: Koa, deps: Deps): void => {
-  app.use(leadToDocs).use(adminDoor(deps)).use(previewDoor(deps)).use(consoleDoor());
+  const asked = inTurns(deps);
+  app.use(leadToDocs).use(adminDoor(asked)).use(previewDoor(asked)).use(consoleDoor());
 };
 
 /** Counts this process among those that share the limits. */

@@ -16,6 +16,7 @@ import type { Claim } from '../base/idempotency.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { seal, unseal } from '../base/sealing.ts';
+import { outOfTurn } from '../base/session_turns.ts';
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 /** Visible ASCII: no blanks, no list of several. */
@@ -102,13 +103,14 @@ const noteOn =
   (deps: Deps, projectId: string, claim: Claim): Note =>
   async (what, write) => {
     try {
-      await inProject(deps, projectId, (scope) => write(scope, claim));
+      await inProject(outOfTurn(deps), projectId, (scope) => write(scope, claim));
     } catch (error) {
       deps.log.warn({ err: error }, `idempotency key: ${what} failed`);
     }
   };
 
-const wasRefused = (error: unknown): boolean =>
+/** Whether the request itself is why it was refused: another try would be, too. */
+export const wasRefused = (error: unknown): boolean =>
   error instanceof Refusal && refusals[error.reason].status < 500;
 
 /** Runs a claimed request and keeps its answer. A refused one is forgotten, one that failed may be tried again. */

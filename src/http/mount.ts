@@ -19,7 +19,7 @@ import {
   refuseRepeated,
 } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
-import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey } from './idempotency.ts';
+import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey, wasRefused } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
 import { takesIdempotencyKey } from './openapi_headers.ts';
 import { limitDevices, limitRequest } from './limit_requests.ts';
@@ -90,7 +90,7 @@ const answerForGone = async (
     return findKept(deps, { ...keyed, body }, keeping);
   };
   const kept = await find().catch((error: unknown) => {
-    if (error instanceof Refusal) return null;
+    if (wasRefused(error)) return null;
     throw error;
   });
   if (!kept) throw new Refusal('not_found');

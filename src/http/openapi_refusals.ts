@@ -12,6 +12,7 @@ const ALWAYS = [
   'headers_too_large',
   'internal_error',
   'unavailable',
+  'overloaded',
 ] as const satisfies RefusalName[];
 
 const OF_BODY = [

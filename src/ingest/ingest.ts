@@ -8,6 +8,7 @@ import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
 import { watchQueue } from '../base/memory_queues.ts';
 import { metricsOf, secondsSince } from '../base/metrics.ts';
+import { outOfTurn } from '../base/session_turns.ts';
 import { Flusher, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX } from './flusher.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
@@ -58,7 +59,7 @@ export {
 } from './schema.ts';
 export { Event } from './queries.ts';
 
-type StoreDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources'>;
+type StoreDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources' | 'turns'>;
 type IngestDeps = StoreDeps & Pick<Deps, 'config'>;
 
 /** One flusher per process, so that all its requests share commits. */
@@ -66,9 +67,11 @@ const makeFlusher = (deps: StoreDeps): Flusher<EventRow, Stored> => {
   // One for good: a flush that outlives its request may end when all was closed, and then wakes nobody.
   const waker = deps.resources.of(makeWaker, deps);
   const { events, flushEvents, flushSeconds } = metricsOf(deps);
+  // A look after what became of a flush must be taken.
+  const own = outOfTurn(deps);
   const flusher = new Flusher(async (projectId, rows: EventRow[]) => {
     const startedAt = performance.now();
-    const stored = await store(deps, projectId, rows);
+    const stored = await store(own, projectId, rows);
     flushSeconds.observe(secondsSince(startedAt));
     flushEvents.observe(rows.length);
     const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;

@@ -2,6 +2,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
+import { outOfTurn } from '../base/session_turns.ts';
 import { countCheck, networkOf } from './checks.ts';
 import { isExplained, toFailure } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
@@ -133,7 +134,7 @@ export const testProvider = async (
     messageId: outcome.kind === 'accepted' ? outcome.providerMessageId : null,
     tookMs: Math.round(performance.now() - startedAt),
   };
-  await inProject(deps, projectId, async (scope) => {
+  await inProject(outOfTurn(deps), projectId, async (scope) => {
     await noteTest(scope, row, note);
     if (note.failure !== null && isHopeless(outcome))
       await parkProvider(scope, row.provider_id, note.failure);

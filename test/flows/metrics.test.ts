@@ -1,6 +1,7 @@
 // `/metrics`: what a process measures of itself, told to whoever may ask, and nothing of anybody.
 import { describe, expect, test } from 'vitest';
 import { HINTS_WAITING_MAX } from '../../src/base/hints.ts';
+import { WAITING_MAX, WAITING_OF_PROJECT_MAX } from '../../src/base/session_turns.ts';
 import { TRACKED_PER_LANE_MAX } from '../../src/delivery/turn.ts';
 import { TURNS_MAX } from '../../src/delivery/turns.ts';
 import { QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
@@ -25,6 +26,8 @@ const QUEUES = {
   events: QUEUED_EVENTS_MAX,
   event_bytes: QUEUED_BYTES_MAX,
   hints: HINTS_WAITING_MAX,
+  sessions: WAITING_MAX,
+  sessions_of_a_project: WAITING_OF_PROJECT_MAX,
   mails_to_render: 100,
   hand_offs: TURNS_MAX * LINKS_PER_PROVIDER_MAX,
   sends: TURNS_MAX * 200,

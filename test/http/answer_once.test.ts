@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { Refusal } from '../../src/base/refusal.ts';
 import { route } from '../../src/base/route.ts';
 import type { Inbound } from '../../src/base/route.ts';
+import { SessionTurns } from '../../src/base/session_turns.ts';
 import { answerErrors } from '../../src/http/errors.ts';
 import { identify } from '../../src/http/identify.ts';
 import { mountRoutes } from '../../src/http/mount.ts';
@@ -16,6 +17,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { holdSessions } from '../support/held_sessions.ts';
 
 const database = testDatabase();
 
@@ -41,15 +43,18 @@ const trial = route({
 });
 const server = createServer();
 let key = '';
+let projectId = '';
+/** Whoever has to wait is refused at once, as good as. */
+const turns = new SessionTurns(1);
 
 beforeAll(async () => {
   const router = new Router();
-  mountRoutes(router, database.deps, [trial]);
+  mountRoutes(router, { ...database.deps, turns }, [trial]);
   const app = new Koa().use(identify).use(answerErrors(database.deps.log)).use(router.routes());
   const handle = app.callback();
   server.on('request', (request, response) => void handle(request, response));
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  ({ server_key: key } = await createProject(database.deps, 'test'));
+  ({ server_key: key, project_id: projectId } = await createProject(database.deps, 'test'));
 });
 afterAll(() => void server.close());
 beforeEach(() => {
@@ -185,4 +190,30 @@ test('an answer that cannot be kept is given all the same: what was done is done
   const answer = await post(once);
   await database.owner.query('grant update on http.idempotency_keys to trunkline_runtime');
   expect(answer).toMatchObject({ status: 201, body: { made: true } });
+});
+
+/** While this goes on, no request of the project has a session. */
+const withoutSessions = async <T>(work: () => Promise<T>): Promise<T> => {
+  const giveBack = holdSessions(turns, projectId);
+  try {
+    return await work();
+  } finally {
+    await giveBack();
+  }
+};
+
+test('what was done is noted, however much waits for the database by then', async () => {
+  const repeated = randomUUID();
+  const first = await withoutSessions(() => post(repeated));
+  expect(first.status).toBe(201);
+  const again = await post(repeated);
+  expect([again.body, again.isReplayed]).toEqual([first.body, true]);
+  expect(runs).toHaveLength(1);
+});
+
+test('503 overloaded: whether a request came before is not known, and not taken for no', async () => {
+  const repeated = randomUUID();
+  await post(repeated);
+  isThere = false;
+  expectRefusal(await withoutSessions(() => post(repeated)), 'overloaded');
 });

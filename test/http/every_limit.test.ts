@@ -360,6 +360,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
 // Shown by tests of their own; changes of an address and what an undo preview tells is how much is answered.
 const ELSEWHERE = [
   'Connections at a time, per process',
+  'Requests of a project that wait for the database, per process',
   'Time for headers to arrive',
   'Time for a request to arrive',
   'Open exports of a project, per process',
@@ -373,7 +374,6 @@ const ELSEWHERE = [
 ];
 
 const BOUND = /^[A-Z][A-Z_]*_MAX$/;
-
 const limits = [
   ...sections.flatMap((section) => section.limits ?? []),
   ...doorLimits({ ...RATES, retentionMonths: 24 } as unknown as Parameters<typeof doorLimits>[0]),

@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { HEADER_BYTES_MAX } from '../../src/http/bounds.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { sessionTurnsOf } from '../../src/base/session_turns.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';
 import { QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
+import { holdSessions } from '../support/held_sessions.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import type { Provoke, Surroundings, Ways } from './provoke_base.ts';
@@ -60,10 +62,18 @@ const fillQueue: Begin = async ({ database: { owner }, api }) => {
   };
 };
 
+/** Lets as much wait as may, for events to be stored and for sessions. */
+const overload: Begin = async (around) => {
+  const { database, api } = around;
+  const giveBack = holdSessions(sessionTurnsOf(database.deps), api.project.project_id);
+  const ends = [await fillQueue(around), giveBack];
+  return () => Promise.all(ends.map((end) => end()));
+};
+
 /** What is amiss where these are answered. It takes as long for all endpoints as for one: they are asked together. */
 export const amiss: Partial<Record<RefusalName, Begin>> = {
   internal_error: takeRooms,
-  overloaded: fillQueue,
+  overloaded: overload,
   // Nothing is, but it has to be waited for.
   request_timeout: () => Promise.resolve(() => Promise.resolve()),
 };

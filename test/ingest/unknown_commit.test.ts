@@ -3,12 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDb } from '../../src/base/db.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
+import { sessionTurnsOf, TURNS_OF_PROJECT_MAX } from '../../src/base/session_turns.ts';
 import { openApi } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { connectAs } from '../base/connections.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { holdSessions } from '../support/held_sessions.ts';
 import { tcpProxy } from '../support/tcp_proxy.ts';
 import type { Fate } from '../support/tcp_proxy.ts';
 import { until } from '../support/until.ts';
@@ -82,6 +84,16 @@ test('202: the answer to a commit is lost, and the events are found', async () =
   expect([status, proxy.lost()]).toEqual([202, lost + 1]);
   expect(body).toMatchObject({ accepted: 2, duplicates: 0 });
   expect(await storedIds('answer_lost')).toEqual(body.event_ids.toSorted());
+});
+
+test('202: they are found, however much of the project waits for the database', async () => {
+  const turns = sessionTurnsOf({ resources });
+  const giveBack = holdSessions(turns, near.project.project_id);
+  firstFlush('cut_answer');
+  expect((await send([made('lost_in_a_crowd')])).status).toBe(202);
+  expect(turns.heldCount).toBe(TURNS_OF_PROJECT_MAX);
+  await giveBack();
+  expect(await storedIds('lost_in_a_crowd')).toHaveLength(1);
 });
 
 test('202: duplicates among the events whose answer was lost are still told from the new ones', async () => {
