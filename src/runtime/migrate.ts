@@ -17,7 +17,8 @@ import { toScramVerifier } from './scram.ts';
 const DB_FOLDER = join(import.meta.dirname, '..', '..', 'db');
 const LOCK = 'trunkline/migrate';
 const LOCK_PAUSE_MS = 100;
-const LOCK_TIMEOUT = '10s';
+/** How long a step waits for a lock: whoever asks for the same table waits behind it. */
+export const LOCK_TIMEOUT_MS = 10_000;
 
 type Say = (step: string) => void;
 
@@ -51,7 +52,17 @@ const runFolder = async (url: string, folder: 'bootstrap' | 'online'): Promise<v
   });
 };
 
-/** What is built while the service works, on a database that has the schema. */
+/** The same database, for connections whose statements wait no longer than that for a lock. */
+const impatiently = (databaseUrl: string): string => {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('lock_timeout', String(LOCK_TIMEOUT_MS));
+  return url.href;
+};
+
+/**
+ * What is built while the service works, on a database that has the schema. It waits for old transactions, however
+ * long they take, and nobody waits behind it who reads or writes: so it has no time-out.
+ */
 export const runOnline = (url: string): Promise<void> => runFolder(url, 'online');
 
 /** No statement of either role takes longer, whoever forgot to say so. */
@@ -78,7 +89,7 @@ const onThisDatabase = (statement: string): string =>
 /** What the schema's migrations build on: the roles and the queue. */
 const prepareWith = async (client: pg.Client, { config, keys }: Parts, say: Say): Promise<void> => {
   say('bootstrap: roles');
-  await runFolder(config.databaseUrl, 'bootstrap');
+  await runFolder(impatiently(config.databaseUrl), 'bootstrap');
   await checkMasterKey(client, keys);
   await prepareRoles(client, keys);
   await client.query(onThisDatabase(`grant connect on database %I to ${ROLES.join(', ')}`));
@@ -86,7 +97,7 @@ const prepareWith = async (client: pg.Client, { config, keys }: Parts, say: Say)
   // The queue makes its own schema, and may make nothing else afterwards.
   await client.query(onThisDatabase('grant create on database %I to trunkline_queue'));
   await migrateQueue({
-    connectionString: queueUrl({ config, keys }),
+    connectionString: impatiently(queueUrl({ config, keys })),
     logger: new WorkerLogger(() => () => {}),
   });
   await client.query(onThisDatabase('revoke create on database %I from trunkline_queue'));
@@ -97,7 +108,7 @@ const runSteps = async (client: pg.Client, parts: PartsWithMonths, say: Say): Pr
   await prepareWith(client, parts, say);
   say('schema');
   await migrateSchema({
-    connectionString: config.databaseUrl,
+    connectionString: impatiently(config.databaseUrl),
     migrationsFolder: DB_FOLDER,
     logger: new MigrateLogger(() => () => {}),
   });
@@ -162,6 +173,18 @@ const takeLock = async (client: pg.Client): Promise<void> => {
   }
 };
 
+const LOCK_NOT_AVAILABLE = '55P03';
+const isLockTimeout = (error: unknown): error is Error =>
+  error instanceof Error && (error as { code?: unknown }).code === LOCK_NOT_AVAILABLE;
+
+const tookTooLong = (cause: Error): Error =>
+  new Error(
+    `Somebody held what a migration has to change for longer than ${LOCK_TIMEOUT_MS / 1_000} seconds. It was taken ` +
+      'back whole, so that nobody waits behind it; the service goes on as before. Run it again: who holds a ' +
+      'table for long is in pg_stat_activity, by xact_start.',
+    { cause },
+  );
+
 const withLock = async (
   parts: Parts,
   work: (client: pg.Client) => Promise<void>,
@@ -169,8 +192,10 @@ const withLock = async (
   const client = await connectAsOwner(parts.config.databaseUrl);
   try {
     await takeLock(client);
-    await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
+    await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await work(client);
+  } catch (error) {
+    throw isLockTimeout(error) ? tookTooLong(error) : error;
   } finally {
     await client.end();
   }
