@@ -18,6 +18,8 @@ export type Asked = {
   projectId?: string;
   /** Of a change that is made anew at each try, as it has no Idempotency-Key: each is in the audit log by itself. */
   isEach?: boolean;
+  /** Of such a change that is none once it is made: a try that nobody heard the answer of may have made it. */
+  isOnce?: boolean;
   /** What is asked again besides what says nothing of what was done. */
   isAgain?: (told: Pick<Told, 'status' | 'body'>) => boolean;
   /** What somebody may be told besides that it was done: nothing is the matter. */
@@ -69,7 +71,8 @@ export class Client {
         if (told.status >= 400) this.#journal.refusals.push(JSON.stringify(told.body));
         const mayBe = [...DONE, ...(asked.mayBe ?? [])];
         if (mayBe.includes(told.status)) {
-          if (changed && DONE.includes(told.status)) changed.isDone = true;
+          const isMade = DONE.includes(told.status) && !(asked.isOnce && tries > 1);
+          if (changed && isMade) changed.isDone = true;
           return { ...told, askedAt, tries };
         }
         const isAgain =

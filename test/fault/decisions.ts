@@ -133,7 +133,7 @@ export class Decisions {
     this.#within.journal.made.push(made);
     if (random.isLucky(0.5)) {
       made.stands = null;
-      const revoked = await this.#call('keys.revoke', { projectId, keyId: id });
+      const revoked = await this.#call('keys.revoke', { projectId, keyId: id }, true);
       if (revoked?.status === 200) made.stands = 'revoked';
     }
   }
@@ -189,7 +189,7 @@ export class Decisions {
   }
 
   /** A call of the Console: tried again, it is another call. */
-  #call(procedure: string, body: object): Promise<Told | null> {
+  #call(procedure: string, body: object, isOnce = false): Promise<Told | null> {
     const { client, owner, project } = this.#within;
     return client.ask({
       kind: procedure,
@@ -198,6 +198,7 @@ export class Decisions {
       body,
       projectId: project.project_id,
       isEach: true,
+      isOnce,
     });
   }
 

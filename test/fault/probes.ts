@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 import type { Site } from './site.ts';
 
 const LOOK_MS = 200;
-/** However many faults come in its way. */
+/** After the last fault that came in its way: where they never cease, what is late is not lost. */
 export const GIVE_UP_MS = 120_000;
 
 /** Sign-ups that show when work goes on after a fault: from the request to the end of the send. */
@@ -33,10 +33,9 @@ export class Probes {
    */
   start(onDone: (ms: number | null) => void): void {
     this.#count += 1;
-    const startedAt = performance.now();
-    this.#faultAt = startedAt;
+    this.#faultAt = performance.now();
     this.#running.push(
-      this.#probe(`probe-${this.#count}`, startedAt).then((endedAt) =>
+      this.#probe(`probe-${this.#count}`).then((endedAt) =>
         onDone(endedAt === null ? null : endedAt - Math.min(this.#faultAt, endedAt)),
       ),
     );
@@ -46,7 +45,7 @@ export class Probes {
     await Promise.all(this.#running);
   }
 
-  async #probe(person: string, startedAt: number): Promise<number | null> {
+  async #probe(person: string): Promise<number | null> {
     const { project_id: projectId, server_key: token } = this.#site.projects.calm;
     const op = crypto.randomUUID();
     const email = `${person}@people.test`;
@@ -66,11 +65,11 @@ export class Probes {
     const body = { event: SIGN_UP, external_id: person, properties, occurred_at, message_id: op };
     const told = await this.#client.ask({ kind: 'probe', path: '/v1/events', token, body });
     if (told?.status === 202) event.fate = 'stored';
-    return (await this.#untilSent(email, startedAt)) ? performance.now() : null;
+    return (await this.#untilSent(email)) ? performance.now() : null;
   }
 
   /** Whether it was handed over before this is given up. */
-  async #untilSent(email: string, startedAt: number): Promise<boolean> {
+  async #untilSent(email: string): Promise<boolean> {
     const isSent = (): Promise<boolean> =>
       withClient(this.#site.url, async (client) => {
         const { rowCount } = await client.query(
@@ -80,7 +79,7 @@ export class Probes {
         return rowCount !== 0;
       });
     while (!(await isSent().catch(() => false))) {
-      if (performance.now() - startedAt > GIVE_UP_MS) return false;
+      if (performance.now() - this.#faultAt > GIVE_UP_MS) return false;
       await wait(LOOK_MS);
     }
     return true;
