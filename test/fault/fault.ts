@@ -67,6 +67,8 @@ const holds = report(ran, faults.filter(isWanted));
 const lacking = runnable.filter(({ id }) => (ran.injected.get(id)?.times ?? 0) === 0);
 const said = `${runnable.length - lacking.length} of ${runnable.length} faults came about`;
 console.log(`\n${holds ? 'everything held' : 'BROKEN'}; ${said}   seed=${options.seed}`);
+const only = options.isNamed ? ` only=${options.only.join()}` : '';
+console.log(`the same again: make fault for=${options.for / 1_000}s seed=${options.seed}${only}`);
 // Who names a fault wants to know how it goes.
 const isLacking = options.isNamed && lacking.length > 0;
 if (isLacking) console.log(`not come about: ${lacking.map(({ id }) => id).join()}`);

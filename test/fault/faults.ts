@@ -143,6 +143,11 @@ const injected: readonly Fault[] = [
     name: 'lock held',
     how: "another session locks one project's addresses",
     inject: [lockRows],
+    shown: {
+      'flows/held_row.test.ts': [
+        'a neighbour of a project whose requests all wait for one row is answered, and they are refused',
+      ],
+    },
     holds: ['I8', 'I10'],
   },
   {

@@ -135,6 +135,8 @@ export const shiftClock =
   async (site, random) => {
     const slot = random.pick({ api: site.apis, worker: site.workers }[role]);
     const replace = async (env: Record<string, string> = {}) => {
+      // One that is just being started has its settings already.
+      while (slot.service === null) await wait(LOOK_MS);
       const before = slot.starts;
       await slot.end('SIGTERM', env);
       while (slot.starts === before) await wait(LOOK_MS);

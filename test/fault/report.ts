@@ -28,12 +28,18 @@ const sayFaults = ({ injected }: Ran, wanted: readonly Fault[]): void => {
       say(`${name} not here: ${sayElsewhere(fault)}`);
       continue;
     }
-    const { times, recoveredMs } = injected.get(fault.id) ?? { times: 0, recoveredMs: [] };
+    const told = injected.get(fault.id);
+    if (told === undefined) {
+      say(`${name} the time was over before its turn came   (${fault.how})`);
+      continue;
+    }
+    const { times, recoveredMs } = told;
     const worst =
       times === 0 || recoveredMs.length === 0
         ? ''
         : `, work went on within ${seconds(Math.max(...recoveredMs.map((ms) => ms ?? GIVE_UP_MS)))}`;
-    say(`${name} ${times} ×${worst}   (${fault.how}; ${fault.holds.join(' ')})`);
+    const count = times === 0 ? 'did not come about' : `${times} ×`;
+    say(`${name} ${count}${worst}   (${fault.how}; ${fault.holds.join(' ')})`);
   }
 };
 

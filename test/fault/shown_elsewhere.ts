@@ -184,6 +184,13 @@ export const shownElsewhere: readonly Elsewhere[] = [
       'providers/records.test.ts': [
         '200: what is queued for it ends in view, leased or not; what another has stays',
       ],
+      'automations/halted_mail.test.ts': [
+        'POST pause 200: it waits, and says so, until the automation is resumed',
+        'POST archive 200: it is cancelled, and not rendered',
+      ],
+      'delivery/halt_hand_offs.test.ts': [
+        'one that is paused after the claim is not begun, whatever else keeps it',
+      ],
       'automations/life_of_runs.test.ts': [
         'goes nowhere while its automation is paused, and on to its end once that is resumed',
       ],
