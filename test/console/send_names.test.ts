@@ -72,6 +72,7 @@ describe('a send in a browser', () => {
     await choice.click();
     await page.getByRole('option', { name: EXAMPLE_AUTOMATION }).click();
     await page.getByRole('link', { name: 'bob@example.com' }).waitFor({ state: 'detached' });
+    await all().first().waitFor();
     expect(await all().allTextContents()).toEqual(['ann@example.com']);
     expect(complaints).toEqual([]);
   }, 60_000);

@@ -1,10 +1,12 @@
 // After everything that a provider is used for, its secret is nowhere to be read.
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { hint } from '../../src/base/hints.ts';
 import { newId } from '../../src/base/ids.ts';
 import { Keys } from '../../src/base/keys.ts';
 import { readMasterKey } from '../../src/config.ts';
+import { openApi } from '../../src/http/api.ts';
+import type { Listening } from '../../src/http/api.ts';
 import { findProvider } from '../../src/providers/queries.ts';
 import { openSettings } from '../../src/providers/records.ts';
 import { nextMasterKey, rewrapAll } from '../../src/runtime/rewrap.ts';
@@ -136,13 +138,22 @@ const useWebhooks = async (): Promise<unknown[]> => {
   return answers.map(({ body }) => body as unknown);
 };
 
+const started: Listening[] = [];
+afterAll(async () => {
+  for (const listening of started) await listening.close();
+});
+
 /** The master key is changed, and everything used once more under both keys. */
 const rotate = async (): Promise<string> => {
   const next = nextMasterKey(TEST_MASTER_KEY);
   const outers = [next, TEST_MASTER_KEY].map((text) => readMasterKey(text).outer);
   const keys = new Keys(readMasterKey(TEST_MASTER_KEY).root, outers);
   expect(await rewrapAll({ ...database.deps, keys })).toBeGreaterThan(0);
+  // As every process does then, the api starts anew.
   Object.assign(database.deps, { keys });
+  const listening = await openApi(database.deps, { isDraining: false }, true);
+  api.url = `http://127.0.0.1:${listening.port}`;
+  started.push(listening);
   return next;
 };
 
