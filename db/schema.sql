@@ -1986,12 +1986,15 @@ create function profiles.change_traits(
   traits jsonb,
   set_at timestamptz,
   authority text,
-  at timestamptz
+  at timestamptz,
+  traits_max integer default 256,
+  bytes_max integer default 32768
 )
 returns table (
   changed_id uuid,
   old_email text,
-  new_email text
+  new_email text,
+  is_full boolean
 )
 language plpgsql volatile
 set search_path = '';
@@ -2009,6 +2012,17 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.fold_profile to public;
+
+create function profiles.forget_traits(
+  project_id uuid,
+  identity_id uuid,
+  told jsonb,
+  traits_max integer,
+  bytes_max integer
+)
+returns void
+language sql volatile;
+grant execute on function profiles.forget_traits to public;
 
 create function profiles.hold_alone(
   project_id uuid,
@@ -2071,6 +2085,18 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.note_changes to public;
 
+create function profiles.overfills_traits(
+  project_id uuid,
+  identity_id uuid,
+  traits jsonb,
+  set_at timestamptz,
+  traits_max integer,
+  bytes_max integer
+)
+returns boolean
+language sql stable;
+grant execute on function profiles.overfills_traits to public;
+
 create function profiles.read_person(
   project_id uuid,
   identity_id uuid,
@@ -2120,6 +2146,14 @@ returns setof uuid
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.take_changes to public;
+
+create function profiles.trait_bytes(
+  key text,
+  value jsonb
+)
+returns integer
+language sql immutable;
+grant execute on function profiles.trait_bytes to public;
 
 -- projects ----------------------------------------------------------------------------------------
 

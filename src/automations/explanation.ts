@@ -44,6 +44,10 @@ export const DECISIONS = {
   },
   entered: { stops: false, says: 'A run began.' },
   profile_updated: { stops: false, says: 'The profile was told something.' },
+  too_many_traits: {
+    stops: false,
+    says: 'The profile was not told all of it: servers have told it as many traits as it may have.',
+  },
   nothing_to_update: { stops: false, says: 'There was nothing to tell the profile.' },
   delayed: { stops: false, says: 'The run waits, or waited, until then.' },
   delay_over: { stops: false, says: 'The delay was over.' },

@@ -159,10 +159,12 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
     changeTraits: async ({ traits, setAt, authority }) => {
       const { identity_id: identityId, is_test } = run;
       // A test tells nobody's profile anything.
-      if (is_test) return;
-      await profiles.changeTraits(scope, { identityId, traits, setAt, authority });
+      if (is_test) return true;
+      if (!(await profiles.changeTraits(scope, { identityId, traits, setAt, authority })))
+        return false;
       together.forget(profileId);
       if (authority === 'server' && Object.hasOwn(traits, 'email')) together.confirm(profileId);
+      return true;
     },
   };
   return { reader, effects };

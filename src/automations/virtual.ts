@@ -141,7 +141,7 @@ const openEffects = ({ run, sent, called }: Virtual, { family, clock, sentTo }: 
   changeTraits: ({ traits, setAt: set_at, authority }) => {
     const told = { identityId: run.identity_id, traits, set_at, authority, toldAt: clock.now };
     family.people.imagine(told);
-    return Promise.resolve();
+    return Promise.resolve(true);
   },
 });
 

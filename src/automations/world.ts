@@ -88,7 +88,8 @@ export type Message = {
 /** What steps may do. */
 export type Effects = {
   send: (message: Message) => Promise<Sent>;
-  changeTraits: (change: Change) => Promise<void>;
+  /** False when the person has as many traits as one may, and was told nothing. */
+  changeTraits: (change: Change) => Promise<boolean>;
   /** Has an endpoint told, or told again; answers under which id. */
   call: (asked: { stepId: string; step: StepOf<'webhook'> }) => Promise<{ callId: string }>;
   /** Tells the person's timeline why a mail was not even planned. */

@@ -100,6 +100,12 @@ export const refusals = {
     status: 409,
     detail: 'This project has as many segments as it may. Delete one first.',
   },
+  too_many_traits: {
+    status: 409,
+    detail:
+      'With these, servers would have told this person more than 256 traits, or more than 32 KiB of JSON. Take \
+others away first, by setting them to null.',
+  },
   template_changed: {
     status: 409,
     detail:

@@ -39,7 +39,8 @@ const gather = (onLinked: OnLinked | undefined) => {
 /**
  * Says who somebody is and what is known of them: the anonymous id becomes theirs, unless it belongs
  * to somebody else (which is logged, not answered), and the traits are theirs. Who is being erased is
- * linked to nobody and told nothing. A repeated message id says nothing more; without one, a request that
+ * linked to nobody and told nothing. Refused as a whole when servers have told them as much as one may hold; what
+ * pages told gives way instead, the oldest first. A repeated message id says nothing more; without one, a request that
  * may come again has its own.
  */
 export const identify = async (
@@ -72,12 +73,13 @@ export const identify = async (
     }
     const person = people.find(({ kind }) => kind === 'external');
     if (!person || input.traits === undefined) return;
-    await changeTraits(scope, {
+    const isKept = await changeTraits(scope, {
       identityId: person.identity_id,
       traits: input.traits,
       setAt: occurredAt,
       authority: authorityOf(caller),
     });
+    if (!isKept) throw new Refusal('too_many_traits');
   });
   await giveHints(deps, hints);
 };

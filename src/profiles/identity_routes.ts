@@ -51,7 +51,7 @@ const linkingRoutes = (onLinked: OnLinked) => [
       'Everything that `anonymous_id` did becomes part of the person, unless it belongs to somebody else: such a ' +
       'link is refused and logged, and the answer is the same, since a publishable key learns nothing of anybody. ' +
       'It is the same also while one of them is being erased, who is linked to nobody and told nothing.',
-    refusals: ['occurred_at_out_of_range'],
+    refusals: ['occurred_at_out_of_range', 'too_many_traits'],
     body: IdentifyInput,
     devicesOf,
     status: 202,

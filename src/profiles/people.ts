@@ -98,10 +98,15 @@ export const changeAddresses = async <T>(
   return changed;
 };
 
-/** Keeps what an identity was told about itself and folds it into its profile, unless it is being erased. */
-export const changeTraits = async (scope: Scope, change: TraitChange): Promise<void> => {
-  const folded = await changeTraitsQuery(scope, change);
-  if (folded) await retag(scope, folded);
+/**
+ * Keeps what an identity was told about itself and folds it into its profile, unless it is being erased. False, and
+ * nothing is kept, when servers have told it as much as one may hold.
+ */
+export const changeTraits = async (scope: Scope, change: TraitChange): Promise<boolean> => {
+  const changed = await changeTraitsQuery(scope, change);
+  if (changed?.is_full === true) return false;
+  if (changed) await retag(scope, changed);
+  return true;
 };
 
 /** Makes a profile what its identities were told, after one of them came or went. */

@@ -3,6 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { jsonObject } from '../base/json_object.ts';
 import { SeenIdentifier } from '../identity/identity.ts';
+import { TRAIT_KEYS_MAX, TRAITS_BYTES_MAX } from './traits.ts';
 
 const Profile = z.strictObject({
   profile_id: z.uuid(),
@@ -83,21 +84,24 @@ const Folded = z.strictObject({
   new_email: z.string().nullable(),
 });
 export type Folded = z.output<typeof Folded>;
+const Changed = Folded.extend({ is_full: z.boolean() });
 
-/** Null when the identity is being erased. */
+/** Null when the identity is being erased; nothing was kept when it is full. */
 export const changeTraits = (
   { tx, projectId }: Scope,
   { identityId, traits, setAt, authority }: Traits,
 ) =>
-  tx.maybeOne(sql.type(Folded)`
-    select changed_id, old_email, new_email
+  tx.maybeOne(sql.type(Changed)`
+    select changed_id, old_email, new_email, is_full
     from profiles.change_traits(
       project_id => ${projectId},
       identity_id => ${identityId},
       traits => ${JSON.stringify(traits)}::jsonb,
       set_at => ${sql.timestamp(setAt)},
       authority => ${authority},
-      at => now()
+      at => now(),
+      traits_max => ${TRAIT_KEYS_MAX},
+      bytes_max => ${TRAITS_BYTES_MAX}
     )
   `);
 

@@ -85,6 +85,18 @@ export { personRoutes } from './person_routes.ts';
 export const profileLimits: readonly Limit[] = [
   ...personLimits,
   { name: 'Traits in a request', value: TRAIT_KEYS_MAX, unit: 'items', where: '`traits`' },
+  {
+    name: 'Traits of a person that servers told; and as many, apart, that pages told',
+    value: TRAIT_KEYS_MAX,
+    unit: 'items',
+    where: '`traits`',
+  },
+  {
+    name: 'Those traits as JSON, each of the two kinds',
+    value: TRAITS_BYTES_MAX,
+    unit: 'bytes',
+    where: '`traits`',
+  },
   { name: 'A name in traits', value: TRAIT_KEY_CHARS_MAX, unit: 'characters', where: '`traits`' },
   { name: 'Traits as JSON', value: TRAITS_BYTES_MAX, unit: 'bytes', where: '`traits`' },
   { name: 'Nesting of traits', value: TRAIT_DEPTH_MAX, unit: 'levels', where: '`traits`' },

@@ -128,7 +128,7 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
         },
         changeTraits: (change) => {
           done.changes.push(change);
-          return Promise.resolve();
+          return Promise.resolve(true);
         },
       },
     });

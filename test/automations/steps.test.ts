@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EventRow } from '../../src/ingest/events.ts';
+import { changeTraits } from '../../src/profiles/profiles.ts';
+import { TRAIT_KEYS_MAX } from '../../src/profiles/traits.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
 import { copy, journeysOf } from './journeys.ts';
@@ -102,6 +104,28 @@ describe('update_profile', () => {
       email: 'real@example.com',
       traits: { email: 'real@example.com', city: 'Ulm' },
     });
+  });
+
+  test('goes on, and says so, when servers have told somebody as much as one may hold', async () => {
+    const journeys = journeysOf(database);
+    const full = Object.fromEntries(Array.from({ length: TRAIT_KEYS_MAX }, (_, n) => [`t${n}`, n]));
+    await journeys.start(await journeys.flush(newEvent({ name: 'page_viewed' })));
+    const [{ identity_id: identityId }] = await journeys.select(
+      'identity_id',
+      'identity.identities',
+    );
+    const word = { identityId, traits: full, setAt: new Date(), authority: 'server' as const };
+    await journeys.within((scope) => changeTraits(scope, word));
+    await journeys.activate({
+      entry: 'a',
+      steps: { a: copy({ plan: 'plan' }, 'b'), b: copy({ t0: 'plan' }) },
+    });
+    await journeys.start(await journeys.flush(newEvent({ properties: '{"plan":"pro"}' })));
+    await journeys.advance();
+    expect((await journeys.decisions()).map(({ decision }) => decision)).toEqual([
+      'too_many_traits',
+      'profile_updated',
+    ]);
   });
 
   test('treats names of the language as data', async () => {

@@ -28,9 +28,10 @@ import { limitsOfHeaders } from './limits_of_headers.ts';
 import { limitsOfSegmentDoor } from './limits_of_segment_door.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
+import { limitsOfTraits } from './limits_of_traits.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
-import { addressOf, bytes, chars, keys, nested, padded, times } from './of_size.ts';
+import { bytes, chars, keys, padded, times } from './of_size.ts';
 
 const database = testDatabase();
 shownRelay(database);
@@ -77,7 +78,7 @@ const eventOfBytes = (count: number) => {
 const startAfresh = async (): Promise<void> => {
   api.project = await createProject(database.deps, 'fresh');
 };
-const identified = (traits: unknown) => post('/v1/identify', { external_id: 'ann', traits });
+const identified = (traits: unknown) => post('/v1/identify', { external_id: newId(), traits });
 const alias = (anonymous_id: string, external_id: string) =>
   post('/v1/identify/alias', { anonymous_id, external_id });
 
@@ -221,17 +222,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     moments(days * DAY_MS - MARGIN_MS, days * DAY_MS + 1_000, api.project.publishable_key),
   'How far ahead': (hours) =>
     moments(-hours * HOUR_MS + 1_000, -hours * HOUR_MS - MARGIN_MS, api.project.server_key),
-  'Traits in a request': bound([(count) => identified(keys(count))]),
-  'A name in traits': bound([
-    (count) => identified({ [chars(count)]: 1 }),
-    (count) => identified({ a: { [chars(count)]: 1 } }),
-  ]),
-  'Traits as JSON': bound([(count) => identified({ a: bytes(count - '{"a":""}'.length) })]),
-  'Nesting of traits': bound([(count) => identified(nested(count))]),
-  'E-mail address': bound([(count) => identified({ email: addressOf(count) })]),
-  'What stands before the @': bound([
-    (count) => identified({ email: `${chars(count)}@example.com` }),
-  ]),
+  ...limitsOfTraits({ post, bound }),
   'Reason of an erase': bound([
     async (count) => {
       await post('/v1/identify', { external_id: 'erin' });

@@ -23,6 +23,7 @@ import {
   waysOfProviders,
   waysOfSegments,
   waysOfSignatures,
+  waysOfTraits,
 } from './provoke_rooms.ts';
 import { ask, toWire } from './raw_http.ts';
 
@@ -237,6 +238,7 @@ export const waysToProvoke = (around: Surroundings): Ways => ({
   ...waysOfAutomations(around),
   ...waysOfProviders(around),
   ...waysOfSegments(around),
+  ...waysOfTraits(around),
   ...waysOfTemplates(around),
   ...waysOfSurroundings(around),
   ...waysOfSignatures(around),

@@ -1,7 +1,8 @@
-// How the refusals of providers and of signed webhooks are provoked.
+// How the refusals of some rooms are provoked.
 import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
+import { TRAIT_KEYS_MAX } from '../../src/profiles/traits.ts';
 import { SEGMENTS_MAX } from '../../src/segments/records.ts';
 import { suppress } from '../../src/suppression/suppression.ts';
 import { notificationOf, signMessage } from '../feedback/sns_service.ts';
@@ -9,8 +10,25 @@ import { signAs } from '../feedback/told.ts';
 import type { Call } from '../support/api.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { callAsShown, makeShownProject, SHOWN_ID } from './as_shown.ts';
+import { keys } from './of_size.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import type { Surroundings, Ways } from './provoke_base.ts';
+import { identifyInSegmentsWords, isOfSegment } from './provoke_segment_door.ts';
+
+/** That of traits: a server tells somebody more than one may hold. */
+export const waysOfTraits = ({ api }: Surroundings): Ways => ({
+  too_many_traits: async (one) => {
+    const tell = (traits: object) =>
+      isOfSegment(one)
+        ? identifyInSegmentsWords(api, 'full', traits)
+        : api.call(one.method, pathOf(one, api), {
+            key: api.project.server_key,
+            body: { external_id: 'full', traits },
+          });
+    await tell(keys(TRAIT_KEYS_MAX));
+    return tell({ one_more: 1 });
+  },
+});
 
 /** Those of e-mail providers: what they do not take, and what is not given to them. */
 export const waysOfProviders = (around: Surroundings): Ways => {

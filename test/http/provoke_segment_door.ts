@@ -17,3 +17,11 @@ export const aliasInSegmentsWords = (
   userId: string,
 ): Promise<Answer> =>
   call('POST', '/segment/v1/alias', { key: project.server_key, body: { previousId, userId } });
+
+/** Says what is known of somebody, at the word of a server. */
+export const identifyInSegmentsWords = (
+  { call, project }: TestApi,
+  userId: string,
+  traits: object,
+): Promise<Answer> =>
+  call('POST', '/segment/v1/identify', { key: project.server_key, body: { userId, traits } });

@@ -92,6 +92,25 @@ test('202: the most that traits may be', async () => {
   expect(await identify({ external_id: 'large', traits: large })).toMatchObject({ status: 202 });
 });
 
+test('409 too_many_traits: what servers told somebody is full, and a page may still speak', async () => {
+  const many = (from: number) =>
+    Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`t${from + n}`, n]));
+  const tell = (traits: object, key: Key = 'server') =>
+    identify({ external_id: 'full', anonymous_id: 'device-full', traits }, key);
+  await tell(many(0));
+  const refused = { anonymous_id: 'device-not', external_id: 'full', traits: many(200) };
+  expectRefusal(await identify(refused, 'server'), 'too_many_traits');
+  expect(await profileOf('anonymous_id=device-not')).toBeUndefined();
+  expect(await tell(many(200), 'publishable')).toMatchObject({ status: 202 });
+  const { traits } = await profileOf('external_id=full');
+  expect(Object.keys(traits)).toHaveLength(400);
+  const gone = Object.fromEntries(Object.keys(many(0)).map((key) => [key, null]));
+  expect(await tell(gone)).toMatchObject({ status: 202 });
+  expect(await identify({ external_id: 'full', traits: many(400) }, 'server')).toMatchObject({
+    status: 202,
+  });
+});
+
 test.each([
   [
     'one key too many',

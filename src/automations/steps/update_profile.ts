@@ -1,7 +1,7 @@
 import { readEmail } from '../../base/email_address.ts';
 import { valueOf } from '../comparison.ts';
 import type { StepOf } from '../step_schema.ts';
-import type { EventView, Take, Traits } from '../world.ts';
+import type { Change, EventView, Take, Traits } from '../world.ts';
 
 /** What the event says, where it says it: no address that is none. */
 const toldBy = (event: EventView | null, step: StepOf<'update_profile'>): Traits => {
@@ -16,23 +16,32 @@ const toldBy = (event: EventView | null, step: StepOf<'update_profile'>): Traits
 
 const isEmpty = (traits: Traits): boolean => Object.keys(traits).length === 0;
 
+/** What a step tells: what the event says first, then what it says itself. */
+const wordsOf = async (
+  { now, reader }: Parameters<Take<'update_profile'>>[0],
+  step: StepOf<'update_profile'>,
+): Promise<readonly Change[]> => {
+  const event = isEmpty(step.traits_from_event) ? null : await reader.triggerEvent();
+  const told = toldBy(event, step);
+  const authority = event?.source === 'browser' ? 'publishable' : 'server';
+  return [
+    ...(event === null ? [] : [{ traits: told, setAt: event.occurred_at, authority } as const]),
+    { traits: step.traits, setAt: now, authority: 'server' } as const,
+  ].filter(({ traits }) => !isEmpty(traits));
+};
+
 /**
  * Tells the profile what the trigger event says, as of when that occurred and with no more authority than who
- * sent it; and what the step itself says, as of now, as a server would.
+ * sent it; and what the step itself says, as of now, as a server would. Who has as many traits as one may goes
+ * on all the same.
  */
-export const updateProfile: Take<'update_profile'> = async ({ now, reader, effects }, step) => {
-  const isTold = !isEmpty(step.traits_from_event);
-  const event = isTold ? await reader.triggerEvent() : null;
-  const told = toldBy(event, step);
-  if (event !== null && !isEmpty(told)) {
-    const authority = event.source === 'browser' ? 'publishable' : 'server';
-    await effects.changeTraits({ traits: told, setAt: event.occurred_at, authority });
-  }
-  if (!isEmpty(step.traits))
-    await effects.changeTraits({ traits: step.traits, setAt: now, authority: 'server' });
-  const names = [...Object.keys(told), ...Object.keys(step.traits)];
+export const updateProfile: Take<'update_profile'> = async (walk, step) => {
+  const words = await wordsOf(walk, step);
   const { next } = step;
-  return names.length === 0
-    ? { kind: 'goes_on', next, decision: 'nothing_to_update' }
-    : { kind: 'goes_on', next, decision: 'profile_updated', detail: { traits: names.join(',') } };
+  if (words.length === 0) return { kind: 'goes_on', next, decision: 'nothing_to_update' };
+  let isKept = true;
+  for (const word of words) isKept = (await walk.effects.changeTraits(word)) && isKept;
+  const names = words.flatMap(({ traits }) => Object.keys(traits)).join(',');
+  const decision = isKept ? 'profile_updated' : 'too_many_traits';
+  return { kind: 'goes_on', next, decision, detail: { traits: names } };
 };
