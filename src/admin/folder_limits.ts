@@ -42,4 +42,10 @@ export const folderLimits: readonly Limit[] = [
     unit: 'items',
     where: 'admin API, each process',
   },
+  {
+    name: 'Folders of everybody at a time',
+    value: FOLDERS_MAX,
+    unit: 'items',
+    where: 'admin API, each process',
+  },
 ];

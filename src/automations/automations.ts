@@ -38,6 +38,7 @@ export { holdAutomations, listTemplateUsers } from './template_queries.ts';
 export { Definition };
 export { findAutomationByName, listAutomations, listAutomationsNamed };
 export { findEndpoint, listEndpoints } from './endpoint_queries.ts';
+export type { EndpointRow } from './endpoint_queries.ts';
 export { SECRET_OVERLAP_HOURS } from './endpoints.ts';
 
 /** Has the calls of an endpoint made by this process, beside whoever asks. */

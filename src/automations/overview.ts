@@ -1,3 +1,4 @@
+import { countedOfEach } from '../base/counted_of_each.ts';
 import type { Scope } from '../base/db.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as profiles from '../profiles/profiles.ts';
@@ -7,13 +8,8 @@ import type { Kept } from './queries.ts';
 import { toListed, toRun } from './shown.ts';
 import type { ShownRun } from './shown_queries.ts';
 
-/** What a list counts of each automation: of its newest runs and sends so many; and of all that it lists. */
-export const COUNTED_RUNS_MAX = 10_000;
-export const COUNTED_ROWS_MAX = 20_000;
-
-/** How many of each: a list costs no more for being longer. */
-export const countedOfEach = (automations: number): number =>
-  Math.min(COUNTED_RUNS_MAX, Math.floor(COUNTED_ROWS_MAX / Math.max(1, automations)));
+/** How far runs, and sends, are counted: the newest. */
+export const COUNTED_RUNS = { each: 10_000, together: 20_000 };
 
 const NOTHING = { runs: 0, inside: 0, converted: 0 };
 
@@ -21,7 +17,7 @@ const NOTHING = { runs: 0, inside: 0, converted: 0 };
 export const toCounted = async (
   scope: Scope,
   rows: readonly Kept[],
-  runsMax = countedOfEach(rows.length),
+  runsMax = countedOfEach(COUNTED_RUNS, rows.length),
 ) => {
   const ids = rows.map(({ automation_id }) => automation_id);
   const refOf = ({ automation_id, active_version, latest_version }: Kept) => ({

@@ -1,25 +1,21 @@
+import { countedOfEach } from '../base/counted_of_each.ts';
 import type { Scope } from '../base/db.ts';
 import { countChangesByDay, countMembersOf } from './count_queries.ts';
 import type { SegmentRow } from './record_queries.ts';
 import { toSegment } from './shown.ts';
 
-/** Members of a segment are counted so far, and of all that a list shows so far: it costs no more for being longer. */
-export const COUNTED_MEMBERS_MAX = 100_000;
-export const COUNTED_ROWS_MAX = 200_000;
+/** How far members are counted. */
+export const COUNTED_MEMBERS = { each: 100_000, together: 200_000 };
 /** A chart shows so many days, of so many of the last who came and went. */
 export const CHART_DAYS = 30;
 export const CHART_ENTRIES_MAX = 20_000;
 const DAY_MS = 86_400_000;
 
-/** How far the members of each of so many segments are counted. */
-export const countedOfEach = (segments: number): number =>
-  Math.min(COUNTED_MEMBERS_MAX, Math.floor(COUNTED_ROWS_MAX / Math.max(1, segments)));
-
 /** Segments with how many are in each: so many, or, where it is capped, more. */
 export const withMembers = async (
   scope: Scope,
   rows: readonly SegmentRow[],
-  membersMax = countedOfEach(rows.length),
+  membersMax = countedOfEach(COUNTED_MEMBERS, rows.length),
 ) => {
   const ids = rows.map(({ segment_id }) => segment_id);
   const counted = new Map(

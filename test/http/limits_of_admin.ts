@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
+import { FOLDERS_PER_PERSON_MAX } from '../../src/admin/folder_limits.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import type { TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { holdFolders } from '../support/held_folders.ts';
+import type { HeldFolders } from '../support/held_folders.ts';
 import { makePerson } from '../support/people.ts';
 import { until } from '../support/until.ts';
 import { limitsOfStreams } from './limits_of_streams.ts';
@@ -53,6 +55,19 @@ const limitsOfFolders = ({ api, database }: Given): Trials => {
       held.letGo(1);
       await until('room for one', async () => (await ask(EMPTY)) === 200);
       held.letGo();
+    },
+    'Folders of everybody at a time': async (value) => {
+      const { ask } = await signIn();
+      const held: HeldFolders[] = [];
+      for (let rest = value; rest > 0; rest -= FOLDERS_PER_PERSON_MAX) {
+        const count = Math.min(rest, FOLDERS_PER_PERSON_MAX);
+        held.push(holdFolders(api.url, { cookie: (await signIn()).cookie, count }));
+      }
+      await until('no room', async () => (await ask(EMPTY)) === 503);
+      held[0]?.letGo(1);
+      await until('room for one', async () => (await ask(EMPTY)) === 200);
+      expect(held.flatMap(({ answers }) => answers)).toEqual([]);
+      for (const one of held) one.letGo();
     },
   };
 };

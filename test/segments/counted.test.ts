@@ -1,15 +1,10 @@
 // How many are in a segment, and who came and went by day: so far as it is counted, and whether there is more.
 import { beforeAll, expect, test } from 'vitest';
+import { countedOfEach } from '../../src/base/counted_of_each.ts';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import {
-  COUNTED_MEMBERS_MAX,
-  COUNTED_ROWS_MAX,
-  countedOfEach,
-  readDays,
-  withMembers,
-} from '../../src/segments/counted.ts';
+import { COUNTED_MEMBERS, readDays, withMembers } from '../../src/segments/counted.ts';
 import { findSegment } from '../../src/segments/record_queries.ts';
 import { SEGMENTS_MAX } from '../../src/segments/records.ts';
 import { testDatabase } from '../support/database.ts';
@@ -77,14 +72,14 @@ test.each([
 });
 
 test.each([
-  [0, COUNTED_MEMBERS_MAX],
-  [2, COUNTED_MEMBERS_MAX],
+  [0, COUNTED_MEMBERS.each],
+  [2, COUNTED_MEMBERS.each],
   [6, 33_333],
   [SEGMENTS_MAX, 2_000],
 ])(
   'of %i segments a list counts %i members each, and no more rows for more of them',
   (many, each) => {
-    expect(countedOfEach(many)).toBe(each);
-    expect(many * each).toBeLessThanOrEqual(COUNTED_ROWS_MAX);
+    expect(countedOfEach(COUNTED_MEMBERS, many)).toBe(each);
+    expect(many * each).toBeLessThanOrEqual(COUNTED_MEMBERS.together);
   },
 );

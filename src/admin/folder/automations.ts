@@ -21,26 +21,17 @@ import type { Mails } from './templates.ts';
 
 const PAGE_MAX = 200;
 
-type Page<T> = (page: { limit: number; beforeId: string | null }) => Promise<readonly T[]>;
-
-/** All there are, page after page, the oldest first. */
-const listAll = async <T>(list: Page<T>, idOf: (one: T) => string): Promise<T[]> => {
-  const found: T[] = [];
-  for (let beforeId: string | null = null; ;) {
-    const page = await list({ limit: PAGE_MAX, beforeId });
+/** Endpoints of webhook steps, which a folder names as people do: all there are, the oldest first. */
+const listEndpoints = async (scope: Scope) => {
+  const found: automations.EndpointRow[] = [];
+  await walkPages<automations.EndpointRow>(PAGE_MAX, async (last) => {
+    const beforeId = last?.endpoint_id ?? null;
+    const page = await automations.listEndpoints(scope, { limit: PAGE_MAX, beforeId });
     found.push(...page);
-    const last = page.at(-1);
-    if (!last || page.length < PAGE_MAX) return found.toReversed();
-    beforeId = idOf(last);
-  }
+    return page;
+  });
+  return found.toReversed();
 };
-
-/** Endpoints of webhook steps, which a folder names as people do. */
-const listEndpoints = (scope: Scope) =>
-  listAll(
-    (page) => automations.listEndpoints(scope, page),
-    ({ endpoint_id }) => endpoint_id,
-  );
 
 const byName = async (scope: Scope): Promise<Map<string, string[]>> => {
   const groups = Map.groupBy(await listEndpoints(scope), ({ name }) => name);
