@@ -137,6 +137,10 @@ format: $(INSTALLED) ## Format every file
 test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed where apt is
 	@exec node test/mta.ts
 
+.PHONY: test-pooler
+test-pooler: $(INSTALLED) ## The service behind a pooling proxy: PgBouncer, installed where apt is
+	@exec node test/pooler.ts
+
 .PHONY: test-image
 test-image: $(INSTALLED) ## The image of .deploy: built where Docker is, its steps taken without it
 	@exec node test/image.ts

@@ -36,6 +36,10 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
+const postgresUrl = z.url({
+  protocol: /^postgres(ql)?$/,
+  error: 'postgres://user:password@host:5432/database',
+});
 const apiUrl = z.url({ protocol: /^https?$/, error: 'an address such as https://api.example.com' });
 /** Where a service that nobody has said an address of is reached from its own machine. */
 const localUrl = (host: string, port: number): string => {
@@ -85,17 +89,16 @@ const CONNECTIONS_BOUND = 1_000_000;
 const METRICS_TOKEN_CHARS_MIN = 16;
 
 const Settings = z.object({
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'postgres://user:password@host:5432/database' })
-    .describe(
-      "the owner's connection, for migrations; the service derives its own two roles' connections from it",
-    ),
+  DATABASE_URL: postgresUrl.describe(
+    "the owner's connection, for migrations; the service derives its own two roles' connections from it",
+  ),
+  DATABASE_POOL_URL: postgresUrl
+    .optional()
+    .describe('the same database through a transaction-pooling proxy, for requests and jobs'),
   MASTER_KEY: z
     .string('required: 32 random bytes as 64 hexadecimal digits')
     .regex(MASTER_KEY_FORM, '32 bytes as 64 lower-case hexadecimal digits')
-    .describe(
-      'what every key and password of the installation is derived from; keep it outside the database',
-    ),
+    .describe('what all keys and passwords are derived from; keep it outside the database'),
   MASTER_KEY_PREVIOUS: z
     .string()
     .regex(MASTER_KEY_FORM, 'what MASTER_KEY was before')
@@ -154,14 +157,10 @@ const Settings = z.object({
     .describe("host name that mail connections introduce themselves with instead of the machine's"),
   SNS_URL: apiUrl
     .optional()
-    .describe(
-      'whom to ask for certificates and confirmations of SNS topics instead of Amazon; for tests',
-    ),
+    .describe('whom to ask about SNS topics and certificates instead of Amazon; for tests'),
   ANSWER_TIMEOUT_SECONDS: wholeNumber(1, ANSWER_TIMEOUT_SECONDS_MAX)
     .default(ANSWER_TIMEOUT_SECONDS_MAX)
-    .describe(
-      "seconds to wait for a provider's answer after a message; then its outcome is unknown",
-    ),
+    .describe("seconds to wait for a provider's answer to a message; then it is unknown"),
   WORKER_CONCURRENCY: wholeNumber(1, 100).default(10).describe('jobs at a time per worker'),
   RETENTION_MONTHS: wholeNumber(RETENTION_MONTHS_MIN, RETENTION_MONTHS_MAX)
     .default(24)
@@ -191,6 +190,7 @@ const Environment = Settings.refine(
   })
   .transform((env) => ({
     databaseUrl: env.DATABASE_URL,
+    databasePoolUrl: env.DATABASE_POOL_URL ?? null,
     masterKey: readMasterKey(env.MASTER_KEY).root,
     outerKeys: [env.MASTER_KEY, env.MASTER_KEY_PREVIOUS]
       .filter((text) => text !== undefined)

@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeSettings, readConfig } from './config.ts';
 import type { Config } from './config.ts';
-import { openDb } from './base/db.ts';
+import { openDb, openPooledDb } from './base/db.ts';
 import type { Deps } from './base/deps.ts';
 import { armFailpoint } from './base/failpoint.ts';
 import { Keys } from './base/keys.ts';
@@ -20,7 +20,10 @@ const STOP_TIMEOUT_MS = 100_000;
 
 const openDeps = async (config: Config): Promise<Deps> => {
   const keys = new Keys(config.masterKey, config.outerKeys);
-  const db = await openDb(runtimeUrl(config.databaseUrl, keys));
+  const { databaseUrl, databasePoolUrl } = config;
+  const db = databasePoolUrl
+    ? await openPooledDb(runtimeUrl(databasePoolUrl, keys))
+    : await openDb(runtimeUrl(databaseUrl, keys));
   return { config, keys, db, log: openLog(config.logLevel), resources: new Resources() };
 };
 

@@ -3,19 +3,18 @@ import {
   ConnectionError,
   createPool,
   createTypeParserPreset,
-  SchemaValidationError,
   sql,
   StatementTimeoutError,
   type DatabasePool,
   type DatabasePoolConnection,
   type DatabaseTransactionConnection,
   type Interceptor,
-  type QueryResultRow,
 } from 'slonik';
 import { noteChange, noteInstallationChange } from './audit.ts';
 import type { Audit } from './audit.ts';
+import { translateRefusals, validateRows } from './interceptors.ts';
 import { makePrepareOften } from './prepare_often.ts';
-import { isRefusalName, Refusal } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import type { Keys } from './keys.ts';
 import { inTurnOf } from './session_turns.ts';
 import type { SessionTurns } from './session_turns.ts';
@@ -40,31 +39,6 @@ export const POOL_CONNECTIONS_MAX = 10;
 const STATEMENT_TIMEOUT_MS = 15_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-
-const validateRows: Interceptor = {
-  name: 'validate-rows',
-  transformRow: (context, query, row) => {
-    const result = context.resultParser?.['~standard'].validate(row);
-    if (!result) return row;
-    if (result instanceof Promise) throw new TypeError('row schemas are synchronous');
-    if (result.issues) throw new SchemaValidationError(query, row, result.issues);
-    return result.value as QueryResultRow;
-  },
-};
-
-/** SQL refuses with SQLSTATE ZREFU and a name of the catalogue (src/base/refusal.ts). */
-const REFUSAL_SQLSTATE = 'ZREFU';
-
-const translateRefusals: Interceptor = {
-  name: 'translate-refusals',
-  queryExecutionError: (_context, _query, error) => {
-    const cause = (error.cause ?? error) as { code?: string; message: string };
-    if (cause.code === REFUSAL_SQLSTATE && isRefusalName(cause.message)) {
-      throw new Refusal(cause.message, { cause: error });
-    }
-    return null;
-  },
-};
 
 const toSafeInteger = (text: string): number => {
   const value = Number(text);
@@ -101,21 +75,47 @@ export const isDatabaseDown = (error: unknown): boolean => {
   return false;
 };
 
+type Kind = {
+  maxPoolSize: number;
+  interceptors: Interceptor[];
+  statementTimeout: number | 'DISABLE_TIMEOUT';
+  idleInTransactionSessionTimeout: number | 'DISABLE_TIMEOUT';
+};
+
+const open = (url: string, given: Kind): Promise<Db> =>
+  createPool(url, {
+    ...given,
+    idleTimeout: IDLE_TIMEOUT_MS,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    // The default sends DISCARD ALL after each query. No session state is ever set, so nothing needs discarding.
+    resetConnection: async () => {},
+    typeParsers,
+  });
+
 /** Opens the pool, or throws when the server cannot be reached. */
 export const openDb = (
   url: string,
   connectionsMax = POOL_CONNECTIONS_MAX,
   interceptors: Interceptor[] = [],
 ): Promise<Db> =>
-  createPool(url, {
+  open(url, {
     maxPoolSize: connectionsMax,
     statementTimeout: STATEMENT_TIMEOUT_MS,
-    idleTimeout: IDLE_TIMEOUT_MS,
-    connectionTimeout: CONNECT_TIMEOUT_MS,
+    idleInTransactionSessionTimeout: IDLE_TIMEOUT_MS,
     interceptors: [...interceptors, validateRows, translateRefusals, makePrepareOften()],
-    // The default sends DISCARD ALL after each query. No session state is ever set, so nothing needs discarding.
-    resetConnection: async () => {},
-    typeParsers,
+  });
+
+/**
+ * The same through a transaction-pooling proxy, which gives each transaction whatever session is free: no statement
+ * has a name that a session would have to remember, and no session is asked for time-outs of its own. Those of the
+ * role hold (src/runtime/migrate.ts).
+ */
+export const openPooledDb = (url: string): Promise<Db> =>
+  open(url, {
+    maxPoolSize: POOL_CONNECTIONS_MAX,
+    statementTimeout: 'DISABLE_TIMEOUT',
+    idleInTransactionSessionTimeout: 'DISABLE_TIMEOUT',
+    interceptors: [validateRows, translateRefusals],
   });
 
 const ASKS = [

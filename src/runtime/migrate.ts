@@ -65,8 +65,9 @@ const impatiently = (databaseUrl: string): string => {
  */
 export const runOnline = (url: string): Promise<void> => runFolder(url, 'online');
 
-/** No statement of either role takes longer, whoever forgot to say so. */
-export const ROLE_STATEMENT_TIMEOUT_SECONDS = 60;
+/** No statement of either role takes longer, and none waits longer within a transaction, whoever forgot to say so. */
+export const ROLE_TIMEOUT_SECONDS = 60;
+const ROLE_TIMEOUTS = ['statement_timeout', 'idle_in_transaction_session_timeout'];
 
 /** Lets the two roles log in with the passwords that follow from MASTER_KEY, and bounds what they ask. */
 const prepareRoles = async (client: pg.Client, keys: Keys): Promise<void> => {
@@ -74,9 +75,8 @@ const prepareRoles = async (client: pg.Client, keys: Keys): Promise<void> => {
     const password = pg.escapeLiteral(toScramVerifier(passwordOf(keys, role)));
     const name = pg.escapeIdentifier(role);
     await client.query(`alter role ${name} with login password ${password}`);
-    await client.query(
-      `alter role ${name} set statement_timeout = '${ROLE_STATEMENT_TIMEOUT_SECONDS}s'`,
-    );
+    for (const timeout of ROLE_TIMEOUTS)
+      await client.query(`alter role ${name} set ${timeout} = '${ROLE_TIMEOUT_SECONDS}s'`);
   }
 };
 

@@ -11,6 +11,7 @@ const read = (env: Record<string, string | undefined> = {}) =>
 test('two settings are enough; the rest has defaults', () => {
   expect(read()).toEqual({
     databaseUrl: GOOD.DATABASE_URL,
+    databasePoolUrl: null,
     masterKey: Buffer.from(GOOD.MASTER_KEY, 'hex'),
     outerKeys: [{ version: 1, key: Buffer.from(GOOD.MASTER_KEY, 'hex') }],
     role: 'all',
@@ -200,6 +201,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
   const names = lines.map((line) => line.trim().split(/ +/)[0]);
   expect(names).toEqual([
     'DATABASE_URL',
+    'DATABASE_POOL_URL',
     'MASTER_KEY',
     'MASTER_KEY_PREVIOUS',
     'ROLE',

@@ -99,6 +99,12 @@ const noSecondHandOff: Invariant = {
   },
 };
 
+const HANDED_OFF = `
+  select tried.*, send.status, send.status_reason, send.queued_at, provider.provider, provider.smtp_port
+  from delivery.attempts as tried join delivery.sends as send using (project_id, send_id)
+  left join providers.providers as provider using (project_id, provider_id)
+  where tried.send_id::text = $1`;
+
 /** What is recorded of a hand-off against what the provider answered: neither says yes where the other says no. */
 const judgeOutcome = (
   { send_id, message_id, outcome }: Attempt,
@@ -137,7 +143,12 @@ const oneMessageEach: Invariant = {
       return those[0]?.send_id === sendId ? [] : [`${name} does not carry ${sendId}`];
     });
     const taken = new Map(evidence.seen.map((one) => [one.message_id ?? 'none', one.taken]));
-    const wrong = attempts.flatMap((attempt) => judgeOutcome(attempt, taken));
+    const wrong: string[] = [];
+    for (const attempt of attempts)
+      for (const said of judgeOutcome(attempt, taken)) {
+        const rows = await findRows(evidence, HANDED_OFF, [attempt.send_id]);
+        wrong.push(`${said}: ${rows.join()}`);
+      }
     return [...strange, ...wrong, ...(await findRows(evidence, ACCEPTED_BY_NOBODY))];
   },
 };

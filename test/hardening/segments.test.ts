@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import pg from 'pg';
 import { queueUrl, runtimeUrl } from '../../src/base/roles.ts';
-import { ROLE_STATEMENT_TIMEOUT_SECONDS } from '../../src/runtime/migrate.ts';
+import { ROLE_TIMEOUT_SECONDS } from '../../src/runtime/migrate.ts';
 import { holds } from '../../src/segments/value_tests.ts';
 import { ValueTest } from '../../src/segments/schema.ts';
 import { dayOf, toDate } from '../../src/segments/moments.ts';
@@ -79,7 +79,7 @@ describe('statements', () => {
       await client.end();
       expect([new URL(reached).username, rows[0]?.statement_timeout]).toEqual([
         expect.any(String),
-        `${ROLE_STATEMENT_TIMEOUT_SECONDS / 60}min`,
+        `${ROLE_TIMEOUT_SECONDS / 60}min`,
       ]);
     }
   });

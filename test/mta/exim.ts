@@ -2,8 +2,6 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { SmtpSettings } from '../../src/providers/settings.ts';
@@ -12,6 +10,7 @@ import {
   makeCertificate,
   trustAuthority,
 } from '../../src/runtime/certificate.ts';
+import { freePort, listensOn } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
 /** Debian's; where only root looks for programs. */
@@ -26,25 +25,6 @@ const HOST = 'localhost';
 const USER = process.getuid?.() === 0 ? 'Debian-exim' : userInfo().username;
 /** What Exim writes to. */
 const OWN = ['spool', 'log', 'mailbox'];
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
-
-const answers = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 
 /** A folder with everything that Exim reads and writes. */
 const furnish = async (ports: Record<SmtpSettings['smtp_secure'], number>) => {
@@ -89,7 +69,7 @@ export class Exim {
     const args = ['-C', join(furnished.folder, 'exim.conf'), '-bdf'];
     const child = spawn(PROGRAM, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     const exim = new Exim(furnished, child, ports);
-    await until('Exim answers', () => answers(ports.none));
+    await until('Exim answers', () => listensOn(ports.none));
     return exim;
   }
 
