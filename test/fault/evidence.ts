@@ -32,6 +32,8 @@ export type Evidence = {
   samples: Samples;
   /** Whole messages that providers got. */
   seen: Seen[];
+  /** Those of all hand-offs until then are among them; what was only put off may begin while a run is judged. */
+  seenUntil: Date;
   /** What the API shows of people who were linked, when all is idle. */
   timelines: Timeline[];
   /** What an address is called in tables once nobody may read it. */

@@ -89,6 +89,7 @@ const gather = async (client: pg.Client): Promise<Evidence> => {
     journal,
     samples,
     seen,
+    seenUntil: new Date(),
     timelines: [],
     addressKey: keyOf,
     secrets,
@@ -148,6 +149,17 @@ test.each(invariants)('$id notices what breaks it: $text', async ({ id }) => {
 
 test.each(morePlants)('%s notices %s', async (id, _how, plant) => {
   expect(await findBroken(id, plant)).not.toEqual([]);
+});
+
+test('I6 asks of no provider whether it saw what was handed over after the last look', async () => {
+  const broken = await findBroken('I6', async (evidence) => {
+    const { rows } = await evidence.client.query<{ at: Date }>(
+      'select min(started_at) as at from delivery.attempts',
+    );
+    evidence.seen.length = 0;
+    evidence.seenUntil = new Date((rows[0]?.at.getTime() ?? 0) - 1);
+  });
+  expect(broken).toEqual([]);
 });
 
 test.each(leftovers)('%s, %s, is left to do', async (what, _how, plant) => {

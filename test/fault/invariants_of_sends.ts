@@ -144,7 +144,8 @@ const oneMessageEach: Invariant = {
     });
     const taken = new Map(evidence.seen.map((one) => [one.message_id ?? 'none', one.taken]));
     const wrong: string[] = [];
-    for (const attempt of attempts)
+    const until = evidence.seenUntil.getTime();
+    for (const attempt of attempts.filter(({ started_at }) => started_at <= until))
       for (const said of judgeOutcome(attempt, taken)) {
         const rows = await findRows(evidence, HANDED_OFF, [attempt.send_id]);
         wrong.push(`${said}: ${rows.join()}`);

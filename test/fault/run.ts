@@ -56,20 +56,23 @@ const PAUSE_MAX_MS = 5_000;
 export const RECOVERY_MAX_MS = 60_000;
 const LOOK_MS = 250;
 
-/** Waits until nothing is left to do; answers how long it took, or null when it did not come to that in time. */
-const settle = async ({ url }: Site): Promise<number | null> => {
-  const startedAt = performance.now();
-  while (performance.now() - startedAt < RECOVERY_MAX_MS) {
-    const left = await withClient(url, findUnfinished).catch(() => ['Postgres is down']);
-    if (left.length === 0) return performance.now() - startedAt;
-    await wait(LOOK_MS);
-  }
-  return null;
-};
-
 const readClock = async (client: pg.Client): Promise<Date> => {
   const { rows } = await client.query<{ now: Date }>('select now()');
   return rows[0]?.now ?? new Date();
+};
+
+/** Waits until nothing is left to do; answers how long it took, or null when it did not come to that in time. */
+const settle = async ({ url }: Site): Promise<{ afterMs: number; at: Date } | null> => {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < RECOVERY_MAX_MS) {
+    const idleAt = await withClient(url, async (client) => {
+      const at = await readClock(client);
+      return (await findUnfinished(client)).length === 0 ? at : null;
+    }).catch(() => null);
+    if (idleAt) return { afterMs: performance.now() - startedAt, at: idleAt };
+    await wait(LOOK_MS);
+  }
+  return null;
 };
 
 const say = (words: string): void => console.log(`${new Date().toISOString()}  ${words}`);
@@ -135,7 +138,8 @@ export const run = async (plan: Plan): Promise<Ran> => {
   say('no more faults; the load ends');
   await load.stop();
   await probes.finish();
-  const idleAfterMs = await settle(site);
+  const idle = await settle(site);
+  const idleAfterMs = idle && idle.afterMs;
   await watch.stop();
   say(idleAfterMs === null ? 'still busy' : `idle after ${Math.round(idleAfterMs)} ms; judging`);
   const slots = [...site.apis, ...site.workers];
@@ -154,6 +158,7 @@ export const run = async (plan: Plan): Promise<Ran> => {
     journal,
     samples,
     seen,
+    seenUntil: idle ? idle.at : new Date(),
     timelines,
     addressKey,
     secrets,
