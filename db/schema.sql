@@ -632,10 +632,12 @@ create table automations.runs (
   test_recipient   text,
   trigger_entry    bigint,
   may_call         boolean not null default true,
+  traceparent      text,
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
-  constraint runs_status_is_known check ((status = any (array['active'::text, 'paused'::text, 'ended'::text, 'failed'::text])))
+  constraint runs_status_is_known check ((status = any (array['active'::text, 'paused'::text, 'ended'::text, 'failed'::text]))),
+  constraint runs_traceparent_is_well_formed check ((traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'::text)) not valid
 );
 -- of a person: test_recipient
 create index runs_by_automation on automations.runs using btree (project_id, automation_id, run_id);
@@ -958,6 +960,7 @@ create table delivery.sends (
   on_unknown          text not null default 'hold'::text,
   limits              jsonb,
   is_test             boolean not null default false,
+  traceparent         text,
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -965,7 +968,8 @@ create table delivery.sends (
   constraint sends_limits_are_an_object check ((jsonb_typeof(limits) = 'object'::text)) not valid,
   constraint sends_on_unknown_is_known check ((on_unknown = any (array['hold'::text, 'resend'::text]))),
   constraint sends_queued_have_a_recipient check (((status <> 'queued'::text) or (num_nonnulls(address_key, recipient) = 2))),
-  constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text])))
+  constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text]))),
+  constraint sends_traceparent_is_well_formed check ((traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'::text)) not valid
 ) with (fillfactor=60);
 -- keyed: cannot be read back: address_key
 -- of a person: recipient, subject, status_reason
@@ -1043,7 +1047,8 @@ returns table (
   category text,
   attempt integer,
   is_test boolean,
-  may_be_limited boolean
+  may_be_limited boolean,
+  traceparent text
 )
 language plpgsql volatile
 set search_path = '';
@@ -1180,7 +1185,8 @@ create function delivery.plan_send(
   category text,
   on_unknown text default 'hold'::text,
   limits jsonb default null::jsonb,
-  is_test boolean default false
+  is_test boolean default false,
+  traceparent text default null::text
 )
 returns table (
   planned_id uuid,
@@ -1659,7 +1665,9 @@ create table ingest.pending (
   received_at   timestamptz(3) not null,
   failure_count integer not null default 0,
   retry_at      timestamptz(3),
+  traces        jsonb,
   constraint pending_pkey primary key (project_id, flush_id),
+  constraint pending_traces_are_an_object check ((jsonb_typeof(traces) = 'object'::text)) not valid,
   constraint pending_waits_after_failing check (((retry_at is null) = (failure_count = 0)))
 );
 create index pending_by_project on ingest.pending using btree (project_id, flush_id) where (retry_at is null);
@@ -1682,7 +1690,8 @@ create function ingest.accept_events(
   properties jsonb[],
   occurred_ats timestamptz[],
   key_kinds text[],
-  sources text[]
+  sources text[],
+  traces jsonb default null::jsonb
 )
 returns table (
   stored_ids uuid[],

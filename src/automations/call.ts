@@ -4,6 +4,7 @@ import { giveHints } from '../base/hints.ts';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsConnection, HttpsFailure } from '../base/https.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
+import { traceHeader, traceIdOf } from '../base/traceparent.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { advanceHint } from './advance.ts';
 import { writeBody } from './call_body.ts';
@@ -71,7 +72,12 @@ const take = (
 /** Connections that are open just now, so that whoever stops can end them. */
 export type Open = Set<HttpsConnection>;
 
-const post = async (deps: Deps, id: string, ready: Ready, open: Open): Promise<Told> => {
+const post = async (
+  deps: Deps,
+  { call_id: id, traceparent }: Claimed,
+  ready: Ready,
+  open: Open,
+): Promise<Told> => {
   const { url, secrets, body, now: at } = ready;
   const ways = {
     allowNetworks: deps.config.egressAllowNetworks,
@@ -89,6 +95,7 @@ const post = async (deps: Deps, id: string, ready: Ready, open: Open): Promise<T
         'Content-Type': 'application/json',
         'User-Agent': 'Trunkline',
         ...signWebhook(secrets, { id, at, body }),
+        ...traceHeader(traceparent),
       },
       body: Buffer.from(body),
       mayStart: () => true,
@@ -114,19 +121,21 @@ const toEnded = ({ call }: Taken, told: Told, now: Date): Ended => {
   return retryAt > call.expires_at ? failed : { ...failed, status: 'waiting', retryAt };
 };
 
+type OnTaken = (traceId: string | undefined) => void;
+
 /** Makes the next call of an endpoint, if there is one. Answers whether there was. */
 export const callNext = async (
   deps: Deps,
   vault: Vault,
-  asked: { projectId: string; endpointId: string; open: Open; onTaken?: () => void },
+  asked: { projectId: string; endpointId: string; open: Open; onTaken?: OnTaken },
 ): Promise<boolean> => {
   const { projectId, endpointId, open } = asked;
   const taken = await take(deps, vault, asked);
   if (taken === null) return false;
-  asked.onTaken?.();
   const { call, ready, reason } = taken;
+  asked.onTaken?.(traceIdOf(call.traceparent));
   const told: Told = ready
-    ? await post(deps, call.call_id, ready, open)
+    ? await post(deps, call, ready, open)
     : { kind: 'refused', httpStatus: null, reason };
   await inProject(deps, projectId, async (scope) => {
     await endCall(scope, toEnded(taken, told, await readClock(scope)));

@@ -65,6 +65,9 @@ type Lanes = { of: Map<string, number>; turnedAway: Set<string> };
 const countLanes = ({ of }: Lanes): number =>
   [...of.values()].reduce((sum, lanes) => sum + lanes, 0);
 
+/** What is known of the call that a lane makes just now. */
+type Under = { traceId?: string | undefined };
+
 /**
  * The calls that this process makes. They outlive the jobs that ask for them: whoever hangs holds neither a job nor
  * a connection to the database. Nothing is only here: what is forgotten is asked for again when its run looks.
@@ -101,10 +104,11 @@ export class Callers {
     }
     this.#lanes.set(projectId, lanes);
     lanes.of.set(endpointId, own + 1);
-    const running = this.#run(endpoint)
-      .catch((error: unknown) =>
+    const call: Under = {};
+    const running = this.#run(endpoint, call)
+      .catch((err: unknown) =>
         this.#needs.deps.log.warn(
-          { err: error, project_id: projectId, endpoint_id: endpointId },
+          { err, project_id: projectId, endpoint_id: endpointId, trace_id: call.traceId },
           'a call failed on our side; its run asks for it again',
         ),
       )
@@ -138,11 +142,15 @@ export class Callers {
    * One call after the other, as long as there are any; with each there may be another beside it. Who else was turned
    * away comes first.
    */
-  async #run(endpoint: Endpoint): Promise<void> {
+  async #run(endpoint: Endpoint, call: Under): Promise<void> {
     const { deps, vault } = this.#needs;
     const { projectId } = endpoint;
-    const onTaken = () => this.feed(endpoint);
+    const onTaken = (traceId: string | undefined) => {
+      call.traceId = traceId;
+      this.feed(endpoint);
+    };
     for (let isMore = true; isMore && !this.#isClosed;) {
+      call.traceId = undefined;
       await this.#places.take(projectId);
       try {
         if (this.#isClosed) return;

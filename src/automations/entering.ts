@@ -12,7 +12,14 @@ import type { Entered, NewRefusal } from './trigger_queries.ts';
 
 /** What somebody enters by: an event, an entry of the history of segments, or a start by hand. */
 export type By =
-  | { kind: 'event'; eventId: string; at: Date; properties: object; isLate: boolean }
+  | {
+      kind: 'event';
+      eventId: string;
+      at: Date;
+      properties: object;
+      isLate: boolean;
+      traceparent: string | null;
+    }
   | { kind: 'entry'; entry: number; at: Date }
   | { kind: 'hand'; startId: string };
 
@@ -112,6 +119,7 @@ const toRun = (asking: Asking, before: Entered | null): NewRun => {
     step_id: definition.entry,
     test_recipient: null,
     may_call: true,
+    traceparent: by.kind === 'event' ? by.traceparent : null,
   };
 };
 

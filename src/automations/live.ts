@@ -81,6 +81,7 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     // Somebody has chosen whom a test goes to.
     limits: run.is_test ? null : limits,
     isTest: run.is_test,
+    traceparent: run.traceparent,
   });
   if (status === 'queued') queuedFor.add(step.provider_id);
   return { sendId, status };

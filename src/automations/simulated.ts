@@ -44,7 +44,8 @@ const readEvents = async (
     if (identityId === undefined || !people.identify(identityId)) return [];
     const { event_id: eventId, occurred_at: occurredAt, properties } = event;
     const late = isLate(event, definition.settings.late_events);
-    const by = { kind: 'event', eventId, at: occurredAt, properties, isLate: late } as const;
+    const told = { properties, isLate: late, traceparent: null };
+    const by = { kind: 'event', eventId, at: occurredAt, ...told } as const;
     return [{ identityId, by, event, at: ingest.arrivalOf(event) }];
   });
   return { came: came.toSorted((a, b) => a.at.getTime() - b.at.getTime()), people };

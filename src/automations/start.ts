@@ -80,6 +80,7 @@ export const startByHand = async (
           step_id: definition.entry,
           test_recipient: null,
           may_call: true,
+          traceparent: null,
         },
       ])
     ).has(runId);
@@ -136,6 +137,7 @@ export const startTest = async (
       step_id: definition.entry,
       test_recipient: to,
       may_call: mayCall,
+      traceparent: null,
     },
   ]);
   return getStarted(scope, runId);

@@ -24,10 +24,14 @@ const TriggerEvent = z.strictObject({
   external_id: z.string().nullable(),
   anonymous_id: z.string().nullable(),
   properties: jsonObject<string | number | boolean>(),
+  traceparent: z.string().nullable(),
 });
 export type TriggerEvent = z.output<typeof TriggerEvent>;
 
-/** The events of some flushes that have one of some names, oldest first. Most events have none of them. */
+/**
+ * The events of some flushes that have one of some names, oldest first. Most events have none of them. The traces of
+ * the flushes are put together once for all of their events.
+ */
 export const listTriggerEvents = (
   { tx, projectId }: Scope,
   flushIds: readonly string[],
@@ -35,7 +39,13 @@ export const listTriggerEvents = (
 ) =>
   tx.any(sql.type(TriggerEvent)`
     select event.event_id, event.name, event.occurred_at, event.received_at, event.external_id, event.anonymous_id,
-      event.properties
+      event.properties,
+      (
+        select jsonb_object_agg(traced.event_id, traced.traceparent)
+        from ingest.pending
+        cross join lateral jsonb_each_text(pending.traces) as traced (event_id, traceparent)
+        where pending.project_id = ${projectId} and pending.flush_id = any (${sql.array([...flushIds], 'uuid')})
+      ) ->> event.event_id::text as traceparent
     from ingest.pending_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')}) as event
     where event.name = any (${sql.array([...names], 'text')})
     order by event.occurred_at, event.event_id

@@ -79,6 +79,7 @@ const toAsking = (
     at: event.occurred_at,
     properties: event.properties,
     isLate: isLate(event, definition.settings.late_events),
+    traceparent: event.traceparent,
   },
 });
 

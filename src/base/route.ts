@@ -19,6 +19,8 @@ export type Addressed = {
    * stored under it is stored once.
    */
   repetitionId?: string;
+  /** Of a request that brought a trace: how it goes on here. For logs and calls out, and nothing else. */
+  traceparent?: string | undefined;
 };
 
 export type Inbound<Body, Query, Found> = Addressed & { found: Found; query: Query; body: Body };

@@ -48,7 +48,14 @@ export { sendQueued } from './send_queued.ts';
 const SECONDS_PER_HOUR = 3_600;
 
 type Given =
-  'sendId' | 'addressKey' | 'expiresAfterSeconds' | 'category' | 'onUnknown' | 'limits' | 'isTest';
+  | 'sendId'
+  | 'addressKey'
+  | 'expiresAfterSeconds'
+  | 'category'
+  | 'onUnknown'
+  | 'limits'
+  | 'isTest'
+  | 'traceparent';
 export type Intent = Omit<NewSend, Given> & {
   /** Marketing, unless it is said otherwise. */
   category?: Category;
@@ -60,6 +67,8 @@ export type Intent = Omit<NewSend, Given> & {
   limits?: Limits | null;
   /** It says so, and counts for nobody; in earnest, unless it is said otherwise. */
   isTest?: boolean;
+  /** The trace that it belongs to, where there is one. */
+  traceparent?: string | null;
 };
 
 /**
@@ -78,6 +87,7 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
     onUnknown: intent.onUnknown ?? 'hold',
     limits: intent.limits ?? null,
     isTest: intent.isTest ?? false,
+    traceparent: intent.traceparent ?? null,
   });
   const isEnded = planned.planned_id === sendId && planned.planned_status !== 'queued';
   if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);

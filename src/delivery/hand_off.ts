@@ -1,6 +1,7 @@
 import type { Deps } from '../base/deps.ts';
 import { failpoint } from '../base/failpoint.ts';
 import { toStorable } from '../base/text.ts';
+import { traceHeader, traceIdOf } from '../base/traceparent.ts';
 import { HAND_OFF_DEADLINE_MS, withLink } from '../providers/providers.ts';
 import type { Link, Ready, SendOutcome } from '../providers/providers.ts';
 import type { HandOffLog } from './hand_off_log.ts';
@@ -55,8 +56,9 @@ const waitOf = (attempt: number, outcome: SendOutcome): number | null => {
 /** An id that cannot be stored as it is must not keep what it is the outcome of from being written. */
 const toKept = (id: string | null): string | null => id && toStorable(id);
 
-const toRow = ({ send_id, attempt }: Claimed, outcome: SendOutcome): OutcomeRow => ({
+const toRow = ({ send_id, attempt, traceparent }: Claimed, outcome: SendOutcome): OutcomeRow => ({
   sendId: send_id,
+  traceId: traceIdOf(traceparent),
   attempt,
   outcome: outcome.kind,
   reason: reasonOf(outcome),
@@ -118,6 +120,7 @@ const handOver = async (
     from: sender.from_email,
     to: send.recipient,
     raw,
+    trace: traceHeader(send.traceparent),
     mayStart: () => performance.now() < deadline,
   });
   failpoint('after_provider_answer');

@@ -112,7 +112,8 @@ export class HandOffLog {
     await write()
       .catch((error: unknown) => this.#keep(row, write, error))
       .catch(async (err: unknown) => {
-        this.#deps.log.error({ err, send_id: row.sendId }, 'bounce has no effect');
+        const told = { err, send_id: row.sendId, trace_id: row.traceId };
+        this.#deps.log.error(told, 'bounce has no effect');
         await endAlone();
       });
     this.#count(row);
@@ -183,9 +184,10 @@ export class HandOffLog {
   }
 
   /** Writes one outcome by itself, again and again. */
-  async #keep({ sendId }: OutcomeRow, write: Write, first: unknown): Promise<void> {
+  async #keep({ sendId, traceId }: OutcomeRow, write: Write, first: unknown): Promise<void> {
     let error = first;
-    this.#deps.log.warn({ err: error, send_id: sendId }, 'outcome not written; trying again');
+    const told = { err: error, send_id: sendId, trace_id: traceId };
+    this.#deps.log.warn(told, 'outcome not written; trying again');
     for (const waitMs of this.#triesMs) {
       await wait(waitMs);
       try {

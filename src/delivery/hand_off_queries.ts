@@ -80,4 +80,6 @@ export type OutcomeRow = {
   reason: string | null;
   providerMessageId: string | null;
   retryAfterSeconds: number | null;
+  /** For logs alone. */
+  traceId?: string | undefined;
 };

@@ -51,6 +51,7 @@ export type NewSend = {
   limits: Limits | null;
   /** Whether somebody only tries the automation. */
   isTest: boolean;
+  traceparent: string | null;
 };
 
 export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
@@ -75,7 +76,8 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       category => ${send.category},
       on_unknown => ${send.onUnknown},
       limits => ${send.limits && JSON.stringify(send.limits)}::jsonb,
-      is_test => ${send.isTest}
+      is_test => ${send.isTest},
+      traceparent => ${send.traceparent}
     )
   `);
 
@@ -94,6 +96,7 @@ const Claimed = z.strictObject({
   is_test: z.boolean(),
   /** Whether its limits may keep it by now. */
   may_be_limited: z.boolean(),
+  traceparent: z.string().nullable(),
 });
 export type Claimed = z.output<typeof Claimed>;
 
@@ -105,7 +108,7 @@ export const claimSends = (
 ) =>
   tx.any(sql.type(Claimed)`
     select send_id, profile_id, template_id, template_version, event_id, event_occurred_at,
-      address_key, recipient, automation_id, category, attempt, is_test, may_be_limited
+      address_key, recipient, automation_id, category, attempt, is_test, may_be_limited, traceparent
     from delivery.claim_sends(
       project_id => ${projectId},
       provider_id => ${providerId},

@@ -118,7 +118,8 @@ const answerJson = async (
   { ctx, ...key }: Asked,
 ): Promise<Answer & { isReplayed: boolean }> => {
   checkPath(ctx);
-  const addressed = { deps, ...key, params: ctx.params };
+  const { traceparent } = ctx.state as { traceparent?: string };
+  const addressed = { deps, ...key, params: ctx.params, traceparent };
   const found = await declared.find?.(addressed);
   if (found === null) return answerForGone(deps, declared, { ctx, ...key });
   const keyed = toKeyed(declared, ctx, key.caller);

@@ -33,7 +33,9 @@ export const requestHeaders: readonly {
     parameter: {
       name: 'traceparent',
       in: 'header',
-      description: 'W3C Trace Context. Continued, or replaced by a new trace if it is not valid.',
+      description:
+        'W3C Trace Context. Continued, also in the calls that events of this request lead to, or replaced by a new ' +
+        'trace if it is not valid.',
       schema: TRACEPARENT,
     },
   },

@@ -18,6 +18,8 @@ export type EventRow = {
   /** Null of what the service itself observed. */
   key_kind: string | null;
   source: 'browser' | 'server' | 'system';
+  /** How the trace of its request goes on; null where it brought none. Kept with the note of the work alone. */
+  traceparent: string | null;
 };
 
 /** What a row weighs besides its texts: ids, times, and what JavaScript keeps around them. */
@@ -31,14 +33,18 @@ export const bytesOf = (row: EventRow): number =>
     (row.properties.length +
       row.name.length +
       (row.external_id?.length ?? 0) +
-      (row.anonymous_id?.length ?? 0));
+      (row.anonymous_id?.length ?? 0) +
+      (row.traceparent?.length ?? 0));
 
 /** `fallbackId` stands for the message id of an event that has none of its own. */
 export const toRow = (
   event: EventInput,
   caller: Caller,
   keys: Keys,
-  fallbackId?: string,
+  {
+    fallbackId,
+    traceparent = null,
+  }: { fallbackId?: string | undefined; traceparent?: string | null | undefined } = {},
 ): EventRow => {
   const messageId = event.message_id ?? fallbackId;
   return {
@@ -51,5 +57,6 @@ export const toRow = (
     occurred_at: event.occurred_at ?? null,
     key_kind: caller.kind,
     source: caller.kind === 'publishable' ? 'browser' : 'server',
+    traceparent,
   };
 };

@@ -131,6 +131,8 @@ export type Batch = {
   sentAt?: string | undefined;
   /** What the request is known by at each try: its events are then stored once, also without message ids. */
   repetitionId?: string | undefined;
+  /** The trace that its work belongs to. */
+  traceparent?: string | undefined;
   pathOf?: (at: number) => string;
 };
 
@@ -148,16 +150,17 @@ const alone = (): string => '';
 export const accept = async (
   deps: IngestDeps,
   caller: Caller,
-  { events, sentAt, repetitionId, pathOf = inBatch }: Batch,
+  { events, sentAt, repetitionId, traceparent, pathOf = inBatch }: Batch,
 ): Promise<AcceptedAnswer> => {
   const now = new Date();
   const corrected = correctTimes(events, sentAt, now);
   const issues = checkTimes(corrected, boundsAt(now, reachOf(deps, caller)), pathOf);
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
-  const rows = corrected.map((event, at) =>
-    toRow(event, caller, deps.keys, repetitionId && messageIdOf(repetitionId, at)),
-  );
+  const rows = corrected.map((event, at) => {
+    const fallbackId = repetitionId && messageIdOf(repetitionId, at);
+    return toRow(event, caller, deps.keys, { fallbackId, traceparent });
+  });
   const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
   const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;
   return {
@@ -172,9 +175,8 @@ export const acceptOne = (
   deps: IngestDeps,
   caller: Caller,
   event: EventInput,
-  repetitionId?: string,
-): Promise<AcceptedAnswer> =>
-  accept(deps, caller, { events: [event], repetitionId, pathOf: alone });
+  known: Pick<Batch, 'repetitionId' | 'traceparent'> = {},
+): Promise<AcceptedAnswer> => accept(deps, caller, { ...known, events: [event], pathOf: alone });
 
 /** Refuses a time that the caller may not write to. */
 export const refuseTime = (deps: Pick<Deps, 'config'>, caller: Caller, occurredAt: Date): void => {

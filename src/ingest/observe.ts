@@ -26,6 +26,7 @@ const toRow = (observed: Observed): EventRow => ({
   occurred_at: observed.occurredAt.toISOString(),
   key_kind: null,
   source: 'system',
+  traceparent: null,
 });
 
 /**

@@ -22,6 +22,15 @@ export const Event = z.strictObject({
 });
 export type Event = z.output<typeof Event>;
 
+/** The traces of events, by their ids; null where none has one. */
+const tracesOf = (events: readonly EventRow[]): string | null => {
+  const traced = events.filter(({ traceparent }) => traceparent !== null);
+  if (traced.length === 0) return null;
+  return JSON.stringify(
+    Object.fromEntries(traced.map(({ event_id, traceparent }) => [event_id, traceparent])),
+  );
+};
+
 /** Stores a flush and the note of the work it needs, both or neither. One statement, one commit. */
 export const acceptEvents = (
   db: Pick<Db, 'one'>,
@@ -44,7 +53,8 @@ export const acceptEvents = (
       properties => ${column((event) => event.properties, 'jsonb')},
       occurred_ats => ${column((event) => event.occurred_at, 'timestamptz')},
       key_kinds => ${column((event) => event.key_kind, 'text')},
-      sources => ${column((event) => event.source, 'text')}
+      sources => ${column((event) => event.source, 'text')},
+      traces => ${tracesOf(events)}::jsonb
     )
   `);
 };

@@ -46,7 +46,8 @@ export const ingestRoutes = [
     devicesOf,
     status: 202,
     answer: AcceptedAnswer,
-    handle: ({ deps, caller, body, repetitionId }) => acceptOne(deps, caller, body, repetitionId),
+    handle: ({ deps, caller, body, repetitionId, traceparent }) =>
+      acceptOne(deps, caller, body, { repetitionId, traceparent }),
   }),
   route({
     method: 'POST',
@@ -68,8 +69,8 @@ export const ingestRoutes = [
       duplicates: 0,
       event_ids: ['019a9f0c-6c00-7cc3-98c4-dc0c0c07398f', '019a9f0c-6c00-7a3c-9d17-3e2f4a1a2b05'],
     },
-    handle: ({ deps, caller, body, repetitionId }) =>
-      accept(deps, caller, { events: body.events, sentAt: body.sent_at, repetitionId }),
+    handle: ({ deps, caller, body: { events, sent_at: sentAt }, repetitionId, traceparent }) =>
+      accept(deps, caller, { events, sentAt, repetitionId, traceparent }),
   }),
 ];
 

@@ -1,6 +1,7 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsConnection } from '../base/https.ts';
+import type { TraceHeader } from '../base/traceparent.ts';
 import { classify } from './cloud_errors.ts';
 import { endpointOf } from './cloud_region.ts';
 import { deferred } from './outcome.ts';
@@ -28,6 +29,8 @@ class Handler {
   readonly #connection: HttpsConnection;
   exchange: Exchange | null = null;
   mayStart: () => boolean = () => true;
+  /** Not signed: it is added to what the client has signed. */
+  trace: TraceHeader = {};
 
   constructor(connection: HttpsConnection) {
     this.#connection = connection;
@@ -38,7 +41,8 @@ class Handler {
       typeof body === 'string'
         ? Buffer.from(body)
         : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    const asked = { method, path, headers, body: bytes, mayStart: this.mayStart };
+    const traced = { ...headers, ...this.trace };
+    const asked = { method, path, headers: traced, body: bytes, mayStart: this.mayStart };
     const exchange = await this.#connection.exchange(asked);
     this.exchange = exchange;
     if (exchange.kind !== 'answered') throw new Error(exchange.kind);
@@ -97,7 +101,7 @@ const toOutcome = (exchange: Exchange | null, error: unknown, from: string): Sen
 const sendOver = async (
   client: SESv2Client,
   handler: Handler,
-  { sendId, from, to, raw, mayStart }: WireMessage,
+  { sendId, from, to, raw, trace = {}, mayStart }: WireMessage,
 ): Promise<SendOutcome> => {
   const { SendEmailCommand } = await load();
   const command = new SendEmailCommand({
@@ -108,6 +112,7 @@ const sendOver = async (
   });
   handler.exchange = null;
   handler.mayStart = mayStart;
+  handler.trace = trace;
   try {
     const { MessageId } = await client.send(command);
     // Taken by a status that says so; without the id nobody can be sure by whom.

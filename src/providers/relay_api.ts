@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsAnswer, HttpsConnection } from '../base/https.ts';
+import type { TraceHeader } from '../base/traceparent.ts';
 import { BAD_ADDRESS, isAboutMailbox, isAboutRecipient, readSaidBounce } from './bounces.ts';
 import { classifyStatus, readJson, reasonOf, retryAfterOf } from './http_answers.ts';
 import { bounced, deferred, rejected, saidOfOne } from './outcome.ts';
@@ -134,10 +135,12 @@ const toOutcome = (exchange: Exchange): SendOutcome => {
   }
 };
 
+type Call = { path: string; apiKey: string; body: object; trace: TraceHeader };
+
 const post = (
   connection: HttpsConnection,
   { relayApiUrl }: Network,
-  { path, apiKey, body }: { path: string; apiKey: string; body: object },
+  { path, apiKey, body, trace }: Call,
   mayStart: () => boolean,
 ): Promise<Exchange> =>
   connection.exchange({
@@ -147,6 +150,7 @@ const post = (
       'Content-Type': 'application/json',
       Accept: 'application/json',
       'X-Smtp2go-Api-Key': apiKey,
+      ...trace,
     },
     body: Buffer.from(JSON.stringify(body)),
     mayStart,
@@ -156,9 +160,9 @@ const toLink = (connection: HttpsConnection, settings: RelaySettings, network: N
   get isOpen() {
     return connection.isOpen;
   },
-  send: async ({ raw, mayStart }: WireMessage) => {
+  send: async ({ raw, trace = {}, mayStart }: WireMessage) => {
     const body = { mime_email: raw.toString('base64') };
-    const call = { path: '/email/mime', apiKey: settings.api_key, body };
+    const call = { path: '/email/mime', apiKey: settings.api_key, body, trace };
     return toOutcome(await post(connection, network, call, mayStart));
   },
   close: () => connection.close(),
@@ -186,7 +190,7 @@ export const readPermissions = (answer: HttpsAnswer): PreflightOutcome => {
 const preflight = async (settings: RelaySettings, network: Network): Promise<PreflightOutcome> => {
   const opened = await open(network);
   if (opened.kind === 'failed') return failed(reasonOf(opened.reason));
-  const call = { path: '/api_keys/permissions', apiKey: settings.api_key, body: {} };
+  const call = { path: '/api_keys/permissions', apiKey: settings.api_key, body: {}, trace: {} };
   const exchange = await post(opened.connection, network, call, () => true);
   opened.connection.close();
   return exchange.kind === 'answered' ? readPermissions(exchange) : failed('connection_failed');

@@ -1,5 +1,6 @@
 import type { NameServers } from '../base/resolve_host.ts';
 import type { HttpsTimeouts } from '../base/https.ts';
+import type { TraceHeader } from '../base/traceparent.ts';
 import type { FailureReason, PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
 
@@ -13,6 +14,8 @@ export type WireMessage = {
   from: string;
   to: string;
   raw: Buffer;
+  /** Of the request that carries it; SMTP has no place for one. */
+  trace?: TraceHeader;
   mayStart: () => boolean;
 };
 

@@ -17,6 +17,7 @@ type Inbound = {
   caller: Caller;
   keyId: string;
   repetitionId?: string | undefined;
+  traceparent?: string | undefined;
   /** What a link means to others. */
   onLinked: OnLinked;
 };
@@ -150,7 +151,8 @@ const takeReady = async (inbound: Inbound, ready: readonly Ready[]): Promise<Ref
         refused.push(asRefused(one.index, error));
       });
   const events = ready.flatMap((one) => (one.kind === 'event' ? [one.input] : []));
-  if (events.length > 0) await accept(inbound.deps, inbound.caller, { events });
+  const { deps, caller, traceparent } = inbound;
+  if (events.length > 0) await accept(deps, caller, { events, traceparent });
   return refused;
 };
 

@@ -17,7 +17,8 @@ const planMany = async (projectId: string, count: number) => {
 
 test('a claim answers with everything that preparing a send needs', async () => {
   const sends = sendsOf(database, newId());
-  const send = newSend();
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const send = newSend({ traceparent });
   await sends.plan(send);
   expect(await sends.claim(send.providerId)).toEqual([
     {
@@ -34,6 +35,7 @@ test('a claim answers with everything that preparing a send needs', async () => 
       attempt: 1,
       is_test: false,
       may_be_limited: false,
+      traceparent,
     },
   ]);
 });

@@ -40,6 +40,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     onUnknown: 'hold',
     limits: null,
     isTest: false,
+    traceparent: null,
     ...given,
   };
 };

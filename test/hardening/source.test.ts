@@ -181,6 +181,7 @@ const LOGGED = [
   'source',
   'spent',
   'task',
+  'trace_id',
   'why',
   'workers',
 ];

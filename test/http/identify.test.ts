@@ -53,6 +53,11 @@ test('a trace is continued with a parent id of our own', async () => {
   expect(parentId).not.toBe(PARENT_ID);
 });
 
+test('a trace of a version to come is continued in ours', async () => {
+  const { headers } = await alive({ traceparent: `01-${TRACE_ID}-${PARENT_ID}-ff-more` });
+  expect(headers.get('traceparent')).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-03$`));
+});
+
 test('a trace that is none is replaced', async () => {
   const wrong = [
     '',

@@ -36,7 +36,7 @@ test('an event is stored as it came, with the database’s clock as its arrival'
     stored_ids: [event.event_id],
     duplicates: [false],
   });
-  const { message_key, ...stored } = event;
+  const { message_key, traceparent: _, ...stored } = event;
   expect(await select('*', 'events', projectId)).toEqual([
     {
       ...stored,
@@ -71,6 +71,16 @@ test('a flush leaves one note with its events and the range of their times', asy
       occurred_to: new Date(times[0] as string),
     },
   ]);
+});
+
+test('the note has the traces of events that have one, and is null where none has', async () => {
+  const projectId = newId();
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const traced = newEvent({ traceparent });
+  await accept(projectId, [newEvent(), traced]);
+  await accept(projectId, [newEvent()]);
+  const notes = await select('traces', 'pending', projectId);
+  expect(notes).toEqual([{ traces: { [traced.event_id]: traceparent } }, { traces: null }]);
 });
 
 test('a repeated message id answers with the first event, stores nothing and notes no work', async () => {

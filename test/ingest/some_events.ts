@@ -25,5 +25,6 @@ export const newEvent = ({
   occurred_at: null,
   key_kind: 'server',
   source: 'server',
+  traceparent: null,
   ...given,
 });

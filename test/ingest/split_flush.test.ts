@@ -44,6 +44,22 @@ test.each([2, 3, 10, 15])(
   },
 );
 
+test('each half takes along the traces of its own events', async () => {
+  const projectId = newId();
+  const traceparentOf = (digit: string) => `00-${digit.repeat(32)}-${'b'.repeat(16)}-01`;
+  const events = [traceparentOf('1'), traceparentOf('2'), null, traceparentOf('4')].map(
+    (traceparent) => newEvent({ traceparent }),
+  );
+  const flushId = newId();
+  await acceptEvents(database.deps.db, projectId, flushId, events);
+  await split(projectId, flushId, [newId(), newId()]);
+  const [first, second, , fourth] = events.map(({ event_id }) => event_id);
+  expect((await pending(projectId)).map(({ traces }) => traces)).toEqual([
+    { [String(first)]: traceparentOf('1'), [String(second)]: traceparentOf('2') },
+    { [String(fourth)]: traceparentOf('4') },
+  ]);
+});
+
 test('a flush of one event is left as it is, and one that is gone is none', async () => {
   const projectId = newId();
   const { flushId } = await flush(projectId, 1);
