@@ -16,6 +16,7 @@ import { useEditor } from './editor_context.ts';
 import type { Place } from './exits.ts';
 import { draw, fromLeft, TRIGGER } from './layout.ts';
 import type { Drawn, Point } from './layout.ts';
+import { ZOOM_MIN } from './opening.ts';
 import { useSight } from './sight.ts';
 import { StepCard, TriggerCard } from './step_card.tsx';
 
@@ -148,32 +149,33 @@ const Drawing = () => {
   const drawn = useMemo(() => draw(definition), [definition]);
   const nodes = useMemo(() => toNodes(drawn), [drawn]);
   const edges = useMemo(() => toEdges(drawn, simulated?.reached ?? null), [drawn, simulated]);
-  const sight = useSight(selected);
+  const { opening, pane } = useSight(selected, drawn);
   return (
-    <div className="graph" {...sight}>
-      <ReactFlow
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={nodeTypes}
-        edgeTypes={edgeTypes}
-        colorMode={scheme}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        nodesFocusable={false}
-        edgesFocusable={false}
-        elementsSelectable={false}
-        zoomOnDoubleClick={false}
-        panOnScroll
-        deleteKeyCode={null}
-        minZoom={0.25}
-        maxZoom={1.25}
-        fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.12 }}
-        onPaneClick={() => select(null)}
-      >
-        <Background gap={22} />
-        <Controls showInteractive={false} />
-      </ReactFlow>
+    <div className="graph" {...pane}>
+      {opening && (
+        <ReactFlow
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={nodeTypes}
+          edgeTypes={edgeTypes}
+          colorMode={scheme}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          elementsSelectable={false}
+          zoomOnDoubleClick={false}
+          panOnScroll
+          deleteKeyCode={null}
+          minZoom={ZOOM_MIN}
+          maxZoom={1.25}
+          defaultViewport={opening}
+          onPaneClick={() => select(null)}
+        >
+          <Background gap={22} />
+          <Controls showInteractive={false} />
+        </ReactFlow>
+      )}
     </div>
   );
 };

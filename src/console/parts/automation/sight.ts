@@ -1,7 +1,10 @@
 import { useElementSize } from '@mantine/hooks';
 import { useReactFlow } from '@xyflow/react';
-import { useCallback, useEffect, useRef } from 'react';
+import type { Viewport } from '@xyflow/react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type { FocusEvent, UIEvent } from 'react';
+import type { Drawn } from './layout.ts';
+import { openingOf } from './opening.ts';
 
 const MARGIN_PX = 20;
 /** What comes next, or the way to add it, is seen below a step. */
@@ -25,11 +28,38 @@ const usePan = () => {
 };
 
 /**
+ * How the graph is shown at first, once its pane has a size. Whoever has not moved it since is shown it anew when the
+ * pane gets another size; for everybody else, what is there stays in the middle.
+ */
+const useOpening = (drawn: Drawn, width: number, height: number): Viewport | null => {
+  const { getViewport, setViewport } = useReactFlow();
+  const pan = usePan();
+  const opening = useMemo(
+    () => (width > 0 && height > 0 ? openingOf(drawn, { width, height }) : null),
+    [drawn, width, height],
+  );
+  const before = useRef<{ width: number; height: number; shown: Viewport } | null>(null);
+  useEffect(() => {
+    if (!opening) return;
+    const was = before.current;
+    before.current = { width, height, shown: was?.shown ?? opening };
+    if (!was || (was.width === width && was.height === height)) return;
+    const { x, y, zoom } = getViewport();
+    if (x === was.shown.x && y === was.shown.y && zoom === was.shown.zoom) {
+      before.current.shown = opening;
+      void setViewport(opening);
+    } else pan((width - was.width) / 2, 0);
+  }, [opening, width, height, pan, getViewport, setViewport]);
+  return opening;
+};
+
+/**
  * What somebody adds, opens or comes to by the keyboard is in sight, with where the next step would go. A browser
  * scrolls for that, but not upwards past where a box begins, and React Flow takes every scroll back.
  */
-export const useSight = (selected: string | null) => {
-  const { ref, width } = useElementSize();
+export const useSight = (selected: string | null, drawn: Drawn) => {
+  const { ref, width, height } = useElementSize();
+  const opening = useOpening(drawn, width, height);
   const pan = usePan();
   const bring = useCallback(
     (within: Element | null | undefined): void => {
@@ -48,8 +78,6 @@ export const useSight = (selected: string | null) => {
     const was = before.current;
     before.current = { selected, width: width || was.width };
     const isResized = was.width > 0 && before.current.width !== was.width;
-    // What is there stays in the middle when the panel beside it opens or closes.
-    if (isResized) pan((width - was.width) / 2, 0);
     // Nobody has asked for what is open from the start.
     if (selected === null || (selected === was.selected && !isResized)) return undefined;
     // React Flow draws a new step, and a new place, one frame later.
@@ -57,7 +85,7 @@ export const useSight = (selected: string | null) => {
       bring(document.querySelector(`.graph [data-step="${CSS.escape(selected)}"]`)),
     );
     return () => cancelAnimationFrame(frame);
-  }, [selected, width, pan, bring]);
+  }, [selected, width, bring]);
 
   const onFocusCapture = ({ target }: FocusEvent<HTMLElement>): void => {
     // Who points at something sees it: it must not move away below the pointer.
@@ -74,5 +102,5 @@ export const useSight = (selected: string | null) => {
     scrolled.scrollTo({ left: 0, top: 0, behavior: 'instant' });
     pan(-scrollLeft, -scrollTop);
   };
-  return { ref, onFocusCapture, onScrollCapture };
+  return { opening, pane: { ref, onFocusCapture, onScrollCapture } };
 };
