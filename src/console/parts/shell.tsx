@@ -30,8 +30,8 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { lastProject } from '../last_project.ts';
 import { Empty } from './empty.tsx';
 import { projects, session } from '../queries.ts';
@@ -43,6 +43,8 @@ import { SendingHeld } from './sending_held.tsx';
 
 const HEADER_PX = 56;
 const NAVBAR_PX = 230;
+/** An entry of the navigation, and a little more. */
+const PLACE_PX = 36;
 
 const places = [
   { to: '/p/$projectId', label: 'Overview', Icon: IconLayoutDashboard, exact: true },
@@ -90,28 +92,49 @@ const ProjectPicker = ({ projectId }: { projectId: string }) => {
   );
 };
 
-const Navigation = ({ projectId, onGo }: { projectId: string; onGo: () => void }) => (
-  <Stack gap={2} component="nav" aria-label="Pages">
-    {places.map(({ to, label, Icon, exact }) => (
-      <NavLink
-        key={to}
-        label={label}
-        py={5}
-        leftSection={<Icon size={18} stroke={1.6} />}
-        renderRoot={(props) => (
-          <Link
-            {...props}
-            to={to}
-            params={{ projectId }}
-            activeOptions={{ exact }}
-            activeProps={{ 'data-active': true, 'aria-current': 'page' }}
-            onClick={onGo}
+/** Of a list that is scrolled, shows the page that is open, with one before it and one after it. */
+const useOpenInSight = () => {
+  const { pathname } = useLocation();
+  const list = useRef<HTMLDivElement>(null);
+  // Not `scrollIntoView`: the next Tab would go on from there.
+  useEffect(() => {
+    const open = list.current?.querySelector('[aria-current]')?.getBoundingClientRect();
+    const seen = list.current?.getBoundingClientRect();
+    if (!open || !seen) return;
+    const above = open.top - PLACE_PX - seen.top;
+    const below = open.bottom + PLACE_PX - seen.bottom;
+    list.current?.scrollBy({ top: Math.min(above, Math.max(below, 0)) });
+  }, [pathname]);
+  return list;
+};
+
+const Navigation = ({ projectId, onGo }: { projectId: string; onGo: () => void }) => {
+  const list = useOpenInSight();
+  return (
+    <AppShell.Section grow mt="md" mb="sm" component={ScrollArea} viewportRef={list}>
+      <Stack gap={2} component="nav" aria-label="Pages">
+        {places.map(({ to, label, Icon, exact }) => (
+          <NavLink
+            key={to}
+            label={label}
+            py={4}
+            leftSection={<Icon size={18} stroke={1.6} />}
+            renderRoot={(props) => (
+              <Link
+                {...props}
+                to={to}
+                params={{ projectId }}
+                activeOptions={{ exact }}
+                activeProps={{ 'data-active': true, 'aria-current': 'page' }}
+                onClick={onGo}
+              />
+            )}
           />
-        )}
-      />
-    ))}
-  </Stack>
-);
+        ))}
+      </Stack>
+    </AppShell.Section>
+  );
+};
 
 const Account = () => {
   const { data } = useSuspenseQuery(session);
@@ -181,9 +204,7 @@ export const Shell = () => {
         <AppShell.Section>
           <ProjectPicker projectId={projectId} />
         </AppShell.Section>
-        <AppShell.Section grow mt="md" mb="sm" component={ScrollArea}>
-          <Navigation projectId={projectId} onGo={close} />
-        </AppShell.Section>
+        <Navigation projectId={projectId} onGo={close} />
         <AppShell.Section>
           <Account />
         </AppShell.Section>
