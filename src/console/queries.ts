@@ -101,6 +101,19 @@ export const foundProfiles = (projectId: string, query: string) =>
     enabled: query !== '',
   });
 
+const NEWEST_PROFILES = 20;
+
+export const newestProfiles = (projectId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['newest', projectId],
+    queryFn: ({ pageParam, signal }) =>
+      api.profiles.newest.query(
+        { projectId, limit: NEWEST_PROFILES, cursor: pageParam },
+        { signal },
+      ),
+    ...paged,
+  });
+
 export const profile = (projectId: string, profileId: string) =>
   queryOptions({
     queryKey: ['profile', projectId, profileId],

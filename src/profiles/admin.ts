@@ -4,7 +4,7 @@ import { listInput } from '../base/page.ts';
 import { projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
-import { listProfiles } from './profiles.ts';
+import { listProfiles, pageNewest } from './profiles.ts';
 import { listOrigins } from './provenance.ts';
 import { searchProfiles } from './search.ts';
 import { pageTimeline } from './timeline.ts';
@@ -30,6 +30,13 @@ export const profileProcedures = router({
       items: await searchProfiles(scope, input.query),
     })),
   ),
+
+  /** Everybody, the newest first. */
+  newest: projectProcedure
+    .input(listInput)
+    .query(({ ctx, input }) =>
+      inProject(ctx.deps, input.projectId, (scope) => pageNewest(scope, input)),
+    ),
 
   read: projectProcedure.input(OfProfile).query(({ ctx, input }) =>
     inProject(ctx.deps, input.projectId, async (scope) => {

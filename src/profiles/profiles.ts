@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import { timeOfId } from '../base/ids.ts';
-import { PAGE_ITEMS_MAX, readCursor, toPage } from '../base/page.ts';
+import { PAGE_ITEMS_MAX, readCursor, toCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import * as identity from '../identity/identity.ts';
 import type { Identity } from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { findProfile, listByEmail, listRows } from './queries.ts';
+import { findProfile, listByEmail, listRows, lookAtNewest } from './queries.ts';
 import type { ProfileRow, ProfilesPage } from './queries.ts';
 import { IDENTIFIERS_SHOWN_MAX } from './schema.ts';
 import type { Profile } from './schema.ts';
@@ -110,6 +110,27 @@ export const pageProfiles = async (
   const rows = await listSelected(scope, selector, { limit: limit + 1, afterId });
   const page = toPage(rows, limit, { item: (row) => row, position: (row) => [row.profile_id] });
   return { ...page, items: await toProfiles(scope, page.items) };
+};
+
+/** For each item of a page, so many are looked at: who was merged or is being erased is passed over. */
+export const LOOKED_AT_PER_ITEM = 10;
+
+/** One page of a project's profiles, the newest first. It may end early, where few of many are shown. */
+export const pageNewest = async (
+  scope: Scope,
+  { limit, cursor }: PageQuery,
+): Promise<{ items: Profile[]; next_cursor: string | null }> => {
+  const beforeId = readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
+  const most = limit * LOOKED_AT_PER_ITEM;
+  const lookedAt = await lookAtNewest(scope, { limit: most, beforeId });
+  const living = lookedAt.filter(({ is_shown }) => is_shown);
+  const ids = living.slice(0, limit).map(({ profile_id }) => profile_id);
+  const last = living.length > limit ? ids.at(-1) : lookedAt[most - 1]?.profile_id;
+  const rows = await listRows(scope, ids);
+  return {
+    items: await toProfiles(scope, rows.toReversed()),
+    next_cursor: last === undefined ? null : toCursor([last]),
+  };
 };
 
 /** One identifier of each person whom a selector names, by which their timeline is told of something. */

@@ -71,6 +71,21 @@ export const listByEmail = (
     limit ${limit}
   `);
 
+const LookedAt = z.strictObject({ profile_id: z.uuid(), is_shown: z.boolean() });
+
+/** The newest profiles before one, by their ids, which are in the order of time; and who of them is shown. */
+export const lookAtNewest = (
+  { tx, projectId }: Scope,
+  { limit, beforeId }: { limit: number; beforeId: string | null },
+) =>
+  tx.any(sql.type(LookedAt)`
+    select profile_id, (${isLiving} and merged_into is null) as is_shown from profiles.profiles
+    where project_id = ${projectId}
+    ${beforeId === null ? sql.fragment`` : sql.fragment`and profile_id < ${beforeId}`}
+    order by profile_id desc
+    limit ${limit}
+  `);
+
 type Traits = {
   identityId: string;
   traits: Record<string, z.core.util.JSONType>;

@@ -54,6 +54,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'sends.cancel': 'mutation editor',
   'feedback.ofSend': 'query viewer',
   'profiles.find': 'query viewer',
+  'profiles.newest': 'query viewer',
   'profiles.read': 'query viewer',
   'profiles.timeline': 'query viewer',
   'profiles.origins': 'query viewer',

@@ -59,6 +59,10 @@ const ofPeople = (subject: Subject): Page[] => {
       ['a profile id', { query: profileId }],
       ['nobody', { query: NOBODY }],
     ]),
+    ...pages('profiles.newest', [
+      ['first', { limit: 20 }],
+      ['middle', { limit: 20, ...middle(subject) }],
+    ]),
     ...pages('profiles.read', [['one', { profileId }]]),
     ...pages('profiles.origins', [['one', { profileId }]]),
     ...pages('profiles.timeline', [

@@ -68,7 +68,7 @@ const main: Record<string, PageCase> = {
     empty: /There is no such send.*Look in the send log/s,
   },
   '/profiles': {
-    shows: text('Find a person'),
+    shows: text('Newest people'),
     empty: /Find a person.*Search for/s,
     queries: ['?query=ann', '?query=nobody'],
   },

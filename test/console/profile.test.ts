@@ -90,6 +90,20 @@ describe('a person and an overview in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  test('whoever looks for nobody sees the newest people, and more when asked', async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `later-${at}`);
+    for (const name of names) await post('/v1/identify', { external_id: name, traits: {} });
+    const { page, complaints } = await open('/profiles');
+    const section = page.getByRole('region', { name: 'Newest people' });
+    await section.waitFor();
+    expect(await section.getByRole('link').allInnerTexts()).toEqual(names.toReversed());
+    expect(await section.getByText('Since').count()).toBe(names.length);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await section.getByRole('link', { name: 'ann' }).click();
+    await page.getByRole('heading', { level: 1, name: 'ann' }).waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   test('of more than ten identifiers the first are shown, and all when asked', async () => {
     const alias = (at: number) =>
       post('/v1/identify/alias', { anonymous_id: `device-${at}`, external_id: 'ann' });

@@ -21,7 +21,7 @@ import { Preview } from '../parts/undo_preview.tsx';
 import { When } from '../parts/when.tsx';
 
 const route = getRouteApi('/signed-in/p/$projectId/links/$linkId');
-const READ_ANEW = ['links', 'profile', 'timeline', 'origins', 'found', 'audit'];
+const READ_ANEW = ['links', 'profile', 'timeline', 'origins', 'found', 'newest', 'audit'];
 
 const Line = ({ name, children }: { name: string; children: ReactNode }) => (
   <Table.Tr>

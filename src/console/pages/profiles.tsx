@@ -1,16 +1,17 @@
-import { Anchor, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Anchor, Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { SubmitEvent } from 'react';
 import type { Profile } from '../api.ts';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
 import { fieldOf } from '../parts/form.ts';
-import { Loading } from '../parts/paged.tsx';
+import { Loading, Paged } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { nameOf } from '../parts/profile_name.ts';
 import { Status } from '../parts/status.tsx';
-import { foundProfiles } from '../queries.ts';
+import { When } from '../parts/when.tsx';
+import { foundProfiles, newestProfiles } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/profiles');
 
@@ -37,7 +38,9 @@ const Search = ({ query, onSearch }: { query: string; onSearch: (query: string) 
   );
 };
 
-const Hit = ({ profile, projectId }: { profile: Profile; projectId: string }) => (
+type HitProps = { profile: Profile; projectId: string; withSince?: boolean };
+
+const Hit = ({ profile, projectId, withSince = false }: HitProps) => (
   <Paper withBorder p="md">
     <Group justify="space-between">
       <Stack gap={2} className="breaks">
@@ -58,7 +61,17 @@ const Hit = ({ profile, projectId }: { profile: Profile; projectId: string }) =>
           {profile.email ?? 'no e-mail address'}
         </Text>
       </Stack>
-      {profile.suppressed && <Status word="Suppressed" color="grape" />}
+      <Group gap="md">
+        {profile.suppressed && <Status word="Suppressed" color="grape" />}
+        {withSince && (
+          <Group gap={6}>
+            <Text size="sm" c="dimmed">
+              Since
+            </Text>
+            <When at={profile.first_seen_at} />
+          </Group>
+        )}
+      </Group>
     </Group>
   </Paper>
 );
@@ -77,6 +90,30 @@ const Found = ({ projectId, query }: { projectId: string; query: string }) => {
   return data.items.map((one) => <Hit key={one.id} profile={one} projectId={projectId} />);
 };
 
+/** Whoever came last, for those who do not know yet whom to look for. */
+const Newest = ({ projectId }: { projectId: string }) => {
+  const list = useInfiniteQuery(newestProfiles(projectId));
+  const empty = (
+    <Empty title="Find a person">
+      Search for what your events call them, such as the <i>external_id</i> that you send.
+    </Empty>
+  );
+  return (
+    <Paged list={list} empty={empty}>
+      {(items) => (
+        <Stack component="section" aria-labelledby="newest">
+          <Title order={2} size="h4" id="newest">
+            Newest people
+          </Title>
+          {items.map((one) => (
+            <Hit key={one.id} profile={one} projectId={projectId} withSince />
+          ))}
+        </Stack>
+      )}
+    </Paged>
+  );
+};
+
 export const ProfilesPage = () => {
   const { projectId } = route.useParams();
   const { query = '' } = route.useSearch();
@@ -89,9 +126,7 @@ export const ProfilesPage = () => {
         onSearch={(text) => void navigate({ search: { query: text === '' ? undefined : text } })}
       />
       {query === '' ? (
-        <Empty title="Find a person">
-          Search for what your events call them, such as the <i>external_id</i> that you send.
-        </Empty>
+        <Newest projectId={projectId} />
       ) : (
         <Found projectId={projectId} query={query} />
       )}
