@@ -52,13 +52,14 @@ describe('people in a browser', () => {
     await expect.poll(() => role.inputValue()).toMatch(/^Owner/);
 
     await page.getByRole('link', { name: 'Audit log' }).click();
-    const row = page.getByRole('row').filter({ hasText: 'members.changeRole' });
+    const row = page.getByRole('row').filter({ hasText: 'Changed the role of a member' });
     await row.getByText(bob.personId).waitFor();
     await shown(row.getByText(owner.email)).waitFor();
     await page.getByRole('combobox', { name: 'What' }).click();
-    await page.getByRole('option', { name: 'invitations.revoke' }).click();
+    await page.getByRole('option', { name: 'Took back an invitation' }).click();
     await row.waitFor({ state: 'detached' });
-    await page.getByRole('row').filter({ hasText: 'invitations.revoke' }).waitFor();
+    const taken = page.getByRole('row').filter({ hasText: 'Took back an invitation' });
+    await taken.getByText('invitations.revoke').waitFor();
     await page.getByLabel('Until').fill('2020-01-01');
     await page.getByText('No change matches').waitFor();
     expect(complaints).toEqual([]);

@@ -1,7 +1,8 @@
 import { Group, Select, Stack, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { AuditList } from '../parts/audit_list.tsx';
+import { AuditList, Done } from '../parts/audit_list.tsx';
+import { auditWords } from '../parts/audit_words.ts';
 import { fromDay, untilDay } from '../parts/days.ts';
 import { Empty } from '../parts/empty.tsx';
 import { ForRole } from '../parts/for_role.tsx';
@@ -34,6 +35,12 @@ const useActors = (projectId: string) => {
   ];
 };
 
+/** What was done at all, in the order of its words: the same may be done here and through the API. */
+const toOptions = (actions: readonly string[]) =>
+  actions
+    .map((value) => ({ value, label: auditWords(value) }))
+    .toSorted((left, right) => left.label.localeCompare(right.label));
+
 const Filter = ({ projectId, search, onSearch, actions }: Props & { actions: string[] }) => (
   <Group align="flex-end" gap="sm">
     <Select
@@ -50,7 +57,8 @@ const Filter = ({ projectId, search, onSearch, actions }: Props & { actions: str
       label="What"
       placeholder="Everything"
       w={FIELD_WIDTH}
-      data={actions}
+      data={toOptions(actions)}
+      renderOption={({ option }) => <Done name={option.value} />}
       value={search.what ?? null}
       onChange={(what) => onSearch({ ...search, what: what ?? undefined })}
       searchable

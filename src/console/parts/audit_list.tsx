@@ -1,5 +1,6 @@
 import { Group, Stack, Table, Text } from '@mantine/core';
 import type { AuditEntry } from '../people_queries.ts';
+import { auditWords } from './audit_words.ts';
 import { When } from './when.tsx';
 
 /** Whoever did it, by the name they have today. */
@@ -19,12 +20,27 @@ const Targets = ({ targets }: Pick<AuditEntry, 'targets'>) => (
   </>
 );
 
+/** What was done, in words, and by which name the log knows it. */
+export const Done = ({ name }: { name: string }) => {
+  const words = auditWords(name);
+  return (
+    <div>
+      <Text size="sm" fw={600} className="breaks">
+        {words}
+      </Text>
+      {words !== name && (
+        <Text size="xs" c="dimmed" className="breaks">
+          {name}
+        </Text>
+      )}
+    </div>
+  );
+};
+
 const Row = ({ entry }: { entry: AuditEntry }) => (
   <Table.Tr>
     <Table.Td>
-      <Text size="sm" fw={600} className="breaks">
-        {entry.action}
-      </Text>
+      <Done name={entry.action} />
       <Targets targets={entry.targets} />
       {entry.request_id !== null && (
         <Text size="xs" c="dimmed" className="breaks">
