@@ -18,11 +18,17 @@ const LOOKS = [
   { width: NARROW_PX, colorScheme: 'light', rules: COLOURS },
 ] as const;
 
+const pathOf = (folder: string, name: string): string =>
+  join(folder, `${name.replaceAll(/[^\w.]+/g, '_').replace(/^_/, '')}.png`);
+
 const picture = async (page: Page, name: string): Promise<void> => {
   if (!PICTURES) return;
   mkdirSync(PICTURES, { recursive: true });
-  const file = `${name.replaceAll(/[^\w.]+/g, '_').replace(/^_/, '')}.png`;
-  await page.screenshot({ path: join(PICTURES, file), fullPage: true });
+  await page.screenshot({ path: pathOf(PICTURES, name), fullPage: true });
+  // What is in a frame is drawn only as far as it is on the screen: each has a picture of its own.
+  for (const [at, frame] of (await page.locator('iframe:visible').all()).entries())
+    await frame.screenshot({ path: pathOf(PICTURES, `${name} frame ${at + 1}`) });
+  await page.evaluate('scrollTo(0, 0)');
 };
 
 /** They go on where the last page was left: each change of the width has a page laid out and drawn anew. */

@@ -123,10 +123,14 @@ export const arrive = async (page: Page): Promise<void> => {
   await loaded(page);
 };
 
-/** Until nothing on the page is on its way any more. A page that keeps asking is never idle. */
+/**
+ * Until nothing on the page is on its way any more, nor in its frames. A page that keeps asking is never idle, and bars
+ * that say how far something is may stay.
+ */
 export const loaded = async (page: Page): Promise<void> => {
-  const waiting = shown(page.getByLabel('Loading', { exact: true }));
+  const waiting = shown(page.getByLabel(/^(?:Loading|Rendering|Counting)$/));
   await expect.poll(() => waiting.count(), { timeout: TIMEOUT_MS }).toBe(0);
+  for (const frame of page.frames()) if (!frame.isDetached()) await frame.waitForLoadState();
 };
 
 /** Of what is there for wide and for narrow screens, the one that is shown. */

@@ -12,7 +12,12 @@ const languages = { json: () => json(), html: () => html() };
 const inPolicy = EditorView.cspNonce.of(nonce);
 
 const look = EditorView.theme({
-  '&': { fontSize: '13px' },
+  '&': {
+    fontSize: '13px',
+    border: '1px solid var(--mantine-color-default-border)',
+    borderRadius: 'var(--mantine-radius-default)',
+    overflow: 'hidden',
+  },
   '.cm-content, .cm-gutters': { fontFamily: 'ui-monospace, Menlo, Consolas, monospace' },
   '.cm-line-wrong': {
     backgroundColor: 'color-mix(in srgb, var(--mantine-color-red-6) 18%, transparent)',
@@ -26,6 +31,10 @@ const dark = EditorView.baseTheme({
     backgroundColor: 'var(--mantine-color-dark-9)',
   },
 });
+
+/** As high as this with nothing in it, numbers and all. */
+const atLeast = (minHeight: string): Extension =>
+  EditorView.theme({ '.cm-content, .cm-gutter': { minHeight } });
 
 /** Marks lines, counted from 1. */
 const marking = (lines: readonly number[]): Extension => {
@@ -64,13 +73,14 @@ const CodeEditor = (props: Props) => {
     () => [
       inPolicy,
       look,
+      atLeast(minHeight),
       dark,
       languages[language](),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       marking(key === '' ? [] : key.split(',').map(Number)),
     ],
-    [language, label, key],
+    [language, label, key, minHeight],
   );
   return (
     <CodeMirror
@@ -79,7 +89,6 @@ const CodeEditor = (props: Props) => {
       extensions={extensions}
       theme={scheme}
       indentWithTab={false}
-      minHeight={minHeight}
       maxHeight={maxHeight}
       basicSetup={{ highlightActiveLine: false }}
     />
