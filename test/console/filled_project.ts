@@ -77,15 +77,37 @@ const makeSegments = async (place: Place): Promise<string> => {
   return created(place, '/v1/segments', { name: 'Bought paper', definition: { where } });
 };
 
-/** A send of which nobody knows whether it arrived, with what it says. */
-const makeUnknown = async ({ database, api }: Place, providerId: string): Promise<string> => {
-  const { project_id: projectId } = api.project;
+const MAIL = `<!doctype html><html><body>
+  <h1>Getting the most out of it</h1>
+  <p>You have been here for two days. Three things that people like to know by now:</p>
+  <ol><li>Lists can be shared.</li><li>A share can be taken back.</li><li>Nothing is lost.</li></ol>
+</body></html>`;
+
+/** A send of a run of the automation, of which nobody knows whether it arrived, with what it says. */
+const makeUnknown = async (
+  { database, api }: Place,
+  { providerId, automationId }: { providerId: string; automationId: string },
+): Promise<string> => {
+  const { project_id: projectId, server_key: key } = api.project;
+  const read = async (path: string) => (await api.call('GET', path, { key })).body;
+  const profileId = (await read(`/v1/profiles?external_id=${LONG}`)).items[0].id as string;
+  const runs = await read(`/v1/automations/${automationId}/runs?profile_id=${profileId}`);
+  const { tips } = (await read(`/v1/automations/${automationId}`)).definition.steps;
   const sends = sendsOf(database, projectId);
-  const { sendId } = await sends.handingOff({ recipient: `${LONG}@example.test`, providerId });
+  const { sendId } = await sends.handingOff({
+    recipient: `${LONG}@example.test`,
+    providerId,
+    automationId,
+    profileId,
+    runId: runs.items[0].id,
+    stepId: 'tips',
+    templateId: tips.template_id,
+    eventOccurredAt: new Date(),
+  });
   await database.owner.query(
     `insert into delivery.contents (project_id, send_id, subject, html, text)
-     values ($1, $2, 'Welcome', '<h1>Welcome</h1><p>Good to have you here.</p>', 'Welcome')`,
-    [projectId, sendId],
+     values ($1, $2, 'Welcome', $3, 'Getting the most out of it')`,
+    [projectId, sendId, MAIL],
   );
   await sends.end(sendId, 'unknown', { reason: 'outcome_unknown' });
   return sendId;
@@ -118,7 +140,7 @@ const makeAddresses = async (place: Place): Promise<string> => {
   });
   await database.owner.query(
     `insert into feedback.refusals (project_id, source, refused_count, last_reason, last_refused_at)
-     values ($1, 'smtp2go', 12, 'unauthorized', now())`,
+     values ($1, 'smtp2go', 12, 'invalid_token', now())`,
     [projectId],
   );
   await created(place, '/v1/webhook-endpoints', {
@@ -137,7 +159,7 @@ export const fillProject = async (place: Place): Promise<Params> => {
   const providerId = await makeProviders(place);
   const automationId = await makeAutomation(place, providerId);
   const segmentId = await makeSegments(place);
-  const sendId = await makeUnknown(place, providerId);
+  const sendId = await makeUnknown(place, { providerId, automationId });
   const email = await makeAddresses(place);
   await makePeople(place);
   const templates = await api.call('GET', `/v1/projects/${projectId}/templates`, { key });
