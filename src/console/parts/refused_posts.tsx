@@ -1,28 +1,7 @@
 import { Alert, Code, Group, List, Stack, Text } from '@mantine/core';
 import type { Webhook } from '../api.ts';
+import { adviceOn } from './refused_words.ts';
 import { When } from './when.tsx';
-
-/** What to do about posts that were refused, by the error that they were answered. */
-const advice: Record<string, string> = {
-  invalid_token:
-    'They brought no token of this project, or one that was revoked. Make a new token above, and set it where ' +
-    'your provider posts from.',
-  invalid_signature:
-    'Their signature was missing, wrong or too old. Copy the signing key from your account at Mailgun once more, ' +
-    'and set it here.',
-  foreign_topic:
-    'They came from another SNS topic than the one that counts. If that topic is yours, reset the topic, then let ' +
-    'Amazon SNS ask for confirmation again.',
-  webhook_replayed:
-    'A signature came a second time, with another body: somebody may be posting what they have seen. If it goes on, ' +
-    'make a new signing key at Mailgun, and set it here.',
-  invalid_request:
-    'Nothing in them could be read. Each was answered what is wrong, and where: look at the answers in the log of ' +
-    'your relay, and at /docs for what is taken.',
-  invalid_json: 'They were no JSON. Let your relay post JSON, in UTF-8.',
-  unsupported_media_type: 'They were of a type that is not read here. Let your relay post JSON.',
-  body_too_large: 'They were too large. Let your relay post fewer events at a time.',
-};
 
 /** Whether a post was taken after the last that was refused. */
 const isMended = ({ refused, last_notices: [last] }: Webhook): boolean =>
@@ -52,9 +31,7 @@ export const RefusedPosts = ({ webhook }: { webhook: Webhook }) => {
           </Text>
           <When at={last_at} />
         </Group>
-        <Text size="sm">
-          {advice[last_error] ?? 'Look at the answers in the log of your provider.'}
-        </Text>
+        <Text size="sm">{adviceOn(webhook.verified_by, last_error)}</Text>
       </Stack>
     </Alert>
   );

@@ -1,0 +1,46 @@
+import type { Webhook } from '../api.ts';
+
+type Proof = Webhook['verified_by'];
+
+/** What to do about posts that were refused, by the error that they were answered. */
+const advice: Record<string, string> = {
+  invalid_token:
+    'They brought no token of this project, or one that was revoked. Make a new token above, and set it where ' +
+    'your provider posts from.',
+  invalid_signature:
+    'Their signature was missing, wrong or too old. Copy the signing key from your account at Mailgun once more, ' +
+    'and set it here.',
+  foreign_topic:
+    'They came from another SNS topic than the one that counts. If that topic is yours, reset the topic, then let ' +
+    'Amazon SNS ask for confirmation again.',
+  webhook_replayed:
+    'A signature came a second time, with another body: somebody may be posting what they have seen. If it goes on, ' +
+    'make a new signing key at Mailgun, and set it here.',
+  invalid_request:
+    'Nothing in them could be read. Each was answered what is wrong, and where: look at the answers in the log of ' +
+    'your provider, and at /docs for what is taken.',
+  invalid_json: 'They were no JSON. Let your provider post JSON, in UTF-8.',
+  unsupported_media_type: 'They were of a type that is not read here. Let your provider post JSON.',
+  body_too_large: 'They were too large. Let your provider post fewer events at a time.',
+  request_timeout:
+    'They broke off on their way. Your provider tries them again; if it goes on, look at what stands between it ' +
+    'and this server.',
+};
+
+/** The same, where it is another thing to do for whoever proves themselves in this way. */
+const adviceTo: Partial<Record<Proof, Record<string, string>>> = {
+  topic: {
+    invalid_signature:
+      'Amazon’s signature was missing, wrong or too old. Only Amazon SNS may post to this address: subscribe it to ' +
+      'your topic over HTTPS, and let nothing in between change what is posted.',
+    invalid_request:
+      'They were no messages of Amazon SNS that could be read. Subscribe the address above to your topic over HTTPS, ' +
+      'without raw delivery.',
+  },
+};
+
+/** What to do about posts that were answered an error. */
+export const adviceOn = (proof: Proof, error: string): string =>
+  adviceTo[proof]?.[error] ?? advice[error] ?? FALLBACK;
+
+export const FALLBACK = 'Look at the answers in the log of your provider.';
