@@ -90,10 +90,13 @@ const meaningOfPermanent = (reason: string, status: Fields): Meaning => {
   const [inText] = /\b[45]\.\d{1,3}\.\d{1,3}\b/.exec(text ?? '') ?? [];
   const enhanced = first(readText(status['enhanced-code']), inText);
   const known = bounceTypeOf({ code: Number.isNaN(code) ? null : code, enhanced, reason: text });
-  const isSaidPermanent = reason === 'bounce' || reason === 'hardfail';
+  const isSilent = Number.isNaN(code) && enhanced === null && text === null;
+  const isSaidPermanent =
+    reason === 'bounce' || reason === 'hardfail' || (isSilent && reason !== 'greylisted');
   const isContradicted =
     enhanced !== null || SAYS_OTHERWISE.test(text ?? '') || code === OVER_QUOTA;
-  // Without a code that says more, a bounce is what they call it: permanent, and on their own list from now on.
+  // Without a code that says more, a bounce is what they call it: permanent, and on their own list from now on. So
+  // is whatever failed for good where the host's answer is not told at all.
   return meaning('bounced', isSaidPermanent && !isContradicted ? 'hard' : known);
 };
 

@@ -54,7 +54,17 @@ describe('what happened', () => {
       failed('bounce', { code: 550, message: '5.2.2 over quota' }),
       'bounced, soft',
     ],
-    ['failed + permanent, reason generic without a reason', failed('generic', {}), 'bounced, soft'],
+    ['failed + permanent, reason generic, of which nothing more is known', failed('generic'), HARD],
+    [
+      'failed + permanent, reason generic and a code that says nothing of the mailbox',
+      failed('generic', { code: 554 }),
+      'bounced, soft',
+    ],
+    [
+      'failed + permanent, reason generic and a text alone',
+      failed('generic', { message: 'try elsewhere' }),
+      'bounced, soft',
+    ],
     ['failed + permanent, suppress-bounce', failed('suppress-bounce', { code: 605 }), LISTED],
     ['failed + permanent, code 605', failed('generic', { code: 605 }), LISTED],
     [
@@ -96,9 +106,25 @@ describe('what happened', () => {
     expect(inShort(await read(given))).toBe(expected);
   });
 
-  test('a delivery-status that is null or missing is no status', async () => {
-    for (const status of [null, undefined, 'x', []])
-      expect(inShort(await read(failed('generic', status as never)))).toBe('bounced, soft');
+  test.each([
+    ['bounce', HARD],
+    ['hardfail', HARD],
+    ['generic', HARD],
+    ['a reason that nobody knows', HARD],
+    [undefined, HARD],
+    [null, HARD],
+    ['suppress-bounce', LISTED],
+    ['suppress-complaint', 'rejected, suppresses as complaint'],
+    ['suppress-unsubscribe', 'unsubscribed'],
+    ['espblock', 'bounced, block'],
+    ['old', 'bounced, soft'],
+    ['greylisted', 'bounced, soft'],
+  ])('without a delivery-status the reason %s decides: %s', async (reason, expected) => {
+    for (const status of [null, undefined, 'x', [], {}, { code: null, message: ' ' }]) {
+      const given = { ...failed(''), reason, 'delivery-status': status };
+      expect(inShort(await read(given))).toBe(expected);
+      expect(inShort(await read({ ...given, severity: 'temporary' }))).toBe('deferred, soft');
+    }
   });
 
   test('a trial run is told as one', async () => {
