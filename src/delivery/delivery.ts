@@ -1,8 +1,8 @@
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { addFact, proveResolved } from './feedback_queries.ts';
-import type { Fact } from './feedback_queries.ts';
+import { addFacts, proveResolved } from './feedback_queries.ts';
+import type { Fact, Told } from './feedback_queries.ts';
 import type { Limits } from './limits.ts';
 import { observeEnded } from './observe.ts';
 import { endExpired, planSend } from './queries.ts';
@@ -94,15 +94,16 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
   return planned;
 };
 
-/** Adds what a provider told of a send; a send whose outcome nobody knew may turn out to be sent. */
-export const recordFact = async (
-  scope: Scope,
-  sendId: string,
-  fact: Fact,
-  at: Date,
-): Promise<void> => {
-  const isProved = (await addFact(scope, sendId, fact, at)) || (await proveResolved(scope, sendId));
-  if (isProved) await observeEnded(scope, [{ send_id: sendId }]);
+/** Adds what providers told of sends, by their ids; those whose outcome nobody knew may turn out to be sent. */
+export const recordFacts = async (scope: Scope, told: readonly Told[]): Promise<void> => {
+  if (told.length === 0) return;
+  const inLockOrder = told.toSorted((a, b) => (a.sendId < b.sendId ? -1 : 1));
+  const proved = new Set((await addFacts(scope, inLockOrder)).map(({ send_id }) => send_id));
+  const ids = [...new Set(told.map(({ sendId }) => sendId))];
+  const others = ids.filter((id) => !proved.has(id));
+  const resolved = others.length === 0 ? [] : await proveResolved(scope, others);
+  const ended = [...proved].map((send_id) => ({ send_id }));
+  await observeEnded(scope, [...ended, ...resolved]);
 };
 
 /** Ends hand-offs of dead or silent owners as unknown; answers how many. */

@@ -25,95 +25,172 @@ export type Trace = {
 /** How long after the hand-off a notice without any id is still taken to be about it. */
 const MATCH_BY_ADDRESS_DAYS = 7;
 
-const findById = ({ tx, projectId }: Scope, sendId: string) =>
-  tx.maybeOne(sql.type(Found)`
+const listByIds = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
+  tx.any(sql.type(Found)`
     select send_id, profile_id, automation_id, is_test, address_key from delivery.sends
-    where project_id = ${projectId} and send_id = ${sendId}
+    where project_id = ${projectId} and send_id = any (${sql.array([...sendIds], 'uuid')})
   `);
 
 /** Relays give Message-IDs back with or without their brackets. */
-const spellingsOf = (messageIds: readonly string[]): string[] =>
-  messageIds.flatMap((messageId) => {
-    const bare = messageId.replace(/^<(.*)>$/s, '$1');
-    return [bare, `<${bare}>`];
-  });
-
-/** One look-up for each kind of id: joined by "or", neither would use its index for sure. */
-export const findByMessageIds = ({ tx, projectId }: Scope, messageIds: readonly string[]) => {
-  const spellings = sql.array(spellingsOf(messageIds), 'text');
-  return tx.maybeOne(sql.type(Found)`
-    select send.send_id, send.profile_id, send.automation_id, send.is_test, send.address_key
-    from (
-      select ours.send_id, ours.started_at from delivery.attempts as ours
-      where ours.project_id = ${projectId} and ours.message_id = any (${spellings})
-      union all
-      select theirs.send_id, theirs.started_at from delivery.attempts as theirs
-      where theirs.project_id = ${projectId} and theirs.provider_message_id = any (${spellings})
-    ) as tried
-    join delivery.sends as send on send.project_id = ${projectId} and send.send_id = tried.send_id
-    order by tried.started_at desc
-    limit 1
-  `);
+const spellingsOf = (messageId: string): string[] => {
+  const bare = messageId.replace(/^<(.*)>$/s, '$1');
+  return [bare, `<${bare}>`];
 };
 
-const findByAddress = ({ tx, projectId }: Scope, { addressKey, occurredAt }: Trace) =>
-  tx.maybeOne(sql.type(Found)`
-    select send_id, profile_id, automation_id, is_test, address_key from delivery.sends
-    where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
-    and status in ('accepted', 'unknown', 'handing_off')
-    and handed_off_at between ${sql.timestamp(occurredAt)} - make_interval(days => ${MATCH_BY_ADDRESS_DAYS})
-      and ${sql.timestamp(occurredAt)} + interval '1 minute'
-    order by handed_off_at desc
-    limit 1
+const FoundByMessage = Found.extend({ spelling: z.string(), started_at: z.date() });
+
+/**
+ * The sends of some message ids, of each the one that was tried last. One look-up for each kind of id: joined by "or",
+ * neither would use its index for sure.
+ */
+export const listByMessageIds = ({ tx, projectId }: Scope, spellings: readonly string[]) =>
+  tx.any(sql.type(FoundByMessage)`
+    select wanted.spelling, last.*
+    from unnest(${sql.array([...spellings], 'text')}) as wanted (spelling)
+    cross join lateral (
+      select send.send_id, send.profile_id, send.automation_id, send.is_test, send.address_key, tried.started_at
+      from (
+        select ours.send_id, ours.started_at from delivery.attempts as ours
+        where ours.project_id = ${projectId} and ours.message_id = wanted.spelling
+        union all
+        select theirs.send_id, theirs.started_at from delivery.attempts as theirs
+        where theirs.project_id = ${projectId} and theirs.provider_message_id = wanted.spelling
+      ) as tried
+      join delivery.sends as send on send.project_id = ${projectId} and send.send_id = tried.send_id
+      order by tried.started_at desc
+      limit 1
+    ) as last
   `);
 
-/** The send a notice is about: by our send id, else by a message id, else the newest one to the address. */
-export const findSentTo = async (scope: Scope, trace: Trace): Promise<Found | null> => {
-  const byOurs = trace.sendId === null ? null : await findById(scope, trace.sendId);
-  const byId =
-    byOurs ??
-    (trace.messageIds.length === 0 ? null : await findByMessageIds(scope, trace.messageIds));
-  if (byId) return { ...byId, isById: true };
-  const byAddress = await findByAddress(scope, trace);
-  return byAddress && { ...byAddress, isById: false };
+const FoundNth = Found.extend({ nth: z.int() });
+
+/** Of each of some traces the newest send to its address. */
+const listByAddress = ({ tx, projectId }: Scope, traces: readonly Trace[]) =>
+  tx.any(sql.type(FoundNth)`
+    select wanted.nth::integer as nth, newest.*
+    from unnest(
+      ${sql.array(
+        traces.map(({ addressKey }) => addressKey),
+        'bytea',
+      )},
+      ${sql.array(
+        traces.map(({ occurredAt }) => occurredAt.toISOString()),
+        'timestamptz',
+      )}
+    ) with ordinality as wanted (address_key, occurred_at, nth)
+    cross join lateral (
+      select send_id, profile_id, automation_id, is_test, address_key from delivery.sends
+      where project_id = ${projectId} and address_key = wanted.address_key
+      and status in ('accepted', 'unknown', 'handing_off')
+      and handed_off_at between wanted.occurred_at - make_interval(days => ${MATCH_BY_ADDRESS_DAYS})
+        and wanted.occurred_at + interval '1 minute'
+      order by handed_off_at desc
+      limit 1
+    ) as newest
+  `);
+
+type Finding = Map<Trace, Found>;
+
+const findByIds = async (scope: Scope, traces: readonly Trace[]): Promise<Finding> => {
+  const ids = traces.flatMap(({ sendId }) => sendId ?? []);
+  const rows = ids.length === 0 ? [] : await listByIds(scope, [...new Set(ids)]);
+  const byId = new Map(rows.map((row) => [row.send_id, row]));
+  return new Map(
+    traces.flatMap((trace) => {
+      const row = byId.get(trace.sendId?.toLowerCase() ?? '');
+      return row ? [[trace, { ...row, isById: true }]] : [];
+    }),
+  );
+};
+
+const findByMessageIds = async (scope: Scope, traces: readonly Trace[]): Promise<Finding> => {
+  const spellings = traces.flatMap(({ messageIds }) => messageIds.flatMap(spellingsOf));
+  const rows = spellings.length === 0 ? [] : await listByMessageIds(scope, [...new Set(spellings)]);
+  const bySpelling = new Map(rows.map(({ spelling, ...row }) => [spelling, row]));
+  return new Map(
+    traces.flatMap((trace) => {
+      const [last] = trace.messageIds
+        .flatMap(spellingsOf)
+        .flatMap((spelling) => bySpelling.get(spelling) ?? [])
+        .toSorted((a, b) => b.started_at.getTime() - a.started_at.getTime());
+      if (!last) return [];
+      const { started_at: _, ...row } = last;
+      return [[trace, { ...row, isById: true }]];
+    }),
+  );
+};
+
+const findByAddress = async (scope: Scope, traces: readonly Trace[]): Promise<Finding> => {
+  const rows = traces.length === 0 ? [] : await listByAddress(scope, traces);
+  return new Map(
+    rows.flatMap(({ nth, ...row }) => {
+      const trace = traces[nth - 1];
+      return trace ? [[trace, { ...row, isById: false }]] : [];
+    }),
+  );
+};
+
+/**
+ * The send that each of some notices is about, in their order: by our send id, else by a message id, else the newest
+ * one to the address. As many statements for all as for one.
+ */
+export const findSentTo = async (
+  scope: Scope,
+  traces: readonly Trace[],
+): Promise<(Found | null)[]> => {
+  const found: Finding = new Map();
+  for (const find of [findByIds, findByMessageIds, findByAddress]) {
+    const left = traces.filter((trace) => !found.has(trace));
+    for (const [trace, send] of await find(scope, left)) found.set(trace, send);
+  }
+  return traces.map((trace) => found.get(trace) ?? null);
 };
 
 /** `taken` is any sign of the provider's that it has the message. */
 export type Fact = 'delivered' | 'bounced' | 'complained' | 'taken';
 
-const Proved = z.strictObject({ record_feedback: z.boolean().nullable() });
+/** What was told of a send. */
+export type Told = { sendId: string; fact: Fact; occurredAt: Date };
 
-/** Adds a fact to a send. Answers whether it proved that the provider took it, which nobody knew. */
-export const addFact = async (
-  { tx, projectId }: Scope,
-  sendId: string,
-  fact: Fact,
-  occurredAt: Date,
-): Promise<boolean> => {
-  const { record_feedback } = await tx.one(sql.type(Proved)`
-    select record_feedback from delivery.record_feedback(
+const Proved = z.strictObject({ send_id: z.uuid() });
+
+/** Adds facts to sends. Answers of which they proved that the provider took them, which nobody knew. */
+export const addFacts = ({ tx, projectId }: Scope, told: readonly Told[]) =>
+  tx.any(sql.type(Proved)`
+    select told.send_id
+    from unnest(
+      ${sql.array(
+        told.map(({ sendId }) => sendId),
+        'uuid',
+      )},
+      ${sql.array(
+        told.map(({ fact }) => fact),
+        'text',
+      )},
+      ${sql.array(
+        told.map(({ occurredAt }) => occurredAt.toISOString()),
+        'timestamptz',
+      )}
+    ) as told (send_id, fact, occurred_at)
+    cross join lateral delivery.record_feedback(
       project_id => ${projectId},
-      send_id => ${sendId},
-      fact => ${fact},
-      occurred_at => ${sql.timestamp(occurredAt)}
-    )
+      send_id => told.send_id,
+      fact => told.fact,
+      occurred_at => told.occurred_at
+    ) as recorded (is_proved)
+    where recorded.is_proved
   `);
-  return record_feedback === true;
-};
 
-const Taken = z.strictObject({ send_id: z.uuid() });
-
-/** Somebody said of a send that it was not sent, and its provider tells that it was. Answers whether that is so. */
-export const proveResolved = async ({ tx, projectId }: Scope, sendId: string): Promise<boolean> => {
-  const taken = await tx.maybeOne(sql.type(Taken)`
+/** Somebody said of sends that they were not sent, and their provider tells that they were. Answers of which. */
+export const proveResolved = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
+  tx.any(sql.type(Proved)`
     update delivery.sends
     set status = 'accepted', status_reason = 'outcome_unknown',
       accepted_at = least(delivered_at, bounced_at, complained_at, taken_at)
-    where project_id = ${projectId} and send_id = ${sendId} and status = 'not_sent' and status_reason = 'resolved'
+    where project_id = ${projectId} and send_id = any (${sql.array([...sendIds], 'uuid')})
+    and status = 'not_sent' and status_reason = 'resolved'
     returning send_id
   `);
-  return taken !== null;
-};
 
 /** Adds a bounce that was said instead of taking the message, to a send that ended so: it proves nothing else. */
 export const noteRefused = ({ tx, projectId }: Scope, sendId: string, occurredAt: Date) =>

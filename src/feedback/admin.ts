@@ -14,7 +14,7 @@ const OfSend = z.object({ sendId: z.uuid() });
 /** Everything that its provider told of a send, the newest first. Of an erased one nobody knows what was told. */
 const readNotices = async (scope: Scope, sendId: string) => {
   const trace = { sendId, messageIds: [], addressKey: Buffer.alloc(0), occurredAt: new Date() };
-  const send = await delivery.findSentTo(scope, trace);
+  const [send] = await delivery.findSentTo(scope, [trace]);
   if (!send?.isById || send.address_key === null) return [];
   const notices = await listNoticesOf(scope, send.address_key, sendId);
   return notices.map(({ occurred_at, received_at, ...notice }) => ({

@@ -9,7 +9,7 @@ import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
 import { aboutOf, observedOf } from './on_timeline.ts';
 import { meaning } from './notice.ts';
-import { insertNotice, isKnown, wasToldBounce } from './queries.ts';
+import { insertNotices, listKnown, listToldTwice } from './queries.ts';
 import type { NoticeRow } from './queries.ts';
 import { handOffOf, isOfHandOff, saidBy, toldTwiceBy } from './teller.ts';
 import { countsAsSoft, judgeSoftBounces } from './soft_bounces.ts';
@@ -42,18 +42,21 @@ const concernsAddress = (notice: Notice): boolean =>
     notice.kind === 'resubscribed' ||
     countsAsSoft(notice));
 
-const findSend = async (scope: Scope, notice: Notice, addressKey: Buffer) => {
-  const ours = notice.messageIds.map(delivery.readMessageId).find((read) => read !== null);
-  const send = await delivery.findSentTo(scope, {
-    sendId: notice.sendId ?? ours?.sendId ?? null,
-    messageIds: notice.messageIds,
-    addressKey,
-    occurredAt: notice.occurredAt,
+/** The send that each notice is about, or null. */
+const findSends = async (scope: Scope, notices: readonly Notice[]): Promise<(SentTo | null)[]> => {
+  const traces = notices.map(({ email, sendId, messageIds, occurredAt }) => {
+    const ours = messageIds.map(delivery.readMessageId).find((read) => read !== null);
+    const addressKey = suppression.addressKey(scope, email);
+    return { sendId: sendId ?? ours?.sendId ?? null, messageIds, addressKey, occurredAt };
   });
-  // A notice about another address than the send's was forwarded, or is not about that send. An erased
-  // send does not say whom it was for.
-  const isOfSend = send !== null && (send.address_key?.equals(addressKey) ?? true);
-  return isOfSend ? send : null;
+  const sends = await delivery.findSentTo(scope, traces);
+  return traces.map(({ addressKey }, nth) => {
+    const send = sends[nth] ?? null;
+    // A notice about another address than the send's was forwarded, or is not about that send. An erased
+    // send does not say whom it was for.
+    const isOfSend = send !== null && (send.address_key?.equals(addressKey) ?? true);
+    return isOfSend ? send : null;
+  });
 };
 
 /**
@@ -70,49 +73,122 @@ const factOf = ({ kind, isTest }: Notice, send: SentTo): delivery.Fact | null =>
   return send.isById ? 'taken' : null;
 };
 
-type Told = { source: string; notice: Notice; send: SentTo | null };
+/** A notice that is new, and how it is kept. */
+type Told = { notice: Notice; send: SentTo | null; row: NoticeRow };
 
-/** What follows from a notice that is new. */
-const takeEffect = async (scope: Scope, { source, notice, send }: Told): Promise<void> => {
-  const { email, kind, suppresses, occurredAt } = notice;
+/** Those of some notices that were never told before, each once. They are kept from now on. */
+const keepNew = async (scope: Scope, source: string, notices: readonly Notice[]) => {
+  const byKey = new Map<string, Notice>();
+  for (const notice of notices) {
+    const dedupeKey = dedupeKeyOf(scope, source, notice);
+    if (!byKey.has(dedupeKey)) byKey.set(dedupeKey, notice);
+  }
+  for (const { dedupe_key } of await listKnown(scope, source, [...byKey.keys()]))
+    byKey.delete(dedupe_key);
+  if (byKey.size === 0) return [];
+
+  const unknown = [...byKey.values()];
+  const sends = await findSends(scope, unknown);
+  const keys = unknown.map(({ email }) => suppression.addressKey(scope, email));
+  const erased = new Set(
+    (await suppression.listErased(scope, keys)).map(({ address_key }) =>
+      address_key.toString('hex'),
+    ),
+  );
+  const told = [...byKey].map(([dedupeKey, notice], nth): Told => {
+    const addressKey = keys[nth] ?? null;
+    const isErased = erased.has(addressKey?.toString('hex') ?? '');
+    const kept = isErased
+      ? { ...notice, addressKey: null, reason: null }
+      : { ...notice, addressKey };
+    const send = sends[nth] ?? null;
+    return { notice, send, row: { ...kept, dedupeKey, source, sendId: send?.send_id ?? null } };
+  });
+  const inserted = await insertNotices(
+    scope,
+    told.map(({ row }) => row),
+  );
+  const added = new Set(inserted.map(({ dedupe_key }) => dedupe_key));
+  return told.filter(({ row }) => added.has(row.dedupeKey));
+};
+
+/** What follows from notices that are new, whatever stands on timelines. */
+const takeEffect = async (scope: Scope, source: string, told: readonly Told[]): Promise<void> => {
+  const inEarnest = told.filter(({ notice }) => !notice.isTest);
   // As addresses are compared: which of several spellings came last does not matter.
-  const said = { email: normaliseEmail(email), source: saidBy(source, notice), at: occurredAt };
-  if (suppresses && !changesNothing(notice))
-    await suppression.suppress(scope, { ...said, reason: suppresses });
-  if (kind === 'unsubscribed' && !notice.isTest) await suppression.unsubscribe(scope, said);
-  if (kind === 'resubscribed' && !notice.isTest) await suppression.resubscribe(scope, said);
-  const fact = send && factOf(notice, send);
+  const saidIn = ({ notice }: Told) => ({
+    email: normaliseEmail(notice.email),
+    source: saidBy(source, notice),
+    at: notice.occurredAt,
+  });
+  await suppression.suppressAll(
+    scope,
+    inEarnest.flatMap((one) =>
+      one.notice.suppresses ? [{ ...saidIn(one), reason: one.notice.suppresses }] : [],
+    ),
+  );
+  await suppression.changeSubscriptionsOf(
+    scope,
+    inEarnest.flatMap((one) => {
+      const { kind } = one.notice;
+      const isSaid = kind === 'unsubscribed' || kind === 'resubscribed';
+      return isSaid ? [{ ...saidIn(one), change: kind }] : [];
+    }),
+  );
+  const facts = told.flatMap(({ notice, send }) => {
+    const { occurredAt } = notice;
+    const fact = send && factOf(notice, send);
+    return send ? [{ sendId: send.send_id, fact, occurredAt }] : [];
+  });
+  if (!isOfHandOff(source))
+    return delivery.recordFacts(
+      scope,
+      facts.flatMap(({ fact, ...one }) => (fact ? [{ ...one, fact }] : [])),
+    );
   // What was refused was not taken: no proof of anything but itself.
-  if (send && isOfHandOff(source)) await delivery.noteRefused(scope, send.send_id, occurredAt);
-  else if (send && fact) await delivery.recordFact(scope, send.send_id, fact, occurredAt);
+  for (const { sendId, occurredAt } of facts) await delivery.noteRefused(scope, sendId, occurredAt);
 };
 
 /** What was said while the message was handed over, and is told by a webhook too, happened once. */
-const isOnTimeline = (scope: Scope, { source, notice, send }: Told, row: NoticeRow) =>
-  send !== null && notice.kind === 'bounced'
-    ? wasToldBounce(scope, { ...row, source, sendId: send.send_id }, toldTwiceBy(source))
-    : Promise.resolve(false);
+const withoutToldTwice = async (scope: Scope, source: string, told: readonly Told[]) => {
+  const bounces = told.filter(({ notice, send }) => send !== null && notice.kind === 'bounced');
+  if (bounces.length === 0) return told;
+  const rows = bounces.map(({ row }) => row);
+  const twice = await listToldTwice(scope, rows, toldTwiceBy(source));
+  const keys = new Set(twice.map(({ dedupe_key }) => dedupe_key));
+  return told.filter(({ row }) => !keys.has(row.dedupeKey));
+};
 
-type Outcome = { outcome: keyof Recorded; observed: Observed[] };
+type Taken = { recorded: Recorded; observed: Observed[] };
 
-const recordOne = async (scope: Scope, source: string, notice: Notice): Promise<Outcome> => {
-  const dedupeKey = dedupeKeyOf(scope, source, notice);
-  if (await isKnown(scope, source, dedupeKey)) return { outcome: 'duplicates', observed: [] };
-
-  const addressKey = suppression.addressKey(scope, notice.email);
-  const send = await findSend(scope, notice, addressKey);
-  const isErased = await suppression.holdAddress(scope, addressKey);
-  const told = isErased ? { ...notice, addressKey: null, reason: null } : { ...notice, addressKey };
-  const row = { ...told, dedupeKey, source, sendId: send?.send_id ?? null };
-  if (!(await insertNotice(scope, row))) return { outcome: 'duplicates', observed: [] };
-
-  await takeEffect(scope, { source, notice, send });
-  if (changesNothing(notice)) return { outcome: 'ignored', observed: [] };
-  if (isErased) return { outcome: 'accepted', observed: [] };
-  if (await isOnTimeline(scope, { source, notice, send }, row))
-    return { outcome: 'accepted', observed: [] };
-  if (countsAsSoft(notice)) await judgeSoftBounces(scope, normaliseEmail(notice.email));
-  return { outcome: 'accepted', observed: await observedOf(scope, source, notice, aboutOf(send)) };
+/** Keeps notices about addresses that are held: as many statements for all of them as for one. */
+const takeAll = async (
+  scope: Scope,
+  source: string,
+  notices: readonly Notice[],
+): Promise<Taken> => {
+  const told = await keepNew(scope, source, notices);
+  await takeEffect(scope, source, told);
+  const accepted = told.filter(({ notice }) => !changesNothing(notice));
+  const living = accepted.filter(({ row }) => row.addressKey !== null);
+  const fresh = await withoutToldTwice(scope, source, living);
+  const counted = fresh.filter(({ notice }) => countsAsSoft(notice));
+  await judgeSoftBounces(
+    scope,
+    counted.map(({ notice }) => normaliseEmail(notice.email)),
+  );
+  return {
+    recorded: {
+      accepted: accepted.length,
+      duplicates: notices.length - told.length,
+      ignored: told.length - accepted.length,
+    },
+    observed: await observedOf(
+      scope,
+      source,
+      fresh.map(({ notice, send }) => ({ notice, about: aboutOf(send) })),
+    ),
+  };
 };
 
 const lockKey = ({ email, dedupeKey }: Notice): string => `${email.toLowerCase()} ${dedupeKey}`;
@@ -128,20 +204,18 @@ export const record = async (
   notices: readonly Notice[],
   onceHeld: (scope: Scope) => Promise<void> = () => Promise.resolve(),
 ): Promise<Recorded> => {
-  const recorded: Recorded = { accepted: 0, duplicates: 0, ignored: 0 };
   const inLockOrder = notices.toSorted((a, b) => (lockKey(a) < lockKey(b) ? -1 : 1));
-  const observed: Observed[] = [];
   const concerned = inLockOrder.filter(concernsAddress).map(({ email }) => email);
-  await profiles.changeAddresses(scope, [...new Set(concerned)], async (inner) => {
-    const keys = inLockOrder.map(({ email }) => suppression.addressKey(inner, email));
-    await suppression.holdAddresses(inner, keys);
-    await onceHeld(inner);
-    for (const notice of inLockOrder) {
-      const one = await recordOne(inner, source, notice);
-      recorded[one.outcome] += 1;
-      observed.push(...one.observed);
-    }
-  });
+  const { recorded, observed } = await profiles.changeAddresses(
+    scope,
+    [...new Set(concerned)],
+    async (inner) => {
+      const keys = inLockOrder.map(({ email }) => suppression.addressKey(inner, email));
+      await suppression.holdAddresses(inner, keys);
+      await onceHeld(inner);
+      return takeAll(inner, source, inLockOrder);
+    },
+  );
   await ingest.observe(scope, observed);
   return recorded;
 };

@@ -30,43 +30,47 @@ export const aboutOf = (send: delivery.SentTo | null): About | null =>
 
 type Seen = Pick<Observed, 'name' | 'properties' | 'occurredAt'>;
 
-/** Something that was seen of mail to an address, for those whom the mail was for. */
-const tellPeople = async (
-  scope: Scope,
-  email: string | null,
-  about: About | null,
-  { properties, ...seen }: Seen,
-): Promise<Observed[]> => {
-  if (!about && email === null) return [];
-  const selector: profiles.Selector = about
-    ? { by: 'id', value: about.profileId }
-    : { by: 'email', value: email ?? '' };
-  const names = await profiles.listNames(scope, selector, PEOPLE_MAX);
-  return names.map(({ kind, value }) => ({
-    ...seen,
-    externalId: kind === 'external' ? value : null,
-    anonymousId: kind === 'anonymous' ? value : null,
-    properties: {
-      ...properties,
-      ...(about ? { send_id: about.sendId } : {}),
-      ...(about?.automationId ? { automation_id: about.automationId } : {}),
-    },
-  }));
+/** Mail to an address of which something was seen; which mail, where that is known. */
+type Telling = { email: string | null; about: About | null; seen: Seen };
+
+const selectorOf = ({ email, about }: Telling) =>
+  about
+    ? ({ by: 'id', value: about.profileId } as const)
+    : ({ by: 'email', value: email ?? '' } as const);
+
+/** What was seen of mail to some addresses, for those whom the mail was for. */
+const tellPeople = async (scope: Scope, telling: readonly Telling[]): Promise<Observed[]> => {
+  const told = telling.filter(({ about, email }) => about !== null || email !== null);
+  const names = await profiles.listNames(scope, told.map(selectorOf), PEOPLE_MAX);
+  return told.flatMap(({ about, seen: { properties, ...seen } }, nth) =>
+    (names[nth] ?? []).map(({ kind, value }) => ({
+      ...seen,
+      externalId: kind === 'external' ? value : null,
+      anonymousId: kind === 'anonymous' ? value : null,
+      properties: {
+        ...properties,
+        ...(about ? { send_id: about.sendId } : {}),
+        ...(about?.automationId ? { automation_id: about.automationId } : {}),
+      },
+    })),
+  );
 };
 
-/** What a notice puts on the timelines of those whom the mail was for. */
-export const observedOf = async (
+/** What notices put on the timelines of those whom the mail was for. */
+export const observedOf = (
   scope: Scope,
   source: string,
-  notice: Notice,
-  about: About | null,
-): Promise<Observed[]> => {
-  const name = NAMES[notice.kind];
-  if (name === undefined || notice.isTest) return [];
-  const { email, bounceType, occurredAt } = notice;
-  const properties = { ...toldBy(source), ...(bounceType ? { bounce_type: bounceType } : {}) };
-  return tellPeople(scope, email, about, { name, properties, occurredAt });
-};
+  told: readonly { notice: Notice; about: About | null }[],
+): Promise<Observed[]> =>
+  tellPeople(
+    scope,
+    told.flatMap(({ notice: { kind, isTest, email, bounceType, occurredAt }, about }) => {
+      const name = NAMES[kind];
+      if (name === undefined || isTest) return [];
+      const properties = { ...toldBy(source), ...(bounceType ? { bounce_type: bounceType } : {}) };
+      return [{ email, about, seen: { name, properties, occurredAt } }];
+    }),
+  );
 
 /** An unsubscribe that no provider told of: by the link of a mail, or by somebody for the person. */
 export type Left = {
@@ -80,12 +84,8 @@ export type Left = {
 
 const findMail = async (scope: Scope, { sendId, addressKey }: Left): Promise<About | null> => {
   if (sendId === undefined) return null;
-  const send = await delivery.findSentTo(scope, {
-    sendId,
-    messageIds: [],
-    addressKey,
-    occurredAt: new Date(),
-  });
+  const trace = { sendId, messageIds: [], addressKey, occurredAt: new Date() };
+  const [send = null] = await delivery.findSentTo(scope, [trace]);
   return send?.send_id === sendId ? aboutOf(send) : null;
 };
 
@@ -98,5 +98,5 @@ export const observeUnsubscribed = async (scope: Scope, left: Left): Promise<voi
     occurredAt: new Date(),
   };
   const about = await findMail(scope, left);
-  await ingest.observe(scope, await tellPeople(scope, left.email, about, seen));
+  await ingest.observe(scope, await tellPeople(scope, [{ email: left.email, about, seen }]));
 };

@@ -13,45 +13,81 @@ export type NoticeRow = Pick<
   sendId: string | null;
 };
 
-const Inserted = z.strictObject({ dedupe_key: z.string() });
+const DedupeKey = z.strictObject({ dedupe_key: z.string() });
 
-/** Keeps a notice; answers whether it is new. */
-export const insertNotice = async ({ tx, projectId }: Scope, row: NoticeRow): Promise<boolean> => {
-  const inserted = await tx.maybeOne(sql.type(Inserted)`
+/** What stands for none in an array of bytes, which takes no null. */
+const NO_ADDRESS = Buffer.alloc(0);
+
+/** Keeps notices that are not known yet, each once; answers which were new. */
+export const insertNotices = ({ tx, projectId }: Scope, rows: readonly NoticeRow[]) => {
+  const column = (read: (row: NoticeRow) => string | boolean | Buffer | null, type: string) =>
+    sql.array(rows.map(read), type);
+  return tx.any(sql.type(DedupeKey)`
     insert into feedback.notices (project_id, source, dedupe_key, kind, bounce_type, address_key, send_id, occurred_at,
       received_at, reason, suppresses, is_test)
-    values (${projectId}, ${row.source}, ${row.dedupeKey}, ${row.kind}, ${row.bounceType},
-      ${row.addressKey && sql.binary(row.addressKey)}, ${row.sendId}, ${sql.timestamp(row.occurredAt)}, now(),
-      ${row.reason}, ${row.suppresses}, ${row.isTest})
+    select ${projectId}, told.source, told.dedupe_key, told.kind, told.bounce_type,
+      nullif(told.address_key, ''::bytea), told.send_id, told.occurred_at, now(), told.reason, told.suppresses,
+      told.is_test
+    from unnest(
+      ${column(({ source }) => source, 'text')},
+      ${column(({ dedupeKey }) => dedupeKey, 'text')},
+      ${column(({ kind }) => kind, 'text')},
+      ${column(({ bounceType }) => bounceType, 'text')},
+      ${column(({ addressKey }) => addressKey ?? NO_ADDRESS, 'bytea')},
+      ${column(({ sendId }) => sendId, 'uuid')},
+      ${column(({ occurredAt }) => occurredAt.toISOString(), 'timestamptz')},
+      ${column(({ reason }) => reason, 'text')},
+      ${column(({ suppresses }) => suppresses, 'text')},
+      ${column(({ isTest }) => isTest, 'bool')}
+    ) as told (source, dedupe_key, kind, bounce_type, address_key, send_id, occurred_at, reason, suppresses, is_test)
     on conflict do nothing
     returning dedupe_key
   `);
-  return inserted !== null;
 };
 
 const Key = z.strictObject({ source: z.string(), dedupe_key: z.string() });
 
-/** Whether a notice was taken in before. */
-export const isKnown = ({ tx, projectId }: Scope, source: string, dedupeKey: string) =>
-  tx.exists(sql.unsafe`
-    select from feedback.notices
-    where project_id = ${projectId} and source = ${source} and dedupe_key = ${dedupeKey}
+/** Which of some notices were taken in before. */
+export const listKnown = (
+  { tx, projectId }: Scope,
+  source: string,
+  dedupeKeys: readonly string[],
+) =>
+  tx.any(sql.type(DedupeKey)`
+    select dedupe_key from feedback.notices
+    where project_id = ${projectId} and source = ${source}
+    and dedupe_key = any (${sql.array([...dedupeKeys], 'text')})
   `);
 
-/** Whether another notice of these sources told of the same bounce of a send. Found by the address: it has few. */
-export const wasToldBounce = (
+/**
+ * Of some bounces of sends those that another notice of these sources told of too. Each is found by its address: it
+ * has few.
+ */
+export const listToldTwice = (
   { tx, projectId }: Scope,
-  { addressKey, sendId, bounceType, source, dedupeKey }: NoticeRow,
+  bounces: readonly NoticeRow[],
   sourcesLike: string,
-): Promise<boolean> =>
-  addressKey === null
-    ? Promise.resolve(false)
-    : tx.exists(sql.unsafe`
-        select from feedback.notices
-        where project_id = ${projectId} and address_key = ${sql.binary(addressKey)} and send_id = ${sendId}
-        and kind = 'bounced' and bounce_type = ${bounceType} and not is_test
-        and source like ${sourcesLike} and (source, dedupe_key) <> (${source}, ${dedupeKey})
-      `);
+) => {
+  const column = (read: (row: NoticeRow) => string | Buffer | null, type: string) =>
+    sql.array(bounces.map(read), type);
+  return tx.any(sql.type(DedupeKey)`
+    select bounce.dedupe_key
+    from unnest(
+      ${column(({ source }) => source, 'text')},
+      ${column(({ dedupeKey }) => dedupeKey, 'text')},
+      ${column(({ addressKey }) => addressKey ?? NO_ADDRESS, 'bytea')},
+      ${column(({ sendId }) => sendId, 'uuid')},
+      ${column(({ bounceType }) => bounceType, 'text')}
+    ) as bounce (source, dedupe_key, address_key, send_id, bounce_type)
+    cross join lateral (
+      select from feedback.notices as told
+      where told.project_id = ${projectId} and told.address_key = bounce.address_key and told.send_id = bounce.send_id
+      and told.kind = 'bounced' and told.bounce_type = bounce.bounce_type and not told.is_test
+      and told.source like ${sourcesLike} and (told.source, told.dedupe_key) <> (bounce.source, bounce.dedupe_key)
+      limit 1
+    ) as twice
+  `);
+};
 
 /** Overwrites notices about addresses; answers how many, `noticesMax` at most. */
 export const eraseNotices = async (

@@ -8,82 +8,93 @@ const SOFT_BOUNCES_SEEN_MAX = 1_000;
 
 const isSoft = sql.fragment`soft.kind = 'bounced' and soft.bounce_type = 'soft' and not soft.is_test`;
 
-/** Whether an address has so many soft bounces at all: where it has not, nothing else needs to be read. */
-export const hasSoftBounces = async (
+const Counted = z.strictObject({ address_key: z.instanceof(Buffer) });
+
+/** Those of some addresses that have so many soft bounces at all: of the others nothing else needs to be read. */
+export const listSoftBounced = (
   { tx, projectId }: Scope,
-  addressKey: Buffer,
+  addressKeys: readonly Buffer[],
   count: number,
-): Promise<boolean> =>
-  tx.exists(sql.unsafe`
-    select from feedback.notices as soft
-    where soft.project_id = ${projectId} and soft.address_key = ${sql.binary(addressKey)} and ${isSoft}
-    offset ${count - 1}
+) =>
+  tx.any(sql.type(Counted)`
+    select told.address_key
+    from unnest(${sql.array([...addressKeys], 'bytea')}) as told (address_key)
+    cross join lateral (
+      select from feedback.notices as soft
+      where soft.project_id = ${projectId} and soft.address_key = told.address_key and ${isSoft}
+      offset ${count - 1}
+      limit 1
+    ) as enough
   `);
 
 const TooMany = z.strictObject({
+  address_key: z.instanceof(Buffer),
   since: z.date(),
   source: z.string(),
   send_id: z.uuid().nullable(),
 });
-export type TooMany = z.output<typeof TooMany>;
 
 const said = `${HAND_OFF}%`;
 
 /**
- * When an address last had bounced softly so often in a row, or twice as often, and so on; null if it never had.
+ * When each of some addresses last had bounced softly so often in a row, or twice as often, and so on, if it ever had.
  * In the order in which it happened, whenever we were told: a delivery in between begins a new row, and so does a
  * mail that was taken and did not bounce. What was said at the hand-off and told besides is one.
  */
-export const findTooManySoft = (
+export const listTooManySoft = (
   { tx, projectId }: Scope,
-  addressKey: Buffer,
+  addressKeys: readonly Buffer[],
   inARowMax: number,
-): Promise<TooMany | null> =>
-  tx.maybeOne(sql.type(TooMany)`
-    select counted.occurred_at as since, counted.source, counted.send_id
-    from (
-      select begun.occurred_at, begun.source, begun.send_id, begun.dedupe_key, row_number() over (
-          partition by begun.row_id order by begun.occurred_at, begun.source, begun.dedupe_key
-        ) as nth
+) =>
+  tx.any(sql.type(TooMany)`
+    select told.address_key, last.occurred_at as since, last.source, last.send_id
+    from unnest(${sql.array([...addressKeys], 'bytea')}) as told (address_key)
+    cross join lateral (
+      select counted.occurred_at, counted.source, counted.send_id
       from (
-        select judged.*, count(*) filter (where judged.is_first) over (
-            order by judged.occurred_at, judged.source, judged.dedupe_key
-          ) as row_id
+        select begun.occurred_at, begun.source, begun.send_id, begun.dedupe_key, row_number() over (
+            partition by begun.row_id order by begun.occurred_at, begun.source, begun.dedupe_key
+          ) as nth
         from (
-          select bounced.*, exists (
-              select from feedback.notices as arrived
-              where arrived.project_id = ${projectId} and arrived.address_key = ${sql.binary(addressKey)}
-              and arrived.kind = 'delivered' and not arrived.is_test
-              and arrived.occurred_at <= bounced.occurred_at and arrived.occurred_at > bounced.before_at
-            ) or exists (
-              select from delivery.sends as taken
-              where taken.project_id = ${projectId} and taken.address_key = ${sql.binary(addressKey)}
-              and taken.accepted_at <= bounced.occurred_at and taken.accepted_at > bounced.before_at
-              and taken.bounced_at is null
-            ) as is_first
+          select judged.*, count(*) filter (where judged.is_first) over (
+              order by judged.occurred_at, judged.source, judged.dedupe_key
+            ) as row_id
           from (
-            select soft.occurred_at, soft.source, soft.send_id, soft.dedupe_key,
-              lag(soft.occurred_at, 1, '-infinity'::timestamptz) over (
-                order by soft.occurred_at, soft.source, soft.dedupe_key
-              ) as before_at
+            select bounced.*, exists (
+                select from feedback.notices as arrived
+                where arrived.project_id = ${projectId} and arrived.address_key = told.address_key
+                and arrived.kind = 'delivered' and not arrived.is_test
+                and arrived.occurred_at <= bounced.occurred_at and arrived.occurred_at > bounced.before_at
+              ) or exists (
+                select from delivery.sends as taken
+                where taken.project_id = ${projectId} and taken.address_key = told.address_key
+                and taken.accepted_at <= bounced.occurred_at and taken.accepted_at > bounced.before_at
+                and taken.bounced_at is null
+              ) as is_first
             from (
-              select soft.occurred_at, soft.source, soft.send_id, soft.dedupe_key from feedback.notices as soft
-              where soft.project_id = ${projectId} and soft.address_key = ${sql.binary(addressKey)} and ${isSoft}
-              and (soft.source like ${said} or not exists (
-                select from feedback.notices as said
-                where said.project_id = ${projectId} and said.address_key = ${sql.binary(addressKey)}
-                and said.send_id = soft.send_id and said.bounce_type = 'soft' and said.source like ${said}
-              ))
-              order by soft.occurred_at desc, soft.source desc, soft.dedupe_key desc
-              limit ${SOFT_BOUNCES_SEEN_MAX}
-            ) as soft
-          ) as bounced
-        ) as judged
-      ) as begun
-    ) as counted
-    where counted.nth % ${inARowMax} = 0
-    order by counted.occurred_at desc, counted.source desc, counted.dedupe_key desc
-    limit 1
+              select soft.occurred_at, soft.source, soft.send_id, soft.dedupe_key,
+                lag(soft.occurred_at, 1, '-infinity'::timestamptz) over (
+                  order by soft.occurred_at, soft.source, soft.dedupe_key
+                ) as before_at
+              from (
+                select soft.occurred_at, soft.source, soft.send_id, soft.dedupe_key from feedback.notices as soft
+                where soft.project_id = ${projectId} and soft.address_key = told.address_key and ${isSoft}
+                and (soft.source like ${said} or not exists (
+                  select from feedback.notices as said
+                  where said.project_id = ${projectId} and said.address_key = told.address_key
+                  and said.send_id = soft.send_id and said.bounce_type = 'soft' and said.source like ${said}
+                ))
+                order by soft.occurred_at desc, soft.source desc, soft.dedupe_key desc
+                limit ${SOFT_BOUNCES_SEEN_MAX}
+              ) as soft
+            ) as bounced
+          ) as judged
+        ) as begun
+      ) as counted
+      where counted.nth % ${inARowMax} = 0
+      order by counted.occurred_at desc, counted.source desc, counted.dedupe_key desc
+      limit 1
+    ) as last
   `);
 
 const Setting = z.strictObject({ soft_bounces_max: z.int() });

@@ -73,13 +73,25 @@ const tagOf = {
 export const toTags = (reasons: readonly (keyof typeof tagOf)[]): string[] =>
   reasons.map((reason) => tagOf[reason]).toSorted();
 
-const tagsOf = async (scope: Scope, email: string | null): Promise<string[]> =>
-  email === null ? [] : toTags(await suppression.listReasons(scope, email));
+/** The tags of profiles follow from their addresses, whenever those change, or why they are left alone. */
+const retag = async (
+  scope: Scope,
+  profiles: readonly { profile_id: string; email: string | null }[],
+): Promise<void> => {
+  const emails = profiles.flatMap(({ email }) => email ?? []);
+  const reasons = await suppression.listReasonsOf(scope, emails);
+  const tagged = profiles.map(({ profile_id, email }) => ({
+    profile_id,
+    tags: toTags(email === null ? [] : (reasons.get(email) ?? [])),
+  }));
+  for (const alike of Map.groupBy(tagged, ({ tags }) => tags.join()).values()) {
+    const ids = alike.map(({ profile_id }) => profile_id);
+    await setTags(scope, ids, alike[0]?.tags ?? []);
+  }
+};
 
-/** The tags of a profile follow from its address, whenever that changes. */
-const retag = async (scope: Scope, { changed_id, old_email, new_email }: Folded): Promise<void> => {
-  if (old_email === new_email) return;
-  await setTags(scope, changed_id, await tagsOf(scope, new_email));
+const retagFolded = async (scope: Scope, { changed_id, old_email, new_email }: Folded) => {
+  if (old_email !== new_email) await retag(scope, [{ profile_id: changed_id, email: new_email }]);
 };
 
 /**
@@ -93,8 +105,7 @@ export const changeAddresses = async <T>(
 ): Promise<T> => {
   const holders = await holdByAddress(scope, emails.map(normaliseEmail));
   const changed = await change(scope);
-  for (const { profile_id, email } of holders)
-    await setTags(scope, profile_id, await tagsOf(scope, email));
+  if (holders.length > 0) await retag(scope, holders);
   return changed;
 };
 
@@ -105,10 +116,10 @@ export const changeAddresses = async <T>(
 export const changeTraits = async (scope: Scope, change: TraitChange): Promise<boolean> => {
   const changed = await changeTraitsQuery(scope, change);
   if (changed?.is_full === true) return false;
-  if (changed) await retag(scope, changed);
+  if (changed) await retagFolded(scope, changed);
   return true;
 };
 
 /** Makes a profile what its identities were told, after one of them came or went. */
 export const refold = async (scope: Scope, profileId: string): Promise<void> =>
-  retag(scope, await foldProfile(scope, profileId));
+  retagFolded(scope, await foldProfile(scope, profileId));

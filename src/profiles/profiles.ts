@@ -7,7 +7,7 @@ import type { PageQuery } from '../base/page.ts';
 import * as identity from '../identity/identity.ts';
 import type { Identity } from '../identity/identity.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { findProfile, listByEmail, listRows, lookAtNewest } from './queries.ts';
+import { findProfile, listByEmail, listIdsByAddress, listRows, lookAtNewest } from './queries.ts';
 import type { ProfileRow, ProfilesPage } from './queries.ts';
 import { IDENTIFIERS_SHOWN_MAX } from './schema.ts';
 import type { Profile } from './schema.ts';
@@ -133,14 +133,47 @@ export const pageNewest = async (
   };
 };
 
-/** One identifier of each person whom a selector names, by which their timeline is told of something. */
+export type Name = { kind: Identity['kind']; value: string };
+
+/** Profiles by their ids; one that was merged answers as the one it was merged into. */
+const listShown = async (
+  scope: Scope,
+  profileIds: readonly string[],
+): Promise<Map<string, string>> => {
+  const rows = profileIds.length === 0 ? [] : await listRows(scope, [...new Set(profileIds)]);
+  const into = rows.flatMap(({ merged_into }) => merged_into ?? []);
+  const living = into.length === 0 ? [] : await listRows(scope, [...new Set(into)]);
+  const ids = new Set(living.map(({ profile_id }) => profile_id));
+  const shown = rows.filter(({ merged_into }) => merged_into === null || ids.has(merged_into));
+  return new Map(shown.map((row) => [row.profile_id, row.merged_into ?? row.profile_id]));
+};
+
+/**
+ * One identifier of each person whom each of some selectors names, by which their timelines are told of something: of
+ * those with an address the first, so many of each. As many statements for all as for one.
+ */
 export const listNames = async (
   scope: Scope,
-  selector: Selector,
+  selectors: readonly Extract<Selector, { by: 'id' | 'email' }>[],
   limit: number,
-): Promise<{ kind: Identity['kind']; value: string }[]> => {
-  const rows = await listSelected(scope, selector, { limit, afterId: null });
-  const ids = rows.map(({ profile_id }) => profile_id);
-  const names = await identity.listFirst(scope, ids, 1);
-  return names.map(({ kind, value }) => ({ kind, value }));
+): Promise<Name[][]> => {
+  const asked = selectors.map(({ by, value }) => ({
+    by,
+    value: by === 'email' ? normaliseEmail(value) : value,
+  }));
+  const valuesOf = (way: 'id' | 'email') =>
+    asked.filter(({ by }) => by === way).map(({ value }) => value);
+  const shown = await listShown(scope, valuesOf('id'));
+  const addresses = [...new Set(valuesOf('email'))];
+  const found = addresses.length === 0 ? [] : await listIdsByAddress(scope, addresses, limit);
+  const byAddress = Map.groupBy(found, ({ address }) => address);
+  const idsOf = asked.map(({ by, value }) =>
+    by === 'id'
+      ? [shown.get(value)].filter((id) => id !== undefined)
+      : (byAddress.get(value) ?? []).map(({ profile_id }) => profile_id),
+  );
+  const ids = [...new Set(idsOf.flat())];
+  const first = ids.length === 0 ? [] : await identity.listFirst(scope, ids, 1);
+  const nameOf = new Map(first.map(({ profile_id, kind, value }) => [profile_id, { kind, value }]));
+  return idsOf.map((some) => some.flatMap((id) => nameOf.get(id) ?? []));
 };

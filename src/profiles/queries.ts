@@ -86,6 +86,26 @@ export const lookAtNewest = (
     limit ${limit}
   `);
 
+const IdOfAddress = z.strictObject({ address: z.string(), profile_id: z.uuid() });
+
+/** The first profiles that have each of some addresses, in the order of their ids. */
+export const listIdsByAddress = (
+  { tx, projectId }: Scope,
+  addresses: readonly string[],
+  limit: number,
+) =>
+  tx.any(sql.type(IdOfAddress)`
+    select wanted.address, first.profile_id
+    from unnest(${sql.array([...addresses], 'text')}) as wanted (address)
+    cross join lateral (
+      select profile_id from profiles.profiles
+      where project_id = ${projectId} and address = wanted.address and ${isLiving}
+      order by profile_id
+      limit ${limit}
+    ) as first
+    order by wanted.address, first.profile_id
+  `);
+
 type Traits = {
   identityId: string;
   traits: Record<string, z.core.util.JSONType>;
@@ -141,13 +161,25 @@ export const setMergedInto = ({ tx, projectId }: Scope, profileId: string, into:
     where project_id = ${projectId} and profile_id = ${profileId}
   `);
 
-export const setTags = async (scope: Scope, profileId: string, tags: string[]): Promise<void> => {
-  const { rowCount } = await scope.tx.query(sql.unsafe`
-    update profiles.profiles set tags = ${sql.array(tags, 'text')}, updated_at = now()
-    where project_id = ${scope.projectId} and profile_id = ${profileId}
-    and tags is distinct from ${sql.array(tags, 'text')}
+const Tagged = z.strictObject({ profile_id: z.uuid() });
+
+/** Gives some profiles, which are held, these tags and no others. */
+export const setTags = async (
+  scope: Scope,
+  profileIds: readonly string[],
+  tags: readonly string[],
+): Promise<void> => {
+  const changed = await scope.tx.any(sql.type(Tagged)`
+    update profiles.profiles set tags = ${sql.array([...tags], 'text')}, updated_at = now()
+    where project_id = ${scope.projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+    and tags is distinct from ${sql.array([...tags], 'text')}
+    returning profile_id
   `);
-  if (rowCount > 0) await noteChanges(scope, [profileId]);
+  if (changed.length === 0) return;
+  await noteChanges(
+    scope,
+    changed.map(({ profile_id }) => profile_id),
+  );
 };
 
 const Confirmed = z.strictObject({ profile_id: z.uuid() });

@@ -30,27 +30,6 @@ export const suppressAddress = ({ tx, projectId }: Scope, suppression: NewSuppre
     )
   `);
 
-export type SoftBounced = {
-  addressKey: Buffer;
-  email: string;
-  historyId: string;
-  source: string;
-  since: Date | null;
-};
-
-export const setSoftBounced = ({ tx, projectId }: Scope, told: SoftBounced) =>
-  tx.query(sql.unsafe`
-    select from suppression.set_soft_bounced(
-      project_id => ${projectId},
-      address_key => ${sql.binary(told.addressKey)},
-      email => ${told.email},
-      history_id => ${told.historyId},
-      source => ${told.source},
-      since => ${at(told.since)},
-      at => now()
-    )
-  `);
-
 export type NewLift = {
   addressKey: Buffer;
   historyId: string;

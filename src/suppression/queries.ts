@@ -54,15 +54,30 @@ export const findAddress = ({ tx, projectId }: Scope, addressKey: Buffer) =>
     where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
   `);
 
-const Reason = z.strictObject({ reason: z.enum(SUPPRESSION_REASONS) });
+const Why = z.strictObject({
+  address_key: z.instanceof(Buffer),
+  reason: z.enum([...SUPPRESSION_REASONS, 'unsubscribed']),
+});
 
-/** Everything that an address is suppressed for now. */
-export const listSuppressionReasons = ({ tx, projectId }: Scope, addressKey: Buffer) =>
-  tx.any(sql.type(Reason)`
-    select distinct standing.reason
-    from suppression.standing_reasons(project_id => ${projectId}, address_key => ${sql.binary(addressKey)}) as standing
-    order by standing.reason
+/** Everything that some addresses are left alone for now: what they are suppressed for first. */
+export const listWhy = ({ tx, projectId }: Scope, addressKeys: readonly Buffer[]) => {
+  const keys = sql.array([...addressKeys], 'bytea');
+  return tx.any(sql.type(Why)`
+    select why.address_key, why.reason
+    from (
+      select distinct asked.address_key, standing.reason, 1 as nth
+      from unnest(${keys}) as asked (address_key)
+      cross join lateral suppression.standing_reasons(
+        project_id => ${projectId}, address_key => asked.address_key
+      ) as standing
+      union all
+      select address_key, 'unsubscribed', 2 from suppression.addresses
+      where project_id = ${projectId} and address_key = any (${keys})
+      and unsubscribed_at >= coalesce(resubscribed_at, '-infinity')
+    ) as why
+    order by why.address_key, why.nth, why.reason
   `);
+};
 
 const Held = z.strictObject({ hold_address: z.boolean() });
 
@@ -104,6 +119,16 @@ export const holdAddresses = ({ tx, projectId }: Scope, addressKeys: readonly Bu
     select suppression.hold_addresses(
       project_id => ${projectId}, address_keys => ${sql.array([...addressKeys], 'bytea')}
     )
+  `);
+
+const ErasedKey = z.strictObject({ address_key: z.instanceof(Buffer) });
+
+/** Those of some addresses that were erased: it stays true while they are held. */
+export const listErased = ({ tx, projectId }: Scope, addressKeys: readonly Buffer[]) =>
+  tx.any(sql.type(ErasedKey)`
+    select address_key from suppression.addresses
+    where project_id = ${projectId} and address_key = any (${sql.array([...addressKeys], 'bytea')})
+    and erased_at is not null
   `);
 
 const Erased = z.strictObject({ erase_addresses: z.int() });

@@ -7,10 +7,10 @@ import {
   importAddresses,
   liftAddress,
   listImported,
-  setSoftBounced,
   suppressAddress,
   undoImport,
 } from './change_queries.ts';
+import type { SubscriptionChange } from './change_queries.ts';
 import {
   eraseAddresses,
   eraseNotes,
@@ -20,10 +20,12 @@ import {
   holdAddress,
   holdAddresses,
   listChanges,
-  listSuppressionReasons,
+  listErased,
+  listWhy,
   listWords,
 } from './queries.ts';
 import type { Known, Suppressed, SuppressionReason, Word } from './queries.ts';
+import { changeSubscriptions, setSoftBounced, suppressAddresses } from './told_queries.ts';
 import { makeUnsubscribeToken, readUnsubscribeToken } from './unsubscribe_token.ts';
 import type { UnsubscribeLink } from './unsubscribe_token.ts';
 
@@ -34,6 +36,7 @@ export {
   holdAddress,
   holdAddresses,
   listChanges,
+  listErased,
   makeUnsubscribeToken,
   readUnsubscribeToken,
 };
@@ -71,13 +74,28 @@ export const suppress = async (
   await suppressAddress(scope, { ...toRow(scope, said), reason });
 };
 
-/** Says since when an address has bounced softly too often in a row; null takes that back, and nothing else. */
+/** The same of many addresses at once. */
+export const suppressAll = async (
+  scope: Scope,
+  told: readonly (Said & { reason: SuppressionReason })[],
+): Promise<void> => {
+  const rows = told.map(({ reason, ...said }) => ({ ...toRow(scope, said), reason }));
+  if (rows.length > 0) await suppressAddresses(scope, rows);
+};
+
+/**
+ * Says since when some addresses have bounced softly too often in a row; null takes that back, and nothing else.
+ */
 export const suppressSoftBounced = async (
   scope: Scope,
-  { email, source, since }: { email: string; source: string; since: Date | null },
+  told: readonly { email: string; source: string; since: Date | null }[],
 ): Promise<void> => {
-  const told = { addressKey: addressKey(scope, email), email, source, since };
-  await setSoftBounced(scope, { ...told, historyId: newId() });
+  const rows = told.map((one) => ({
+    ...one,
+    addressKey: addressKey(scope, one.email),
+    historyId: newId(),
+  }));
+  if (rows.length > 0) await setSoftBounced(scope, rows);
 };
 
 export type Lift = {
@@ -113,6 +131,15 @@ export const unsubscribe = (scope: Scope, said: Said): Promise<boolean> =>
 export const resubscribe = (scope: Scope, said: Said): Promise<boolean> =>
   changeSubscription(scope, { ...toRow(scope, said), change: 'resubscribed' });
 
+/** What many say of their marketing mail at once, in this order. */
+export const changeSubscriptionsOf = async (
+  scope: Scope,
+  told: readonly (Said & Pick<SubscriptionChange, 'change'>)[],
+): Promise<void> => {
+  const rows = told.map(({ change, ...said }) => ({ ...toRow(scope, said), change }));
+  if (rows.length > 0) await changeSubscriptions(scope, rows);
+};
+
 /** The same by a link in a mail, which knows the address by its key alone: erased people leave too. */
 export const changeByLink = (
   scope: Scope,
@@ -147,19 +174,26 @@ export const isOnList = async (scope: Scope, email: string): Promise<boolean> =>
 export const mustBeLeftAlone = async (scope: Scope, email: string): Promise<boolean> =>
   (await findStop(scope, addressKey(scope, email), 'transactional')) !== null;
 
-/** Why an address is left alone, in a fixed order; nothing when it is not. */
+/** Why some addresses are left alone, each in a fixed order; nothing where they are not. */
+export const listReasonsOf = async (
+  scope: Scope,
+  emails: readonly string[],
+): Promise<Map<string, (SuppressionReason | 'unsubscribed')[]>> => {
+  const keyOf = (email: string) => addressKey(scope, email).toString('hex');
+  const keys = [...new Set(emails.map(keyOf))].map((key) => Buffer.from(key, 'hex'));
+  const rows = keys.length === 0 ? [] : await listWhy(scope, keys);
+  const byKey = Map.groupBy(rows, ({ address_key }) => address_key.toString('hex'));
+  return new Map(
+    emails.map((email) => [email, (byKey.get(keyOf(email)) ?? []).map(({ reason }) => reason)]),
+  );
+};
+
+/** The same of one address. */
 export const listReasons = async (
   scope: Scope,
   email: string,
-): Promise<(SuppressionReason | 'unsubscribed')[]> => {
-  const key = addressKey(scope, email);
-  const rows = await listSuppressionReasons(scope, key);
-  const known = await findAddress(scope, key);
-  return [
-    ...rows.map(({ reason }) => reason),
-    ...(known?.unsubscribed_at ? (['unsubscribed'] as const) : []),
-  ];
-};
+): Promise<(SuppressionReason | 'unsubscribed')[]> =>
+  (await listReasonsOf(scope, [email])).get(email) ?? [];
 
 /** All that was ever said of some addresses, so that it can be asked of any moment why they were left alone. */
 export const readWordsOf = async (

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { recordFact } from '../../src/delivery/delivery.ts';
+import { recordFacts } from '../../src/delivery/delivery.ts';
 import type { Fact } from '../../src/delivery/feedback_queries.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
@@ -90,7 +90,7 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
     return stepHandOffs(database.deps.db, projectId, [ended], []);
   };
   const tell = (sendId: string, fact: Fact, at: Date) =>
-    within((scope) => recordFact(scope, sendId, fact, at));
+    within((scope) => recordFacts(scope, [{ sendId, fact, occurredAt: at }]));
   const read = async (sendId: string): Promise<SendRow> => {
     const { rows } = await database.owner.query<SendRow>(
       'select * from delivery.sends where send_id = $1',

@@ -251,6 +251,26 @@ test(
   },
 );
 
+test('all that was recorded, told in whole posts, ends in the same rows', async () => {
+  const [{ projectId, told }] = places as [Place];
+  const expected = await endOf(projectId, told);
+  const random = randomOf(SEED);
+  const some = told.filter(() => random(2) === 0);
+  const together = await inProject(database.deps, projectId, (scope) =>
+    seeing(scope, async (inner) => {
+      for (const part of [shuffle(some, random), [...told, ...told]])
+        for (const [source, of] of Map.groupBy(part, (one) => one.source))
+          await record(
+            inner,
+            source,
+            of.map(({ notice }) => notice),
+          );
+      return readEnd(inner);
+    }),
+  );
+  expect(differences(together, expected), `SEED=${SEED}`).toEqual([]);
+});
+
 test('all that was recorded, told in opposite orders, ends in the same rows', async () => {
   const [{ projectId, told }] = places as [Place];
   const expected = await endOf(projectId, told);

@@ -1,6 +1,6 @@
 // Feedback may overtake what we write of the hand-off it is about, and may be all that we ever learn of it.
 import { describe, expect, test } from 'vitest';
-import { findByMessageIds } from '../../src/delivery/feedback_queries.ts';
+import { listByMessageIds } from '../../src/delivery/feedback_queries.ts';
 import { settleLost } from '../../src/delivery/delivery.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
 import { sql } from '../../src/base/db.ts';
@@ -87,7 +87,7 @@ test('either kind of message id is looked up by its index', async () => {
   await database.owner.query('analyze delivery.attempts');
   const plan = await project.sends.within(async (scope) => {
     const explained: unknown[] = [];
-    const maybeOne = async (query: { sql: string; values: readonly unknown[] }) => {
+    const any = async (query: { sql: string; values: readonly unknown[] }) => {
       const { sql: text, values } = query;
       const explaining = {
         ...sql.unsafe`select`,
@@ -96,9 +96,9 @@ test('either kind of message id is looked up by its index', async () => {
       };
       const { rows } = await scope.tx.query(explaining as never);
       explained.push(rows);
-      return null;
+      return [];
     };
-    await findByMessageIds({ ...scope, tx: { maybeOne } } as unknown as Scope, ['p-77', 'm-88']);
+    await listByMessageIds({ ...scope, tx: { any } } as unknown as Scope, ['p-77', 'm-88']);
     return JSON.stringify(explained);
   });
   expect(plan).toContain('attempts_by_message_id');

@@ -63,9 +63,9 @@ describe.each([
   test('they are called by their own id', async () => {
     const [labels, names] = await inProject(database.deps, projectId, async (scope) => [
       await labelProfiles(scope, [ids[name]]),
-      await listNames(scope, { by: 'id', value: ids[name] }, 1),
+      await listNames(scope, [{ by: 'id', value: ids[name] }], 1),
     ]);
     expect(labels.get(ids[name])?.external_id).toBe(`${ids[name]}000000`);
-    expect(names).toEqual([{ kind: 'external', value: `${ids[name]}000000` }]);
+    expect(names).toEqual([[{ kind: 'external', value: `${ids[name]}000000` }]]);
   });
 });

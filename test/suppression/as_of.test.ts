@@ -49,10 +49,9 @@ const perform = async (scope: Scope, one: Step, at: Date, imports: string[]): Pr
     }
     case 'soft bounces':
     case 'delivered again':
-      await suppression.suppressSoftBounced(scope, {
-        ...said,
-        since: one === 'soft bounces' ? at : null,
-      });
+      await suppression.suppressSoftBounced(scope, [
+        { ...said, since: one === 'soft bounces' ? at : null },
+      ]);
       return;
     case 'import':
     case 'import of unsubscribes': {
