@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { bounceTypeOf, readCodes } from '../base/bounce_type.ts';
 import { parseJson } from '../base/json.ts';
 import { pointer } from '../base/parse.ts';
@@ -127,35 +126,33 @@ const toNotice = (event: unknown, receivedAt: Date): Notice | Unread => {
   };
 };
 
-const Envelope = z.union([z.array(z.unknown()), z.looseObject({ events: z.array(z.unknown()) })]);
+type Events = { events: readonly unknown[]; path: string };
 
-type Placed = { event: unknown; path: string };
-
-/** The events of a body, and where each stands in it as a JSON Pointer. */
-const toEvents = (body: unknown): Placed[] => {
-  const envelope = Envelope.safeParse(body);
-  if (!envelope.success) return [{ event: body, path: '' }];
-  const isBare = Array.isArray(envelope.data);
-  const events = Array.isArray(envelope.data) ? envelope.data : envelope.data.events;
-  return events.map((event, at) => ({ event, path: `${isBare ? '' : '/events'}/${at}` }));
+/** The events of a body, and where they stand in it: alone, in a list, or as `events`. */
+const toEvents = (body: unknown): Events => {
+  if (Array.isArray(body)) return { events: body, path: '' };
+  const { events } = typeof body === 'object' && body !== null ? (body as Fields) : {};
+  return Array.isArray(events) ? { events, path: '/events' } : { events: [body], path: '' };
 };
 
 const read = ({ raw, receivedAt }: Posted): ReadResult => {
   const body = parseJson(raw);
-  const events = toEvents(body);
+  const { events, path: at } = toEvents(body);
+  const isOne = events[0] === body;
   if (events.length === 0 || events.length > NOTICES_MAX) {
     throw new Refusal('invalid_request', {
       issues: [
         {
-          path: Array.isArray(body) ? '' : '/events',
+          path: at,
           message: `between 1 and ${NOTICES_MAX} events`,
         },
       ],
     });
   }
   const result: ReadResult = { notices: [], errors: [] };
-  for (const [index, { event, path }] of events.entries()) {
+  for (const [index, event] of events.entries()) {
     const read = toNotice(event, receivedAt);
+    const path = isOne ? '' : `${at}/${index}`;
     if ('email' in read) result.notices.push(read);
     else result.errors.push({ index, path: `${path}${read.path}`, message: read.message });
   }

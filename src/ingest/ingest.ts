@@ -42,7 +42,7 @@ export {
 export { countAnonymous, countBetween, listConflicts, listEvents };
 export { observe, withinTimeline } from './observe.ts';
 export { clockCorrectionMs } from './occurred_at.ts';
-export { PROPERTY_KEYS_MAX } from './properties.ts';
+export { PROPERTY_KEYS_MAX, PROPERTY_STRING_BYTES_MAX } from './properties.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';

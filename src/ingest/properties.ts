@@ -49,12 +49,11 @@ export const checkProperties = (value: unknown): Problem[] => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return [{ path: [], message: 'must be an object' }];
   }
-  const entries = Object.entries(value);
-  if (entries.length > PROPERTY_KEYS_MAX)
+  if (Object.keys(value).length > PROPERTY_KEYS_MAX)
     return [{ path: [], message: `at most ${PROPERTY_KEYS_MAX} keys` }];
 
   const problems: Problem[] = [];
-  for (const [key, member] of entries) {
+  for (const [key, member] of Object.entries(value)) {
     const message = checkKey(key) ?? checkValue(member);
     if (message !== null) problems.push({ path: [key], message });
   }

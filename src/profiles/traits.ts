@@ -1,4 +1,5 @@
 import { readEmail } from '../base/email_address.ts';
+import { ISSUES_MAX } from '../base/parse.ts';
 import { isStorable } from '../base/text.ts';
 
 export const TRAIT_KEYS_MAX = 256;
@@ -27,11 +28,19 @@ const checkKey = (key: string): string | null => {
   return isStorable(key) ? null : 'keys must be well-formed Unicode without U+0000';
 };
 
-/** Walked with a list of our own: the stack would overflow on deep input. */
+/** More values than these have no room: each is a character at least, and one stands between two. */
+const VALUES_MAX = TRAITS_BYTES_MAX / 2;
+const TOO_LARGE: Problem = { path: [], message: `at most ${TRAITS_BYTES_MAX} bytes of JSON` };
+
+/**
+ * Walked with a list of our own: the stack would overflow on deep input. As far as an answer can tell of it: not past
+ * the problems that one lists, nor the values that can be kept.
+ */
 const checkValues = (traits: object): Problem[] => {
   const problems: Problem[] = [];
   const pending: Pending[] = [{ value: traits, path: [] }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
+  let count = 0;
+  for (let next = pending.pop(); next && problems.length < ISSUES_MAX; next = pending.pop()) {
     const { value, path } = next;
     if (typeof value !== 'object' || value === null) {
       const message = checkScalar(value);
@@ -42,6 +51,8 @@ const checkValues = (traits: object): Problem[] => {
       problems.push({ path, message: `at most ${TRAIT_DEPTH_MAX} levels deep` });
       continue;
     }
+    count += Array.isArray(value) ? value.length : Object.keys(value).length;
+    if (count > VALUES_MAX) return [...problems, TOO_LARGE];
     for (const [key, member] of Object.entries(value)) {
       const message = Array.isArray(value) ? null : checkKey(key);
       if (message !== null) problems.push({ path: [...path, key], message });
@@ -74,5 +85,5 @@ export const checkTraits = (value: unknown): Problem[] => {
   const problems = [...checkValues(value), ...checkEmail(value)];
   if (problems.length > 0) return problems;
   const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > TRAITS_BYTES_MAX;
-  return isTooLarge ? [{ path: [], message: `at most ${TRAITS_BYTES_MAX} bytes of JSON` }] : [];
+  return isTooLarge ? [TOO_LARGE] : [];
 };

@@ -76,6 +76,11 @@ const timeOf = ({ timestamp, originalTimestamp, sentAt }: Call, clock: Clock): B
   return { occurred_at: isMoved ? new Date(moment + correctionMs).toISOString() : given };
 };
 
+const isEmpty = (bag: Bag): boolean => {
+  for (const _ in bag) return false;
+  return true;
+};
+
 const present = (bag: Bag): Bag =>
   Object.fromEntries(Object.entries(bag).filter(([, value]) => value !== undefined));
 
@@ -115,16 +120,20 @@ const NAMED = {
   identify: 'anonymous_identified',
 } as const;
 
-const traitsOf = ({ traits, context }: Call): Bag => ({
-  ...bagOf(context?.['traits']),
-  ...traits,
-});
+/** The members of two bags, of one name the second's. Copied only if they must be: a bag may be as large as a body. */
+const merged = (first: Bag, second: Bag): Bag => {
+  if (isEmpty(first)) return second;
+  return isEmpty(second) ? first : { ...first, ...second };
+};
+
+const traitsOf = ({ traits, context }: Call): Bag =>
+  merged(bagOf(context?.['traits']), bagOf(traits));
 
 const withOwn = (given: object | undefined, at: string, more: Bag = {}): Flattened =>
-  flatten({ ...present(more), ...given }, [at]);
+  flatten(merged(present(more), bagOf(given)), [at]);
 
 const toIdentify = (call: Call, clock: Clock): Told => {
-  const traits = { ...renamed(call.context, OF_PERSON), ...traitsOf(call) };
+  const traits = merged(renamed(call.context, OF_PERSON), traitsOf(call));
   if (call.userId === undefined)
     return toEvent(call, clock, {
       name: NAMED.identify,
@@ -133,7 +142,7 @@ const toIdentify = (call: Call, clock: Clock): Told => {
     });
   const input = {
     ...idsOf(call),
-    ...(Object.keys(traits).length > 0 ? { traits } : {}),
+    ...(isEmpty(traits) ? {} : { traits }),
     ...timeOf(call, clock),
     ...present({ message_id: call.messageId }),
   };

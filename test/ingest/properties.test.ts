@@ -123,3 +123,15 @@ test('whatever is good survives being written and read as JSON', () => {
     }),
   );
 });
+
+test('of too many keys no value is looked at', () => {
+  const given = Object.defineProperty(withKeys(PROPERTY_KEYS_MAX), 'last', {
+    enumerable: true,
+    get: () => {
+      throw new Error('looked at');
+    },
+  });
+  expect(checkProperties(given)).toEqual([
+    { path: [], message: `at most ${PROPERTY_KEYS_MAX} keys` },
+  ]);
+});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { PROPERTY_KEYS_MAX } from '../../src/ingest/ingest.ts';
+import { ISSUES_MAX } from '../../src/base/parse.ts';
+import { PROPERTY_KEYS_MAX, PROPERTY_STRING_BYTES_MAX } from '../../src/ingest/ingest.ts';
 import { flatten } from '../../src/segment_door/flatten.ts';
 
 const of = (given: object) => flatten(given, ['properties']);
@@ -63,4 +64,50 @@ test('names that mean something to JavaScript are names like others', () => {
     ['constructor', 'b'],
     ['__proto___a', 1],
   ]);
+});
+
+/** The same with a member that must not be looked at. */
+const andOne = (given: object): object =>
+  Object.defineProperty(given, 'last', {
+    enumerable: true,
+    get: () => {
+      throw new Error('looked at');
+    },
+  });
+
+test('once all that is kept and all that is listed is known, no more is looked at', () => {
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
+  const count = PROPERTY_KEYS_MAX + ISSUES_MAX;
+  for (const [given, at] of [
+    [andOne(many(count)), '/properties'],
+    [{ nested: andOne(many(count)) }, '/properties/nested'],
+  ] as const) {
+    const { properties, leftOut } = of(given);
+    expect(Object.keys(properties)).toHaveLength(PROPERTY_KEYS_MAX);
+    expect(leftOut).toHaveLength(ISSUES_MAX);
+    expect([leftOut[0]?.path, leftOut.at(-1)?.path]).toEqual([
+      `${at}/k${PROPERTY_KEYS_MAX}`,
+      `${at}/k${count - 1}`,
+    ]);
+  }
+  expect(() => of(andOne(many(count - 1)))).toThrow('looked at');
+});
+
+test('of what cannot be kept as many are named as an answer lists', () => {
+  const infinite = Array.from({ length: ISSUES_MAX + 1 }, (_, at) => [`k${at}`, Infinity]);
+  const { leftOut } = of({ ...Object.fromEntries(infinite), kept: 1 });
+  expect(leftOut).toHaveLength(ISSUES_MAX);
+  expect(leftOut[0]?.path).toBe('/properties/k0');
+  expect(of({ ...Object.fromEntries(infinite), kept: 1 }).properties).toEqual({ kept: 1 });
+});
+
+test('a list with more values than have room in a text is left out, and none of them is looked at', () => {
+  const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
+  const most = ones(PROPERTY_STRING_BYTES_MAX / 2);
+  expect(of({ most }).properties).toEqual({ most: JSON.stringify(most) });
+  expect(of({ most: andOne(ones(PROPERTY_STRING_BYTES_MAX / 2 + 1)) })).toEqual({
+    properties: {},
+    leftOut: [{ path: '/properties/most', message: 'left out: it cannot be kept as text' }],
+  });
 });
