@@ -15,6 +15,9 @@ export const EndpointParams = z.object({
   id: z.uuid().meta({ description: "The endpoint's id." }),
 });
 
+/** What a parser of URLs drops or escapes without a word, so that another URL is called than was written. */
+const UNWRITTEN = /[\p{Cc}\p{Cf}\p{Z}]/u;
+
 /** Whether it can be called at all: no user, which would be a secret in the clear, and no fragment. */
 const isCallable = (text: string): boolean => {
   const url = URL.parse(text);
@@ -34,6 +37,7 @@ const Url = z
     `at most ${ENDPOINT_URL_CHARS_MAX} characters`,
   )
   .refine(isStorable, 'must be well-formed Unicode without U+0000')
+  .refine((text) => !UNWRITTEN.test(text), 'must not contain blanks or control characters')
   .refine(isCallable, 'must be an https URL without user, password and fragment')
   .meta({
     examples: ['https://example.com/hooks'],

@@ -37,6 +37,39 @@ describe('201 POST /v1/webhook-endpoints', () => {
 });
 
 test.each([
+  'https://example.com/ho\noks',
+  'https://example.com/hooks\r\n',
+  'https://exam\tple.com/hooks',
+  ' https://example.com/hooks',
+  'https://example.com/hooks ',
+  'https://example.com/my hooks',
+  'https://example.com/\u007fhooks',
+  'https://example.com/\u0085hooks',
+  'https://example.com/\u00a0hooks',
+  'https://example.com/hooks\u2028',
+  'https://exam\u200bple.com/hooks',
+  'https://example.com/\u202ehooks',
+])(
+  '400 POST and PATCH /v1/webhook-endpoints: a URL with a blank or control character, %#',
+  async (url) => {
+    const issues = [{ path: '/url', message: 'must not contain blanks or control characters' }];
+    const made = await ask('POST', PATH, { ...given, url });
+    expect([made.status, made.body.issues]).toEqual([400, issues]);
+    const { body } = await ask('POST', PATH, given);
+    const changed = await ask('PATCH', `${PATH}/${body.endpoint.id}`, { url });
+    expect([changed.status, changed.body.issues]).toEqual([400, issues]);
+  },
+);
+
+test('201 POST /v1/webhook-endpoints: what is escaped, and letters of any script, may be called', async () => {
+  for (const url of ['https://example.com/my%20hooks%0A?a=%00', 'https://bücher.example/häken'])
+    expect(await ask('POST', PATH, { ...given, url })).toMatchObject({
+      status: 201,
+      body: { endpoint: { url } },
+    });
+});
+
+test.each([
   'ftp://example.com/',
   'example.com',
   'https://user:pass@example.com/',
