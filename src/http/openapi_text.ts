@@ -19,7 +19,8 @@ offset, answered in UTC. An object with two members of one name is refused. \
 
 People are named by your own id of them, \`external_id\`, and devices or sessions by \`anonymous_id\`. What a \
 missing value looks like names nobody and is refused, in any case and with blanks around it: \
-${[...NOBODY].map((value) => `\`${value}\``).join(', ')}.
+${[...NOBODY].map((value) => `\`${value}\``).join(', ')}. So is what is of nothing but invisible \
+characters, such as a zero-width space.
 
 ## Errors
 

@@ -20,6 +20,13 @@ export const NOBODY: ReadonlySet<string> = new Set([
   '00000000-0000-0000-0000-000000000000',
 ]);
 
+/** Nothing that anybody could see: blanks, and what is there to be left out, such as a zero-width space. */
+const UNSEEN = /^[\p{White_Space}\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+
+/** Whether a value that is not blank never names a person. */
+const isNobody = (value: string): boolean =>
+  NOBODY.has(value.trim().toLowerCase()) || (value.trim() !== '' && UNSEEN.test(value));
+
 /** The anonymous ids that something names: one, or none. */
 export const devicesOf = ({ anonymous_id }: { anonymous_id?: string | undefined }): string[] =>
   anonymous_id === undefined ? [] : [anonymous_id];
@@ -59,10 +66,7 @@ export const Identifier = z
   .max(IDENTIFIER_CHARS_MAX, `at most ${IDENTIFIER_CHARS_MAX} characters`)
   .refine(isStorable, 'must be well-formed Unicode without U+0000')
   .refine((value) => value === '' || value.trim() !== '', 'must not be blank')
-  .refine(
-    (value) => !NOBODY.has(value.trim().toLowerCase()),
-    'never names a person: leave it out, or send the real id',
-  );
+  .refine((value) => !isNobody(value), 'never names a person: leave it out, or send the real id');
 
 const ExternalId = Identifier.meta({
   description:

@@ -157,6 +157,16 @@ describe.each(['external_id', 'anonymous_id'])('%s', (field) => {
           { path: `/${field}`, message: expect.stringContaining('never names a person') },
         ]);
   });
+
+  test('is never of invisible characters alone', () => {
+    const unseen = ['\u200b', '\u200b\u200d\u2060', ' \u200b ', '\u00ad', '\u0001\u007f', '\u202e'];
+    for (const value of [...unseen, '\u3164', '\u2800', '\ufe0f', '\u{e0041}', '\u0085'])
+      expect(issuesOf(one(value)), JSON.stringify(value)).toEqual([
+        { path: `/${field}`, message: expect.stringContaining('never names a person') },
+      ]);
+    for (const value of ['\u200ba', '👩\u200d💻', 'می\u200cخواهم', '.', '\u0301'])
+      expect(isGood(one(value)), JSON.stringify(value)).toBe(true);
+  });
 });
 
 test('the documented values name nobody', () => {

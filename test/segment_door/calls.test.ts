@@ -188,6 +188,8 @@ describe('400 invalid_request, in the words of the call', () => {
       'userId or anonymousId is required',
     ],
     ['track', { event: 'A', userId: 'undefined' }, '/userId', 'never names a person'],
+    ['track', { event: 'A', anonymousId: '\u200b' }, '/anonymousId', 'never names a person'],
+    ['alias', { userId: 'ann', previousId: '\u2060' }, '/previousId', 'never names a person'],
     ['track', { event: 'A', anonymousId: 'x'.repeat(256) }, '/anonymousId', 'at most 255'],
     ['track', { event: ' ', userId: 'ann' }, '/event', 'must be'],
     ['track', { event: 7, userId: 'ann' }, '/event', 'must be a string'],
