@@ -24,6 +24,9 @@ const line = (most: number) =>
     .refine((text) => text === '' || text.trim() !== '', 'more than spaces')
     .refine((text) => isStorable(text) && !/[\p{Cc}\u2028\u2029]/u.test(text), 'one line of text');
 
+/** What turns the direction of text (Unicode UAX #9): a name with it may read as another's. */
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/;
+
 const ofKind = (kind: ProviderKind, description: string) => ({
   description: `Of \`${kind}\`. ${description}`,
 });
@@ -80,7 +83,10 @@ const common = {
     description:
       'The sender, under an identity that is verified at the provider. One record per address.',
   }),
-  from_name: line(NAME_CHARS_MAX).nullish().meta({ description: "The sender's name." }),
+  from_name: line(NAME_CHARS_MAX)
+    .refine((text) => !TURNING.test(text), 'must not turn the direction of text')
+    .nullish()
+    .meta({ description: "The sender's name." }),
   reply_to: EmailAddress.nullish().meta({ description: 'Where answers go, if not to the sender.' }),
   ...PLAN_INPUT,
 };

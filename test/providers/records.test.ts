@@ -72,6 +72,9 @@ describe('POST /v1/projects/{project_id}/email-providers', () => {
     ['smtp', { smtp_secure: 'tls' }],
     ['smtp', { username: 'a\r\nb' }],
     ['smtp', { from_name: 'a\r\nBcc: b@example.test' }],
+    ...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
+      .split('')
+      .map((turning) => ['smtp', { from_name: `Acme ${turning}moc.knab` }] as const),
     ['relay_api', { api_key: 'SG.0123' }],
     ['cloud_api', { region: 'eu-west-1.example.test' }],
     ['relay_api', { from_email: 'nobody' }],
@@ -142,6 +145,8 @@ describe('PATCH /v1/email-providers/{id}', () => {
     const { updated_at } = body;
     expect(body).toEqual({ ...made, from_name: 'New', reply_to: 'help@acme.test', updated_at });
     expect((await send(made.id)).status).toBe(200);
+    const rightToLeft = 'أكمي\u200f \u202f';
+    expect((await change(made.id, { from_name: rightToLeft })).body.from_name).toBe(rightToLeft);
     expect((await change(made.id, { from_name: null })).body.from_name).toBeNull();
   });
 
