@@ -25,7 +25,7 @@ import { takesIdempotencyKey } from './openapi_headers.ts';
 import { limitDevices, limitRequest } from './limit_requests.ts';
 import { sendStream } from './send_stream.ts';
 import { readBearer, readWriteKey } from './tokens.ts';
-import { checkPath, readQuery } from './url.ts';
+import { checkPath, inLowerCase, readQuery } from './url.ts';
 
 /** Token (401), then key type (403). One indistinguishable body for every kind of wrong token. */
 const authenticate = async (deps: Deps, ctx: RouterContext, declared: JsonRoute): Promise<Key> => {
@@ -183,10 +183,11 @@ const serveWebhook = async (
 export const mountRoutes = (router: Router, deps: Deps, routes: readonly Route[]): void => {
   for (const declared of routes) {
     if (isForBrowsers(declared)) router.register(declared.path, ['OPTIONS'], answerPreflight);
-    router.register(declared.path, [declared.method], (ctx) =>
-      declared.access === 'webhook'
+    router.register(declared.path, [declared.method], (ctx) => {
+      ctx.params = inLowerCase(ctx.params);
+      return declared.access === 'webhook'
         ? serveWebhook(deps, declared, ctx)
-        : serveJson(deps, declared, ctx),
-    );
+        : serveJson(deps, declared, ctx);
+    });
   }
 };

@@ -31,6 +31,12 @@ export const checkPath = ({ path, params }: Context & { params: Record<string, s
   if (!Object.values(params).every(isStorable)) throw new Refusal('not_found');
 };
 
+/** What a path names: a project's id is the same in capitals (RFC 9562 §4), and compared in lower case. */
+export const inLowerCase = (params: Record<string, string>): Record<string, string> => {
+  const { project_id } = params;
+  return project_id === undefined ? params : { ...params, project_id: project_id.toLowerCase() };
+};
+
 /** The query parameters by name. None may come twice: whichever were taken, somebody would be surprised. */
 export const readQuery = ({ querystring }: Context): Record<string, string> => {
   if (!decodes(querystring))

@@ -148,6 +148,23 @@ test('401 invalid_signature: a key that was replaced does not count any more', a
   expect((await post(bodyOf(hardBounce(someone()), signAs('the-next-key')))).status).toBe(200);
 });
 
+test('200: a project in capitals is the same, and so are its addresses', async () => {
+  const email = someone();
+  const path = `/v1/webhooks/mailgun/${api.project.project_id.toUpperCase()}`;
+  const body = bodyOf(hardBounce(email));
+  expect(await api.call('POST', path, { body })).toMatchObject({ body: { accepted: 1 } });
+  expect(await hooks.reasonOf(email)).toBe('hard_bounce');
+  expect((await post(body)).body).toMatchObject({ accepted: 0, duplicates: 1 });
+  expect(
+    (await post(bodyOf(mailgunEvent({ event: 'unsubscribed', recipient: email })))).status,
+  ).toBe(200);
+  const { rows } = await database.owner.query(
+    'select from suppression.addresses where project_id = $1 and email = $2',
+    [api.project.project_id, email],
+  );
+  expect(rows).toHaveLength(1);
+});
+
 test('404 not_found: a project that is not there', async () => {
   for (const id of ['01890000-0000-7000-8000-000000000000', 'x', '%00'])
     expectRefusal(

@@ -315,6 +315,16 @@ describe('refusals', () => {
       }
   });
 
+  test('200: the token’s project, in capitals', async () => {
+    const id = api.project.project_id.toUpperCase();
+    for (const path of [`/v1/webhooks/smtp/${id}`, `/webhooks/smtp/${id}`])
+      expect(await post(hardBounce(someone()), {}, path)).toMatchObject({ status: 200 });
+    expectRefusal(
+      await post(hardBounce(someone()), { key: null }, `/v1/webhooks/smtp/${id}`),
+      'invalid_token',
+    );
+  });
+
   test('404 not_found: a project that is not the token’s', async () => {
     for (const id of ['01890000-0000-7000-8000-000000000000', 'x', '%00'])
       expectRefusal(await post(hardBounce(someone()), {}, `/webhooks/smtp/${id}`), 'not_found');

@@ -9,6 +9,18 @@ const database = testDatabase();
 const api = testApi(database);
 const close = { Connection: 'close' };
 
+test('a project is the same in capitals', async () => {
+  const { server_key: key, project_id } = api.project;
+  for (const path of ['webhooks', 'email-providers']) {
+    const [lower, upper] = await Promise.all(
+      [project_id, project_id.toUpperCase()].map((id) =>
+        api.call('GET', `/v1/projects/${id}/${path}`, { key }),
+      ),
+    );
+    expect([upper?.status, upper?.body]).toEqual([200, lower?.body]);
+  }
+});
+
 describe('404 not_found', () => {
   test('what is not an endpoint, with a key and without', async () => {
     const paths = [
@@ -25,6 +37,19 @@ describe('404 not_found', () => {
       for (const key of [null, api.project.server_key])
         for (const method of ['GET', 'POST', 'DELETE'])
           expectRefusal(await api.call(method, path, { key }), 'not_found');
+  });
+
+  test('a project that is not the key’s, in capitals or not', async () => {
+    const { server_key: key, project_id } = api.project;
+    const other = `${project_id.slice(0, -1)}${project_id.endsWith('a') ? 'b' : 'a'}`;
+    for (const id of [
+      other,
+      other.toUpperCase(),
+      `${project_id.toUpperCase()}0`,
+      `{${project_id}}`,
+    ])
+      for (const path of ['webhooks', 'email-providers'])
+        expectRefusal(await api.call('GET', `/v1/projects/${id}/${path}`, { key }), 'not_found');
   });
 
   test('another spelling of an endpoint is not one', async () => {
