@@ -9,13 +9,13 @@ const database = testDatabase();
 const TEST_TIMEOUT_MS = 60_000;
 
 /** A migration that changes a table which was there, and may run twice, as may those after it. */
-const CHANGES_PACES = '000048-a_probe_has_an_owner.sql';
+const CHANGES_PENDING = '000051-a_trace_goes_on_with_the_work.sql';
 
 /** As if that and what came after it had not been run; answers how many those are. */
 const forgetNewest = async (): Promise<number> => {
   const { rowCount } = await database.owner.query(
     'delete from graphile_migrate.migrations where filename >= $1',
-    [CHANGES_PACES],
+    [CHANGES_PENDING],
   );
   return rowCount ?? 0;
 };
@@ -38,7 +38,7 @@ test(
     await holder.connect();
     // What a report does that reads for long; it would hold up a change of the table, and that everybody else.
     await holder.query('begin');
-    await holder.query('lock table providers.paces in access share mode');
+    await holder.query('lock table ingest.pending in access share mode');
     const error = await migrateAgain(database).then(
       () => null,
       (thrown: Error) => thrown,
@@ -47,7 +47,7 @@ test(
     expect(error?.message).toContain('pg_stat_activity');
     expect(error?.cause).toMatchObject({ code: '55P03' });
     expect(await countKept()).toBe(Number(all) - forgotten);
-    await database.owner.query('select from providers.paces');
+    await database.owner.query('select from ingest.pending');
     await holder.end();
     await migrateAgain(database);
     expect(await countKept()).toBe(all);
