@@ -1996,8 +1996,8 @@ create function profiles.change_traits(
   set_at timestamptz,
   authority text,
   at timestamptz,
-  traits_max integer default 256,
-  bytes_max integer default 32768
+  traits_max integer default null::integer,
+  bytes_max integer default null::integer
 )
 returns table (
   changed_id uuid,
@@ -2025,7 +2025,6 @@ grant execute on function profiles.fold_profile to public;
 create function profiles.forget_traits(
   project_id uuid,
   identity_id uuid,
-  told jsonb,
   traits_max integer,
   bytes_max integer
 )

@@ -1,23 +1,26 @@
 --! Previous: sha1:de09228a865476bc5a29388d418ab137ed50ca19
---! Hash: sha1:54821c492ca420bef474cb540725851d90e93d8f
+--! Hash: sha1:8193bd9902ad7f60956ad4cd76695569d658e5d8
 --! Message: traits_of_an_identity_are_bounded
 
 -- Enter migration here
 drop function if exists profiles.change_traits(uuid, uuid, jsonb, timestamptz, text, timestamptz);
 --! Included profiles/trait_bytes.sql
 -- What a trait takes of the JSON that an identity may hold: its name and value, and what stands around them.
+--
+-- Without the blanks that Postgres puts after commas and colons, so that a request measures no more than its own text.
 create or replace function profiles.trait_bytes(key text, value jsonb)
 returns integer
 language sql immutable
 as $$
-  select octet_length(to_json(trait_bytes.key)::text) + octet_length(trait_bytes.value::text) + 2
+  select octet_length(to_json(trait_bytes.key)::text) + 2
+    + octet_length(replace(replace(trait_bytes.value::text, ', ', ','), ': ', ':'))
 $$;
 --! EndIncluded profiles/trait_bytes.sql
 --! Included profiles/overfills_traits.sql
 -- Whether a server's word would make an identity hold more of what servers told it than it may.
 --
--- traits_max of them, or bytes_max of JSON, counted after the word. A word never overfills that takes away, changes
--- what is there without growing it, or is alone: what may be in one request may be kept.
+-- traits_max of them, or bytes_max of JSON, counted after the word. A word never overfills that takes away, or changes
+-- what is there without growing it. Null, and so no, where there is no bound.
 create or replace function profiles.overfills_traits(
   project_id  uuid,
   identity_id uuid,
@@ -30,16 +33,14 @@ returns boolean
 language sql stable
 as $$
   select (counted.after > overfills_traits.traits_max and counted.after > counted.before)
-    or (counted.after_bytes > overfills_traits.bytes_max and counted.after_bytes > counted.before_bytes
-      and counted.after > counted.told)
+    or (counted.after_bytes > overfills_traits.bytes_max and counted.after_bytes > counted.before_bytes)
   from (
     select count(*) filter (where word.was_held) as before,
       count(*) filter (where word.is_held) as after,
-      count(*) filter (where word.is_told) as told,
       coalesce(sum(profiles.trait_bytes(word.key, word.old_value)) filter (where word.was_held), 0) as before_bytes,
       coalesce(sum(profiles.trait_bytes(word.key, word.new_value)) filter (where word.is_held), 0) as after_bytes
     from (
-      select merged.key, merged.old_value, merged.new_value, merged.is_told, merged.was_held,
+      select merged.key, merged.old_value, merged.new_value, merged.was_held,
         case when merged.is_told then merged.new_value <> 'null' else merged.was_held end as is_held
       from (
         select coalesce(kept.key, told.key) as key, kept.value as old_value,
@@ -63,12 +64,11 @@ $$;
 -- Forgets, of what pages told an identity and of what servers took away, whatever is beyond traits_max and bytes_max.
 --
 -- What was told last stays, and an address longest of all, so that nobody with a page's key grows a person without
--- end. A server's values are never forgotten: overfills_traits refuses them instead. What was just told is not too
--- many bytes, for a request is measured by its own text.
+-- end. A server's values are never forgotten: overfills_traits refuses them instead. Nothing goes where there is no
+-- bound.
 create or replace function profiles.forget_traits(
   project_id  uuid,
   identity_id uuid,
-  told        jsonb,
   traits_max  integer,
   bytes_max   integer
 )
@@ -88,8 +88,7 @@ as $$
   ) as ranked
   where kept.project_id = forget_traits.project_id and kept.identity_id = forget_traits.identity_id
   and kept.key = ranked.key
-  and (ranked.place > forget_traits.traits_max
-    or (ranked.bytes > forget_traits.bytes_max and not forget_traits.told ? ranked.key))
+  and (ranked.place > forget_traits.traits_max or ranked.bytes > forget_traits.bytes_max)
 $$;
 --! EndIncluded profiles/forget_traits.sql
 --! Included profiles/change_traits.sql
@@ -98,8 +97,8 @@ $$;
 -- The identity is locked in share mode, so that it cannot change hands until we are done. One that is
 -- gone was erased since the caller saw it, so the caller's transaction has to begin again. One that is being
 -- erased is told nothing: no row is answered. Nothing is kept either of a word that would overfill it, and is_full
--- answered; the profile is locked before it is counted, so that two words at once cannot overfill it together. The
--- defaults are for processes of the release before, which do not say them.
+-- answered; the profile is locked before it is counted, so that two words at once cannot overfill it together. Without
+-- bounds there are none: a process of the release before does not say them, and would not read that it is full.
 create or replace function profiles.change_traits(
   project_id  uuid,
   identity_id uuid,
@@ -107,8 +106,8 @@ create or replace function profiles.change_traits(
   set_at      timestamptz,
   authority   text,
   at          timestamptz,
-  traits_max  integer default 256,
-  bytes_max   integer default 32768
+  traits_max  integer default null,
+  bytes_max   integer default null
 )
 returns table (changed_id uuid, old_email text, new_email text, is_full boolean)
 language plpgsql volatile
@@ -141,7 +140,7 @@ begin
 
   perform profiles.set_traits(change_traits.project_id, change_traits.identity_id, change_traits.traits,
     change_traits.set_at, change_traits.authority);
-  perform profiles.forget_traits(change_traits.project_id, change_traits.identity_id, change_traits.traits,
+  perform profiles.forget_traits(change_traits.project_id, change_traits.identity_id,
     change_traits.traits_max, change_traits.bytes_max);
   return query select v_profile_id, folded.old_email, folded.new_email, false
   from profiles.fold_profile(change_traits.project_id, v_profile_id, change_traits.at) as folded;

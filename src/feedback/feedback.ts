@@ -161,7 +161,10 @@ const withoutToldTwice = async (scope: Scope, source: string, told: readonly Tol
 
 type Taken = { recorded: Recorded; observed: Observed[] };
 
-/** Keeps notices about addresses that are held: as many statements for all of them as for one. */
+/**
+ * Keeps notices about addresses that are held: as many statements for all of them as for one, but for what
+ * soft bounces come to, which is judged by fifties. Which send each is about is found before any of them has an effect.
+ */
 const takeAll = async (
   scope: Scope,
   source: string,

@@ -5,7 +5,7 @@ import { saidBy } from './teller.ts';
 import { listSoftBounced, listTooManySoft, readSoftBouncesMax } from './soft_queries.ts';
 
 /** How many addresses one statement counts: each may have a long past. */
-const JUDGED_AT_ONCE_MAX = 50;
+export const JUDGED_AT_ONCE_MAX = 50;
 
 /** Whether a notice has a say in how often in a row mail to an address has bounced softly. */
 export const countsAsSoft = ({ kind, bounceType }: Notice): boolean =>

@@ -1,4 +1,4 @@
-// Whatever the audit log may name is said in words, and nothing else is.
+// Every audited procedure and endpoint is said in words, and none that is not.
 import { expect, test } from 'vitest';
 import { isAudited } from '../../src/base/route.ts';
 import { AUDIT_WORDS, auditWords } from '../../src/console/parts/audit_words.ts';

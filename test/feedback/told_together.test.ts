@@ -1,10 +1,11 @@
-// What one post tells: as if each notice came alone, and in as few statements.
+// What one post tells: of each what it told alone, in as few statements.
 import { expect, test } from 'vitest';
 import { sql } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { record } from '../../src/feedback/feedback.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
 import { meaning } from '../../src/feedback/notice.ts';
+import { JUDGED_AT_ONCE_MAX } from '../../src/feedback/soft_bounces.ts';
 import { writeSoftBouncesMax } from '../../src/feedback/soft_queries.ts';
 import { addressKey, eraseAddresses } from '../../src/suppression/suppression.ts';
 import { newPerson, profileOf, tell } from '../profiles/people.ts';
@@ -61,6 +62,15 @@ test.each<[string, Parameters<typeof countFor>[1]]>([
   ['soft bounces', ({ email }) => [softBounce(1, { email }), softBounce(2, { email })]],
 ])('%s of many are taken in as many statements as those of two', async (_name, noticesOf) => {
   expect(await countFor(20, noticesOf)).toBe(await countFor(2, noticesOf));
+});
+
+test('whoever bounces softly too often is given up, however many one post tells of', async () => {
+  const { sends, tell: post, suppressed } = projectTold(database);
+  await sends.within((scope) => writeSoftBouncesMax(scope, 2));
+  const emails = Array.from({ length: JUDGED_AT_ONCE_MAX + 1 }, (_, nth) => emailOf(nth));
+  await post(...emails.flatMap((email) => [softBounce(1, { email }), softBounce(2, { email })]));
+  for (const email of emails)
+    expect(await suppressed(email), email).toMatchObject({ reason: 'soft_bounces' });
 });
 
 test('what comes twice in one post is one, beside what came before', async () => {

@@ -38,7 +38,7 @@ describe('of what pages tell one identity', () => {
     expect(kept).not.toContain('first');
   });
 
-  test(`${TRAITS_BYTES_MAX} bytes stay, and a request that is as large is kept whole`, async () => {
+  test(`${TRAITS_BYTES_MAX} bytes stay, and a request that is as large is kept whole, in either order`, async () => {
     const person = await newPerson(database);
     const half = 'x'.repeat(TRAITS_BYTES_MAX / 2);
     await page(person, 1, { a: half });
@@ -46,6 +46,8 @@ describe('of what pages tell one identity', () => {
     expect(await keptOf(person)).toEqual(['b']);
     const list = Array.from({ length: 15_000 }, () => 1);
     await page(person, 3, { list });
+    expect(await keptOf(person)).toEqual(['list']);
+    await page(person, 2, { b: half });
     expect(await keptOf(person)).toEqual(['list']);
   });
 

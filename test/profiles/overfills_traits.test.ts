@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { inProject, sql } from '../../src/base/db.ts';
 import { TRAIT_KEYS_MAX, TRAITS_BYTES_MAX } from '../../src/profiles/traits.ts';
 import { testDatabase } from '../support/database.ts';
 import { newPerson, profileOf, tell } from './people.ts';
@@ -39,13 +40,33 @@ describe('of what servers tell one identity', () => {
 
   test('what a request may hold is kept, though it takes more as it is stored', async () => {
     const person = await newPerson(database);
-    const list = Array.from({ length: 15_000 }, () => 1);
-    expect(Buffer.byteLength(JSON.stringify({ list }))).toBeLessThan(TRAITS_BYTES_MAX);
+    const list = Array.from({ length: 16_370 }, () => 1);
+    expect(Buffer.byteLength(JSON.stringify({ list }))).toBeGreaterThan(TRAITS_BYTES_MAX - 20);
     expect(await tell(database, person, { traits: { list } })).toBe(true);
-    expect(await tell(database, person, { traits: { list: [...list, 1] }, setAt: at(1) })).toBe(
-      true,
+    expect(await tell(database, person, { traits: { other: 'as long as this' } })).toBe(false);
+  });
+
+  test('what is taken away from somebody who never had it makes no room', async () => {
+    const person = await newPerson(database);
+    await tell(database, person, { traits: whole('a', TRAITS_BYTES_MAX - 100) });
+    const never = Object.fromEntries(Object.keys(numbered(10)).map((key) => [key, null]));
+    const traits = { ...never, ...whole('b', TRAITS_BYTES_MAX - 1_000) };
+    expect(await tell(database, person, { traits })).toBe(false);
+  });
+
+  test('a process that says no bounds is not refused: it would not read that it was', async () => {
+    const person = await newPerson(database);
+    const { projectId, identityId } = person;
+    await tell(database, person, { traits: numbered(TRAIT_KEYS_MAX) });
+    const is_full = await inProject(database.deps, projectId, ({ tx }) =>
+      tx.oneFirst(sql.unsafe`
+        select is_full from profiles.change_traits(
+          project_id => ${projectId}, identity_id => ${identityId}, traits => '{"one_more": 1}'::jsonb, set_at => now(),
+          authority => 'server', at => now()
+        )
+      `),
     );
-    expect(await tell(database, person, { traits: { other: 1 } })).toBe(false);
+    expect([is_full, await traitsOf(person)]).toEqual([false, TRAIT_KEYS_MAX + 1]);
   });
 
   test('a full one may be changed, and is told more once something was taken away', async () => {
