@@ -142,14 +142,14 @@ describe('a circuit', () => {
 
   test('lets one probe through when its time has come, until it is known what became of that', async () => {
     const { claim, update } = await opened();
-    await update('opened_until = now()');
+    await update("opened_until = now() - interval '1 ms'");
     expect(await claim(10)).toMatchObject({ taken: 1, limitedBy: 'circuit' });
     expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'circuit' });
   });
 
   test('a probe that was not made is the next one’s', async () => {
     const { within, providerId, claim, update } = await opened();
-    await update('opened_until = now()');
+    await update("opened_until = now() - interval '1 ms'");
     expect(await claim(1)).toMatchObject({ taken: 1 });
     await within((scope) => giveBack(scope, providerId, { sends: 1, isProbe: true }));
     expect(await claim(10)).toMatchObject({ taken: 1, limitedBy: 'circuit', isProbe: true });
@@ -161,7 +161,7 @@ describe('a circuit', () => {
       within((scope) =>
         giveBack(scope, providerId, { sends: 0, isProbe: false, deadOwners: [owner] }),
       );
-    await update('opened_until = now()');
+    await update("opened_until = now() - interval '1 ms'");
     expect(await claim(1)).toMatchObject({ taken: 1 });
     await die('worker-2');
     expect(await claim(1)).toMatchObject({ taken: 0, limitedBy: 'circuit' });
@@ -171,14 +171,14 @@ describe('a circuit', () => {
 
   test('a probe that was answered is not given back: whoever made it may die', async () => {
     const { within, providerId, claim, update, read } = await opened();
-    await update('opened_until = now()');
+    await update("opened_until = now() - interval '1 ms'");
     await claim(1);
     await fail(within, providerId, true);
     await within((scope) =>
       giveBack(scope, providerId, { sends: 0, isProbe: false, deadOwners: [OWNER] }),
     );
     expect(await claim(1)).toMatchObject({ taken: 0, limitedBy: 'circuit' });
-    await update('opened_until = now()');
+    await update("opened_until = now() - interval '1 ms'");
     await claim(1);
     expect(await read()).toMatchObject({ probed_by: OWNER });
     await within((scope) => noteSuccess(scope, providerId));
@@ -187,14 +187,14 @@ describe('a circuit', () => {
 
   test('a probe that finds nothing to send leaves the next one free', async () => {
     const { claim, update } = await opened();
-    await update('opened_until = now()');
+    await update("opened_until = now() - interval '1 ms'");
     expect(await claim(0)).toMatchObject({ taken: 0 });
     expect(await claim(10)).toMatchObject({ taken: 1 });
   });
 
   test('closes with a success, and opens for longer with another failure', async () => {
     const { within, providerId, claim, update } = await opened();
-    await update('opened_until = now()');
+    await update("opened_until = now() - interval '1 ms'");
     expect(await fail(within, providerId, true)).toBe(30_000);
     await within((scope) => noteSuccess(scope, providerId));
     expect(await claim(10)).toMatchObject({ taken: 10, limitedBy: null });
