@@ -58,6 +58,7 @@ export const nextRequest = (
   return { ids, path: '/v1/events/batch', body };
 };
 
+/** Reads an answer to its end: until then a browser counts its request among those that may outlive the page. */
 const readIssues = async (response: Response): Promise<Issue[]> => {
   const body = (await response.json().catch(() => null)) as { issues?: Issue[] } | null;
   return body?.issues ?? [];
@@ -83,7 +84,8 @@ export const post = async (
     });
     const { status, headers } = response;
     const retryAfterMs = Number(headers.get('Retry-After')) * MS_PER_SECOND || 0;
-    return { status, retryAfterMs, issues: status === 400 ? await readIssues(response) : [] };
+    const issues = await readIssues(response);
+    return { status, retryAfterMs, issues: status === 400 ? issues : [] };
   } catch {
     return { status: 0, retryAfterMs: 0, issues: [] };
   }
