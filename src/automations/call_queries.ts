@@ -157,7 +157,7 @@ export const endCall = async (
   `);
   if (rowCount === 0) return;
   await tx.query(sql.unsafe`
-    update automations.runs set wake_at = statement_timestamp()
+    update automations.runs set wake_at = date_trunc('milliseconds', statement_timestamp())
     where project_id = ${projectId} and run_id = ${runId} and status in ('active', 'paused')
     and wake_at > statement_timestamp()
   `);

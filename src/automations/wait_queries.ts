@@ -79,8 +79,9 @@ const wakeHeld = async (
     for no key update
   `);
   if (held.length === 0) return 0;
+  // Not rounded up to a millisecond that has yet to come: who looks for what is due may be the very next statement.
   const { rowCount } = await tx.query(sql.unsafe`
-    update automations.runs set wake_at = statement_timestamp()
+    update automations.runs set wake_at = date_trunc('milliseconds', statement_timestamp())
     where project_id = ${projectId} and run_id = any (${sql.array(
       held.map(({ run_id }) => run_id),
       'uuid',
