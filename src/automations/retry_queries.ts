@@ -27,7 +27,8 @@ export const reviveRuns = async (
   const named = runId === null ? sql.fragment`` : sql.fragment`and run_id = ${runId}`;
   const revived = await tx.any(sql.type(Revived)`
     update automations.runs
-    set status = 'active', failure_count = 0, ended_at = null, wake_at = least(wake_at, statement_timestamp())
+    set status = 'active', failure_count = 0, ended_at = null,
+      wake_at = least(wake_at, date_trunc('milliseconds', statement_timestamp()))
     where project_id = ${projectId} and run_id = any (array(
       select run_id from automations.runs
       where project_id = ${projectId} and automation_id = ${automationId} and status = 'failed' ${named}

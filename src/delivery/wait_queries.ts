@@ -136,7 +136,8 @@ export const queueAgain = async (
 ) => {
   const again = await tx.maybeOne(sql.type(Again)`
     update delivery.sends
-    set status = 'queued', status_reason = null, on_unknown = 'hold', due_at = statement_timestamp(),
+    set status = 'queued', status_reason = null, on_unknown = 'hold',
+      due_at = date_trunc('milliseconds', statement_timestamp()),
       expires_at = greatest(expires_at, statement_timestamp() + make_interval(hours => ${expiresAfterHours}))
     where project_id = ${projectId} and send_id = ${sendId} and status = 'unknown'
     and attempt_count = ${afterAttempt} and recipient is not null and address_key is not null

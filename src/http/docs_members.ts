@@ -1,5 +1,5 @@
 import type { oas31 } from 'zod-openapi';
-import { codeOf } from './docs_prose.ts';
+import { listed } from './docs_prose.ts';
 import {
   branchesOf,
   hasShapes,
@@ -96,14 +96,11 @@ const findMark = (branches: readonly Schema[]): string | undefined =>
     branches.every((branch) => wordsOf(propertiesOf(branch)[name]).length > 0),
   );
 
-const inCode = (words: readonly unknown[]): string =>
-  words.map((word) => codeOf(String(word))).join(', ');
-
 const markOf = (branch: Schema, mark: string | undefined): string => {
   const properties = propertiesOf(branch);
-  if (mark !== undefined) return `\`${mark}\`: ${inCode(wordsOf(properties[mark]))}`;
+  if (mark !== undefined) return `\`${mark}\`: ${listed(wordsOf(properties[mark]))}`;
   const required = isReference(branch) ? [] : (branch.required ?? []);
-  return required.length > 0 ? `with ${inCode(required)}` : '';
+  return required.length > 0 ? `with ${listed(required)}` : '';
 };
 
 /** The shapes of a value of which some have members; none where a word says it all. */

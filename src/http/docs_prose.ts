@@ -30,3 +30,7 @@ export const toHtml = (text: string): string =>
     .map((paragraph) => escape(paragraph).replaceAll(CODE, toCode))
     .map((paragraph) => `<p>${paragraph}</p>`)
     .join('\n');
+
+/** Words as code, with commas between them. */
+export const listed = (words: readonly unknown[]): string =>
+  words.map((word) => codeOf(String(word))).join(', ');

@@ -1,5 +1,5 @@
 import type { oas31 } from 'zod-openapi';
-import { codeOf } from './docs_prose.ts';
+import { codeOf, listed } from './docs_prose.ts';
 import type { Schema } from './openapi_read.ts';
 
 type Document = oas31.OpenAPIObject;
@@ -95,9 +95,6 @@ const between = (least: number | undefined, most: number | undefined, unit: stri
   if (least === undefined || least === 0) return [];
   return [`at least ${least}${least === 1 ? unit.slice(0, -1) : unit}`];
 };
-
-const listed = (values: readonly unknown[]): string =>
-  values.map((value) => codeOf(String(value))).join(', ');
 
 /** What holds for each of several: their items, their names, their values. */
 const each = (what: string, schema: Schema | undefined | null): string[] => {
