@@ -144,6 +144,27 @@ describe('pages', () => {
   });
 });
 
+/** The one statement that a sharded database may want in another form, and the seed's, which is no part of the service. */
+const INSERTS_EVENTS = ['db/fixtures/ingest/accept_events.sql', 'src/runtime/seed/store.ts'];
+
+const findInsertingEvents = (from: Tree): string[] =>
+  filesOf(from, /^(?:src|tasks|db\/fixtures)\/.*\.(?:ts|sql)$/)
+    .filter(({ text }) => /\b(?:into|copy)\s+ingest\.events\b/i.test(code(text)))
+    .map(({ path }) => path);
+
+describe('events', () => {
+  test('are inserted by one function of one module', () => {
+    expect(findInsertingEvents(tree).toSorted()).toEqual(INSERTS_EVENTS);
+  });
+
+  test('notices another that inserts them', () => {
+    const text = 'sql`insert into ingest.events (project_id) values (${projectId})`';
+    expect(findInsertingEvents(imagineTree({ 'src/ingest/x.ts': text }))).toEqual([
+      'src/ingest/x.ts',
+    ]);
+  });
+});
+
 /** Ids, counts and names of reasons; `err` keeps of an error what `base/log.ts` lets through. */
 const LOGGED = [
   'dead',

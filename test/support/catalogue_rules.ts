@@ -120,6 +120,26 @@ export const tableRules: Rule[] = [
     ],
   },
   {
+    name: '5: tables that are copied to every node are seldom written: they count nothing, and remember no use',
+    query: `
+      select format('%s.%s is written by use', t.name, a.attname)
+      from every_table as t join pg_attribute as a on a.attrelid = t.oid
+      where t.kind = 'reference' and a.attnum > 0 and not a.attisdropped and (
+        a.atttypid in ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype, 'numeric'::regtype)
+        or a.attname ~ '^last_.*_at$|_(used|seen)_at$'
+      )`,
+    examples: [
+      {
+        wrong: 'alter table projects.api_keys add column last_used_at timestamptz(3)',
+        says: 'projects.api_keys.last_used_at is written by use',
+      },
+      {
+        wrong: 'alter table projects.projects add column event_count bigint',
+        says: 'projects.projects.event_count is written by use',
+      },
+    ],
+  },
+  {
     name: '7: tenant tables are partitioned by range of one column, on one level, without a default',
     query: `
       select name || ' is not partitioned by range of one column' from tenant_table

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { api } from '../api.ts';
 import { useChange } from '../changes.ts';
+import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
 import { ForRole } from '../parts/for_role.tsx';
 import { InviteForm } from '../parts/invite_form.tsx';
@@ -86,7 +87,9 @@ export const MembersPage = () => {
       />
       {isPending && <Loading />}
       {error !== null && !data && <Failed error={error} />}
-      {data?.items.length === 0 && <Text>Nobody is a member yet. Invite the first owner.</Text>}
+      {data?.items.length === 0 && (
+        <Empty title="Nobody is a member yet">Invite the first owner.</Empty>
+      )}
       {data && <MemberList projectId={projectId} items={data.items} />}
       <Invitations projectId={projectId} />
     </Stack>

@@ -1,4 +1,4 @@
-import { Alert, Group, Progress, Stack, Text } from '@mantine/core';
+import { Alert, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Provider } from '../api.ts';
 import { silences } from '../queries.ts';
@@ -64,17 +64,13 @@ export const ProviderState = (props: Props) => {
       )}
       {pace.open_until !== null && (
         <Alert color="orange" title="Paused: it failed several times in a row">
-          <Group gap={6}>
-            It is tried again by itself at <When at={pace.open_until} />
-          </Group>
+          It is tried again by itself at <When at={pace.open_until} isDimmed={false} />.
         </Alert>
       )}
       {pace.paused && (
         <Alert color="orange" title={pauses[pace.paused.reason]}>
-          <Group gap={6}>
-            Nothing goes to it until <When at={pace.paused.until} />
-          </Group>
-          A test message that it takes, or saving its connection again, ends this at once.
+          Nothing goes to it until <When at={pace.paused.until} isDimmed={false} />. A test message
+          that it takes, or saving its connection again, ends this at once.
         </Alert>
       )}
       {silence && (

@@ -25,12 +25,10 @@ export const RefusedPosts = ({ webhook }: { webhook: Webhook }) => {
   return (
     <Alert color="red" title={`Posts refused: ${count.toLocaleString()}`}>
       <Stack gap={6}>
-        <Group gap={6}>
-          <Text size="sm">
-            The last was answered <Code>{last_error}</Code>,
-          </Text>
-          <When at={last_at} />
-        </Group>
+        <Text size="sm">
+          The last came <When at={last_at} isDimmed={false} /> and was answered{' '}
+          <Code>{last_error}</Code>.
+        </Text>
         <Text size="sm">{adviceOn(webhook.verified_by, last_error)}</Text>
       </Stack>
     </Alert>
