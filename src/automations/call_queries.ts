@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
+import { nowInMs } from '../base/now_in_ms.ts';
 import { CALL_LEASE_SECONDS } from './call_limits.ts';
 import type { CallView } from './world.ts';
 
@@ -157,7 +158,7 @@ export const endCall = async (
   `);
   if (rowCount === 0) return;
   await tx.query(sql.unsafe`
-    update automations.runs set wake_at = date_trunc('milliseconds', statement_timestamp())
+    update automations.runs set wake_at = ${nowInMs}
     where project_id = ${projectId} and run_id = ${runId} and status in ('active', 'paused')
     and wake_at > statement_timestamp()
   `);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { nowInMs } from '../base/now_in_ms.ts';
 
 const Revived = z.strictObject({ run_id: z.uuid(), step_id: z.string() });
 
@@ -28,7 +29,7 @@ export const reviveRuns = async (
   const revived = await tx.any(sql.type(Revived)`
     update automations.runs
     set status = 'active', failure_count = 0, ended_at = null,
-      wake_at = least(wake_at, date_trunc('milliseconds', statement_timestamp()))
+      wake_at = least(wake_at, ${nowInMs})
     where project_id = ${projectId} and run_id = any (array(
       select run_id from automations.runs
       where project_id = ${projectId} and automation_id = ${automationId} and status = 'failed' ${named}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { nowInMs } from '../base/now_in_ms.ts';
 
 export type NewRun = {
   run_id: string;
@@ -33,7 +34,7 @@ export const insertRuns = async (
       trigger_event_at, trigger_entry, entry_key, status, step_id, wake_at, started_at, test_recipient, is_test,
       may_call, traceparent)
     select ${projectId}, run.run_id, run.automation_id, run.version, run.identity_id, run.event_id, run.event_at,
-      run.entry, run.entry_key, 'active', run.step_id, date_trunc('milliseconds', statement_timestamp()),
+      run.entry, run.entry_key, 'active', run.step_id, ${nowInMs},
       statement_timestamp(),
       run.test_recipient, run.test_recipient is not null, run.may_call, run.traceparent
     from unnest(
@@ -130,7 +131,7 @@ const Now = z.strictObject({ now: z.date() });
 export const readClock = async ({ tx }: Pick<Scope, 'tx'>): Promise<Date> =>
   (
     await tx.one(sql.type(Now)`
-      select date_trunc('milliseconds', statement_timestamp()) as now
+      select ${nowInMs} as now
     `)
   ).now;
 

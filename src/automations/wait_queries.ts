@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { nowInMs } from '../base/now_in_ms.ts';
 
 export type NewWait = {
   runId: string;
@@ -81,7 +82,7 @@ const wakeHeld = async (
   if (held.length === 0) return 0;
   // Not rounded up to a millisecond that has yet to come: who looks for what is due may be the very next statement.
   const { rowCount } = await tx.query(sql.unsafe`
-    update automations.runs set wake_at = date_trunc('milliseconds', statement_timestamp())
+    update automations.runs set wake_at = ${nowInMs}
     where project_id = ${projectId} and run_id = any (${sql.array(
       held.map(({ run_id }) => run_id),
       'uuid',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { nowInMs } from '../base/now_in_ms.ts';
 import { EndedSend } from './ended_queries.ts';
 import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
 import { stopSends } from './stop.ts';
@@ -137,7 +138,7 @@ export const queueAgain = async (
   const again = await tx.maybeOne(sql.type(Again)`
     update delivery.sends
     set status = 'queued', status_reason = null, on_unknown = 'hold',
-      due_at = date_trunc('milliseconds', statement_timestamp()),
+      due_at = ${nowInMs},
       expires_at = greatest(expires_at, statement_timestamp() + make_interval(hours => ${expiresAfterHours}))
     where project_id = ${projectId} and send_id = ${sendId} and status = 'unknown'
     and attempt_count = ${afterAttempt} and recipient is not null and address_key is not null

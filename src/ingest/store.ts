@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { inProject, isDatabaseDown } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
+import { Refusal } from '../base/refusal.ts';
 import type { EventRow } from './events.ts';
 import { acceptEvents, listStoredEvents, listTakenMessages } from './queries.ts';
 
@@ -24,6 +25,24 @@ const isRefused = (error: unknown, depth = 0): boolean => {
 
 /** Whether the connection was lost while the commit may have been on its way. */
 const isOutcomeUnknown = (error: unknown): boolean => isDatabaseDown(error) && !isRefused(error);
+
+/** Until months that are missing are likely made: whoever finds some missing is not ready, which is alarming. */
+const RETRY_MONTH_SECONDS = 60;
+
+/** Whether an event's month is not there: a check that fails, of no constraint. */
+const isMonthMissing = (error: unknown, depth = 0): boolean => {
+  if (!(error instanceof Error) || depth > CAUSES_MAX) return false;
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return (code === '23514' && constraint === undefined) || isMonthMissing(error.cause, depth + 1);
+};
+
+const toMissing = (cause: unknown): Refusal =>
+  new Refusal('unavailable', {
+    detail:
+      'The timeline has no place for this month yet. Nothing is stored: retry after Retry-After.',
+    retryAfterSeconds: RETRY_MONTH_SECONDS,
+    cause,
+  });
 
 /** What the events of a flush became, or null when not all of them are there. */
 const findStored = (
@@ -80,7 +99,7 @@ export const store = async (
     const { stored_ids, duplicates } = await acceptEvents(deps.db, projectId, newId(), rows);
     return stored_ids.map((eventId, at) => ({ eventId, isDuplicate: duplicates[at] === true }));
   } catch (error) {
-    if (!isOutcomeUnknown(error)) throw error;
+    if (!isOutcomeUnknown(error)) throw isMonthMissing(error) ? toMissing(error) : error;
     const stored = await findOutcome(deps, projectId, rows);
     deps.log.warn(
       { err: error, project_id: projectId, events: rows.length, is_found: stored !== null },

@@ -209,3 +209,23 @@ test('a chain of causes is followed, but not for ever', () => {
   circle.cause = circle;
   expect(isDatabaseDown(circle)).toBe(false);
 });
+
+test('statements and idle transactions end in time, and say that the database is down', async () => {
+  const db = await openDb(runtimeUrl(database.url, database.deps.keys));
+  try {
+    const told = await db.one(sql.unsafe`
+      select current_setting('statement_timeout') as statement,
+        current_setting('idle_in_transaction_session_timeout') as idle
+    `);
+    expect(told).toEqual({ statement: '15s', idle: '1min' });
+    const error = await errorOf(() =>
+      db.transaction(async (tx) => {
+        await tx.query(sql.unsafe`set local statement_timeout = 1`);
+        await tx.query(sql.unsafe`select pg_sleep(15)`);
+      }),
+    );
+    expect(isDatabaseDown(error)).toBe(true);
+  } finally {
+    await db.end();
+  }
+});

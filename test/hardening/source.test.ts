@@ -144,7 +144,7 @@ describe('pages', () => {
   });
 });
 
-/** The one statement that a sharded database may want in another form, and the seed's, which is no part of the service. */
+/** The statement that a sharded database may want in another form, and the seed's, which is no part of the service. */
 const INSERTS_EVENTS = ['db/fixtures/ingest/accept_events.sql', 'src/runtime/seed/store.ts'];
 
 const findInsertingEvents = (from: Tree): string[] =>
@@ -162,6 +162,28 @@ describe('events', () => {
     expect(findInsertingEvents(imagineTree({ 'src/ingest/x.ts': text }))).toEqual([
       'src/ingest/x.ts',
     ]);
+  });
+});
+
+/** Rounded into a column of whole milliseconds, it may lie beyond the very next statement. */
+const DUE_WHEN_ROUNDED =
+  /\b(?:due_at|wake_at) = (?:least\(\w+, )?(?:statement_timestamp|clock_timestamp|now)\(\)(?! [+])/g;
+
+const findDueWhenRounded = (from: Tree): string[] =>
+  filesOf(from, /^(?:src|db\/fixtures)\/.*\.(?:ts|sql)$/)
+    .filter(({ text }) => text.search(DUE_WHEN_ROUNDED) >= 0)
+    .map(({ path }) => path);
+
+describe('what is due now', () => {
+  test('is due to the very next statement', () => {
+    expect(findDueWhenRounded(tree)).toEqual([]);
+  });
+
+  test('notices what may be due half a millisecond later', () => {
+    const trees = ['due_at = now()', 'wake_at = least(wake_at, statement_timestamp())'].map(
+      (text) => imagineTree({ 'src/x.ts': text }),
+    );
+    expect(trees.flatMap(findDueWhenRounded)).toEqual(['src/x.ts', 'src/x.ts']);
   });
 });
 

@@ -52,7 +52,8 @@ const openTold = async (retentionMonths: number) => {
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
-    return { status: response.status, text: await response.text() };
+    const retryAfter = response.headers.get('retry-after');
+    return { status: response.status, retryAfter, text: await response.text() };
   };
   const post = (at: Date, given: object = {}) =>
     ask('/v1/events', {
@@ -147,7 +148,13 @@ describe('more than before', () => {
   test('an api is not ready, and takes nothing there is no month for, until the months are made', async () => {
     const api = await openTold(30);
     expect(await api.obstacle()).toBe('months_missing');
-    expect((await api.post(within(29))).status).toBe(500);
+    const refused = await api.post(within(29));
+    expect(refused.status).toBe(503);
+    expect(refused.retryAfter).toBe('60');
+    expect(JSON.parse(refused.text)).toMatchObject({
+      error: 'unavailable',
+      detail: expect.stringContaining('no place for this month'),
+    });
     expect((await api.post(within(23))).status).toBe(202);
     expect(await count('ingest.events')).toBe(1);
 
@@ -227,7 +234,7 @@ describe('while processes were told different numbers', () => {
     await runAs(dropPartitions, 3);
     expect(await api.obstacle()).toBeNull();
     const message_id = newId();
-    expect((await api.post(within(10), { message_id })).status).toBe(500);
+    expect((await api.post(within(10), { message_id })).status).toBe(503);
     expect((await api.post(within(2))).status).toBe(202);
     expect(await count('ingest.events')).toBe(1);
     expect(await count('ingest.message_ids')).toBe(0);

@@ -3,17 +3,30 @@ import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
 
+const measure = async (key: string, value: unknown): Promise<number> => {
+  const { rows } = await database.owner.query<{ bytes: number }>(
+    'select profiles.trait_bytes($1, $2::jsonb) as bytes',
+    [key, JSON.stringify(value)],
+  );
+  return rows[0]?.bytes ?? NaN;
+};
+
+/** Between the braces of an object, with the comma behind it. */
+const takenBy = (member: string): number => Buffer.byteLength(`${member},`);
+
 test.each([
   ['plan', 'pro'],
   ['a "quoted" name', { nested: [1, null, 'ü'] }],
   ['größe', null],
-])('%j: %j takes what it takes between the braces of an object', async (key, value) => {
-  const { rows } = await database.owner.query(
-    `select profiles.trait_bytes($1, $2::jsonb) as bytes,
-      $3::integer as alone`,
-    [key, JSON.stringify(value), Buffer.byteLength(JSON.stringify({ [key]: value }))],
-  );
-  const [{ bytes, alone }] = rows;
-  // The braces go, and a comma comes.
-  expect(bytes).toBe(alone - '{}'.length + ','.length);
+])('%j: %j takes what it takes in the text of a request', async (key, value) => {
+  const member = `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+  expect(await measure(key, value)).toBe(takenBy(member));
+});
+
+test('a blank after a comma or a colon is not counted, in a string neither', async () => {
+  expect(await measure('note', 'this, that: these')).toBe(takenBy('"note":"this,that:these"'));
+});
+
+test('a number counts written out, as it is kept', async () => {
+  expect(await measure('least', 1e-20)).toBe(takenBy('"least":0.00000000000000000001'));
 });
