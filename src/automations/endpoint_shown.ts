@@ -18,9 +18,9 @@ export const EndpointParams = z.object({
 /** What a parser of URLs drops or escapes without a word, so that another URL is called than was written. */
 const UNWRITTEN = /[\p{Cc}\p{Cf}\p{Z}]/u;
 
-/** Whether it can be called at all: no user, which would be a secret in the clear, and no fragment. */
+/** Whether it can be called at all, as it stands: no user, which would be a secret in the clear, and no fragment. */
 const isCallable = (text: string): boolean => {
-  const url = URL.parse(text);
+  const url = /^\s*https?:\/\/[^\\]+$/i.test(text) ? URL.parse(text) : null;
   if (url === null || !['https:', 'http:'].includes(url.protocol)) return false;
   return url.username === '' && url.password === '' && !text.includes('#');
 };
@@ -38,7 +38,10 @@ const Url = z
   )
   .refine(isStorable, 'must be well-formed Unicode without U+0000')
   .refine((text) => !UNWRITTEN.test(text), 'must not contain blanks or control characters')
-  .refine(isCallable, 'must be an https URL without user, password and fragment')
+  .refine(
+    isCallable,
+    'must be a whole https URL, such as https://example.com/hooks, without user, password and fragment',
+  )
   .meta({
     examples: ['https://example.com/hooks'],
     description:

@@ -16,3 +16,8 @@ const LINE_BREAK = /[\r\n\0\u0085\u2028\u2029]/;
 
 /** Whether a text has a line break, of whatever kind. Those are refused in headers, never mended. */
 export const hasLineBreak = (text: string): boolean => LINE_BREAK.test(text);
+
+const UNSEEN = /^[\p{White_Space}\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+
+/** Whether nobody could see anything of it: blanks, and what is there to be left out, such as a zero-width space. */
+export const isUnseen = (text: string): boolean => UNSEEN.test(text);

@@ -94,7 +94,7 @@ const recipientOf = (fields: Fields): string | null =>
   );
 
 /** Nothing but what happened, and to whom, has to be there; what cannot be read of the rest is not there. */
-const toNotice = (event: unknown, receivedAt: Date): Notice | Unread => {
+const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unread => {
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     return { path: '', message: 'must be an object' };
   const fields = readObject(event);
@@ -115,7 +115,7 @@ const toNotice = (event: unknown, receivedAt: Date): Notice | Unread => {
   return {
     ...says,
     email,
-    occurredAt: readTime(told, receivedAt),
+    occurredAt: told === null ? untold : readTime(told, receivedAt),
     messageIds: messageId === null ? [] : [messageId],
     sendId: readSendId(...sendIds),
     reason: readReason(...valuesOf(fields, REASON_NAMES)),
@@ -151,7 +151,9 @@ const read = ({ raw, receivedAt }: Posted): ReadResult => {
   }
   const result: ReadResult = { notices: [], errors: [] };
   for (const [index, event] of events.entries()) {
-    const read = toNotice(event, receivedAt);
+    // What comes together without a time happened one after another, as it stands.
+    const untold = new Date(receivedAt.getTime() - (events.length - 1 - index));
+    const read = toNotice(event, receivedAt, untold);
     const path = isOne ? '' : `${at}/${index}`;
     if ('email' in read) result.notices.push(read);
     else result.errors.push({ index, path: `${path}${read.path}`, message: read.message });

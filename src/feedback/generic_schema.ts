@@ -46,7 +46,8 @@ const GenericEvent = z
     ...all(
       TIME_NAMES,
       Told,
-      'When: ISO 8601, or seconds or milliseconds since 1970; the moment of receipt, if nobody can read it.',
+      'When: ISO 8601, or seconds or milliseconds since 1970; the moment of receipt, if nobody can read it. What ' +
+        'comes together without a time happened one after another, as it stands.',
     ),
     ...all(MESSAGE_ID_NAMES, Told, 'The `Message-ID` of the mail, or the relay’s own id of it.'),
     send_id: SendId,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Moment, Timestamp } from '../base/moment.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, isUnseen } from '../base/text.ts';
 import { checkProperties, PROPERTY_KEY_CHARS_MAX, PROPERTY_KEYS_MAX } from './properties.ts';
 import type { Properties } from './properties.ts';
 
@@ -20,12 +20,9 @@ export const NOBODY: ReadonlySet<string> = new Set([
   '00000000-0000-0000-0000-000000000000',
 ]);
 
-/** Nothing that anybody could see: blanks, and what is there to be left out, such as a zero-width space. */
-const UNSEEN = /^[\p{White_Space}\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
-
 /** Whether a value that is not blank never names a person. */
 const isNobody = (value: string): boolean =>
-  NOBODY.has(value.trim().toLowerCase()) || (value.trim() !== '' && UNSEEN.test(value));
+  NOBODY.has(value.trim().toLowerCase()) || (value.trim() !== '' && isUnseen(value));
 
 /** The anonymous ids that something names: one, or none. */
 export const devicesOf = ({ anonymous_id }: { anonymous_id?: string | undefined }): string[] =>

@@ -30,21 +30,34 @@ const checkKey = (key: string): string | null => {
 
 /** More values than these have no room: each is a character at least, and one stands between two. */
 const VALUES_MAX = TRAITS_BYTES_MAX / 2;
-const TOO_LARGE: Problem = { path: [], message: `at most ${TRAITS_BYTES_MAX} bytes of JSON` };
+const TOO_LARGE: Problem = {
+  path: [],
+  message: `at most ${TRAITS_BYTES_MAX} bytes of JSON, numbers written out`,
+};
+
+/** What a number takes more than its JSON once it is kept: Postgres writes 1e-300 out, with three hundred digits. */
+const writtenOut = (number: number): number => {
+  const text = String(number);
+  const [digits = '', exponent] = text.split('e-');
+  if (exponent === undefined) return 0;
+  return digits.replace('.', '').length + '.'.length + Number(exponent) - text.length;
+};
 
 /**
  * Walked with a list of our own: the stack would overflow on deep input. As far as an answer can tell of it: not past
  * the problems that one lists, nor the values that can be kept.
  */
-const checkValues = (traits: object): Problem[] => {
+const checkValues = (traits: object): { problems: Problem[]; bytesMore: number } => {
   const problems: Problem[] = [];
   const pending: Pending[] = [{ value: traits, path: [] }];
   let count = 0;
+  let bytesMore = 0;
   for (let next = pending.pop(); next && problems.length < ISSUES_MAX; next = pending.pop()) {
     const { value, path } = next;
     if (typeof value !== 'object' || value === null) {
       const message = checkScalar(value);
       if (message !== null) problems.push({ path, message });
+      if (typeof value === 'number') bytesMore += writtenOut(value);
       continue;
     }
     if (path.length >= TRAIT_DEPTH_MAX) {
@@ -52,14 +65,14 @@ const checkValues = (traits: object): Problem[] => {
       continue;
     }
     count += Array.isArray(value) ? value.length : Object.keys(value).length;
-    if (count > VALUES_MAX) return [...problems, TOO_LARGE];
+    if (count > VALUES_MAX) return { problems: [...problems, TOO_LARGE], bytesMore };
     for (const [key, member] of Object.entries(value)) {
       const message = Array.isArray(value) ? null : checkKey(key);
       if (message !== null) problems.push({ path: [...path, key], message });
       pending.push({ value: member, path: [...path, key] });
     }
   }
-  return problems;
+  return { problems, bytesMore };
 };
 
 const checkEmail = (traits: object): Problem[] => {
@@ -82,8 +95,9 @@ export const checkTraits = (value: unknown): Problem[] => {
   if (Object.keys(value).length > TRAIT_KEYS_MAX) {
     return [{ path: [], message: `at most ${TRAIT_KEYS_MAX} keys` }];
   }
-  const problems = [...checkValues(value), ...checkEmail(value)];
+  const checked = checkValues(value);
+  const problems = [...checked.problems, ...checkEmail(value)];
   if (problems.length > 0) return problems;
-  const isTooLarge = Buffer.byteLength(JSON.stringify(value)) > TRAITS_BYTES_MAX;
-  return isTooLarge ? [TOO_LARGE] : [];
+  const bytes = Buffer.byteLength(JSON.stringify(value)) + checked.bytesMore;
+  return bytes > TRAITS_BYTES_MAX ? [TOO_LARGE] : [];
 };

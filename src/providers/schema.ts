@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EmailAddress } from '../base/email_address.ts';
 import type { Issue } from '../base/refusal.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, isUnseen } from '../base/text.ts';
 import { REGION } from './cloud_region.ts';
 import { FAILURE_REASONS } from './outcome.ts';
 import { PACE_SHOWN, PLAN_INPUT, PLAN_SHOWN, UNPACED } from './pace_schema.ts';
@@ -21,11 +21,15 @@ const line = (most: number) =>
     .string()
     .min(1, 'must not be empty')
     .max(most, `at most ${most} characters`)
-    .refine((text) => text === '' || text.trim() !== '', 'more than spaces')
+    .refine((text) => text === '' || !isUnseen(text), 'more than what nobody sees')
     .refine((text) => isStorable(text) && !/[\p{Cc}\u2028\u2029]/u.test(text), 'one line of text');
 
 /** What turns the direction of text (Unicode UAX #9): a name with it may read as another's. */
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/;
+const name = line(NAME_CHARS_MAX).refine(
+  (text) => !TURNING.test(text),
+  'must not turn the direction of text',
+);
 
 const ofKind = (kind: ProviderKind, description: string) => ({
   description: `Of \`${kind}\`. ${description}`,
@@ -78,15 +82,12 @@ const settings = {
 };
 
 const common = {
-  display_name: line(NAME_CHARS_MAX).meta({ description: 'What the record is called in lists.' }),
+  display_name: name.meta({ description: 'What the record is called in lists.' }),
   from_email: EmailAddress.meta({
     description:
       'The sender, under an identity that is verified at the provider. One record per address.',
   }),
-  from_name: line(NAME_CHARS_MAX)
-    .refine((text) => !TURNING.test(text), 'must not turn the direction of text')
-    .nullish()
-    .meta({ description: "The sender's name." }),
+  from_name: name.nullish().meta({ description: "The sender's name." }),
   reply_to: EmailAddress.nullish().meta({ description: 'Where answers go, if not to the sender.' }),
   ...PLAN_INPUT,
 };

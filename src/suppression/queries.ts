@@ -182,12 +182,12 @@ export type Change = z.output<typeof Change>;
 /** How many changes of an address are shown. */
 export const CHANGES_MAX = 1_000;
 
-/** What was done about an address, the newest first. */
+/** What was done about an address, the newest first; of one moment, an unsubscribe counts. */
 export const listChanges = ({ tx, projectId }: Scope, addressKey: Buffer) =>
   tx.any(sql.type(Change)`
     select change, reason, source, note, import_id, changed_at from suppression.history
     where project_id = ${projectId} and address_key = ${sql.binary(addressKey)}
-    order by changed_at desc, history_id desc
+    order by changed_at desc, change = 'resubscribed', history_id desc
     limit ${CHANGES_MAX}
   `);
 

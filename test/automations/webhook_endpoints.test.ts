@@ -72,6 +72,10 @@ test('201 POST /v1/webhook-endpoints: what is escaped, and letters of any script
 test.each([
   'ftp://example.com/',
   'example.com',
+  'https:example.com/hooks',
+  'https:/example.com/hooks',
+  'https:\\\\example.com\\hooks',
+  'https://example.com:99999/',
   'https://user:pass@example.com/',
   'https://example.com/#a',
   'http://example.com/',

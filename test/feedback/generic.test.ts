@@ -385,3 +385,14 @@ describe('the body', () => {
     expect(read({ ...good, ...more }).notices).toHaveLength(1);
   });
 });
+
+describe('events that come together', () => {
+  test('happened one after another where they have no time, the last when it was received', () => {
+    const timed = { ...good, timestamp: '2026-11-20T11:00:00.000Z' };
+    const { notices } = read([good, timed, good, { ...good, timestamp: 'at noon' }, good]);
+    expect(notices.map(({ occurredAt }) => occurredAt.getTime() - NOW.getTime())).toEqual([
+      -4, -3_600_000, -2, 0, 0,
+    ]);
+    expect(notice(good).occurredAt).toEqual(NOW);
+  });
+});

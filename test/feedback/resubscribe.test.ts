@@ -75,3 +75,31 @@ describe.each(Object.entries(dialects))('%s', (slug, say) => {
     expect((await about(late)).unsubscribed_at).not.toBeNull();
   });
 });
+
+describe('what comes together', () => {
+  const tellAll = async (events: readonly string[], at?: string) => {
+    const recipient = someone();
+    const notices = events.map((event, id) => ({ event, recipient, id, ...(at && { time: at }) }));
+    const { body } = await post('smtp', notices, { key: api.project.hook_token });
+    expect(body).toMatchObject({ accepted: events.length, errors: [] });
+    return about(recipient);
+  };
+
+  test('is taken in its order, where nothing tells another', async () => {
+    expect(await tellAll(['unsubscribe', 'resubscribe'])).toMatchObject({ unsubscribed_at: null });
+    const left = await tellAll(['resubscribe', 'unsubscribe']);
+    expect(left.unsubscribed_at).not.toBeNull();
+  });
+
+  test('of one moment, the unsubscribe counts, and stands as the newest', async () => {
+    for (const events of [
+      ['unsubscribe', 'resubscribe'],
+      ['resubscribe', 'unsubscribe'],
+      ['resubscribe', 'unsubscribe', 'resubscribe'],
+    ]) {
+      const { unsubscribed_at, history } = await tellAll(events, secondsAgo(5));
+      expect(unsubscribed_at).not.toBeNull();
+      expect(history[0]).toMatchObject({ change: 'unsubscribed' });
+    }
+  });
+});

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { ISSUES_MAX } from '../../src/base/parse.ts';
 import { checkTraits, TRAIT_KEYS_MAX, TRAITS_BYTES_MAX } from '../../src/profiles/traits.ts';
 
-const TOO_LARGE = { path: [], message: `at most ${TRAITS_BYTES_MAX} bytes of JSON` };
+const TOO_LARGE = {
+  path: [],
+  message: `at most ${TRAITS_BYTES_MAX} bytes of JSON, numbers written out`,
+};
 const UNSAFE = Number.MAX_SAFE_INTEGER + 1;
 
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
@@ -46,4 +49,14 @@ test('of too many members at the top none is looked at', () => {
   expect(checkTraits(andOne(named(TRAIT_KEYS_MAX, 1)))).toEqual([
     { path: [], message: `at most ${TRAIT_KEYS_MAX} keys` },
   ]);
+});
+
+test('a number counts written out, as it is kept', () => {
+  const written = (bytes: number) => ({ list: times(100, 1e-270), rest: 'x'.repeat(bytes) });
+  // A point, a nought in front, and as many digits as the exponent says; commas, brackets, names.
+  const others = 100 * (270 + 2) + 99 + '{"list":[],"rest":""}'.length;
+  expect(checkTraits(written(TRAITS_BYTES_MAX - others))).toEqual([]);
+  expect(checkTraits(written(TRAITS_BYTES_MAX - others + 1))).toEqual([TOO_LARGE]);
+  expect(checkTraits({ list: times(90, -1.25e-300) })).toEqual([]);
+  expect(checkTraits({ list: times(110, -1.25e-300) })).toEqual([TOO_LARGE]);
 });

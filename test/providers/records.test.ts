@@ -75,6 +75,9 @@ describe('POST /v1/projects/{project_id}/email-providers', () => {
     ...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'
       .split('')
       .map((turning) => ['smtp', { from_name: `Acme ${turning}moc.knab` }] as const),
+    ['smtp', { from_name: '\u200b\u2060' }],
+    ['smtp', { display_name: '\u200b' }],
+    ['smtp', { display_name: 'Relay \u202emoc' }],
     ['relay_api', { api_key: 'SG.0123' }],
     ['cloud_api', { region: 'eu-west-1.example.test' }],
     ['relay_api', { from_email: 'nobody' }],
