@@ -65,7 +65,7 @@ export const stopAt =
     const slot = random.pick(workers);
     const before = slot.starts;
     // It may come by that place as soon as it is there.
-    slot.expectEnd(Infinity);
+    slot.expectEnd(Infinity, 'anyhow');
     await slot.end('SIGKILL', { TEST_FAILPOINT: name });
     while (slot.starts === before) await wait(LOOK_MS);
     const isOver = await endOf(slot, slot.service?.pid, FAILPOINT_WITHIN_MS);
@@ -152,7 +152,7 @@ export const shiftClock =
     site.clockOffUntil = performance.now() + STILL_OFF_MS;
   };
 
-/** Whoever holds a session of liveness ends itself when it is lost: while this lasts, and soon after it. */
+/** Whoever holds a session of liveness ends itself in order when it is lost: while this lasts, and soon after it. */
 const loseSessions = async ({ workers }: Site, fault: () => Promise<unknown>): Promise<void> => {
   for (const slot of workers) slot.expectEnd(Infinity);
   await fault();

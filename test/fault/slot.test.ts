@@ -1,4 +1,4 @@
-// An end that nobody asked for is told; one that a fault brought about is so for as long as that takes to be noticed.
+// An end that nobody asked for is told; of a fault that takes away what a process lives by, only one without a word.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
@@ -45,6 +45,24 @@ test('also after a fault that it had to notice, and did not', { timeout: TIMEOUT
 test('one that was to be expected is not', { timeout: TIMEOUT_MS }, async () => {
   slot.expectEnd(Infinity);
   await replaced(endSessions);
+  slot.expectEnd(0);
+  expect(slot.ownEnds).toEqual([]);
+});
+
+test(
+  'a crash is told also while an end in order is expected',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    slot.expectEnd(Infinity);
+    await replaced(() => slot.signal('SIGKILL'));
+    slot.expectEnd(0);
+    expect(slot.ownEnds).toEqual(['SIGKILL: silent']);
+  },
+);
+
+test('unless it was to be expected itself', { timeout: TIMEOUT_MS }, async () => {
+  slot.expectEnd(Infinity, 'anyhow');
+  await replaced(() => slot.signal('SIGKILL'));
   slot.expectEnd(0);
   expect(slot.ownEnds).toEqual([]);
 });

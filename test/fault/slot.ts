@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { finished } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startService } from '../../src/runtime/start_service.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
@@ -16,10 +17,15 @@ export type SlotOptions = {
   onLine: (line: string) => void;
 };
 
+/** Once it has ended, and everything that it said was heard. */
 const endOf = async ({ child }: Service): Promise<number | null> => {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (child.stdout) await finished(child.stdout, { writable: false }).catch(() => {});
   return child.exitCode;
 };
+
+/** Which ends are wanted: those of a process that says first that it stops, or also those without a word. */
+type Wanted = 'in_order' | 'anyhow';
 
 /** The place of one process: whenever it ends, the next is started in it. */
 export class Slot {
@@ -32,6 +38,7 @@ export class Slot {
   #asked = false;
   /** Until when an end that begins is wanted, and when that of this process began: of `performance.now()`. */
   #expectedUntil = 0;
+  #wanted: Wanted = 'in_order';
   #endsSince: number | null = null;
   #once: Record<string, string> = {};
   #running: Promise<void> = Promise.resolve();
@@ -58,9 +65,10 @@ export class Slot {
     await this.service?.stop(signal);
   }
 
-  /** An end of this process that begins within this time is wanted, however it comes. */
-  expectEnd(withinMs: number): void {
+  /** An end of this process that begins within this time is wanted. */
+  expectEnd(withinMs: number, wanted: Wanted = 'in_order'): void {
     this.#expectedUntil = performance.now() + withinMs;
+    this.#wanted = wanted;
   }
 
   signal(name: NodeJS.Signals): void {
@@ -89,6 +97,12 @@ export class Slot {
     this.#options.onLine(line);
   };
 
+  /** Whether the end that this process came to was to be expected. */
+  #isExpected(): boolean {
+    const silentAt = this.#wanted === 'anyhow' ? performance.now() : Infinity;
+    return (this.#endsSince ?? silentAt) < this.#expectedUntil;
+  }
+
   async #keep(onReady: () => void): Promise<void> {
     while (!this.#isClosed) {
       const given = this.#once;
@@ -108,8 +122,7 @@ export class Slot {
         const code = await endOf(service);
         this.service = null;
         const how = `${code ?? service.child.signalCode}: ${service.lastError() ?? 'silent'}`;
-        const isExpected = (this.#endsSince ?? performance.now()) <= this.#expectedUntil;
-        if (!this.#asked && !isExpected && !this.#isClosed) this.ownEnds.push(how);
+        if (!this.#asked && !this.#isExpected() && !this.#isClosed) this.ownEnds.push(how);
         this.#asked = false;
       }
       if (!this.#isClosed) await wait(RESTART_MS);
