@@ -69,7 +69,7 @@ const said = `${runnable.length - lacking.length} of ${runnable.length} faults c
 console.log(`\n${holds ? 'everything held' : 'BROKEN'}; ${said}   seed=${options.seed}`);
 const only = options.isNamed ? ` only=${options.only.join()}` : '';
 console.log(`the same again: make fault for=${options.for / 1_000}s seed=${options.seed}${only}`);
-// Who names a fault wants to know how it goes.
+// Who names a fault wants to know how it goes, also where the time was over before its turn.
 const isLacking = options.isNamed && lacking.length > 0;
 if (isLacking) console.log(`not come about: ${lacking.map(({ id }) => id).join()}`);
 process.exit(holds && !isLacking ? 0 : 1);

@@ -31,6 +31,11 @@ test.each<[string, Partial<Ran>, string]>([
     'F1: the mail of a sign-up after it did not go out',
   ],
   [
+    'a fault that had its turn and never came about',
+    { injected: new Map([['F3', { times: 0, recoveredMs: [10] }]]) },
+    'every fault that had its turn came about: F3',
+  ],
+  [
     'work that went on too late',
     { injected: new Map([['F1', { times: 1, recoveredMs: [60_001] }]]) },
     'F1: 60.0 s',

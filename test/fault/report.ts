@@ -51,6 +51,9 @@ const findBrokenPromises = ({
   lostInDeploys,
   wrong,
 }: Ran): Record<string, string[]> => ({
+  'every fault that had its turn came about': [...injected].flatMap(([id, { times }]) =>
+    times === 0 ? [id] : [],
+  ),
   'work goes on within 60 s of any fault': [...injected].flatMap(([id, { recoveredMs }]) =>
     recoveredMs.flatMap((ms) => {
       if (ms === null) return [`${id}: the mail of a sign-up after it did not go out`];
