@@ -4,6 +4,7 @@
  * Armed only by TEST_FAILPOINT, which src/config.ts refuses unless NODE_ENV is "test".
  */
 const FAILPOINTS = [
+  'before_plan_commit',
   'before_hand_off_commit',
   'after_hand_off_commit',
   'after_not_begun',

@@ -1,4 +1,5 @@
 import type { Scope } from '../base/db.ts';
+import { failpoint } from '../base/failpoint.ts';
 import { newId } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { addFacts, proveResolved } from './feedback_queries.ts';
@@ -91,6 +92,7 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
   });
   const isEnded = planned.planned_id === sendId && planned.planned_status !== 'queued';
   if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);
+  failpoint('before_plan_commit');
   return planned;
 };
 

@@ -7,7 +7,6 @@ import {
   killApi,
   killApiBeforeAnswer,
   killWorkerBeforeHint,
-  killWorkerBeforePlan,
   killWorkers,
   lockRows,
   misbehave,
@@ -49,8 +48,8 @@ const injected: readonly Fault[] = [
   {
     id: 'F3',
     name: 'worker killed before planning commit',
-    how: 'SIGKILL when the proxy sees the plan',
-    inject: [killWorkerBeforePlan],
+    how: 'failpoint',
+    inject: [stopAt('before_plan_commit')],
     holds: ['I3', 'I4', 'I10', 'I11'],
   },
   {

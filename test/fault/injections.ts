@@ -55,7 +55,6 @@ const killAt =
   };
 
 export const killApiBeforeAnswer = killAt('api', EVENT, 'cut_answer');
-export const killWorkerBeforePlan = killAt('worker', 'delivery.plan_send', 'pass');
 export const killWorkerBeforeHint = killAt('worker', HINT, 'pass');
 
 /** A worker that ends itself at a named place. */
