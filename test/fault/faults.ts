@@ -10,6 +10,7 @@ import {
   killWorkers,
   lockRows,
   misbehave,
+  movePostgres,
   restartPostgres,
   shiftClock,
   slowDatabase,
@@ -118,9 +119,9 @@ const injected: readonly Fault[] = [
   },
   {
     id: 'F13',
-    name: 'Postgres restart',
-    how: 'fast stop, up to 3 s down',
-    inject: [restartPostgres],
+    name: 'Postgres restart, failover to new address',
+    how: 'fast stop, up to 3 s down, then at the same port or at another behind the proxies',
+    inject: [restartPostgres, movePostgres],
     holds: ['I1', 'I10'],
   },
   {

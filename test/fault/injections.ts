@@ -1,6 +1,7 @@
 // How each fault is brought about, while the load goes on.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Failpoint } from '../../src/base/failpoint.ts';
+import { findFreePort } from '../../src/runtime/scratch_postgres.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
 import type { Action, Stage } from '../support/smtp_script.ts';
 import { isStale, postSigned, signedNotice } from './signed.ts';
@@ -163,6 +164,13 @@ export const crashPostgres: Inject = (site, random) =>
 
 export const restartPostgres: Inject = (site, random) =>
   loseSessions(site, () => site.server.restart('fast', random.between(0, 3_000)));
+
+/** As a failover: it ends, and the name that it is known by leads to another address from then on. */
+export const movePostgres: Inject = (site, random) =>
+  loseSessions(site, async () => {
+    await site.server.restart('fast', random.between(0, 3_000), await findFreePort());
+    for (const proxy of Object.values(site.proxies)) proxy.leadTo(site.url);
+  });
 
 export const terminateBackends: Inject = (site) =>
   loseSessions(site, () =>

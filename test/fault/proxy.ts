@@ -12,12 +12,12 @@ const later = async (at: number): Promise<void> => {
   if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
 };
 
-/** A way to a TCP server that can be slow, narrow, and cut. */
+/** A way to a TCP server that can be slow, narrow, and cut, and lead elsewhere. */
 export class FaultProxy {
   latencyMs = 0;
   bytesPerSecond = Infinity;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
-  readonly #target: URL;
+  #target: URL;
   readonly #server = createServer((near) => this.#open(near));
   #trap: Trap | null = null;
 
@@ -36,6 +36,11 @@ export class FaultProxy {
     const near = new URL(this.#target);
     near.port = String((this.#server.address() as AddressInfo).port);
     return near.href;
+  }
+
+  /** Leads whoever comes from now on to another server. */
+  leadTo(target: string): void {
+    this.#target = new URL(target);
   }
 
   /** Cuts every connection hard, as when a cable is pulled and the peers are told. */

@@ -25,8 +25,8 @@ const ANSWER_TIMEOUT_SECONDS = 10;
 const OWNER = { email: 'owner@shop.test', password: 'the password of the harness' };
 
 export type Site = {
-  /** Straight to Postgres; processes go by way of the proxies. */
-  url: string;
+  /** Straight to Postgres, wherever it is by now; processes go by way of the proxies. */
+  readonly url: string;
   server: Server;
   /** Between the api and Postgres, and between the workers and Postgres. */
   proxies: { api: FaultProxy; worker: FaultProxy };
@@ -148,7 +148,9 @@ export const openSite = async (): Promise<Site> => {
   };
   const proxies = { api, worker };
   return {
-    url: server.url,
+    get url() {
+      return server.url;
+    },
     server,
     proxies,
     apis,
