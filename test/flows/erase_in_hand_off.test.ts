@@ -6,9 +6,28 @@ import { until } from '../support/until.ts';
 import { addressOf, testWorld } from '../support/world.ts';
 
 const PEOPLE = 60;
+/** How long the relay takes to answer for each mail: whoever is erased meanwhile is so in the midst of a hand-off. */
+const ANSWER_MS = 300;
 const TEST_TIMEOUT_MS = 120_000;
 
 const world = testWorld();
+
+type Sent = {
+  profile_id: string;
+  status_reason: string | null;
+  started_at: Date | null;
+  ended_at: Date | null;
+};
+
+/** Whether a hand-off to somebody has begun. */
+const hasBegun = async (person: string): Promise<boolean> => {
+  const { rowCount } = await world.owner.query(
+    'select from delivery.sends join delivery.attempts using (project_id, send_id) where recipient = $1',
+    [addressOf(person)],
+  );
+  return rowCount === 1;
+};
+
 const now = (): number => performance.timeOrigin + performance.now();
 
 test(
@@ -17,7 +36,9 @@ test(
   async () => {
     const [service, other] = await Promise.all([world.start('all'), world.start('worker')]);
     const people = Array.from({ length: PEOPLE }, (_, at) => `raced-${at}-`);
+    world.sink.play('end', { delayMs: ANSWER_MS }, { times: PEOPLE });
     const acknowledged = new Map<string, number>();
+    const profileOf = new Map<string, string>();
 
     const erase = async (person: string): Promise<boolean> => {
       const answer = await fetch(
@@ -32,14 +53,23 @@ test(
         },
       );
       expect([202, 404]).toContain(answer.status);
-      await answer.body?.cancel();
-      if (answer.status === 202) acknowledged.set(person, now());
-      return answer.status === 202;
+      if (answer.status !== 202) {
+        await answer.body?.cancel();
+        return false;
+      }
+      acknowledged.set(person, now());
+      const { erasure } = (await answer.json()) as { erasure: { profile_id: string } };
+      profileOf.set(erasure.profile_id, person);
+      return true;
     };
     await world.signUp(...people);
-    // As soon as there is somebody to erase: some before their mail is planned, some in the midst of it.
+    // As soon as there is somebody to erase, before their mail is planned or handed over; of every other one in the
+    // midst of that.
     await Promise.all(
-      people.map((person) => until(`${person} can be erased`, () => erase(person))),
+      people.map(async (person, at) => {
+        if (at % 2 === 1) await until(`mail to ${person} is handed over`, () => hasBegun(person));
+        await until(`${person} can be erased`, () => erase(person));
+      }),
     );
     await until('all is done', async () => {
       const { rows } = await world.owner.query<{ left: number }>(
@@ -57,13 +87,17 @@ test(
     });
     expect(late).toEqual([]);
     // A hand-off that was begun for somebody who was gone would have left an attempt.
-    const { rows: begun } = await world.owner.query(
-      `select tried.started_at, erasure.requested_at from delivery.attempts as tried
-      join delivery.sends as send using (project_id, send_id)
-      join profiles.erasures as erasure using (project_id, profile_id)
-      where tried.started_at > erasure.done_at`,
+    const { rows: sends } = await world.owner.query<Sent>(
+      `select send.profile_id, send.status_reason, tried.started_at, tried.ended_at
+      from delivery.sends as send left join delivery.attempts as tried using (project_id, send_id)`,
     );
-    expect(begun).toEqual([]);
+    expect(profileOf.size).toBe(PEOPLE);
+    const toldOf = ({ profile_id }: Sent): number =>
+      acknowledged.get(profileOf.get(profile_id) ?? '') ?? -Infinity;
+    const tooLate = sends.filter(
+      (send) => (send.started_at?.getTime() ?? -Infinity) > toldOf(send),
+    );
+    expect(tooLate).toEqual([]);
     const { rows: statuses } = await world.owner.query<{ status: string }>(
       'select distinct status from delivery.sends where recipient is not null',
     );
@@ -72,6 +106,16 @@ test(
     expect(new Set(world.sink.mails.map(({ send_id }) => send_id)).size).toBe(
       world.sink.mails.length,
     );
+    // It was a race: some were erased while their mail was handed over, others before it was.
+    const met = sends.filter(
+      (send) => send.started_at && send.ended_at && send.ended_at.getTime() > toldOf(send),
+    );
+    const stopped = sends.filter(
+      ({ started_at, status_reason: why }) => !started_at && why === 'erased',
+    );
+    expect(world.sink.mails.length).toBeGreaterThan(0);
+    expect(met.length).toBeGreaterThan(0);
+    expect(stopped.length).toBeGreaterThan(0);
     await other.stop();
   },
 );
