@@ -18,6 +18,7 @@ import { leftovers } from './leftovers.ts';
 import { morePlants } from './more_plants.ts';
 import { ann, email, ids, person, plants } from './plants.ts';
 import type { Plant } from './plants.ts';
+import { plantsOfCounts } from './plants_of_counts.ts';
 import { listReferences } from './references.ts';
 import { findUnfinished } from './unfinished.ts';
 import { look } from './watch.ts';
@@ -147,7 +148,7 @@ test.each(invariants)('$id notices what breaks it: $text', async ({ id }) => {
   expect(await findBroken(id, plants[id] ?? (() => {}))).not.toEqual([]);
 });
 
-test.each(morePlants)('%s notices %s', async (id, _how, plant) => {
+test.each([...morePlants, ...plantsOfCounts])('%s notices %s', async (id, _how, plant) => {
   expect(await findBroken(id, plant)).not.toEqual([]);
 });
 

@@ -130,6 +130,20 @@ const WRONG_MEMBERS = `
   select project_id, profile_id, pages, is_member from readers full join members using (project_id, profile_id)
   where (pages is null) = (is_member is not null)`;
 
+/**
+ * What was used of a day's ramp, against the hand-offs of that day: no less. It may be more, where somebody was killed
+ * between what they did not begin and giving that back. What was claimed before midnight is of the day before.
+ */
+const WRONG_RAMPS = `
+  select project_id, provider_id, pace.ramp_count, count(*)::int as attempts
+  from providers.paces as pace join providers.providers as provider using (project_id, provider_id)
+  join delivery.sends as send using (project_id, provider_id)
+  join delivery.attempts as attempt using (project_id, send_id)
+  where provider.ramp_stages is not null and attempt.outcome is distinct from 'not_started'
+  and attempt.started_at >= pace.ramp_day::timestamp at time zone 'UTC' + interval '5 minutes'
+  group by project_id, provider_id, pace.ramp_count
+  having pace.ramp_count < count(*)`;
+
 const countsAreTrue: Invariant = {
   id: 'I20',
   text: 'counts that are shown are those of the rows',
@@ -142,6 +156,7 @@ const countsAreTrue: Invariant = {
     )),
     ...(await findRows(evidence, WRONG_COUNTERS)),
     ...(await findRows(evidence, WRONG_MEMBERS)),
+    ...(await findRows(evidence, WRONG_RAMPS)),
     ...(await findRows(
       evidence,
       `select project_id, shown.erased, (

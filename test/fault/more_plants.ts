@@ -238,13 +238,4 @@ export const morePlants: [id: string, how: string, plant: Plant][] = [
       await addEntry(client, 'POST /v1/x', 'twice');
     },
   ],
-  [
-    'I20',
-    'a counter that counts what did not happen',
-    ({ client }) =>
-      client.query(
-        `insert into segments.counters
-        select project_id, identity_id, gen_random_uuid(), '1970-01-01', 7, now(), now() from identity.identities`,
-      ),
-  ],
 ];

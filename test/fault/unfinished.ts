@@ -5,7 +5,7 @@ import { CIRCUIT_OPEN_MAX_SECONDS } from '../../src/providers/circuit.ts';
 /** A worker that says nothing for this long is not alive. */
 const SILENT_SECONDS = 10;
 
-/** No provider is left alone for longer than its circuit may be open: none here has a ramp. */
+/** No provider is left alone for longer than its circuit may be open: no ramp here is ever used up. */
 const PACE_MAX_SECONDS = CIRCUIT_OPEN_MAX_SECONDS;
 /** A job that is due is taken at once, or found by the sweeper; one that failed is tried again in some seconds. */
 const OVERDUE_SECONDS = 10;
