@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Outcome } from './world.ts';
@@ -66,6 +67,8 @@ export const freezeRuns = async (
   `);
 };
 
+const Failures = z.strictObject({ failure_count: z.int() });
+
 type Postponed = { run_id: string; entries: number; step_id: string };
 
 /**
@@ -77,12 +80,17 @@ export const postponeRun = async (
   { run_id: runId, entries, step_id: stepId }: Postponed,
   failuresMax: number,
 ): Promise<void> => {
+  const { failure_count: before } = await tx.one(sql.type(Failures)`
+    select failure_count from automations.runs
+    where project_id = ${projectId} and run_id = ${runId}
+    for no key update
+  `);
   await tx.query(sql.unsafe`
     update automations.runs as run
     set failure_count = run.failure_count + 1,
       status = case when run.failure_count + 1 >= ${failuresMax} then 'failed' else run.status end,
       ended_at = case when run.failure_count + 1 >= ${failuresMax} then clock.now end,
-      wake_at = clock.now + make_interval(secs => 2 ^ run.failure_count)
+      wake_at = statement_timestamp() + make_interval(secs => ${2 ** before})
     from (select statement_timestamp() as now) as clock
     where run.project_id = ${projectId} and run.run_id = ${runId}
   `);

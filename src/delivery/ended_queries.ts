@@ -61,6 +61,8 @@ export const splitNote = async (scope: Scope, note: Note): Promise<void> => {
   await deleteNotes(scope, [note]);
 };
 
+const POSTPONE_MAX_SECONDS = 3_600;
+
 const Postponed = z.strictObject({ failure_count: z.int() });
 
 /** Puts a note off, for a second and twice as long each time, an hour at most. */
@@ -68,12 +70,16 @@ export const postponeNote = async (
   { tx, projectId }: Scope,
   { step_id: stepId }: Note,
 ): Promise<{ failureCount: number }> => {
-  const { failure_count: failureCount } = await tx.one(sql.type(Postponed)`
+  const { failure_count: before } = await tx.one(sql.type(Postponed)`
+    select failure_count from delivery.ended
+    where project_id = ${projectId} and step_id = ${stepId}
+    for update
+  `);
+  await tx.query(sql.unsafe`
     update delivery.ended
     set failure_count = failure_count + 1,
-      retry_at = statement_timestamp() + make_interval(secs => least(3600, 2 ^ least(failure_count, 12)))
+      retry_at = statement_timestamp() + make_interval(secs => ${Math.min(2 ** before, POSTPONE_MAX_SECONDS)})
     where project_id = ${projectId} and step_id = ${stepId}
-    returning failure_count
   `);
-  return { failureCount };
+  return { failureCount: before + 1 };
 };

@@ -52,8 +52,6 @@ export const splitFlush = async (
 };
 
 export const POSTPONE_MAX_SECONDS = 3_600;
-/** Twice as long any more often than this is more than the most. */
-const DOUBLINGS_MAX = 12;
 
 const Postponed = z.strictObject({
   event_id: z.uuid(),
@@ -62,13 +60,23 @@ const Postponed = z.strictObject({
 });
 export type Postponed = z.output<typeof Postponed>;
 
+const Failures = z.strictObject({ failure_count: z.int() });
+
 /** Puts a flush of one event off, for a second and twice as long each time, at most for an hour. */
-export const postponeFlush = ({ tx, projectId }: Scope, flushId: string) =>
-  tx.one(sql.type(Postponed)`
+export const postponeFlush = async (
+  { tx, projectId }: Scope,
+  flushId: string,
+): Promise<Postponed> => {
+  const { failure_count: before } = await tx.one(sql.type(Failures)`
+    select failure_count from ingest.pending
+    where project_id = ${projectId} and flush_id = ${flushId}
+    for update
+  `);
+  return tx.one(sql.type(Postponed)`
     update ingest.pending
     set failure_count = failure_count + 1,
-      retry_at = statement_timestamp()
-        + make_interval(secs => least(2 ^ least(failure_count, ${DOUBLINGS_MAX}), ${POSTPONE_MAX_SECONDS}))
+      retry_at = statement_timestamp() + make_interval(secs => ${Math.min(2 ** before, POSTPONE_MAX_SECONDS)})
     where project_id = ${projectId} and flush_id = ${flushId}
     returning event_ids[1] as event_id, failure_count, retry_at
   `);
+};

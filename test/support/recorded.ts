@@ -72,6 +72,17 @@ const listVolatilities = async (client: pg.Client): Promise<Map<string, Volatili
   return new Map(rows.map(({ name, volatility }) => [name, volatility]));
 };
 
+/** Columns of our own tables, of moments and of dates. */
+const listTimeColumns = async (client: pg.Client): Promise<string[]> => {
+  const { rows } = await client.query<{ name: string }>(`
+    select distinct attname as name
+    from pg_attribute as att join pg_class as rel on rel.oid = att.attrelid
+    where rel.relkind in ('r', 'p') and att.attnum > 0
+    and att.atttypid in ('timestamptz'::regtype, 'timestamp'::regtype, 'date'::regtype)
+    and rel.relnamespace::regnamespace::text !~ '^(pg_.*|information_schema|public|graphile_.*)$'`);
+  return rows.map(({ name }) => name);
+};
+
 /** What the rules need to know, from the system tables of a migrated database. */
 export const readRuleFacts = async (client: pg.Client): Promise<Facts> => {
   const volatilities = await listVolatilities(client);
@@ -80,6 +91,7 @@ export const readRuleFacts = async (client: pg.Client): Promise<Facts> => {
       tenant: new Set(await listTables(client, 'tenant')),
       reference: new Set(await listTables(client, 'reference')),
     },
+    timeColumns: new Set(await listTimeColumns(client)),
     volatilityOf: (name) => volatilities.get(name) ?? 'volatile',
   };
 };

@@ -1,5 +1,5 @@
 import { parse } from 'libpg-query';
-import type { ColumnRef, FuncCall, Node, RangeVar } from 'libpg-query';
+import type { A_Expr, ColumnRef, FuncCall, Node, RangeVar, TypeCast } from 'libpg-query';
 
 export type { Node } from 'libpg-query';
 
@@ -69,6 +69,12 @@ export const columnPath = (column: ColumnRef): string[] => strings(column.fields
 
 export const functionName = (call: FuncCall): string => strings(call.funcname).join('.');
 
+/** Without a schema. */
+export const operatorName = ({ name }: A_Expr): string => strings(name).at(-1) ?? '';
+
+/** Of the type that is cast to, without a schema. */
+export const typeName = ({ typeName: type }: TypeCast): string => strings(type?.names).at(-1) ?? '';
+
 /** The terms that must all be true. */
 export const conjuncts = (condition: Node | undefined): Node[] => {
   if (!condition) return [];
@@ -81,8 +87,8 @@ export const conjuncts = (condition: Node | undefined): Node[] => {
 /** The two sides of `a = b`; of `(a, b) = (c, d)`, each pair. */
 export const equalities = (term: Node): [Node, Node][] => {
   if (!('A_Expr' in term) || term.A_Expr.kind !== 'AEXPR_OP') return [];
-  const { name, lexpr, rexpr } = term.A_Expr;
-  if (strings(name).at(-1) !== '=' || !lexpr || !rexpr) return [];
+  const { lexpr, rexpr } = term.A_Expr;
+  if (operatorName(term.A_Expr) !== '=' || !lexpr || !rexpr) return [];
   if (!('RowExpr' in lexpr) || !('RowExpr' in rexpr)) return [[lexpr, rexpr]];
   const others = rexpr.RowExpr.args ?? [];
   return (lexpr.RowExpr.args ?? []).flatMap((mine, index): [Node, Node][] => {

@@ -1,56 +1,14 @@
 import type { Node, OnConflictClause } from 'libpg-query';
 import { findUnboundTables } from './project_rule.ts';
 import type { Tables } from './sql_scope.ts';
-import { columnPath, findAll, findTables, functionName, walk } from './sql_tree.ts';
+import { columnPath, findAll, findTables, functionName } from './sql_tree.ts';
+import { findCalls } from './statement_calls.ts';
+import type { CallFacts } from './statement_calls.ts';
 
-export type Volatility = 'immutable' | 'stable' | 'volatile';
+export type { Volatility } from './statement_calls.ts';
 
 /** What the rules need to know of the database. */
-export type Facts = {
-  tables: Tables;
-  /** The worst of all functions of that name: parsing alone cannot tell overloads apart. */
-  volatilityOf: (name: string) => Volatility;
-};
-
-type Call = { name: string; volatility: Volatility; takesColumn: boolean };
-
-const isArgument = (path: string[], aliases: ReadonlySet<string>): boolean =>
-  path.length === 1 ? (path[0] ?? '').startsWith('v_') : !aliases.has(path.slice(0, -1).join('.'));
-
-/** Every name that a column of something read may be qualified with. */
-const findAliases = (statement: Node): ReadonlySet<string> => {
-  const aliases = new Set<string>(['excluded']);
-  const look = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    for (const key of ['aliasname', 'relname', 'ctename'] as const) {
-      const name = (node as Partial<Record<string, unknown>>)[key];
-      if (typeof name === 'string') aliases.add(name);
-    }
-    for (const value of Object.values(node)) look(value);
-  };
-  look(statement);
-  for (const table of findTables(statement)) aliases.add(table);
-  return aliases;
-};
-
-/** The functions that are called below a node, and whether a column is among what they are given. */
-const findCalls = (tree: unknown, statement: Node, { volatilityOf }: Facts): Call[] => {
-  const aliases = findAliases(statement);
-  const calls: Call[] = [];
-  walk(tree, (kind, node) => {
-    // current_timestamp and its like.
-    if (kind === 'SQLValueFunction') {
-      calls.push({ name: 'current_*', volatility: 'stable', takesColumn: false });
-    }
-    if (kind !== 'FuncCall') return;
-    const name = functionName(node as Parameters<typeof functionName>[0]);
-    const takesColumn = findAll(node, 'ColumnRef').some(
-      (column) => !isArgument(columnPath(column), aliases),
-    );
-    calls.push({ name, volatility: volatilityOf(name), takesColumn });
-  });
-  return calls;
-};
+export type Facts = CallFacts & { tables: Tables };
 
 const conflictClauses = (statement: Node): OnConflictClause[] =>
   findAll(statement, 'InsertStmt').flatMap(({ onConflictClause }) =>
