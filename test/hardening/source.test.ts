@@ -184,6 +184,58 @@ describe('what is due now', () => {
       (text) => imagineTree({ 'src/x.ts': text }),
     );
     expect(trees.flatMap(findDueWhenRounded)).toEqual(['src/x.ts', 'src/x.ts']);
+/** Who says which project a transaction is about: two that open one, and functions that are asked in their own. */
+const USES_A_PROJECT = [
+  'db/fixtures/admin/forget_audit.sql',
+  'db/fixtures/base/use_project.sql',
+  'db/fixtures/delivery/step_hand_offs.sql',
+  'db/fixtures/http/claim_key.sql',
+  'db/fixtures/ingest/accept_events.sql',
+  'src/automations/snapshot.ts',
+  'src/base/db.ts',
+];
+const USES =
+  /\buse_project\s*\(|\bset_config\(\s*'trunkline\.project_id'|\bset\s+(?:local\s+)?trunkline\./i;
+const OF_THE_DATABASE =
+  /^(?:src\/(?!runtime\/|console\/|sdk\/|cli\/)|tasks\/|db\/fixtures\/).*\.(?:ts|sql)$/;
+
+const findUsing = (from: Tree): string[] =>
+  filesOf(from, OF_THE_DATABASE)
+    .filter(({ text }) => USES.test(code(text)))
+    .map(({ path }) => path);
+
+/** What is not said to end with the transaction. Recorded, nobody can tell: a constant is a parameter there. */
+const findConfigured = (from: Tree): string[] =>
+  filesOf(from, OF_THE_DATABASE).flatMap(({ path, text }) =>
+    matches(code(text), /\bset_config\(([^)]*)\)/gi)
+      .filter((given) => !/,\s*true\s*$/.test(given))
+      .map((given) => `${path}: ${given}`),
+  );
+
+describe('transactions', () => {
+  test('are made one project’s by whoever opens them, and by nobody after that', () => {
+    expect(findUsing(tree).toSorted()).toEqual(USES_A_PROJECT);
+  });
+
+  test.each([
+    'sql`select base.use_project(${projectId})`',
+    `sql\`select set_config('trunkline.project_id', \${projectId}, true)\``,
+    'sql`set local trunkline.project_id = ${projectId}`',
+  ])('notices another: %s', (text) => {
+    expect(findUsing(imagineTree({ 'tasks/profiles/x.ts': text }))).toEqual([
+      'tasks/profiles/x.ts',
+    ]);
+  });
+
+  test('set nothing for longer than they last', () => {
+    expect(findConfigured(tree)).toEqual([]);
+  });
+
+  test.each([`'a.b', $1, false`, `'a.b', $1, isLocal`])('notices set_config(%s)', (given) => {
+    const text = `select set_config(${given}) from base.things`;
+    expect(findConfigured(imagineTree({ 'src/base/x.ts': text }))).toEqual([
+      `src/base/x.ts: ${given}`,
+    ]);
   });
 });
 

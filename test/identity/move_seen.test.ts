@@ -182,8 +182,8 @@ test('the work grows with who was seen, however little the planner knows of the 
   const projectId = newId();
   await know(projectId, ...Array.from({ length: 3_000 }, (_, n) => seen(`p${n}`)));
   const client = await connectTo(database, projectId);
-  await client.query('set plan_cache_mode = force_generic_plan');
   await client.query('begin');
+  await client.query('set local plan_cache_mode = force_generic_plan');
   await client.query(MOVE, toValues(projectId, [seen('p1', 6), seen('p2', 6), seen('p3', 6)]));
   expect(await rowsRead(client, 'identity.identities')).toBeLessThanOrEqual(12);
 });

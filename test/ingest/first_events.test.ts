@@ -37,8 +37,8 @@ test('message ids are looked up one by one, however little the planner knows of 
     await acceptEvents(database.deps.db, projectId, newId(), events);
   }
   const client = await connectTo(database, projectId);
-  await client.query('set plan_cache_mode = force_generic_plan');
   await client.query('begin');
+  await client.query('set local plan_cache_mode = force_generic_plan');
   const { rows } = await client.query<{ found: string[] }>(FIRST_EVENTS, [
     projectId,
     [newId(), newId()],

@@ -68,8 +68,8 @@ test('pairs are looked up one by one, however little the planner knows of the ta
   const pairs = Array.from({ length: 2_000 }, (_, at) => [`d-${at}`, 'ann'] as const);
   await remember(projectId, pairs);
   const client = await connectTo(database, projectId);
-  await client.query('set plan_cache_mode = force_generic_plan');
   await client.query('begin');
+  await client.query('set local plan_cache_mode = force_generic_plan');
   await client.query(REMEMBER, [projectId, ['d-1', 'd-2'], ['ann', 'ann'], null]);
   expect(await rowsRead(client, 'ingest.devices')).toBe(2);
 });

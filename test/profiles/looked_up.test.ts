@@ -76,7 +76,7 @@ test('links that lead to an identity are looked up by the identity', async () =>
     [projectId],
   );
   const before = await rowsRead(client, 'identity.links');
-  await client.query('set plan_cache_mode = force_generic_plan');
+  await client.query('set local plan_cache_mode = force_generic_plan');
   await client.query(
     `delete from identity.identities where project_id = $1 and value = 'external7'`,
     [projectId],

@@ -1,5 +1,6 @@
 import type { Node, OnConflictClause } from 'libpg-query';
 import { findUnboundTables } from './project_rule.ts';
+import { findSessionTrouble } from './session_rule.ts';
 import type { Tables } from './sql_scope.ts';
 import { columnPath, findAll, findTables, functionName } from './sql_tree.ts';
 import { findCalls } from './statement_calls.ts';
@@ -106,11 +107,16 @@ const findAdvisoryLocks = (statement: Node): string[] =>
 const touches = (statement: Node, tables: ReadonlySet<string>): boolean =>
   findTables(statement).some((table) => tables.has(table));
 
+/** What holds for every statement of the service, whatever it is about. */
+const findAnywhere = (statement: Node): string[] => [
+  ...findAdvisoryLocks(statement),
+  ...findSessionTrouble(statement),
+];
+
 /** What a statement that works for one project breaks, each with the number of its rule. */
 export const judge = (statement: Node, facts: Facts): string[] => {
   const { tenant, reference } = facts.tables;
-  if (!touches(statement, tenant) && !touches(statement, reference))
-    return findAdvisoryLocks(statement);
+  if (!touches(statement, tenant) && !touches(statement, reference)) return findAnywhere(statement);
   return [
     ...new Set([
       ...findMoves(statement),
@@ -118,7 +124,7 @@ export const judge = (statement: Node, facts: Facts): string[] => {
       ...findConflictTrouble(statement, facts),
       ...findUnsteadyChanges(statement, facts),
       ...findForbiddenForms(statement),
-      ...findAdvisoryLocks(statement),
+      ...findAnywhere(statement),
     ]),
   ];
 };
