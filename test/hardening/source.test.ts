@@ -184,6 +184,9 @@ describe('what is due now', () => {
       (text) => imagineTree({ 'src/x.ts': text }),
     );
     expect(trees.flatMap(findDueWhenRounded)).toEqual(['src/x.ts', 'src/x.ts']);
+  });
+});
+
 /** Who says which project a transaction is about: two that open one, and functions that are asked in their own. */
 const USES_A_PROJECT = [
   'db/fixtures/admin/forget_audit.sql',

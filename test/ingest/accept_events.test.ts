@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import type { EventRow } from '../../src/ingest/events.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
-import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
+import { connectAs, connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { keyOf, newEvent, YEAR } from './some_events.ts';
 
@@ -189,7 +189,7 @@ test('a flush waits for another’s message id, and takes it over when that one 
 });
 
 test('nobody is woken inside the transaction: it makes no job and no notification', async () => {
-  const listener = await connectTo(database, newId());
+  const listener = await connectAs(database, 'trunkline_queue');
   const heard: unknown[] = [];
   listener.on('notification', (message) => heard.push(message));
   await listener.query('listen "jobs:insert"');
