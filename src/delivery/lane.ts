@@ -58,7 +58,12 @@ export const wakeAfter = (
 };
 
 /** Gives back what the provider allowed for sends that were not handed over; a probe is somebody else's at once. */
-const giveBack = async (context: LaneContext, sends: number, isProbe: boolean): Promise<void> => {
+export const giveBack = async (
+  context: LaneContext,
+  sends: number,
+  isProbe: boolean,
+): Promise<void> => {
+  if (sends === 0 && !isProbe) return;
   const { providerId } = context;
   const isRoomMade = await within(context, (scope) =>
     giveBackShare(scope, providerId, { sends, isProbe }),
@@ -66,16 +71,19 @@ const giveBack = async (context: LaneContext, sends: number, isProbe: boolean): 
   if (isProbe || isRoomMade) wakeAfter(context, 0);
 };
 
-/** Gives back what was leased and not begun. */
+/**
+ * Gives back what was leased and not begun, with what the provider allowed for it. Nothing for leases that are no
+ * longer ours: whoever found us dead has given that back, and the day's ramp would be overrun.
+ */
 export const release = async (
   context: LaneContext,
   items: readonly Pick<Prepared, 'send' | 'isProbe'>[],
 ): Promise<void> => {
   if (items.length === 0) return;
   const ids = items.map(({ send }) => send.send_id);
-  await within(context, (scope) => releaseLeases(scope, ids, context.owner));
+  const released = await within(context, (scope) => releaseLeases(scope, ids, context.owner));
   const isProbe = items.some((item) => item.isProbe);
-  await giveBack(context, ids.length, isProbe);
+  await giveBack(context, released, isProbe);
 };
 
 /** Puts a send back that could not be given to anybody: it waits for its next try. */
@@ -85,9 +93,11 @@ const postpone = async (
   reason: string,
 ): Promise<void> => {
   const post = { reason, retryAfterSeconds: retryAfterSeconds(send.attempt) };
-  await within(context, (scope) => postponeSend(scope, send.send_id, context.owner, post));
+  const postponed = await within(context, (scope) =>
+    postponeSend(scope, send.send_id, context.owner, post),
+  );
   // What it found out of the provider counts as the probe's answer.
-  await giveBack(context, 1, false);
+  await giveBack(context, postponed, false);
 };
 
 /** Nothing more of this turn goes to the provider: what waits is given back. */

@@ -136,19 +136,21 @@ export const putOffSends = async (
   return new Set(rows.map(({ put_off_sends: sendId }) => sendId));
 };
 
-/** Puts a leased send back, to be tried again later: nothing was begun. */
-export const postponeSend = (
+/** Puts a leased send back, to be tried again later: nothing was begun. Answers how many: none that is another's. */
+export const postponeSend = async (
   { tx, projectId }: Scope,
   sendId: string,
   owner: string,
   { reason, retryAfterSeconds }: Postponement,
-) =>
-  tx.query(sql.unsafe`
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
     update delivery.sends
     set lease_owner = null, lease_until = null, status_reason = ${reason},
       due_at = now() + make_interval(secs => ${retryAfterSeconds})
     where project_id = ${projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
   `);
+  return rowCount;
+};
 export type Postponement = { reason: string | null; retryAfterSeconds: number };
 
 /** Ends a leased send that cannot be built. One that may have been taken before keeps nothing of a template's words. */
@@ -191,14 +193,20 @@ export const keepContents = async (
   `);
 };
 
-/** Gives back sends that an owner leased and did not begin. */
-export const releaseLeases = ({ tx, projectId }: Scope, sendIds: string[], owner: string) =>
-  tx.query(sql.unsafe`
+/** Gives back sends that an owner leased and did not begin. Answers how many: none that is another's by now. */
+export const releaseLeases = async (
+  { tx, projectId }: Scope,
+  sendIds: string[],
+  owner: string,
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
     update delivery.sends
     set lease_owner = null, lease_until = null
     where project_id = ${projectId} and send_id = any (${sql.array(sendIds, 'uuid')}) and status = 'queued'
     and lease_owner = ${owner}
   `);
+  return rowCount;
+};
 
 /** Gives back what dead owners leased of a provider and did not begin. Answers how many. */
 export const releaseDeadLeases = async (

@@ -10,7 +10,7 @@ import { cancelIfGone } from './gone.ts';
 import type { Prepared } from './hand_off.ts';
 import { HandOffLog } from './hand_off_log.ts';
 import { cancelArchived } from './halts.ts';
-import { handOverNext, release, wakeAfter } from './lane.ts';
+import { giveBack, handOverNext, release, wakeAfter } from './lane.ts';
 import type { LaneContext, ProviderTurn } from './lane.ts';
 import { prepareSends } from './prepare.ts';
 import { claimSends, putOffSends } from './queries.ts';
@@ -111,7 +111,8 @@ const addAll = async (turning: Turning, turn: ProviderTurn, taken: Taken): Promi
         startsAt: startsAt + at * allowance.everyMs,
       })),
     );
-    await release(context, back([...ended, ...left]));
+    await giveBack(context, ended.length, isProbe && ended.length > 0);
+    await release(context, back(left));
   } catch (error) {
     await release(context, back(claimed));
     throw error;

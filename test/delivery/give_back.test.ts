@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { giveBackLost } from '../../src/delivery/delivery.ts';
+import { release } from '../../src/delivery/lane.ts';
+import type { LaneContext } from '../../src/delivery/lane.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
@@ -53,6 +55,21 @@ test('twice is as once, and of two at once each lease is given back by one', asy
   await Promise.all([giveBack([OWNER]), giveBack([OWNER]), giveBack([OWNER])]);
   await giveBack([OWNER]);
   expect(await used()).toBe(7);
+});
+
+test('who was taken for dead gives nothing back a second time', async () => {
+  const { projectId, providerId, giveBack, used, sends, made } = await leased(3);
+  const context = { deps: database.deps, projectId, providerId, owner: OWNER } as LaneContext;
+  const items = made.map(({ sendId }) => ({ send: { send_id: sendId }, isProbe: false }));
+  const [first, ...others] = items as Parameters<typeof release>[1][number][];
+  if (!first) throw new Error('three were made');
+  await release(context, [first]);
+  expect(await used()).toBe(9);
+  await giveBack([OWNER]);
+  expect(await used()).toBe(7);
+  await release(context, others);
+  expect(await used()).toBe(7);
+  expect(await sends.claim(providerId)).toHaveLength(3);
 });
 
 test('what was begun is the provider’s, and what a living owner has is theirs', async () => {
