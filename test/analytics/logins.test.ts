@@ -109,7 +109,7 @@ test('the service keeps what is closed to everybody else', async () => {
   expect(await listOpenDoors(database.owner)).toEqual([]);
   for (const role of ['trunkline_runtime', 'trunkline_queue'] as const) {
     const client = await connectAs(database, role);
-    await client.query('create temporary table mine ()');
+    await client.query('create temporary table /* trial */ mine ()');
     await client.query('select /* trial */ pg_advisory_lock(1), pg_advisory_unlock(1)');
   }
 });
