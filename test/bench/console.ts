@@ -1,9 +1,6 @@
 // Everything that the Console asks of a project of a million people, beside one of a hundredth.
 import { openSession } from '../../src/admin/client.ts';
-import { procedures } from '../admin/role_table.ts';
 import { ROUNDS, takeTimes, tell } from './console_ask.ts';
-import { NO_PAGES, pagesOf } from './console_pages.ts';
-import type { Page } from './console_pages.ts';
 import { LOGIN, makeProjects } from './console_world.ts';
 import { openInstallation } from './installation.ts';
 import { median } from './measure.ts';
@@ -14,14 +11,6 @@ const GROWTH = 100;
 /** What a delay is that nobody sees. */
 const UNSEEN_MS = 100;
 
-/** A procedure that nobody asks here would be measured by nobody. */
-const refuseForgotten = (pages: readonly Page[]): void => {
-  const asked = new Set([...pages.map(({ procedure }) => procedure), ...NO_PAGES]);
-  const forgotten = procedures.filter(({ name, type }) => type === 'query' && !asked.has(name));
-  if (forgotten.length > 0)
-    throw new Error(`no page asks ${forgotten.map(({ name }) => name).join(', ')}`);
-};
-
 /** Every page of the Console, of a million people. */
 export const consolePages = async (): Promise<Comparison[]> => {
   const installation = await openInstallation({ shared_buffers: '1GB', max_wal_size: '16GB' });
@@ -29,7 +18,6 @@ export const consolePages = async (): Promise<Comparison[]> => {
   const service = await installation.start('api');
   const base = `http://127.0.0.1:${service.port}`;
   const { cookie } = await openSession({ url: base }, LOGIN);
-  refuseForgotten(subjects.flatMap(pagesOf));
   const taken = await takeTimes({ base, cookie }, subjects);
   await installation.close();
   tell(taken);
