@@ -1,52 +1,25 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { constants, gzipSync } from 'node:zlib';
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Limit } from '../base/route.ts';
+import { digest, sendAsset, toAsset } from './assets.ts';
+import type { Asset } from './assets.ts';
 import { BASE_URL } from './docs_curl.ts';
 import { renderPage } from './docs_page.ts';
 import { makeDocument } from './openapi.ts';
 import { sections } from './routes.ts';
 
-const STYLE = readFileSync(new URL('docs.css', import.meta.url), 'utf8');
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
+export const DOCS_STYLE = readFileSync(new URL('docs.css', import.meta.url), 'utf8');
 
 /** Nothing but the page's own style: no script runs, nothing is loaded, no form is sent. */
 export const DOCS_POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${digest(STYLE)}'`,
+  `style-src 'sha256-${digest(DOCS_STYLE)}'`,
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-
-/** A text that is sent often and never changes. */
-type Asset = { etag: string; plain: Buffer; zipped: Buffer };
-
-const toAsset = (text: string): Asset => ({
-  etag: digest(text),
-  plain: Buffer.from(text),
-  zipped: gzipSync(text, { level: constants.Z_BEST_COMPRESSION }),
-});
-
-/** Sends an asset, or 304 to those who have it. */
-const send = (ctx: Context, { etag, plain, zipped }: Asset): void => {
-  ctx.status = 200;
-  ctx.set('Cache-Control', 'no-cache');
-  ctx.set('X-Content-Type-Options', 'nosniff');
-  ctx.vary('Accept-Encoding');
-  ctx.etag = `W/"${etag}"`;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
-  const isZipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
-  if (isZipped) ctx.set('Content-Encoding', 'gzip');
-  ctx.body = isZipped ? zipped : plain;
-};
 
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 const UNKNOWN_BASE_URL = 'https://your-host';
@@ -84,7 +57,7 @@ const renderOnce = (limits: readonly Limit[]): Promise<string> => {
   const what = JSON.stringify(limits);
   const known = rendered.get(what);
   if (known) return known;
-  const page = renderPage(describeEndpoints().document, limits, STYLE);
+  const page = renderPage(describeEndpoints().document, limits, DOCS_STYLE);
   rendered.set(what, page);
   // Whoever asks again has it tried again.
   page.catch(() => rendered.delete(what));
@@ -109,12 +82,12 @@ export const mountDocs = (router: Router, doorLimits: readonly Limit[]): void =>
 
   router.get('/v1/openapi.json', (ctx) => {
     ctx.type = 'application/json; charset=utf-8';
-    send(ctx, describeEndpoints().description);
+    sendAsset(ctx, describeEndpoints().description);
   });
   router.get('/docs', async (ctx) => {
     ctx.type = 'text/html; charset=utf-8';
     ctx.set('Content-Security-Policy', DOCS_POLICY);
     ctx.set('Referrer-Policy', 'no-referrer');
-    send(ctx, await pageFor(baseUrlOf(ctx)));
+    sendAsset(ctx, await pageFor(baseUrlOf(ctx)));
   });
 };

@@ -20,6 +20,7 @@ import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
+import { mountGuides } from './guides.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
 import { makeLimits } from './limits.ts';
 import { mountRoutes } from './mount.ts';
@@ -98,6 +99,7 @@ export const mountDoors = (router: Router, deps: Deps): void => {
   mountRoutes(router, inTurns(deps), routes);
   mountUnsubscribe(router, inTurns(deps));
   mountDocs(router, doorLimits(deps.config));
+  mountGuides(router);
   mountSdk(router);
 };
 

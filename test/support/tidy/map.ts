@@ -90,4 +90,6 @@ export const ZONES = new Set([
   ...CLIENTS,
   ...Object.keys(zoneRules),
   'analytics',
+  // Guides in Markdown: no code imports from it.
+  'docs',
 ]);
