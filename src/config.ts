@@ -1,5 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { postgresUrl, withoutCredentials } from './config/database_url.ts';
+import { MASTER_KEY_FORM, readMasterKey } from './config/master_key.ts';
+import { readSettingFiles } from './config/setting_files.ts';
 
 const ROLES = ['api', 'worker', 'all'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -36,42 +39,11 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
-const postgresUrl = z.url({
-  protocol: /^postgres(ql)?$/,
-  error: 'postgres://user:password@host:5432/database',
-});
 const apiUrl = z.url({ protocol: /^https?$/, error: 'an address such as https://api.example.com' });
 /** Where a service that nobody has said an address of is reached from its own machine. */
 const localUrl = (host: string, port: number): string => {
   const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}`;
-};
-
-/** What wraps the data keys of credentials: the part of MASTER_KEY that can be rotated, known by its version. */
-export type OuterKey = { version: number; key: Buffer };
-
-/**
- * The two parts of MASTER_KEY. Everything but credentials follows from the root: hashes of keys and addresses,
- * sessions, the roles' passwords. It never changes. Until the first rotation both are the same 32 bytes.
- */
-export type MasterKey = { root: Buffer; outer: OuterKey };
-
-/** 64 hexadecimal digits; after a rotation `<version>:<outer key>:<root>`. */
-export const MASTER_KEY_FORM = /^(?:([1-9]\d{0,3}):([0-9a-f]{64}):)?([0-9a-f]{64})$/;
-
-const FIRST_VERSION = 1;
-
-/** Reads a text that has the form. */
-export const readMasterKey = (text: string): MasterKey => {
-  const [, version, outer, root] = MASTER_KEY_FORM.exec(text) ?? [];
-  if (root === undefined) throw new Error('MASTER_KEY does not have its form');
-  return {
-    root: Buffer.from(root, 'hex'),
-    outer: {
-      version: version === undefined ? FIRST_VERSION : Number(version),
-      key: Buffer.from(outer ?? root, 'hex'),
-    },
-  };
 };
 
 /** What RFC 5321 asks of a client that waits for the answer to a message. */
@@ -90,8 +62,11 @@ const METRICS_TOKEN_CHARS_MIN = 16;
 
 const Settings = z.object({
   DATABASE_URL: postgresUrl.describe(
-    "the owner's connection, for migrations; the service derives its own two roles' connections from it",
+    "the database; the service signs in as its own two roles and ignores the URL's credentials",
   ),
+  OWNER_DATABASE_URL: postgresUrl
+    .optional()
+    .describe("the owner's connection, for migrations and make only; DATABASE_URL without it"),
   DATABASE_POOL_URL: postgresUrl
     .optional()
     .describe('the same database through a transaction-pooling proxy, for requests and jobs'),
@@ -189,8 +164,9 @@ const Environment = Settings.refine(
     error: 'is of another installation than MASTER_KEY',
   })
   .transform((env) => ({
-    databaseUrl: env.DATABASE_URL,
-    databasePoolUrl: env.DATABASE_POOL_URL ?? null,
+    databaseUrl: withoutCredentials(env.DATABASE_URL),
+    databasePoolUrl: env.DATABASE_POOL_URL ? withoutCredentials(env.DATABASE_POOL_URL) : null,
+    ownerDatabaseUrl: env.OWNER_DATABASE_URL ?? env.DATABASE_URL,
     masterKey: readMasterKey(env.MASTER_KEY).root,
     outerKeys: [env.MASTER_KEY, env.MASTER_KEY_PREVIOUS]
       .filter((text) => text !== undefined)
@@ -243,7 +219,7 @@ export const describeSettings = (): string =>
 
 /** Reads the environment once. Throws with every problem at once, before anything starts. */
 export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
-  const result = Environment.safeParse(env);
+  const result = Environment.safeParse(readSettingFiles(env));
   if (result.success) return Object.freeze(result.data);
   throw new Error(`Cannot start:\n${z.prettifyError(result.error)}`);
 };

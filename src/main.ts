@@ -2,6 +2,8 @@ import { flushCompileCache } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeSettings, readConfig } from './config.ts';
 import type { Config } from './config.ts';
+import { findNeedlessCredentials } from './config/database_url.ts';
+import { readSettingFiles, SECRET_SETTINGS } from './config/setting_files.ts';
 import { openDb, openPooledDb } from './base/db.ts';
 import type { Deps } from './base/deps.ts';
 import { armFailpoint } from './base/failpoint.ts';
@@ -17,6 +19,8 @@ import type { Worker } from './worker/worker.ts';
 
 /** After its notice a stop is graceful for so long. Hand-offs that wait longer for their answer end as unknown. */
 const STOP_TIMEOUT_MS = 100_000;
+
+const FROM_FILES = `  A secret can be in a file instead, which <SETTING>_FILE names: ${SECRET_SETTINGS.join(', ')}`;
 
 const openDeps = async (config: Config): Promise<Deps> => {
   const keys = new Keys(config.masterKey, config.outerKeys);
@@ -34,6 +38,16 @@ const tellHeld = async (deps: Deps): Promise<void> => {
   } catch (error) {
     deps.log.warn({ err: error }, 'whether sending is held is not known yet');
   }
+};
+
+/** A process that can be read should not hold the owner's password: only migrations and operator commands need it. */
+const warnOfCredentials = ({ log }: Deps): void => {
+  const settings = findNeedlessCredentials(readSettingFiles(process.env));
+  if (settings.length === 0) return;
+  log.warn(
+    { settings },
+    'a setting has credentials that the service does not use: give them to migrations alone',
+  );
 };
 
 /** An api does not load what workers do, nor a worker what apis serve. */
@@ -78,12 +92,15 @@ const start = async (deps: Deps, stop: (why: string, exitCode: number) => void):
 
 const main = async (): Promise<void> => {
   if (process.argv.includes('--help')) {
-    console.log(`node src/main.ts\n\nSettings, from the environment:\n${describeSettings()}`);
+    console.log(
+      `node src/main.ts\n\nSettings, from the environment:\n${describeSettings()}\n\n${FROM_FILES}`,
+    );
     return;
   }
   const config = readConfig();
   armFailpoint(config.failpoint);
   const deps = await openDeps(config);
+  warnOfCredentials(deps);
   let close: Close | undefined;
   let isStopping = false;
   const hurry = new AbortController();

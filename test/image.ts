@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withoutCredentials } from '../src/config/database_url.ts';
 import { findFreePort, startScratchPostgres } from '../src/runtime/scratch_postgres.ts';
 import { TEST_MASTER_KEY } from './support/secrets.ts';
 import { until } from './support/until.ts';
@@ -67,18 +68,24 @@ const tryFolder = async (folder: string): Promise<void> => {
   const port = await findFreePort();
   const env = {
     NODE_ENV: 'production',
-    DATABASE_URL: server.url,
+    DATABASE_URL: withoutCredentials(server.url),
     MASTER_KEY: TEST_MASTER_KEY,
     PORT: String(port),
   };
-  const node = (...args: string[]) =>
-    spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const node = (args: string[], more: Record<string, string> = {}) =>
+    spawn(process.execPath, args, {
+      cwd: folder,
+      env: { ...env, ...more },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   const ended = (child: ReturnType<typeof node>): Promise<number | null> =>
     new Promise((resolve) => child.once('exit', resolve));
   try {
-    if ((await ended(node('src/runtime/database.ts', 'migrate'))) !== 0)
-      throw new Error('it does not migrate');
-    const service = node('src/main.ts');
+    const migration = node(['src/runtime/database.ts', 'migrate'], {
+      OWNER_DATABASE_URL: server.url,
+    });
+    if ((await ended(migration)) !== 0) throw new Error('it does not migrate');
+    const service = node(['src/main.ts']);
     const exit = ended(service);
     const url = `http://127.0.0.1:${port}`;
     await until('it is ready', () =>

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { OuterKey } from '../config.ts';
+import type { OuterKey } from '../config/master_key.ts';
 
 /** What a derived key may be used for. One key per purpose, so that none opens another's door. */
 export type KeyPurpose =

@@ -14,16 +14,17 @@ const purposes = {
 export const passwordOf = (keys: Keys, role: Role): string =>
   keys.of(purposes[role]).toString('base64url');
 
-const urlFor = (ownerUrl: string, keys: Keys, role: Role): string => {
-  const url = new URL(ownerUrl);
+/** Where a role works: a database's URL, with the role's credentials in place of any other. */
+export const urlFor = (databaseUrl: string, keys: Keys, role: Role): string => {
+  const url = new URL(databaseUrl);
   url.username = role;
   url.password = passwordOf(keys, role);
   return url.href;
 };
 
 /** Where requests and jobs work: sees one project at a time. */
-export const runtimeUrl = (ownerUrl: string, keys: Keys): string =>
-  urlFor(ownerUrl, keys, 'trunkline_runtime');
+export const runtimeUrl = (databaseUrl: string, keys: Keys): string =>
+  urlFor(databaseUrl, keys, 'trunkline_runtime');
 
 /** Where the queue lives: owns its tables, and sees ids of work across projects. */
 export const queueUrl = ({

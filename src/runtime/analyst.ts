@@ -1,12 +1,12 @@
 // `make analyst project=<uuid> [name=…]` and `make analyst-remove`: logins that read one project's views.
 import { listOpenDoors } from './analyst_doors.ts';
 import { keepLogin, removeLogin } from './analyst_login.ts';
-import { findDatabase } from './find_database.ts';
+import { findOwnerDatabase } from './find_database.ts';
 import { runCommand } from './run_command.ts';
 import { withClient } from './with_client.ts';
 
 const keep = async (projectId: string, name: string): Promise<void> => {
-  const databaseUrl = await findDatabase();
+  const databaseUrl = await findOwnerDatabase();
   await withClient(databaseUrl, async (client) => {
     const { role, password } = await keepLogin(client, { projectId, name });
     const url = new URL(databaseUrl);
@@ -20,7 +20,7 @@ const keep = async (projectId: string, name: string): Promise<void> => {
 };
 
 const remove = async (projectId: string, name: string): Promise<void> => {
-  const isRemoved = await withClient(await findDatabase(), (client) =>
+  const isRemoved = await withClient(await findOwnerDatabase(), (client) =>
     removeLogin(client, { projectId, name }),
   );
   console.log(isRemoved ? 'removed' : 'there is no such login');

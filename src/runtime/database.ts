@@ -1,30 +1,39 @@
 // The local Postgres alone: `make db`, `make db-stop`, `make db-reset`, `make psql`, `make migrate`.
 import { spawnSync } from 'node:child_process';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Keys } from '../base/keys.ts';
 import { readConfig } from '../config.ts';
-import { findFacts, readHome, readMasterKeys } from './home.ts';
+import { splitPassword } from '../config/database_url.ts';
+import { withoutFiles } from '../config/setting_files.ts';
+import { findGivenDatabase } from './find_database.ts';
+import { findFacts, keepSecrets, postgresFolder, readHome, readMasterKeys } from './home.ts';
 import type { Home } from './home.ts';
 import { isAnswering } from './is_answering.ts';
-import { markKept, postgresFolder, unmarkKept } from './local_database.ts';
+import { markKept, unmarkKept } from './local_database.ts';
 import { dataFolder, findLocalPostgres, startLocalPostgres } from './local_postgres.ts';
 import { migrate } from './migrate.ts';
 import { runCommand } from './run_command.ts';
 
-const given = process.env['DATABASE_URL'];
+const given = findGivenDatabase();
 
+/** Returns the owner's URL, with its password. */
 const start = async (home: Home): Promise<string> => {
-  if (given) return given;
-  await mkdir(home.folder, { recursive: true });
-  const server = await startLocalPostgres({ dir: postgresFolder(home), port: home.postgresPort });
+  if (given !== null) return given;
+  const { postgres_password: password } = await keepSecrets(home);
+  const server = await startLocalPostgres({
+    dir: postgresFolder(home),
+    port: home.postgresPort,
+    password,
+    say: (line) => console.error(line),
+  });
   if (server.isOurs) await markKept(home);
   return server.url;
 };
 
 /** Whoever runs on the database would lose it without a word. */
 const refuseWhileRunning = async (home: Home): Promise<void> => {
-  if (given) throw new Error('DATABASE_URL is set: that server is not ours to stop.');
+  if (given !== null) throw new Error('DATABASE_URL is set: that server is not ours to stop.');
   const facts = await findFacts(home);
   if (facts !== null && (await isAnswering(facts.base_url))) {
     throw new Error(
@@ -50,15 +59,21 @@ const reset = async (home: Home): Promise<void> => {
 };
 
 const runMigrations = async (home: Home): Promise<void> => {
-  const databaseUrl = await start(home);
-  const masterKeys = await readMasterKeys();
-  const config = readConfig({ ...process.env, ...masterKeys, DATABASE_URL: databaseUrl });
+  const ownerUrl = await start(home);
+  const config = readConfig({
+    ...withoutFiles(process.env),
+    ...(await readMasterKeys()),
+    DATABASE_URL: ownerUrl,
+    OWNER_DATABASE_URL: ownerUrl,
+  });
   const keys = new Keys(config.masterKey, config.outerKeys);
   await migrate({ config, keys }, (step) => console.log(`  ${step}`));
 };
 
 const psql = async (home: Home): Promise<void> => {
-  const { error, status } = spawnSync('psql', [await start(home)], { stdio: 'inherit' });
+  const { url, password } = splitPassword(await start(home));
+  const env = { ...process.env, ...(password === '' ? {} : { PGPASSWORD: password }) };
+  const { error, status } = spawnSync('psql', [url], { stdio: 'inherit', env });
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
     throw new Error(
       'There is no psql on this machine: install the Postgres client (Debian: postgresql-client; macOS: libpq).',

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Keys } from '../base/keys.ts';
-import { MASTER_KEY_FORM, readMasterKey } from '../config.ts';
+import { MASTER_KEY_FORM, readMasterKey } from '../config/master_key.ts';
+import { readSetting } from '../config/setting_files.ts';
+import { keepPrivateFolder } from './own_folder.ts';
+import { dataFolder } from './local_postgres.ts';
+import { newPassword } from './postgres_password.ts';
 
 /** Where a local installation keeps what must outlive it: data, secrets, and the facts for scripts. */
 export type Home = {
@@ -57,8 +61,11 @@ const Secrets = z.object({
   mail_username: z.string(),
   mail_password: z.string(),
   console_password: z.string(),
+  postgres_password: z.string(),
 });
 export type Secrets = z.output<typeof Secrets>;
+/** As an installation wrote them whose Postgres required no password. */
+const StoredSecrets = Secrets.partial({ postgres_password: true });
 
 const SECRET_FILE_MODE = 0o600;
 
@@ -73,7 +80,7 @@ const readJson = async (file: string, advice: string): Promise<unknown> => {
   }
 };
 
-/** Written whole or not at all, and readable by its owner only: both files hold secrets. */
+/** Writes a file whole or not at all, readable by its owner only: both files hold secrets. */
 const writeJson = async (file: string, value: unknown): Promise<void> => {
   try {
     await writeWhole(file, value);
@@ -84,8 +91,10 @@ const writeJson = async (file: string, value: unknown): Promise<void> => {
 };
 
 const writeWhole = async (file: string, value: unknown): Promise<void> => {
-  await writeFile(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: SECRET_FILE_MODE });
-  await rename(`${file}.new`, file);
+  const draft = `${file}.${randomBytes(4).toString('hex')}`;
+  const options = { mode: SECRET_FILE_MODE, flag: 'wx', flush: true };
+  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, options);
+  await rename(draft, file);
 };
 
 const LOST_SECRETS =
@@ -93,36 +102,65 @@ const LOST_SECRETS =
 
 const secretsFile = ({ folder }: Pick<Home, 'folder'>): string => join(folder, 'secrets.json');
 
+/** Returns where the local Postgres has its data, unless its account cannot reach that folder. */
+export const postgresFolder = ({ folder }: Pick<Home, 'folder'>): string =>
+  join(folder, 'postgres');
+
 /** Whether there is an installation, as far as secrets make one. */
 export const hasSecrets = (home: Home): boolean => existsSync(secretsFile(home));
 
-/** The installation's secrets, made at the first start. Losing the file loses every sealed credential. */
-export const keepSecrets = async ({ folder }: Home): Promise<Secrets> => {
-  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
-    throw new Error(`TRUNKLINE_HOME (${folder}) cannot be made: ${cause.message}`, { cause });
+/** Creates the folder of an installation, and closes it to other users. */
+export const keepFolder = ({ folder }: Pick<Home, 'folder'>): Promise<void> =>
+  keepPrivateFolder(folder).catch((cause: Error) => {
+    throw new Error(`TRUNKLINE_HOME (${folder}) cannot be used: ${cause.message}`, { cause });
   });
+
+const newSecrets = (): Secrets => ({
+  master_key: randomBytes(32).toString('hex'),
+  mail_username: 'trunkline',
+  mail_password: randomBytes(12).toString('base64url'),
+  console_password: randomBytes(12).toString('base64url'),
+  postgres_password: newPassword(),
+});
+
+/** Data without its secrets is an installation that lost the file: new secrets would hide that. */
+const refuseLostSecrets = (home: Pick<Home, 'folder'>): void => {
+  const data = dataFolder(postgresFolder(home));
+  if (readSetting('MASTER_KEY') !== undefined || !existsSync(join(data, 'PG_VERSION'))) return;
+  throw new Error(
+    `${secretsFile(home)} is missing, but ${data} has data. Restore the file from your backup. Without it, ` +
+      'the credentials in the database cannot be decrypted: "make db-reset" deletes the data and starts anew.',
+  );
+};
+
+/** The installation's secrets, made at the first start. Losing the file loses every sealed credential. */
+export const keepSecrets = async ({ folder }: Pick<Home, 'folder'>): Promise<Secrets> => {
+  await keepFolder({ folder });
   const file = secretsFile({ folder });
   const known = await readJson(file, LOST_SECRETS);
-  if (known !== null) {
-    const parsed = Secrets.safeParse(known);
-    if (!parsed.success) throw new Error(`${file} lacks what it must hold: ${LOST_SECRETS}`);
-    return parsed.data;
+  if (known === null) {
+    refuseLostSecrets({ folder });
+    const secrets = newSecrets();
+    await writeJson(file, secrets);
+    return secrets;
   }
-  const secrets = {
-    master_key: randomBytes(32).toString('hex'),
-    mail_username: 'trunkline',
-    mail_password: randomBytes(12).toString('base64url'),
-    console_password: randomBytes(12).toString('base64url'),
-  };
-  await writeJson(file, secrets);
-  return secrets;
+  // Copied back from a backup, it may be readable by others.
+  await chmod(file, SECRET_FILE_MODE);
+  const parsed = StoredSecrets.safeParse(known);
+  if (!parsed.success) throw new Error(`${file} lacks what it must hold: ${LOST_SECRETS}`);
+  const { postgres_password } = parsed.data;
+  if (postgres_password !== undefined) return { ...parsed.data, postgres_password };
+  // Before the server gets it: after a crash in between, the next start sets the same one.
+  const completed = { ...parsed.data, postgres_password: newPassword() };
+  await writeJson(file, completed);
+  return completed;
 };
 
 /** The settings of the service that hold its master key: the user's own, or else the installation's. */
 export const masterKeysOf = (secrets: Secrets | null): Record<string, string> => {
-  const now = process.env['MASTER_KEY'];
+  const now = readSetting('MASTER_KEY');
   const before =
-    now === undefined ? secrets?.master_key_previous : process.env['MASTER_KEY_PREVIOUS'];
+    now === undefined ? secrets?.master_key_previous : readSetting('MASTER_KEY_PREVIOUS');
   return {
     MASTER_KEY: now ?? secrets?.master_key ?? '',
     ...(before === undefined ? {} : { MASTER_KEY_PREVIOUS: before }),
@@ -131,7 +169,7 @@ export const masterKeysOf = (secrets: Secrets | null): Record<string, string> =>
 
 /** The same, whichever of the two it is. */
 export const readMasterKeys = async (): Promise<Record<string, string>> =>
-  masterKeysOf(process.env['MASTER_KEY'] === undefined ? await keepSecrets(readHome()) : null);
+  masterKeysOf(readSetting('MASTER_KEY') === undefined ? await keepSecrets(readHome()) : null);
 
 /** The installation's keys, from MASTER_KEY or its secrets. */
 export const readKeys = async (): Promise<Keys> => {

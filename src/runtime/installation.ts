@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { keepAdministrator } from '../admin/admin.ts';
 import { readConfig, SETTING_NAMES } from '../config.ts';
+import { readSetting, readSettingFiles } from '../config/setting_files.ts';
 import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -27,7 +28,7 @@ const CONSOLE_EMAIL = 'owner@trunkline.test';
 /** A local installation, up to the service itself: database, mail catcher, example project. */
 export type Installation = {
   facts: DevFacts;
-  /** The environment that the service's process needs. */
+  /** The settings of this installation. `startService` passes on what the service's process needs. */
   env: Record<string, string>;
   /** One line that makes the example mail appear. */
   curl: string;
@@ -61,13 +62,15 @@ const openCatcher = async (home: Home, secrets: Secrets, closers: Closers) => {
 };
 
 /** The service's settings that the user gave; the installation makes the others. */
-const givenSettings = (): Record<string, string> =>
-  Object.fromEntries(
+const givenSettings = (): Record<string, string> => {
+  const given = readSettingFiles(process.env);
+  return Object.fromEntries(
     SETTING_NAMES.flatMap((name) => {
-      const value = process.env[name];
+      const value = given[name];
       return value === undefined ? [] : [[name, value]];
     }),
   );
+};
 
 const openDeps = async (env: Record<string, string>): Promise<Deps> => {
   const config = readConfig(env);
@@ -115,7 +118,7 @@ const sayHeld = ({ is_held, is_elsewhere }: Sending): string | null => {
 const toFacts = (
   home: Home,
   secrets: Secrets,
-  parts: { project: NewProject; mailUrl: string; databaseUrl: string },
+  parts: { project: NewProject; mailUrl: string; ownerUrl: string },
 ): DevFacts => {
   const base_url = `http://${LOOPBACK}:${home.port}`;
   return {
@@ -124,7 +127,7 @@ const toFacts = (
     console_login: { email: CONSOLE_EMAIL, password: secrets.console_password },
     ...parts.project,
     mail_url: parts.mailUrl,
-    database_url: parts.databaseUrl,
+    database_url: parts.ownerUrl,
   };
 };
 
@@ -132,14 +135,15 @@ const open = async (home: Home, say: Say, closers: Closers): Promise<Installatio
   const secrets = await keepSecrets(home);
   await checkPorts(home);
   say('postgres');
-  const database = await openDatabase(home, say);
+  const database = await openDatabase(home, secrets.postgres_password, say);
   closers.push(database.close);
-  const databaseUrl = database.url;
+  const { ownerUrl } = database;
   say('mail catcher');
   const catcher = await openCatcher(home, secrets, closers);
   const env = {
     ...givenSettings(),
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: readSetting('DATABASE_URL') ?? ownerUrl,
+    OWNER_DATABASE_URL: ownerUrl,
     ...masterKeysOf(secrets),
     PORT: String(home.port),
     EGRESS_ALLOW_NETWORKS: process.env['EGRESS_ALLOW_NETWORKS'] ?? '127.0.0.0/8',
@@ -151,7 +155,7 @@ const open = async (home: Home, say: Say, closers: Closers): Promise<Installatio
     say('example project');
     const project = await keepExample(deps, await findFacts(home), providerOf(home, secrets));
     await keepAdministrator(deps, { email: CONSOLE_EMAIL, password: secrets.console_password });
-    const facts = toFacts(home, secrets, { project, mailUrl: catcher.url, databaseUrl });
+    const facts = toFacts(home, secrets, { project, mailUrl: catcher.url, ownerUrl });
     await writeFacts(home, facts);
     const held = sayHeld(await readSending(deps.db));
     const close = () => closeAll(closers);

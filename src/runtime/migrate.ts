@@ -8,7 +8,7 @@ import { runner } from 'node-pg-migrate';
 import type { MigrationBuilder } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Keys } from '../base/keys.ts';
-import { passwordOf, queueUrl, ROLES } from '../base/roles.ts';
+import { passwordOf, ROLES, urlFor } from '../base/roles.ts';
 import type { Config } from '../config.ts';
 import { keepMonths } from '../ingest/ingest.ts';
 import { digestMessageIds } from './digest_message_ids.ts';
@@ -80,7 +80,7 @@ const prepareRoles = async (client: pg.Client, keys: Keys): Promise<void> => {
   }
 };
 
-type Parts = { config: Pick<Config, 'databaseUrl'>; keys: Keys };
+type Parts = { config: Pick<Config, 'ownerDatabaseUrl'>; keys: Keys };
 type PartsWithMonths = Parts & { config: Pick<Config, 'retentionMonths'> };
 
 const onThisDatabase = (statement: string): string =>
@@ -89,7 +89,7 @@ const onThisDatabase = (statement: string): string =>
 /** What the schema's migrations build on: the roles and the queue. */
 const prepareWith = async (client: pg.Client, { config, keys }: Parts, say: Say): Promise<void> => {
   say('bootstrap: roles');
-  await runFolder(impatiently(config.databaseUrl), 'bootstrap');
+  await runFolder(impatiently(config.ownerDatabaseUrl), 'bootstrap');
   await checkMasterKey(client, keys);
   await prepareRoles(client, keys);
   await client.query(onThisDatabase(`grant connect on database %I to ${ROLES.join(', ')}`));
@@ -97,7 +97,7 @@ const prepareWith = async (client: pg.Client, { config, keys }: Parts, say: Say)
   // The queue makes its own schema, and may make nothing else afterwards.
   await client.query(onThisDatabase('grant create on database %I to trunkline_queue'));
   await migrateQueue({
-    connectionString: impatiently(queueUrl({ config, keys })),
+    connectionString: impatiently(urlFor(config.ownerDatabaseUrl, keys, 'trunkline_queue')),
     logger: new WorkerLogger(() => () => {}),
   });
   await client.query(onThisDatabase('revoke create on database %I from trunkline_queue'));
@@ -108,13 +108,13 @@ const runSteps = async (client: pg.Client, parts: PartsWithMonths, say: Say): Pr
   await prepareWith(client, parts, say);
   say('schema');
   await migrateSchema({
-    connectionString: impatiently(config.databaseUrl),
+    connectionString: impatiently(config.ownerDatabaseUrl),
     migrationsFolder: DB_FOLDER,
     logger: new MigrateLogger(() => () => {}),
   });
   await digestMessageIds(client, parts.keys);
   say('online');
-  await runOnline(config.databaseUrl);
+  await runOnline(config.ownerDatabaseUrl);
   say('months of the timeline');
   await keepMonths(client, config);
 };
@@ -128,7 +128,7 @@ const connectAsOwner = async (url: string): Promise<pg.Client> => {
     const { hostname, port, pathname } = new URL(url);
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `DATABASE_URL (${hostname}:${port || 5432}${pathname}) cannot be reached: ${why}`,
+      `The database (${hostname}:${port || 5432}${pathname}) cannot be reached: ${why}`,
       {
         cause: error,
       },
@@ -189,7 +189,7 @@ const withLock = async (
   parts: Parts,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> => {
-  const client = await connectAsOwner(parts.config.databaseUrl);
+  const client = await connectAsOwner(parts.config.ownerDatabaseUrl);
   try {
     await takeLock(client);
     await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);

@@ -1,15 +1,25 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { cp, lstat, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { checkOwnFolder } from './own_folder.ts';
 
-/** Whom Postgres runs as: nobody in particular (ourselves), or for root an account that it may run as. */
+/** The account that Postgres runs as: our own (empty), or for root one that Postgres accepts. */
 export type Account = { uid?: number; gid?: number };
 export type Binaries = { initdb: string; postgres: string };
 
-/** Where root keeps what its Postgres account could not reach where it is. */
+/** Where root keeps data and programs that its Postgres account could not reach otherwise. */
 const REACHABLE_FOLDER = '/var/lib/trunkline';
+const REACHABLE_MODE = 0o755;
+
+/** Creates the folder. Throws when another account could replace what is in it: root runs programs from there. */
+const keepReachableFolder = async (folder: string): Promise<void> => {
+  await mkdir(folder, { recursive: true });
+  await checkOwnFolder(folder);
+  // The umask of root may be stricter than what the other account needs.
+  await chmod(folder, REACHABLE_MODE);
+};
 
 const readId = (flag: string, account: string): number =>
   Number(
@@ -73,14 +83,24 @@ const copyPackage = async (root: string): Promise<string> => {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     version: string;
   };
+  await keepReachableFolder(REACHABLE_FOLDER);
   const place = join(REACHABLE_FOLDER, `postgres-${version}`);
-  if (existsSync(place)) return place;
-  await mkdir(REACHABLE_FOLDER, { recursive: true, mode: 0o755 });
+  if (existsSync(place)) {
+    await checkOwnFolder(place);
+    return place;
+  }
   const copy = `${place}.${randomBytes(4).toString('hex')}`;
   await cp(root, copy, { recursive: true, verbatimSymlinks: true });
+  await chmod(copy, REACHABLE_MODE);
   await rename(copy, place).catch(() => rm(copy, { recursive: true }));
   return place;
 };
+
+/** Creates the parents of a data folder. The account must be able to pass through them. */
+export const keepParent = (dir: string): Promise<unknown> =>
+  dirname(dir) === REACHABLE_FOLDER
+    ? keepReachableFolder(REACHABLE_FOLDER)
+    : mkdir(dirname(dir), { recursive: true });
 
 /** The server's programs, from npm, where the account can run them. */
 export const findBinaries = async (account: Account): Promise<Binaries> => {

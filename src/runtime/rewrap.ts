@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { readMasterKey } from '../config.ts';
+import { readMasterKey } from '../config/master_key.ts';
 import { everyProject } from '../projects/projects.ts';
 import { rewrapDataKeys } from '../providers/providers.ts';
 

@@ -2,6 +2,7 @@
 import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
+import { readSetting } from '../config/setting_files.ts';
 import { findDatabase } from './find_database.ts';
 import { hasSecrets, keepSecrets, masterKeysOf, readHome, readKeys, writeSecrets } from './home.ts';
 import { nextMasterKey, rewrapAll } from './rewrap.ts';
@@ -48,6 +49,6 @@ const rotateLocal = async (): Promise<void> => {
 };
 
 await runCommand(() => {
-  const given = process.env['MASTER_KEY'];
+  const given = readSetting('MASTER_KEY');
   return given === undefined ? rotateLocal() : rotateGiven(masterKeysOf(null));
 });

@@ -19,7 +19,7 @@ const makeDatabase = async (serverUrl: string, name: string): Promise<string> =>
     client.query(`create database ${pg.escapeIdentifier(name)}`),
   );
   const url = databaseUrl(serverUrl, name);
-  await prepare({ config: { databaseUrl: url }, keys });
+  await prepare({ config: { ownerDatabaseUrl: url }, keys });
   return url;
 };
 
@@ -36,7 +36,7 @@ const PREPARE_SHADOW = {
 
 const run = async (command: string | undefined, name: string | undefined): Promise<void> => {
   if (command === 'prepare') {
-    await prepare({ config: { databaseUrl: process.env['GM_DBURL'] ?? '' }, keys });
+    await prepare({ config: { ownerDatabaseUrl: process.env['GM_DBURL'] ?? '' }, keys });
     return;
   }
   const server = await startScratchPostgres();

@@ -1,17 +1,21 @@
-import { randomBytes } from 'node:crypto';
 import { readlinkSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dataFolder, findLocalPostgres, isAlive } from './local_postgres.ts';
+import { dataFolder, findLocalPostgres } from './local_postgres.ts';
+import { findIntrusion } from './own_folder.ts';
+import { isAlive } from './postgres_process.ts';
 
 const PREFIX = 'trunkline-';
 const OWNER_FILE = 'owner.json';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const REMOVE_RETRIES = { maxRetries: 40, retryDelay: 50 };
 
-/** Who made a folder: a pid means nothing to a container that only shares its files. */
-type Owner = { pid: number; pids: string; dir: string };
+/** The process that made a folder, by its pid and the namespace that the pid is of: containers share files, not pids. */
+type Owner = { pid: number; pids: string };
+
+/** The data folder within a folder. Its name is fixed, so that no file says what else to delete. */
+const dataIn = (folder: string): string => join(folder, 'data');
 
 /** What tells this machine's processes from those of a container; empty where there is no such thing. */
 const readPids = (): string => {
@@ -44,11 +48,11 @@ export const findQuickFolder = async (): Promise<string> => {
 /** A folder for a server, and a note of whose it is. */
 export const makeFolder = async (parent = tmpdir()): Promise<{ folder: string; dir: string }> => {
   const folder = await mkdtemp(join(parent, PREFIX));
-  await chmod(folder, 0o755); // The server may run under another account.
-  const dir = join(folder, `data-${randomBytes(4).toString('hex')}`);
-  const owner: Owner = { pid: process.pid, pids: readPids(), dir };
+  // Root's server runs under another account, which must pass through it.
+  if (process.getuid?.() === 0) await chmod(folder, 0o711);
+  const owner: Owner = { pid: process.pid, pids: readPids() };
   await writeFile(join(folder, OWNER_FILE), JSON.stringify(owner));
-  return { folder, dir };
+  return { folder, dir: dataIn(folder) };
 };
 
 const readOwner = async (folder: string): Promise<Owner | null> => {
@@ -64,15 +68,20 @@ const listFolders = async (parent: string): Promise<string[]> => {
   return names.filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
 };
 
-/** Ends and deletes what processes left behind that were killed before they could. */
+/** Returns whether a folder is ours alone. The parents are shared: another user may put anything beside ours. */
+const isOurs = async (folder: string): Promise<boolean> =>
+  (await findIntrusion(folder).catch(() => 'it is gone')) === null;
+
+/** Ends and deletes what processes of this user left behind that were killed before they could. */
 export const clearLeftovers = async (): Promise<void> => {
   for (const folder of [...(await listFolders(tmpdir())), ...(await listFolders(MEMORY))]) {
+    if (!(await isOurs(folder))) continue;
     const owner = await readOwner(folder);
     if (owner === null || owner.pids !== readPids() || isAlive(owner.pid)) continue;
-    const server = await findLocalPostgres(owner.dir);
+    const dir = dataIn(folder);
+    const server = await findLocalPostgres(dir);
     await server?.stop('immediate');
-    for (const made of [folder, dataFolder(owner.dir)])
-      await rm(made, { recursive: true, force: true });
+    for (const made of [folder, dataFolder(dir)]) await rm(made, { recursive: true, force: true });
   }
 };
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { startLocalPostgres } from './local_postgres.ts';
+import { newPassword } from './postgres_password.ts';
 import { clearLeftovers, endWithProcess, makeFolder } from './scratch_leftovers.ts';
 
 /** A port that nobody listens on at this moment. */
@@ -16,7 +17,13 @@ export const findFreePort = (): Promise<number> =>
     });
   });
 
-export type ScratchPostgres = { url: string; pid: number; dir: string; stop: () => Promise<void> };
+export type ScratchPostgres = {
+  /** The superuser's, with a password that only this process knows. */
+  url: string;
+  pid: number;
+  dir: string;
+  stop: () => Promise<void>;
+};
 
 /** Settings for data that nobody will miss. */
 const FORGETFUL = {
@@ -39,6 +46,7 @@ export const startScratchPostgres = async (
   const server = await startLocalPostgres({
     dir,
     port: await findFreePort(),
+    password: newPassword(),
     settings: { ...FORGETFUL, ...settings },
   });
   const forget = endWithProcess({ pid: server.pid, folders: [folder, server.dir] });

@@ -4,7 +4,7 @@ import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
 import { createProject, findProject } from '../projects/projects.ts';
-import { findDatabase } from './find_database.ts';
+import { findDatabase, findOwnerDatabase } from './find_database.ts';
 import { readKeys } from './home.ts';
 import { runCommand } from './run_command.ts';
 import { makeSeed } from './seed/make.ts';
@@ -82,9 +82,8 @@ const commandOf = ({ until, ...counts }: SeedOptions, projectId: string): string
     .replace(/^/, 'make seed');
 
 const main = async ({ project, ...options }: SeedOptions & { project?: string | undefined }) => {
-  const databaseUrl = await findDatabase();
   const keys = await readKeys();
-  const db = await openDb(runtimeUrl(databaseUrl, keys), CONNECTIONS);
+  const db = await openDb(runtimeUrl(await findDatabase(), keys), CONNECTIONS);
   try {
     if (project !== undefined && !(await findProject(db, project)))
       throw new Error(`There is no project ${project}.`);
@@ -104,7 +103,9 @@ const main = async ({ project, ...options }: SeedOptions & { project?: string | 
     await db.end();
   }
   // So that plans are right from the start; the server would see to it by itself in some minutes.
-  await withClient(databaseUrl, (client) => client.query(`analyze ${SEEDED.join(', ')}`));
+  await withClient(await findOwnerDatabase(), (client) =>
+    client.query(`analyze ${SEEDED.join(', ')}`),
+  );
 };
 
 await runCommand(() => main(readOptions(process.argv.slice(2))));

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { withoutCredentials } from '../config/database_url.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'main.ts');
 /** Where Node keeps what it has compiled: a process that is started again is ready in half the time. */
@@ -43,6 +44,17 @@ const readError = (line: string): string | null => {
   }
 };
 
+/**
+ * Returns the settings without the owner's credentials. The service derives the passwords of its own roles from
+ * MASTER_KEY, and who reads its environment must not become the owner of the database.
+ */
+const withoutOwner = (env: Record<string, string>): Record<string, string> => {
+  const { OWNER_DATABASE_URL: _, ...service } = env;
+  for (const name of ['DATABASE_URL', 'DATABASE_POOL_URL'])
+    if (service[name]) service[name] = withoutCredentials(service[name]);
+  return service;
+};
+
 /** What it says on its channel. */
 type Said = { ready?: { port: number }; waiting?: Waiting };
 
@@ -71,8 +83,8 @@ const waitUntilReady = (child: ChildProcess, exited: Promise<[number | null]>): 
 };
 
 /**
- * Runs `src/main.ts` as a process of its own. Resolves when it is ready; throws what it said when
- * it ends before.
+ * Runs `src/main.ts` as a process of its own, without the owner's credentials. Resolves when it is ready; throws
+ * what it said when it ends before.
  */
 export const startService = async ({
   env,
@@ -81,7 +93,7 @@ export const startService = async ({
   onWaiting,
 }: ServiceOptions): Promise<Service> => {
   const child = spawn(process.execPath, isWatching ? ['--watch', MAIN] : [MAIN], {
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...env },
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...withoutOwner(env) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;

@@ -18,7 +18,7 @@ import { runCommand } from '../support/run_command.ts';
 import { connectAnalyst, newProject } from './connect_analyst.ts';
 
 const database = testDatabase();
-const run = (...args: string[]) => runCommand('src/runtime/analyst.ts', args, database.env);
+const run = (...args: string[]) => runCommand('src/runtime/analyst.ts', args, database.ownerEnv);
 
 test('the command prints a URL that works, and the same command again a URL with a new password', async () => {
   const projectId = await newProject(database);
@@ -119,7 +119,7 @@ test('an owner who is no superuser can make a login too', async () => {
   const owner = `owner_${randomBytes(4).toString('hex')}`;
   const { rows } = await database.owner.query('select current_database() as name');
   await database.owner.query(`
-    create role ${owner} login createrole;
+    create role ${owner} login createrole password 'of one owner';
     grant trunkline_analyst to ${owner} with admin option;
     alter database ${rows[0].name} owner to ${owner};
     grant usage on schema projects, admin to ${owner};
@@ -127,10 +127,12 @@ test('an owner who is no superuser can make a login too', async () => {
     grant insert on admin.audit to ${owner}`);
   const url = new URL(database.url);
   url.username = owner;
+  url.password = 'of one owner';
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();
-  const { role } = await keepLogin(client, { projectId, name: '' });
+  const { role, password } = await keepLogin(client, { projectId, name: '' });
   url.username = role;
+  url.password = password;
   const analyst = new pg.Client({ connectionString: url.href });
   await analyst.connect();
   expect((await analyst.query('select from timeline')).rowCount).toBe(0);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { describeSettings, readConfig } from '../../src/config.ts';
+import { findNeedlessCredentials } from '../../src/config/database_url.ts';
 
 const GOOD = {
   DATABASE_URL: 'postgres://owner:secret@127.0.0.1:5432/app',
@@ -10,8 +11,9 @@ const read = (env: Record<string, string | undefined> = {}) =>
 
 test('two settings are enough; the rest has defaults', () => {
   expect(read()).toEqual({
-    databaseUrl: GOOD.DATABASE_URL,
+    databaseUrl: 'postgres://127.0.0.1:5432/app',
     databasePoolUrl: null,
+    ownerDatabaseUrl: GOOD.DATABASE_URL,
     masterKey: Buffer.from(GOOD.MASTER_KEY, 'hex'),
     outerKeys: [{ version: 1, key: Buffer.from(GOOD.MASTER_KEY, 'hex') }],
     role: 'all',
@@ -38,6 +40,20 @@ test('two settings are enough; the rest has defaults', () => {
     retentionMonths: 24,
     failpoint: null,
   });
+});
+
+test('the service keeps no credentials of a URL; migrations have the owner’s, or those of the only URL', () => {
+  const owner = 'postgres://owner:secret@127.0.0.1:5432/app';
+  const pool = 'postgres://pool:secret@127.0.0.1:6432/app';
+  expect(read({ OWNER_DATABASE_URL: owner, DATABASE_URL: 'postgres://h/d' })).toMatchObject({
+    databaseUrl: 'postgres://h/d',
+    ownerDatabaseUrl: owner,
+  });
+  expect(read({ DATABASE_POOL_URL: pool }).databasePoolUrl).toBe('postgres://127.0.0.1:6432/app');
+  expect(
+    findNeedlessCredentials({ ...GOOD, OWNER_DATABASE_URL: owner, DATABASE_POOL_URL: pool }),
+  ).toEqual(['OWNER_DATABASE_URL', 'DATABASE_URL', 'DATABASE_POOL_URL']);
+  expect(findNeedlessCredentials({ DATABASE_URL: 'postgres://h/d' })).toEqual([]);
 });
 
 test.each([
@@ -98,6 +114,7 @@ test('a problem does not show the value that was wrong', () => {
 describe('each setting has its bounds', () => {
   const GOOD_VALUES = {
     DATABASE_URL: ['postgres://h/d', 'postgresql://u:p@[::1]:5/d?sslmode=require'],
+    OWNER_DATABASE_URL: ['postgres://u:p@h/d'],
     MASTER_KEY: ['0'.repeat(64)],
     ROLE: ['api', 'worker', 'all'],
     PORT: ['0', '1', '65535'],
@@ -117,7 +134,8 @@ describe('each setting has its bounds', () => {
     RETENTION_MONTHS: ['2', '120'],
   };
   const BAD_VALUES = {
-    DATABASE_URL: ['', 'localhost', 'http://h/d', 'mysql://h/d'],
+    DATABASE_URL: ['', 'localhost', 'http://h/d', 'mysql://h/d', 'postgres://h/d?password=p'],
+    OWNER_DATABASE_URL: ['', 'http://h/d', 'postgres://h/d?user=u'],
     MASTER_KEY: ['', '0'.repeat(63), '0'.repeat(65), 'A'.repeat(64), 'g'.repeat(64)],
     ROLE: ['', 'API', 'both'],
     PORT: ['-1', '65536', '3000.5', 'http'],
@@ -201,6 +219,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
   const names = lines.map((line) => line.trim().split(/ +/)[0]);
   expect(names).toEqual([
     'DATABASE_URL',
+    'OWNER_DATABASE_URL',
     'DATABASE_POOL_URL',
     'MASTER_KEY',
     'MASTER_KEY_PREVIOUS',

@@ -20,11 +20,16 @@ beforeAll(async () => {
 const open = (columns: string): Promise<unknown> =>
   database.owner.query(`select base.open_to_analysts('ingest.shown', $1)`, [columns]);
 
+const PASSWORD = 'of one test';
+
 /** A login of the group by any name, for one test. */
 const connectAs = async (role: string): Promise<pg.Client> => {
-  await database.owner.query(`create role ${role} login in role trunkline_analyst`);
+  await database.owner.query(
+    `create role ${role} login password '${PASSWORD}' in role trunkline_analyst`,
+  );
   const url = new URL(database.url);
   url.username = role;
+  url.password = PASSWORD;
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();
   onTestFinished(async () => {

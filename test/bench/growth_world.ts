@@ -109,7 +109,7 @@ export const openGrown = async (
   await makeSeed({ db, keys }, project.project_id, { people, events, days: DAYS, seed: 1, until });
   for (const count of ownEvents) await addSubjects({ db, keys }, project.project_id, count);
   await db.end();
-  await withClient(config.databaseUrl, (client) => client.query('vacuum analyze'));
+  await withClient(config.ownerDatabaseUrl, (client) => client.query('vacuum analyze'));
   const service = await startService({ env });
   return {
     base: `http://127.0.0.1:${service.port}`,

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { startLocalPostgres } from '../../src/runtime/local_postgres.ts';
 import type { LocalPostgres } from '../../src/runtime/local_postgres.ts';
+import { newPassword } from '../../src/runtime/postgres_password.ts';
 import { endWithProcess, makeFolder } from '../../src/runtime/scratch_leftovers.ts';
 import { findFreePort } from '../../src/runtime/scratch_postgres.ts';
 import { DURABLE } from '../bench/installation.ts';
@@ -21,6 +22,7 @@ export const openServer = async (): Promise<Server> => {
   const firstPort = await findFreePort();
   const options = {
     dir,
+    password: newPassword(),
     settings: { ...DURABLE, min_wal_size: '80MB' },
   };
   let forget = () => {};

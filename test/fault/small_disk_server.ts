@@ -4,6 +4,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { chmod, cp, mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findAccount } from '../../src/runtime/postgres_account.ts';
+import { newPassword } from '../../src/runtime/postgres_password.ts';
 import { startLocalPostgres } from '../../src/runtime/local_postgres.ts';
 import type { LocalPostgres } from '../../src/runtime/local_postgres.ts';
 import type { Ask, Part, Told } from './small_disk.ts';
@@ -20,7 +21,7 @@ const settings = {
   max_wal_size: '48MB',
   wal_recycle: 'off',
 };
-const options = { dir, port: Number(port), settings };
+const options = { dir, port: Number(port), password: newPassword(), settings };
 /** The server, once it was started. */
 const running: LocalPostgres[] = [];
 

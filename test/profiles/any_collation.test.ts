@@ -30,7 +30,7 @@ beforeAll(async () => {
   if (!(await makeDatabase(serverUrl))) return;
   const url = databaseUrl(serverUrl, name);
   const keys = new Keys(Buffer.from(TEST_MASTER_KEY, 'hex'));
-  await migrate({ config: { ...DEFAULTS, databaseUrl: url }, keys });
+  await migrate({ config: { ...DEFAULTS, ownerDatabaseUrl: url }, keys });
   client = new pg.Client({ connectionString: url });
   await client.connect();
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { Keys } from '../../src/base/keys.ts';
-import { readMasterKey } from '../../src/config.ts';
+import { readMasterKey } from '../../src/config/master_key.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { openCredential, rewrapDataKeys, sealCredential } from '../../src/providers/credentials.ts';
 import { nextMasterKey, rewrapAll } from '../../src/runtime/rewrap.ts';

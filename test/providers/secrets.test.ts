@@ -4,7 +4,7 @@ import { inProject } from '../../src/base/db.ts';
 import { hint } from '../../src/base/hints.ts';
 import { newId } from '../../src/base/ids.ts';
 import { Keys } from '../../src/base/keys.ts';
-import { readMasterKey } from '../../src/config.ts';
+import { readMasterKey } from '../../src/config/master_key.ts';
 import { openApi } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { findProvider } from '../../src/providers/queries.ts';

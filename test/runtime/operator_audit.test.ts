@@ -10,7 +10,7 @@ import { testDatabase } from '../support/database.ts';
 import { runCommand } from '../support/run_command.ts';
 
 const database = testDatabase();
-const env = (more: Record<string, string> = {}) => ({ ...database.env, ...more });
+const env = (more: Record<string, string> = {}) => ({ ...database.ownerEnv, ...more });
 
 const ofProject = async (projectId: string): Promise<string[]> => {
   const { rows } = await database.owner.query<{ said: string }>(

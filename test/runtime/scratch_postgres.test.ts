@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { isAlive } from '../../src/runtime/local_postgres.ts';
+import { isAlive } from '../../src/runtime/postgres_process.ts';
 import { startScratchPostgres } from '../../src/runtime/scratch_postgres.ts';
 import { until } from '../support/until.ts';
 

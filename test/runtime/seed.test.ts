@@ -278,7 +278,7 @@ test('the same people with another past are refused, begun or done; another seed
   );
 });
 
-const run = (...args: string[]) => runCommand('src/runtime/seed.ts', args, database.env);
+const run = (...args: string[]) => runCommand('src/runtime/seed.ts', args, database.ownerEnv);
 
 test('the command makes a project with keys, says how far it is, and leaves defaults for what is empty', async () => {
   const { status, stdout, stderr } = run('people=20', 'events=300', 'days=', 'seed=', 'project=');

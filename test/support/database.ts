@@ -8,18 +8,21 @@ import { openLog } from '../../src/base/log.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
 import { readConfig } from '../../src/config.ts';
+import { withoutCredentials } from '../../src/config/database_url.ts';
 import { databaseUrl } from '../../src/runtime/scratch_postgres.ts';
 import { TEST_MASTER_KEY } from './secrets.ts';
 
 export type TestDatabase = {
-  /** The owner's URL: what a process is given as DATABASE_URL. */
+  /** The owner's URL, with the owner's password. */
   url: string;
   /** A connection of the owner, to look at what the service did. */
   owner: pg.Client;
   /** What the rooms are given: the runtime role's pool, as in production. */
   deps: Deps;
-  /** The environment for a process of the service over this database. */
+  /** The environment for a process of the service over this database: no credentials of the owner. */
   env: Record<string, string>;
+  /** The same with the owner's URL, for operator commands. */
+  ownerEnv: Record<string, string>;
 };
 
 const admin = async (statement: string): Promise<void> => {
@@ -44,7 +47,7 @@ export const testDatabase = (): TestDatabase => {
     await admin(`create database ${name} template ${inject('template')} strategy file_copy`);
     database.url = databaseUrl(inject('serverUrl'), name);
     database.env = {
-      DATABASE_URL: database.url,
+      DATABASE_URL: withoutCredentials(database.url),
       MASTER_KEY: TEST_MASTER_KEY,
       EGRESS_ALLOW_NETWORKS: '127.0.0.0/8',
       // Nobody listens there: tests ask no name server but their own.
@@ -53,7 +56,8 @@ export const testDatabase = (): TestDatabase => {
       NODE_ENV: 'test',
       PORT: '0',
     };
-    const config = readConfig(database.env);
+    database.ownerEnv = { ...database.env, OWNER_DATABASE_URL: database.url };
+    const config = readConfig(database.ownerEnv);
     const keys = new Keys(config.masterKey, config.outerKeys);
     const db = await openDb(runtimeUrl(config.databaseUrl, keys));
     database.deps = { config, keys, db, log: openLog('silent'), resources: new Resources() };

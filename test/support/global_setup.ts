@@ -66,7 +66,7 @@ const makeTemplate = async (serverUrl: string): Promise<void> => {
   await client.query(`create database ${TEMPLATE}`);
   const url = databaseUrl(serverUrl, TEMPLATE);
   await migrate({
-    config: { ...DEFAULTS, databaseUrl: url },
+    config: { ...DEFAULTS, ownerDatabaseUrl: url },
     keys: new Keys(Buffer.from(TEST_MASTER_KEY, 'hex')),
   });
   await waitUntilUnused(client, TEMPLATE);
