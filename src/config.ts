@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { postgresUrl, withoutCredentials } from './config/database_url.ts';
+import { findNeedlessCredentials, postgresUrl, withoutCredentials } from './config/database_url.ts';
 import { MASTER_KEY_FORM, readMasterKey } from './config/master_key.ts';
 import { readSettingFiles } from './config/setting_files.ts';
 
@@ -223,3 +223,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   if (result.success) return Object.freeze(result.data);
   throw new Error(`Cannot start:\n${z.prettifyError(result.error)}`);
 };
+
+/** Returns the settings that give the service credentials of a database which it does not use. */
+export const listNeedlessCredentials = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  findNeedlessCredentials(readSettingFiles(env));

@@ -1,9 +1,8 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describeSettings, readConfig } from './config.ts';
+import { describeSettings, listNeedlessCredentials, readConfig } from './config.ts';
 import type { Config } from './config.ts';
-import { findNeedlessCredentials } from './config/database_url.ts';
-import { readSettingFiles, SECRET_SETTINGS } from './config/setting_files.ts';
+import { SECRET_SETTINGS } from './config/setting_files.ts';
 import { openDb, openPooledDb } from './base/db.ts';
 import type { Deps } from './base/deps.ts';
 import { armFailpoint } from './base/failpoint.ts';
@@ -42,7 +41,7 @@ const tellHeld = async (deps: Deps): Promise<void> => {
 
 /** A process that can be read should not hold the owner's password: only migrations and operator commands need it. */
 const warnOfCredentials = ({ log }: Deps): void => {
-  const settings = findNeedlessCredentials(readSettingFiles(process.env));
+  const settings = listNeedlessCredentials();
   if (settings.length === 0) return;
   log.warn(
     { settings },

@@ -20,8 +20,8 @@ const readFile = (setting: string, file: string): string => {
 };
 
 /**
- * Reads the secret settings that a file holds: a secret of Docker Compose, or a credential of systemd. An environment is
- * inherited by child processes and shown by tools; a file is not. Throws when a setting has both.
+ * Reads the secret settings that a file holds: a secret of Docker Compose, or a credential of systemd. Child processes
+ * inherit an environment, and tools show it; a file stays where it is. Throws when a setting has both.
  */
 export const readSettingFiles = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
   const read = { ...env };
@@ -43,7 +43,3 @@ export const withoutFiles = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
       ([name]) => !SECRET_SETTINGS.some((setting) => name === `${setting}_FILE`),
     ),
   );
-
-/** Returns a setting of this process, from the environment or its file. */
-export const readSetting = (name: string): string | undefined =>
-  readSettingFiles(process.env)[name];

@@ -1,5 +1,5 @@
 import { withoutCredentials } from '../config/database_url.ts';
-import { readSetting } from '../config/setting_files.ts';
+import { readSetting } from './read_setting.ts';
 import { keepSecrets, postgresFolder, readHome } from './home.ts';
 import { findLocalPostgres } from './local_postgres.ts';
 import { superuserUrl } from './postgres_password.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Keys } from '../base/keys.ts';
 import { MASTER_KEY_FORM, readMasterKey } from '../config/master_key.ts';
-import { readSetting } from '../config/setting_files.ts';
+import { readSetting } from './read_setting.ts';
 import { keepPrivateFolder } from './own_folder.ts';
 import { dataFolder } from './local_postgres.ts';
 import { newPassword } from './postgres_password.ts';

@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir } from 'node:fs/promises';
 const WRITABLE_BY_OTHERS = 0o022;
 const PERMISSIONS = 0o777;
 const PRIVATE_MODE = 0o700;
-/** Root's Postgres runs under another account, which must pass through the folder to its data. It still lists nothing. */
+/** Root's Postgres has another account, which must pass through the folder to its data. It still lists nothing. */
 const PASSABLE_MODE = 0o711;
 
 /**

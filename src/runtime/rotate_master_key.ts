@@ -2,7 +2,7 @@
 import { asOperator } from '../base/audit.ts';
 import { openDb } from '../base/db.ts';
 import { runtimeUrl } from '../base/roles.ts';
-import { readSetting } from '../config/setting_files.ts';
+import { readSetting } from './read_setting.ts';
 import { findDatabase } from './find_database.ts';
 import { hasSecrets, keepSecrets, masterKeysOf, readHome, readKeys, writeSecrets } from './home.ts';
 import { nextMasterKey, rewrapAll } from './rewrap.ts';

@@ -11,7 +11,7 @@ const OWNER_FILE = 'owner.json';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const REMOVE_RETRIES = { maxRetries: 40, retryDelay: 50 };
 
-/** The process that made a folder, by its pid and the namespace that the pid is of: containers share files, not pids. */
+/** The process that made a folder: its pid, and the namespace of that pid. Containers share files, not pids. */
 type Owner = { pid: number; pids: string };
 
 /** The data folder within a folder. Its name is fixed, so that no file says what else to delete. */
