@@ -110,7 +110,7 @@ export const superuserUrl = (port: number, password: string): string =>
 
 const INVALID_PASSWORD = '28P01';
 
-/** Returns whether a running server refuses the password. Another failure, such as no free connection, is no refusal. */
+/** Returns whether a running server refuses the password. Another failure, such as too many clients, is no refusal. */
 export const refusesPassword = async (url: string): Promise<boolean> => {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
