@@ -111,7 +111,7 @@ export const keepCertificate = async (
   const kept = await findKept(folder);
   if (kept && isUsable(kept, hosts, now.getTime() + RENEW_BEFORE_MS)) return kept;
   const made = await makeCertificate(hosts, now);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await write(folder, FILES.key, made.key);
   await write(folder, FILES.cert, made.cert);
   await write(folder, FILES.ca, made.ca);

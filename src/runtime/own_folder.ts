@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir } from 'node:fs/promises';
+import { chmod, lstat, mkdir, stat } from 'node:fs/promises';
 
 const WRITABLE_BY_OTHERS = 0o022;
 const PERMISSIONS = 0o777;
@@ -34,9 +34,9 @@ export const checkOwnFolder = async (folder: string): Promise<void> => {
 export const keepPrivateFolder = async (folder: string): Promise<void> => {
   const mode = process.getuid?.() === 0 ? PASSABLE_MODE : PRIVATE_MODE;
   await mkdir(folder, { recursive: true, mode });
-  const { uid } = await lstat(folder);
-  if (uid !== process.getuid?.()) {
-    throw new Error(`it belongs to another user (uid ${uid}). Use a folder of your own.`);
-  }
+  // A link of another user could lead somewhere else the next time, even if it leads to a folder of ours now.
+  for (const { uid } of [await lstat(folder), await stat(folder)])
+    if (uid !== process.getuid?.())
+      throw new Error(`it belongs to another user (uid ${uid}). Use a folder of your own.`);
   await chmod(folder, mode);
 };

@@ -2,6 +2,7 @@ import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { WAIT_MS_MAX } from '../../src/runtime/mail_catcher/http.ts';
+import { asOtherUser, whyNoOtherUser } from '../support/other_user.ts';
 import { MAIL, runningCatcher } from './running_catcher.ts';
 
 const catcher = runningCatcher();
@@ -148,6 +149,23 @@ describe('what is not there', () => {
         }),
     );
     expect(await Promise.all(answers)).toEqual([404, 200, 200, 200]);
+  });
+});
+
+/** Asks for the emails, and to delete them, from the side of another user. */
+const ASK = `
+const statuses = [];
+for (const [method, path] of [['GET', '/messages'], ['GET', '/'], ['DELETE', '/messages']])
+  statuses.push((await fetch(process.argv[1] + path, { method })).status);
+console.log(statuses.join(' '));`;
+
+describe('another user of the machine', () => {
+  test('404 not_found: reads no email and deletes none', async ({ skip }) => {
+    const whyNot = await whyNoOtherUser();
+    skip(whyNot !== null, whyNot ?? '');
+    await sendAll('secret');
+    expect(await asOtherUser(ASK, catcher.now.url)).toBe('404 404 404');
+    expect(await subjects()).toEqual(['secret']);
   });
 });
 

@@ -9,6 +9,7 @@ import type { Listening } from './listen.ts';
 import type { Mailbox } from './mailbox.ts';
 import { FRAME_POLICY, framed, page, PAGE_POLICY } from './page.ts';
 import type { Account } from './page.ts';
+import { isOwnPeer } from './peer.ts';
 
 /** The longest that a request for mails waits for one. */
 export const WAIT_MS_MAX = 30_000;
@@ -103,7 +104,7 @@ const routes: Route[] = [
   { path: /^\/messages\/(?<id>[^/]+)\/html$/, methods: { GET: showHtml } },
 ];
 
-/** Our own names only: a site that makes its name point here does not get to read the mails. */
+/** Our own names only: a site that makes its name point here cannot read the emails. */
 const OWN_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
 const answer = async (
@@ -113,6 +114,9 @@ const answer = async (
 ): Promise<Answer | null> => {
   if (!OWN_HOST.test(request.headers.host ?? '')) {
     throw new Refusal('not_found', { detail: 'Ask for localhost or 127.0.0.1.' });
+  }
+  if (!isOwnPeer(request.socket)) {
+    throw new Refusal('not_found', { detail: 'Ask as the user who runs the mail catcher.' });
   }
   const url = URL.parse(request.url ?? '', 'http://localhost');
   const route = routes.find(({ path }) => path.test(url?.pathname ?? ''));
