@@ -141,6 +141,14 @@ test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed w
 test-pooler: $(INSTALLED) ## The service behind a pooling proxy: PgBouncer, installed where apt is
 	@exec node test/pooler.ts
 
+.PHONY: image-digests
+image-digests: $(INSTALLED) ## Pin the base images of .deploy by digest, where Docker is: writes .deploy/.env
+	@exec node src/runtime/image_digests.ts
+
+.PHONY: audit
+audit: $(INSTALLED) ## Ask the registry for known weaknesses of the packages, and whether it signed them
+	@exec node test/audit.ts
+
 .PHONY: test-image
 test-image: $(INSTALLED) ## The image of .deploy: built where Docker is, its steps taken without it
 	@exec node test/image.ts

@@ -1,19 +1,23 @@
 // Everything that a change must pass, step by step: `make check`. Ends with the tests' summary.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /** So many lines are said of each failure at the end. */
 const LINES_SAID = 6;
-const REPORT = join(tmpdir(), `trunkline-tests-${process.pid}.json`);
+/** In a folder of its own: a name that another user can guess is theirs to create first. */
+const FOLDER = mkdtempSync(join(tmpdir(), 'trunkline-check-'));
+const REPORT = join(FOLDER, 'tests.json');
+process.on('exit', () => rmSync(FOLDER, { recursive: true, force: true }));
 
 const steps: [name: string, command: string, args: string[]][] = [
   ['types', 'tsc', ['-p', '.']],
   ['types of the Console', 'tsc', ['-p', 'src/console']],
   ['types of the browser SDK', 'tsc', ['-p', 'src/sdk/browser']],
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
+  ['packages', 'node', ['test/audit.ts']],
   ['format', 'prettier', ['--check', '--log-level=warn', '.']],
   ['generated files', 'node', ['src/runtime/schema.ts', 'dump']],
   [
@@ -67,7 +71,6 @@ const failuresOf = ({ testResults }: Report): string[] =>
 
 const summarise = (): string => {
   const report = JSON.parse(readFileSync(REPORT, 'utf8')) as Report;
-  rmSync(REPORT);
   const { numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped } = report;
   const counts = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
   return [...failuresOf(report), counts].join('\n');

@@ -107,7 +107,16 @@ const tryFolder = async (folder: string): Promise<void> => {
 
 const hasDocker = spawnSync('docker', ['info'], { stdio: 'ignore' }).status === 0;
 if (hasDocker)
-  run('docker', ['build', '--file', DOCKERFILE, '--tag', 'trunkline', '.'], { cwd: ROOT });
+  run(
+    'sh',
+    [
+      '-c',
+      '. .deploy/.env && docker build --file "$1" --build-arg NODE_IMAGE="$NODE_IMAGE" --tag trunkline .',
+      'sh',
+      DOCKERFILE,
+    ],
+    { cwd: ROOT },
+  );
 else console.log('There is no Docker here: the steps of the image are taken without it.');
 const folder = buildFolder();
 try {

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { splitPassword } from '../../src/config/database_url.ts';
 import { databaseUrl } from '../../src/runtime/scratch_postgres.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
 
@@ -66,13 +67,17 @@ export const dumpWith =
   async (url) => {
     const dir = mkdtempSync(join(tmpdir(), 'trunkline-dump-'));
     const file = join(dir, 'dump');
-    execFileSync(join(folder, 'pg_dump'), ['--format=custom', `--file=${file}`, url]);
+    const { url: server, password } = splitPassword(url);
+    // No argument: every user of the machine can read those.
+    const env = { ...process.env, PGPASSWORD: password };
+    execFileSync(join(folder, 'pg_dump'), ['--format=custom', `--file=${file}`, server], { env });
     const restore = async () => {
       await asAdmin(url, async (client) => {
         await dropDatabase(client, nameOf(url));
         await client.query(`create database ${nameOf(url)}`);
       });
-      execFileSync(join(folder, 'pg_restore'), ['--exit-on-error', `--dbname=${url}`, file]);
+      const args = ['--exit-on-error', `--dbname=${server}`, file];
+      execFileSync(join(folder, 'pg_restore'), args, { env });
       rmSync(dir, { recursive: true });
     };
     return { restore };
