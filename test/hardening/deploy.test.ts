@@ -100,7 +100,7 @@ describe('compose.yaml', () => {
   });
 });
 
-/** Images that are named by a tag alone: it can name another one tomorrow. A setting without a default is pinned by it. */
+/** Images that a tag alone names: it can name another one tomorrow. A setting without a default has to be a pin. */
 const findUnpinned = (text: string): string[] =>
   matches(text, /^\s*(?:FROM|image:)\s+(\S+)/gm).filter(
     (image) =>

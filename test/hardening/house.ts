@@ -176,6 +176,24 @@ const supplies: Area = {
       },
     },
     {
+      says: 'a high weakness that the registry knows of a package of the service fails the checks',
+      shown: {
+        'hardening/audit.test.ts': [
+          'a %s weakness in a package that the service runs with fails the audit',
+          'a registry that does not answer the audit passes it, and the reason is said',
+        ],
+      },
+    },
+    {
+      says: 'no image is named by a tag alone',
+      shown: {
+        'hardening/deploy.test.ts': [
+          '%s names none by a tag alone',
+          'a tag without a digest is noticed',
+        ],
+      },
+    },
+    {
       says: 'what is shipped brings the libraries that it asks, and no others',
       shown: {
         'hardening/supplies.test.ts': [

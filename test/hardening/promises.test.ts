@@ -6,10 +6,11 @@ import { doors } from './doors.ts';
 import { webhooks } from './feedback.ts';
 import { findMissing, runsTest } from './has_test.ts';
 import { house } from './house.ts';
+import { localUsers } from './local_users.ts';
 import { owasp } from './owasp.ts';
 import { tenants } from './tenants.ts';
 
-const areas = [...callers, tenants, ...doors, webhooks, ...content, ...house];
+const areas = [...callers, tenants, ...doors, webhooks, ...content, ...house, ...localUsers];
 
 describe.each(areas)('$area', ({ promises }) => {
   test.each(promises)('$says', (promised) => {
@@ -50,6 +51,7 @@ test('every area of the threat model is here, once', () => {
     'Logs and errors',
     'Erasure and retention',
     'Supply chain',
+    'Local users',
   ]);
 });
 

@@ -205,7 +205,9 @@ test.each([
 describe('what is in the folder is not believed', () => {
   /** A process of ours that listens, and is no Postgres. */
   const startListener = async () => {
-    const script = `const s = require('net').createServer().listen(0, '127.0.0.1', () => console.log(s.address().port))`;
+    const script = `
+      const s = require('net').createServer();
+      s.listen(0, '127.0.0.1', () => console.log(s.address().port));`;
     const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [port] = await once(createInterface({ input: child.stdout }), 'line');
     return { child, pid: child.pid ?? 0, port: String(port) };

@@ -1,7 +1,6 @@
 import { existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { brotliDecompressSync } from 'node:zlib';
@@ -49,17 +48,38 @@ const unpackLibraries = async (bin: string, folder: string): Promise<string> => 
   return join(lib, 'lib');
 };
 
+/** Of this checkout alone. In a shared folder, another user could put a program of theirs where ours is to be. */
+const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache');
+const CHROMIUM = join(CACHE, 'chromium');
+
+/** Unpacks the package once, whole or not at all. It unpacks itself into the folder for temporary files. */
+const unpackChromium = async (): Promise<string> => {
+  const program = join(CHROMIUM, 'chromium');
+  if (existsSync(program)) return program;
+  await mkdir(CACHE, { recursive: true });
+  const made = await mkdtemp(join(CACHE, 'unpacking-'));
+  const { default: packaged } = await import('@sparticuz/chromium');
+  packaged.setGraphicsMode = false;
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = made;
+  try {
+    await packaged.executablePath();
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  }
+  // Another process of the run may have been faster.
+  await rename(made, CHROMIUM).catch(() => rm(made, { recursive: true, force: true }));
+  return program;
+};
+
 /** The Chromium that comes as a package: Linux on x64 only. */
 const findPackaged = async (): Promise<Found | null> => {
   if (process.platform !== 'linux' || process.arch !== 'x64') return null;
-  const { default: packaged } = await import('@sparticuz/chromium');
-  packaged.setGraphicsMode = false;
-  const executablePath = await packaged.executablePath();
+  const executablePath = await unpackChromium();
   if (hasLibrary('libnss3.so')) return { executablePath };
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium');
-  const folder = join(tmpdir(), 'trunkline-chromium');
-  await mkdir(folder, { recursive: true });
-  const libraries = await unpackLibraries(join(dirname(entry), '..', 'bin'), folder);
+  const libraries = await unpackLibraries(join(dirname(entry), '..', 'bin'), CHROMIUM);
   return { executablePath, env: { LD_LIBRARY_PATH: libraries } };
 };
 
