@@ -36,7 +36,7 @@ export const localUsers: readonly Area[] = [
         says: 'the superuser’s password is in no argument, no environment and no log',
         shown: {
           'runtime/everything.test.ts': [
-            'no process has the superuser’s password; a Postgres that is lost comes back; while sending is held, it is said',
+            'no process has the superuser’s password; a lost Postgres comes back; held sending is said',
             'a secret in the arguments or the environment of a process is found',
           ],
           'runtime/psql.test.ts': [

@@ -275,6 +275,7 @@ const LOGGED = [
   'role',
   'seconds_left',
   'send_id',
+  'settings',
   'settled',
   'source',
   'spent',

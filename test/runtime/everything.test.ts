@@ -62,7 +62,7 @@ test('what a service that stops waits for is said, and for how long at most', ()
 });
 
 test(
-  'no process has the superuser’s password; a Postgres that is lost comes back; while sending is held, it is said',
+  'no process has the superuser’s password; a lost Postgres comes back; held sending is said',
   { timeout: TEST_TIMEOUT_MS },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'trunkline-start-'));
