@@ -97,6 +97,19 @@ create unique index invitations_one_open on admin.invitations using btree (proje
 grant insert, select on admin.invitations to trunkline_runtime;
 grant update (accepted_at, revoked_at) on admin.invitations to trunkline_runtime;
 
+create table admin.known_devices (
+  device_hash  bytea not null,
+  person_id    uuid not null,
+  signed_in_at timestamptz(3) not null,
+  expires_at   timestamptz(3) not null,
+  constraint known_devices_pkey primary key (device_hash, person_id),
+  constraint known_devices_person_id_fkey foreign key (person_id) references admin.people(person_id) on delete cascade,
+  constraint known_devices_hash_is_hmac_sha256 check ((length(device_hash) = 32))
+);
+-- keyed: cannot be read back: device_hash
+create index known_devices_by_person on admin.known_devices using btree (person_id);
+grant delete, insert, select, update on admin.known_devices to trunkline_runtime;
+
 create table admin.members (
   project_id uuid not null,
   person_id  uuid not null,
@@ -152,6 +165,18 @@ returns integer
 language plpgsql volatile security definer
 set search_path = '';
 grant execute on function admin.forget_audit to trunkline_runtime;
+
+create function admin.remember_device(
+  person_id uuid,
+  old_hash bytea,
+  new_hash bytea,
+  lives_for_days integer,
+  devices_max integer
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function admin.remember_device to public;
 
 -- analytics ---------------------------------------------------------------------------------------
 
@@ -762,6 +787,18 @@ create table base.api_processes (
 );
 grant delete, insert, select, update on base.api_processes to trunkline_runtime;
 
+create table base.rate_limit_counters (
+  limit_name     text not null,
+  counter_key    text not null,
+  used           integer not null,
+  window_ends_at timestamptz(3) not null,
+  constraint rate_limit_counters_pkey primary key (limit_name, counter_key),
+  constraint rate_limit_counters_key_is_short check (((length(limit_name) <= 64) and (length(counter_key) <= 64))),
+  constraint rate_limit_counters_used_is_not_negative check ((used >= 0))
+);
+create index rate_limit_counters_by_end on base.rate_limit_counters using btree (window_ends_at);
+grant delete, insert, select, update on base.rate_limit_counters to trunkline_runtime;
+
 create table base.sending (
   is_only         boolean not null default true,
   home            text not null,
@@ -775,6 +812,20 @@ create table base.sending (
 );
 grant select on base.sending to trunkline_queue;
 grant select, update on base.sending to trunkline_runtime;
+
+create function base.consume_rate_limits(
+  names text[],
+  keys text[],
+  maxima integer[],
+  cost integer,
+  window_seconds integer,
+  exceeded text,
+  retry_after_seconds integer
+)
+returns record
+language plpgsql volatile
+set search_path = '';
+grant execute on function base.consume_rate_limits to public;
 
 create function base.declare_columns(
   table_name regclass,
@@ -817,6 +868,14 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function base.open_to_queue to public;
 
+create function base.prune_rate_limits(
+  before timestamptz
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function base.prune_rate_limits to public;
+
 create function base.quiet_until(
   at timestamptz,
   quiet_from time without time zone,
@@ -825,6 +884,16 @@ create function base.quiet_until(
 returns timestamptz
 language sql stable;
 grant execute on function base.quiet_until to public;
+
+create function base.restore_rate_limits(
+  names text[],
+  keys text[],
+  cost integer
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function base.restore_rate_limits to public;
 
 create function base.restored_before(
   due_at timestamptz

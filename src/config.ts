@@ -84,10 +84,10 @@ const Settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; 0.0.0.0: every one'),
   PUBLIC_URL: apiUrl
     .optional()
-    .describe('where people reach the api: links in mails begin with it; https for everybody else'),
+    .describe('address that people open: emails link to it, the Console answers only there'),
   TRUSTED_PROXIES: wholeNumber(0, 10)
     .default(0)
-    .describe('reverse proxies in front whose X-Forwarded headers are believed; 0 ignores them'),
+    .describe('reverse proxies in front that append to X-Forwarded-For; 0 ignores the header'),
   RATE_LIMIT_SERVER: rateLimit(1_000).describe('requests a second per server key; 0 for no limit'),
   RATE_LIMIT_PUBLISHABLE: rateLimit(200).describe(
     'requests a second per publishable key; 0 for no limit',
@@ -109,7 +109,7 @@ const Settings = z.object({
     .min(METRICS_TOKEN_CHARS_MIN, `at least ${METRICS_TOKEN_CHARS_MIN} characters`)
     .regex(/^[\x21-\x7e]*$/, 'visible ASCII characters')
     .optional()
-    .describe('who sends it as bearer token may read /metrics; without it this machine alone'),
+    .describe('bearer token for /metrics; without one /metrics answers only on this machine'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe(LOG_LEVELS.join(', ')),
   EGRESS_ALLOW_NETWORKS: list(
     isNetwork,
@@ -174,6 +174,7 @@ const Environment = Settings.refine(
     role: env.ROLE,
     port: env.PORT,
     host: env.HOST,
+    isPublicUrlSet: env.PUBLIC_URL !== undefined,
     publicUrl: (env.PUBLIC_URL ?? localUrl(env.HOST, env.PORT)).replace(/\/+$/, ''),
     trustedProxies: env.TRUSTED_PROXIES,
     rateLimitServer: env.RATE_LIMIT_SERVER,

@@ -12,6 +12,7 @@ import { Resources } from './base/resources.ts';
 import { runtimeUrl } from './base/roles.ts';
 import { lookAtSending } from './base/sending.ts';
 import { openApi } from './http/api.ts';
+import { findProxyWarning } from './http/client_address.ts';
 import { tellHandOffsLeft } from './worker/hand_offs_left.ts';
 import { tellLateness } from './worker/lateness.ts';
 import type { Worker } from './worker/worker.ts';
@@ -67,6 +68,8 @@ type Close = (how: { isAsked: boolean; hurry: AbortSignal }) => Promise<void>;
 const start = async (deps: Deps, stop: (why: string, exitCode: number) => void): Promise<Close> => {
   const { role, stopNoticeMs } = deps.config;
   const readiness = { isDraining: false };
+  const proxyWarning = role === 'worker' ? null : findProxyWarning(deps.config);
+  if (proxyWarning !== null) deps.log.warn(proxyWarning);
   await tellHeld(deps);
   if (role === 'api') tellLateness(deps);
   const worker = role === 'api' ? null : await beginWork(deps, (why) => stop(why, 1));

@@ -110,5 +110,5 @@ where prokind = 'f' and provolatile <> 'v' and pronamespace::regnamespace::text 
 -- Local, on the coordinator: the queue, who works in the Console, what this installation is and was. Nothing of tenants.
 -- Those that refer to a shared table become known to the cluster by that.
 --   admin.access_requests admin.audit admin.installation_audit admin.invitations admin.members admin.people
---   admin.sessions base.api_processes base.sending queue.workers
+--   admin.known_devices admin.sessions base.api_processes base.rate_limit_counters base.sending queue.workers
 --   migrations.bootstrap_migrations migrations.master_key migrations.online_migrations

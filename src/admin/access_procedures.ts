@@ -10,7 +10,7 @@ import { Refusal } from '../base/refusal.ts';
 import { isStorable } from '../base/text.ts';
 import { findProject, makeProject, ProjectName } from '../projects/projects.ts';
 import { ACCESS_STATUSES, decideRequest, insertRequest, listRequests } from './access_queries.ts';
-import { makeAccessThrottle } from './access_throttle.ts';
+import { countAccessRequest } from './access_throttle.ts';
 import { inviteMember } from './invitations.ts';
 
 export const NAME_CHARS_MAX = 200;
@@ -70,10 +70,9 @@ const approve = async (
 
 /** The private beta: who asks to be let in, and who lets them. */
 export const accessProcedures = router({
-  /** Keeps a request. Answers the same whoever asks, known or not. */
+  /** Keeps a request. The answer is the same for known and unknown addresses. */
   request: openProcedure.input(NewRequest).mutation(async ({ ctx, input }) => {
-    const throttle = ctx.deps.resources.of(makeAccessThrottle, undefined);
-    await throttle.count({ email: input.email, address: ctx.address });
+    await countAccessRequest(ctx.deps, { email: input.email, address: ctx.address });
     await insertRequest(ctx.deps.db, { requestId: newId(), ...input }, REQUESTS_WAITING_MAX);
     return { received: true };
   }),

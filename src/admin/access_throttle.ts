@@ -1,45 +1,36 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Deps } from '../base/deps.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import { toOrigin } from '../base/origin.ts';
+import { consume, describeWait, slotOf } from '../base/rate_limits.ts';
+import type { RateLimit } from '../base/rate_limits.ts';
 import { Refusal } from '../base/refusal.ts';
 
-/** Requests for access that one origin, and one e-mail address, may make within the window. */
+/** Requests for access that one origin, and one email address, may make within the window. */
 export const REQUESTS_PER_ORIGIN_MAX = 10;
 export const REQUESTS_PER_EMAIL_MAX = 3;
 export const REQUEST_WINDOW_SECONDS = 60 * 60;
-/** Names share counters, so that no flood of names can fill the memory. Which ones, nobody can know. */
-const COUNTERS_MAX = 65_536;
 
-const SLOW_DOWN = 'You asked several times already. Your request is kept; ask again later.';
+const limit = (name: string, max: number): RateLimit => ({
+  name,
+  max,
+  windowSeconds: REQUEST_WINDOW_SECONDS,
+});
+const PER_ORIGIN = limit('access_requests_per_origin', REQUESTS_PER_ORIGIN_MAX);
+const PER_EMAIL = limit('access_requests_per_email', REQUESTS_PER_EMAIL_MAX);
 
-const limit = (name: string, points: number) =>
-  new RateLimiterMemory({ keyPrefix: name, points, duration: REQUEST_WINDOW_SECONDS });
-
-/** Counts the requests for access that this process takes. */
-export class AccessThrottle {
-  readonly #perOrigin = limit('origin', REQUESTS_PER_ORIGIN_MAX);
-  readonly #perEmail = limit('email', REQUESTS_PER_EMAIL_MAX);
-  readonly #secret = randomBytes(32);
-
-  #counterOf(name: string): number {
-    return createHmac('sha256', this.#secret).update(name).digest().readUInt32BE() % COUNTERS_MAX;
-  }
-
-  /** Refuses past the limits, which do not depend on who is known. */
-  async count({ email, address }: { email: string; address: string }): Promise<void> {
-    try {
-      await this.#perOrigin.consume(this.#counterOf(toOrigin(address)));
-      await this.#perEmail.consume(this.#counterOf(normaliseEmail(email)));
-    } catch (refused) {
-      if (refused instanceof Error) throw refused;
-      const { msBeforeNext } = refused as { msBeforeNext: number };
-      throw new Refusal('rate_limited', {
-        detail: SLOW_DOWN,
-        retryAfterSeconds: Math.ceil(msBeforeNext / 1_000),
-      });
-    }
-  }
-}
-
-export const makeAccessThrottle = (): AccessThrottle => new AccessThrottle();
+/** Counts a request for access, or refuses it past the limits. They are the same for known and unknown addresses. */
+export const countAccessRequest = async (
+  { db, keys }: Pick<Deps, 'db' | 'keys'>,
+  { email, address }: { email: string; address: string },
+): Promise<void> => {
+  const exceeded = await consume(db, [
+    { limit: PER_ORIGIN, key: slotOf(keys, toOrigin(address)) },
+    { limit: PER_EMAIL, key: slotOf(keys, normaliseEmail(email)) },
+  ]);
+  if (!exceeded) return;
+  const { retryAfterSeconds } = exceeded;
+  throw new Refusal('rate_limited', {
+    detail: `You asked several times, and your request is kept. Ask again in ${describeWait(retryAfterSeconds)}.`,
+    retryAfterSeconds,
+  });
+};

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { inInstallation } from '../base/db.ts';
 import { PASSWORD_CHARS_MAX, personProcedure, router } from '../base/procedure.ts';
+import type { ProcedureContext } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { hashPassword, Password } from './password.ts';
-import { deleteOtherSessions, deleteSessionOf, listSessions, setPassword } from './queries.ts';
+import { deviceHashOf } from './devices.ts';
+import { deleteSessionOf, listSessions, setPassword, signOutElsewhere } from './queries.ts';
+import type { KeptPlace } from './queries.ts';
 import { sessionHashOf } from './sessions.ts';
 
 /** So many of somebody's sessions are listed, the last used first. */
@@ -14,7 +17,13 @@ const NewPassword = z.strictObject({
   new_password: Password,
 });
 
-/** What everybody may do about their own account. */
+/** The session and the device of a call. */
+const placeOf = ({ deps, sessionToken, deviceToken }: ProcedureContext): KeptPlace => ({
+  sessionHash: sessionHashOf(deps, sessionToken ?? ''),
+  deviceHash: deviceHashOf(deps, deviceToken),
+});
+
+/** What people may do with their own account. */
 export const accountProcedures = router({
   sessions: personProcedure.query(async ({ ctx }) => {
     const currentHash = sessionHashOf(ctx.deps, ctx.sessionToken ?? '');
@@ -46,22 +55,20 @@ export const accountProcedures = router({
       return { id: input.sessionId };
     }),
 
-  /** Ends all but the one that asks. */
+  /** Ends all sessions except the one of this call. Browsers that signed in before are unknown then. */
   endOtherSessions: personProcedure.mutation(async ({ ctx }) => {
-    const kept = sessionHashOf(ctx.deps, ctx.sessionToken ?? '');
-    const { rowCount } = await inInstallation(ctx.deps, (tx) =>
-      deleteOtherSessions(tx, ctx.person.person_id, kept),
+    const ended = await inInstallation(ctx.deps, (tx) =>
+      signOutElsewhere(tx, ctx.person.person_id, placeOf(ctx)),
     );
-    return { ended: rowCount };
+    return { ended };
   }),
 
-  /** The other sessions end with the old password. */
+  /** Changes the password. The other sessions end, and the other browsers are unknown then. */
   changePassword: personProcedure.input(NewPassword).mutation(async ({ ctx, input }) => {
     await ctx.confirm(ctx.person, input.old_password);
     const passwordHash = await hashPassword(input.new_password);
-    const keptHash = sessionHashOf(ctx.deps, ctx.sessionToken ?? '');
     await inInstallation(ctx.deps, (tx) =>
-      setPassword(tx, ctx.person.person_id, { passwordHash, keptHash }),
+      setPassword(tx, ctx.person.person_id, { passwordHash, kept: placeOf(ctx) }),
     );
     return { changed: true };
   }),

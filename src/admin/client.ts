@@ -1,5 +1,6 @@
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import type { HTTPBatchLinkOptions, TRPCClient } from '@trpc/client';
+import { cookieNames } from './cookie_names.ts';
 import type { AppRouter } from './router.ts';
 
 export type AdminClient = TRPCClient<AppRouter>;
@@ -10,7 +11,7 @@ type Fetch = NonNullable<HTTPBatchLinkOptions<AppRouter['_def']['_config']['$typ
 export type AdminClientOptions = {
   /** Where the installation is, such as `https://trunkline.example.com`. */
   url: string;
-  /** The session cookie, `trunkline_session=…`, where no browser keeps it: `openSession` answers one. */
+  /** The cookies of a session, as `openSession` returned them: nothing else keeps them here. */
   cookie?: string;
   fetch?: Fetch;
 };
@@ -35,24 +36,41 @@ export const createAdminClient = ({ url, cookie, fetch }: AdminClientOptions): A
   });
 
 export type AdminLogin = { email: string; password: string };
-export type AdminSession = { cookie: string; expiresAt: Date };
+/**
+ * `cookie` is for `createAdminClient`, until `expiresAt`. `device` is the cookie of this program as a device that signed
+ * in before: given to the next `openSession`, wrong passwords of strangers cannot lock the account for it.
+ */
+export type AdminSession = { cookie: string; device: string | null; expiresAt: Date };
+
+/** Returns one cookie of an answer, and for how many seconds it counts. */
+const findCookie = (lines: readonly string[], name: string) => {
+  const line = lines.find((one) => one.startsWith(`${name}=`)) ?? '';
+  const [, cookie, seconds] = /^([^;]+);.*\bMax-Age=(\d+)/.exec(line) ?? [];
+  return cookie === undefined ? null : { cookie, seconds: Number(seconds) };
+};
 
 /**
- * Signs somebody in, as the Console's page does; answers the cookie for `createAdminClient`, and until when it counts.
- * With the cookie of an older session, that one ends.
+ * Signs a person in, as the Console's page does. `cookie` may hold the cookies of earlier sign-ins, joined by `; `: the
+ * earlier session ends, and the device is known.
  */
 export const openSession = async (
   { fetch: ask = globalThis.fetch as Fetch, ...options }: AdminClientOptions,
   login: AdminLogin,
 ): Promise<AdminSession> => {
-  let given: string | undefined;
+  let lines: string[] = [];
   const watching: Fetch = async (to, init) => {
     const answer = await ask(to, init);
-    given = (answer as Response).headers.getSetCookie()[0];
+    lines = (answer as Response).headers.getSetCookie();
     return answer;
   };
   await createAdminClient({ ...options, fetch: watching }).session.signIn.mutate(login);
-  const [, cookie, seconds] = /^([^;]+);.*\bMax-Age=(\d+)/.exec(given ?? '') ?? [];
-  if (cookie === undefined) throw new Error('the answer has no session');
-  return { cookie, expiresAt: new Date(Date.now() + Number(seconds) * 1_000) };
+  const names = cookieNames(options.url);
+  const session = findCookie(lines, names.session);
+  if (session === null) throw new Error('the answer has no session');
+  const expiresAt = new Date(Date.now() + session.seconds * 1_000);
+  return {
+    cookie: session.cookie,
+    device: findCookie(lines, names.device)?.cookie ?? null,
+    expiresAt,
+  };
 };

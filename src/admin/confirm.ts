@@ -3,18 +3,18 @@ import type { Person } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { isPasswordOf } from './password.ts';
 import { findPasswordHash } from './queries.ts';
-import { makeThrottle } from './throttle.ts';
+import { sessionHashOf } from './sessions.ts';
+import { attemptConfirmation } from './throttle.ts';
 
-type Asked = { person: Person; password: string | undefined; address: string };
+type Asked = { person: Person; password: string | undefined; sessionToken: string };
 
-/** Refuses unless this is the person's password. Wrong ones count as wrong sign-ins do. */
+/** Refuses unless this is the person's password. Wrong ones are counted for the session alone. */
 export const confirmPassword = async (
   deps: Deps,
-  { person, password, address }: Asked,
+  { person, password, sessionToken }: Asked,
 ): Promise<void> => {
   if (password === undefined) throw new Refusal('password_needed');
-  const throttle = deps.resources.of(makeThrottle, deps);
-  const isRight = await throttle.attempt({ email: person.email, address }, async () => {
+  const isRight = await attemptConfirmation(deps, sessionHashOf(deps, sessionToken), async () => {
     const known = await findPasswordHash(deps.db, person.person_id);
     return known && (await isPasswordOf(known.password_hash, password)) ? true : null;
   });

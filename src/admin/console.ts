@@ -4,7 +4,9 @@ import { extname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Context, Middleware } from 'koa';
-import { Refusal } from '../base/refusal.ts';
+import { Refusal, refusals } from '../base/refusal.ts';
+import type { Config } from '../config.ts';
+import { foreignHost, ownOriginOf } from './own_origin.ts';
 
 const compress = promisify(gzip);
 
@@ -91,8 +93,17 @@ const sendPage = async (ctx: Context, folder: string): Promise<void> => {
   ctx.body = page.toString('utf8').replaceAll(NONCE_PLACEHOLDER, nonce);
 };
 
+/** Says in words where the Console is, at an address where it is not. */
+const sendForeign = (ctx: Context, config: Config): void => {
+  ctx.status = refusals.foreign_host.status;
+  ctx.type = 'text/plain; charset=utf-8';
+  ctx.set('Cache-Control', 'no-store');
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  ctx.body = `${foreignHost(config).extras.detail}\n`;
+};
+
 /** The Console's files: assets by name, and one page for every other path, so that links into it work. */
-export const consoleDoor = (folder = CONSOLE_FOLDER): Middleware => {
+export const consoleDoor = (config: Config, folder = CONSOLE_FOLDER): Middleware => {
   const readAsset = makeAssetReader(folder);
   return async (ctx, next) => {
     if (ctx.path === '/' && ctx.method === 'GET') return ctx.redirect(CONSOLE_PATH);
@@ -101,9 +112,12 @@ export const consoleDoor = (folder = CONSOLE_FOLDER): Middleware => {
       ctx.set('Allow', 'GET, HEAD');
       throw new Refusal('method_not_allowed');
     }
+    if (ownOriginOf(config, ctx) === null) return sendForeign(ctx, config);
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Referrer-Policy', 'no-referrer');
     ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
+    ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
+    ctx.set('X-Frame-Options', 'DENY');
     if (!ctx.path.startsWith(`${CONSOLE_PATH}/assets/`)) return sendPage(ctx, folder);
     const asset = await readAsset(ctx.path.slice(CONSOLE_PATH.length));
     if (!asset) throw new Refusal('not_found');

@@ -7,9 +7,13 @@ import { toRefusal } from '../base/procedure.ts';
 import type { Person, ProcedureContext } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { confirmPassword } from './confirm.ts';
+import type { CookieName } from './cookie_names.ts';
+import { readCookie, toSetCookie } from './cookies.ts';
+import { DEVICE_DAYS } from './devices.ts';
 import { FOLDER_BODY_BYTES_MAX } from './folder_limits.ts';
 import { folderTurnsOf } from './folder_turns.ts';
 import { findRole } from './members.ts';
+import { checkSite } from './own_origin.ts';
 import { appRouter } from './router.ts';
 import { findPerson, SESSION_DAYS, sessionHashOf } from './sessions.ts';
 import { hasLeft, streamsOf } from './streams.ts';
@@ -18,53 +22,55 @@ const ENDPOINT = '/admin/trpc';
 export const CALLS_PER_REQUEST_MAX = 20;
 export const ADMIN_BODY_BYTES_MAX = 256 * 1024;
 const FOLDER_CALL = /^\/admin\/trpc\/folder\.(?:compareFiles|applyFiles)$/;
-export const SESSION_COOKIE = 'trunkline_session';
-const SESSION_SECONDS = SESSION_DAYS * 24 * 60 * 60;
 
-/** Host-only, for our own pages only, out of reach of scripts. */
-const cookieOf = (token: string | null, isSecure: boolean): string =>
-  [
-    `${SESSION_COOKIE}=${token ?? ''}`,
-    `Max-Age=${token === null ? 0 : SESSION_SECONDS}`,
-    'Path=/',
-    'HttpOnly',
-    'SameSite=Strict',
-    ...(isSecure ? ['Secure'] : []),
-  ].join('; ');
-
-/**
- * Whether a request comes from a page of ours, or from no page: browsers always say where a change
- * comes from, so one that says nothing must not bring a browser's cookie. Of what changes nothing they
- * say it to a page that could read the answer, and, where the connection is secure, in `Sec-Fetch-Site`.
- */
-const isFromOurPages = (ctx: Context, sessionToken: string | null): boolean => {
-  const origin = ctx.get('origin');
-  if (origin !== '') return URL.canParse(origin) && new URL(origin).host === ctx.host;
-  const site = ctx.get('sec-fetch-site');
-  return sessionToken === null || site === 'same-origin' || (site === '' && ctx.method === 'GET');
+type Tokens = { sessionToken: string | null; deviceToken: string | null };
+type Caller = Tokens & {
+  /** Why the cookies are refused. */
+  refusal: Refusal | null;
+  findPerson: () => Promise<Person | null>;
 };
 
-type Caller = { sessionToken: string | null; findPerson: () => Promise<Person | null> };
+const readTokens = ({ config: { publicUrl } }: Deps, ctx: Context): Tokens => ({
+  sessionToken: readCookie(publicUrl, ctx.get('cookie'), 'session'),
+  deviceToken: readCookie(publicUrl, ctx.get('cookie'), 'device'),
+});
 
 const callerOf = (deps: Deps, ctx: Context): Caller => {
-  const sessionToken = ctx.cookies.get(SESSION_COOKIE) ?? null;
+  let tokens: Tokens = { sessionToken: null, deviceToken: null };
+  let refusal: Refusal | null = null;
+  try {
+    tokens = readTokens(deps, ctx);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    refusal = error;
+  }
   let person: Promise<Person | null> | undefined;
-  return { sessionToken, findPerson: () => (person ??= findPerson(deps, sessionToken)) };
+  const find = () => (person ??= findPerson(deps, tokens.sessionToken));
+  return { ...tokens, refusal, findPerson: find };
 };
 
-const toContext = (
-  deps: Deps,
-  ctx: Context,
-  { answer, caller }: { answer: Headers; caller: Caller },
-): ProcedureContext => {
-  const { sessionToken } = caller;
+/** Returns what sets a cookie on the answer; of two with one name the last counts. */
+const cookieSetter = ({ publicUrl }: Deps['config'], ctx: Context) => {
+  const lines = new Map<CookieName, string>();
+  return (name: CookieName, cookie: { token: string | null; days: number }): void => {
+    lines.set(name, toSetCookie(publicUrl, name, cookie));
+    ctx.set('Set-Cookie', [...lines.values()]);
+  };
+};
+
+const toContext = (deps: Deps, ctx: Context, caller: Caller): ProcedureContext => {
+  const { sessionToken, deviceToken } = caller;
+  const setCookie = cookieSetter(deps.config, ctx);
   return {
     deps,
     requestId: ctx.state['requestId'] as string,
     address: ctx.ip,
-    isFromOurPages: isFromOurPages(ctx, sessionToken),
+    checkSite: ({ isReading }) =>
+      checkSite(deps.config, ctx, { isReading, hasSession: sessionToken !== null }),
     sessionToken,
-    keepSession: (token) => answer.set('set-cookie', cookieOf(token, ctx.secure)),
+    deviceToken,
+    keepSession: (token) => setCookie('session', { token, days: SESSION_DAYS }),
+    keepDevice: (token) => setCookie('device', { token, days: DEVICE_DAYS }),
     findPerson: caller.findPerson,
     findRole: (who, projectId) => findRole(deps, who, projectId),
     openStream: ({ person_id: personId }, projectId) => {
@@ -72,7 +78,8 @@ const toContext = (
       if (session === null) throw new Refusal('not_signed_in');
       return streamsOf(deps).open({ session, personId, projectId, answer: ctx.res });
     },
-    confirm: (who, password) => confirmPassword(deps, { person: who, password, address: ctx.ip }),
+    confirm: (person, password) =>
+      confirmPassword(deps, { person, password, sessionToken: sessionToken ?? '' }),
   };
 };
 
@@ -136,9 +143,10 @@ export const adminDoor =
       router: appRouter,
       req: toRequest(ctx, await bodyMaxOf(ctx, caller)),
       maxBatchSize: CALLS_PER_REQUEST_MAX,
-      createContext: async ({ resHeaders }) => {
+      createContext: async () => {
+        if (caller.refusal) throw new TRPCError({ code: 'BAD_REQUEST', cause: caller.refusal });
         await takeTurn(deps, ctx, caller);
-        return toContext(deps, ctx, { answer: resHeaders, caller });
+        return toContext(deps, ctx, caller);
       },
       responseMeta: ({ errors }) => ({
         headers: { 'cache-control': 'no-store', ...retryAfter(errors) },
@@ -152,6 +160,8 @@ export const adminDoor =
     });
     await giveAnswer(ctx, answer);
     ctx.set('X-Content-Type-Options', 'nosniff');
+    ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
+    ctx.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
     // What was not read of a refused body must not be taken for the next request.
     if (!ctx.req.complete) ctx.set('Connection', 'close');
   };

@@ -13,8 +13,8 @@ import { Refusal } from '../base/refusal.ts';
 import { listOpenInvitations, revokeOpen } from './invitation_queries.ts';
 import { acceptInvitation, checkNewPassword, inviteMember, readInvitation } from './invitations.ts';
 import { MEMBERS_MAX } from './members.ts';
-import { openNew } from './session_procedures.ts';
-import { makeThrottle } from './throttle.ts';
+import { openNew, signInOf } from './session_procedures.ts';
+import { attemptSignIn } from './throttle.ts';
 
 const TOKEN_CHARS_MAX = 100;
 const Token = z.strictObject({ token: z.string().min(1).max(TOKEN_CHARS_MAX) });
@@ -63,12 +63,11 @@ export const invitationProcedures = router({
     .input(Token)
     .mutation(({ ctx, input }) => readInvitation(ctx.deps, input.token)),
 
-  /** Lets whoever has the link in, and signs them in. */
+  /** Accepts an invitation and signs the person in. */
   accept: openProcedure.input(Accepted).mutation(async ({ ctx, input }) => {
     const { email, is_known } = await readInvitation(ctx.deps, input.token);
     if (!is_known) checkNewPassword(input.password);
-    const throttle = ctx.deps.resources.of(makeThrottle, ctx.deps);
-    const person = await throttle.attempt({ email, address: ctx.address }, () =>
+    const person = await attemptSignIn(ctx.deps, signInOf(ctx, email), () =>
       acceptInvitation(ctx.deps, input, ctx.requestId),
     );
     if (person === null) throw new Refusal('wrong_login');

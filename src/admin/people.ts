@@ -15,6 +15,7 @@ import {
 
 type PeopleDeps = Pick<Deps, 'db' | 'audit'>;
 export type Login = { email: string; password: string };
+const NOTHING_KEPT = { sessionHash: null, deviceHash: null };
 
 /** The person whose address and password these are, or null. An unknown address takes as long as a wrong password. */
 export const checkLogin = async (
@@ -34,7 +35,7 @@ export const keepAdministrator = async (deps: PeopleDeps, login: Login): Promise
   if (known && (await isPasswordOf(known.password_hash, password))) return;
   const passwordHash = await hashPassword(password);
   await inInstallation(deps, async (tx) => {
-    if (known) await setPassword(tx, known.person_id, { passwordHash, keptHash: null });
+    if (known) await setPassword(tx, known.person_id, { passwordHash, kept: NOTHING_KEPT });
     else await insertPerson(tx, { personId: newId(), email, passwordHash, isAdmin: true });
   });
 };

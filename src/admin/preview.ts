@@ -4,8 +4,9 @@ import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { findHtml } from '../delivery/admin.ts';
-import { SESSION_COOKIE } from './door.ts';
+import { readCookie } from './cookies.ts';
 import { findRole } from './members.ts';
+import { checkSite } from './own_origin.ts';
 import { findPerson } from './sessions.ts';
 
 const PATH = /^\/admin\/preview\/([^/]+)\/([^/]+)$/;
@@ -25,7 +26,9 @@ const POLICY = [
 ].join('; ');
 
 const read = async (deps: Deps, ctx: Context, projectId: string, sendId: string) => {
-  const person = await findPerson(deps, ctx.cookies.get(SESSION_COOKIE) ?? null);
+  const sessionToken = readCookie(deps.config.publicUrl, ctx.get('cookie'), 'session');
+  checkSite(deps.config, ctx, { isReading: true, hasSession: sessionToken !== null });
+  const person = await findPerson(deps, sessionToken);
   if (!person) throw new Refusal('not_signed_in');
   const isNamed = z.uuid().safeParse(projectId).success && z.uuid().safeParse(sendId).success;
   if (!isNamed || (await findRole(deps, person, projectId)) === null)

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Db, Tx } from '../base/db.ts';
+import { deleteOtherDevices } from './device_queries.ts';
 
 const Known = z.strictObject({ person_id: z.uuid(), password_hash: z.string() });
 
@@ -53,23 +54,33 @@ export const insertPerson = (
     on conflict (lower(email)) do nothing
   `);
 
-/** Sets a password and ends the sessions that the old one opened, but for the one that is kept. */
+/** The session and the device that a person keeps where all others end. */
+export type KeptPlace = { sessionHash: Buffer | null; deviceHash: Buffer | null };
+
+/** Sets a password. The sessions that the old one opened end and their devices are unknown, except the kept ones. */
 export const setPassword = async (
   tx: Tx,
   personId: string,
-  { passwordHash, keptHash }: { passwordHash: string; keptHash: Buffer | null },
+  { passwordHash, kept }: { passwordHash: string; kept: KeptPlace },
 ): Promise<void> => {
   await tx.query(sql.unsafe`
     update admin.people set password_hash = ${passwordHash} where person_id = ${personId}
   `);
-  await deleteOtherSessions(tx, personId, keptHash);
+  await signOutElsewhere(tx, personId, kept);
 };
 
-export const deleteOtherSessions = (
+/** Ends the other sessions of a person and makes the other devices unknown; returns how many sessions ended. */
+export const signOutElsewhere = async (
   tx: Pick<Db, 'query'>,
   personId: string,
-  keptHash: Buffer | null,
-) => {
+  { sessionHash, deviceHash }: KeptPlace,
+): Promise<number> => {
+  const { rowCount } = await deleteOtherSessions(tx, personId, sessionHash);
+  await deleteOtherDevices(tx, personId, deviceHash);
+  return rowCount;
+};
+
+const deleteOtherSessions = (tx: Pick<Db, 'query'>, personId: string, keptHash: Buffer | null) => {
   const but = keptHash ? sql.fragment`and session_hash <> ${sql.binary(keptHash)}` : sql.fragment``;
   return tx.query(sql.unsafe`delete from admin.sessions where person_id = ${personId} ${but}`);
 };

@@ -1,98 +1,126 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Deps } from '../base/deps.ts';
 import { normaliseEmail } from '../base/email_address.ts';
-import { watchQueue } from '../base/memory_queues.ts';
 import { toOrigin } from '../base/origin.ts';
+import { consume, describeWait, restore, slotOf } from '../base/rate_limits.ts';
+import type { Charge, Exceeded, RateLimit } from '../base/rate_limits.ts';
 import { Refusal } from '../base/refusal.ts';
+import { findKnownDevice } from './devices.ts';
+import { makePasswordQueues } from './password_queues.ts';
+import type { PasswordQueue } from './password_queues.ts';
 
-/** Wrong sign-ins that one account, and one origin address, may have within the window. */
-export const SIGN_INS_PER_ACCOUNT_MAX = 10;
-export const SIGN_INS_PER_ADDRESS_MAX = 30;
-export const SIGN_IN_WINDOW_SECONDS = 15 * 60;
-/** Each takes 32 MiB and a thread that names are resolved and files are read with. */
-export const SIGN_INS_AT_ONCE_MAX = 2;
-export const SIGN_INS_WAITING_MAX = 20;
-/** Names share counters, so that no flood of names can fill the memory. Which ones, nobody can know. */
-const COUNTERS_MAX = 65_536;
+// Wrong passwords are counted for all processes together. Strangers share limits with strangers only: what they try
+// takes nothing from a browser that signed in before, and nothing from a session that is open.
 
-const limit = (name: string, points: number) =>
-  new RateLimiterMemory({ keyPrefix: name, points, duration: SIGN_IN_WINDOW_SECONDS });
+export const PASSWORD_WINDOW_SECONDS = 15 * 60;
+/** Wrong sign-ins within the window, from browsers that the account never signed in from. */
+export const SIGN_INS_PER_ORIGIN_MAX = 30;
+export const SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX = 10;
+/** From all origins together: a botnet gets this many guesses. */
+export const SIGN_INS_PER_ACCOUNT_MAX = 50;
+/** From a browser that signed in to the account before: its own allowance. */
+export const SIGN_INS_PER_DEVICE_MAX = 10;
+/** Wrong confirmations within the window, inside one session. */
+export const CONFIRMATIONS_PER_SESSION_MAX = 10;
 
-export type Attempt = { email: string; address: string };
+const limit = (name: string, max: number): RateLimit => ({
+  name,
+  max,
+  windowSeconds: PASSWORD_WINDOW_SECONDS,
+});
+const PER_ORIGIN = limit('sign_ins_per_origin', SIGN_INS_PER_ORIGIN_MAX);
+const PER_ACCOUNT_AND_ORIGIN = limit(
+  'sign_ins_per_account_and_origin',
+  SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX,
+);
+const PER_ACCOUNT = limit('sign_ins_per_account', SIGN_INS_PER_ACCOUNT_MAX);
+const PER_DEVICE = limit('sign_ins_per_device', SIGN_INS_PER_DEVICE_MAX);
+const PER_SESSION = limit('confirmations_per_session', CONFIRMATIONS_PER_SESSION_MAX);
 
-/** Counts the sign-ins of this process that were wrong, and bounds how many are looked at together. */
-export class Throttle {
-  readonly #perAccount = limit('account', SIGN_INS_PER_ACCOUNT_MAX);
-  readonly #perAddress = limit('address', SIGN_INS_PER_ADDRESS_MAX);
-  readonly #secret = randomBytes(32);
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+export type SignIn = { email: string; address: string; deviceToken: string | null };
 
-  get waitingCount(): number {
-    return this.#waiting.length;
+type ThrottleDeps = Pick<Deps, 'db' | 'keys' | 'resources'>;
+type Attempt = {
+  charges: readonly Charge[];
+  queue: PasswordQueue;
+  refuse: (exceeded: Exceeded) => Refusal;
+};
+
+/**
+ * Makes one attempt. It is charged before the password is looked at, so that many at once cannot slip through. `check`
+ * returns null for a wrong password. A right one is not charged, nor is one that could not be checked.
+ */
+const attempt = async <T>(
+  { db }: ThrottleDeps,
+  { charges, queue, refuse }: Attempt,
+  check: () => Promise<T | null>,
+): Promise<T | null> => {
+  const exceeded = await consume(db, charges);
+  if (exceeded) throw refuse(exceeded);
+  let isWrong = false;
+  try {
+    const answer = await queue.run(check);
+    isWrong = answer === null;
+    return answer;
+  } finally {
+    if (!isWrong) await restore(db, charges);
   }
+};
 
-  #counterOf(name: string): number {
-    return createHmac('sha256', this.#secret).update(name).digest().readUInt32BE() % COUNTERS_MAX;
-  }
+/** Whose attempts they were, for the person who waits. Says the same of accounts that do not exist. */
+const whose: Record<string, string> = {
+  [PER_ORIGIN.name]: 'Too many wrong passwords came from your network.',
+  [PER_ACCOUNT_AND_ORIGIN.name]:
+    'Too many wrong passwords for this account came from your network.',
+  [PER_ACCOUNT.name]: 'Too many wrong passwords for this account came from several networks.',
+  [PER_DEVICE.name]: 'Too many wrong passwords for this account came from this browser.',
+};
+const ELSEWHERE = 'A browser that signed in to the account before can still sign in.';
 
-  /** Takes an attempt before it is looked at, so that many at once cannot slip through. Refuses past the limits. */
-  async #count(attempt: Attempt): Promise<() => Promise<void>> {
-    const address = this.#counterOf(toOrigin(attempt.address));
-    const account = this.#counterOf(normaliseEmail(attempt.email));
-    try {
-      await this.#perAddress.consume(address);
-      await this.#perAccount.consume(account);
-    } catch (refused) {
-      if (refused instanceof Error) throw refused;
-      const { msBeforeNext } = refused as { msBeforeNext: number };
-      throw new Refusal('too_many_sign_ins', {
-        retryAfterSeconds: Math.ceil(msBeforeNext / 1_000),
-      });
-    }
-    return async () => {
-      await this.#perAddress.reward(address);
-      await this.#perAccount.reward(account);
-    };
-  }
+const tooManySignIns = ({ limit: { name }, retryAfterSeconds }: Exceeded): Refusal => {
+  const wait = `${whose[name] ?? ''} Try again in ${describeWait(retryAfterSeconds)}.`;
+  const detail = name === PER_DEVICE.name ? wait : `${wait} ${ELSEWHERE}`;
+  return new Refusal('too_many_sign_ins', { detail, retryAfterSeconds });
+};
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= SIGN_INS_AT_ONCE_MAX) {
-      if (this.#waiting.length >= SIGN_INS_WAITING_MAX)
-        throw new Refusal('too_many_sign_ins', { retryAfterSeconds: 1 });
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#running += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
-    }
-  }
+/** What a sign-in is charged. The origin comes first: one past its limit charges no account. */
+const chargesOf = ({ keys }: ThrottleDeps, { email, address }: SignIn): Charge[] => {
+  const [origin, account] = [toOrigin(address), normaliseEmail(email)];
+  return [
+    { limit: PER_ORIGIN, key: slotOf(keys, origin) },
+    { limit: PER_ACCOUNT_AND_ORIGIN, key: slotOf(keys, `${origin} ${account}`) },
+    { limit: PER_ACCOUNT, key: slotOf(keys, account) },
+  ];
+};
 
-  /**
-   * Looks at an attempt. `check` answers null for a wrong one; a right one counts for nothing, nor does one that could
-   * not be looked at: nobody is locked out because the database was away.
-   */
-  async attempt<T>(attempt: Attempt, check: () => Promise<T | null>): Promise<T | null> {
-    const forgive = await this.#count(attempt);
-    let isWrong = false;
-    try {
-      const answer = await this.#inTurn(check);
-      isWrong = answer === null;
-      return answer;
-    } finally {
-      if (!isWrong) await forgive();
-    }
-  }
-}
+/** Attempts a sign-in; `check` returns null for a wrong one. */
+export const attemptSignIn = async <T>(
+  deps: ThrottleDeps,
+  signIn: SignIn,
+  check: () => Promise<T | null>,
+): Promise<T | null> => {
+  const queues = deps.resources.of(makePasswordQueues, deps);
+  const device = await findKnownDevice(deps, signIn);
+  const charges = device
+    ? [{ limit: PER_DEVICE, key: device.toString('base64') }]
+    : chargesOf(deps, signIn);
+  const queue = device ? queues.known : queues.strangers;
+  return attempt(deps, { charges, queue, refuse: tooManySignIns }, check);
+};
 
-export const makeThrottle = (deps: Pick<Deps, 'resources'>): Throttle => {
-  const throttle = new Throttle();
-  watchQueue(deps, 'sign_ins', { size: () => throttle.waitingCount, max: SIGN_INS_WAITING_MAX });
-  return throttle;
+const tooManyConfirmations = ({ retryAfterSeconds }: Exceeded): Refusal =>
+  new Refusal('too_many_confirmations', {
+    detail: `Too many wrong passwords in this session. Try again in ${describeWait(retryAfterSeconds)}, or sign out \
+and sign in again.`,
+    retryAfterSeconds,
+  });
+
+/** Attempts to confirm the password inside a session; `check` returns null for a wrong one. */
+export const attemptConfirmation = <T>(
+  deps: ThrottleDeps,
+  sessionHash: Buffer,
+  check: () => Promise<T | null>,
+): Promise<T | null> => {
+  const charges = [{ limit: PER_SESSION, key: sessionHash.toString('base64') }];
+  const queue = deps.resources.of(makePasswordQueues, deps).known;
+  return attempt(deps, { charges, queue, refuse: tooManyConfirmations }, check);
 };

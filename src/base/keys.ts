@@ -12,6 +12,8 @@ export type KeyPurpose =
   | 'message-id'
   | 'session'
   | 'invitation'
+  | 'device'
+  | 'rate-limit'
   | 'runtime-role-password'
   | 'queue-role-password'
   | 'master-key-check';

@@ -32,12 +32,16 @@ export type ProcedureContext = {
   requestId: string;
   /** The address that the request came from. */
   address: string;
-  /** Whether the request was made by a page of ours, or by no page at all. */
-  isFromOurPages: boolean;
+  /** Refuses what a page of another origin asks for. `isReading` says that the call changes nothing. */
+  checkSite: (call: { isReading: boolean }) => void;
   /** The token of the session cookie, as the client sent it. */
   sessionToken: string | null;
-  /** Answers with a cookie that holds this token, or with one that ends it. */
+  /** The token of the device cookie: of a browser that signed in before. */
+  deviceToken: string | null;
+  /** Answers with a session cookie that holds this token, or with one that ends it. */
   keepSession: (token: string | null) => void;
+  /** Answers with a device cookie that holds this token. */
+  keepDevice: (token: string) => void;
   /** The person behind the session cookie. The database is asked once per request at most. */
   findPerson: () => Promise<Person | null>;
   /** What a person may do in a project; null where they may not even see it, or there is none. */
@@ -125,12 +129,9 @@ const answerRefusals = t.middleware(async ({ next }) => {
   throw new TRPCError({ code, message: refusal.reason, cause: refusal });
 });
 
-/**
- * A page of somebody else can make a browser send our cookie, but not claim our origin. It shall not hold streams
- * open either.
- */
-const refuseForeignChanges = t.middleware(({ ctx, type, next }) => {
-  if (type !== 'query' && !ctx.isFromOurPages) throw new Refusal('foreign_origin');
+/** A page of another origin can make a browser send the cookie, but cannot claim this origin. */
+const refuseForeignSites = t.middleware(({ ctx, type, next }) => {
+  ctx.checkSite({ isReading: type === 'query' });
   return next();
 });
 
@@ -140,7 +141,7 @@ export const { router } = t;
 export const openProcedure = t.procedure
   .meta({ needs: 'nobody' })
   .use(answerRefusals)
-  .use(refuseForeignChanges);
+  .use(refuseForeignSites);
 
 /** For people who are signed in, about themselves. `ctx.person` is the one who asks; what they change is audited. */
 export const personProcedure = openProcedure

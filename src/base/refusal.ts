@@ -30,7 +30,11 @@ export const refusals = {
   },
   foreign_origin: {
     status: 403,
-    detail: 'Changes are only taken from the pages of this installation.',
+    detail: 'Only pages of this installation may do this. Open the Console at PUBLIC_URL.',
+  },
+  foreign_host: {
+    status: 403,
+    detail: 'The Console does not answer at this address. Open it at PUBLIC_URL.',
   },
   role_too_low: {
     status: 403,
@@ -180,6 +184,10 @@ others away first, by setting them to null.',
   too_many_sign_ins: {
     status: 429,
     detail: 'Too many attempts to sign in. Wait, then try again.',
+  },
+  too_many_confirmations: {
+    status: 429,
+    detail: 'Too many wrong passwords in this session. Wait, then try again.',
   },
   too_many_streams: {
     status: 429,

@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { createAdminClient, openSession } from '../admin/client.ts';
+import { cookieNames } from '../admin/cookie_names.ts';
 import type { AdminClient, AdminClientOptions, AdminLogin } from '../admin/client.ts';
 import type { Given } from './command.ts';
 import { Failure, misused } from './failure.ts';
@@ -9,7 +10,6 @@ import type { World } from './terminal.ts';
 
 /** A simulation takes ten seconds, a folder of many templates more. */
 const ANSWER_MS_MAX = 180_000;
-const COOKIE = 'trunkline_session';
 
 /** An address as people write it: of the whole only where the service is counts. */
 export const readUrl = (text: string): string => {
@@ -83,7 +83,7 @@ const connectWith = (url: string, token: string | null): AdminClient =>
   createAdminClient({
     url,
     fetch: fetchOnce(url),
-    ...(token === null ? {} : { cookie: `${COOKIE}=${token}` }),
+    ...(token === null ? {} : { cookie: `${cookieNames(url).session}=${token}` }),
   });
 
 /** The session of the environment: of its own installation alone, and shown to no other. */
@@ -124,16 +124,22 @@ export const connect = (given: Given, world: World): Connection => {
   return { url, token, client: connectWith(url, token) };
 };
 
-export type Opened = Connection & { expiresAt: Date };
+export type Opened = Connection & { expiresAt: Date; device: string | null };
 
-/** Signs somebody in; the session that was kept for them ends. */
-export const open = (url: string, login: AdminLogin, old: string | null): Promise<Opened> =>
+/** What earlier sign-ins left on this machine: the session ends with the next one, the device stays known. */
+export type Earlier = { session: string | null; device: string | null };
+
+/** Signs a person in. */
+export const open = (url: string, login: AdminLogin, earlier: Earlier): Promise<Opened> =>
   ask({ url }, async () => {
-    const options = old === null ? {} : { cookie: `${COOKIE}=${old}` };
-    const { cookie, expiresAt } = await openSession(
-      { url, fetch: fetchOnce(url), ...options },
-      login,
-    );
-    const token = cookie.slice(COOKIE.length + 1);
-    return { url, token, client: connectWith(url, token), expiresAt };
+    const names = cookieNames(url);
+    const cookie = (['session', 'device'] as const)
+      .filter((name) => earlier[name] !== null)
+      .map((name) => `${names[name]}=${earlier[name]}`)
+      .join('; ');
+    const options = { url, fetch: fetchOnce(url), ...(cookie === '' ? {} : { cookie }) };
+    const opened = await openSession(options, login);
+    const token = opened.cookie.slice(names.session.length + 1);
+    const device = opened.device?.slice(names.device.length + 1) ?? null;
+    return { url, token, client: connectWith(url, token), expiresAt: opened.expiresAt, device };
   });

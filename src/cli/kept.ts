@@ -25,6 +25,8 @@ const folderOf = ({ env }: Env): string =>
 const choicesFile = (world: Env): string => join(folderOf(world), 'config.json');
 const sessionFile = (world: Env, url: string): string =>
   join(folderOf(world), 'sessions', `${encodeURIComponent(url)}.json`);
+const deviceFile = (world: Env, url: string): string =>
+  join(folderOf(world), 'devices', `${encodeURIComponent(url)}.json`);
 
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
@@ -79,6 +81,16 @@ export const keepSession = (world: Env, session: Session): void => {
 
 export const forgetSession = (world: Env, url: string): void =>
   onDisk(() => rmSync(sessionFile(world, url), { force: true }));
+
+/** Returns the device token of this machine at an installation: it signed in there before. */
+export const findDevice = (world: Env, url: string): string | null => {
+  const kept = read(deviceFile(world, url)) as { device?: unknown } | null;
+  return typeof kept?.device === 'string' ? kept.device : null;
+};
+
+/** Keeps the device token of this machine, also after a logout. */
+export const keepDevice = (world: Env, url: string, device: string): void =>
+  write(deviceFile(world, url), { url, device });
 
 /** Keeps which project of an installation is worked on. */
 export const keepProject = (world: Env, url: string, chosen: Chosen): void => {

@@ -2,7 +2,7 @@ import { askLine, askPassword, canAsk } from './ask.ts';
 import type { Answer, Command, Given } from './command.ts';
 import { ask, connect, findGiven, findToken, findUrl, open } from './connection.ts';
 import { Failure, misused } from './failure.ts';
-import { findSession, forgetSession, keepSession } from './kept.ts';
+import { findDevice, findSession, forgetSession, keepDevice, keepSession } from './kept.ts';
 import { findProject } from './project.ts';
 import { plain, toTime } from './terminal.ts';
 import type { World } from './terminal.ts';
@@ -24,8 +24,10 @@ const login = async (given: Given, world: World): Promise<Answer> => {
     question: `Password of ${plain(email)} at ${url}: `,
   });
   const isPrinted = given.is('print');
-  const old = isPrinted ? null : (findSession(world, url)?.session ?? null);
-  const { token, expiresAt } = await open(url, { email, password }, old);
+  const earlier = isPrinted
+    ? { session: null, device: null }
+    : { session: findSession(world, url)?.session ?? null, device: findDevice(world, url) };
+  const { token, expiresAt, device } = await open(url, { email, password }, earlier);
   const expires_at = expiresAt.toISOString();
   const until = `until ${toTime(expires_at)}`;
   if (isPrinted)
@@ -35,6 +37,7 @@ const login = async (given: Given, world: World): Promise<Answer> => {
       aside: `Whoever has this is ${plain(email)}, ${until}: TRUNKLINE_SESSION, with TRUNKLINE_URL.`,
     };
   keepSession(world, { url, email, session: token, expires_at });
+  if (device !== null) keepDevice(world, url, device);
   const isOverruled = findGiven(world, url) !== null;
   return {
     value: { url, email, expires_at },

@@ -11,6 +11,7 @@ import { holdContinue, refuseCodings } from './body.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import type * as doorsOfApi from './doors.ts';
+import { readClientAddress } from './client_address.ts';
 import { answerErrors } from './errors.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
@@ -47,9 +48,9 @@ export const makeApp = (deps: Deps, readiness: Readiness, doors: Doors | null): 
   mountHealth(router, deps, readiness);
   mountMetrics(router, deps);
   doors?.mountDoors(router, deps);
-  const { trustedProxies } = deps.config;
-  const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
+  const app = new Koa();
   app.use(identify).use(timeRequests(deps)).use(answerErrors(deps.log)).use(requireHost);
+  app.use(readClientAddress(deps));
   app.use(refuseManyHeaders).use(refuseCodings);
   doors?.useDoors(app, deps);
   app.use((ctx, next) => {

@@ -106,7 +106,8 @@ export const mountDoors = (router: Router, deps: Deps): void => {
 /** What answers before the paths are looked at. */
 export const useDoors = (app: Koa, deps: Deps): void => {
   const asked = inTurns(deps);
-  app.use(leadToDocs).use(adminDoor(asked)).use(previewDoor(asked)).use(consoleDoor());
+  app.use(leadToDocs).use(adminDoor(asked)).use(previewDoor(asked));
+  app.use(consoleDoor(deps.config));
 };
 
 /** Counts this process among those that share the limits. */

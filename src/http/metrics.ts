@@ -1,32 +1,20 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
 import { metricsOf, secondsSince } from '../base/metrics.ts';
 import { Refusal } from '../base/refusal.ts';
-
-const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
-
-const isSame = (given: string, wanted: string): boolean =>
-  given.length === wanted.length && timingSafeEqual(Buffer.from(given), Buffer.from(wanted));
-
-/** With a token whoever has it; without one whoever asks on this machine, and not for somebody else. */
-const mayRead = (ctx: Context, token: string | null): boolean => {
-  if (token !== null) return isSame(ctx.get('authorization'), `Bearer ${token}`);
-  const isForwarded = ctx.get('x-forwarded-for') !== '' || ctx.get('forwarded') !== '';
-  return !isForwarded && LOOPBACK.test(ctx.req.socket.remoteAddress ?? '');
-};
+import { mayReadMetrics } from './metrics_access.ts';
 
 /** `/metrics`: what this process measures of itself, for Prometheus. */
 export const mountMetrics = (router: Router, deps: Deps): void => {
   const metrics = metricsOf(deps);
   metrics.watchProcess();
   router.get('/metrics', async (ctx) => {
-    if (!mayRead(ctx, deps.config.metricsToken)) {
+    if (!mayReadMetrics(ctx.req, deps.config.metricsToken)) {
       const detail =
         deps.config.metricsToken === null
-          ? 'Without METRICS_TOKEN metrics are read on this machine only.'
+          ? 'Without METRICS_TOKEN /metrics answers only on this machine, as http://127.0.0.1. Set METRICS_TOKEN.'
           : 'Send `Authorization: Bearer` with METRICS_TOKEN.';
       throw new Refusal('invalid_token', { detail });
     }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CONFIRMATIONS_PER_SESSION_MAX } from '../../src/admin/throttle.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -68,13 +69,17 @@ test('a new password needs the old one, and ends the other sessions', async () =
   expect((await admin.signIn({ email, password: next })).status).toBe(200);
 });
 
-test('429 too_many_sign_ins: a wrong password counts here as it does at the door', async () => {
-  const { cookie } = await makePerson(database);
+test('429 too_many_confirmations: ten wrong passwords in one session block that session alone', async () => {
+  const { email, personId, cookie } = await makePerson(database);
+  const other = await cookieFor(database, personId);
   const wrong = { old_password: 'not my password', new_password: 'another good password' };
-  const statuses = new Set<number>();
-  for (let n = 0; n < 11; n += 1)
-    statuses.add((await change('account.changePassword', wrong, cookie)).status);
-  expect([...statuses]).toEqual([403, 429]);
+  for (let n = 0; n < CONFIRMATIONS_PER_SESSION_MAX; n += 1)
+    expect((await change('account.changePassword', wrong, cookie)).status).toBe(403);
+  const { status, body, headers } = await change('account.changePassword', wrong, cookie);
+  expect([status, body.error.message]).toEqual([429, 'too_many_confirmations']);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await change('account.changePassword', wrong, other)).status).toBe(403);
+  expect((await admin.signIn({ email, password: PASSWORD })).status).toBe(200);
 });
 
 test('a key of the API takes the password again, and is shown once', async () => {

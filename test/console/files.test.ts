@@ -9,7 +9,13 @@ import Koa from 'koa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { consoleDoor, NONCE_PLACEHOLDER } from '../../src/admin/console.ts';
 import { openLog } from '../../src/base/log.ts';
+import { readConfig } from '../../src/config.ts';
 import { answerErrors } from '../../src/http/errors.ts';
+
+const config = readConfig({
+  DATABASE_URL: 'postgres://nobody@127.0.0.1/none',
+  MASTER_KEY: '0'.repeat(64),
+});
 
 type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
@@ -17,7 +23,7 @@ let folder: string;
 const servers: Server[] = [];
 
 const serve = async (files: string): Promise<string> => {
-  const app = new Koa().use(answerErrors(openLog('silent'))).use(consoleDoor(files));
+  const app = new Koa().use(answerErrors(openLog('silent'))).use(consoleDoor(config, files));
   const handle = app.callback();
   const server = createServer((inbound, outbound) => void handle(inbound, outbound));
   servers.push(server);

@@ -35,6 +35,8 @@ const PURPOSES = Object.keys({
   'message-id': 0,
   session: 0,
   invitation: 0,
+  device: 0,
+  'rate-limit': 0,
   'runtime-role-password': 0,
   'queue-role-password': 0,
   'master-key-check': 0,

@@ -20,7 +20,11 @@ export const DOORS = ['http', 'admin', 'worker'];
 /** Know nothing of the server but types. */
 export const CLIENTS = ['sdk', 'console', 'cli'];
 /** What the command line takes of the admin door along: neither knows the server either. */
-const TAKEN_ALONG = ['src/admin/client.ts', 'src/admin/folder/disk.ts'];
+const TAKEN_ALONG = [
+  'src/admin/client.ts',
+  'src/admin/cookie_names.ts',
+  'src/admin/folder/disk.ts',
+];
 /** What the SDKs hold out to the Console. */
 const SNIPPETS = 'src/sdk/snippets.ts';
 

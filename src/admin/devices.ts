@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import type { Deps } from '../base/deps.ts';
+import { normaliseEmail } from '../base/email_address.ts';
+import { isKnownDevice, rememberDevice as remember } from './device_queries.ts';
+
+/** A browser counts as known for so long after its last sign-in, and so many of one account do. */
+export const DEVICE_DAYS = 180;
+export const DEVICES_PER_ACCOUNT_MAX = 20;
+const TOKEN_BYTES = 32;
+const TOKEN_SHAPE = /^[\w-]{43}$/;
+
+type DeviceDeps = Pick<Deps, 'db' | 'keys'>;
+
+/** Returns the keyed hash of a device token, or null for what is none. */
+export const deviceHashOf = ({ keys }: Pick<Deps, 'keys'>, token: string | null): Buffer | null =>
+  token !== null && TOKEN_SHAPE.test(token) ? keys.hash('device', token) : null;
+
+/** Returns the hash of a device that signed in to this account before; null for every other. */
+export const findKnownDevice = async (
+  deps: DeviceDeps,
+  { email, deviceToken }: { email: string; deviceToken: string | null },
+): Promise<Buffer | null> => {
+  const deviceHash = deviceHashOf(deps, deviceToken);
+  if (deviceHash === null) return null;
+  return (await isKnownDevice(deps.db, deviceHash, normaliseEmail(email))) ? deviceHash : null;
+};
+
+/**
+ * Makes the browser of a sign-in a known device of the account; returns its new token, which only the cookie holds.
+ * The token that it brought ends for all accounts of the browser: one that somebody else put there is worth nothing.
+ */
+export const rememberDevice = async (
+  deps: DeviceDeps,
+  personId: string,
+  oldToken: string | null,
+): Promise<string> => {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  await remember(deps.db, {
+    personId,
+    oldHash: deviceHashOf(deps, oldToken),
+    newHash: deps.keys.hash('device', token),
+    livesForDays: DEVICE_DAYS,
+    devicesMax: DEVICES_PER_ACCOUNT_MAX,
+  });
+  return token;
+};
