@@ -13,7 +13,7 @@ const SYSTEM_BROWSERS = [
   '/usr/bin/google-chrome',
 ];
 const LIBRARY_FOLDERS = ['/usr/lib', '/usr/lib64', '/lib', '/lib64', '/usr/lib/*', '/lib/*'];
-const FLAGS = [
+export const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -12,11 +12,17 @@ export type Said = { status: number; headers: IncomingMessage['headers']; text: 
 
 export type ConsoleAt = {
   port: number;
-  /** Sends exactly these headers, besides Content-Type and length: fetch would set some of its own. */
+  /** Sends these headers, with a content type and length of its own: fetch would add others. */
   ask: (method: string, path: string, headers: Wire, body?: unknown) => Promise<Said>;
   /** Calls a mutation of the admin API. */
   call: (procedure: string, input: object, headers: Wire) => Promise<Said>;
 };
+
+/** As Node sends them unchanged: names and values in turn. */
+const toLines = (headers: Wire): string[] =>
+  Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => [name, value]),
+  );
 
 /** An api with settings of its own over the test's database, as another process would be. */
 export const consoleAt = (database: TestDatabase, settings: Record<string, string>): ConsoleAt => {
@@ -37,7 +43,9 @@ export const consoleAt = (database: TestDatabase, settings: Record<string, strin
   at.ask = (method, path, headers, body) =>
     new Promise((resolve, reject) => {
       const bytes = body === undefined ? '' : JSON.stringify(body);
-      const all = body === undefined ? headers : { 'content-type': 'application/json', ...headers };
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      const length = String(Buffer.byteLength(bytes));
+      const all = toLines({ ...type, 'content-length': length, ...headers });
       const sent = request({ host: '127.0.0.1', port: at.port, method, path, headers: all });
       sent.on('error', reject).on('response', (answer) => {
         let text = '';
