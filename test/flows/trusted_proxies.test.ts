@@ -4,6 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WINDOW_SECONDS } from '../../src/http/limits.ts';
+import { startService } from '../../src/runtime/start_service.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
 import { testWorld } from '../support/world.ts';
@@ -104,6 +105,21 @@ describe('requests from one address are counted together', () => {
     expect(await countRefused(await openProxy(port), another)).toBeGreaterThan(0);
   });
 
+  test('1: what is no address in the header counts for nothing: whoever is connected does', async () => {
+    const { port } = await trusting(1);
+    expect(await countRefused(port, (at) => `unknown-${at}`)).toBeGreaterThan(0);
+  });
+
+  test('1: each connection of a client counts as the same address, whatever port the proxy adds', async () => {
+    const { port } = await trusting(1);
+    expect(await countRefused(port, (at) => `198.51.100.99:${4_000 + at}`)).toBeGreaterThan(0);
+  });
+
+  test('2: spoofing past the proxies, a header with fewer entries than promised counts for nothing', async () => {
+    const { port } = await trusting(2);
+    expect(await countRefused(port, (at) => `203.0.113.${100 + at}`)).toBeGreaterThan(0);
+  });
+
   test('2: behind two proxies it is whom the outer one names, whatever it was told', async () => {
     const { port } = await trusting(2);
     const outer = await openProxy(await openProxy(port));
@@ -115,20 +131,70 @@ describe('requests from one address are counted together', () => {
 });
 
 describe('a session of the Console', () => {
-  const signIn = async (port: number): Promise<string> => {
-    const { email } = await makePerson(world);
-    const answer = await fetch(`http://127.0.0.1:${port}/admin/trpc/session.signIn`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password: PASSWORD }),
-    });
-    expect(answer.status).toBe(200);
-    return answer.headers.getSetCookie().join();
-  };
+  const PUBLIC_URL = 'https://console.example.com';
+  const signIn = (port: number): Promise<{ status: number; cookies: string }> =>
+    makePerson(world).then(
+      ({ email }) =>
+        new Promise((resolve, reject) => {
+          const headers = { host: 'console.example.com', 'content-type': 'application/json' };
+          const path = '/admin/trpc/session.signIn';
+          const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers });
+          sent.on('error', reject).on('response', (answer) => {
+            const cookies = (answer.headers['set-cookie'] ?? []).join();
+            resolve({ status: answer.resume().statusCode ?? 0, cookies });
+          });
+          sent.end(JSON.stringify({ email, password: PASSWORD }));
+        }),
+    );
 
-  test('is kept for https alone where a proxy that is trusted speaks it, and nobody else can say so', async () => {
-    expect(await signIn(await openProxy((await trusting(1)).port))).toMatch(/; Secure/);
-    expect(await signIn(await openProxy((await trusting(0)).port))).not.toMatch(/; Secure/);
+  test('is kept for https alone where PUBLIC_URL is https, whatever the proxies say', async () => {
+    const { port } = await world.start('api', { PUBLIC_URL, TRUSTED_PROXIES: '1' });
+    for (const at of [port, await openProxy(port)]) {
+      const { status, cookies } = await signIn(at);
+      expect(status).toBe(200);
+      expect(cookies).toMatch(
+        /^__Host-trunkline_session=[^,]+; Secure,__Host-trunkline_device=[^,]+; Secure$/,
+      );
+    }
+  });
+});
+
+describe('the log says', () => {
+  /** Starts an api and returns what it complains of until it is ready and was asked something. */
+  const complaintsOf = async (env: Record<string, string>, headers = {}): Promise<string[]> => {
+    const lines: string[] = [];
+    const service = await startService({
+      env: { ...world.env, ROLE: 'api', ...env },
+      onLine: (line) => lines.push(line),
+    });
+    for (const path of ['/docs', '/healthz', '/docs'])
+      await (await fetch(`http://127.0.0.1:${service.port}${path}`, { headers })).text();
+    await service.stop();
+    return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  };
+  const PUBLIC_URL = 'https://console.example.com';
+
+  test('what to set, and why, where PUBLIC_URL is https and TRUSTED_PROXIES is not set', async () => {
+    const [said = '', ...more] = await complaintsOf({ PUBLIC_URL });
+    expect(said).toMatch(
+      /TRUSTED_PROXIES is 0.*all visitors share.*Set TRUSTED_PROXIES to the number/,
+    );
+    expect(more).toEqual([]);
+  });
+
+  test('nothing of that with TRUSTED_PROXIES, and nothing over http', async () => {
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    expect(await complaintsOf({ PUBLIC_URL, TRUSTED_PROXIES: '1' }, headers)).toEqual([]);
+    expect(await complaintsOf({ PUBLIC_URL: 'http://shop.example' })).toEqual([]);
+  });
+
+  test('once that proxies do not write what TRUSTED_PROXIES promises', async () => {
+    const [said = '', ...more] = await complaintsOf(
+      { TRUSTED_PROXIES: '2' },
+      { 'x-forwarded-for': '192.0.2.1' },
+    );
+    expect(said).toMatch(/TRUSTED_PROXIES promises more proxies/);
+    expect(more).toEqual([]);
   });
 });
 
