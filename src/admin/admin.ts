@@ -7,4 +7,5 @@ export { listReadyKeys, READY_FOLDER } from './library.ts';
 export { keepAdministrator } from './people.ts';
 export { previewDoor } from './preview.ts';
 export { folderLimits } from './folder_limits.ts';
+export { signInLimits } from './sign_in_limits.ts';
 export { endStreams, streamLimits } from './streams.ts';

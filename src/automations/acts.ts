@@ -112,9 +112,13 @@ export const startPerson = (where: Where, kept: Kept, asked: { runId: string; pe
 
 export type Trial = { runId: string; person: string; to: string; mayCall: boolean };
 
-/** Tries the latest version for one person, to an address of somebody else. */
-export const tryPerson = (where: Where, kept: Kept, { person, ...trial }: Trial) =>
-  begin(where, person, (scope, profileId) => startTest(scope, kept, { ...trial, profileId }));
+/** Tests the latest version for one person, to an address that the caller chooses. */
+export const tryPerson = (where: Where, kept: Kept, { person, ...trial }: Trial) => {
+  const { audit } = where.deps;
+  return begin(where, person, (scope, profileId) =>
+    startTest(scope, kept, { ...trial, profileId, audit }),
+  );
+};
 
 /** Has runs that failed go on: one, or all. Answers how many are failed yet. */
 export const retryRuns = async (

@@ -76,7 +76,8 @@ const startRoutes = [
     description:
       'As by the last event of theirs that would have started it. Every wait takes five seconds, quiet hours and ' +
       'caps do not hold, all mail goes to `to`, and the profile is told nothing. Follow it as a run; explain with ' +
-      'its `run_id` says what it decided.',
+      'its `run_id` says what it decided. A test counts one test email for each `send_email` step; 429 ' +
+      '`rate_limited` says when there is room again.',
     body: TestRun,
     status: 201,
     answer: Run,

@@ -1,5 +1,7 @@
+import type { Audit } from '../base/audit.ts';
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
+import { countTestEmails } from '../base/test_emails.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { hold } from './comparison.ts';
 import { findNewestOf } from './explain_queries.ts';
@@ -106,14 +108,21 @@ const findTrigger = async (
   return event && hold(trigger.filters, event.properties) ? event : null;
 };
 
+type Test = Start & { to: string; mayCall: boolean; audit?: Audit | undefined };
+
+/** How many emails a run sends at most: each step sends one. */
+const countEmails = ({ steps }: Definition): number =>
+  Object.values(steps).filter(({ kind }) => kind === 'send_email').length;
+
 /**
- * Runs the latest version for one profile now, as by the last event of theirs that would have started it: every wait
- * takes seconds, all mail goes to a chosen address, and the profile is told nothing. A test counts for no re-entry.
+ * Runs the latest version for one profile now, as by the last event of theirs that would have started it. Every wait
+ * takes seconds, all email goes to a chosen address, and the profile does not change. A test does not count for
+ * re-entry. It counts as many test emails as it can send; the same again, with the same id, counts nothing.
  */
 export const startTest = async (
   scope: Scope,
   kept: Kept,
-  { runId, profileId, to, mayCall }: Start & { to: string; mayCall: boolean },
+  { runId, profileId, to, mayCall, audit }: Test,
 ): Promise<ShownRun> => {
   const known = await findRunById(scope, runId);
   if (known) return known;
@@ -140,5 +149,8 @@ export const startTest = async (
       traceparent: null,
     },
   ]);
-  return getStarted(scope, runId);
+  const started = await getStarted(scope, runId);
+  const { projectId } = scope;
+  await countTestEmails(scope.tx, { projectId, audit, emails: countEmails(definition) });
+  return started;
 };

@@ -145,6 +145,7 @@ export type Limit = {
   unit:
     | 'a second'
     | 'an hour'
+    | 'per 15 minutes'
     | 'bytes'
     | 'characters'
     | 'days'

@@ -20,7 +20,7 @@ export const readClientAddress = ({ config, log }: Pick<Deps, 'config' | 'log'>)
     const forwarded = findForwardedAddress(ctx.get('x-forwarded-for'), trustedProxies);
     if (trustedProxies > 0 && forwarded === null && !isWarned && !PROBES.has(ctx.path)) {
       isWarned = true;
-      log.warn({ trusted_proxies: trustedProxies }, BROKEN_PROMISE);
+      log.warn(BROKEN_PROMISE);
     }
     ctx.request.ip = forwarded ?? ctx.req.socket.remoteAddress ?? '';
     return next();

@@ -7,6 +7,7 @@ import {
   endStreams,
   folderLimits,
   previewDoor,
+  signInLimits,
   streamLimits,
 } from '../admin/admin.ts';
 import type { Deps } from '../base/deps.ts';
@@ -15,6 +16,7 @@ import { PAGE_ITEMS_MAX } from '../base/page.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
+import { testEmailLimits } from '../base/test_emails.ts';
 import { inTurns, WAITING_OF_PROJECT_MAX } from '../base/session_turns.ts';
 import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
@@ -52,6 +54,8 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   ...unsubscribeLimits,
   ...streamLimits,
   ...folderLimits,
+  ...signInLimits,
+  ...testEmailLimits,
   { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
   {
     name: 'Idempotency-Key',

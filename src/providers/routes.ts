@@ -141,7 +141,7 @@ const testRoute = (isStopped: IsStopped) =>
     description:
       'A real message, over a connection of its own. If it is taken, a provider that was parked, or left alone for a ' +
       'while (`pace`), is used again at once; one whose credentials fail is parked. Failures are classes: nothing of ' +
-      'what the other side said is answered.',
+      'what the other side said is answered. It counts as one test email of the project and of the key.',
     params: ProviderParams,
     refusals: ['recipient_suppressed', 'provider_test_failed'],
     body: TestInput,

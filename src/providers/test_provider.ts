@@ -3,6 +3,7 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { outOfTurn } from '../base/session_turns.ts';
+import { countTestEmails } from '../base/test_emails.ts';
 import { countCheck, networkOf } from './checks.ts';
 import { isExplained, toFailure } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
@@ -126,6 +127,7 @@ export const testProvider = async (
   const noted = findNoted(row, test.testId);
   if (noted) return toTested(noted);
   await countCheck(deps, projectId);
+  await countTestEmails(deps.db, { projectId, audit: deps.audit, emails: 1 });
   const startedAt = performance.now();
   const outcome = await attempt(deps, projectId, row, test);
   const note: TestNote = {

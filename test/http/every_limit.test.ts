@@ -24,6 +24,7 @@ import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { shownRelay } from './as_shown.ts';
 import { limitsOfAdmin } from './limits_of_admin.ts';
+import { limitsOfPasswords } from './limits_of_passwords.ts';
 import { limitsOfHeaders } from './limits_of_headers.ts';
 import { limitsOfSegmentDoor } from './limits_of_segment_door.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
@@ -293,6 +294,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ...limitsOfSegmentDoor({ post, bound }),
   ...limitsOfSegments({ post, startAfresh, bound }),
   ...limitsOfAdmin({ api, database }),
+  ...limitsOfPasswords({ database }),
   ...limitsOfTemplates({ post: postTemplate, bound }),
   'Requests with a server key': rate('server_key', () => '192.0.2.1'),
   'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),

@@ -1,0 +1,89 @@
+import { expect } from 'vitest';
+import { countAccessRequest } from '../../src/admin/access_throttle.ts';
+import { rememberDevice } from '../../src/admin/devices.ts';
+import { attemptConfirmation, attemptSignIn } from '../../src/admin/throttle.ts';
+import { countTestEmails } from '../../src/base/test_emails.ts';
+import { newId } from '../../src/base/ids.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { makePerson } from '../support/people.ts';
+import { times } from './of_size.ts';
+
+type Trials = Record<string, (value: number) => Promise<void>>;
+type From = { email: string; address: string; deviceToken: string | null };
+
+const wrong = () => Promise.resolve(null);
+let networks = 0;
+/** An account and an address that nothing was counted for. */
+const fresh = (): From => {
+  networks += 1;
+  const address = `2001:db8:${networks.toString(16)}::1`;
+  return { email: `${newId()}@people.test`, address, deviceToken: null };
+};
+
+/** Counted by Postgres for all processes: at the bound an attempt is made, one past it it is refused. */
+export const limitsOfPasswords = ({ database }: { database: TestDatabase }): Trials => {
+  const bound =
+    (given: () => Promise<Partial<From>>): Trials[string] =>
+    async (value) => {
+      const shared = await given();
+      const attempt = () => attemptSignIn(database.deps, { ...fresh(), ...shared }, wrong);
+      for (const _ of times(value, () => null)) expect(await attempt()).toBeNull();
+      await expect(attempt()).rejects.toMatchObject({ reason: 'too_many_sign_ins' });
+    };
+  const known = async () => {
+    const { personId, email } = await makePerson(database);
+    return { email, deviceToken: await rememberDevice(database.deps, personId, null) };
+  };
+  const requests =
+    (of: () => { email: string; address: string }): Trials[string] =>
+    async (value) => {
+      for (const _ of times(value, () => null)) await countAccessRequest(database.deps, of());
+      await expect(countAccessRequest(database.deps, of())).rejects.toMatchObject({
+        reason: 'rate_limited',
+      });
+    };
+  const [one, other] = [fresh(), fresh()];
+  return {
+    'Wrong passwords for an account from one address': bound(() => Promise.resolve(fresh())),
+    'Wrong passwords from one address': bound(() => Promise.resolve({ address: fresh().address })),
+    'Wrong passwords for an account from all unknown browsers': bound(() =>
+      Promise.resolve({ email: fresh().email }),
+    ),
+    'Wrong passwords for an account from a browser that signed in before': bound(known),
+    'Wrong passwords inside one session': async (value) => {
+      const session = database.deps.keys.hash('session', newId());
+      const confirm = () => attemptConfirmation(database.deps, session, wrong);
+      for (const _ of times(value, () => null)) expect(await confirm()).toBeNull();
+      await expect(confirm()).rejects.toMatchObject({ reason: 'too_many_confirmations' });
+    },
+    'Browsers that an account signed in from': async (value) => {
+      const { personId } = await makePerson(database);
+      for (const _ of times(value + 1, () => null))
+        await rememberDevice(database.deps, personId, null);
+      const { rowCount } = await database.owner.query(
+        'select from admin.known_devices where person_id = $1',
+        [personId],
+      );
+      expect(rowCount).toBe(value);
+    },
+    'Test emails of a person or a key': async (value) => {
+      const actor = { kind: 'person', id: newId() } as const;
+      const audit = { auditId: newId(), actor, action: 'a', targets: {}, requestId: null };
+      const send = () =>
+        countTestEmails(database.deps.db, { projectId: newId(), audit, emails: 1 });
+      for (const _ of times(value, () => null)) await send();
+      await expect(send()).rejects.toMatchObject({ reason: 'rate_limited' });
+    },
+    'Test emails of a project': async (value) => {
+      const projectId = newId();
+      const send = () => countTestEmails(database.deps.db, { projectId, emails: 1 });
+      for (const _ of times(value, () => null)) await send();
+      await expect(send()).rejects.toMatchObject({ reason: 'rate_limited' });
+    },
+    'Requests for access from one address': requests(() => ({ ...fresh(), address: one.address })),
+    'Requests for access of one email address': requests(() => ({
+      ...fresh(),
+      email: other.email,
+    })),
+  };
+};
