@@ -37,8 +37,8 @@ export const createAdminClient = ({ url, cookie, fetch }: AdminClientOptions): A
 
 export type AdminLogin = { email: string; password: string };
 /**
- * `cookie` is for `createAdminClient`, until `expiresAt`. `device` is the cookie of this program as a device that signed
- * in before: given to the next `openSession`, wrong passwords of strangers cannot lock the account for it.
+ * `cookie` is for `createAdminClient`, until `expiresAt`. `device` is the cookie of this program as a known device:
+ * with it, the wrong passwords of strangers do not block the next `openSession`.
  */
 export type AdminSession = { cookie: string; device: string | null; expiresAt: Date };
 
@@ -50,8 +50,8 @@ const findCookie = (lines: readonly string[], name: string) => {
 };
 
 /**
- * Signs a person in, as the Console's page does. `cookie` may hold the cookies of earlier sign-ins, joined by `; `: the
- * earlier session ends, and the device is known.
+ * Signs a person in, as the Console's page does. `cookie` may hold the cookies of earlier sign-ins, joined by `; `:
+ * the earlier session ends, and the device is known.
  */
 export const openSession = async (
   { fetch: ask = globalThis.fetch as Fetch, ...options }: AdminClientOptions,

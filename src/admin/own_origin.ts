@@ -46,7 +46,7 @@ export const foreignHost = ({ publicUrl, isPublicUrlSet }: PublicAddress): Refus
     detail: isPublicUrlSet
       ? `The Console is at ${new URL(publicUrl).origin}. Open it there, or set PUBLIC_URL to the address that people \
 use. A reverse proxy must pass the Host header.`
-      : 'Without PUBLIC_URL the Console answers on its own machine only. Set PUBLIC_URL to the address that people use.',
+      : 'Without PUBLIC_URL the Console answers only on its own machine. Set it to the address that people use.',
   });
 
 const foreignOrigin = ({ publicUrl, isPublicUrlSet }: PublicAddress): Refusal =>

@@ -1,4 +1,4 @@
-// Whose pages the Console and the admin API answer: attacks that a web page, a name server or a sibling domain can make.
+// Whose pages the Console and the admin API answer: attacks by a web page, a name server and a sibling domain.
 import { describe, expect, test } from 'vitest';
 import { findOwnOrigin } from '../../src/admin/own_origin.ts';
 import { consoleAt, cookiesOf, errorOf } from '../support/console_at.ts';
@@ -40,7 +40,7 @@ describe('with PUBLIC_URL of https', () => {
       );
   });
 
-  test('cookie tossing: a session cookie without the prefix, as a sibling subdomain can set, counts for nothing', async () => {
+  test('cookie tossing: a session cookie without the prefix, as a sibling subdomain sets, is ignored', async () => {
     const cookie = await sessionOf();
     const tossed = cookie.replace('__Host-', '');
     expect(await current({ host: HOST, cookie })).not.toBeNull();
@@ -110,7 +110,7 @@ describe('with PUBLIC_URL of https', () => {
     },
   );
 
-  test('403 foreign_origin: login CSRF, a page of another site signs a browser in to the attacker’s account', async () => {
+  test('403 foreign_origin: login CSRF, a page of another site signs a browser in', async () => {
     const { email } = await makePerson(database);
     const login = { email, password: PASSWORD };
     for (const headers of [

@@ -101,7 +101,7 @@ test('a new password ends the sessions that the old one opened', async () => {
   expect((await admin.signIn(other)).status).toBe(401);
 });
 
-test('429 too_many_sign_ins: ten wrong passwords for an account, and then not even the right one from there', async () => {
+test('429 too_many_sign_ins: after ten wrong passwords not even the right one, from there', async () => {
   const person = { email: 'third@trunkline.test', password: 'the right password' };
   await makePerson(database, person);
   expect(SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX).toBe(10);

@@ -67,7 +67,7 @@ const procedures = async (): Promise<Record<string, object>> => ({
   },
 });
 
-test('429: a key sends 30 test emails of automations in an hour, and not one more, also none of a provider', async () => {
+test('429: a key sends 30 test emails of automations an hour, and then none of a provider either', async () => {
   for (let sent = 0; sent < TEST_EMAILS_PER_CALLER_MAX; sent += 1)
     expect((await testByKey()).status).toBe(201);
   const answer = await testByKey();

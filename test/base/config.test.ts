@@ -19,6 +19,7 @@ test('two settings are enough; the rest has defaults', () => {
     role: 'all',
     port: 3000,
     host: '127.0.0.1',
+    isPublicUrlSet: false,
     publicUrl: 'http://127.0.0.1:3000',
     stopNoticeMs: 0,
     metricsToken: null,
@@ -65,6 +66,7 @@ test.each([
   [{ HOST: 'localhost' }, 'http://localhost:3000'],
 ])('links in mails begin where people reach the service: %j', (given, publicUrl) => {
   expect(read(given).publicUrl).toBe(publicUrl);
+  expect(read(given).isPublicUrlSet).toBe('PUBLIC_URL' in given);
 });
 
 test('what was read cannot be changed', () => {

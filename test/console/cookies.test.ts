@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Resources } from '../../src/base/resources.ts';
 import { readConfig } from '../../src/config.ts';
 import { openApi } from '../../src/http/api.ts';
@@ -12,7 +12,7 @@ import { keepConsole } from '../../src/runtime/console_build.ts';
 import { makeCertificate } from '../../src/runtime/certificate.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
-import { findBrowser, FLAGS, launch } from '../support/browser.ts';
+import { findBrowser, FLAGS, launch, NO_BROWSER } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
 import { fillLogin } from './in_browser.ts';
 
@@ -76,6 +76,8 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
+beforeEach(({ skip }) => skip(!found, NO_BROWSER));
+
 const open = async (): Promise<Page> => {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   closing.push(() => context.close());
@@ -91,51 +93,43 @@ const signIn = async (page: Page, url: string): Promise<void> => {
   await page.waitForURL((at) => !at.pathname.includes('sign-in'));
 };
 
-test.runIf(found)(
-  'over https the browser keeps __Host- cookies, and signs in with them',
-  async () => {
-    const page = await open();
-    await signIn(page, secureUrl);
-    const protectedWell = { secure: true, httpOnly: true, sameSite: 'Strict' };
-    expect(await cookiesOf(page)).toEqual([
-      { name: '__Host-trunkline_device', ...protectedWell },
-      { name: '__Host-trunkline_session', ...protectedWell },
-    ]);
-    expect(await page.evaluate('document.cookie')).toBe('');
-  },
-);
+test('over https the browser keeps __Host- cookies, and signs in with them', async () => {
+  const page = await open();
+  await signIn(page, secureUrl);
+  const protectedWell = { secure: true, httpOnly: true, sameSite: 'Strict' };
+  expect(await cookiesOf(page)).toEqual([
+    { name: '__Host-trunkline_device', ...protectedWell },
+    { name: '__Host-trunkline_session', ...protectedWell },
+  ]);
+  expect(await page.evaluate('document.cookie')).toBe('');
+});
 
-test.runIf(found)(
-  'cookie tossing: a page of a sibling subdomain cannot replace the session, nor add one that counts',
-  async () => {
-    const page = await open();
-    const { headers } = await fetch(`${api.url}/admin/trpc/session.signIn`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(OWNER),
-    });
-    const attackers = headers.getSetCookie()[0]?.split(';')[0]?.split('=')[1] ?? '';
-    const tossing = ['trunkline_session', '__Host-trunkline_session'].map(
-      (name) => `${name}=${attackers}; Domain=shop.test; Path=/admin`,
-    );
-    const sibling = createServer((_, answer) =>
-      answer.setHeader('Set-Cookie', tossing).end('evil'),
-    );
-    await page.goto(`http://${SIBLING}:${await listen(sibling)}/admin/`);
-    // The browser kept the one without the prefix, and sends it to the Console.
-    const kept = await page.context().cookies(`${secureUrl}/admin/trpc`);
-    expect(kept.map(({ name }) => name)).toEqual(['trunkline_session']);
-    const current = `${secureUrl}/admin/trpc/session.current`;
-    await page.goto(`${secureUrl}/console`);
-    const ask = () =>
-      page.evaluate(async (url) => (await fetch(url)).text(), current) as Promise<string>;
-    expect(JSON.parse(await ask())).toEqual({ result: { data: { person: null } } });
-    await signIn(page, secureUrl);
-    expect(JSON.parse(await ask()).result.data.person.email).toBe(OWNER.email);
-  },
-);
+test('cookie tossing: a page of a sibling subdomain cannot replace the session, nor add one that counts', async () => {
+  const page = await open();
+  const { headers } = await fetch(`${api.url}/admin/trpc/session.signIn`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(OWNER),
+  });
+  const attackers = headers.getSetCookie()[0]?.split(';')[0]?.split('=')[1] ?? '';
+  const tossing = ['trunkline_session', '__Host-trunkline_session'].map(
+    (name) => `${name}=${attackers}; Domain=shop.test; Path=/admin`,
+  );
+  const sibling = createServer((_, answer) => answer.setHeader('Set-Cookie', tossing).end('evil'));
+  await page.goto(`http://${SIBLING}:${await listen(sibling)}/admin/`);
+  // The browser kept the one without the prefix, and sends it to the Console.
+  const kept = await page.context().cookies(`${secureUrl}/admin/trpc`);
+  expect(kept.map(({ name }) => name)).toEqual(['trunkline_session']);
+  const current = `${secureUrl}/admin/trpc/session.current`;
+  await page.goto(`${secureUrl}/console`);
+  const ask = () =>
+    page.evaluate(async (url) => (await fetch(url)).text(), current) as Promise<string>;
+  expect(JSON.parse(await ask())).toEqual({ result: { data: { person: null } } });
+  await signIn(page, secureUrl);
+  expect(JSON.parse(await ask()).result.data.person.email).toBe(OWNER.email);
+});
 
-test.runIf(found)('over http on this machine both spellings sign in', async () => {
+test('over http on this machine both spellings sign in', async () => {
   for (const name of ['127.0.0.1', 'localhost']) {
     const page = await open();
     await signIn(page, api.url.replace('127.0.0.1', name));
@@ -146,22 +140,19 @@ test.runIf(found)('over http on this machine both spellings sign in', async () =
   }
 });
 
-test.runIf(found)(
-  'over http no browser stores a __Host- cookie of another machine: hence the name without it',
-  async () => {
-    const server = createServer((_, answer) =>
-      answer
-        .setHeader('Set-Cookie', ['__Host-a=1; Path=/; Secure; HttpOnly', 'plain=1; Path=/'])
-        .end(),
-    );
-    const port = await listen(server);
-    const stored: string[][] = [];
-    for (const name of ['127.0.0.1', 'localhost', CONSOLE]) {
-      const page = await open();
-      await page.goto(`http://${name}:${port}/`);
-      stored.push((await page.context().cookies()).map((cookie) => cookie.name).toSorted());
-    }
-    // This browser makes an exception for its own machine; Safari makes none.
-    expect(stored).toEqual([['__Host-a', 'plain'], ['__Host-a', 'plain'], ['plain']]);
-  },
-);
+test('over http no browser stores a __Host- cookie of another machine: hence the name without it', async () => {
+  const server = createServer((_, answer) =>
+    answer
+      .setHeader('Set-Cookie', ['__Host-a=1; Path=/; Secure; HttpOnly', 'plain=1; Path=/'])
+      .end(),
+  );
+  const port = await listen(server);
+  const stored: string[][] = [];
+  for (const name of ['127.0.0.1', 'localhost', CONSOLE]) {
+    const page = await open();
+    await page.goto(`http://${name}:${port}/`);
+    stored.push((await page.context().cookies()).map((cookie) => cookie.name).toSorted());
+  }
+  // This browser makes an exception for its own machine; Safari makes none.
+  expect(stored).toEqual([['__Host-a', 'plain'], ['__Host-a', 'plain'], ['plain']]);
+});

@@ -23,7 +23,7 @@ const outside: Record<string, PageCase> = {
   '/request-access': { as: 'nobody', shows: field('Your name'), empty: null },
   '/invitation': { as: 'nobody', shows: text('This invitation is over'), empty: null },
   '/': { as: 'newcomer', shows: text('You are in no project'), empty: null },
-  '/account': { shows: text('this one'), empty: null },
+  '/account': { shows: text('This session'), empty: null },
   '/people': { shows: text('ann@people.test'), empty: null },
   '/access-requests': {
     shows: text('Dan Miller'),

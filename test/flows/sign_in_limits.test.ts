@@ -25,7 +25,7 @@ const call = ({ port }: Service, procedure: string, input: object, cookie?: stri
   });
 
 test(
-  'two processes take ten wrong passwords together, of sign-ins and of confirmations, and know each other’s devices',
+  'two processes count wrong passwords together, and know each other’s devices',
   { timeout: TIMEOUT_MS },
   async () => {
     const apis = await Promise.all([world.start('api'), world.start('api')]);

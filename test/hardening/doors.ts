@@ -198,6 +198,18 @@ const egress: Area = {
         ],
       },
     },
+    {
+      says: 'test emails of providers, templates and automations share a budget per project, person and key',
+      shown: {
+        'automations/test_emails.test.ts': [
+          '429: a key sends 30 test emails of automations an hour, and then none of a provider either',
+          '429: all tests share one budget, whichever the caller begins with',
+          '429: a person has one budget in the Console, for every procedure that sends a test',
+          '429: a project sends 60 test emails in an hour, whoever asks',
+          'sends nothing to a suppressed address',
+        ],
+      },
+    },
   ],
 };
 

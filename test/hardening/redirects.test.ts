@@ -84,7 +84,7 @@ test('who signs in is led nowhere', async () => {
     headers: { 'content-type': 'application/json', referer: `https://${EVIL}/` },
     body: JSON.stringify(OWNER),
   });
-  expect([response.status, response.headers.getSetCookie().length]).toEqual([200, 1]);
+  expect([response.status, response.headers.getSetCookie().length]).toEqual([200, 2]);
   expect([placesOf(response), await response.text()]).toEqual([
     [],
     expect.not.stringContaining(EVIL),

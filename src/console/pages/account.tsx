@@ -50,7 +50,7 @@ const Password = () => {
           <PasswordInput
             name="new_password"
             label="New password"
-            description="12 characters or more. Your other sessions end with the old one."
+            description="12 characters or more. Your other sessions end."
             autoComplete="new-password"
             error={issues['new_password']}
             required
@@ -59,12 +59,12 @@ const Password = () => {
           {!isWrong && <Refused error={change.error} fields={['new_password']} />}
           {change.isSuccess && (
             <Text size="sm" role="status">
-              The password is changed.
+              Password changed.
             </Text>
           )}
           <Group>
             <Button type="submit" loading={change.isPending}>
-              Change the password
+              Change password
             </Button>
           </Group>
         </Stack>
@@ -82,17 +82,17 @@ const One = ({ item }: { item: Session }) => {
       <Group gap="xs">
         <Stack gap={2}>
           <Group gap={6}>
-            <Text size="sm">last used</Text>
+            <Text size="sm">Last used</Text>
             <When at={item.last_seen_at} />
           </Group>
           <Group gap={6}>
             <Text size="sm" c="dimmed">
-              signed in
+              Signed in
             </Text>
             <When at={item.created_at} />
           </Group>
         </Stack>
-        {item.is_current && <Badge variant="light">this one</Badge>}
+        {item.is_current && <Badge variant="light">This session</Badge>}
       </Group>
       {!item.is_current && (
         <Button
@@ -101,7 +101,7 @@ const One = ({ item }: { item: Session }) => {
           loading={end.isPending}
           onClick={() => end.mutate(undefined)}
         >
-          End
+          End session
         </Button>
       )}
       <Refused error={end.error} />
@@ -126,13 +126,12 @@ const Sessions = () => {
               loading={endOthers.isPending}
               onClick={() => endOthers.mutate(undefined)}
             >
-              End all others
+              End other sessions
             </Button>
           )}
         </Group>
         <Text size="sm" c="dimmed">
-          Where you are signed in. A session that you do not know: end it, then change your
-          password.
+          You are signed in here. End a session that you do not recognize, then change your password.
         </Text>
         <Refused error={endOthers.error} />
         {isPending && <Loading />}

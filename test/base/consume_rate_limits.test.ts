@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { consume, describeWait, restore, slotOf } from '../../src/base/rate_limits.ts';
+import { consume, describeWait, slotOf } from '../../src/base/rate_limits.ts';
 import type { Charge } from '../../src/base/rate_limits.ts';
 import { newId } from '../../src/base/ids.ts';
 import { testDatabase } from '../support/database.ts';
@@ -57,14 +57,6 @@ test('a cost is taken whole or not at all', async () => {
   expect(await take([one], 3)).toBeNull();
   expect(await take([one], 3)).not.toBeNull();
   expect(await take([one], 2)).toBeNull();
-});
-
-test('a charge that is given back has room again, and never more than there was', async () => {
-  const one = charge(1);
-  await take([one]);
-  for (const _ of times(3)) await restore(database.deps.db, [one]);
-  expect(await usedOf(one)).toBe(0);
-  expect([await take([one]), (await take([one])) === null]).toEqual([null, false]);
 });
 
 test('a window that is over counts for nothing, and counters of it are deleted with the next charge', async () => {
