@@ -1,5 +1,5 @@
 --! Previous: sha1:4d90d8110af19d19a63feee8583e991aa13575ea
---! Hash: sha1:772935c42c40780e74fee2214766ab43ff9df386
+--! Hash: sha1:98b5c2064d306b3fa6ae0f7f085ea0d4d60993d4
 --! Message: wrong_passwords_are_counted_for_all_processes
 
 -- Sign-ins: rate limits that all processes share, and devices that an account signed in from -------
@@ -144,13 +144,13 @@ begin
 
   delete from admin.known_devices as device
   where device.person_id = remember_device.person_id
-  and (device.expires_at <= v_now or device.device_hash not in (
+  and device.device_hash not in (
     select latest.device_hash
     from admin.known_devices as latest
-    where latest.person_id = remember_device.person_id
+    where latest.person_id = remember_device.person_id and latest.expires_at > v_now
     order by latest.signed_in_at desc, latest.device_hash
     limit remember_device.devices_max
-  ));
+  );
 end;
 $$;
 --! EndIncluded admin/remember_device.sql

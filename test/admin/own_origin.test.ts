@@ -236,7 +236,7 @@ describe('on a developer’s machine, without PUBLIC_URL', () => {
     ]) {
       const answer = await local.ask('GET', '/admin/trpc/session.current', { host });
       expect([answer.status, errorOf(answer).message]).toEqual([403, 'foreign_host']);
-      expect(errorOf(answer).detail).toContain('Set PUBLIC_URL');
+      expect(errorOf(answer).detail).toContain('Without PUBLIC_URL');
     }
   });
 
