@@ -941,9 +941,11 @@ create table delivery.attempts (
   outcome             text,
   reason              text,
   provider_message_id text,
+  sent_through        text,
   constraint attempts_pkey primary key (project_id, send_id, attempt),
   constraint attempts_project_id_send_id_fkey foreign key (project_id, send_id) references delivery.sends(project_id, send_id) on delete cascade,
-  constraint attempts_outcome_is_known check ((outcome = any (array['accepted'::text, 'rejected'::text, 'deferred'::text, 'unknown'::text, 'not_started'::text])))
+  constraint attempts_outcome_is_known check ((outcome = any (array['accepted'::text, 'rejected'::text, 'deferred'::text, 'unknown'::text, 'not_started'::text]))),
+  constraint attempts_sent_through_is_known check ((sent_through = any (array['amazon_ses'::text, 'mailgun'::text, 'smtp2go'::text, 'other'::text]))) not valid
 ) with (fillfactor=80);
 create index attempts_by_message_id on delivery.attempts using btree (message_id, project_id);
 create index attempts_by_provider_message_id on delivery.attempts using btree (provider_message_id, project_id) where (provider_message_id is not null);
@@ -1380,7 +1382,9 @@ create table feedback.notices (
   reason      text,
   suppresses  text,
   is_test     boolean not null default false,
+  is_foreign  boolean not null default false,
   constraint notices_pkey primary key (project_id, source, dedupe_key),
+  constraint notices_foreign_are_of_no_person check (((not is_foreign) or (num_nonnulls(address_key, send_id, reason) = 0))) not valid,
   constraint notices_suppress_for_a_known_reason check ((suppresses = any (array['hard_bounce'::text, 'complaint'::text, 'provider_suppressed'::text])))
 );
 -- keyed: cannot be read back: dedupe_key, address_key
@@ -1425,6 +1429,20 @@ alter table feedback.refusals enable row level security, force row level securit
 create policy one_project on feedback.refusals for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on feedback.refusals to trunkline_runtime;
 
+create table feedback.refused_topics (
+  project_id      uuid not null,
+  topic_arn       text not null,
+  refused_count   bigint not null,
+  last_reason     text not null,
+  last_refused_at timestamptz(3) not null,
+  constraint refused_topics_pkey primary key (project_id, topic_arn),
+  constraint refused_topics_are_counted check ((refused_count > 0)),
+  constraint refused_topics_have_the_name_of_an_error check ((last_reason ~ '^[a-z_]{1,50}$'::text))
+);
+alter table feedback.refused_topics enable row level security, force row level security;
+create policy one_project on feedback.refused_topics for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on feedback.refused_topics to trunkline_runtime;
+
 create table feedback.settings (
   project_id       uuid not null,
   soft_bounces_max integer not null,
@@ -1455,7 +1473,7 @@ create table feedback.topic_changes (
   change     text not null,
   changed_at timestamptz(3) not null,
   constraint topic_changes_pkey primary key (project_id, change_id),
-  constraint topic_changes_are_known check ((change = any (array['confirmed'::text, 'refused'::text, 'unsubscribed'::text, 'reset'::text])))
+  constraint topic_changes_are_known check ((change = any (array['confirmed'::text, 'approved'::text, 'rejected'::text, 'removed'::text, 'unsubscribed'::text])))
 );
 alter table feedback.topic_changes enable row level security, force row level security;
 create policy one_project on feedback.topic_changes for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
@@ -1464,10 +1482,28 @@ grant insert, select on feedback.topic_changes to trunkline_runtime;
 create table feedback.topics (
   project_id       uuid not null,
   topic_arn        text not null,
-  subscription_arn text not null,
-  confirmed_at     timestamptz(3) not null,
+  topic_id         uuid not null,
+  status           text not null,
+  first_asked_at   timestamptz(3) not null,
+  last_asked_at    timestamptz(3) not null,
+  confirm_token    text,
+  confirming_until timestamptz(3),
+  subscription_arn text,
+  confirmed_by     text,
+  confirmed_at     timestamptz(3),
   unsubscribed_at  timestamptz(3),
-  constraint topics_pkey primary key (project_id)
+  rejected_at      timestamptz(3),
+  constraint topics_pkey primary key (project_id, topic_arn),
+  constraint topics_have_one_id unique (project_id, topic_id),
+  constraint topics_confirmed_are_complete check ((num_nonnulls(subscription_arn, confirmed_by, confirmed_at) =
+case
+    when (status = 'confirmed'::text) then 3
+    else 0
+end)),
+  constraint topics_confirmed_by_is_known check ((confirmed_by = any (array['token'::text, 'approval'::text]))),
+  constraint topics_pending_have_a_token check (((status = 'pending'::text) = (confirm_token is not null))),
+  constraint topics_rejected_have_a_time check (((status = 'rejected'::text) = (rejected_at is not null))),
+  constraint topics_status_is_known check ((status = any (array['pending'::text, 'rejected'::text, 'confirmed'::text])))
 );
 alter table feedback.topics enable row level security, force row level security;
 create policy one_project on feedback.topics for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));

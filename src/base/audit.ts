@@ -24,7 +24,7 @@ export const ACTION_CHARS_MAX = 120;
 const TARGETS = new Set(
   (
     'person invitation access_request session key token import endpoint ' +
-    'send profile provider automation template segment run link start'
+    'send profile provider automation template segment run link start topic'
   )
     .split(' ')
     .map((name) => `${name}_id`),

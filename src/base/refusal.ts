@@ -23,6 +23,12 @@ export const refusals = {
     status: 401,
     detail: 'The signature of this webhook is missing, wrong, or too old. Check the signing key.',
   },
+  topic_needs_approval: {
+    status: 401,
+    detail:
+      'This SNS topic needs the approval of an owner in Settings, Webhooks, or the webhook token in its URL.',
+    challenge: 'Basic realm="webhook token", charset="UTF-8"',
+  },
   not_signed_in: { status: 401, detail: 'Sign in to the Console first: there is no live session.' },
   wrong_login: {
     status: 401,
@@ -46,7 +52,7 @@ export const refusals = {
   foreign_topic: {
     status: 403,
     detail:
-      'Another SNS topic, or none, is confirmed for this project. Reset the topic in Settings, Webhooks first.',
+      'This SNS topic is not confirmed for the project. Approve it in Settings, Webhooks, or subscribe with the token.',
   },
   not_found: { status: 404, detail: 'There is nothing here that this key may see.' },
   method_not_allowed: {
@@ -144,6 +150,15 @@ others away first, by setting them to null.',
     status: 409,
     detail: 'There are as many people, or open invitations, as there may be. Remove some first.',
   },
+  too_many_topics: {
+    status: 409,
+    detail: 'This project has as many confirmed SNS topics as it may. Remove one first.',
+  },
+  topic_not_confirmed: {
+    status: 409,
+    detail:
+      'Amazon SNS did not confirm the subscription. Create it again at Amazon SNS, without raw message delivery.',
+  },
   send_not_unknown: {
     status: 409,
     detail: 'The outcome of this send is known, or it was not handed over yet: nothing to resolve.',
@@ -208,9 +223,15 @@ others away first, by setting them to null.',
     status: 503,
     detail: 'Too much is waiting already. Retry after Retry-After.',
   },
-} as const satisfies Record<string, { status: number; detail: string }>;
+} as const satisfies Record<string, { status: number; detail: string; challenge?: string }>;
 
 export type RefusalName = keyof typeof refusals;
+
+/** Returns the challenge of a 401 (RFC 9110 §11.6.1); null for any other status. */
+export const challengeOf = (name: RefusalName): string | null => {
+  const { status, challenge } = refusals[name] as { status: number; challenge?: string };
+  return status === 401 ? (challenge ?? 'Bearer') : null;
+};
 
 export const isRefusalName = (name: string): name is RefusalName => Object.hasOwn(refusals, name);
 

@@ -2,7 +2,7 @@ import type { Deps } from '../base/deps.ts';
 import { failpoint } from '../base/failpoint.ts';
 import { toStorable } from '../base/text.ts';
 import { traceHeader, traceIdOf } from '../base/traceparent.ts';
-import { HAND_OFF_DEADLINE_MS, withLink } from '../providers/providers.ts';
+import { HAND_OFF_DEADLINE_MS, serviceOf, withLink } from '../providers/providers.ts';
 import type { Link, Ready, SendOutcome } from '../providers/providers.ts';
 import type { HandOffLog } from './hand_off_log.ts';
 import { messageIdOf } from './message.ts';
@@ -68,10 +68,12 @@ const toRow = ({ send_id, attempt, traceparent }: Claimed, outcome: SendOutcome)
 
 /** Commits that we begin. When that fails, whether it was committed is unknown, but not that nothing was sent. */
 const begin = async ({ log, owner }: HandOffContext, prepared: Prepared, messageId: string) => {
-  const { send, subject } = prepared;
+  const { send, subject, ready } = prepared;
   const { send_id: sendId, address_key: addressKey, attempt } = send;
+  const sentThrough = serviceOf(ready.settings);
   try {
-    return await log.begin({ sendId, addressKey, owner, attempt, messageId, subject });
+    const row = { sendId, addressKey, owner, attempt, messageId, subject, sentThrough };
+    return await log.begin(row);
   } catch (error) {
     await log.end(toRow(send, { kind: 'not_started' }));
     throw error;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Db, Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
+import type { EmailService } from '../providers/providers.ts';
 
 const DecisionRow = z.strictObject({
   begun_id: z.uuid(),
@@ -17,6 +18,8 @@ export type HandOff = {
   attempt: number;
   messageId: string;
   subject: string;
+  /** The service behind the provider of this attempt. */
+  sentThrough: EmailService;
 };
 
 /**
@@ -44,6 +47,7 @@ export const stepHandOffs = async (
     attempt: row.attempt,
     message_id: row.messageId,
     subject: row.subject,
+    sent_through: row.sentThrough,
   }));
   const rows = await db.any(sql.type(DecisionRow)`
     select begun_id, decision

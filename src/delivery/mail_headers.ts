@@ -1,3 +1,4 @@
+import { serviceOfHost } from '../providers/providers.ts';
 import type { Prepared } from '../providers/providers.ts';
 import type { Category } from './queries.ts';
 
@@ -36,17 +37,15 @@ const feedbackIdOf = (about: MailAbout): string =>
     about.projectId.replaceAll('-', '').slice(-SENDER_CHARS),
   ].join(':');
 
-const MAILGUN = /(?:^|\.)mailgun\.(?:org|com)$/i;
-const AMAZON_SES = /^email-smtp(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/i;
-
-/** Our ids in the header that this relay gives back in its feedback; relays that know none get none. */
+/** Returns our ids in the header that this relay repeats in its feedback; none for a relay without such a header. */
 const tagHeaders = (sendId: string, { host, automationId }: MailAbout) => {
-  if (host !== null && MAILGUN.test(host))
+  const service = host === null ? null : serviceOfHost(host);
+  if (service === 'mailgun')
     return {
       'X-Mailgun-Variables': prepare(JSON.stringify({ send_id: sendId })),
       ...(automationId === null ? {} : { 'X-Mailgun-Tag': prepare(automationId) }),
     };
-  if (host !== null && AMAZON_SES.test(host)) {
+  if (service === 'amazon_ses') {
     const tags = {
       send_id: sendId,
       ...(automationId === null ? {} : { automation_id: automationId }),

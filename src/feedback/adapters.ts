@@ -7,6 +7,7 @@ import { smtp2go } from './smtp2go.ts';
 /** Amazon SES tells through topics of its notification service, which sends its JSON as text. */
 const amazonSes = {
   proof: 'topic',
+  about: 'amazon_ses',
   mediaTypes: null,
   read: ({ raw, receivedAt }) => readSesMessage(raw.toString('utf8'), receivedAt),
 } as const satisfies Adapter;

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
+import { editorProcedure, ownerProcedure, projectProcedure, router } from '../base/procedure.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
 import { listNoticesOf } from './notice_queries.ts';
 import { SigningKey, SoftBounces } from './setting_routes.ts';
-import { decideSoftBounces, keepSigningKey, letAnotherTopic } from './settings.ts';
+import { approve, decideSoftBounces, keepSigningKey, reject, remove } from './settings.ts';
 import type { Vault } from './signing_keys.ts';
 
+const OfTopic = z.object({ topicId: z.uuid() });
 const OfSend = z.object({ sendId: z.uuid() });
 
 /** Everything that its provider told of a send, the newest first. Of an erased one nobody knows what was told. */
@@ -46,13 +47,28 @@ export const webhookProcedures = (vault: Vault) =>
         decideSoftBounces({ deps, projectId: input.projectId }, input.soft_bounces_max),
       ),
 
-    setSigningKey: editorProcedure
+    /** Sets whose signatures are believed: for owners, as every decision about that. */
+    setSigningKey: ownerProcedure
       .input(z.object(SigningKey.shape))
       .mutation(({ ctx: { deps }, input }) =>
         keepSigningKey({ deps, projectId: input.projectId }, vault, input.signing_key),
       ),
 
-    resetTopic: editorProcedure.mutation(({ ctx: { deps }, input: { projectId } }) =>
-      letAnotherTopic({ deps, projectId }),
-    ),
+    approveTopic: ownerProcedure
+      .input(OfTopic)
+      .mutation(({ ctx: { deps }, input: { projectId, topicId } }) =>
+        approve({ deps, projectId }, topicId),
+      ),
+
+    rejectTopic: ownerProcedure
+      .input(OfTopic)
+      .mutation(({ ctx: { deps }, input: { projectId, topicId } }) =>
+        reject({ deps, projectId }, topicId),
+      ),
+
+    removeTopic: ownerProcedure
+      .input(OfTopic)
+      .mutation(({ ctx: { deps }, input: { projectId, topicId } }) =>
+        remove({ deps, projectId }, topicId),
+      ),
   });

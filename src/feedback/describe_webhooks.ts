@@ -6,10 +6,9 @@ import type { Arrived } from './queries.ts';
 import { findRefused } from './refused_queries.ts';
 import { findKeySetAt } from './signing_keys.ts';
 import { readSoftBouncesMax } from './soft_queries.ts';
-import { holdTopic, listChanges } from './topic_queries.ts';
+import { describeTopics, NO_TOPICS } from './topics/describe_topics.ts';
 
 const LAST_NOTICES_MAX = 10;
-const TOPIC_CHANGES_MAX = 20;
 
 /** Kinds that have an effect besides a suppression. */
 const RECORDED = [
@@ -26,7 +25,9 @@ const outcomeOf = ({
   kind,
   suppresses,
   is_test,
-}: Arrived): 'suppressed' | 'recorded' | 'ignored' => {
+  is_foreign,
+}: Arrived): 'suppressed' | 'recorded' | 'ignored' | 'foreign' => {
+  if (is_foreign) return 'foreign';
   if (is_test) return 'ignored';
   if (suppresses !== null) return 'suppressed';
   return RECORDED.includes(kind) ? 'recorded' : 'ignored';
@@ -40,23 +41,6 @@ const toNotice = (arrived: Arrived) => ({
   occurred_at: arrived.occurred_at.toISOString(),
   received_at: arrived.received_at.toISOString(),
 });
-
-const describeTopic = async (scope: Scope) => {
-  const topic = await holdTopic(scope);
-  const changes = await listChanges(scope, TOPIC_CHANGES_MAX);
-  return {
-    topic: topic && {
-      arn: topic.topic_arn,
-      confirmed_at: topic.confirmed_at.toISOString(),
-      unsubscribed_at: topic.unsubscribed_at?.toISOString() ?? null,
-    },
-    topic_changes: changes.map(({ topic_arn, change, changed_at }) => ({
-      arn: topic_arn,
-      change,
-      changed_at: changed_at.toISOString(),
-    })),
-  };
-};
 
 const describeRefused = async (scope: Scope, source: Source) => {
   const refused = await findRefused(scope, source);
@@ -77,7 +61,7 @@ const describe = async (scope: Scope, source: Source) => {
     path: `/v1/webhooks/${source}/${scope.projectId}`,
     verified_by: proof,
     signing_key_set_at: keySetAt?.toISOString() ?? null,
-    ...(proof === 'topic' ? await describeTopic(scope) : { topic: null, topic_changes: [] }),
+    ...(proof === 'topic' ? await describeTopics(scope) : NO_TOPICS),
     refused: await describeRefused(scope, source),
     last_notices: (await listArrived(scope, source, LAST_NOTICES_MAX)).map(toNotice),
   };

@@ -9,8 +9,10 @@ import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
 import { aboutOf, observedOf } from './on_timeline.ts';
 import { meaning } from './notice.ts';
+import { separateForeign } from './foreign.ts';
 import { insertNotices, listKnown, listToldTwice } from './queries.ts';
 import type { NoticeRow } from './queries.ts';
+import { findSends } from './sends.ts';
 import { handOffOf, isOfHandOff, saidBy, toldTwiceBy } from './teller.ts';
 import { countsAsSoft, judgeSoftBounces } from './soft_bounces.ts';
 
@@ -42,23 +44,6 @@ const concernsAddress = (notice: Notice): boolean =>
     notice.kind === 'resubscribed' ||
     countsAsSoft(notice));
 
-/** The send that each notice is about, or null. */
-const findSends = async (scope: Scope, notices: readonly Notice[]): Promise<(SentTo | null)[]> => {
-  const traces = notices.map(({ email, sendId, messageIds, occurredAt }) => {
-    const ours = messageIds.map(delivery.readMessageId).find((read) => read !== null);
-    const addressKey = suppression.addressKey(scope, email);
-    return { sendId: sendId ?? ours?.sendId ?? null, messageIds, addressKey, occurredAt };
-  });
-  const sends = await delivery.findSentTo(scope, traces);
-  return traces.map(({ addressKey }, nth) => {
-    const send = sends[nth] ?? null;
-    // A notice about another address than the send's was forwarded, or is not about that send. An erased
-    // send does not say whom it was for.
-    const isOfSend = send !== null && (send.address_key?.equals(addressKey) ?? true);
-    return isOfSend ? send : null;
-  });
-};
-
 /**
  * What a notice is known by: its provider's own id may name the person, so a keyed hash of it is kept,
  * which also outlives them.
@@ -76,8 +61,8 @@ const factOf = ({ kind, isTest }: Notice, send: SentTo): delivery.Fact | null =>
 /** A notice that is new, and how it is kept. */
 type Told = { notice: Notice; send: SentTo | null; row: NoticeRow };
 
-/** Those of some notices that were never told before, each once. They are kept from now on. */
-const keepNew = async (scope: Scope, source: string, notices: readonly Notice[]) => {
+/** Returns the notices that are not stored yet, each once, by their keys. */
+const listNew = async (scope: Scope, source: string, notices: readonly Notice[]) => {
   const byKey = new Map<string, Notice>();
   for (const notice of notices) {
     const dedupeKey = dedupeKeyOf(scope, source, notice);
@@ -85,6 +70,26 @@ const keepNew = async (scope: Scope, source: string, notices: readonly Notice[])
   }
   for (const { dedupe_key } of await listKnown(scope, source, [...byKey.keys()]))
     byKey.delete(dedupe_key);
+  return byKey;
+};
+
+/** Stores notices about messages that are not this project's: without address and text, and without an effect. */
+const keepForeign = async (
+  scope: Scope,
+  source: string,
+  notices: readonly Notice[],
+): Promise<Recorded> => {
+  if (notices.length === 0) return { accepted: 0, duplicates: 0, ignored: 0 };
+  const nothing = { source, addressKey: null, sendId: null, reason: null, isForeign: true };
+  const byKey = await listNew(scope, source, notices);
+  const rows = [...byKey].map(([dedupeKey, notice]) => ({ ...notice, dedupeKey, ...nothing }));
+  const { length: ignored } = await insertNotices(scope, rows);
+  return { accepted: 0, duplicates: notices.length - ignored, ignored };
+};
+
+/** Stores the notices that are new, each once, and returns them. */
+const keepNew = async (scope: Scope, source: string, notices: readonly Notice[]) => {
+  const byKey = await listNew(scope, source, notices);
   if (byKey.size === 0) return [];
 
   const unknown = [...byKey.values()];
@@ -102,7 +107,8 @@ const keepNew = async (scope: Scope, source: string, notices: readonly Notice[])
       ? { ...notice, addressKey: null, reason: null }
       : { ...notice, addressKey };
     const send = sends[nth] ?? null;
-    return { notice, send, row: { ...kept, dedupeKey, source, sendId: send?.send_id ?? null } };
+    const row = { ...kept, dedupeKey, source, sendId: send?.send_id ?? null, isForeign: false };
+    return { notice, send, row };
   });
   const inserted = await insertNotices(
     scope,
@@ -207,7 +213,8 @@ export const record = async (
   notices: readonly Notice[],
   onceHeld: (scope: Scope) => Promise<void> = () => Promise.resolve(),
 ): Promise<Recorded> => {
-  const inLockOrder = notices.toSorted((a, b) => (lockKey(a) < lockKey(b) ? -1 : 1));
+  const { own, foreign } = await separateForeign(scope, source, notices);
+  const inLockOrder = own.toSorted((a, b) => (lockKey(a) < lockKey(b) ? -1 : 1));
   const concerned = inLockOrder.filter(concernsAddress).map(({ email }) => email);
   const { recorded, observed } = await profiles.changeAddresses(
     scope,
@@ -220,7 +227,12 @@ export const record = async (
     },
   );
   await ingest.observe(scope, observed);
-  return recorded;
+  const { duplicates, ignored } = await keepForeign(scope, source, foreign);
+  return {
+    accepted: recorded.accepted,
+    duplicates: recorded.duplicates + duplicates,
+    ignored: recorded.ignored + ignored,
+  };
 };
 
 /**

@@ -164,6 +164,7 @@ const read = ({ raw, receivedAt }: Posted): ReadResult => {
 /** Relays without a dialect of their own. */
 export const generic = {
   proof: 'token',
+  about: 'any',
   mediaTypes: JSON_ONLY,
   read,
 } as const satisfies Adapter;

@@ -148,6 +148,7 @@ const read = ({ raw, receivedAt }: Posted): ReadResult => {
 /** Mailgun: one event per post, signed with the account's HTTP webhook signing key. */
 export const mailgun = {
   proof: 'signing_key',
+  about: 'not_foreign',
   mediaTypes: JSON_ONLY,
   read,
 } as const satisfies Adapter;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { EmailService } from '../delivery/delivery.ts';
 
 export const KINDS = [
   'accepted',
@@ -58,6 +59,12 @@ export type Posted = { raw: Buffer; contentType: string; receivedAt: Date };
 
 /** One provider's dialect. No database, no HTTP. */
 export type Adapter = {
+  /**
+   * What a notice may be about to have an effect. `any`: its poster has the project's own token, so the project itself
+   * says it. `not_foreign`: any message but those of other projects, which one account at the provider may send as well.
+   * A service: messages that this project handed to that service, and nothing else.
+   */
+  about: 'any' | 'not_foreign' | EmailService;
   /** How a post proves itself: by the project's token, by a signature over it, or by its topic's. */
   proof: 'token' | 'signing_key' | 'topic';
   /** The content types that it comes in; null for any. */

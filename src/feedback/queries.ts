@@ -11,6 +11,8 @@ export type NoticeRow = Pick<
   /** Null, as the reason, where the address was erased. */
   addressKey: Buffer | null;
   sendId: string | null;
+  /** About a message that is not this project's: it has neither address nor reason nor send. */
+  isForeign: boolean;
 };
 
 const DedupeKey = z.strictObject({ dedupe_key: z.string() });
@@ -24,10 +26,10 @@ export const insertNotices = ({ tx, projectId }: Scope, rows: readonly NoticeRow
     sql.array(rows.map(read), type);
   return tx.any(sql.type(DedupeKey)`
     insert into feedback.notices (project_id, source, dedupe_key, kind, bounce_type, address_key, send_id, occurred_at,
-      received_at, reason, suppresses, is_test)
+      received_at, reason, suppresses, is_test, is_foreign)
     select ${projectId}, told.source, told.dedupe_key, told.kind, told.bounce_type,
       nullif(told.address_key, ''::bytea), told.send_id, told.occurred_at, now(), told.reason, told.suppresses,
-      told.is_test
+      told.is_test, told.is_foreign
     from unnest(
       ${column(({ source }) => source, 'text')},
       ${column(({ dedupeKey }) => dedupeKey, 'text')},
@@ -38,8 +40,10 @@ export const insertNotices = ({ tx, projectId }: Scope, rows: readonly NoticeRow
       ${column(({ occurredAt }) => occurredAt.toISOString(), 'timestamptz')},
       ${column(({ reason }) => reason, 'text')},
       ${column(({ suppresses }) => suppresses, 'text')},
-      ${column(({ isTest }) => isTest, 'bool')}
-    ) as told (source, dedupe_key, kind, bounce_type, address_key, send_id, occurred_at, reason, suppresses, is_test)
+      ${column(({ isTest }) => isTest, 'bool')},
+      ${column(({ isForeign }) => isForeign, 'bool')}
+    ) as told (source, dedupe_key, kind, bounce_type, address_key, send_id, occurred_at, reason, suppresses, is_test,
+      is_foreign)
     on conflict do nothing
     returning dedupe_key
   `);
@@ -149,6 +153,7 @@ const Arrived = z.strictObject({
   bounce_type: z.string().nullable(),
   suppresses: z.string().nullable(),
   is_test: z.boolean(),
+  is_foreign: z.boolean(),
   send_id: z.uuid().nullable(),
   occurred_at: z.date(),
   received_at: z.date(),
@@ -158,7 +163,7 @@ export type Arrived = z.output<typeof Arrived>;
 /** What a provider told last. */
 export const listArrived = ({ tx, projectId }: Scope, source: string, limit: number) =>
   tx.any(sql.type(Arrived)`
-    select kind, bounce_type, suppresses, is_test, send_id, occurred_at, received_at from feedback.notices
+    select kind, bounce_type, suppresses, is_test, is_foreign, send_id, occurred_at, received_at from feedback.notices
     where project_id = ${projectId} and source = ${source}
     order by received_at desc
     limit ${limit}

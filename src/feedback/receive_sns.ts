@@ -7,10 +7,14 @@ import type { SnsMessage } from './sns.ts';
 import { checkSnsSignature, makeSnsNetwork } from './sns_network.ts';
 import { AGAIN, take, toReceived } from './take.ts';
 import type { Post, Received } from './take.ts';
-import { admitNotification, closeTopic, confirmTopic, unreachable } from './topics.ts';
+import { PENDING_TOPIC_HOURS_MAX } from './topics/topic_limits.ts';
+import {
+  admitNotification,
+  closeTopic,
+  requestConfirmation,
+  unreachable,
+} from './topics/topics.ts';
 
-/** Their tokens live for two days; a confirmation that is older can only be one that somebody kept. */
-const CONFIRMATION_HOURS_MAX = 72;
 const HOUR_MS = 3_600_000;
 
 const RAW_DELIVERY =
@@ -57,18 +61,19 @@ const ofTopic = (isNew: boolean): Received => ({
   received: 1,
 });
 
-const confirm = async (
-  { deps, projectId, posted }: Post,
-  message: SnsMessage,
-): Promise<Received> => {
+/** Confirms while Amazon's token is valid: a request that is older was kept by its poster. */
+const confirm = async (post: Post, message: SnsMessage): Promise<Received> => {
+  const { deps, projectId, posted, isTokened, seen } = post;
   const age = posted.receivedAt.getTime() - Date.parse(message.Timestamp);
-  if (!(Math.abs(age) <= CONFIRMATION_HOURS_MAX * HOUR_MS)) throw new Refusal('invalid_signature');
-  const network = deps.resources.of(makeSnsNetwork, deps);
-  return ofTopic(await confirmTopic(deps, network, projectId, message));
+  if (!(Math.abs(age) <= PENDING_TOPIC_HOURS_MAX * HOUR_MS)) throw new Refusal('invalid_signature');
+  const onListed = () => {
+    seen.isListed = true;
+  };
+  return ofTopic(await requestConfirmation({ deps, projectId, isTokened, onListed }, message));
 };
 
 const close = async ({ deps, projectId }: Post, message: SnsMessage): Promise<Received> => {
-  const isNew = await closeTopic(deps, projectId, message);
+  const isNew = await closeTopic({ deps, projectId }, message);
   if (isNew) deps.log.warn({ project_id: projectId }, 'the topic of a webhook was unsubscribed');
   return ofTopic(isNew);
 };
@@ -83,10 +88,11 @@ const notify = async (post: Post, message: SnsMessage): Promise<Received> => {
     : { ...received, received: Math.max(received.received, received.duplicates) };
 };
 
-/** Takes a message of Amazon SNS in: of the project's own topic, signed by the service. */
+/** Processes a message of Amazon SNS: signed by the service, of a topic that is confirmed for the project. */
 export const receiveSns = async (post: Post): Promise<Received> => {
   const message = readMessage(post);
   await verify(post, message);
+  post.seen.topicArn = message.TopicArn;
   switch (message.Type) {
     case 'SubscriptionConfirmation':
       return confirm(post, message);

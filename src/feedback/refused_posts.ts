@@ -1,13 +1,33 @@
 import type { RefusalName } from '../base/refusal.ts';
 import type { Source } from './adapters.ts';
 import type { Refused } from './refused_queries.ts';
+import type { RefusedTopic } from './topics/refused_topics.ts';
 
 /** How often one process writes down what it refused at one webhook: whoever posts cannot make it write more. */
 export const REFUSED_WRITTEN_EVERY_MS = 5_000;
 /** Of how many webhooks one process counts refusals at a time. Past it, the next are not counted. */
 export const REFUSED_WEBHOOKS_MAX = 1_000;
 
+/** Of how many topics one process counts refusals apart between two writes; the total counts all of them. */
+export const REFUSED_TOPICS_WRITTEN_MAX = 10;
+
 export type RefusedAt = { projectId: string; source: Source };
+
+/** A post that was refused: why, when, and the topic that had signed it, if one had. */
+export type RefusedPost = { reason: RefusalName; at: Date; topicArn?: string | null };
+
+const addOne = (
+  counted: Pick<RefusedTopic, 'count'> | null | undefined,
+  { reason, at }: RefusedPost,
+): RefusedTopic => ({ count: (counted?.count ?? 0) + 1, lastReason: reason, lastAt: at });
+
+const addPost = (refused: Refused | null, post: RefusedPost): Refused => {
+  const topics = new Map(refused?.topics);
+  const { topicArn = null } = post;
+  if (topicArn !== null && (topics.has(topicArn) || topics.size < REFUSED_TOPICS_WRITTEN_MAX))
+    topics.set(topicArn, addOne(topics.get(topicArn), post));
+  return { ...addOne(refused, post), topics };
+};
 
 type Waiting = {
   at: RefusedAt;
@@ -48,12 +68,11 @@ export class RefusedPosts {
     return this.#waiting.size;
   }
 
-  note(at: RefusedAt, lastReason: RefusalName, lastAt: Date): void {
+  note(at: RefusedAt, post: RefusedPost): void {
     const key = `${at.projectId}/${at.source}`;
     const known = this.#waiting.get(key);
     if (!known && this.#waiting.size >= this.#options.webhooksMax && !this.#makeRoom()) return;
-    const count = (known?.refused?.count ?? 0) + 1;
-    const refused = { count, lastReason, lastAt };
+    const refused = addPost(known?.refused ?? null, post);
     if (known) known.refused = refused;
     else {
       const timer = setInterval(() => this.#turn(key), this.#options.everyMs).unref();

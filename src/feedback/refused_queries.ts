@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import type { RefusalName } from '../base/refusal.ts';
+import { addRefusedTopics } from './topics/refused_topics.ts';
+import type { RefusedTopic } from './topics/refused_topics.ts';
 
-/** Posts to one webhook that were refused, some of them or all. */
-export type Refused = { count: number; lastReason: RefusalName; lastAt: Date };
+/** Posts to one webhook that were refused, some of them or all; and which of them known topics had signed. */
+export type Refused = RefusedTopic & { topics: ReadonlyMap<string, RefusedTopic> };
 
 const Row = z.strictObject({
   refused_count: z.coerce.number(),
@@ -20,12 +21,14 @@ export const findRefused = ({ tx, projectId }: Scope, source: string) =>
   `);
 
 /** Adds to what is known of a webhook: several processes count the posts that they refused. */
-export const addRefused = (
-  { tx, projectId }: Scope,
+export const addRefused = async (
+  scope: Scope,
   source: string,
-  { count, lastReason, lastAt }: Refused,
-) =>
-  tx.query(sql.unsafe`
+  { count, lastReason, lastAt, topics }: Refused,
+): Promise<void> => {
+  const { tx, projectId } = scope;
+  await addRefusedTopics(scope, topics);
+  await tx.query(sql.unsafe`
     insert into feedback.refusals as refusal (project_id, source, refused_count, last_reason, last_refused_at)
     values (${projectId}, ${source}, ${count}, ${lastReason}, ${sql.timestamp(lastAt)})
     on conflict on constraint refusals_pkey do update
@@ -34,3 +37,4 @@ export const addRefused = (
         else excluded.last_reason end,
       last_refused_at = greatest(refusal.last_refused_at, excluded.last_refused_at)
   `);
+};

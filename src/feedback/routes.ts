@@ -15,6 +15,7 @@ import { receive } from './receive.ts';
 import { REFUSED_WEBHOOKS_MAX, RefusedPosts } from './refused_posts.ts';
 import { addRefused } from './refused_queries.ts';
 import type { Vault } from './signing_keys.ts';
+import type { Post } from './take.ts';
 import { readHookToken } from './tokens.ts';
 
 export { settingLimits, settingRoutes } from './setting_routes.ts';
@@ -97,28 +98,37 @@ const makeRefusedPosts = ({ deps, isProject }: Pick<Doors, 'isProject'> & { deps
 };
 
 /** What a project sees of posts to its webhooks that were refused. What is nobody's is not counted. */
-const noteRefused = ({ isProject }: Doors, inbound: RawInbound, source: Source, error: unknown) => {
-  const projectId = inbound.params['project_id'] ?? '';
-  if (!(error instanceof Refusal) || !isId(projectId)) return;
+const noteRefused = (
+  { isProject }: Doors,
+  { deps, params }: RawInbound,
+  { source, seen }: Pick<Post, 'source' | 'seen'>,
+  error: unknown,
+) => {
+  const projectId = params['project_id'] ?? '';
+  // A topic that waits for approval is listed as such.
+  if (!(error instanceof Refusal) || !isId(projectId) || seen.isListed) return;
   const { status } = refusals[error.reason];
   if (status < 400 || status >= 500 || status === 404) return;
-  const { deps } = inbound;
   const refused = deps.resources.of(makeRefusedPosts, { deps, isProject });
-  refused.note({ projectId, source }, error.reason, new Date());
+  const { topicArn } = seen;
+  refused.note({ projectId, source }, { reason: error.reason, at: new Date(), topicArn });
 };
 
 const receiveFrom =
   (doors: Doors, slugOf: (inbound: RawInbound) => string) => async (inbound: RawInbound) => {
     const source = sourceOf(slugOf(inbound));
     if (source === null) throw new Refusal('not_found');
+    const seen = { topicArn: null, isListed: false };
     try {
       const projectId = await findProjectId(doors, inbound, source);
+      const isTokened = readHookToken(inbound) !== null;
       const { deps, headers } = inbound;
       const raw = await inbound.readRaw(adapters[source].mediaTypes);
       const posted = { raw, contentType: headers['content-type'] ?? '', receivedAt: new Date() };
-      return await receive({ deps, projectId, source, posted, headers }, doors.vault);
+      const post = { deps, projectId, source, posted, headers, isTokened, seen };
+      return await receive(post, doors.vault);
     } catch (error) {
-      noteRefused(doors, inbound, source, error);
+      noteRefused(doors, inbound, { source, seen }, error);
       throw error;
     }
   };
@@ -140,8 +150,14 @@ const DESCRIPTION =
 const DIALECTS =
   '\n\nThis is the body for `smtp`. `smtp2go` takes what SMTP2GO posts, as JSON or as a form; `mailgun` what Mailgun ' +
   `signs with the project's signing key, at most ${SIGNATURE_HOURS_MAX} hours ago (a signature that comes again with ` +
-  'another body is 406); `amazon-ses` (or `aws-ses`) the messages of one Amazon SNS topic, which is confirmed on its ' +
-  'first message; those of other topics are 403. The last two need no token; one that is sent has to be right.';
+  'another body is 406); `amazon-ses` (or `aws-ses`) the messages of confirmed Amazon SNS topics. Those two need no ' +
+  'token; one that is sent has to be right.' +
+  '\n\nA topic that subscribes with the webhook token in its URL (`?token=svc_hook_live_…`) is confirmed at once. Any ' +
+  'other topic is answered 401 and waits for an owner, who approves it in Settings, Webhooks. Notifications of topics ' +
+  'that are not confirmed are 403. Events have an effect only when this project handed the message to Amazon SES, and ' +
+  'the recipient is the one of the message; all others are kept as `ignored`. SMTP2GO and Mailgun may report any ' +
+  'message of your account, except those of another project here. The generic `smtp` webhook may report any address: ' +
+  'keep its token secret.';
 
 export const feedbackRoutes = (doors: Doors) => [
   webhookRoute({
@@ -150,7 +166,14 @@ export const feedbackRoutes = (doors: Doors) => [
     params: z.object({ slug: SlugName, project_id: ProjectId }),
     summary: "Take a provider's feedback in.",
     description: DESCRIPTION + DIALECTS,
-    refusals: ['invalid_signature', 'foreign_topic', 'webhook_replayed'],
+    refusals: [
+      'invalid_signature',
+      'topic_needs_approval',
+      'foreign_topic',
+      'webhook_replayed',
+      'too_many_topics',
+      'topic_not_confirmed',
+    ],
     handle: receiveFrom(doors, ({ params }) => params['slug'] ?? ''),
   }),
   webhookRoute({

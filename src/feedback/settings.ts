@@ -5,7 +5,7 @@ import { describeWebhooks } from './describe_webhooks.ts';
 import { setSigningKey } from './signing_keys.ts';
 import type { Vault } from './signing_keys.ts';
 import { writeSoftBouncesMax } from './soft_queries.ts';
-import { resetTopic } from './topics.ts';
+import { approveTopic, rejectTopic, removeTopic } from './topics/approve.ts';
 
 type Where = { deps: Deps; projectId: string };
 
@@ -24,5 +24,16 @@ export const decideSoftBounces = (where: Where, softBouncesMax: number) =>
 export const keepSigningKey = (where: Where, vault: Vault, key: string) =>
   change(where, (scope) => setSigningKey(scope, vault, { source: 'mailgun', key }));
 
-/** Lets the next topic that asks be the one whose notices count. */
-export const letAnotherTopic = (where: Where) => change(where, resetTopic);
+/** Confirms a topic that waits for approval. */
+export const approve = async (where: Where, topicId: string) => {
+  await approveTopic(where, topicId);
+  return change(where, () => Promise.resolve());
+};
+
+/** Rejects a topic that waits for approval. */
+export const reject = (where: Where, topicId: string) =>
+  change(where, (scope) => rejectTopic(scope, topicId));
+
+/** Removes a confirmed topic. */
+export const remove = (where: Where, topicId: string) =>
+  change(where, (scope) => removeTopic(scope, topicId));

@@ -1,21 +1,29 @@
-// What the examples of the documents tell of webhooks: a project whose topic at Amazon SNS is confirmed.
+// What the examples of the documents say of webhooks: a project with a confirmed topic, and one that waits.
 import { SOFT_BOUNCES_MAX_DEFAULT } from './soft_queries.ts';
+import type { TopicChange } from './topics/topic_queries.ts';
 
 const AT = '2026-01-31T12:00:00.000Z';
 export const ARN_SHOWN = 'arn:aws:sns:eu-west-1:123456789012:ses-feedback';
+export const PENDING_ARN_SHOWN = 'arn:aws:sns:us-east-1:123456789012:ses-complaints';
+export const TOPIC_ID_SHOWN = '019a9f0c-6c00-7cc3-98c4-dc0c0c0739a1';
+export const PENDING_TOPIC_ID_SHOWN = '019a9f0c-6c00-7cc3-98c4-dc0c0c0739a2';
+const PLACE = { arn: ARN_SHOWN, account: '123456789012', region: 'eu-west-1' };
+const PENDING_PLACE = { arn: PENDING_ARN_SHOWN, account: '123456789012', region: 'us-east-1' };
 
 const webhook = <V extends 'token' | 'signing_key' | 'topic'>(slug: string, verified_by: V) => ({
   slug,
   path: `/v1/webhooks/${slug}/019a9f0c-6c00-7cc3-98c4-dc0c0c07398f`,
   verified_by,
   signing_key_set_at: null,
-  topic: null,
+  topics: [],
+  pending_topics: [],
+  refused_topics: [],
   topic_changes: [],
   refused: null,
   last_notices: [],
 });
-const change = <C extends 'confirmed' | 'reset'>(what: C) => ({
-  arn: ARN_SHOWN,
+const change = <C extends TopicChange['change']>(what: C, arn = ARN_SHOWN) => ({
+  arn,
   change: what,
   changed_at: AT,
 });
@@ -23,9 +31,31 @@ const change = <C extends 'confirmed' | 'reset'>(what: C) => ({
 const SMTP = webhook('smtp', 'token');
 const SMTP2GO = webhook('smtp2go', 'token');
 const MAILGUN = webhook('mailgun', 'signing_key');
+const CONFIRMED = {
+  id: TOPIC_ID_SHOWN,
+  ...PLACE,
+  confirmed_by: 'token' as const,
+  confirmed_at: AT,
+  unsubscribed_at: null,
+};
+const PENDING = {
+  id: PENDING_TOPIC_ID_SHOWN,
+  ...PENDING_PLACE,
+  first_asked_at: AT,
+  last_asked_at: AT,
+  expires_at: '2026-02-02T12:00:00.000Z',
+};
+const APPROVED = {
+  id: PENDING_TOPIC_ID_SHOWN,
+  ...PENDING_PLACE,
+  confirmed_by: 'approval' as const,
+  confirmed_at: AT,
+  unsubscribed_at: null,
+};
 const AMAZON_SES = {
   ...webhook('amazon-ses', 'topic'),
-  topic: { arn: ARN_SHOWN, confirmed_at: AT, unsubscribed_at: null },
+  topics: [CONFIRMED],
+  pending_topics: [PENDING],
   topic_changes: [change('confirmed')],
 };
 
@@ -41,12 +71,23 @@ export const KEY_SET_SHOWN = {
   items: [SMTP, SMTP2GO, { ...MAILGUN, signing_key_set_at: AT }, AMAZON_SES],
 };
 
-export const TOPIC_RESET_SHOWN = {
+const withTopics = <T extends object>(given: T) => ({
   ...WEBHOOKS_SHOWN,
-  items: [
-    SMTP,
-    SMTP2GO,
-    MAILGUN,
-    { ...AMAZON_SES, topic: null, topic_changes: [change('reset'), change('confirmed')] },
-  ],
-};
+  items: [SMTP, SMTP2GO, MAILGUN, { ...AMAZON_SES, ...given }],
+});
+
+export const TOPIC_APPROVED_SHOWN = withTopics({
+  topics: [CONFIRMED, APPROVED],
+  pending_topics: [],
+  topic_changes: [change('approved', PENDING_ARN_SHOWN), change('confirmed')],
+});
+
+export const TOPIC_REJECTED_SHOWN = withTopics({
+  pending_topics: [],
+  topic_changes: [change('rejected', PENDING_ARN_SHOWN), change('confirmed')],
+});
+
+export const TOPIC_REMOVED_SHOWN = withTopics({
+  topics: [],
+  topic_changes: [change('removed'), change('confirmed')],
+});

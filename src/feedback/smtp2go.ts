@@ -103,6 +103,7 @@ const read = async ({ raw, contentType, receivedAt }: Posted): Promise<ReadResul
 /** SMTP2GO, by API or by SMTP: one event per post, not signed. */
 export const smtp2go = {
   proof: 'token',
+  about: 'not_foreign',
   mediaTypes: JSON_OR_FORM,
   read,
 } as const satisfies Adapter;

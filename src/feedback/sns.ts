@@ -65,7 +65,7 @@ const DOMAINS = new Map([
   ['aws-cn', 'amazonaws.com.cn'],
   ['aws-eusc', 'amazonaws.eu'],
 ]);
-const TOPIC = /^arn:(aws(?:-[a-z]{2,4}){0,2}):sns:([a-z0-9-]{3,30}):\d{12}:[\w.-]{1,256}$/;
+const TOPIC = /^arn:(aws(?:-[a-z]{2,4}){0,2}):sns:([a-z0-9-]{3,30}):(\d{12}):[\w.-]{1,256}$/;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[A-Za-z0-9]{32}\.pem$/;
 
 /** The host that speaks for a topic: the service's, in the topic's region. Null for what is no topic. */
@@ -73,6 +73,12 @@ export const hostOfTopic = (topicArn: string): string | null => {
   const [, partition = '', region] = TOPIC.exec(topicArn) ?? [];
   const domain = DOMAINS.get(partition);
   return domain === undefined ? null : `sns.${region}.${domain}`;
+};
+
+/** Returns the AWS account and the region of a topic. */
+export const partsOfTopic = (topicArn: string): { account: string; region: string } => {
+  const [, , region = '', account = ''] = TOPIC.exec(topicArn) ?? [];
+  return { account, region };
 };
 
 /** Where the certificate of a topic's messages may be; null for any other address. */

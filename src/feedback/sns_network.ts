@@ -89,7 +89,7 @@ export type Confirmed =
  */
 export const confirmSubscription = async (
   network: Pick<SnsNetwork, 'confirm'>,
-  { TopicArn, Token = '' }: SnsMessage,
+  { TopicArn, Token = '' }: Pick<SnsMessage, 'TopicArn' | 'Token'>,
 ): Promise<Confirmed> => {
   const url = new URL(`https://${hostOfTopic(TopicArn)}/`);
   url.search = new URLSearchParams({ Action: 'ConfirmSubscription', TopicArn, Token }).toString();

@@ -22,7 +22,14 @@ export type Post = {
   source: Source;
   posted: Posted;
   headers: RawInbound['headers'];
+  /** Whether it brought the project's webhook token. */
+  isTokened: boolean;
+  /** What is known of a post when it is refused. */
+  seen: Seen;
 };
+
+/** The topic that signed a post, once that is proven; and whether its request is listed for approval. */
+export type Seen = { topicArn: string | null; isListed: boolean };
 
 export const AGAIN: Recorded = { accepted: 0, duplicates: 1, ignored: 0 };
 

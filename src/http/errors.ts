@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import { isDatabaseDown } from '../base/db.ts';
 import type { Logger } from '../base/log.ts';
-import { Refusal, refusals } from '../base/refusal.ts';
+import { challengeOf, Refusal, refusals } from '../base/refusal.ts';
 import { discardBody } from './body.ts';
 
 const RETRY_AFTER_DATABASE_SECONDS = 2;
@@ -37,7 +37,8 @@ export const answerErrors =
       const { status } = refusals[refusal.reason];
       ctx.status = status;
       ctx.body = toBody(refusal, ctx.state['requestId'] as string);
-      if (status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+      const challenge = challengeOf(refusal.reason);
+      if (challenge !== null) ctx.set('WWW-Authenticate', challenge);
       const { retryAfterSeconds } = refusal.extras;
       if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
       if (status >= 500)

@@ -20,6 +20,8 @@ export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
 export { toRaw } from './raw_message.ts';
 export type { Prepared } from './raw_message.ts';
+export { serviceOf, serviceOfHost } from './email_service.ts';
+export type { EmailService } from './email_service.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
 export { HAND_OFF_DEADLINE_MS } from './transport.ts';
 export type { Link, NewProvider, SaidBounce, Sender, SendOutcome, Settings, WireMessage };

@@ -51,6 +51,10 @@ export const addressKey = (
   email: string,
 ): Buffer => keys.hash('address-hash', `${projectId} ${normaliseEmail(email)}`);
 
+/** Whether this project has known an address: one that it sent to, or that a notice was about. */
+export const isKnown = async (scope: Scope, key: Buffer): Promise<boolean> =>
+  (await findAddress(scope, key)) !== null;
+
 /** Who says something about an address, and when it became so: at once, where nobody says otherwise. */
 export type Said = { email: string; source: string; at?: Date; note?: string; changeId?: string };
 

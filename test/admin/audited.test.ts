@@ -146,7 +146,7 @@ test('what says that it only reads is listed here with an input', () => {
 });
 
 /** Changes that need nothing but to be asked for. */
-const TAKES_NOTHING = ['account.endOtherSessions', 'webhooks.resetTopic'];
+const TAKES_NOTHING = ['account.endOtherSessions'];
 
 test.each(procedures.filter(({ type }) => type === 'query'))(
   '$name reads, and leaves no entry',

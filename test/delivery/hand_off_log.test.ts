@@ -35,6 +35,7 @@ test('what lanes want written at the same moment shares a commit', async () => {
         attempt: 1,
         messageId: `<${sendId}.1@x>`,
         subject: 'Welcome',
+        sentThrough: 'other' as const,
       }),
     ),
   );
@@ -64,6 +65,7 @@ test('a hand-off that cannot be begun fails alone; outcomes that waited with it 
     attempt: 1,
     messageId: null as unknown as string,
     subject: 'Welcome',
+    sentThrough: 'other' as const,
   });
   await expect(beginning).rejects.toThrow();
   await ending;
@@ -81,7 +83,15 @@ const leased = async (count: number, gatherMs = 0) => {
   await sends.claim(providerId);
   const begun = all.map(({ sendId, addressKey }) => {
     const messageId = `<${sendId}.1@x>`;
-    return { sendId, addressKey, owner: OWNER, attempt: 1, messageId, subject: 'Welcome' };
+    return {
+      sendId,
+      addressKey,
+      owner: OWNER,
+      attempt: 1,
+      messageId,
+      subject: 'Welcome',
+      sentThrough: 'other' as const,
+    };
   });
   const log = new HandOffLog(database.deps, projectId, takeBounce, { gatherMs });
   return { projectId, begun, log };

@@ -77,6 +77,7 @@ export const limitedSends = (database: TestDatabase, projectId = newId()) => {
     attempt,
     messageId: `<${sendId}.${attempt}@example.com>`,
     subject: 'Welcome',
+    sentThrough: 'other' as const,
   });
   return { projectId, sends, person, plan, leased, handedOver, waitsFor, beginOf };
 };

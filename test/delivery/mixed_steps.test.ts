@@ -10,7 +10,8 @@ const database = testDatabase();
 
 const begun = ({ sendId, addressKey }: NewSend, attempt = 1): HandOff => {
   const messageId = `<${sendId}.${attempt}@x.test>`;
-  return { sendId, addressKey, owner: OWNER, attempt, messageId, subject: `Attempt ${attempt}` };
+  const subject = `Attempt ${attempt}`;
+  return { sendId, addressKey, owner: OWNER, attempt, messageId, subject, sentThrough: 'other' };
 };
 
 const ended = (

@@ -37,7 +37,7 @@ const leased = async (projectId = newId(), leaseSeconds = 60, given: Partial<New
 const attemptsOf = async (sendId: string) =>
   (
     await database.owner.query(
-      'select attempt, message_id, lease_owner, outcome from delivery.attempts where send_id = $1',
+      'select attempt, message_id, lease_owner, outcome, sent_through from delivery.attempts where send_id = $1',
       [sendId],
     )
   ).rows;
@@ -51,7 +51,13 @@ test('a leased send is handed off once, and the attempt is on record', async () 
     subject: 'Welcome',
   });
   expect(await attemptsOf(send.sendId)).toEqual([
-    { attempt: 1, message_id: `<${send.sendId}.1@example.com>`, lease_owner: OWNER, outcome: null },
+    {
+      attempt: 1,
+      message_id: `<${send.sendId}.1@example.com>`,
+      lease_owner: OWNER,
+      outcome: null,
+      sent_through: 'other',
+    },
   ]);
   expect(await sends.begin(send)).toBe('lost');
 });

@@ -10,6 +10,7 @@ import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
 import { claimSends, planSend } from '../../src/delivery/queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
+import type { EmailService } from '../../src/providers/providers.ts';
 import { insertProfiles } from '../../src/profiles/queries.ts';
 import { connectTo } from '../base/connections.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -78,9 +79,22 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
     within((scope) =>
       claimSends(scope, { providerId, owner: OWNER, sendsMax: 100, leaseSeconds: 60, ...claimed }),
     );
-  const begin = async ({ sendId, addressKey }: NewSend, owner = OWNER, attempt = 1) => {
+  const begin = async (
+    { sendId, addressKey }: NewSend,
+    owner = OWNER,
+    attempt = 1,
+    sentThrough: EmailService = 'other',
+  ) => {
     const messageId = `<${sendId}.${attempt}@example.com>`;
-    const begun = { sendId, addressKey, owner, attempt, messageId, subject: 'Welcome' };
+    const begun = {
+      sendId,
+      addressKey,
+      owner,
+      attempt,
+      messageId,
+      subject: 'Welcome',
+      sentThrough,
+    };
     const decisions = await stepHandOffs(database.deps.db, projectId, [], [begun]);
     return decisions.get(sendId) ?? 'lost';
   };
@@ -100,11 +114,14 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
     return rows[0];
   };
   /** A send that was planned, leased and committed as about to be handed over. */
-  const handingOff = async (given: Partial<NewSend> = {}): Promise<NewSend> => {
+  const handingOff = async (
+    given: Partial<NewSend> = {},
+    sentThrough: EmailService = 'other',
+  ): Promise<NewSend> => {
     const send = newSend(given);
     await plan(send);
     await claim(send.providerId);
-    await begin(send);
+    await begin(send, OWNER, 1, sentThrough);
     return send;
   };
   return { within, update, plan, claim, begin, end, tell, read, handingOff };

@@ -19,7 +19,15 @@ const leasedSends = async (count: number) => {
   await sends.claim(providerId);
   const begun = all.map(({ sendId, addressKey }): HandOff => {
     const messageId = `<${sendId}.1@x.test>`;
-    return { sendId, addressKey, owner: OWNER, attempt: 1, messageId, subject: 'Welcome' };
+    return {
+      sendId,
+      addressKey,
+      owner: OWNER,
+      attempt: 1,
+      messageId,
+      subject: 'Welcome',
+      sentThrough: 'other' as const,
+    };
   });
   const step = (outcomes: OutcomeRow[], begins: HandOff[]) =>
     stepHandOffs(database.deps.db, projectId, outcomes, begins);

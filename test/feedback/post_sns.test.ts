@@ -1,61 +1,29 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-
-import type { SnsMessage } from '../../src/feedback/sns.ts';
+import { describe, expect, test } from 'vitest';
 import { makeSnsNetwork } from '../../src/feedback/sns_network.ts';
-import { createProject } from '../../src/projects/projects.ts';
-import { expectRefusal, testApi } from '../support/api.ts';
-import type { Call } from '../support/api.ts';
-import { testDatabase } from '../support/database.ts';
+import { expectRefusal } from '../support/api.ts';
+import { bounceOf, sesWorld, TEXT } from './ses_world.ts';
 import {
   confirmationOf,
+  makeSigner,
   notificationOf,
   OTHER_TOPIC,
-  makeSigner,
   signMessage,
-  snsService,
   TOPIC,
 } from './sns_service.ts';
-import { HARD_REPORT, sesEvent } from './told.ts';
-import { someone, webhooksOf } from './webhooks_of.ts';
+import { someone } from './webhooks_of.ts';
 
-const database = testDatabase();
-const service = snsService();
-beforeAll(() => {
-  const { deps } = database;
-  database.deps = { ...deps, config: { ...deps.config, snsUrl: service.url } };
-});
-const api = testApi(database);
-const hooks = webhooksOf(database, api);
-
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'fresh');
-  service.mood = 'well';
-  service.asked.length = 0;
-  // No certificate of another test is known.
-  await database.deps.resources.close();
-});
-
-const TEXT = { contentType: 'text/plain; charset=UTF-8' };
-type Unsigned = Omit<SnsMessage, 'Signature'>;
-const post = (message: Unsigned, call: Call = TEXT, slug = 'amazon-ses') =>
-  hooks.post(slug, signMessage(message, service.signer), call);
-const confirm = (given: Partial<Unsigned> = {}) => post(confirmationOf(given));
-const bounceOf = (emailAddress: string) =>
-  sesEvent('Bounce', {
-    bounceType: 'Permanent',
-    bounceSubType: 'General',
-    feedbackId: randomUUID(),
-    bouncedRecipients: [{ emailAddress, ...HARD_REPORT }],
-  });
-const topic = async () => (await hooks.describe('amazon-ses')).topic;
+const { database, service, api, hooks, ...world } = sesWorld();
+const { post, withToken, ask, confirm, webhook, decide, remove, confirmedAtAmazon, accepted } =
+  world;
+const topic = async () => (await webhook()).topics[0] ?? null;
 const changes = async () =>
-  (await hooks.describe('amazon-ses')).topic_changes.map(
-    ({ arn, change }: { arn: string; change: string }) => [change, arn],
-  );
+  (await webhook()).topic_changes.map(({ arn, change }: { arn: string; change: string }) => [
+    change,
+    arn,
+  ]);
 
 describe('200', () => {
-  test('the first topic that asks is confirmed, by us and at the service itself, and its notices count', async () => {
+  test('a topic with the webhook token in its URL is confirmed, at the service itself, and its notices count', async () => {
     expect((await confirm()).body).toMatchObject({ received: 1, accepted: 1 });
     expect(service.asked.map(({ host }) => host)).toEqual(
       Array(2).fill('sns.eu-west-1.amazonaws.com'),
@@ -76,8 +44,8 @@ describe('200', () => {
       { actor_kind: 'service', actor_id: null, action: 'amazon-ses: topic confirmed' },
     ]);
 
-    const email = someone();
-    const { body } = await post(notificationOf(bounceOf(email)));
+    const { email, sendId } = await accepted();
+    const { body } = await post(notificationOf(bounceOf(email, { sendId })));
     expect(body).toEqual({ received: 1, accepted: 1, duplicates: 0, ignored: 0, errors: [] });
     expect(await hooks.reasonOf(email)).toBe('hard_bounce');
   });
@@ -88,8 +56,11 @@ describe('200', () => {
       await confirm();
       for (const slug of ['amazon-ses', 'aws-ses'])
         for (const SignatureVersion of ['1', '2']) {
-          const email = someone();
-          const message = notificationOf(bounceOf(email), { SignatureVersion, Subject: 'SES' });
+          const { email, sendId } = await accepted();
+          const message = notificationOf(bounceOf(email, { sendId }), {
+            SignatureVersion,
+            Subject: 'SES',
+          });
           expect((await post(message, { contentType }, slug)).body.accepted).toBe(1);
           expect(await hooks.reasonOf(email)).toBe('hard_bounce');
         }
@@ -98,7 +69,8 @@ describe('200', () => {
 
   test('the same message again changes nothing; the same bounce told twice is one', async () => {
     await confirm();
-    const event = bounceOf(someone());
+    const { email, sendId } = await accepted();
+    const event = bounceOf(email, { sendId });
     const message = notificationOf(event);
     expect((await post(message)).body).toMatchObject({ received: 1, accepted: 1 });
     expect((await post(message)).body).toMatchObject({ received: 1, accepted: 0, duplicates: 1 });
@@ -113,11 +85,10 @@ describe('200', () => {
 
   test('a confirmation that comes again is given again only when it is another one', async () => {
     const message = confirmationOf();
-    for (let at = 0; at < 3; at += 1) expect((await post(message)).status).toBe(200);
-    const asked = () => service.asked.filter(({ path }) => path.includes('Confirm')).length;
-    expect(asked()).toBe(1);
+    for (let at = 0; at < 3; at += 1) expect((await withToken(message)).status).toBe(200);
+    expect(confirmedAtAmazon()).toHaveLength(1);
     expect((await confirm()).body.accepted).toBe(1);
-    expect(asked()).toBe(2);
+    expect(confirmedAtAmazon()).toHaveLength(2);
   });
 
   test('what they say when it is set up is ignored, and what cannot be read is said so', async () => {
@@ -142,22 +113,20 @@ describe('200', () => {
       ['unsubscribed', TOPIC],
       ['confirmed', TOPIC],
     ]);
-    await confirm();
+    expect((await ask()).status).toBe(200);
     expect((await topic()).unsubscribed_at).toBeNull();
   });
 
-  test('after a reset another topic may be the one, and a confirmation that somebody kept is not taken', async () => {
+  test('a topic that was removed does not come back by a confirmation that somebody kept', async () => {
     const kept = confirmationOf();
-    await post(kept);
-    expect((await hooks.manage('POST', '/amazon-ses/reset-topic')).status).toBe(200);
+    await withToken(kept);
+    expect((await remove((await topic()).id)).status).toBe(200);
     expect(await topic()).toBeNull();
-    expect((await post(kept)).body.duplicates).toBe(1);
+    for (const again of [post, withToken]) expect((await again(kept)).body.duplicates).toBe(1);
     expect(await topic()).toBeNull();
-    expect((await confirm({ TopicArn: OTHER_TOPIC })).body.accepted).toBe(1);
-    expect(await topic()).toMatchObject({ arn: OTHER_TOPIC });
+    expectRefusal(await post(notificationOf(bounceOf(someone()))), 'foreign_topic');
     expect(await changes()).toEqual([
-      ['confirmed', OTHER_TOPIC],
-      ['reset', TOPIC],
+      ['removed', TOPIC],
       ['confirmed', TOPIC],
     ]);
   });
@@ -165,34 +134,17 @@ describe('200', () => {
 
 describe('refusals', () => {
   test('403 foreign_topic: a signature proves the service, not whose topic it is', async () => {
-    const email = someone();
-    expectRefusal(await post(notificationOf(bounceOf(email))), 'foreign_topic');
+    const { email, sendId } = await accepted();
+    const event = bounceOf(email, { sendId });
+    expectRefusal(await post(notificationOf(event)), 'foreign_topic');
     await confirm();
     const foreign = { TopicArn: OTHER_TOPIC };
-    expectRefusal(await post(notificationOf(bounceOf(email), foreign)), 'foreign_topic');
-    expectRefusal(await confirm(foreign), 'foreign_topic');
-    expectRefusal(await confirm({ ...foreign, Type: 'UnsubscribeConfirmation' }), 'foreign_topic');
+    expectRefusal(await post(notificationOf(event, foreign)), 'foreign_topic');
+    const end = confirmationOf({ ...foreign, Type: 'UnsubscribeConfirmation' });
+    expectRefusal(await post(end), 'foreign_topic');
     expect(await hooks.reasonOf(email)).toBeNull();
     expect(await topic()).toMatchObject({ arn: TOPIC, unsubscribed_at: null });
-    expect(await changes()).toEqual([
-      ['refused', OTHER_TOPIC],
-      ['confirmed', TOPIC],
-    ]);
-    expect(service.asked.filter(({ path }) => path.includes('Confirm'))).toHaveLength(1);
-  });
-
-  test('403 foreign_topic: of topics that ask at once one is the project’s', async () => {
-    const arns = Array.from({ length: 6 }, (_, at) => `${TOPIC}-${at}`);
-    const answers = await Promise.all(arns.map((TopicArn) => confirm({ TopicArn })));
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect((await topic()).arn).toBe(arns[statuses.indexOf(200)]);
-  });
-
-  test('403 foreign_topic: so many refusals are kept and no more', async () => {
-    await confirm();
-    for (let at = 0; at < 105; at += 1) await confirm({ TopicArn: `${OTHER_TOPIC}-${at}` });
-    expect(await hooks.countOf('feedback.topic_changes')).toBe(101);
+    expect(confirmedAtAmazon()).toHaveLength(1);
   });
 
   test('401 invalid_signature: another key, an old confirmation, headers that say otherwise', async () => {
@@ -212,7 +164,7 @@ describe('refusals', () => {
       'https://evil.test/SimpleNotificationService-0123456789abcdef0123456789abcdef.pem';
     expectRefusal(await post({ ...message, SigningCertURL }), 'invalid_signature');
     for (const Timestamp of ['2020-01-01T00:00:00.000Z', 'never'])
-      expectRefusal(await confirm({ Timestamp }), 'invalid_signature');
+      expectRefusal(await ask({ Timestamp }), 'invalid_signature');
     expect(await hooks.reasonOf(email)).toBeNull();
   });
 
@@ -223,10 +175,24 @@ describe('refusals', () => {
   });
 
   test('401 invalid_token: a token that is sent has to be right', async () => {
-    const message = signMessage(confirmationOf(), service.signer);
-    expectRefusal(await hooks.post('amazon-ses', message, TEXT, '?token=wrong'), 'invalid_token');
-    const right = `?token=${api.project.hook_token}`;
-    expect((await hooks.post('amazon-ses', message, TEXT, right)).status).toBe(200);
+    const message = confirmationOf();
+    expectRefusal(await withToken(message, 'wrong'), 'invalid_token');
+    const notification = notificationOf(bounceOf(someone()));
+    expectRefusal(await withToken(notification, 'wrong'), 'invalid_token');
+    expect((await withToken(message)).status).toBe(200);
+    expectRefusal(await withToken(notification, 'wrong'), 'invalid_token');
+  });
+
+  test('401 topic_needs_approval: Amazon sends the password of a URL only after a challenge', async () => {
+    const message = confirmationOf();
+    const challenged = await post(message);
+    expectRefusal(challenged, 'topic_needs_approval');
+    expect(challenged.headers.get('www-authenticate')).toMatch(/^Basic realm="/);
+    const basic = Buffer.from(`amazon:${api.project.hook_token}`).toString('base64');
+    const headers = { authorization: `Basic ${basic}` };
+    expect((await post(message, { ...TEXT, headers })).body.accepted).toBe(1);
+    expect(await topic()).toMatchObject({ arn: TOPIC, confirmed_by: 'token' });
+    expect((await webhook()).pending_topics).toEqual([]);
   });
 
   test('400 invalid_request: raw delivery bears no signature, and it is said what to do', async () => {
@@ -254,12 +220,14 @@ describe('refusals', () => {
       expectRefusal(await hooks.post('amazon-ses', JSON.stringify(body), TEXT), 'invalid_request');
   });
 
-  test('400 invalid_request: the service would not confirm', async () => {
-    await confirm({ TopicArn: OTHER_TOPIC });
-    await hooks.manage('POST', '/amazon-ses/reset-topic');
+  test('409 topic_not_confirmed: the service would not confirm', async () => {
+    const waiting = { TopicArn: OTHER_TOPIC };
+    await ask(waiting);
+    const [pending] = (await webhook()).pending_topics;
     for (const mood of ['refusing', 'redirecting', 'endless', 'confused'] as const) {
       service.mood = mood;
-      expectRefusal(await confirm(), 'invalid_request');
+      expectRefusal(await confirm(), 'topic_not_confirmed');
+      expectRefusal(await decide(pending.id, 'approve'), 'topic_not_confirmed');
       expect(await topic()).toBeNull();
     }
   });
@@ -267,11 +235,11 @@ describe('refusals', () => {
   test('503 unavailable: the service cannot be asked, so nothing is lost: it comes again', async () => {
     service.mood = 'down';
     const message = confirmationOf();
-    const answer = await post(message);
+    const answer = await withToken(message);
     expectRefusal(answer, 'unavailable');
     expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     service.mood = 'well';
-    expect((await post(message)).body.accepted).toBe(1);
+    expect((await withToken(message)).body.accepted).toBe(1);
     service.mood = 'down';
     expectRefusal(await confirm(), 'unavailable');
     service.mood = 'well';

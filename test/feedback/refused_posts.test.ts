@@ -117,7 +117,10 @@ describe('counting', () => {
       const { posts, writes } = counting();
       for (let second = 0; second < 20; second += 1) {
         for (let post = 0; post < 100; post += 1)
-          posts.note(at('a'), post < 99 ? 'invalid_token' : 'invalid_request', new Date());
+          posts.note(at('a'), {
+            reason: post < 99 ? 'invalid_token' : 'invalid_request',
+            at: new Date(),
+          });
         await vi.advanceTimersByTimeAsync(1_000);
       }
       await vi.advanceTimersByTimeAsync(20_000);
@@ -130,7 +133,8 @@ describe('counting', () => {
 
   test('of so many webhooks at a time and no more', async () => {
     const { posts, writes } = counting();
-    const note = (project: number) => posts.note(at(`p-${project}`), 'invalid_token', new Date());
+    const note = (project: number) =>
+      posts.note(at(`p-${project}`), { reason: 'invalid_token', at: new Date() });
     for (let project = 0; project < REFUSED_WEBHOOKS_MAX; project += 1) note(project);
     await expect.poll(() => writes.length).toBe(REFUSED_WEBHOOKS_MAX);
     note(REFUSED_WEBHOOKS_MAX);
@@ -145,8 +149,8 @@ describe('counting', () => {
 
   test('what cannot be written is told, and stops nothing', async () => {
     const { posts, errors } = counting({ write: () => Promise.reject(new Error('down')) });
-    posts.note(at('a'), 'invalid_token', new Date());
-    posts.note(at('b'), 'invalid_token', new Date());
+    posts.note(at('a'), { reason: 'invalid_token', at: new Date() });
+    posts.note(at('b'), { reason: 'invalid_token', at: new Date() });
     await posts.close();
     expect(errors).toHaveLength(2);
   });
@@ -161,11 +165,13 @@ describe('counting', () => {
         return Promise.resolve(projectId === ours);
       },
     });
-    for (let made = 0; made < 10; made += 1) posts.note(at(newId()), 'invalid_token', new Date());
-    posts.note(at(ours), 'invalid_token', new Date());
+    for (let made = 0; made < 10; made += 1)
+      posts.note(at(newId()), { reason: 'invalid_token', at: new Date() });
+    posts.note(at(ours), { reason: 'invalid_token', at: new Date() });
     await expect.poll(() => seen).toEqual([ours]);
-    for (let made = 0; made < 10; made += 1) posts.note(at(newId()), 'invalid_token', new Date());
-    posts.note(at(ours), 'invalid_token', new Date());
+    for (let made = 0; made < 10; made += 1)
+      posts.note(at(newId()), { reason: 'invalid_token', at: new Date() });
+    posts.note(at(ours), { reason: 'invalid_token', at: new Date() });
     await posts.close();
     expect(seen).toEqual([ours, ours]);
   });

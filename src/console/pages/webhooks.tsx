@@ -12,7 +12,6 @@ import {
 } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { SubmitEvent } from 'react';
 import { api, issuesOf } from '../api.ts';
 import type { Webhook } from '../api.ts';
@@ -24,9 +23,10 @@ import { fieldOf } from '../parts/form.ts';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Refused } from '../parts/refused.tsx';
-import { RefusedPosts, RefusedTopics } from '../parts/refused_posts.tsx';
+import { RefusedPosts } from '../parts/refused_posts.tsx';
 import { inWords } from '../parts/statuses.ts';
 import { WebhookTokens } from '../parts/webhook_token.tsx';
+import { WebhookTopics } from '../parts/webhook_topics.tsx';
 import { When } from '../parts/when.tsx';
 import { webhooks } from '../queries.ts';
 
@@ -80,47 +80,10 @@ const SigningKey = ({ projectId, webhook: { signing_key_set_at } }: Props) => {
   );
 };
 
-const Topic = ({ projectId, webhook: { topic } }: Props) => {
-  const [isSure, setIsSure] = useState(false);
-  const reset = useChange(projectId, ['webhooks'], () =>
-    api.webhooks.resetTopic.mutate({ projectId }),
-  );
-  if (!topic) {
-    return (
-      <Text size="sm">
-        No topic yet. Subscribe the address above to your SNS topic over HTTPS, without raw
-        delivery: it is confirmed by itself, and from then on only this topic counts.
-      </Text>
-    );
-  }
-  return (
-    <Stack gap="xs" align="flex-start">
-      <Text size="sm" className="breaks">
-        Only notices of <Code>{topic.arn}</Code> count.
-      </Text>
-      {topic.unsubscribed_at !== null && (
-        <Alert color="orange">It was unsubscribed. Subscribe it again at Amazon SNS.</Alert>
-      )}
-      <ForRole projectId={projectId} role="editor" to="to reset the topic">
-        <Button
-          size="xs"
-          variant={isSure ? 'filled' : 'default'}
-          color={isSure ? 'red' : 'gray'}
-          loading={reset.isPending}
-          onClick={() => (isSure ? reset.mutate(undefined) : setIsSure(true))}
-        >
-          {isSure ? 'Yes, let the next topic that asks count' : 'Reset the topic'}
-        </Button>
-      </ForRole>
-      <Refused error={reset.error} />
-    </Stack>
-  );
-};
-
 const proofs: Record<Webhook['verified_by'], string> = {
   token: 'Verified by the token above.',
   signing_key: 'Verified by the signature of your account.',
-  topic: 'Verified by Amazon’s signature and the topic.',
+  topic: 'Verified by Amazon’s signature, and by the topic that you confirmed.',
 };
 
 const LastNotice = ({ webhook: { last_notices } }: Pick<Props, 'webhook'>) => {
@@ -151,22 +114,25 @@ const Card = ({ webhook, projectId }: Props) => {
         <Title order={2} size="h4">
           {name}
         </Title>
-        <Group wrap="nowrap" gap="xs" align="flex-start">
-          <Code block className="snippet" flex={1}>
-            {url}
-          </Code>
-          <Copy value={url} what={`the address for ${name}`} />
-        </Group>
+        {webhook.verified_by !== 'topic' && (
+          <Group wrap="nowrap" gap="xs" align="flex-start">
+            <Code block className="snippet" flex={1}>
+              {url}
+            </Code>
+            <Copy value={url} what={`the address for ${name}`} />
+          </Group>
+        )}
         <Text size="sm" c="dimmed">
           {proofs[webhook.verified_by]}
         </Text>
         {webhook.verified_by === 'signing_key' && (
-          <ForRole projectId={projectId} role="editor" to="to set the signing key">
+          <ForRole projectId={projectId} role="owner" to="to set the signing key">
             <SigningKey webhook={webhook} projectId={projectId} />
           </ForRole>
         )}
-        {webhook.verified_by === 'topic' && <Topic webhook={webhook} projectId={projectId} />}
-        <RefusedTopics webhook={webhook} />
+        {webhook.verified_by === 'topic' && (
+          <WebhookTopics webhook={webhook} projectId={projectId} />
+        )}
         <RefusedPosts webhook={webhook} />
         <LastNotice webhook={webhook} />
       </Stack>

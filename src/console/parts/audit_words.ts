@@ -100,9 +100,17 @@ const named: Record<string, readonly string[]> = {
     'webhooks.setSigningKey',
     'POST /v1/projects/:project_id/webhooks/mailgun/signing-key',
   ],
-  'Reset the topic of Amazon SES': [
-    'webhooks.resetTopic',
-    'POST /v1/projects/:project_id/webhooks/amazon-ses/reset-topic',
+  'Approved an Amazon SNS topic': [
+    'webhooks.approveTopic',
+    'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/:topic_id/approve',
+  ],
+  'Rejected an Amazon SNS topic': [
+    'webhooks.rejectTopic',
+    'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/:topic_id/reject',
+  ],
+  'Removed an Amazon SNS topic': [
+    'webhooks.removeTopic',
+    'DELETE /v1/projects/:project_id/webhooks/amazon-ses/topics/:topic_id',
   ],
   'Amazon confirmed a topic': ['amazon-ses: topic confirmed'],
   'Amazon ended a topic': ['amazon-ses: topic unsubscribed'],

@@ -11,8 +11,16 @@ const advice: Record<string, string> = {
     'Their signature was missing, wrong or too old. Copy the signing key from your account at Mailgun once more, ' +
     'and set it here.',
   foreign_topic:
-    'They came from another SNS topic than the one that counts. If that topic is yours, reset the topic, then let ' +
-    'Amazon SNS ask for confirmation again.',
+    'They came from an SNS topic that is not confirmed. If that topic is yours, create its subscription again with ' +
+    'the webhook token in the URL.',
+  topic_needs_approval:
+    'An SNS topic asked for confirmation without the webhook token, and could not be listed for approval. If that ' +
+    'topic is yours, create its subscription again with the webhook token in the URL.',
+  too_many_topics:
+    'The project has as many confirmed SNS topics as it may. Remove one that you do not need, then create the ' +
+    'subscription again.',
+  topic_not_confirmed:
+    'Amazon SNS did not confirm a subscription. Create it again at Amazon SNS, without raw message delivery.',
   webhook_replayed:
     'A signature came a second time, with another body: somebody may be posting what they have seen. If it goes on, ' +
     'make a new signing key at Mailgun, and set it here.',

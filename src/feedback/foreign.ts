@@ -1,0 +1,97 @@
+import type { Scope } from '../base/db.ts';
+import * as delivery from '../delivery/delivery.ts';
+import type { EmailService, SentTo } from '../delivery/delivery.ts';
+import * as suppression from '../suppression/suppression.ts';
+import { adapters, sourceOf } from './adapters.ts';
+import type { Notice } from './notice.ts';
+import { traceOf } from './sends.ts';
+import { unreachable } from './topics/topics.ts';
+
+export type Separated = {
+  /** Notices that may have an effect. */
+  own: readonly Notice[];
+  /** Notices about messages that are not this project's. */
+  foreign: readonly Notice[];
+};
+
+type Found = { notice: Notice; send: SentTo | null };
+
+/** The notices with the send that an id of theirs names; an address alone names none. */
+const findById = async (scope: Scope, notices: readonly Notice[]): Promise<Found[]> => {
+  const sends = await delivery.findSentTo(
+    scope,
+    notices.map((notice) => traceOf(scope, notice)),
+  );
+  return notices.map((notice, nth) => {
+    const send = sends[nth] ?? null;
+    return { notice, send: send?.isById === true ? send : null };
+  });
+};
+
+/**
+ * Whether the recipient is the one of the send. An erased send has no address any more; then every address counts
+ * that this project has known, because each address of a send is one of them.
+ */
+const isRecipient = async (scope: Scope, { email }: Notice, send: SentTo): Promise<boolean> => {
+  const key = suppression.addressKey(scope, email);
+  if (send.address_key !== null) return send.address_key.equals(key);
+  return suppression.isKnown(scope, key);
+};
+
+/** Whether a notice says nothing of our own ids: only the service's id of the message can say which send it is about. */
+const isUnnamed = (scope: Scope, notice: Notice): boolean => traceOf(scope, notice).sendId === null;
+
+const separateHandedTo = async (
+  scope: Scope,
+  notices: readonly Notice[],
+  service: EmailService,
+): Promise<Separated> => {
+  // Before the search: an outcome that is written in between is found by it.
+  const unnamed = notices.filter((notice) => isUnnamed(scope, notice));
+  const keys = unnamed.map(({ email }) => suppression.addressKey(scope, email));
+  const isUnderWay = await delivery.isHandingOff(scope, keys, service);
+  const found = await findById(scope, notices);
+  const ids = found.flatMap(({ send }) => send?.send_id ?? []);
+  const handed = new Set(
+    (await delivery.listHandedTo(scope, ids, service)).map(({ send_id }) => send_id),
+  );
+  const separated: { own: Notice[]; foreign: Notice[] } = { own: [], foreign: [] };
+  for (const { notice, send } of found) {
+    const isOwn =
+      send !== null && handed.has(send.send_id) && (await isRecipient(scope, notice, send));
+    separated[isOwn ? 'own' : 'foreign'].push(notice);
+  }
+  // Without its id at the service, which the outcome brings, the send cannot be told from others to the address.
+  if (isUnderWay && separated.foreign.some((notice) => unnamed.includes(notice)))
+    throw unreachable('The message may be one that is being handed over.');
+  return separated;
+};
+
+/** What names a send of ours that this project does not have is about a message of another project. */
+const separateOthers = async (scope: Scope, notices: readonly Notice[]): Promise<Separated> => {
+  const named = notices.filter((notice) => !isUnnamed(scope, notice));
+  const found = await findById(scope, named);
+  const foreign = found.filter(({ send }) => send === null).map(({ notice }) => notice);
+  return { own: notices.filter((notice) => !foreign.includes(notice)), foreign };
+};
+
+/**
+ * Separates notices about messages of this project from notices about messages of others, which have no effect. A
+ * proof shows who posts, not whose message it is: that depends on the dialect (`Adapter.about`).
+ */
+export const separateForeign = (
+  scope: Scope,
+  source: string,
+  notices: readonly Notice[],
+): Promise<Separated> | Separated => {
+  const dialect = sourceOf(source);
+  const about = dialect === null ? 'any' : adapters[dialect].about;
+  switch (about) {
+    case 'any':
+      return { own: notices, foreign: [] };
+    case 'not_foreign':
+      return separateOthers(scope, notices);
+    default:
+      return separateHandedTo(scope, notices, about);
+  }
+};

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Limit } from '../../base/route.ts';
+import { route } from '../../base/route.ts';
+import { approve, reject, remove } from '../settings.ts';
+import { TOPIC_APPROVED_SHOWN, TOPIC_REJECTED_SHOWN, TOPIC_REMOVED_SHOWN } from '../shown.ts';
+import { shared } from '../webhooks_answer.ts';
+import {
+  CONFIRMED_TOPICS_MAX,
+  PENDING_TOPIC_HOURS_MAX,
+  PENDING_TOPICS_MAX,
+  PENDING_TOPICS_PER_ACCOUNT_MAX,
+} from './topic_limits.ts';
+
+const ofTopic = {
+  ...shared,
+  params: shared.params.extend({
+    topic_id: z.uuid().meta({ description: "The topic's `id` in the list of webhooks." }),
+  }),
+};
+const path = '/v1/projects/:project_id/webhooks/amazon-ses/topics/:topic_id';
+
+/** What owners of a server key decide about Amazon SNS topics. */
+export const topicRoutes = [
+  route({
+    ...ofTopic,
+    method: 'POST',
+    path: `${path}/approve`,
+    example: TOPIC_APPROVED_SHOWN,
+    summary: 'Approve a pending Amazon SNS topic.',
+    description:
+      'Approve only a topic of your own AWS account. Trunkline confirms the subscription at Amazon SNS; from then on ' +
+      'notifications of the topic count. Repeating the request changes nothing.',
+    refusals: ['too_many_topics', 'topic_not_confirmed'],
+    handle: ({ deps, caller: { projectId }, params }) =>
+      approve({ deps, projectId }, params['topic_id'] ?? ''),
+  }),
+  route({
+    ...ofTopic,
+    method: 'POST',
+    path: `${path}/reject`,
+    example: TOPIC_REJECTED_SHOWN,
+    summary: 'Reject a pending Amazon SNS topic.',
+    description:
+      'The topic is not listed again when it asks. A subscription URL with the webhook token still confirms it.',
+    handle: ({ deps, caller: { projectId }, params }) =>
+      reject({ deps, projectId }, params['topic_id'] ?? ''),
+  }),
+  route({
+    ...ofTopic,
+    method: 'DELETE',
+    path,
+    example: TOPIC_REMOVED_SHOWN,
+    summary: 'Remove a confirmed Amazon SNS topic.',
+    description:
+      'Its notifications are refused with 403 from now on. Delete the subscription at Amazon SNS as well. The other ' +
+      'topics of the project stay.',
+    handle: ({ deps, caller: { projectId }, params }) =>
+      remove({ deps, projectId }, params['topic_id'] ?? ''),
+  }),
+];
+
+export const topicLimits: readonly Limit[] = [
+  {
+    name: 'Confirmed Amazon SNS topics',
+    value: CONFIRMED_TOPICS_MAX,
+    unit: 'items',
+    where: 'project',
+  },
+  {
+    name: 'Amazon SNS topics waiting for approval',
+    value: PENDING_TOPICS_MAX,
+    unit: 'items',
+    where: 'project; a subscription URL with the webhook token is not bound by it',
+  },
+  {
+    name: 'Amazon SNS topics of one AWS account, waiting or rejected',
+    value: PENDING_TOPICS_PER_ACCOUNT_MAX,
+    unit: 'items',
+    where: 'project; a subscription URL with the webhook token is not bound by it',
+  },
+  {
+    name: 'Time to approve an Amazon SNS topic',
+    value: PENDING_TOPIC_HOURS_MAX,
+    unit: 'hours',
+    where: 'pending topic',
+  },
+];
