@@ -204,7 +204,13 @@ export const changes: Record<string, Change> = {
   },
   'webhooks.decide': { in: 'project', input: () => ({ soft_bounces_max: 7 }) },
   'webhooks.setSigningKey': { in: 'project', input: () => ({ signing_key: 'a-signing-key' }) },
-  'webhooks.resetTopic': { in: 'project', input: () => ({}) },
+  'webhooks.approveTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
+  'webhooks.rejectTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
+  'webhooks.removeTopic': {
+    in: 'project',
+    like: 'DELETE /v1/projects/{project_id}/webhooks/amazon-ses/topics/{id}',
+    input: () => ({ topicId: SHOWN_ID }),
+  },
   'webhookTokens.issue': { in: 'project', input: () => ({ password }) },
   'webhookTokens.revoke': {
     in: 'project',

@@ -2,7 +2,6 @@ import { beforeAll } from 'vitest';
 import { createEndpoint } from '../../src/automations/endpoints.ts';
 import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
 import { newId } from '../../src/base/ids.ts';
-import { ARN_SHOWN } from '../../src/feedback/shown.ts';
 import { toCurl } from '../../src/http/docs_curl.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { inProject } from '../../src/base/db.ts';
@@ -14,6 +13,7 @@ import { Definition } from '../../src/segments/schema.ts';
 import { createSegment, refreshProject } from '../../src/segments/segments.ts';
 import { DEFINITION_SHOWN as SEGMENT_SHOWN } from '../../src/segments/shown.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
+import { snsService } from '../feedback/sns_service.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -21,6 +21,7 @@ import type { HttpsSink } from '../support/https_sink.ts';
 import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
 import { readCurl } from './read_curl.ts';
+import { keepShownTopics } from './shown_topics.ts';
 
 /** Whose address it is in the examples of the documents. */
 export const SHOWN_EMAIL = 'bob@example.com';
@@ -102,7 +103,7 @@ const STANDS: Record<string, string> = {
 };
 
 /** What an endpoint has to find, and how that stands, so that it does what its example shows. */
-const needsOf = ({ path }: Partial<Endpoint> = {}) => {
+const needsOf = ({ method, path }: Partial<Endpoint> = {}) => {
   const [, , room, , verb = ''] = path?.split('/') ?? [];
   return {
     // They take as long as everything else, and what has nothing to do with segments does without.
@@ -113,6 +114,7 @@ const needsOf = ({ path }: Partial<Endpoint> = {}) => {
     isMoved: verb === 'move',
     run: { move: 'active', retry: 'failed' }[verb],
     isTemplateArchived: path?.endsWith('/templates/{id}/restore') ?? false,
+    isTopicConfirmed: method === 'DELETE' && path?.includes('/topics/') === true,
     isSendQueued: !path?.endsWith('/resolve'),
   };
 };
@@ -161,11 +163,11 @@ const keepShownCalls = async ({ deps, owner }: TestDatabase, projectId: string):
   );
 };
 
-/** The provider that the examples of the documents are connected to, in place of the real one. */
+/** The provider that the examples of the documents are connected to, and Amazon SNS, in place of the real ones. */
 export const shownRelay = (database: TestDatabase): HttpsSink => {
-  const sink = relaySink();
+  const [sink, sns] = [relaySink(), snsService()];
   beforeAll(() => {
-    const config = { ...database.deps.config, relayApiUrl: sink.url };
+    const config = { ...database.deps.config, relayApiUrl: sink.url, snsUrl: sns.url };
     database.deps = { ...database.deps, config };
   });
   return sink;
@@ -211,16 +213,8 @@ export const makeShownProject = async (
     'update suppression.history set import_id = $1 where project_id = $2 and import_id is not null',
     [SHOWN_ID, project_id],
   );
-  await database.owner.query(
-    `insert into feedback.topics (project_id, topic_arn, subscription_arn, confirmed_at)
-     values ($1, $2, 'arn', now())`,
-    [project_id, ARN_SHOWN],
-  );
-  await database.owner.query(
-    `insert into feedback.topic_changes (project_id, change_id, topic_arn, change, changed_at)
-     values ($1, $2, $3, 'confirmed', now())`,
-    [project_id, newId(), ARN_SHOWN],
-  );
+  const shownTopic = { shownId: SHOWN_ID, isConfirmed: needs.isTopicConfirmed };
+  await keepShownTopics(database, project_id, shownTopic);
   await database.owner.query(
     `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)
      values ($1, $2, $2, 'pending', 'server_key', now())`,

@@ -17,6 +17,7 @@ import type { Answer } from '../support/api.ts';
 import { findBreaches } from '../support/contract.ts';
 import { testDatabase } from '../support/database.ts';
 import { snsService } from '../feedback/sns_service.ts';
+import type { Mood } from '../feedback/sns_service.ts';
 import { openPassage } from '../support/passage.ts';
 import { callAsShown, makeShownProject, shownProjects, shownRelay, toShown } from './as_shown.ts';
 import { amiss, waysToProvoke } from './provoke.ts';
@@ -80,6 +81,9 @@ beforeAll(async () => {
     sns: {
       url: (await listen({ config: { ...database.deps.config, snsUrl: sns.url } })).url,
       signer: sns.signer,
+      mood: (mood: Mood) => {
+        sns.mood = mood;
+      },
     },
   };
   around = { database, api, relay, elsewhere };

@@ -23,6 +23,7 @@ import {
   waysOfProviders,
   waysOfSegments,
   waysOfSignatures,
+  waysOfTopics,
   waysOfTraits,
 } from './provoke_rooms.ts';
 import { ask, toWire } from './raw_http.ts';
@@ -242,4 +243,5 @@ export const waysToProvoke = (around: Surroundings): Ways => ({
   ...waysOfTemplates(around),
   ...waysOfSurroundings(around),
   ...waysOfSignatures(around),
+  ...waysOfTopics(around),
 });

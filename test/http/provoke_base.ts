@@ -1,6 +1,6 @@
 // What every file that provokes refusals knows.
 import type { Endpoint } from '../../src/http/openapi_read.ts';
-import type { Signer } from '../feedback/sns_service.ts';
+import type { Mood, Signer } from '../feedback/sns_service.ts';
 import type { Answer, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
 import type { HttpsSink } from '../support/https_sink.ts';
@@ -16,7 +16,7 @@ export type Elsewhere = {
   /** Cannot reach its database. */
   alone: string;
   /** Asks a stand-in for Amazon SNS, which signs like this. */
-  sns: { url: string; signer: Signer };
+  sns: { url: string; signer: Signer; mood: (mood: Mood) => void };
 };
 export type Surroundings = {
   database: TestDatabase;

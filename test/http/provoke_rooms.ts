@@ -5,9 +5,11 @@ import type { Endpoint } from '../../src/http/openapi_read.ts';
 import { TRAIT_KEYS_MAX } from '../../src/profiles/traits.ts';
 import { SEGMENTS_MAX } from '../../src/segments/records.ts';
 import { suppress } from '../../src/suppression/suppression.ts';
-import { notificationOf, signMessage } from '../feedback/sns_service.ts';
+import { confirmationOf, notificationOf, signMessage } from '../feedback/sns_service.ts';
+import type { SnsMessage } from '../../src/feedback/sns.ts';
+import { CONFIRMED_TOPICS_MAX } from '../../src/feedback/topics/topic_limits.ts';
 import { signAs } from '../feedback/told.ts';
-import type { Call } from '../support/api.ts';
+import type { Answer, Call } from '../support/api.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { callAsShown, makeShownProject, SHOWN_ID } from './as_shown.ts';
 import { keys } from './of_size.ts';
@@ -117,10 +119,54 @@ export const waysOfAutomations = ({ database, api }: Surroundings): Ways => ({
 });
 
 const KEY = 'a-signing-key';
-const ELSEWHERE = { TopicArn: 'arn:aws:sns:eu-west-1:123456789012:of-somebody-else' };
+const ELSEWHERE = 'arn:aws:sns:eu-west-1:123456789012:of-another-account';
+const ASKING = 'arn:aws:sns:eu-west-1:123456789012:asking';
+
+const isWebhook = ({ path }: Endpoint): boolean => path.includes('{slug}');
+
+/** Those of Amazon SNS topics: a post of one that asks to be confirmed, or the approval of one. */
+export const waysOfTopics = ({ database, api, elsewhere }: Surroundings): Ways => {
+  const post = (one: Endpoint, message: Omit<SnsMessage, 'Signature'>, isTokened: boolean) => {
+    const { project_id, hook_token } = api.project;
+    const path = one.path.replace('{slug}', 'amazon-ses').replace('{project_id}', project_id);
+    const body = signMessage(message, elsewhere.sns.signer);
+    const token = isTokened ? `?token=${hook_token}` : '';
+    return asking(api, elsewhere.sns.url, () => api.call(one.method, path + token, { body }));
+  };
+  const askOrApprove = async (one: Endpoint): Promise<Answer> => {
+    await makeShownProject(database, api, one);
+    if (isWebhook(one)) return post(one, confirmationOf({ TopicArn: ASKING }), true);
+    return asking(api, elsewhere.sns.url, () => callAsShown(one, api));
+  };
+  const fill = (projectId: string) =>
+    database.owner.query(
+      `insert into feedback.topics (project_id, topic_arn, topic_id, status, first_asked_at, last_asked_at,
+         subscription_arn, confirmed_by, confirmed_at)
+       select $1, 'arn:aws:sns:eu-west-1:123456789012:topic-' || n, gen_random_uuid(), 'confirmed', now(), now(), 'a',
+         'token', now()
+       from generate_series(1, $2) as n`,
+      [projectId, CONFIRMED_TOPICS_MAX],
+    );
+  return {
+    foreign_topic: (one) => post(one, notificationOf({}, { TopicArn: ELSEWHERE }), false),
+    topic_needs_approval: (one) => post(one, confirmationOf({ TopicArn: ASKING }), false),
+    topic_not_confirmed: async (one) => {
+      elsewhere.sns.mood('well');
+      await post(one, notificationOf({}), false);
+      elsewhere.sns.mood('refusing');
+      return askOrApprove(one).finally(() => elsewhere.sns.mood('well'));
+    },
+    too_many_topics: async (one) => {
+      await makeShownProject(database, api, one);
+      await fill(api.project.project_id);
+      if (!isWebhook(one)) return callAsShown(one, api);
+      return post(one, confirmationOf({ TopicArn: ASKING }), true);
+    },
+  };
+};
 
 /** Those of posts that prove themselves by a signature. */
-export const waysOfSignatures = ({ api, elsewhere }: Surroundings): Ways => {
+export const waysOfSignatures = ({ api }: Surroundings): Ways => {
   const post = (one: Endpoint, slug: string, call: Call) =>
     api.call(
       one.method,
@@ -129,12 +175,6 @@ export const waysOfSignatures = ({ api, elsewhere }: Surroundings): Ways => {
     );
   return {
     invalid_signature: (one) => post(one, 'mailgun', { body: {} }),
-    foreign_topic: (one) =>
-      asking(api, elsewhere.sns.url, () =>
-        post(one, 'amazon-ses', {
-          body: signMessage(notificationOf({}, ELSEWHERE), elsewhere.sns.signer),
-        }),
-      ),
     webhook_replayed: async (one) => {
       const { project_id, server_key: key } = api.project;
       const path = `/v1/projects/${project_id}/webhooks/mailgun/signing-key`;

@@ -102,15 +102,15 @@ const named: Record<string, readonly string[]> = {
   ],
   'Approved an Amazon SNS topic': [
     'webhooks.approveTopic',
-    'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/:topic_id/approve',
+    'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/:id/approve',
   ],
   'Rejected an Amazon SNS topic': [
     'webhooks.rejectTopic',
-    'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/:topic_id/reject',
+    'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/:id/reject',
   ],
   'Removed an Amazon SNS topic': [
     'webhooks.removeTopic',
-    'DELETE /v1/projects/:project_id/webhooks/amazon-ses/topics/:topic_id',
+    'DELETE /v1/projects/:project_id/webhooks/amazon-ses/topics/:id',
   ],
   'Amazon confirmed a topic': ['amazon-ses: topic confirmed'],
   'Amazon ended a topic': ['amazon-ses: topic unsubscribed'],

@@ -14,10 +14,10 @@ import {
 const ofTopic = {
   ...shared,
   params: shared.params.extend({
-    topic_id: z.uuid().meta({ description: "The topic's `id` in the list of webhooks." }),
+    id: z.uuid().meta({ description: "The topic's `id` in the list of webhooks." }),
   }),
 };
-const path = '/v1/projects/:project_id/webhooks/amazon-ses/topics/:topic_id';
+const path = '/v1/projects/:project_id/webhooks/amazon-ses/topics/:id';
 
 /** What owners of a server key decide about Amazon SNS topics. */
 export const topicRoutes = [
@@ -32,7 +32,7 @@ export const topicRoutes = [
       'notifications of the topic count. Repeating the request changes nothing.',
     refusals: ['too_many_topics', 'topic_not_confirmed'],
     handle: ({ deps, caller: { projectId }, params }) =>
-      approve({ deps, projectId }, params['topic_id'] ?? ''),
+      approve({ deps, projectId }, params['id'] ?? ''),
   }),
   route({
     ...ofTopic,
@@ -43,7 +43,7 @@ export const topicRoutes = [
     description:
       'The topic is not listed again when it asks. A subscription URL with the webhook token still confirms it.',
     handle: ({ deps, caller: { projectId }, params }) =>
-      reject({ deps, projectId }, params['topic_id'] ?? ''),
+      reject({ deps, projectId }, params['id'] ?? ''),
   }),
   route({
     ...ofTopic,
@@ -55,7 +55,7 @@ export const topicRoutes = [
       'Its notifications are refused with 403 from now on. Delete the subscription at Amazon SNS as well. The other ' +
       'topics of the project stay.',
     handle: ({ deps, caller: { projectId }, params }) =>
-      remove({ deps, projectId }, params['topic_id'] ?? ''),
+      remove({ deps, projectId }, params['id'] ?? ''),
   }),
 ];
 
