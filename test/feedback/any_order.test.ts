@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { inProject, sql } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
 import { adapters } from '../../src/feedback/adapters.ts';
 import type { Source } from '../../src/feedback/adapters.ts';
 import { record } from '../../src/feedback/feedback.ts';
@@ -82,6 +83,8 @@ const bodiesAbout = (email: string, sendId: string): [Source, object][] => [
   ['amazon-ses', sesOf('Complaint', email, sendId, 14)],
   ['amazon-ses', sesOf('Send', email, sendId, 0)],
   ['amazon-ses', sesOf('Open', email, sendId, 8)],
+  // About a message of another project: it never has an effect.
+  ['amazon-ses', sesOf('Complaint', email, newId(), 3)],
   [
     'smtp',
     {
@@ -127,7 +130,8 @@ const makePlace = async (): Promise<Place> => {
     await tell(database, person, { traits: { email } });
     const addressKey = await keyOf(email);
     const { profileId } = person;
-    const send = await sends.handingOff({ recipient: email, addressKey, profileId });
+    const given = { recipient: email, addressKey, profileId };
+    const send = await sends.handingOff(given, 'amazon_ses');
     await sends.end(send.sendId, index === 0 ? 'unknown' : 'accepted', {
       reason: index === 0 ? 'outcome_unknown' : null,
     });

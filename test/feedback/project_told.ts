@@ -8,9 +8,9 @@ import type { TestDatabase } from '../support/database.ts';
 
 export const EMAIL = 'ann@example.com';
 
-/** A moment of yesterday, so many minutes into it. */
-export const at = (minute: number): Date =>
-  new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000 - 86_400_000 + minute * 60_000);
+const YESTERDAY_MS = (Math.floor(Date.now() / 86_400_000) - 1) * 86_400_000;
+/** A moment of yesterday, so many minutes into it: of the same day for a whole file, also past midnight. */
+export const at = (minute: number): Date => new Date(YESTERDAY_MS + minute * 60_000);
 
 export const newNotice = (given: Partial<Notice> = {}): Notice => ({
   ...meaning(given.kind ?? 'delivered', given.bounceType),

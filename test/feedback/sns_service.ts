@@ -10,8 +10,10 @@ import type { SnsMessage } from '../../src/feedback/sns.ts';
 
 export const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:ses-feedback';
 export const OTHER_TOPIC = 'arn:aws:sns:eu-west-1:999999999999:somebody-elses';
-export const CERTIFICATE_URL =
-  'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123456789abcdef0123456789abcdef.pem';
+/** Where the service holds out the certificate of a topic: in the topic's region. */
+const certificateUrlOf = (topicArn: string): string =>
+  `https://sns.${topicArn.split(':')[3]}.amazonaws.com/SimpleNotificationService-0123456789abcdef0123456789abcdef.pem`;
+export const CERTIFICATE_URL = certificateUrlOf(TOPIC);
 
 const DAY_MS = 86_400_000;
 const daysFromNow = (days: number): Date => new Date(Date.now() + days * DAY_MS);
@@ -54,12 +56,12 @@ export const signMessage = (
   return { ...message, Signature: signature.toString('base64') };
 };
 
-const envelope = () => ({
+const envelope = (TopicArn = TOPIC) => ({
   MessageId: randomUUID(),
-  TopicArn: TOPIC,
+  TopicArn,
   Timestamp: new Date().toISOString(),
   SignatureVersion: '1',
-  SigningCertURL: CERTIFICATE_URL,
+  SigningCertURL: certificateUrlOf(TopicArn),
 });
 
 type Given = Partial<Omit<SnsMessage, 'Signature'>>;
@@ -68,7 +70,7 @@ export const notificationOf = (
   message: unknown,
   given: Given = {},
 ): Omit<SnsMessage, 'Signature'> => ({
-  ...envelope(),
+  ...envelope(given.TopicArn),
   Type: 'Notification',
   Message: typeof message === 'string' ? message : JSON.stringify(message),
   ...given,
@@ -77,7 +79,7 @@ export const notificationOf = (
 export const confirmationOf = (given: Given = {}): Omit<SnsMessage, 'Signature'> => {
   const { TopicArn } = { ...envelope(), ...given };
   return {
-    ...envelope(),
+    ...envelope(TopicArn),
     Type: 'SubscriptionConfirmation',
     Message: `You have chosen to subscribe to the topic ${TopicArn}.\nTo confirm, visit the SubscribeURL.`,
     Token: '2336412f37fb687f5d51e6e2425e',

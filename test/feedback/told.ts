@@ -43,13 +43,16 @@ export const smtp2goBody = (given: object = {}) => ({
   ...given,
 });
 
+/** Of a message that the account sent without us: none of ours, so that no send is named. */
+export const MAILGUN_MESSAGE_ID = '20261120101502.1.A1B2C3@mail.shop.test';
+
 export const mailgunEvent = (given: object = {}) => ({
   event: 'delivered',
   id: randomBytes(9).toString('base64url'),
   timestamp: 1_795_170_905.02,
   recipient: 'ann@example.net',
   'delivery-status': { code: 250, message: 'OK', description: '', 'mx-host': 'mx.example.net' },
-  message: { headers: { 'message-id': `${SEND_ID}.1@mail.shop.test`, to: 'ann@example.net' } },
+  message: { headers: { 'message-id': MAILGUN_MESSAGE_ID, to: 'ann@example.net' } },
   flags: { 'is-test-mode': false },
   tags: [],
   'user-variables': {},
