@@ -95,6 +95,7 @@ select create_distributed_table('feedback.refusals', 'project_id', colocate_with
 select create_distributed_table('feedback.settings', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('feedback.signing_keys', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('feedback.topics', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('feedback.refused_topics', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('feedback.topic_changes', 'project_id', colocate_with => 'ingest.events');
 
 select create_distributed_table('http.idempotency_keys', 'project_id', colocate_with => 'ingest.events');

@@ -27,7 +27,6 @@ export const refusals = {
     status: 401,
     detail:
       'This SNS topic needs the approval of an owner in Settings, Webhooks, or the webhook token in its URL.',
-    challenge: 'Basic realm="webhook token", charset="UTF-8"',
   },
   not_signed_in: { status: 401, detail: 'Sign in to the Console first: there is no live session.' },
   wrong_login: {
@@ -223,15 +222,9 @@ others away first, by setting them to null.',
     status: 503,
     detail: 'Too much is waiting already. Retry after Retry-After.',
   },
-} as const satisfies Record<string, { status: number; detail: string; challenge?: string }>;
+} as const satisfies Record<string, { status: number; detail: string }>;
 
 export type RefusalName = keyof typeof refusals;
-
-/** Returns the challenge of a 401 (RFC 9110 §11.6.1); null for any other status. */
-export const challengeOf = (name: RefusalName): string | null => {
-  const { status, challenge } = refusals[name] as { status: number; challenge?: string };
-  return status === 401 ? (challenge ?? 'Bearer') : null;
-};
 
 export const isRefusalName = (name: string): name is RefusalName => Object.hasOwn(refusals, name);
 

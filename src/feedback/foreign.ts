@@ -38,7 +38,7 @@ const isRecipient = async (scope: Scope, { email }: Notice, send: SentTo): Promi
   return suppression.isKnown(scope, key);
 };
 
-/** Whether a notice says nothing of our own ids: only the service's id of the message can say which send it is about. */
+/** Whether a notice has none of our own ids: only the service's id of the message can name the send. */
 const isUnnamed = (scope: Scope, notice: Notice): boolean => traceOf(scope, notice).sendId === null;
 
 const separateHandedTo = async (

@@ -60,9 +60,9 @@ export type Posted = { raw: Buffer; contentType: string; receivedAt: Date };
 /** One provider's dialect. No database, no HTTP. */
 export type Adapter = {
   /**
-   * What a notice may be about to have an effect. `any`: its poster has the project's own token, so the project itself
-   * says it. `not_foreign`: any message but those of other projects, which one account at the provider may send as well.
-   * A service: messages that this project handed to that service, and nothing else.
+   * Which messages a notice must be about to have an effect. `any`: the poster has the project's token, so the project
+   * itself says it. `not_foreign`: any message except those of other projects, which may share an account at the
+   * provider. A service: only messages that this project handed to that service.
    */
   about: 'any' | 'not_foreign' | EmailService;
   /** How a post proves itself: by the project's token, by a signature over it, or by its topic's. */

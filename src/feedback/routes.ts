@@ -152,12 +152,12 @@ const DIALECTS =
   `signs with the project's signing key, at most ${SIGNATURE_HOURS_MAX} hours ago (a signature that comes again with ` +
   'another body is 406); `amazon-ses` (or `aws-ses`) the messages of confirmed Amazon SNS topics. Those two need no ' +
   'token; one that is sent has to be right.' +
-  '\n\nA topic that subscribes with the webhook token in its URL (`?token=svc_hook_live_…`) is confirmed at once. Any ' +
-  'other topic is answered 401 and waits for an owner, who approves it in Settings, Webhooks. Notifications of topics ' +
-  'that are not confirmed are 403. Events have an effect only when this project handed the message to Amazon SES, and ' +
-  'the recipient is the one of the message; all others are kept as `ignored`. SMTP2GO and Mailgun may report any ' +
-  'message of your account, except those of another project here. The generic `smtp` webhook may report any address: ' +
-  'keep its token secret.';
+  '\n\nA topic that subscribes with the webhook token in its URL (`?token=svc_hook_live_…`) is confirmed at once. ' +
+  'Any other topic is answered 401 and waits for an owner, who approves it in Settings, Webhooks. Notifications of ' +
+  'topics that are not confirmed are 403. Events have an effect only when this project handed the message to Amazon ' +
+  'SES, and when the recipient is the one of the message. All other events are kept as `ignored`. SMTP2GO and ' +
+  'Mailgun may report any message of your account, except those of another project here. The generic `smtp` webhook ' +
+  'may report any address: keep its token secret.';
 
 export const feedbackRoutes = (doors: Doors) => [
   webhookRoute({

@@ -1,10 +1,16 @@
 import type { Middleware } from 'koa';
 import { isDatabaseDown } from '../base/db.ts';
 import type { Logger } from '../base/log.ts';
-import { challengeOf, Refusal, refusals } from '../base/refusal.ts';
+import { Refusal, refusals } from '../base/refusal.ts';
+import type { RefusalName } from '../base/refusal.ts';
 import { discardBody } from './body.ts';
 
 const RETRY_AFTER_DATABASE_SECONDS = 2;
+
+/** Amazon SNS sends the password in a subscription URL only after this challenge (RFC 7617). */
+const challenges: Partial<Record<RefusalName, string>> = {
+  topic_needs_approval: 'Basic realm="webhook token", charset="UTF-8"',
+};
 
 /** The one shape of every error: `error` is the member to branch on, the rest is for people. */
 export const toBody = ({ reason, extras }: Refusal, requestId: string) => ({
@@ -37,8 +43,7 @@ export const answerErrors =
       const { status } = refusals[refusal.reason];
       ctx.status = status;
       ctx.body = toBody(refusal, ctx.state['requestId'] as string);
-      const challenge = challengeOf(refusal.reason);
-      if (challenge !== null) ctx.set('WWW-Authenticate', challenge);
+      if (status === 401) ctx.set('WWW-Authenticate', challenges[refusal.reason] ?? 'Bearer');
       const { retryAfterSeconds } = refusal.extras;
       if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
       if (status >= 500)

@@ -23,7 +23,7 @@ const changes = async () =>
   ]);
 
 describe('200', () => {
-  test('a topic with the webhook token in its URL is confirmed, at the service itself, and its notices count', async () => {
+  test('a topic with the webhook token in its URL is confirmed, at Amazon, and its notices count', async () => {
     expect((await confirm()).body).toMatchObject({ received: 1, accepted: 1 });
     expect(service.asked.map(({ host }) => host)).toEqual(
       Array(2).fill('sns.eu-west-1.amazonaws.com'),

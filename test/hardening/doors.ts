@@ -150,7 +150,7 @@ const egress: Area = {
       shown: {
         'providers/relay_api.test.ts': ['a redirect is not followed'],
         'hardening/redirects.test.ts': ['nobody whom we ask leads us elsewhere: %s with %i'],
-        'feedback/post_sns.test.ts': ['400 invalid_request: the service would not confirm'],
+        'feedback/post_sns.test.ts': ['409 topic_not_confirmed: the service would not confirm'],
       },
     },
     {

@@ -84,25 +84,65 @@ export const webhooks: Area = {
       },
     },
     {
-      says: 'a signature proves the vendor, not the customer: the topic is pinned, others are refused',
+      says: 'a signature proves the vendor, not the customer: only the token or an owner confirms a topic',
       shown: {
         'feedback/post_sns.test.ts': [
           '403 foreign_topic: a signature proves the service, not whose topic it is',
-          '403 foreign_topic: of topics that ask at once one is the project’s',
-          'after a reset another topic may be the one, and a confirmation that somebody kept is not taken',
+          'a topic that was removed does not come back by a confirmation that somebody kept',
+        ],
+        'feedback/topics.test.ts': [
+          'is never confirmed in a project without an SES provider: it waits, and suppresses nothing',
+          'that asks first does not keep out the owner’s, which comes with the token',
+          'neither unsubscribes nor confirms with the token of another project or one that was revoked',
+          'in two regions both work; one that is unsubscribed closes only itself',
+          'confirms a pending topic at Amazon with the token of its newest request, and it counts',
+          'beside a rejection at once: one of the two decides, and the other learns it',
         ],
       },
     },
     {
-      says: 'what pins a topic is audited, visible and can be reset',
+      says: 'strangers neither fill nor flush the list of topics that wait for approval',
+      shown: {
+        'feedback/topics.test.ts': [
+          'holds ${PENDING_TOPICS_PER_ACCOUNT_MAX} of one AWS account; rejected ones keep their place',
+          'holds ${PENDING_TOPICS_MAX}: strangers neither flush it nor keep the token out',
+          'holds so many and no more of those that ask at once',
+          'forgets a topic ${PENDING_TOPIC_HOURS_MAX} hours after it asked last, as Amazon does its token',
+        ],
+      },
+    },
+    {
+      says: 'Amazon SES has effects only for messages that the project itself handed to it',
+      shown: {
+        'feedback/ses_messages.test.ts': [
+          'an address that this project never emailed is not suppressed by a confirmed topic',
+          'an address alone proves nothing, though a send to it went through Amazon SES',
+          'a send id or message id of another project proves nothing',
+          'the send of one address does not suppress another one',
+          'a send that went through %s is none of Amazon SES',
+          'for a send of an erased person: the hash of the address is suppressed, and no other address',
+        ],
+      },
+    },
+    {
+      says: 'an account at a provider that several projects share does not carry feedback between them',
+      shown: {
+        'feedback/ses_messages.test.ts': [
+          'Mailgun: a message of another project here has no effect; one of the account’s own has',
+          'SMTP2GO: a message of another project here has no effect',
+        ],
+      },
+    },
+    {
+      says: 'what confirms a topic is audited, visible and can be taken back',
       shown: {
         'admin/audit.test.ts': ['the service itself is named where it acts by itself'],
         'http/audited.test.ts': [
           'one entry says which key did what, on what, by which request; a refused one none',
         ],
         'feedback/post_sns.test.ts': [
-          'the first topic that asks is confirmed, by us and at the service itself, and its notices count',
-          'after a reset another topic may be the one, and a confirmation that somebody kept is not taken',
+          'a topic with the webhook token in its URL is confirmed, at Amazon, and its notices count',
+          'a topic that was removed does not come back by a confirmation that somebody kept',
           'a topic that is unsubscribed is shown so and never subscribed again by us',
         ],
       },

@@ -164,8 +164,8 @@ const keepShownCalls = async ({ deps, owner }: TestDatabase, projectId: string):
 };
 
 /** The provider that the examples of the documents are connected to, and Amazon SNS, in place of the real ones. */
-export const shownRelay = (database: TestDatabase): HttpsSink => {
-  const [sink, sns] = [relaySink(), snsService()];
+export const shownRelay = (database: TestDatabase, sns = snsService()): HttpsSink => {
+  const sink = relaySink();
   beforeAll(() => {
     const config = { ...database.deps.config, relayApiUrl: sink.url, snsUrl: sns.url };
     database.deps = { ...database.deps, config };

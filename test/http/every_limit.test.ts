@@ -18,6 +18,7 @@ import * as segments from '../../src/segments/schema.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
+import { snsService } from '../feedback/sns_service.ts';
 import { signAs } from '../feedback/told.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
@@ -29,13 +30,15 @@ import { limitsOfHeaders } from './limits_of_headers.ts';
 import { limitsOfSegmentDoor } from './limits_of_segment_door.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
+import { limitsOfTopics } from './limits_of_topics.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
 import { bytes, chars, keys, padded, times } from './of_size.ts';
 
 const database = testDatabase();
-shownRelay(database);
+const sns = snsService();
+shownRelay(database, sns);
 const api = testApi(database);
 /** Where a process is alone, and grants limits whole. */
 const apart = testDatabase();
@@ -240,6 +243,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     },
   ]),
   ...limitsOfWebhooks({ postHook, bound }),
+  ...limitsOfTopics({ api, sns, startAfresh }),
   'Name of a provider, and of its sender': async (value) => {
     await startAfresh();
     await bound([

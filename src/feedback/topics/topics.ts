@@ -188,7 +188,7 @@ export const requestConfirmation = async (
   return true;
 };
 
-/** Records that a topic was unsubscribed at Amazon. Only its owner subscribes it again; other topics stay as they are. */
+/** Records that a topic was unsubscribed at Amazon. Only its owner subscribes it again; other topics stay. */
 export const closeTopic = (where: Where, message: SnsMessage): Promise<boolean> =>
   inProject(
     asService(where.deps, 'amazon-ses: topic unsubscribed'),
