@@ -1,8 +1,6 @@
 // Settings → Webhooks: addresses to copy, a token that is replaced without a gap, the signing key and the topic.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newId } from '../../src/base/ids.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
-import { ARN_SHOWN } from '../../src/feedback/shown.ts';
 import { issueKey } from '../../src/projects/projects.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
@@ -59,12 +57,7 @@ describe('webhooks in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('the signing key is set and never shown; the topic is reset by who says so twice', async () => {
-    await database.owner.query(
-      `insert into feedback.topics (project_id, topic_arn, subscription_arn, confirmed_at)
-       values ($1, $2, 'arn', now())`,
-      [api.project.project_id, ARN_SHOWN],
-    );
+  test('the signing key is set and never shown', async () => {
     const { page, complaints } = await open();
     await page.getByText('No signing key is set').waitFor();
     const key = page.getByLabel('HTTP webhook signing key');
@@ -75,10 +68,6 @@ describe('webhooks in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByText('A signing key is set, since').waitFor();
     expect(await key.inputValue()).toBe('');
-    await page.getByText(ARN_SHOWN).waitFor();
-    await page.getByRole('button', { name: 'Reset the topic' }).click();
-    await page.getByRole('button', { name: 'Yes, let the next topic that asks count' }).click();
-    await page.getByText('No topic yet.').waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
 
@@ -99,33 +88,18 @@ describe('webhooks in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('refused posts and topics are shown, with what to do; after one that is taken only in passing', async () => {
+  test('refused posts are shown, with what to do; after one that is taken only in passing', async () => {
     const projectId = api.project.project_id;
     const path = `/v1/webhooks/smtp2go/${projectId}`;
     expect((await api.call('POST', path, { key: 'hook_wrong', body: {} })).status).toBe(401);
     const written = () =>
       database.owner.query("select from feedback.refusals where source = 'smtp2go'");
     await expect.poll(async () => (await written()).rowCount).toBe(1);
-    for (const [change, arn] of [
-      ['refused', `${ARN_SHOWN}-of-old`],
-      ['reset', ARN_SHOWN],
-      ['refused', `${ARN_SHOWN}-of-another-account-with-a-long-name`],
-      ['refused', `${ARN_SHOWN}-of-another-account-with-a-long-name`],
-    ])
-      await database.owner.query(
-        `insert into feedback.topic_changes (project_id, change_id, topic_arn, change, changed_at)
-         values ($1, $2, $3, $4, now())`,
-        [projectId, newId(), arn, change],
-      );
     for (const width of [360, 1280]) {
       const { page, complaints } = await open(width);
       const ofRelay = page.getByRole('region', { name: 'SMTP2GO' });
       await ofRelay.getByText('Posts refused: 1').waitFor();
       await ofRelay.getByText('Make a new token above').waitFor();
-      const amazon = page.getByRole('region', { name: 'Amazon SES' });
-      expect(await amazon.getByText('-of-another-account-with-a-long-name').count()).toBe(1);
-      expect(await amazon.getByText('-of-old').count()).toBe(0);
-      await amazon.getByText('reset the topic, then let Amazon SNS ask').waitFor();
       expect(await overflows(page)).toBe(false);
       expect(complaints).toEqual([]);
     }

@@ -76,9 +76,11 @@ const Waiting = ({ projectId, topic }: { projectId: string; topic: Pending }) =>
     <One>
       <Place topic={topic} />
       <Group gap={6}>
-        <Text size="sm">Last request</Text>
+        <Text size="sm">Last request:</Text>
         <When at={topic.last_asked_at} />
-        <Text size="sm">, expires</Text>
+      </Group>
+      <Group gap={6}>
+        <Text size="sm">Approve it before:</Text>
         <When at={topic.expires_at} />
       </Group>
       <ForRole projectId={projectId} role="owner" to="to approve or reject this topic">
