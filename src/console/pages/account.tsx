@@ -131,7 +131,7 @@ const Sessions = () => {
           )}
         </Group>
         <Text size="sm" c="dimmed">
-          You are signed in here. End a session that you do not recognize, then change your
+          These are your open sessions. End a session that you do not recognize, then change your
           password.
         </Text>
         <Refused error={endOthers.error} />
