@@ -9,7 +9,7 @@ export type KeyPurpose =
   | 'tombstone'
   | 'erase-receipt'
   | 'notice-dedupe'
-  | 'message-id'
+  | 'message-key'
   | 'session'
   | 'invitation'
   | 'device'

@@ -2,6 +2,7 @@ import { newId } from '../base/ids.ts';
 import type { Caller } from '../base/caller.ts';
 import type { Keys } from '../base/keys.ts';
 import { messageKey } from './message_key.ts';
+import type { Repetition } from './message_key.ts';
 import type { EventInput } from './schema.ts';
 
 /** An event as it is stored: every value a text that Postgres parses, or null. */
@@ -36,20 +37,21 @@ export const bytesOf = (row: EventRow): number =>
       (row.anonymous_id?.length ?? 0) +
       (row.traceparent?.length ?? 0));
 
-/** `fallbackId` stands for the message id of an event that has none of its own. */
+/** Returns the row of an event. `repetition` stands for the message id of an event that has none. */
 export const toRow = (
   event: EventInput,
   caller: Caller,
   keys: Keys,
   {
-    fallbackId,
+    repetition,
     traceparent = null,
-  }: { fallbackId?: string | undefined; traceparent?: string | null | undefined } = {},
+  }: { repetition?: Repetition | undefined; traceparent?: string | null | undefined } = {},
 ): EventRow => {
-  const messageId = event.message_id ?? fallbackId;
+  const message = event.message_id ?? repetition;
+  const space = { keyKind: caller.kind, of: 'event' } as const;
   return {
     event_id: newId(),
-    message_key: messageId === undefined ? null : messageKey(keys, messageId),
+    message_key: message === undefined ? null : messageKey(keys, space, message),
     name: event.event,
     external_id: event.external_id ?? null,
     anonymous_id: event.anonymous_id ?? null,

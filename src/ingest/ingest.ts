@@ -13,6 +13,7 @@ import { Flusher, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX } from './flusher.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { messageKey } from './message_key.ts';
+import type { Repetition } from './message_key.ts';
 import { boundsAt, checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
 import type { Bounds, Reach } from './occurred_at.ts';
 import {
@@ -43,6 +44,7 @@ export { countAnonymous, countBetween, listConflicts, listEvents };
 export { observe, withinTimeline } from './observe.ts';
 export { clockCorrectionMs } from './occurred_at.ts';
 export { PROPERTY_KEYS_MAX, PROPERTY_STRING_BYTES_MAX } from './properties.ts';
+export type { MessageSpace, Repetition } from './message_key.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
@@ -129,28 +131,27 @@ const correctTimes = (
 export type Batch = {
   events: EventInput[];
   sentAt?: string | undefined;
-  /** What the request is known by at each try: its events are then stored once, also without message ids. */
+  /** The id of the request, the same at each try: its events are then stored once, also without message ids. */
   repetitionId?: string | undefined;
+  /** Where each event stands in the request, if the request holds more than its events. */
+  placeOf?: (at: number) => number;
   /** The trace that its work belongs to. */
   traceparent?: string | undefined;
   pathOf?: (at: number) => string;
 };
 
-/** The message id of what came without one in a request that may come again: its own at each try. */
-export const messageIdOf = (repetitionId: string, at = 0): string =>
-  `idempotency-key:${repetitionId}/${at}`;
-
 const inBatch = (at: number): string => `/events/${at}`;
 const alone = (): string => '';
+const inOrder = (at: number): number => at;
 
 /**
- * Takes events in. Resolves once they and the note of their work are committed; a repeated
- * message id resolves with the first event's id.
+ * Stores events. Resolves once they and the note of their work are committed. A message id that the same kind of key
+ * sent before resolves with the id of that first event.
  */
 export const accept = async (
   deps: IngestDeps,
   caller: Caller,
-  { events, sentAt, repetitionId, traceparent, pathOf = inBatch }: Batch,
+  { events, sentAt, repetitionId, placeOf = inOrder, traceparent, pathOf = inBatch }: Batch,
 ): Promise<AcceptedAnswer> => {
   const now = new Date();
   const corrected = correctTimes(events, sentAt, now);
@@ -158,8 +159,8 @@ export const accept = async (
   if (issues.length > 0) throw new Refusal('occurred_at_out_of_range', { issues });
 
   const rows = corrected.map((event, at) => {
-    const fallbackId = repetitionId && messageIdOf(repetitionId, at);
-    return toRow(event, caller, deps.keys, { fallbackId, traceparent });
+    const repetition = repetitionId === undefined ? undefined : { repetitionId, at: placeOf(at) };
+    return toRow(event, caller, deps.keys, { repetition, traceparent });
   });
   const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
   const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;
@@ -185,10 +186,15 @@ export const refuseTime = (deps: Pick<Deps, 'config'>, caller: Caller, occurredA
   throw new Refusal('occurred_at_out_of_range', { issues: [{ path: '/occurred_at', message }] });
 };
 
-/** Takes a message id for something that is not an event; false when it was taken before. */
-export const claimMessage = async (
+/**
+ * Claims a message id for an identify; returns false when the same kind of key claimed it before. Events have message
+ * ids of their own: Segment's libraries give each call another id, but a client that reuses one loses neither.
+ */
+export const claimIdentify = async (
   scope: Scope,
-  messageId: string,
-  occurredAt: Date,
-): Promise<boolean> =>
-  (await insertMessageId(scope, messageKey(scope.keys, messageId), newId(), occurredAt)) !== null;
+  { kind: keyKind }: Caller,
+  { message, occurredAt }: { message: string | Repetition; occurredAt: Date },
+): Promise<boolean> => {
+  const key = messageKey(scope.keys, { keyKind, of: 'identify' }, message);
+  return (await insertMessageId(scope, key, newId(), occurredAt)) !== null;
+};

@@ -36,26 +36,31 @@ const gather = (onLinked: OnLinked | undefined) => {
   return { hints, afterLink };
 };
 
+export type IdentifyOptions = {
+  /** Stands for the message id of an identify that has none, in a request that may come again. */
+  repetition?: ingest.Repetition | undefined;
+  onLinked?: OnLinked;
+};
+
 /**
- * Says who somebody is and what is known of them: the anonymous id becomes theirs, unless it belongs
- * to somebody else (which is logged, not answered), and the traits are theirs. Who is being erased is
- * linked to nobody and told nothing. Refused as a whole when servers have told them as much as one may hold; what
- * pages told gives way instead, the oldest first. A repeated message id says nothing more; without one, a request that
- * may come again has its own.
+ * Links the anonymous id to the person and sets their traits. The anonymous id stays with another person who has it:
+ * the log records that, and the answer does not show it. A person who is being erased gets no link and no trait.
+ * Refuses the whole identify when servers have set as many traits as a person may have; traits from pages make room
+ * instead, the oldest first. An identify with a message id that the same kind of key sent before changes nothing.
  */
 export const identify = async (
   deps: Deps,
   caller: Caller,
   input: IdentifyInput,
-  { repetitionId, onLinked }: { repetitionId?: string | undefined; onLinked?: OnLinked } = {},
+  { repetition, onLinked }: IdentifyOptions = {},
 ): Promise<void> => {
   const occurredAt = input.occurred_at === undefined ? new Date() : new Date(input.occurred_at);
   ingest.refuseTime(deps, caller, occurredAt);
-  const messageId = input.message_id ?? (repetitionId && ingest.messageIdOf(repetitionId));
+  const message = input.message_id ?? repetition;
   const { hints, afterLink } = gather(onLinked);
   await inProject(deps, caller.projectId, async (scope) => {
     const isNew =
-      messageId === undefined || (await ingest.claimMessage(scope, messageId, occurredAt));
+      message === undefined || (await ingest.claimIdentify(scope, caller, { message, occurredAt }));
     if (!isNew) return;
     // To be identified is to be seen: as with events, only the first and the last time are kept.
     const people = await identity.see(scope, [

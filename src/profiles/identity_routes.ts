@@ -57,7 +57,8 @@ const linkingRoutes = (onLinked: OnLinked) => [
     status: 202,
     answer: z.strictObject({ accepted: z.literal(1) }).meta({ id: 'Identified' }),
     handle: async ({ deps, caller, body, repetitionId }) => {
-      await identify(deps, caller, body, { repetitionId, onLinked });
+      const repetition = repetitionId === undefined ? undefined : { repetitionId, at: 0 };
+      await identify(deps, caller, body, { repetition, onLinked });
       return { accepted: 1 };
     },
   }),

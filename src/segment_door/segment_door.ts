@@ -3,7 +3,7 @@ import type { Deps } from '../base/deps.ts';
 import { ISSUES_MAX, pointer, toIssues } from '../base/parse.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
-import { accept, EventInput, messageIdOf, refuseTime } from '../ingest/ingest.ts';
+import { accept, EventInput, refuseTime } from '../ingest/ingest.ts';
 import type { z } from 'zod';
 import { alias, AliasInput, identify, IdentifyInput } from '../profiles/profiles.ts';
 import type { OnLinked } from '../profiles/profiles.ts';
@@ -101,16 +101,14 @@ const typeOf = (call: Call): CallType => {
 
 /** One call of a request, ready to be taken. Throws a refusal of this call alone. */
 const read = (
-  { deps, caller, repetitionId }: Inbound,
+  { deps, caller }: Inbound,
   given: unknown,
   { index, type, clock }: { index: number; type: CallType | null; clock: Clock },
 ): Ready => {
   const parsed = Call.safeParse(given);
   if (!parsed.success) throw new Refusal('invalid_request', { issues: toIssues(parsed.error) });
   const told = translate(type ?? typeOf(parsed.data), parsed.data, clock);
-  const again = repetitionId === undefined ? {} : { message_id: messageIdOf(repetitionId, index) };
-  const input = told.kind === 'alias' ? told.input : { ...again, ...told.input };
-  const ready = parseTold({ ...told, input }, index);
+  const ready = parseTold(told, index);
   if (ready.kind !== 'alias' && ready.input.occurred_at !== undefined)
     refuseTime(deps, caller, new Date(ready.input.occurred_at));
   return ready;
@@ -131,11 +129,13 @@ const asRefused = (index: number, error: unknown): Refused => {
 
 /** Tells one call that is about who somebody is. A publishable key links as it may: without learning anything. */
 const tellPerson = async (
-  { deps, caller, onLinked }: Inbound,
+  { deps, caller, repetitionId, onLinked }: Inbound,
   ready: Exclude<Ready, { kind: 'event' }>,
 ): Promise<void> => {
-  if (ready.kind === 'alias' && caller.kind === 'server')
-    await alias(deps, caller, ready.input, onLinked);
+  const repetition = repetitionId === undefined ? undefined : { repetitionId, at: ready.index };
+  if (ready.kind === 'identify')
+    await identify(deps, caller, ready.input, { repetition, onLinked });
+  else if (caller.kind === 'server') await alias(deps, caller, ready.input, onLinked);
   else await identify(deps, caller, ready.input, { onLinked });
 };
 
@@ -150,9 +150,15 @@ const takeReady = async (inbound: Inbound, ready: readonly Ready[]): Promise<Ref
       await tellPerson(inbound, one).catch((error: unknown) => {
         refused.push(asRefused(one.index, error));
       });
-  const events = ready.flatMap((one) => (one.kind === 'event' ? [one.input] : []));
-  const { deps, caller, traceparent } = inbound;
-  if (events.length > 0) await accept(deps, caller, { events, traceparent });
+  const events = ready.filter((one) => one.kind === 'event');
+  const { deps, caller, repetitionId, traceparent } = inbound;
+  if (events.length > 0)
+    await accept(deps, caller, {
+      events: events.map(({ input }) => input),
+      repetitionId,
+      placeOf: (at) => events[at]?.index ?? at,
+      traceparent,
+    });
   return refused;
 };
 

@@ -32,7 +32,7 @@ const PURPOSES = Object.keys({
   tombstone: 0,
   'erase-receipt': 0,
   'notice-dedupe': 0,
-  'message-id': 0,
+  'message-key': 0,
   session: 0,
   invitation: 0,
   device: 0,

@@ -1,6 +1,7 @@
 import { newId } from '../../src/base/ids.ts';
 import type { EventRow } from '../../src/ingest/events.ts';
 import { messageKey } from '../../src/ingest/ingest.ts';
+import type { MessageSpace } from '../../src/ingest/ingest.ts';
 import { Keys } from '../../src/base/keys.ts';
 import { TEST_MASTER_KEY } from '../support/secrets.ts';
 
@@ -8,8 +9,12 @@ import { TEST_MASTER_KEY } from '../support/secrets.ts';
 export const YEAR = new Date().getUTCFullYear();
 
 const keys = new Keys(Buffer.from(TEST_MASTER_KEY, 'hex'));
-/** What a message id is known by. */
-export const keyOf = (messageId: string): string => messageKey(keys, messageId);
+export const SERVER_EVENTS: MessageSpace = { keyKind: 'server', of: 'event' };
+/** The key of a message id in a space. */
+export const keyIn = (space: MessageSpace, messageId: string): string =>
+  messageKey(keys, space, messageId);
+/** The key of the message id of a server's event. */
+export const keyOf = (messageId: string): string => keyIn(SERVER_EVENTS, messageId);
 
 /** An event as the flusher stores it. */
 export const newEvent = ({

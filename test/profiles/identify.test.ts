@@ -4,7 +4,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
-import { keyOf } from '../ingest/some_events.ts';
+import { keyIn } from '../ingest/some_events.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -112,7 +112,7 @@ test('its own message id counts more than the Idempotency-Key', async () => {
     'select message_key from ingest.message_ids where project_id = $1',
     [project.project_id],
   );
-  expect(rows).toEqual([{ message_key: keyOf('own') }]);
+  expect(rows).toEqual([{ message_key: keyIn({ keyKind: 'publishable', of: 'identify' }, 'own') }]);
 });
 
 test('without a message id and an Idempotency-Key no message id is taken', async () => {

@@ -3,24 +3,30 @@ import { newId } from '../../src/base/ids.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { digestMessageIds } from '../../src/runtime/digest_message_ids.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
-import { keyOf, newEvent } from '../ingest/some_events.ts';
+import { keyIn, keyOf, newEvent, YEAR } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
+const OCCURRED_AT = `${YEAR}-01-31T00:00:00Z`;
+const SPACES = (['server', 'publishable'] as const).flatMap((keyKind) =>
+  (['event', 'identify'] as const).map((of) => ({ keyKind, of })),
+);
 const digest = () =>
   withClient(database.url, (client) => digestMessageIds(client, database.deps.keys));
 
 test('message ids that were kept as text stay taken, with what was noted of them, and the text is gone', async () => {
   const [one, other] = [newId(), newId()];
+  const kept = newEvent({ occurred_at: OCCURRED_AT });
+  await acceptEvents(database.deps.db, one, newId(), [kept]);
   await database.owner.query(`
     create table ingest.message_texts (
       project_id uuid, message_id text, event_id uuid, occurred_at timestamptz(3), conflicts integer,
       conflicted_at timestamptz(3), identity_id uuid, primary key (project_id, message_id)
     )`);
-  const eventId = newId();
+  const { event_id: eventId } = kept;
   await database.owner.query(
-    `insert into ingest.message_texts values ($1, 'm', $2, '2026-01-31', 3, '2026-02-01', null)`,
-    [one, eventId],
+    `insert into ingest.message_texts values ($1, 'm', $2, $3, 3, $3, null)`,
+    [one, eventId, OCCURRED_AT],
   );
   await database.owner.query(
     `insert into ingest.message_texts
@@ -43,7 +49,22 @@ test('message ids that were kept as text stay taken, with what was noted of them
     'select from ingest.message_ids where project_id = $1',
     [other],
   );
-  expect(rowCount).toBe(7_000);
+  // Of these no event is there: each stays taken for both kinds of key, as an event and as an identify.
+  expect(rowCount).toBe(4 * 7_000);
+  const fromPage = newEvent({ key_kind: 'publishable', source: 'browser' });
+  const { rows: gone } = await database.owner.query(
+    `select event_id from ingest.message_ids where project_id = $1 and message_key = any ($2)`,
+    [other, SPACES.map((space) => keyIn(space, 'm-1'))],
+  );
+  expect(new Set(gone.map(({ event_id }) => event_id)).size, 'one event id for each').toBe(4);
+  const repeated = {
+    ...fromPage,
+    message_key: keyIn({ keyKind: 'publishable', of: 'event' }, 'm'),
+  };
+  expect(await acceptEvents(database.deps.db, one, newId(), [repeated])).toEqual({
+    stored_ids: [fromPage.event_id],
+    duplicates: [false],
+  });
   const { rows: texts } = await database.owner.query(
     `select to_regclass('ingest.message_texts') as left_over`,
   );
