@@ -1,10 +1,12 @@
+import type { Keys } from '../base/keys.ts';
 import { serviceOfHost } from '../providers/providers.ts';
 import type { Prepared } from '../providers/providers.ts';
 import type { Category } from './queries.ts';
 
 /** What a message tells mailbox providers and its own provider about itself. */
 export type MailAbout = {
-  projectId: string;
+  /** Stands for the project in Feedback-ID: `feedbackSenderOf`. */
+  feedbackSender: string;
   automationId: string | null;
   templateId: string;
   templateVersion: number;
@@ -22,19 +24,27 @@ const prepare = (value: string): Prepared => {
   return { value };
 };
 
+/** Gmail takes 5 to 15 characters. */
 const SENDER_CHARS = 12;
 
 /**
- * Gmail's Feedback-ID: automation, template, category, and last who sends, stable and 5 to 15 characters
- * long. Nothing of it is about the recipient.
+ * Returns the sender in a project's Feedback-ID: stable for the project, and a keyed digest. A recipient who could read
+ * the project's id in an email could address its public endpoints.
+ */
+export const feedbackSenderOf = (keys: Keys, projectId: string): string =>
+  keys.hash('feedback-id', projectId).toString('hex').slice(0, SENDER_CHARS);
+
+/**
+ * Returns Gmail's Feedback-ID: automation, template, category, and last the sender. Gmail's Postmaster Tools group spam
+ * complaints by these fields, and a customer finds the automation and the template in the Console by their ids. The ids
+ * open nothing without a key or a session, and no field is about the recipient.
  */
 const feedbackIdOf = (about: MailAbout): string =>
   [
     about.automationId ?? 'none',
     `${about.templateId}.${about.templateVersion}`,
     about.category,
-    // The end of the id is its random part: its beginning is when the project was made.
-    about.projectId.replaceAll('-', '').slice(-SENDER_CHARS),
+    about.feedbackSender,
   ].join(':');
 
 /** Returns our ids in the header that this relay repeats in its feedback; none for a relay without such a header. */
@@ -65,7 +75,10 @@ const unsubscribeHeaders = (url: string | null) =>
         'List-Unsubscribe-Post': prepare('List-Unsubscribe=One-Click'),
       };
 
-/** The headers of a message besides those that every mail has. Their names are all here. */
+/**
+ * Returns the headers of a message besides those that every email has. Their names are all here. A recipient reads all
+ * of them, except X-SES-MESSAGE-TAGS, which Amazon SES removes. Provider tags repeat ids that the other headers hold.
+ */
 export const mailHeaders = (sendId: string, about: MailAbout) => ({
   'Auto-Submitted': 'auto-generated',
   'X-Trunkline-Send-Id': sendId,

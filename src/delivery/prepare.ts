@@ -10,6 +10,7 @@ import * as rendering from '../rendering/rendering.ts';
 import type { Rendered, RenderOutcome, Template } from '../rendering/rendering.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { EndedSend } from './ended_queries.ts';
+import { feedbackSenderOf } from './mail_headers.ts';
 import { buildMessage, Unbuildable } from './message.ts';
 import { observeEnded } from './observe.ts';
 import { failRender, keepContents } from './queries.ts';
@@ -92,13 +93,17 @@ const finish = ({ send, url }: Addressed, said: Rendered): Rendered => {
 };
 
 /** One send as it will be kept and as it will go over the wire. */
-const build = ({ projectId, ready }: Batch, addressed: Addressed, outcome: RenderOutcome): Made => {
+const build = (
+  { keys }: Pick<Deps, 'keys'>,
+  { projectId, ready }: Batch,
+  { addressed, outcome }: { addressed: Addressed; outcome: RenderOutcome },
+): Made => {
   if (outcome.kind === 'failed') throw new Unbuildable(outcome.reason);
   const { send, url } = addressed;
   const { send_id: sendId, category, attempt, recipient: to } = send;
   const message = finish(addressed, outcome.message);
   const about = {
-    projectId,
+    feedbackSender: feedbackSenderOf(keys, projectId),
     automationId: send.automation_id,
     templateId: send.template_id,
     templateVersion: send.template_version,
@@ -151,7 +156,11 @@ const renderSome = async (
 const LARGE_BYTES = 64 * 1024;
 
 /** Makes messages of what was rendered, as far as there is room. Answers how many bytes they are. */
-const buildSome = async (batch: Batch, some: Rendering, built: Batched): Promise<number> => {
+const buildSome = async (
+  deps: Pick<Deps, 'keys'>,
+  batch: Batch,
+  { some, built }: { some: Rendering; built: Batched },
+): Promise<number> => {
   let bytes = 0;
   for (const { addressed, outcome } of some) {
     const { send } = addressed;
@@ -160,7 +169,7 @@ const buildSome = async (batch: Batch, some: Rendering, built: Batched): Promise
       continue;
     }
     try {
-      const { message, raw } = build(batch, addressed, outcome);
+      const { message, raw } = build(deps, batch, { addressed, outcome });
       bytes += raw.length;
       if (raw.length > LARGE_BYTES) await nextTurn();
       built.prepared.push({ send, subject: message.subject, raw });
@@ -192,7 +201,7 @@ const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Ba
     next = renderNext();
     // Awaited below; whoever fails before that must not leave a rejection that nobody hears.
     next.catch(() => undefined);
-    bytes += await buildSome(batch, some, built);
+    bytes += await buildSome(deps, batch, { some, built });
   }
   return built;
 };

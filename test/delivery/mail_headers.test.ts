@@ -1,14 +1,18 @@
 import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
+import { Keys } from '../../src/base/keys.ts';
+import { feedbackSenderOf } from '../../src/delivery/mail_headers.ts';
 import type { MailAbout } from '../../src/delivery/mail_headers.ts';
 import { buildMessage, LINE_BYTES_MAX, Unbuildable } from '../../src/delivery/message.ts';
 import { SUBJECT_CHARS_MAX } from '../../src/rendering/limits.ts';
 
+const keys = new Keys(Buffer.alloc(32, 1));
+const PROJECT_ID = '0198a1b2-0000-7000-8000-1234567890ab';
 const sendId = newId();
-const url = `https://mail.shop.example/u/${'t'.repeat(130)}`;
+const url = `https://mail.shop.example/u/${'t'.repeat(108)}`;
 const about: MailAbout = {
-  projectId: '0198a1b2-0000-7000-8000-1234567890ab',
+  feedbackSender: feedbackSenderOf(keys, PROJECT_ID),
   automationId: newId(),
   templateId: newId(),
   templateVersion: 3,
@@ -70,13 +74,21 @@ describe('Feedback-ID', () => {
       automationId,
       `${templateId}.3`,
       'marketing',
-      '1234567890ab',
+      about.feedbackSender,
     ]);
     const other = build({ about: { automationId: null, templateVersion: 4 } });
     expect((await read(other, 'Feedback-ID'))[0]?.split(':')).toMatchObject({
       0: 'none',
-      3: '1234567890ab',
+      3: about.feedbackSender,
     });
+  });
+
+  test('the sender is stable for a project, and no other project or installation has it', () => {
+    const sender = feedbackSenderOf(keys, PROJECT_ID);
+    expect(sender).toMatch(/^[\da-f]{5,15}$/);
+    expect(feedbackSenderOf(new Keys(Buffer.alloc(32, 1)), PROJECT_ID)).toBe(sender);
+    expect(feedbackSenderOf(keys, newId())).not.toBe(sender);
+    expect(feedbackSenderOf(new Keys(Buffer.alloc(32, 2)), PROJECT_ID)).not.toBe(sender);
   });
 
   test('says nothing of the recipient or their send', async () => {

@@ -14,9 +14,9 @@ import { newId } from '../../src/base/ids.ts';
 const SEND_ID = '0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
 const content = { subject: 'Welcome, Ann', html: '<p>Hello Ann</p>', text: 'Hello Ann' };
 const sender = { from_email: 'hello@shop.example', from_name: 'The Shop', reply_to: null };
-const url = `https://mail.shop.example/u/${'t'.repeat(130)}`;
+const url = `https://mail.shop.example/u/${'t'.repeat(108)}`;
 const about: MailAbout = {
-  projectId: '0198a1b2-0000-7000-8000-00000000beef',
+  feedbackSender: '00000000beef',
   automationId: '0198a1b2-0000-7000-8000-00000000aaaa',
   templateId: '0198a1b2-0000-7000-8000-00000000bbbb',
   templateVersion: 3,

@@ -144,12 +144,43 @@ const links: Area = {
   area: 'Links',
   promises: [
     {
-      says: 'an unsubscribe token is a MAC over version, project, address and send, of a key of its own',
+      says: 'an unsubscribe token is encrypted and authenticated under keys of its own, and reveals no id',
       shown: {
         'suppression/unsubscribe_token.test.ts': [
-          'a token of which any byte is another says nothing',
-          'neither does one of another installation, one cut short, or any other text',
-          'the MAC of one link is that of no other: of another project, address, send or version',
+          'a recipient reads no id in a token, in whatever spelling',
+          'two tokens of one project, or of one address, share no prefix and no place',
+          'no two links share an IV',
+          'a token of which any bit is another says nothing',
+          'another installation reads nothing in it',
+        ],
+        'hardening/mail.test.ts': [
+          'an email reveals no id of the project, the person or the provider',
+        ],
+      },
+    },
+    {
+      says: 'a token has one spelling, in the form of today and in that of emails from before',
+      shown: {
+        'suppression/unsubscribe_token.test.ts': [
+          'a token has one spelling: any other letter at any place, also in unused bits, says nothing',
+          'padding, the other alphabet, blanks, escapes and another case say nothing',
+          'the MAC of one signed link is that of no other: of another project, address, send or version',
+        ],
+        'hardening/same_work.test.ts': [
+          'a text that is no token of ours costs no statement, however much it looks like one',
+          'a token in either form costs the same, whether or not the address is one that we know',
+        ],
+      },
+    },
+    {
+      says: 'a token of an email from before, and one from before a rotation of MASTER_KEY, keeps working',
+      shown: {
+        'suppression/unsubscribe_token.test.ts': [
+          'the token of an email from before is read as before: this one never changes',
+          'after the master key is rotated every token is read: its keys come from the root, which stays',
+        ],
+        'http/unsubscribe.test.ts': [
+          '200: the link of an email from before tokens were encrypted still unsubscribes, and comes back',
         ],
       },
     },

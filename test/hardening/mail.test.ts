@@ -72,7 +72,11 @@ const mailing = async (given: object) => {
   const definition = mailStep({ provider_id, template_id, template_version: 1 });
   const { id } = (await call('POST', '/v1/automations', { name: 'Welcome', definition })).body;
   expect((await call('POST', `/v1/automations/${id}/activate`, { version: 1 })).status).toBe(200);
-  return { provider, leave: () => call('POST', `/v1/automations/${id}/pause`) };
+  return {
+    provider,
+    providerId: provider_id,
+    leave: () => call('POST', `/v1/automations/${id}/pause`),
+  };
 };
 
 test('whatever people are called, the sender stays the provider’s', async () => {
@@ -128,5 +132,42 @@ test('a link in a mail arrives as its template has it', async () => {
   const { html: arrived = '' } = await PostalMime.parse(mail?.raw ?? '');
   const found = [...arrived.matchAll(/<a href="([^"]*)">Go</g)].map(([, link]) => link);
   expect(found).toEqual(LINKS);
+  await leave();
+});
+
+test('an email reveals no id of the project, the person or the provider', async () => {
+  const html = '<p>Hello {{ profile.first_name }}</p>';
+  const { providerId, leave } = await mailing({ name: 'Ids', subject: 'Ids', html });
+  await call('POST', '/v1/identify', {
+    external_id: 'internal-id-of-ann',
+    traits: { email: 'ann@example.com', first_name: 'Ann' },
+  });
+  await call('POST', '/v1/events', { event: 'user_signed_up', external_id: 'internal-id-of-ann' });
+  const [mail] = await sinks.smtp.waitFor(1);
+  const { rows } = await database.owner.query<{ secret: string }>(
+    `select profile_id::text as secret from profiles.profiles where project_id = $1
+    union select identity_id::text from identity.identities where project_id = $1
+    union select event_id::text from ingest.events where project_id = $1
+    union select run_id::text from automations.runs where project_id = $1`,
+    [api.project.project_id],
+  );
+  const secrets = [
+    api.project.project_id,
+    providerId,
+    'internal-id-of-ann',
+    ...rows.map(({ secret }) => secret),
+  ];
+  const { html: body = '', text = '', headers } = await PostalMime.parse(mail?.raw ?? '');
+  const said = [mail?.raw.toString(), body, text, ...headers.map(({ value }) => value)].join('\n');
+  const tokens = [...said.matchAll(/\/u\/([\w-]+)/g)].map(([, token = '']) => token);
+  expect(tokens.length).toBeGreaterThan(0);
+  const decoded = tokens.map((token) => Buffer.from(token, 'base64url').toString('hex'));
+  for (const secret of secrets)
+    for (const spelling of [
+      secret,
+      secret.replaceAll('-', ''),
+      secret.replaceAll('-', '').slice(-12),
+    ])
+      expect(`${said}\n${decoded.join('\n')}`).not.toContain(spelling);
   await leave();
 });

@@ -1,6 +1,8 @@
 // Time tells what an answer does not. Statements are what time goes into: for a foreign id as for a random one.
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDb } from '../../src/base/db.ts';
+import { inProject, openDb } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
 import { openApi } from '../../src/http/api.ts';
@@ -8,6 +10,8 @@ import type { Listening } from '../../src/http/api.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 import { listEndpoints } from '../../src/http/openapi_read.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import * as suppression from '../../src/suppression/suppression.ts';
+import { signedToken } from '../suppression/signed_token.ts';
 import { makeShownProject, SHOWN_ID, shownRelay, toShown } from '../http/as_shown.ts';
 import { testApi } from '../support/api.ts';
 import type { Call } from '../support/api.ts';
@@ -79,3 +83,44 @@ describe.each(addressed.map((one) => [`${one.method} ${one.path}`, one] as const
     });
   },
 );
+
+describe('GET /u/{token}', () => {
+  const link = async () => ({
+    projectId: (await createProject(database.deps, 'sender')).project_id,
+    addressKey: randomBytes(32),
+    sendId: newId(),
+  });
+  const look = (token: string) => work('GET', `/u/${token}`, {});
+
+  test('a token in either form costs the same, whether or not the address is one that we know', async () => {
+    const one = await link();
+    const { keys } = database.deps;
+    const email = 'known@example.com';
+    const known = suppression.addressKey({ keys, projectId: one.projectId }, email);
+    await inProject(database.deps, one.projectId, (scope) =>
+      suppression.suppress(scope, { email, source: 'api', reason: 'manual' }),
+    );
+    const [first, ...others] = [one, { ...one, addressKey: known }].flatMap((said) => [
+      suppression.makeUnsubscribeToken(keys, said),
+      signedToken(keys, said),
+    ]);
+    const wanted = await look(first ?? '');
+    expect(wanted.statements.length).toBeGreaterThan(0);
+    for (const other of others) expect(await look(other)).toEqual(wanted);
+  });
+
+  test('a text that is no token of ours costs no statement, however much it looks like one', async () => {
+    const one = await link();
+    const token = suppression.makeUnsubscribeToken(database.deps.keys, one);
+    for (const text of [
+      'x',
+      'a'.repeat(108),
+      'a'.repeat(130),
+      randomBytes(81).toString('base64url'),
+      randomBytes(97).toString('base64url'),
+      `${token}=`,
+      `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`,
+    ])
+      expect(await look(text)).toEqual({ status: 200, statements: [] });
+  });
+});

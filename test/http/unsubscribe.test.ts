@@ -14,6 +14,7 @@ import {
 } from '../../src/suppression/suppression.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { signedToken } from '../suppression/signed_token.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 
 const database = testDatabase();
@@ -67,6 +68,19 @@ test('200: GET shows whose mail it is and what would happen, and changes nothing
     if (method === 'GET') expect(html).toContain('<h1>Unsubscribe from test?</h1>');
   }
   expect(await state()).toMatchObject({ unsubscribed_at: null });
+});
+
+test('200: the link of an email from before tokens were encrypted still unsubscribes, and comes back', async () => {
+  const { link, state } = await reader();
+  const token = signedToken(database.deps.keys, link);
+  expect((await ask(token)).html).toContain('test');
+  expect((await post(token)).html).toContain('You are unsubscribed');
+  expect((await state())?.unsubscribed_at).toBeInstanceOf(Date);
+  await post(token, BACK);
+  expect((await state())?.unsubscribed_at ?? null).toBeNull();
+  // In one spelling only: unused bits of the last letter are no second link.
+  const last = token.at(-1) === 'A' ? 'B' : 'A';
+  expect((await post(`${token.slice(0, -1)}${last}`)).html).toContain('not complete');
 });
 
 test('200: one click unsubscribes at once, and no queued marketing mail is handed over after it', async () => {
@@ -160,7 +174,7 @@ describe('a token that is not ours', () => {
   const strangers = async () => {
     const { token, link } = await reader();
     const bytes = Buffer.from(token, 'base64url');
-    bytes[90] = (bytes[90] ?? 0) ^ 1;
+    bytes[40] = (bytes[40] ?? 0) ^ 1;
     const gone = { ...link, projectId: newId() };
     return {
       token,
@@ -169,7 +183,12 @@ describe('a token that is not ours', () => {
         'x',
         token.slice(0, -1),
         bytes.toString('base64url'),
+        randomBytes(81).toString('base64url'),
         randomBytes(97).toString('base64url'),
+        `${token}=`,
+        `${token}%3D`,
+        token.toLowerCase(),
+        token.toUpperCase(),
         makeUnsubscribeToken(database.deps.keys, gone),
         '%E0%A4%A',
         'a'.repeat(2_000),

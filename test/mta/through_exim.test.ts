@@ -25,7 +25,7 @@ const SENDER = {
   reply_to: 'help@shop.test',
 };
 const ABOUT = {
-  projectId: newId(),
+  feedbackSender: '0123456789ab',
   automationId: newId(),
   templateId: newId(),
   templateVersion: 1,
