@@ -201,7 +201,7 @@ comment on column analytics.events.received_at is 'When it was accepted, by the 
 comment on column analytics.events.external_id is 'The customer''s own id of the person, if the event names one';
 comment on column analytics.events.anonymous_id is 'The id of the browser or device, if the event names one';
 comment on column analytics.events.properties is 'What else the event says: properties ->> ''plan''';
-comment on column analytics.events.source is 'browser, server or system';
+comment on column analytics.events.source is 'browser, server or system. Trust an event whose name begins with email_ only where it is system';
 grant select on analytics.events to trunkline_analyst;
 
 create view analytics.feedback with (security_invoker=true) as
@@ -497,7 +497,7 @@ comment on column analytics.timeline.received_at is 'When it was accepted, by th
 comment on column analytics.timeline.external_id is 'The customer''s own id of the person, if the event names one';
 comment on column analytics.timeline.anonymous_id is 'The id of the browser or device, if the event names one';
 comment on column analytics.timeline.properties is 'What else the event says: properties ->> ''plan''';
-comment on column analytics.timeline.source is 'browser, server or system';
+comment on column analytics.timeline.source is 'browser, server or system. Trust an event whose name begins with email_ only where it is system';
 grant select on analytics.timeline to trunkline_analyst;
 
 create view analytics.unsubscribes with (security_invoker=true) as
@@ -1819,6 +1819,14 @@ set enable_bitmapscan = off
 set enable_sort = off
 set enable_incremental_sort = off;
 grant execute on function ingest.claim_flushes to public;
+
+create function ingest.counts(
+  name text,
+  source text
+)
+returns boolean
+language sql immutable;
+grant execute on function ingest.counts to public;
 
 create function ingest.drop_partition(
   before timestamptz

@@ -11,6 +11,6 @@ select
 from analytics.timeline as entry
 left join analytics.sends as send on send.send_id = (entry.properties ->> 'send_id')::uuid
 left join analytics.profiles as profile on profile.profile_id = entry.profile_id
-where entry.event = 'email_unsubscribed' and entry.occurred_at > now() - interval '90 days'
+where entry.event = 'email_unsubscribed' and entry.source = 'system' and entry.occurred_at > now() - interval '90 days'
 group by send.automation
 order by unsubscribes desc, send.automation;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { isNamed } from '../ingest/ingest.ts';
 import type { Identifier } from './past_queries.ts';
 
 const Refused = z.strictObject({
@@ -63,8 +64,8 @@ const findNewestEvent = (
       ? sql.fragment`external_id = ${value}`
       : sql.fragment`external_id is null and anonymous_id = ${value}`;
   return tx.maybeOne(sql.type(Newest)`
-    select event_id, properties, occurred_at, received_at from ingest.events
-    where project_id = ${projectId} and ${belongsTo} and name = ${name}
+    select event_id, properties, occurred_at, received_at from ingest.events as event
+    where project_id = ${projectId} and ${belongsTo} and ${isNamed(name)}
     and occurred_at >= ${sql.timestamp(since)}
     order by occurred_at desc
     limit 1

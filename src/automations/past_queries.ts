@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { jsonObject } from '../base/json_object.ts';
+import { isNamed } from '../ingest/ingest.ts';
 import { firstIdAt } from '../base/ids.ts';
 
 const PastEvent = z.strictObject({
@@ -36,8 +37,8 @@ export const listEventsOf = (
   { name, from, until, limit }: { name: string; from: Date; until: Date; limit: number },
 ) =>
   tx.any(sql.type(PastEvent)`
-    select event_id, name, properties, occurred_at, received_at, source from ingest.events
-    where project_id = ${projectId} and ${belongsTo(identifier)} and name = ${name}
+    select event_id, name, properties, occurred_at, received_at, source from ingest.events as event
+    where project_id = ${projectId} and ${belongsTo(identifier)} and ${isNamed(name)}
     and occurred_at >= ${sql.timestamp(from)}
     and occurred_at <= ${sql.timestamp(new Date(until.getTime() + AHEAD_MS))}
     and (occurred_at <= ${sql.timestamp(until)} or received_at <= ${sql.timestamp(until)})
@@ -56,8 +57,8 @@ export const listFirstEventsOf = (
 ) => {
   const column = (read: (one: Since) => string, type: string) => sql.array(people.map(read), type);
   const eventsOf = (kind: Identifier['kind'], isTheirs: FragmentSqlToken) => sql.fragment`(
-    select event_id, name, properties, occurred_at, received_at, source from ingest.events
-    where project_id = ${projectId} and known.kind = ${kind} and ${isTheirs} and name = ${name}
+    select event_id, name, properties, occurred_at, received_at, source from ingest.events as event
+    where project_id = ${projectId} and known.kind = ${kind} and ${isTheirs} and ${isNamed(name)}
     and occurred_at >= known.since
     and occurred_at <= ${sql.timestamp(new Date(until.getTime() + AHEAD_MS))}
     and (occurred_at <= ${sql.timestamp(until)} or received_at <= ${sql.timestamp(until)})

@@ -47,7 +47,7 @@ export const listTriggerEvents = (
         where pending.project_id = ${projectId} and pending.flush_id = any (${sql.array([...flushIds], 'uuid')})
       ) ->> event.event_id::text as traceparent
     from ingest.pending_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')}) as event
-    where event.name = any (${sql.array([...names], 'text')})
+    where event.name = any (${sql.array([...names], 'text')}) and ingest.counts(event.name, event.source)
     order by event.occurred_at, event.event_id
   `);
 

@@ -67,6 +67,7 @@ export const listAwaited = ({ tx, projectId }: Scope, flushIds: readonly string[
       select from automations.waits as awaited
       where awaited.project_id = ${projectId} and awaited.event_name = event.name
     )
+    and ingest.counts(event.name, event.source)
   `);
 
 const wakeHeld = async (

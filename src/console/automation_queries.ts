@@ -16,7 +16,6 @@ const COUNTS_EVERY_MS = 5_000;
 /** Of all of them, which costs more. */
 const LIST_EVERY_MS = 15_000;
 const CHOICES_MAX = 200;
-const RECENT_EVENTS_MAX = 200;
 
 const paged = {
   initialPageParam: undefined as string | undefined,
@@ -171,17 +170,11 @@ export const segmentChoices = (projectId: string) =>
     queryFn: ({ signal }) => api.segments.list.query({ projectId, limit: CHOICES_MAX }, { signal }),
   });
 
-/** Names of events that came lately, to choose from; others may be typed. */
+/** The names of events to choose from; others may be typed. */
 export const eventNames = (projectId: string) =>
   queryOptions({
     queryKey: ['event_names', projectId],
-    queryFn: async ({ signal }) => {
-      const { items } = await api.events.list.query(
-        { projectId, limit: RECENT_EVENTS_MAX },
-        { signal },
-      );
-      return [...new Set(items.map(({ event }) => event))].toSorted();
-    },
+    queryFn: async ({ signal }) => (await api.events.names.query({ projectId }, { signal })).names,
     staleTime: 60_000,
   });
 

@@ -8,7 +8,7 @@ import type { Notice } from './notice.ts';
 import { toldBy } from './teller.ts';
 
 /** What a notice is called on a timeline; the other kinds are between the provider and us. */
-const NAMES: Partial<Record<Notice['kind'], string>> = {
+const NAMES: Partial<Record<Notice['kind'], Observed['name']>> = {
   delivered: 'email_delivered',
   bounced: 'email_bounced',
   complained: 'email_complained',
@@ -92,7 +92,7 @@ const findMail = async (scope: Scope, { sendId, addressKey }: Left): Promise<Abo
 /** Puts an unsubscribe on the timelines of those who have the address: once for each call. After the commit, wake. */
 export const observeUnsubscribed = async (scope: Scope, left: Left): Promise<void> => {
   if (await suppression.holdAddress(scope, left.addressKey)) return;
-  const seen = {
+  const seen: Seen = {
     name: 'email_unsubscribed',
     properties: { by: left.by },
     occurredAt: new Date(),

@@ -7,9 +7,13 @@ import type { PageQuery } from '../base/page.ts';
 import { liveProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { toEntry } from './entry.ts';
 import { listNewest } from './queries.ts';
+import { isReserved, SYSTEM_EVENTS } from './reserved_names.ts';
 
 /** So many are shown to whoever looks on. */
 export const LATEST_EVENTS_MAX = 20;
+
+/** So many of the newest events have their names proposed. */
+const NAMED_EVENTS_MAX = 200;
 
 const pageNewest = async (scope: Scope, { limit, cursor }: PageQuery) => {
   const beforeId = readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
@@ -29,6 +33,18 @@ export const eventProcedures = router({
     .query(({ ctx, input }) =>
       inProject(ctx.deps, input.projectId, (scope) => pageNewest(scope, input)),
     ),
+
+  /**
+   * The names to choose from: those of the newest events, and those of all events that the service records. A reserved
+   * name that a client sent once is none of them: it never counts.
+   */
+  names: projectProcedure.query(({ ctx, input: { projectId } }) =>
+    inProject(ctx.deps, projectId, async (scope) => {
+      const newest = await listNewest(scope, { limit: NAMED_EVENTS_MAX, beforeId: null });
+      const sent = newest.map(({ event }) => event).filter((name) => !isReserved(name));
+      return { names: [...new Set([...sent, ...Object.keys(SYSTEM_EVENTS)])].toSorted() };
+    }),
+  ),
 
   /** The last to arrive, and again each time that others have. */
   latest: liveProcedure.subscription(({ ctx, input: { projectId } }) =>

@@ -3,13 +3,14 @@ import { newId } from '../base/ids.ts';
 import type { EventRow } from './events.ts';
 import { PUBLISHABLE_DAYS_BACK_MAX } from './occurred_at.ts';
 import { acceptEvents } from './queries.ts';
+import type { SystemEventName } from './reserved_names.ts';
 import { getBeginning } from './retention_queries.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Something that the service itself saw of a person. */
+/** An event that the service records itself. */
 export type Observed = {
-  name: string;
+  name: SystemEventName;
   externalId: string | null;
   anonymousId: string | null;
   properties: Readonly<Record<string, string | number | boolean>>;

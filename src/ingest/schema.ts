@@ -3,6 +3,7 @@ import { Moment, Timestamp } from '../base/moment.ts';
 import { isStorable, isUnseen } from '../base/text.ts';
 import { checkProperties, PROPERTY_KEY_CHARS_MAX, PROPERTY_KEYS_MAX } from './properties.ts';
 import type { Properties } from './properties.ts';
+import { isReserved, RESERVED_PREFIX, toUnreserved } from './reserved_names.ts';
 
 export const BATCH_EVENTS_MAX = 50;
 export const EVENT_NAME_CHARS_MAX = 100;
@@ -41,7 +42,7 @@ export const toSnakeCase = (name: string): string =>
     .toLowerCase();
 
 const proposal = (name: string): string => {
-  const proposed = toSnakeCase(name.slice(0, EVENT_NAME_CHARS_MAX))
+  const proposed = toUnreserved(toSnakeCase(name.slice(0, EVENT_NAME_CHARS_MAX)))
     .slice(0, EVENT_NAME_CHARS_MAX)
     .replace(/_$/, '');
   return proposed === ''
@@ -55,6 +56,23 @@ export const EventName = z
   .max(EVENT_NAME_CHARS_MAX, `at most ${EVENT_NAME_CHARS_MAX} characters`)
   .regex(EVENT_NAME, { error: ({ input }) => proposal(String(input)) })
   .meta({ description: 'What happened, in the past tense and snake_case.' });
+
+const refusal = (name: string): string => {
+  const proposed = toUnreserved(name).slice(0, EVENT_NAME_CHARS_MAX).replace(/_$/, '');
+  return `"${name}" is reserved for events that Trunkline records itself: use another name, such as "${proposed}"`;
+};
+
+/** The name of an event that a client sends: any but those that the service records itself. */
+const SentName = EventName.refine((name) => !isReserved(name), {
+  error: ({ input }) => refusal(String(input)),
+  // A name that is no name of an event is refused for that, in one sentence.
+  when: ({ issues }) => issues.length === 0,
+}).meta({
+  description:
+    'What happened, in the past tense and snake_case. ' +
+    `Names that begin with \`${RESERVED_PREFIX}\` are reserved for events that the service records itself.`,
+  not: { pattern: `^${RESERVED_PREFIX}` },
+});
 
 /** A person's id as a client gives it. */
 export const Identifier = z
@@ -106,7 +124,7 @@ const PropertiesInput = z
 
 export const EventInput = z
   .strictObject({
-    event: EventName,
+    event: SentName,
     external_id: ExternalId.optional(),
     anonymous_id: AnonymousId.optional(),
     properties: PropertiesInput.optional(),

@@ -1,5 +1,6 @@
 import { sql } from '../base/db.ts';
 import type { FragmentSqlToken } from 'slonik';
+import { isNamed } from '../ingest/ingest.ts';
 import { countedBy } from './conditions.ts';
 import { dayOf, DAY_MS, toDate } from './moments.ts';
 import { listConditions } from './schema.ts';
@@ -22,7 +23,7 @@ const fromTimeline = (leaf: EventLeaf, { projectId }: Place, since: FragmentSqlT
   const eventsOf = (kind: string, column: FragmentSqlToken) => sql.fragment`
     select event.occurred_at from ingest.events as event
     where event.project_id = ${projectId} and known.kind = ${kind} and ${column} = known.value
-    and event.name = ${leaf.event}
+    and ${isNamed(leaf.event)}
     and segments.passes(event.properties, ${JSON.stringify(leaf.where)}::jsonb)`;
   return sql.fragment`
     select dated.day, count(*) as count,

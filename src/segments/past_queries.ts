@@ -82,7 +82,7 @@ export const countAt = (
   const eventsOf = (kind: string, column: FragmentSqlToken) => sql.fragment`
     select event.occurred_at from ingest.events as event
     where event.project_id = ${projectId} and known.kind = ${kind} and ${column} = known.value
-    and event.name = ${condition.event} and event.occurred_at <= ${sql.timestamp(tomorrow)}
+    and ${ingest.isNamed(condition.event)} and event.occurred_at <= ${sql.timestamp(tomorrow)}
     and ${ingest.arrivedBy(at)}
     and segments.passes(event.properties, ${JSON.stringify(condition.filters)}::jsonb)`;
   const column = (read: (one: (typeof known)[number]) => string) =>

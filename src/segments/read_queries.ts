@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { FragmentSqlToken } from 'slonik';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { isNamed } from '../ingest/ingest.ts';
 
 const Member = z.strictObject({ profile_id: z.uuid(), entered_at: z.date() });
 export type MemberRow = z.output<typeof Member>;
@@ -184,13 +185,13 @@ export type Wanted = {
 export const listDeciding = (
   { tx, projectId }: Scope,
   profileId: string,
-  { event, filters, from, to, eventsMax, lookedMax }: Wanted,
+  { event: name, filters, from, to, eventsMax, lookedMax }: Wanted,
 ) => {
   const eventsOf = (kind: 'external' | 'anonymous', column: FragmentSqlToken) => sql.fragment`
-    select event.event_id, event.occurred_at, event.name, event.properties
+    select event.event_id, event.occurred_at, event.name, event.source, event.properties
     from identity.identities as known
     cross join lateral (
-      select event_id, occurred_at, name, properties from ingest.events
+      select event_id, occurred_at, name, source, properties from ingest.events
       where project_id = ${projectId} and ${column} = known.value
       and occurred_at between ${sql.timestamp(from)} and ${sql.timestamp(to)}
       order by occurred_at desc
@@ -199,14 +200,14 @@ export const listDeciding = (
     where known.project_id = ${projectId} and known.profile_id = ${profileId} and known.kind = ${kind}
     and known.erasure_id is null`;
   return tx.any(sql.type(Deciding)`
-    select seen.event_id, seen.occurred_at
+    select event.event_id, event.occurred_at
     from (
       ${eventsOf('external', sql.fragment`external_id`)}
       union all
       ${eventsOf('anonymous', sql.fragment`external_id is null and anonymous_id`)}
-    ) as seen
-    where seen.name = ${event} and segments.passes(seen.properties, ${JSON.stringify(filters)}::jsonb)
-    order by seen.occurred_at desc, seen.event_id desc
+    ) as event
+    where ${isNamed(name)} and segments.passes(event.properties, ${JSON.stringify(filters)}::jsonb)
+    order by event.occurred_at desc, event.event_id desc
     limit ${eventsMax}
   `);
 };

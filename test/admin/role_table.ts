@@ -44,6 +44,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'keys.revoke': 'mutation owner',
   'overview.read': 'query viewer',
   'events.list': 'query viewer',
+  'events.names': 'query viewer',
   'events.latest': 'subscription viewer',
   'sends.list': 'query viewer',
   'sends.latest': 'subscription viewer',

@@ -225,9 +225,9 @@ export const pagesOf = (subject: Subject): Page[] => [
   ),
   ...pages('events.list', [
     ['to look on', { limit: 20 }],
-    ['names to choose from', { limit: 200 }],
     ['middle', middle(subject)],
   ]),
+  ...pages('events.names', [['names to choose from', {}]]),
   ...ofSends(subject),
   ...ofPeople(subject),
   ...ofLinks(subject),

@@ -27,7 +27,7 @@ afterEach(() => database.owner.query('select ingest.keep_partitions()'));
 const observeAt = async (...times: Date[]) => {
   const projectId = newId();
   const seen = times.map((occurredAt) => ({
-    name: 'email_delivered',
+    name: 'email_delivered' as const,
     externalId: 'ann',
     anonymousId: null,
     properties: {},
