@@ -20,6 +20,7 @@ const event = fc.record({
   kind: fc.constant('event' as const),
   who: fc.oneof({ weight: 4, arbitrary: person }, device),
   name: fc.constantFrom('go', ...EVENTS),
+  source: fc.constantFrom('server' as const, 'system' as const),
   properties: fc.record({
     total: fc.integer({ min: 1, max: 5 }),
     plan: fc.constantFrom('pro', 'free'),

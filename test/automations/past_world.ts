@@ -8,6 +8,7 @@ import { createEndpoint } from '../../src/automations/endpoints.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
+import type { EventRow } from '../../src/ingest/events.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { identify } from '../../src/profiles/identify.ts';
@@ -29,6 +30,8 @@ export type Happening = { at: Date } & (
       eventId: string;
       who: string;
       name: string;
+      /** Who recorded it: a client, if nothing else is given. */
+      source?: EventRow['source'];
       properties: Record<string, string | number>;
       occurredAt: Date;
     }
@@ -120,12 +123,18 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
   const perform = async (one: Happening): Promise<void> => {
     switch (one.kind) {
       case 'event': {
-        const { who, name, properties, occurredAt, eventId: event_id } = one;
+        const { who, name, source = 'server', properties, occurredAt, eventId: event_id } = one;
         const by = isDevice(who)
           ? { external_id: null, anonymous_id: who }
           : { external_id: who, anonymous_id: null };
         const occurred_at = occurredAt.toISOString();
-        const given = { name, event_id, occurred_at, properties: JSON.stringify(properties) };
+        const given = {
+          name,
+          source,
+          event_id,
+          occurred_at,
+          properties: JSON.stringify(properties),
+        };
         await acceptEvents(deps.db, projectId, newId(), [newEvent({ ...by, ...given })]);
         return;
       }

@@ -186,6 +186,22 @@ test('what the API names as bad is dropped and said, and the rest sent again at 
   expect(await waiting(page)).toBe(0);
 });
 
+test('an event with a reserved name is dropped and said once, never sent again, and holds up nothing', async () => {
+  const { page } = await shop.visit();
+  const warnings = warningsOf(page);
+  shop.putPage('/', '', { ...LONG, flushQueueSize: 3 });
+  await page.goto(shop.site.url);
+  await page.evaluate(`
+    trunkline.track('it_happened', { n: 1 });
+    trunkline.track('email_clicked');
+    trunkline.track('it_happened', { n: 2 });
+  `);
+  expect(await storedNumbers(2)).toEqual([1, 2]);
+  expect(batches().map(({ events }) => events.length)).toEqual([3, 2]);
+  expect(warnings).toEqual([expect.stringContaining('email_clicked')]);
+  await until('nothing waits', async () => (await waiting(page)) === 0);
+});
+
 test('an identify that is refused is dropped and said, and holds up nothing', async () => {
   const { page } = await shop.visit();
   const warnings = warningsOf(page);

@@ -38,6 +38,32 @@ describe('400', () => {
     expect(told[2]?.message).toContain('before the start of the timeline');
   });
 
+  test('an event with a reserved name is dropped and told once, never sent again, and holds up nothing', async () => {
+    const { client, told } = newClient(api, { apiHost: way.url });
+    client.track('step_taken', { userId: 'ann' });
+    client.track('email_opened', { userId: 'ann' });
+    client.track('step_taken', { userId: 'ann' });
+    await client.close();
+    expect((await eventsOf(database, api)).map(({ name }) => name)).toEqual([
+      'step_taken',
+      'step_taken',
+    ]);
+    expect(told.map(({ code, issues }) => [code, issues])).toEqual([
+      [
+        'refused',
+        [
+          {
+            path: '/event',
+            message:
+              '"email_opened" is reserved for events that Trunkline records itself: use another name, such as "user_email_opened"',
+          },
+        ],
+      ],
+    ]);
+    // The batch, and the rest of it without the refused event.
+    expect(way.seen).toHaveLength(2);
+  });
+
   test('more bad events than one answer lists are all found', async () => {
     const { client, told } = newClient(api);
     for (let n = 0; n < 50; n += 1)

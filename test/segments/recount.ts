@@ -25,6 +25,7 @@ export const recount = async ({ owner }: TestDatabase, projectId: string) => {
        and known.kind = case when external_id is null then 'anonymous' else 'external' end
        and known.value = coalesce(external_id, anonymous_id)
      where condition.project_id = $1 and condition.status = 'ready'
+     and (event.source = 'system' or event.name !~ '^email_')
      and segments.passes(event.properties, condition.filters)
      group by 1, 2, 3 order by 1, 2, 3`,
     [projectId],

@@ -20,6 +20,7 @@ const buy = async (external_id: 'ann' | 'bob' | 'cid'): Promise<void> => {
     kind: 'track',
     who: { external_id },
     event: 'order_completed',
+    isObserved: false,
     properties: {},
     daysAgo: 0,
     times: 1,

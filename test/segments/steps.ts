@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { inProject } from '../../src/base/db.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import * as identity from '../../src/identity/identity.ts';
-import { accept } from '../../src/ingest/ingest.ts';
+import { accept, observe } from '../../src/ingest/ingest.ts';
+import type { Observed } from '../../src/ingest/ingest.ts';
 import { alias, identify } from '../../src/profiles/identify.ts';
 import { changeAddresses, listProfiles, unlinkPeople } from '../../src/profiles/profiles.ts';
 import { lift, resubscribe, suppress, unsubscribe } from '../../src/suppression/suppression.ts';
@@ -37,6 +38,7 @@ export const deeds = fc.oneof(
       kind: fc.constant('track' as const),
       who,
       event: fc.constantFrom(...EVENTS),
+      isObserved: fc.boolean(),
       properties,
       daysAgo,
       times: fc.integer({ min: 1, max: 2 }),
@@ -130,6 +132,22 @@ const performDeed = async (
         occurred_at,
         ...(step.messageId === null ? {} : { message_id: step.messageId }),
       };
+      if (step.event === 'email_opened' && step.isObserved) {
+        const seen = {
+          name: step.event,
+          externalId: 'external_id' in step.who ? step.who.external_id : null,
+          anonymousId: 'anonymous_id' in step.who ? step.who.anonymous_id : null,
+          properties: step.properties as Observed['properties'],
+          occurredAt: new Date(occurred_at),
+        };
+        await inProject(deps, projectId, (scope) =>
+          observe(
+            scope,
+            Array.from({ length: step.times }, () => seen),
+          ),
+        );
+        return;
+      }
       await accept(deps, caller, { events: Array.from({ length: step.times }, () => event) });
       return;
     }
