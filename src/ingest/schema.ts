@@ -104,8 +104,9 @@ export const MessageId = z
   .refine(isStorable, 'must be well-formed Unicode without U+0000')
   .meta({
     description:
-      'Your own id of this event. A repeat is not stored again, it counts as a duplicate: for as long as the ' +
-      'event is kept.',
+      'Your own id of this event. A repeat by the same kind of key is not stored again, it counts as a duplicate: ' +
+      'for as long as the event is kept. Server and publishable keys, and events and identifies, each have ids of ' +
+      'their own.',
   });
 
 const PropertiesInput = z
@@ -183,7 +184,8 @@ export const AcceptedAnswer = z
     accepted: z.int().nonnegative().meta({ description: 'Events stored by this request.' }),
     duplicates: z.int().nonnegative().meta({ description: 'Events that were stored before.' }),
     event_ids: z.array(z.uuid()).meta({
-      description: "Ids in the order of the request; a duplicate's is that of the first event.",
+      description:
+        "Ids in the order of the request; a duplicate's is that of the first event, by the same kind of key.",
     }),
   })
   .meta({

@@ -17,7 +17,8 @@ const CallParams = z.object({
 
 const TRANSLATED = `\
 \`event\` becomes snake_case: \`Order Completed\` is \`order_completed\`. Accents go; of another script, or past 100 \
-characters, the rest is a digest; before a digit stands \`event_\`. \`page\` is \`page_viewed\`, \`screen\` is \
+characters, the rest is a digest; before a digit stands \`event_\`. Names that become \`email_…\`, such as \
+\`Email Opened\`, are refused: the service records these events itself. \`page\` is \`page_viewed\`, \`screen\` is \
 \`screen_viewed\` (\`name\` and \`category\` are properties), \`group\` is \`group_joined\` with \`group_id\` and the \
 group's traits, an \`identify\` without \`userId\` is \`anonymous_identified\`.
 

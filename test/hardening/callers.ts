@@ -112,6 +112,45 @@ const publishable: Area = {
       },
     },
     {
+      says: 'they use up no message id or Idempotency-Key of a server, and learn no event id of one',
+      shown: {
+        'hardening/message_ids.test.ts': [
+          'through %s: the same id by the other kind of key, through %s, is an event of its own',
+          'a publishable identify does not use up the message id of a server identify',
+          'a server identify does not use up the message id of a publishable identify',
+          'a conflict is noted among the events of one kind of key only',
+          '%s: the same key, path and body by both kinds of key are two requests',
+          '%s: a client that knows the id of a repetition cannot forge the message id of its events',
+          'no message id keeps the service from recording what it observes',
+        ],
+        'ingest/message_key.test.ts': [
+          'one message id has another key for each kind of key, for events and for identifies',
+          'no message id has the key of a repetition, whatever it holds',
+        ],
+      },
+    },
+    {
+      says: 'no key records an event with a name of the service, and what was recorded so before counts nowhere',
+      shown: {
+        'ingest/reserved_names.test.ts': [
+          '400 invalid_request: POST /v1/events refuses %s and names another',
+          '400 invalid_request: one reserved name refuses the batch, and each is named',
+          '400 invalid_request: the Segment-compatible API refuses %j after translation',
+          'Postgres and the service agree which events count, whatever they are called',
+        ],
+        'segments/reserved_events.test.ts': [
+          'a row of the past that a client sent makes nobody a member',
+          'a row that comes from a client makes nobody a member',
+        ],
+        'automations/reserved_events.test.ts': [
+          'starts no run of an automation whose trigger has its name; one of the service does',
+          'does not move a run that waits for its name; one of the service does',
+          'is no goal; one of the service is',
+          'a simulation neither starts nor moves a run by a row that a client sent',
+        ],
+      },
+    },
+    {
       says: 'they never overwrite what a server key set',
       shown: {
         'profiles/post_identify.test.ts': [
