@@ -2,6 +2,10 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keepConsole } from '../../src/runtime/console_build.ts';
+import { newId } from '../../src/base/ids.ts';
+import { SYSTEM_EVENTS } from '../../src/ingest/ingest.ts';
+import { acceptEvents } from '../../src/ingest/queries.ts';
+import { newEvent } from '../ingest/some_events.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { testAdmin, testWorker } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
@@ -61,6 +65,23 @@ describe('segments in a browser', () => {
   }, 60_000);
   beforeEach(async () => {
     api.project = await createProject(database.deps, 'of its own');
+  });
+
+  test('the events to choose from are those that came, and all that the service records', async () => {
+    await people();
+    // As a client could send it before the name was reserved.
+    const forged = newEvent({ name: 'email_made_up', source: 'server' });
+    await acceptEvents(database.deps.db, api.project.project_id, newId(), [forged]);
+    const { page } = await openPage('/new');
+    await add(page, 'Events they did');
+    const field = page.getByRole('combobox', { name: 'Event' });
+    await field.click();
+    await page.getByRole('option', { name: 'order_placed' }).waitFor();
+    const offered = await page.getByRole('option').allTextContents();
+    expect(offered).toEqual([...Object.keys(SYSTEM_EVENTS), 'order_placed'].toSorted());
+    await field.fill('email_op');
+    await page.getByRole('option', { name: 'email_opened' }).click();
+    expect(await field.inputValue()).toBe('email_opened');
   });
 
   test('a segment is built with its count, filled, and its members, history and reasons are seen', async () => {
