@@ -11,7 +11,7 @@ export type Repetition = { repetitionId: string; at: number };
 const TIME_ORDERED = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i;
 const TIME_CHARS = 13;
 
-/** Ids that clients send and ids that the service makes have different prefixes, so no client can forge a repetition. */
+/** Returns a text that differs between ids of clients and of repetitions, so that no client can forge the latter. */
 const textOf = (message: string | Repetition): string =>
   typeof message === 'string'
     ? `message\n${message}`

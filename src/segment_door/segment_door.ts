@@ -7,6 +7,8 @@ import { accept, EventInput, refuseTime } from '../ingest/ingest.ts';
 import type { z } from 'zod';
 import { alias, AliasInput, identify, IdentifyInput } from '../profiles/profiles.ts';
 import type { OnLinked } from '../profiles/profiles.ts';
+import { logRefused } from './log_refused.ts';
+import type { Refused } from './log_refused.ts';
 import { Call, CALLS } from './schema.ts';
 import type { CallType, DoneAnswer } from './schema.ts';
 import { translate } from './translate.ts';
@@ -28,7 +30,6 @@ type Ready = { index: number; leftOut: Issue[] } & (
   | { kind: 'identify'; input: IdentifyInput }
   | { kind: 'alias'; input: AliasInput }
 );
-type Refused = { index: number; refusal: Refusal };
 
 /** Our names of members, as the libraries call them. */
 const THEIRS: Record<string, string> = {
@@ -184,39 +185,6 @@ const toAnswer = (refused: Issue[], leftOut: Issue[]): DoneAnswer => ({
   ...(leftOut.length > 0 ? { left_out: leftOut.slice(0, ISSUES_MAX) } : {}),
 });
 
-/** A refusal by its name and, where one is to blame, the member: never by what the call held. */
-const nameOf = ({ refusal: { reason, extras } }: Refused): string => {
-  const [, member] = extras.issues?.[0]?.path.split('/') ?? [];
-  return member === undefined ? reason : `${reason} ${member}`;
-};
-
-const countEach = (names: readonly string[]): Record<string, number> => {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return Object.fromEntries(counts);
-};
-
-/**
- * Logged in numbers, by key and reason: those libraries throw answers away, so whoever misses an event looks here.
- * What calls hold is nobody's to log.
- */
-const note = ({ deps, caller, keyId }: Inbound, refused: Refused[], leftOut: Issue[]): void => {
-  if (refused.length + leftOut.length === 0) return;
-  const { projectId: project_id, kind: key_kind } = caller;
-  const reasons = countEach(refused.map(nameOf));
-  deps.log.warn(
-    {
-      project_id,
-      key_id: keyId,
-      key_kind,
-      refused: refused.length,
-      reasons,
-      left_out: leftOut.length,
-    },
-    'segment door: not all was taken',
-  );
-};
-
 /** Takes one call in, or refuses it. */
 export const takeCall = async (
   inbound: Inbound,
@@ -225,7 +193,7 @@ export const takeCall = async (
 ): Promise<DoneAnswer> => {
   const { ready, refused } = await take(inbound, { calls: [call], type, sentAt: undefined });
   const leftOut = ready.flatMap((one) => one.leftOut);
-  note(inbound, refused, leftOut);
+  logRefused(inbound, refused, leftOut);
   if (refused[0]) throw refused[0].refusal;
   return toAnswer([], leftOut);
 };
@@ -251,6 +219,6 @@ export const takeBatch = async (
         inBatch(index, one),
       ),
     );
-  note(inbound, refused, leftOut);
+  logRefused(inbound, refused, leftOut);
   return toAnswer(why, leftOut);
 };

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { EventInput, SYSTEM_EVENTS } from '../../src/ingest/ingest.ts';
 import { EVENT_NAME_CHARS_MAX, EventName } from '../../src/ingest/schema.ts';
-import { isReserved, RESERVED_PREFIX, toUnreserved } from '../../src/ingest/reserved_names.ts';
+import { isReserved, toUnreserved } from '../../src/ingest/reserved_names.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -135,23 +135,4 @@ test('every name that the service records is in the list, and no other is writte
   const [, ...names] = /then '(\w+)' else '(\w+)' end as name/.exec(sql) ?? [];
   expect(names).toEqual(['email_sent', 'email_skipped']);
   for (const name of names) expect(Object.keys(SYSTEM_EVENTS)).toContain(name);
-});
-
-test('Postgres and the service agree which events count, whatever they are called', async () => {
-  const names = fc.sample(
-    fc.oneof(
-      fc.constantFrom(...NAMES, 'email', 'email_', 'EMAIL_sent', 'xemail_sent', 'emailxsent', ''),
-      fc.string().map((text) => `${RESERVED_PREFIX}${text.replaceAll('\0', '')}`),
-      fc.string().map((text) => text.replaceAll('\0', '')),
-    ),
-    400,
-  );
-  const { rows } = await database.owner.query<{ name: string; source: string; counts: boolean }>(
-    `select name, source, ingest.counts(name, source) as counts
-    from unnest($1::text[]) as name cross join unnest(array['browser', 'server', 'system']) as source`,
-    [names],
-  );
-  expect(rows).toHaveLength(3 * names.length);
-  for (const { name, source, counts } of rows)
-    expect(counts, `${name} of ${source}`).toBe(source === 'system' || !isReserved(name));
 });

@@ -9,9 +9,11 @@ import { signedToken } from './signed_token.ts';
 const keys = new Keys(Buffer.alloc(32, 1));
 /** One link as an email carried it before tokens were encrypted, and as an email carries it now. */
 const SENT_BEFORE =
-  'AQGYobIAAHAAgAASNFZ4kKsHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwGYobIAAHAAgAAAAAAAvu-GN7ERXBcZDdIYyTy5U-iFT4r_mdrq5s2KSYM7v2g1UQ';
+  'AQGYobIAAHAAgAASNFZ4kKsHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHB' +
+  'wGYobIAAHAAgAAAAAAAvu-GN7ERXBcZDdIYyTy5U-iFT4r_mdrq5s2KSYM7v2g1UQ';
 const SENT_TODAY =
-  '-aljLKFpBcALCkFXqGAPYxNJA2f1tHmfWMwbL2mAoyBD8EFPo1QRVJzdx3m4CVg7BJKeLpl8I1H_oMAUqJXEUTLSLFodQNxJLLEJrJ6i6hsy';
+  '-aljLKFpBcALCkFXqGAPYxNJA2f1tHmfWMwbL2mAoyBD8EFPo1QRVJ' +
+  'zdx3m4CVg7BJKeLpl8I1H_oMAUqJXEUTLSLFodQNxJLLEJrJ6i6hsy';
 const link = (): UnsubscribeLink => ({
   projectId: newId(),
   addressKey: randomBytes(32),
