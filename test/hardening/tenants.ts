@@ -40,6 +40,15 @@ export const tenants: Area = {
       },
     },
     {
+      says: 'a cursor is a position and no permission: in another project or list it shows nothing more',
+      shown: {
+        'hardening/cursors.test.ts': [
+          'a cursor of another project shows nothing of that project',
+          'a cursor of another list shows nothing but this list, or is refused',
+        ],
+      },
+    },
+    {
       says: 'the setting that names the project is local to the transaction',
       shown: { 'isolation.test.ts': ['the project ends with its transaction'] },
     },

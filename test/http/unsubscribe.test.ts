@@ -79,8 +79,9 @@ test('200: the link of an email from before tokens were encrypted still unsubscr
   await post(token, BACK);
   expect((await state())?.unsubscribed_at ?? null).toBeNull();
   // In one spelling only: unused bits of the last letter are no second link.
-  const last = token.at(-1) === 'A' ? 'B' : 'A';
-  expect((await post(`${token.slice(0, -1)}${last}`)).html).toContain('not complete');
+  const same = `${token.slice(0, -1)}${String.fromCharCode(token.charCodeAt(token.length - 1) + 1)}`;
+  expect(Buffer.from(same, 'base64url')).toEqual(Buffer.from(token, 'base64url'));
+  expect((await post(same)).html).toContain('not complete');
 });
 
 test('200: one click unsubscribes at once, and no queued marketing mail is handed over after it', async () => {
