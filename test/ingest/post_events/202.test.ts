@@ -207,13 +207,23 @@ describe('message_id', () => {
     const repeats = [
       await send('m-1'),
       await send('m-1', { event: 'something_else', external_id: 'bob' }),
-      await send('m-1', {}, publishable),
     ];
     for (const { status, body } of repeats) {
       expect(status).toBe(202);
       expect(body).toEqual({ accepted: 0, duplicates: 1, event_ids: first.body.event_ids });
     }
     await stored(first.body.event_ids[0]);
+  });
+
+  test('202: by the other kind of key the same id is another event', async () => {
+    const [first, again] = [await send('m-3'), await send('m-3', {}, publishable)];
+    expect(again.body).toMatchObject({ accepted: 1, duplicates: 0 });
+    expect(again.body.event_ids).not.toEqual(first.body.event_ids);
+    expect((await send('m-3', {}, publishable)).body).toEqual({
+      accepted: 0,
+      duplicates: 1,
+      event_ids: again.body.event_ids,
+    });
   });
 
   test('202: an event without one is never a duplicate', async () => {
