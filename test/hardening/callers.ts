@@ -141,8 +141,8 @@ const publishable: Area = {
           'Postgres and the service agree which events count, whatever they are called',
         ],
         'segments/reserved_events.test.ts': [
-          'a row of the past that a client sent makes nobody a member',
-          'a row that comes from a client makes nobody a member',
+          'a row of the past that a client sent makes no member',
+          'a row that comes from a client makes no member',
         ],
         'automations/reserved_events.test.ts': [
           'starts no run of an automation whose trigger has its name; one of the service does',

@@ -1,4 +1,4 @@
-// A cursor is a position, not a permission: whoever brings one sees what the key may see, and nothing else.
+// A cursor is a position, not a permission: a key that sends one sees what it may see, and nothing else.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';

@@ -72,7 +72,7 @@ const TESTS: [string, object][] = [
 ];
 
 describe.each(TESTS)('%s', (_kind, where) => {
-  test('a row of the past that a client sent makes nobody a member', async () => {
+  test('a row of the past that a client sent makes no member', async () => {
     const { rows, make, members, projectId } = await projectWith();
     await rows();
     expect(await members(await make(where))).toEqual(['bob']);
@@ -81,7 +81,7 @@ describe.each(TESTS)('%s', (_kind, where) => {
     expect(counted).toHaveLength(1);
   });
 
-  test('a row that comes from a client makes nobody a member', async () => {
+  test('a row that comes from a client makes no member', async () => {
     const { rows, make, members, projectId } = await projectWith();
     const id = await make(where);
     await rows();
