@@ -35,14 +35,14 @@ export const eventProcedures = router({
     ),
 
   /**
-   * The names to choose from: those of the newest events, and those of all events that the service records. A reserved
-   * name that a client sent once is none of them: it never counts.
+   * Returns the names to choose from: those of the newest events first, then those of all events that the service
+   * records. It leaves out reserved names that clients sent once, because they never count.
    */
   names: projectProcedure.query(({ ctx, input: { projectId } }) =>
     inProject(ctx.deps, projectId, async (scope) => {
       const newest = await listNewest(scope, { limit: NAMED_EVENTS_MAX, beforeId: null });
       const sent = newest.map(({ event }) => event).filter((name) => !isReserved(name));
-      return { names: [...new Set([...sent, ...Object.keys(SYSTEM_EVENTS)])].toSorted() };
+      return { names: [...[...new Set(sent)].toSorted(), ...Object.keys(SYSTEM_EVENTS)] };
     }),
   ),
 

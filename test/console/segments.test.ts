@@ -78,7 +78,7 @@ describe('segments in a browser', () => {
     await field.click();
     await page.getByRole('option', { name: 'order_placed' }).waitFor();
     const offered = await page.getByRole('option').allTextContents();
-    expect(offered).toEqual([...Object.keys(SYSTEM_EVENTS), 'order_placed'].toSorted());
+    expect(offered).toEqual(['order_placed', ...Object.keys(SYSTEM_EVENTS)]);
     await field.fill('email_op');
     await page.getByRole('option', { name: 'email_opened' }).click();
     expect(await field.inputValue()).toBe('email_opened');
