@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 const look = async (page: Page, name: string, width: number): Promise<void> => {
   expect(await overflows(page)).toBe(false);
-  await expectAccessible(page);
+  await expectAccessible(page, name);
   if (PICTURES)
     await page.screenshot({ path: join(PICTURES, `${name}_${width}.png`), fullPage: true });
 };
