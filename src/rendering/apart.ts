@@ -13,22 +13,27 @@ import type { Variables } from './variables.ts';
 export const MAIL_MS_MAX = 2_000;
 /** How long a template may be looked at when it is saved or shown; MJML takes its time. */
 export const EXAMINE_MS_MAX = 10_000;
-/** How many wait to be looked at; whoever comes then is to come again. */
+/** How many templates wait to be examined or shown, and of one project; a request past that is refused. */
 const WAITING_AUTHORS_MAX = 100;
+export const WAITING_AUTHORS_OF_PROJECT_MAX = 20;
+/** How long a request waits for its turn: its client has given up by then. */
+const AUTHORS_WAIT_MS_MAX = 60_000;
 /** A turn of a provider has one batch here, and the next; half of a worker's jobs, 50 at most, may be such turns. */
 const WAITING_MAILS_MAX = 100;
 
-/** Two, so that a project whose templates take all they may still leaves one to the others. */
+/** Two of each kind: projects whose templates take all the time they may leave one to the others. */
 const MAIL: ThreadsOptions = {
   threadsMax: 2,
   waitingMax: WAITING_MAILS_MAX,
+  waitingOfProjectMax: WAITING_MAILS_MAX / 2,
   taskMsMax: MAIL_MS_MAX,
   turnMs: 100,
   memoryMbMax: 128,
 };
 const AUTHORS: ThreadsOptions = {
-  threadsMax: 1,
+  threadsMax: 2,
   waitingMax: WAITING_AUTHORS_MAX,
+  waitingOfProjectMax: WAITING_AUTHORS_OF_PROJECT_MAX,
   taskMsMax: EXAMINE_MS_MAX,
   turnMs: 100,
   memoryMbMax: 256,
@@ -80,9 +85,9 @@ const perform = async (
     { kind: 'examine'; written: Written } | { kind: 'show'; source: Source; variables: Variables },
 ): Promise<Outcome> => {
   const threads = where.resources.of(makeAuthorThreads, where);
-  if (threads.isFull) throw new Refusal('overloaded', { retryAfterSeconds: 1 });
-  const [outcome] = await threads.perform(projectId, [task]);
-  // The process is about to end.
+  if (threads.isFullFor(projectId)) throw new Refusal('overloaded', { retryAfterSeconds: 1 });
+  const [outcome] = await threads.perform(projectId, [task], AUTHORS_WAIT_MS_MAX);
+  // Its time was over before its turn, or the process is about to end.
   if (!outcome) throw new Refusal('unavailable', { retryAfterSeconds: 1 });
   return outcome;
 };

@@ -1,5 +1,6 @@
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
+import { findEventVariables } from './event_variables.ts';
 import { missingVariable } from './faults.ts';
 import { TEMPLATE_CHARS_MAX } from './limits.ts';
 import { findUnknown, listMentioned, listUnlikely, nameOf } from './mentions.ts';
@@ -26,7 +27,14 @@ export type Written = {
 
 /** What came of looking at a template: all that a version is kept with, or what is wrong with it. */
 export type Examined =
-  | { kind: 'good'; html: string; sample: Sample; variables: string[]; warnings: Warning[] }
+  | {
+      kind: 'good';
+      html: string;
+      sample: Sample;
+      variables: string[];
+      eventVariables: string[];
+      warnings: Warning[];
+    }
   | { kind: 'refused'; issues: Issue[] };
 
 const PARTS = ['subject', 'preheader', 'text', 'html', 'mjml'] as const;
@@ -137,5 +145,6 @@ export const examine = async (written: Written): Promise<Examined> => {
     ...listWarnings(rendered, SAMPLE_URL),
   ];
   const variables = [...new Set(mentioned.map(nameOf))].toSorted();
-  return { kind: 'good', html, sample, variables, warnings };
+  const eventVariables = findEventVariables({ html, others: [subject, preheader, text] });
+  return { kind: 'good', html, sample, variables, eventVariables, warnings };
 };

@@ -108,6 +108,7 @@ const Version = z.strictObject({
   name: z.string(),
   mjml: z.string().nullable(),
   sample: SampleRow.nullable(),
+  event_variables: z.array(z.string()),
   created_at: z.date(),
 });
 export type Version = z.output<typeof Version>;
@@ -115,7 +116,7 @@ export type Version = z.output<typeof Version>;
 /** A version with all that its author wrote. */
 export const findVersion = ({ tx, projectId }: Scope, templateId: string, version: number) =>
   tx.maybeOne(sql.type(Version)`
-    select template_id, version, subject, html, text, preheader, name, mjml, sample, created_at
+    select template_id, version, subject, html, text, preheader, name, mjml, sample, event_variables, created_at
     from rendering.templates
     where project_id = ${projectId} and template_id = ${templateId} and version = ${version}
   `);
@@ -148,7 +149,26 @@ export type NewVersion = Omit<Version, 'created_at'>;
 export const insertVersion = ({ tx, projectId }: Scope, made: NewVersion) =>
   tx.query(sql.unsafe`
     insert into rendering.templates (project_id, template_id, version, name, subject, html, text, mjml, preheader,
-      sample, created_at)
+      sample, event_variables, created_at)
     values (${projectId}, ${made.template_id}, ${made.version}, ${made.name}, ${made.subject}, ${made.html},
-      ${made.text}, ${made.mjml}, ${made.preheader}, ${JSON.stringify(made.sample)}::jsonb, now())
+      ${made.text}, ${made.mjml}, ${made.preheader}, ${JSON.stringify(made.sample)}::jsonb,
+      ${sql.array(made.event_variables, 'text')}, now())
   `);
+
+const EventVariables = z.strictObject({ event_variables: z.array(z.string()) });
+
+/**
+ * The variables of an event that a version cannot do without. They were found in a thread when it was saved: reading a
+ * template again here would hold up every other project.
+ */
+export const listEventVariables = async (
+  { tx, projectId }: Scope,
+  templateId: string,
+  version: number,
+): Promise<string[]> => {
+  const found = await tx.maybeOne(sql.type(EventVariables)`
+    select event_variables from rendering.templates
+    where project_id = ${projectId} and template_id = ${templateId} and version = ${version}
+  `);
+  return found?.event_variables ?? [];
+};

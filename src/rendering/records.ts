@@ -21,12 +21,14 @@ export type Examination = {
   /** What the body was made to, where it is MJML. */
   html: string;
   sample: Sample;
+  /** The variables of an event that it cannot do without. */
+  eventVariables: string[];
 };
 
 const toVersion = (
   templateId: string,
   version: number,
-  { name, written, html, sample }: Examination,
+  { name, written, html, sample, eventVariables }: Examination,
 ): Omit<Version, 'created_at'> => ({
   template_id: templateId,
   version,
@@ -38,6 +40,7 @@ const toVersion = (
   mjml: written.mjml,
   // As JSON reads it back: what cannot be said in JSON is not there.
   sample: JSON.parse(JSON.stringify(sample)) as Version['sample'],
+  event_variables: eventVariables,
 });
 
 const getHead = async (scope: Scope, templateId: string): Promise<Head> => {

@@ -15,13 +15,18 @@ import type { TemplateText } from './template_text.ts';
 import type { Warning } from './warnings.ts';
 
 export { findLatestVersion, findTemplate };
-export { findHead, findHeadsByName, findVersion, listHeads } from './queries.ts';
+export {
+  findHead,
+  findHeadsByName,
+  findVersion,
+  listEventVariables,
+  listHeads,
+} from './queries.ts';
 export type { Head, Version } from './queries.ts';
 export type { Template };
 export { renderMails } from './apart.ts';
 export type { Mail } from './apart.ts';
 export { isUsable } from './records.ts';
-export { listEventVariables } from './event_variables.ts';
 export { withUnsubscribe } from './unsubscribe_footer.ts';
 export type { Rendered, RenderOutcome } from './render.ts';
 export { NewTemplate } from './schema.ts';
@@ -67,8 +72,8 @@ const accept = (
 ): Accepted => {
   if (examined.kind === 'refused') throw refuse(examined.issues);
   if (examined.kind === 'failed') throw refuse([{ path: '', message: examined.reason }]);
-  const { html, sample, variables, warnings } = examined;
-  return { name, written, html, sample, variables, warnings };
+  const { html, sample, variables, eventVariables, warnings } = examined;
+  return { name, written, html, sample, variables, eventVariables, warnings };
 };
 
 /** Looks at a template in a thread of its own, before a transaction is open: whatever it does, nobody waits for it. */

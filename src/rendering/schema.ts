@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isDeeperThan } from '../base/json_depth.ts';
 import type { Limit } from '../base/route.ts';
 import { isStorable, isStorableJson } from '../base/text.ts';
-import { EXAMINE_MS_MAX, MAIL_MS_MAX } from './apart.ts';
+import { EXAMINE_MS_MAX, MAIL_MS_MAX, WAITING_AUTHORS_OF_PROJECT_MAX } from './apart.ts';
 import {
   LEVELS_MAX,
   PREHEADER_CHARS_MAX,
@@ -213,5 +213,11 @@ export const templateLimits: readonly Limit[] = [
     value: EXAMINE_MS_MAX,
     unit: 'milliseconds',
     where: 'when it is saved or shown',
+  },
+  {
+    name: 'Templates of a project that wait to be saved or shown, per process',
+    value: WAITING_AUTHORS_OF_PROJECT_MAX,
+    unit: 'items',
+    where: '503 past it',
   },
 ];

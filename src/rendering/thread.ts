@@ -1,8 +1,8 @@
 // What a thread runs: templates, which are other people's programs. It is stopped from outside when one takes too long.
 import { parentPort, workerData } from 'node:worker_threads';
-import { render } from './render.ts';
+import { render, threadCpuMs } from './render.ts';
 import type { Outcome, Task } from './tasks.ts';
-import type { ThreadData } from './thread_handle.ts';
+import type { ThreadData, TurnResult } from './thread_handle.ts';
 
 const { progress, turnMs, turnChars } = workerData as ThreadData;
 
@@ -22,7 +22,8 @@ const charsOf = (outcome: Outcome): number =>
   outcome.kind === 'rendered' ? outcome.message.html.length + outcome.message.text.length : 0;
 
 /** Performs tasks in their order until its turn is over, always at least one; answers those that it came to. */
-const performTurn = async (tasks: readonly Task[]): Promise<Outcome[]> => {
+const performTurn = async (tasks: readonly Task[]): Promise<TurnResult> => {
+  const cpuBefore = threadCpuMs();
   const endsAt = performance.now() + turnMs;
   const outcomes: Outcome[] = [];
   let chars = 0;
@@ -34,9 +35,9 @@ const performTurn = async (tasks: readonly Task[]): Promise<Outcome[]> => {
     outcomes.push(outcome);
     chars += charsOf(outcome);
   }
-  return outcomes;
+  return { outcomes, cpuMs: threadCpuMs() - cpuBefore };
 };
 
 parentPort?.on('message', (tasks: readonly Task[]) => {
-  void performTurn(tasks).then((outcomes) => parentPort?.postMessage(outcomes));
+  void performTurn(tasks).then((result) => parentPort?.postMessage(result));
 });

@@ -23,10 +23,14 @@ const TICK_MS = 50;
 /** Until its code is loaded; a machine that is busy takes its time. */
 const START_MS_MAX = 60_000;
 
-/** What came of a turn: outcomes of its first tasks, or the task at which the thread had to be stopped, and why. */
+/** What a thread sends back: the outcomes of its turn, and the processor time that they took. */
+export type TurnResult = { outcomes: Outcome[]; cpuMs: number };
+
+/** What came of a turn: outcomes of its first tasks, or the task at which the thread had to be stopped, and why. A turn that was preempted begins again elsewhere. */
 export type Turned =
-  | { kind: 'done'; outcomes: Outcome[] }
+  | ({ kind: 'done' } & TurnResult)
   | { kind: 'stopped'; at: number; outcome: Outcome }
+  | { kind: 'preempted' }
   | { kind: 'broken'; error: Error };
 
 /**
@@ -68,7 +72,7 @@ export class ThreadHandle {
       stdin: false,
     });
     this.#worker.unref();
-    this.#worker.on('message', (outcomes: Outcome[]) => this.#end({ kind: 'done', outcomes }));
+    this.#worker.on('message', (result: TurnResult) => this.#end({ kind: 'done', ...result }));
     this.#worker.on('error', (error: Error) => this.#die(error));
     this.#worker.on('exit', () => this.#die(new Error('a rendering thread ended')));
   }
@@ -94,6 +98,12 @@ export class ThreadHandle {
       clearInterval(watching);
       this.#worker.unref();
     }
+  }
+
+  /** Stops the thread without blame for the tasks that it has: they begin again in another one. */
+  preempt(): void {
+    this.#end({ kind: 'preempted' });
+    void this.stop();
   }
 
   async stop(): Promise<void> {

@@ -1,13 +1,21 @@
-import type { Bounds, Turned } from './thread_handle.ts';
-import { ThreadHandle } from './thread_handle.ts';
+import type { Bounds, ThreadHandle, Turned } from './thread_handle.ts';
+import { ThreadPool } from './thread_pool.ts';
 import type { Outcome, Task } from './tasks.ts';
 
-export type ThreadsOptions = Bounds & { threadsMax: number; waitingMax: number };
+export type ThreadsOptions = Bounds & {
+  threadsMax: number;
+  /** Batches of all projects that wait or are in a thread, and of one project. */
+  waitingMax: number;
+  waitingOfProjectMax: number;
+};
 
 /** So many tasks are copied into a thread for one turn at most. */
 const TURN_TASKS_MAX = 50;
-/** A thread that nobody has needed for so long is given up, with its memory. */
-const IDLE_MS = 60_000;
+/** A project is slow once a turn took so much processor time, or was stopped, and stays so for a while. */
+const SLOW_TURN_MS = 500;
+const SLOW_FOR_MS = 60_000;
+/** A turn that lasts so long while another project waits begins again, in a thread of slow projects. */
+const PREEMPT_AFTER_MS = 1_000;
 
 type Batch = {
   projectId: string;
@@ -23,21 +31,24 @@ const waitingIn = ({ outcomes }: Batch): number[] =>
   outcomes.flatMap((outcome, at) => (outcome === null ? [at] : []));
 
 /**
- * A few threads for what other people wrote. A project has one of them at a time, for a turn; then others
- * have theirs. So nobody waits for a project longer than its turn and the task that it began.
+ * A few threads for templates, which are untrusted programs. A project uses one of them at a time, for a turn; then the
+ * others have theirs. Slow projects share all threads but one, so no other project waits for their tasks, and a project
+ * fills only its own part of the queue.
  */
 export class Threads {
   readonly #options: ThreadsOptions;
-  readonly #idle: ThreadHandle[] = [];
-  readonly #busy = new Map<string, ThreadHandle>();
+  readonly #pool: ThreadPool;
+  readonly #busy = new Set<string>();
   /** By project, in the order of their turns. */
   readonly #waiting = new Map<string, Batch[]>();
+  /** Until when each slow project counts as one, of `performance.now()`; the oldest first. */
+  readonly #slowUntil = new Map<string, number>();
   #waitingCount = 0;
-  #resting: NodeJS.Timeout | null = null;
   #isClosed = false;
 
   constructor(options: ThreadsOptions) {
     this.#options = options;
+    this.#pool = new ThreadPool(options.threadsMax, options);
   }
 
   /** How many batches wait for a thread, or are in one. */
@@ -45,9 +56,11 @@ export class Threads {
     return this.#waitingCount;
   }
 
-  /** Whether no more should be asked: memory is bounded. */
-  get isFull(): boolean {
-    return this.#waitingCount >= this.#options.waitingMax;
+  /** Whether a project should ask for no more: memory is bounded, and no project takes all of it. */
+  isFullFor(projectId: string): boolean {
+    const own = this.#waiting.get(projectId)?.length ?? 0;
+    const { waitingMax, waitingOfProjectMax } = this.#options;
+    return this.#waitingCount >= waitingMax || own >= waitingOfProjectMax;
   }
 
   /** Performs tasks of a project. An outcome is null of what was not come to in time, and of all where it is full. */
@@ -56,7 +69,7 @@ export class Threads {
     tasks: readonly Task[],
     msMax = Infinity,
   ): Promise<(Outcome | null)[]> {
-    if (tasks.length === 0 || this.#isClosed || this.isFull)
+    if (tasks.length === 0 || this.#isClosed || this.isFullFor(projectId))
       return Promise.resolve(tasks.map(() => null));
     return new Promise((resolve, reject) => {
       const batches = this.#waiting.get(projectId) ?? [];
@@ -82,51 +95,69 @@ export class Threads {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#resting) clearTimeout(this.#resting);
     for (const batches of this.#waiting.values())
       for (const batch of batches) batch.finish(batch.outcomes);
     this.#waiting.clear();
-    await Promise.all([...this.#idle, ...this.#busy.values()].map((thread) => thread.stop()));
+    await this.#pool.close();
   }
 
-  /** The next batch of a project that has no thread. */
-  #next(): Batch | null {
-    for (const [projectId, batches] of this.#waiting) {
-      if (this.#busy.has(projectId)) continue;
-      for (let batch = batches[0]; batch; batch = batches[0]) {
-        if (performance.now() < batch.endsAt) return batch;
-        batches.shift();
-        batch.finish(batch.outcomes);
-      }
-      this.#waiting.delete(projectId);
+  /** The first batch of a project for which there is still time. */
+  #firstOf(projectId: string, batches: Batch[]): Batch | null {
+    for (let batch = batches[0]; batch; batch = batches[0]) {
+      if (performance.now() < batch.endsAt) return batch;
+      batches.shift();
+      batch.finish(batch.outcomes);
     }
+    this.#waiting.delete(projectId);
     return null;
   }
 
-  #findThread(): ThreadHandle | null {
-    const idle = this.#idle.pop();
-    if (idle) return idle;
-    return this.#busy.size < this.#options.threadsMax ? new ThreadHandle(this.#options) : null;
-  }
-
+  /** Gives each project its turn, as far as there are threads for it. */
   #assign(): void {
     if (this.#isClosed) return;
-    for (let batch = this.#next(); batch; batch = this.#next()) {
-      const thread = this.#findThread();
-      if (!thread) return;
-      this.#busy.set(batch.projectId, thread);
+    for (const [projectId, batches] of this.#waiting) {
+      if (this.#busy.has(projectId)) continue;
+      const batch = this.#firstOf(projectId, batches);
+      const thread = batch && this.#pool.take(this.#isSlow(projectId));
+      if (!thread) continue;
+      this.#busy.add(projectId);
       void this.#turn(thread, batch);
     }
-    this.#rest();
+  }
+
+  /** Whether a project that is not slow waits for a thread. */
+  #hasWaiter(): boolean {
+    return [...this.#waiting.keys()].some((id) => !this.#busy.has(id) && !this.#isSlow(id));
+  }
+
+  #isSlow(projectId: string): boolean {
+    return (this.#slowUntil.get(projectId) ?? 0) > performance.now();
+  }
+
+  /** Keeps in mind that a project is slow, and forgets those that no longer are. */
+  #noteTurn(projectId: string, turned: Turned): void {
+    const now = performance.now();
+    for (const [known, until] of this.#slowUntil) {
+      if (until > now) break;
+      this.#slowUntil.delete(known);
+    }
+    if (turned.kind === 'broken' || (turned.kind === 'done' && turned.cpuMs < SLOW_TURN_MS)) return;
+    this.#slowUntil.delete(projectId);
+    this.#slowUntil.set(projectId, now + SLOW_FOR_MS);
   }
 
   async #turn(thread: ThreadHandle, batch: Batch): Promise<void> {
     const { projectId, tasks } = batch;
     const chosen = waitingIn(batch).slice(0, TURN_TASKS_MAX);
+    const watching = setInterval(() => {
+      if (!this.#isSlow(projectId) && this.#hasWaiter()) thread.preempt();
+    }, PREEMPT_AFTER_MS);
     const turned = await thread.perform(chosen.flatMap((at) => tasks[at] ?? []));
+    clearInterval(watching);
+    this.#noteTurn(projectId, turned);
     this.#take(batch, chosen, turned);
     this.#busy.delete(projectId);
-    if (!thread.isDead) this.#idle.push(thread);
+    this.#pool.release(thread);
     // Behind everybody else who waits.
     const batches = this.#waiting.get(projectId);
     this.#waiting.delete(projectId);
@@ -140,6 +171,7 @@ export class Threads {
       const at = batches.indexOf(batch);
       if (at >= 0) batches.splice(at, 1);
     };
+    if (turned.kind === 'preempted') return;
     if (turned.kind === 'broken') {
       remove();
       batch.fail(turned.error);
@@ -153,12 +185,5 @@ export class Threads {
     if (batch.outcomes.includes(null)) return;
     remove();
     batch.finish(batch.outcomes);
-  }
-
-  #rest(): void {
-    if (this.#resting) clearTimeout(this.#resting);
-    this.#resting = setTimeout(() => {
-      for (const thread of this.#idle.splice(0)) void thread.stop();
-    }, IDLE_MS).unref();
   }
 }

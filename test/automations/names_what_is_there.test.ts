@@ -6,7 +6,8 @@ import { testDatabase } from '../support/database.ts';
 import { automationsThroughApi, mailShown } from './through_api.ts';
 
 const database = testDatabase();
-const { ask, make, set } = automationsThroughApi(database);
+const { api, ask, make } = automationsThroughApi(database);
+const projectOf = (): string => api.project.project_id;
 
 const entered = { kind: 'segment_entered' as const, segment_id: SHOWN_ID };
 const refused = async (definition: object): Promise<{ path: string; message: string }[]> => {
@@ -50,10 +51,15 @@ test('an endpoint of a webhook step', async () => {
 });
 
 test('no template that needs an event where none begins the run, and the refusal says which variable', async () => {
-  const mailing = { trigger: entered, entry: 'mail', steps: { mail: mailShown() } };
-  const says = (html: string) => set(`update rendering.templates set html = '${html}'`);
-  await says('You are on {{ event.plan }}');
-  expect(await refused(mailing)).toEqual([
+  const mailing = async (html: string) => {
+    const template = { name: 'Plan', subject: 'Your plan', html };
+    const { status, body } = await ask('POST', `/v1/projects/${projectOf()}/templates`, template);
+    expect(status).toBe(201);
+    const mail = { ...mailShown(), template_id: body.id, template_version: 1 };
+    return { trigger: entered, entry: 'mail', steps: { mail } };
+  };
+  const asking = await mailing('You are on {{ event.plan }}');
+  expect(await refused(asking)).toEqual([
     {
       path: '/definition/steps/mail/template_id',
       message:
@@ -61,13 +67,11 @@ test('no template that needs an event where none begins the run, and the refusal
         'take a template without, or another trigger',
     },
   ]);
-  await make({ ...mailing, trigger: { kind: 'event', event: 'plan_changed' } });
+  await make({ ...asking, trigger: { kind: 'event', event: 'plan_changed' } });
   for (const html of [
     'Hello {{ profile.first_name | default: "you" }}',
     '{% if event.plan %}You are on {{ event.plan }}{% endif %}',
     'You are on {{ event.plan | default: "a plan" }}',
-  ]) {
-    await says(html);
-    await make(mailing);
-  }
+  ])
+    await make(await mailing(html));
 });

@@ -106,6 +106,7 @@ describe('threads', () => {
     const threads = new Threads({
       threadsMax: 2,
       waitingMax: 3,
+      waitingOfProjectMax: 3,
       taskMsMax: 300,
       turnMs: 20,
       memoryMbMax: 64,
@@ -187,13 +188,51 @@ describe('threads', () => {
   test('so many wait and no more are asked', async () => {
     const threads = threadsOf({ threadsMax: 1 });
     const all = ['a', 'b', 'c'].map((name) => {
-      expect(threads.isFull).toBe(false);
+      expect(threads.isFullFor('d')).toBe(false);
       return threads.perform(name, [quick(name)]);
     });
-    expect([threads.isFull, threads.waitingCount]).toEqual([true, 3]);
+    expect([threads.isFullFor('d'), threads.waitingCount]).toEqual([true, 3]);
     expect(await threads.perform('d', [quick('d')])).toEqual([null]);
     await Promise.all(all);
-    expect(threads.isFull).toBe(false);
+    expect(threads.isFullFor('d')).toBe(false);
+  });
+
+  test('attack: a project fills the queue with slow templates, and another is still taken', async () => {
+    const threads = threadsOf({ waitingMax: 10, waitingOfProjectMax: 2 });
+    const hostile = [1, 2].map((at) => threads.perform('hostile', [slow(at)]));
+    expect([threads.isFullFor('hostile'), threads.isFullFor('other')]).toEqual([true, false]);
+    expect(await threads.perform('hostile', [slow(3)])).toEqual([null]);
+    const done: string[] = [];
+    const noted = hostile.map((one) => one.then(() => done.push('hostile')));
+    await threads.perform('other', [quick('other')]).then(() => done.push('other'));
+    await Promise.all(noted);
+    expect(done.indexOf('other')).toBeLessThan(2);
+  });
+
+  test('attack: several projects with slow templates at once leave a thread to the others', async () => {
+    const threads = threadsOf({ taskMsMax: 1_500, waitingMax: 100, waitingOfProjectMax: 10 });
+    await threads.perform('other', [quick('warm')]);
+    const done: string[] = [];
+    const hostile = ['a', 'b', 'c'].map((name) =>
+      threads.perform(name, [slow(1), slow(2)]).then(() => done.push(name)),
+    );
+    // By then each of them has shown what its templates take.
+    await threads.perform('other', [quick('first')]);
+    for (let at = 0; at < 5; at += 1)
+      await threads.perform('other', [quick(`other ${at}`)]).then(() => done.push('other'));
+    expect(done.slice(0, 5)).toEqual(Array(5).fill('other'));
+    await Promise.all(hostile);
+  });
+
+  test('a slow turn gives way to another project, and begins again without blame', async () => {
+    const threads = threadsOf({ threadsMax: 1, taskMsMax: 4_000, memoryMbMax: 512 });
+    const done: string[] = [];
+    const slowOne = threads.perform('slow', [quick('before'), slow(1)]);
+    const noted = slowOne.then(() => done.push('slow'));
+    await threads.perform('other', [quick('other')]).then(() => done.push('other'));
+    await noted;
+    expect(done).toEqual(['other', 'slow']);
+    expect(subjectsOf(await slowOne)).toMatchObject([{ subject: 'before' }, 'failed']);
   });
 
   test('closing gives back what waits, and is over at once', async () => {
