@@ -48,12 +48,13 @@ test('an endpoint that hangs holds its own few places, no job, and nobody elseâ€
   }
   // As many hints as there may be: each answers at once.
   for (let at = 0; at < people.length; at += 1) callEndpoint(deps, vault, hung);
-  await until('all its places are held', () => hanging.requests.length === ENDPOINT_CALLS_MAX);
+  await until('all its places are held', () => hanging.requests.length >= ENDPOINT_CALLS_MAX);
   callEndpoint(deps, vault, well);
-  await until('everybody of the other is told', () => sink.requests.length === people.length);
-  expect(hanging.requests).toHaveLength(ENDPOINT_CALLS_MAX);
-  const ids = new Set(sink.requests.map(({ headers }) => headers['webhook-id']));
-  expect(ids.size).toBe(people.length);
+  // A call whose answer comes late may be made again, with the same id.
+  const idsAt = ({ requests }: typeof sink) =>
+    new Set(requests.map(({ headers }) => headers['webhook-id']));
+  await until('everyone of the other is called', () => idsAt(sink).size === people.length);
+  expect(idsAt(hanging).size).toBe(ENDPOINT_CALLS_MAX);
 
   // Whoever stops ends what hangs: those calls were not answered, and are made again.
   await deps.resources.close();

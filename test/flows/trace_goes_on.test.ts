@@ -71,8 +71,10 @@ const signUp = async (person: string, traceparent?: string): Promise<Heard> => {
     body: { event: 'signed_up', external_id: person },
     headers: traceparent === undefined ? {} : { traceparent },
   });
-  const heard = () => [hooks, sinks.relay, sinks.cloud].flatMap(({ requests }) => requests);
-  const isAll = () => heard().length === 3 && sinks.smtp.mails.length === 1;
+  // The first of each: a call whose answer comes late is made again.
+  const heard = () =>
+    [hooks, sinks.relay, sinks.cloud].flatMap(({ requests }) => requests.slice(0, 1));
+  const isAll = () => heard().length === 3 && sinks.smtp.mails.length > 0;
   await until('a call, and a mail through each', isAll);
   return {
     called: heard().map((request) => request.headers),
@@ -124,10 +126,15 @@ test('lines of hand-offs have its id, where there is one', async () => {
     logged.splice(0);
     await write(`add constraint none_is_taken check (status <> 'accepted') not valid`);
     await signUp(person, traceId && `00-${traceId}-${PARENT_ID}-01`);
-    const lines = () => logged.filter((line) => line.includes('outcome not written'));
-    await until('it is said of all', () => lines().length === KINDS.length);
+    const lines = () =>
+      logged
+        .filter((line) => line.includes('outcome not written'))
+        .map((line) => JSON.parse(line) as { send_id: string; trace_id?: string });
+    // One for each send at least: an outcome that is tried again may be logged again.
+    const sendsOf = () => new Set(lines().map(({ send_id }) => send_id));
+    await until('it is said of all', () => sendsOf().size === KINDS.length);
     await write('drop constraint none_is_taken');
-    expect(lines().map((line) => JSON.parse(line).trace_id)).toEqual(Array(3).fill(traceId));
+    expect(new Set(lines().map(({ trace_id }) => trace_id))).toEqual(new Set([traceId]));
     await until('they are written', async () => {
       const { rowCount } = await database.owner.query(
         `select from delivery.sends where recipient = $1 and status = 'accepted'`,

@@ -86,7 +86,7 @@ test(
     shop.door.decide(() => ({ status: 500 }));
     await page.goto(shop.site.url);
     await happen(page, 1, 4);
-    await until('all retries', () => shop.door.received.length === 3);
+    await until('all retries', () => shop.door.received.length >= 3);
     // Whatever else happens meanwhile, and on the next page, waits as well.
     await happen(page, 5, 30);
     await page.reload();
@@ -121,7 +121,7 @@ test('Retry-After is kept by every tab, also of a 503', { timeout: TEST_TIMEOUT_
   const other = await page.context().newPage();
   await other.goto(shop.site.url);
   await happen(page, 1, 3);
-  await until('the first refusal', () => shop.door.received.length === 1);
+  await until('the first refusal', () => shop.door.received.length >= 1);
   await happen(other, 4, 20);
   await expectOnce(20);
   const [first, second, third] = shop.door.received.map(({ atMs }) => atMs) as [

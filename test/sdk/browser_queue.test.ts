@@ -91,7 +91,7 @@ test('a reload in mid-flush stores each event once', async () => {
   });
   await page.goto(shop.site.url);
   await happen(page, 1, 6);
-  await until('a flush', () => shop.door.received.length === 1);
+  await until('a flush', () => shop.door.received.length >= 1);
   await page.reload();
   await happen(page, 7, 8);
   await storedNumbers(8);
