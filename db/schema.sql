@@ -255,7 +255,10 @@ create view analytics.links with (security_invoker=true) as
     reason,
     created_at,
     undone_at,
-    nullif(undone_by, ''::text) as undone_by
+    nullif(undone_by, ''::text) as undone_by,
+    confirmed_at,
+    replaces,
+    replaced_by
    from identity.links link;
 comment on view analytics.links is 'The log of identity links, those that were refused or undone included';
 comment on column analytics.links.link_id is 'Id; sorts by time';
@@ -266,10 +269,13 @@ comment on column analytics.links.anonymous_profile_id is 'The profile that the 
 comment on column analytics.links.source is 'Who asked for it: identify, alias or console';
 comment on column analytics.links.key_type is 'What vouched for it: publishable, server or session';
 comment on column analytics.links.status is 'How it stands today: active, undone or refused';
-comment on column analytics.links.reason is 'Why it was refused: linked_to_another (a shared device) or undone_before; else null';
+comment on column analytics.links.reason is 'Why it was refused: linked_to_another (a shared device), undone_before, too_many_links or too_many_links_today';
 comment on column analytics.links.created_at is 'When it was asked for';
 comment on column analytics.links.undone_at is 'When it was undone';
-comment on column analytics.links.undone_by is 'Who undid it';
+comment on column analytics.links.undone_by is 'Who undid it: console, server_key, ledger, or server_link (a server linked the anonymous id to another person)';
+comment on column analytics.links.confirmed_at is 'When a server said the same as the browser that made it; null where none did';
+comment on column analytics.links.replaces is 'The link of a browser that this one replaced';
+comment on column analytics.links.replaced_by is 'The link of a server that replaced this one; its undo makes this one active again';
 grant select on analytics.links to trunkline_analyst;
 
 create view analytics.profiles with (security_invoker=true) as
@@ -1595,12 +1601,17 @@ create table identity.links (
   created_at            timestamptz(3) not null,
   undone_at             timestamptz(3),
   undone_by             text,
+  confirmed_at          timestamptz(3),
+  replaces              uuid,
+  replaced_by           uuid,
   constraint links_pkey primary key (project_id, link_id),
   constraint links_project_id_anonymous_identity_id_fkey foreign key (project_id, anonymous_identity_id) references identity.identities(project_id, identity_id),
   constraint links_project_id_external_identity_id_fkey foreign key (project_id, external_identity_id) references identity.identities(project_id, identity_id),
+  constraint links_confirmed_are_a_browsers check (((confirmed_at is null) or (key_type = 'publishable'::text))),
   constraint links_key_type_is_known check ((key_type = any (array['publishable'::text, 'server'::text, 'session'::text]))),
-  constraint links_reason_is_known check ((reason = any (array['linked_to_another'::text, 'undone_before'::text]))),
+  constraint links_reason_is_known check ((reason = any (array['linked_to_another'::text, 'undone_before'::text, 'too_many_links_today'::text, 'too_many_links'::text]))),
   constraint links_refused_have_a_reason check (((status = 'refused'::text) = (reason is not null))),
+  constraint links_replaced_were_undone_by_a_link check (((replaced_by is not null) = (not (undone_by is distinct from 'server_link'::text)))),
   constraint links_source_is_known check ((source = any (array['identify'::text, 'alias'::text, 'console'::text]))),
   constraint links_status_is_known check ((status = any (array['active'::text, 'undone'::text, 'refused'::text]))),
   constraint links_undone_say_when_and_by_whom check ((num_nonnulls(undone_at, undone_by) =
@@ -1616,6 +1627,7 @@ create index links_by_pair on identity.links using btree (project_id, anonymous_
 create index links_by_profile on identity.links using btree (project_id, profile_id, link_id);
 create index links_by_source on identity.links using btree (project_id, source, link_id) where (source <> 'identify'::text);
 create index links_by_status on identity.links using btree (project_id, status, link_id) where (status <> 'active'::text);
+create index links_of_browsers on identity.links using btree (project_id, external_identity_id, created_at) where (key_type = 'publishable'::text);
 create unique index links_one_active on identity.links using btree (project_id, anonymous_identity_id) where (status = 'active'::text);
 create unique index links_refused_once on identity.links using btree (project_id, anonymous_identity_id, external_identity_id, reason) where (status = 'refused'::text);
 alter table identity.links enable row level security, force row level security;
@@ -1623,7 +1635,33 @@ create policy analysts_permissive on identity.links for select to trunkline_anal
 create policy analysts_restrictive on identity.links as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on identity.links for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on identity.links to trunkline_runtime;
-grant select (project_id, link_id, anonymous_id, external_id, profile_id, anonymous_profile_id, source, key_type, status, reason, created_at, undone_at, undone_by) on identity.links to trunkline_analyst;
+grant select (project_id, link_id, anonymous_id, external_id, profile_id, anonymous_profile_id, source, key_type, status, reason, created_at, undone_at, undone_by, confirmed_at, replaces, replaced_by) on identity.links to trunkline_analyst;
+
+create function identity.confirm_link(
+  project_id uuid,
+  child_id uuid,
+  parent_id uuid,
+  key_type text,
+  at timestamptz
+)
+returns identity.links
+language plpgsql volatile
+set search_path = '';
+grant execute on function identity.confirm_link to public;
+
+create function identity.find_refusal(
+  project_id uuid,
+  child_id uuid,
+  parent_id uuid,
+  key_type text,
+  day_began_at timestamptz,
+  links_a_day_max integer,
+  links_max integer
+)
+returns text
+language plpgsql stable
+set search_path = '';
+grant execute on function identity.find_refusal to public;
 
 create function identity.hold_person(
   project_id uuid,
@@ -1634,6 +1672,21 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function identity.hold_person to public;
 
+create function identity.insert_link(
+  project_id uuid,
+  link_id uuid,
+  child identity.identities,
+  parent identity.identities,
+  source text,
+  key_type text,
+  reason text,
+  at timestamptz
+)
+returns uuid
+language plpgsql volatile
+set search_path = '';
+grant execute on function identity.insert_link to public;
+
 create function identity.link_identities(
   project_id uuid,
   link_id uuid,
@@ -1641,15 +1694,33 @@ create function identity.link_identities(
   external_id text,
   source text,
   key_type text,
-  at timestamptz
+  at timestamptz,
+  day_began_at timestamptz,
+  links_a_day_max integer,
+  links_max integer,
+  refusals_a_day_max integer
 )
 returns table (
   answered_id uuid,
-  is_new boolean
+  is_new boolean,
+  replaced_id uuid
 )
 language plpgsql volatile
 set search_path = '';
 grant execute on function identity.link_identities to public;
+
+create function identity.may_log_refusal(
+  project_id uuid,
+  child_id uuid,
+  parent_id uuid,
+  key_type text,
+  reason text,
+  day_began_at timestamptz,
+  refusals_a_day_max integer
+)
+returns boolean
+language sql stable;
+grant execute on function identity.may_log_refusal to public;
 
 create function identity.move_seen(
   project_id uuid,
@@ -1668,6 +1739,16 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function identity.move_seen to public;
+
+create function identity.restore_link(
+  project_id uuid,
+  link_id uuid,
+  replaced_by uuid
+)
+returns uuid
+language plpgsql volatile
+set search_path = '';
+grant execute on function identity.restore_link to public;
 
 create function identity.see_identifiers(
   project_id uuid,
@@ -1696,7 +1777,10 @@ create function identity.undo_link(
   undone_by text,
   at timestamptz
 )
-returns boolean
+returns table (
+  is_undone boolean,
+  restored_id uuid
+)
 language plpgsql volatile
 set search_path = '';
 grant execute on function identity.undo_link to public;
@@ -2453,17 +2537,18 @@ create policy one_project on rendering.heads for all to public using ((project_i
 grant insert, select, update on rendering.heads to trunkline_runtime;
 
 create table rendering.templates (
-  project_id  uuid not null,
-  template_id uuid not null,
-  version     integer not null,
-  name        text not null,
-  subject     text not null,
-  html        text not null,
-  text        text,
-  created_at  timestamptz(3) not null,
-  mjml        text,
-  preheader   text,
-  sample      jsonb,
+  project_id      uuid not null,
+  template_id     uuid not null,
+  version         integer not null,
+  name            text not null,
+  subject         text not null,
+  html            text not null,
+  text            text,
+  created_at      timestamptz(3) not null,
+  mjml            text,
+  preheader       text,
+  sample          jsonb,
+  event_variables text[] not null default '{}'::text[],
   constraint templates_pkey primary key (project_id, template_id, version),
   constraint templates_head_fkey foreign key (project_id, template_id) references rendering.heads(project_id, template_id) on delete cascade
 );

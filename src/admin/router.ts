@@ -50,7 +50,7 @@ export const appRouter = router({
   sends: sendProcedures,
   feedback: feedbackProcedures,
   profiles: profileProcedures,
-  links: linkProcedures(automations.listInProgress),
+  links: linkProcedures(automations.wakeLinked, automations.listInProgress),
   suppressions: suppressionProcedures({
     changeAddresses: profiles.changeAddresses,
     observeUnsubscribed: feedback.observeUnsubscribed,

@@ -41,10 +41,13 @@ export { listActiveLinks, listLinks };
 export { listByIds, listByProfiles, listLinksEver };
 export { holdErased, holdLiving, holdPerson, listErased, listMembers, markErased, scanIdentities };
 export {
+  BROWSER_LINKS_A_DAY_MAX,
+  BROWSER_LINKS_MAX,
   LINK_KEY_TYPES,
   LINK_SOURCES,
   LINK_STATUSES,
   REFUSED_LINK_REASONS,
+  REFUSED_LINKS_A_DAY_MAX,
 } from './link_queries.ts';
 export { IDENTIFIER_KINDS } from './queries.ts';
 export type { LinkRow, Member, Scanned };
@@ -65,25 +68,40 @@ export const see = async (
   );
 };
 
-/** What came of asking for a link: the log's row, and whether this call made it. */
-export type LinkAnswer = { link: LinkRow; isNew: boolean };
+/** The row of the log, whether this call made it, and the browser's link that it replaced. */
+export type LinkAnswer = { link: LinkRow; isNew: boolean; replaced: LinkRow | null };
 
 /**
- * Links an anonymous identity to an external one, both of which exist, or logs why not. The same
- * wish twice answers with the same row. Null, and nothing logged, when one of them is being erased.
+ * Links an anonymous identity to an external one, both of which exist, or logs why not. A server replaces a link that
+ * only a browser vouches for. Repeating the call returns the same row. Returns null, and logs nothing, when one of the
+ * two is being erased, or when the log has no room for one more refusal of a browser.
  */
 export const link = async (
   scope: Scope,
   wish: Omit<NewLink, 'link_id'>,
 ): Promise<LinkAnswer | null> => {
-  const { answered_id, is_new } = await linkIdentities(scope, { ...wish, link_id: newId() });
-  if (answered_id === null) return null;
-  return { link: await getLink(scope, answered_id), isNew: is_new };
+  const answer = await linkIdentities(scope, { ...wish, link_id: newId() });
+  if (answer.answered_id === null) return null;
+  return {
+    link: await getLink(scope, answer.answered_id),
+    isNew: answer.is_new,
+    replaced: answer.replaced_id === null ? null : await getLink(scope, answer.replaced_id),
+  };
 };
 
-/** Cuts an active link; answers whether it did. */
-export const unlink = (scope: Scope, linkId: string, undoneBy: string): Promise<boolean> =>
-  undoLink(scope, linkId, undoneBy);
+/** Whether an active link was undone, and the link that is active again because of it. */
+export type UnlinkAnswer = { isUndone: boolean; restored: LinkRow | null };
+
+/** Undoes a link. A browser's link that it had replaced becomes active again. */
+export const unlink = async (
+  scope: Scope,
+  linkId: string,
+  undoneBy: string,
+): Promise<UnlinkAnswer> => {
+  const { is_undone, restored_id } = await undoLink(scope, linkId, undoneBy);
+  const restored = restored_id === null ? null : await getLink(scope, restored_id);
+  return { isUndone: is_undone, restored };
+};
 
 /** Forgets identities that are held, and every link that names them; answers how many of each. */
 export const forget = async (

@@ -4,9 +4,27 @@ import type { Scope } from '../base/db.ts';
 
 export const LINK_SOURCES = ['identify', 'alias', 'console'] as const;
 export const LINK_STATUSES = ['active', 'undone', 'refused'] as const;
-export const REFUSED_LINK_REASONS = ['linked_to_another', 'undone_before'] as const;
+export const REFUSED_LINK_REASONS = [
+  'linked_to_another',
+  'undone_before',
+  'too_many_links_today',
+  'too_many_links',
+] as const;
 /** What vouched for a link: a kind of key, or a person's session in the Console. */
 export const LINK_KEY_TYPES = ['publishable', 'server', 'session'] as const;
+
+/**
+ * How many anonymous ids browsers may link to one person within 24 hours. People use a few devices; a test account that
+ * signs in with fresh browsers all day reaches it, and loses nothing but the past of those browsers.
+ */
+export const BROWSER_LINKS_A_DAY_MAX = 10;
+/**
+ * How many links of one person only browsers may vouch for: two browsers that drop their storage every week, for nearly
+ * the 24 months that a timeline is kept.
+ */
+export const BROWSER_LINKS_MAX = 200;
+/** How many refusals of browsers the log takes within 24 hours, for each person and for each anonymous id. */
+export const REFUSED_LINKS_A_DAY_MAX = 10;
 
 const Link = z.strictObject({
   link_id: z.uuid(),
@@ -21,23 +39,33 @@ const Link = z.strictObject({
   created_at: z.date(),
   undone_at: z.date().nullable(),
   undone_by: z.string().nullable(),
+  /** When a server said the same as the browser that made it. */
+  confirmed_at: z.date().nullable(),
+  /** The browser's link that this one replaced. */
+  replaces: z.uuid().nullable(),
+  /** The server's link that replaced this one, whose undo makes this one active again. */
+  replaced_by: z.uuid().nullable(),
 });
 export type LinkRow = z.output<typeof Link>;
 
 const columns = sql.fragment`link_id, anonymous_id, external_id, profile_id, anonymous_profile_id, source, key_type,
-  status, reason, created_at, undone_at, undone_by`;
+  status, reason, created_at, undone_at, undone_by, confirmed_at, replaces, replaced_by`;
 
 export type NewLink = Pick<
   LinkRow,
   'link_id' | 'anonymous_id' | 'external_id' | 'source' | 'key_type'
 >;
 
-/** No id: one of the two is being erased. */
-const Linked = z.strictObject({ answered_id: z.uuid().nullable(), is_new: z.boolean() });
+/** No id: one of the two is being erased, or the log has no room for one more refusal of a browser. */
+const Linked = z.strictObject({
+  answered_id: z.uuid().nullable(),
+  is_new: z.boolean(),
+  replaced_id: z.uuid().nullable(),
+});
 
 export const linkIdentities = ({ tx, projectId }: Scope, link: NewLink) =>
   tx.one(sql.type(Linked)`
-    select answered_id, is_new
+    select answered_id, is_new, replaced_id
     from identity.link_identities(
       project_id => ${projectId},
       link_id => ${link.link_id},
@@ -45,25 +73,23 @@ export const linkIdentities = ({ tx, projectId }: Scope, link: NewLink) =>
       external_id => ${link.external_id},
       source => ${link.source},
       key_type => ${link.key_type},
-      at => now()
+      at => now(),
+      day_began_at => now() - interval '24 hours',
+      links_a_day_max => ${BROWSER_LINKS_A_DAY_MAX},
+      links_max => ${BROWSER_LINKS_MAX},
+      refusals_a_day_max => ${REFUSED_LINKS_A_DAY_MAX}
     )
   `);
 
-const Undone = z.strictObject({ undo_link: z.boolean() });
+const Undone = z.strictObject({ is_undone: z.boolean(), restored_id: z.uuid().nullable() });
 
-export const undoLink = async (
-  { tx, projectId }: Scope,
-  linkId: string,
-  undoneBy: string,
-): Promise<boolean> => {
-  const { undo_link } = await tx.one(sql.type(Undone)`
-    select undo_link
+export const undoLink = ({ tx, projectId }: Scope, linkId: string, undoneBy: string) =>
+  tx.one(sql.type(Undone)`
+    select is_undone, restored_id
     from identity.undo_link(
       project_id => ${projectId}, link_id => ${linkId}, undone_by => ${undoneBy}, at => now()
     )
   `);
-  return undo_link;
-};
 
 export const findLink = ({ tx, projectId }: Scope, linkId: string) =>
   tx.maybeOne(sql.type(Link)`

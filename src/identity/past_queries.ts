@@ -37,6 +37,8 @@ const PastLink = z.strictObject({
   external_identity_id: z.uuid(),
   created_at: z.date(),
   undone_at: z.date().nullable(),
+  /** The link that this one replaced: it is active again once this one is undone, unless it was undone by itself. */
+  replaces: z.uuid().nullable(),
 });
 export type PastLink = z.output<typeof PastLink>;
 
@@ -44,7 +46,7 @@ export type PastLink = z.output<typeof PastLink>;
 export const listLinksEver = ({ tx, projectId }: Scope, identityIds: readonly string[]) => {
   const ids = sql.array([...identityIds], 'uuid');
   return tx.any(sql.type(PastLink)`
-    select link_id, anonymous_identity_id, external_identity_id, created_at, undone_at from identity.links
+    select link_id, anonymous_identity_id, external_identity_id, created_at, undone_at, replaces from identity.links
     where project_id = ${projectId} and status <> 'refused'
     and (anonymous_identity_id = any (${ids}) or external_identity_id = any (${ids}))
     order by link_id

@@ -1,15 +1,13 @@
 import { inProject } from '../base/db.ts';
 import type { Caller } from '../base/caller.ts';
-import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { giveHints } from '../base/hints.ts';
-import type { Hint } from '../base/hints.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow, SeenIdentifier } from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
-import type { AfterLink } from './link.ts';
-import { linkPeople } from './link.ts';
+import { gather, linkPeople } from './link.ts';
+import type { OnLinked } from './link.ts';
 import { changeTraits, seePeople } from './people.ts';
 import type { AliasInput, IdentifyInput } from './schema.ts';
 
@@ -24,18 +22,6 @@ const seen = (kind: SeenIdentifier['kind'], value: string, at: Date | null): See
   last_seen_at: at,
 });
 
-/** What a link means to others, in its transaction; answers whom to wake after the commit. */
-export type OnLinked = (scope: Scope, profileId: string) => Promise<readonly Hint[]>;
-
-/** Whom links call for, gathered while they are made. */
-const gather = (onLinked: OnLinked | undefined) => {
-  const hints: Hint[] = [];
-  const afterLink: AfterLink = async (scope, profileId) => {
-    hints.push(...((await onLinked?.(scope, profileId)) ?? []));
-  };
-  return { hints, afterLink };
-};
-
 export type IdentifyOptions = {
   /** Stands for the message id of an identify that has none, in a request that may come again. */
   repetition?: ingest.Repetition | undefined;
@@ -43,10 +29,11 @@ export type IdentifyOptions = {
 };
 
 /**
- * Links the anonymous id to the person and sets their traits. The anonymous id stays with another person who has it:
- * the log records that, and the answer does not show it. A person who is being erased gets no link and no trait.
- * Refuses the whole identify when servers have set as many traits as a person may have; traits from pages make room
- * instead, the oldest first. An identify with a message id that the same kind of key sent before changes nothing.
+ * Stores the traits of a person and links the anonymous id to them. A server's call replaces a link that only a browser
+ * vouches for. The log keeps a link that is refused, and the caller does not learn of it. A person who is being erased
+ * gets no link and no traits. Refuses the whole call when servers have stored as many traits as a person may have;
+ * traits of browsers make room instead, the oldest first. An identify with a message id that the same kind of key sent
+ * before changes nothing.
  */
 export const identify = async (
   deps: Deps,
@@ -90,8 +77,8 @@ export const identify = async (
 };
 
 /**
- * Links at the word of a server. An anonymous id that belongs to somebody else is a conflict, and logged; who
- * is being erased cannot be linked.
+ * Links two identifiers for a server. Replaces a link that only a browser vouches for. Any other link to another person
+ * is a conflict, and logged. A person who is being erased cannot be linked.
  */
 export const alias = async (
   deps: Deps,

@@ -8,11 +8,11 @@ import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
 import { devicesOf } from '../ingest/ingest.ts';
 import { alias, identify } from './identify.ts';
-import type { OnLinked } from './identify.ts';
 import { toLink } from './link.ts';
+import type { OnLinked } from './link.ts';
 import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile } from './schema.ts';
 import { LINKED_SHOWN, UNDONE_SHOWN } from './shown.ts';
-import { listSides, undo } from './undo.ts';
+import { findRestored, listSides, undo } from './undo.ts';
 import { previewUndo, UndoPreview } from './undo_preview.ts';
 import type { ListRuns } from './undo_preview.ts';
 
@@ -30,7 +30,13 @@ const findLink = ({ deps, caller, params }: Addressed): Promise<LinkRow | null> 
 };
 
 const Linked = z.strictObject({ link: Link });
-const Undone = z.strictObject({ link: Link, profiles: z.array(Profile) });
+const Undone = z.strictObject({
+  link: Link,
+  restored: Link.nullable().meta({
+    description: "The browser's link that this one had replaced, if it is active again.",
+  }),
+  profiles: z.array(Profile),
+});
 
 /** A link that was answered before, and its people; null once one of them is erased, or is being. */
 const findAgain = ({ deps, caller }: Addressed, linkId: string) =>
@@ -38,7 +44,9 @@ const findAgain = ({ deps, caller }: Addressed, linkId: string) =>
     const row = await identity.findLink(scope, linkId);
     const sides = row ? await listSides(scope, row) : [];
     const isWhole = sides.every(({ length }) => length > 0);
-    return row && isWhole ? { link: toLink(row), profiles: sides.flat() } : null;
+    if (!row || !isWhole) return null;
+    const restored = await findRestored(scope, row);
+    return { link: toLink(row), restored, profiles: sides.flat() };
   });
 
 const linkingRoutes = (onLinked: OnLinked) => [
@@ -46,11 +54,13 @@ const linkingRoutes = (onLinked: OnLinked) => [
     method: 'POST',
     path: '/v1/identify',
     access: 'publishable',
-    summary: 'Say who somebody is and what is known of them.',
+    summary: 'Identify a person and store their traits.',
     description:
-      'Everything that `anonymous_id` did becomes part of the person, unless it belongs to somebody else: such a ' +
-      'link is refused and logged, and the answer is the same, since a publishable key learns nothing of anybody. ' +
-      'It is the same also while one of them is being erased, who is linked to nobody and told nothing.',
+      'Everything that `anonymous_id` did becomes part of the person. A server key replaces a link that only a ' +
+      'browser vouches for: the log shows the older link as undone, and undoing the newer one restores it. Any other ' +
+      'link to another person stays, and so do limits of publishable keys: the log shows the new link as refused. ' +
+      'The answer is always the same, because a publishable key learns nothing about a person. It is the same while ' +
+      'one of the two is being erased, when nothing is linked and nothing stored.',
     refusals: ['occurred_at_out_of_range', 'too_many_traits'],
     body: IdentifyInput,
     devicesOf,
@@ -67,7 +77,9 @@ const linkingRoutes = (onLinked: OnLinked) => [
     path: '/v1/identify/alias',
     access: 'server',
     summary: 'Link an anonymous id to a known person.',
-    description: 'Answers the link that is there already when it is asked for again.',
+    description:
+      'Repeating the call returns the same link. Replaces a link that only a browser vouches for. A link that a ' +
+      'server made or confirmed stays: 409 `identity_conflict`.',
     refusals: ['identity_conflict', 'being_erased', 'not_found'],
     body: AliasInput,
     status: 200,
@@ -119,7 +131,7 @@ const linkRoutes = [
   }),
 ];
 
-const undoRoutes = (listRuns: ListRuns) => [
+const undoRoutes = (onLinked: OnLinked, listRuns: ListRuns) => [
   route({
     method: 'GET',
     path: '/v1/identity-links/:id/undo-preview',
@@ -140,7 +152,9 @@ const undoRoutes = (listRuns: ListRuns) => [
     path: '/v1/identity-links/:id/undo',
     access: 'server',
     summary: 'Undo a link: both people become what they would be without it.',
-    description: 'That includes what arrived meanwhile. Undoing twice answers the same.',
+    description:
+      'That includes what arrived meanwhile, and the link of a browser that this one had replaced: it is active ' +
+      'again. Undoing twice answers the same.',
     params: LinkParams,
     body: NothingNeeded,
     isBodyOptional: true,
@@ -149,13 +163,13 @@ const undoRoutes = (listRuns: ListRuns) => [
     example: UNDONE_SHOWN,
     again: { idIn: (answer) => Undone.parse(answer).link.id, find: findAgain },
     find: findLink,
-    handle: ({ deps, caller, found }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const undone = await undo(scope, found.link_id, 'server_key');
-        // Erased since it was found.
-        if (!undone) throw new Refusal('not_found');
-        return undone;
-      }),
+    handle: async ({ deps, caller: { projectId }, found }) => {
+      const asked = { projectId, linkId: found.link_id, by: 'server_key', onLinked };
+      const undone = await undo(deps, asked);
+      // Erased since it was found.
+      if (!undone) throw new Refusal('not_found');
+      return undone;
+    },
   }),
 ];
 
@@ -163,5 +177,5 @@ const undoRoutes = (listRuns: ListRuns) => [
 export const identityRoutes = (onLinked: OnLinked, listRuns: ListRuns) => [
   ...linkingRoutes(onLinked),
   ...linkRoutes,
-  ...undoRoutes(listRuns),
+  ...undoRoutes(onLinked, listRuns),
 ];

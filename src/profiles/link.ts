@@ -1,9 +1,32 @@
 import type { Scope } from '../base/db.ts';
+import type { Hint } from '../base/hints.ts';
+import type { Limit } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
 import { refold } from './people.ts';
 import { noteChanges, setMergedInto } from './queries.ts';
 import type { Link } from './schema.ts';
+
+export const linkLimits: readonly Limit[] = [
+  {
+    name: 'Anonymous ids that browsers link to one person, within 24 hours',
+    value: identity.BROWSER_LINKS_A_DAY_MAX,
+    unit: 'items',
+    where: '`anonymous_id`',
+  },
+  {
+    name: 'Links of one person that only browsers vouch for',
+    value: identity.BROWSER_LINKS_MAX,
+    unit: 'items',
+    where: '`anonymous_id`',
+  },
+  {
+    name: 'Refused links of browsers in the log, each side, within 24 hours',
+    value: identity.REFUSED_LINKS_A_DAY_MAX,
+    unit: 'items',
+    where: '`GET /v1/identity-links`',
+  },
+];
 
 /** A link as the API shows it. */
 export const toLink = (row: LinkRow): Link => ({
@@ -18,22 +41,46 @@ export const toLink = (row: LinkRow): Link => ({
   created_at: row.created_at.toISOString(),
   undone_at: row.undone_at?.toISOString() ?? null,
   undone_by: row.undone_by,
+  confirmed_at: row.confirmed_at?.toISOString() ?? null,
+  replaces: row.replaces,
+  replaced_by: row.replaced_by,
 });
 
-/** Profiles are locked in the order of their ids, so that two links cannot deadlock. */
-const refoldBoth = async (scope: Scope, link: LinkRow): Promise<void> => {
-  const ids = [link.profile_id, link.anonymous_profile_id].toSorted();
+/** The links of one anonymous identity that a change is about, and the profile that it belongs to afterwards. */
+type Moved = { links: readonly (LinkRow | null)[]; into: string | null };
+
+/**
+ * Folds every profile that gained or lost an identity: two, or three where one link takes the place of another. Locks
+ * them in the order of their ids, so that two links cannot deadlock.
+ */
+const refoldAll = async (scope: Scope, { links, into }: Moved): Promise<void> => {
+  const moved = links.filter((link) => link !== null);
+  const left = new Set(moved.map(({ anonymous_profile_id }) => anonymous_profile_id));
+  const ids = [...new Set([...left, ...moved.map(({ profile_id }) => profile_id)])].toSorted();
   for (const id of ids) await refold(scope, id);
-  // Also when their traits stay: what they did is somebody else's now.
+  for (const id of left) await setMergedInto(scope, id, into);
+  // Also when their traits stay: their timelines changed.
   await noteChanges(scope, ids);
 };
 
-/** What else follows from a link, in its transaction: told of the profile that both are by now. */
+/** Runs in the transaction of a link, for the profile that gained an identity. */
 export type AfterLink = (scope: Scope, profileId: string) => Promise<void>;
 
+/** The same for modules above this one, which answer with jobs to wake after the commit. */
+export type OnLinked = (scope: Scope, profileId: string) => Promise<readonly Hint[]>;
+
+/** Gathers the jobs to wake while links are made. */
+export const gather = (onLinked: OnLinked | undefined) => {
+  const hints: Hint[] = [];
+  const afterLink: AfterLink = async (scope, profileId) => {
+    hints.push(...((await onLinked?.(scope, profileId)) ?? []));
+  };
+  return { hints, afterLink };
+};
+
 /**
- * What came of a wish to link: the log's row, which says when it was refused. Null when one of the two is
- * being erased: they are linked to nobody any more.
+ * Links two identities and returns the row of the log, which says whether the link was refused. Null when one of the
+ * two is being erased, or when the log has no room for one more refusal of a browser.
  */
 export const linkPeople = async (
   scope: Scope,
@@ -42,27 +89,29 @@ export const linkPeople = async (
 ): Promise<LinkRow | null> => {
   const made = await identity.link(scope, wish);
   if (made?.isNew && made.link.status === 'active') {
-    await setMergedInto(scope, made.link.anonymous_profile_id, made.link.profile_id);
-    await refoldBoth(scope, made.link);
-    await afterLink?.(scope, made.link.profile_id);
+    const { link, replaced } = made;
+    await refoldAll(scope, { links: [link, replaced], into: link.profile_id });
+    await afterLink?.(scope, link.profile_id);
   }
   return made?.link ?? null;
 };
 
 /**
- * Undoes a link: both profiles become what they would be had it never existed, from what their own
- * identities were told. Undoing twice changes nothing more. Null when there is no such link.
+ * Undoes a link: every profile becomes what it would be had the link never existed, from what its own identities were
+ * told. That includes the browser's link that it had replaced, which is active again. Undoing twice changes nothing
+ * more. Returns null when there is no such link.
  */
 export const unlinkPeople = async (
   scope: Scope,
   linkId: string,
   undoneBy: string,
+  afterLink?: AfterLink,
 ): Promise<LinkRow | null> => {
-  const isCut = await identity.unlink(scope, linkId, undoneBy);
+  const { isUndone, restored } = await identity.unlink(scope, linkId, undoneBy);
   const link = await identity.findLink(scope, linkId);
-  if (link && isCut) {
-    await setMergedInto(scope, link.anonymous_profile_id, null);
-    await refoldBoth(scope, link);
+  if (link && isUndone) {
+    await refoldAll(scope, { links: [link, restored], into: restored?.profile_id ?? null });
+    if (restored) await afterLink?.(scope, restored.profile_id);
   }
   return link;
 };

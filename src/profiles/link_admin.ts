@@ -10,6 +10,7 @@ import { isStorable } from '../base/text.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
 import { toLink } from './link.ts';
+import type { OnLinked } from './link.ts';
 import { listSides, undo } from './undo.ts';
 import { previewUndo } from './undo_preview.ts';
 import type { ListRuns } from './undo_preview.ts';
@@ -71,8 +72,8 @@ const getLink = async (scope: Scope, linkId: string): Promise<LinkRow> => {
   return row;
 };
 
-/** Who is who: the log of links, what an undo would change, and the undo. Runs are known above this room. */
-export const linkProcedures = (listRuns: ListRuns) =>
+/** The log of identity links, what an undo would change, and the undo. Modules above this one know the runs. */
+export const linkProcedures = (onLinked: OnLinked, listRuns: ListRuns) =>
   router({
     /** Links, the newest first. */
     list: projectProcedure
@@ -100,11 +101,9 @@ export const linkProcedures = (listRuns: ListRuns) =>
       ),
 
     /** Undoes a link; doing so twice answers the same. */
-    undo: editorProcedure.input(OfLink).mutation(({ ctx, input }) =>
-      inProject(ctx.deps, input.projectId, async (scope) => {
-        const undone = await undo(scope, input.linkId, 'console');
-        if (!undone) throw missing();
-        return undone;
-      }),
-    ),
+    undo: editorProcedure.input(OfLink).mutation(async ({ ctx, input }) => {
+      const undone = await undo(ctx.deps, { ...input, by: 'console', onLinked });
+      if (!undone) throw missing();
+      return undone;
+    }),
   });

@@ -35,6 +35,10 @@ export type PastPerson = {
 const isActiveAt = ({ created_at, undone_at }: PastLink, at: Date): boolean =>
   created_at <= at && (undone_at === null || undone_at > at);
 
+/** The older first; of two that began at once, the one that was replaced. */
+const byBeginning = (a: PastLink, b: PastLink): number =>
+  a.created_at.getTime() - b.created_at.getTime() || (a.replaces === b.link_id ? 1 : -1);
+
 const byRank = (a: Word, b: Word): number =>
   Number(b.authority === 'server') - Number(a.authority === 'server') ||
   b.set_at.getTime() - a.set_at.getTime() ||
@@ -66,8 +70,9 @@ export class PastPeople {
     this.#ownerOf = new Map(
       [...identities.values()].map((one) => [one.own_profile_id, one.identity_id]),
     );
-    this.#linksOf = groupBy(links, ({ anonymous_identity_id }) => anonymous_identity_id);
-    this.#devicesOf = groupBy(links, ({ external_identity_id }) => external_identity_id);
+    const inOrder = links.toSorted(byBeginning);
+    this.#linksOf = groupBy(inOrder, ({ anonymous_identity_id }) => anonymous_identity_id);
+    this.#devicesOf = groupBy(inOrder, ({ external_identity_id }) => external_identity_id);
     const words = told.map(({ identity_id, ...word }) => ({
       identity_id,
       ...word,
@@ -122,20 +127,22 @@ export class PastPeople {
     return [...family].filter((id) => this.#identities.has(id));
   }
 
-  /** When links of some identities were made. */
+  /** When links of some identities began: when they were made, and when an undo made one active again. */
   listLinkTimes(identityIds: readonly string[]): Date[] {
     return identityIds
       .flatMap((id) => this.#linksOf.get(id) ?? [])
-      .map(({ created_at }) => created_at);
+      .flatMap(({ created_at, undone_at, replaces }) =>
+        replaces === null || undone_at === null ? [created_at] : [created_at, undone_at],
+      );
   }
 
   /** Whoever an identity was at a moment; null when they are gone. */
   at(identityId: string, at: Date): PastPerson | null {
-    const active = (this.#linksOf.get(identityId) ?? []).find((link) => isActiveAt(link, at));
+    const active = this.#linkAt(identityId, at);
     const root = this.#identities.get(active?.external_identity_id ?? identityId);
     if (!root) return null;
     const devices = (this.#devicesOf.get(root.identity_id) ?? [])
-      .filter((link) => isActiveAt(link, at))
+      .filter((link) => this.#linkAt(link.anonymous_identity_id, at) === link)
       .flatMap(({ anonymous_identity_id: id }) => this.#identities.get(id) ?? [])
       .toSorted((a, b) => (a.value < b.value ? -1 : 1));
     const members = [root, ...devices];
@@ -173,6 +180,14 @@ export class PastPeople {
       knownAt: toldAt,
     }));
     this.#told.set(identityId, [...(this.#told.get(identityId) ?? []), ...words]);
+  }
+
+  /**
+   * The link of an anonymous identity at a moment. A link that was replaced and is active again tells only when it was
+   * made, so the newer one counts for as long as it lasted.
+   */
+  #linkAt(identityId: string, at: Date): PastLink | undefined {
+    return this.#linksOf.get(identityId)?.findLast((link) => isActiveAt(link, at));
   }
 
   async #readWords(email: string): Promise<readonly suppression.Word[]> {

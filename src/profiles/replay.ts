@@ -90,14 +90,19 @@ const toFirst = (missing: readonly Missing[]): Map<string, Missing> =>
   );
 
 /**
- * Puts whoever is linked to somebody without being erased with them, on either side, on a profile of their
- * own: their link was undone after the backup was made, or is to be.
+ * Undoes links between identities of which only one is erased: such a link was undone after the backup was made, or
+ * is to be. An undo may restore a link that is undone in turn.
  */
 const unlinkOthers = async (scope: Scope, found: readonly Scanned[]): Promise<void> => {
   const own = new Set(found.map(({ own_profile_id }) => own_profile_id));
-  for (const link of await identity.listActiveLinks(scope, [...own]))
-    if (!own.has(link.profile_id) || !own.has(link.anonymous_profile_id))
-      await unlinkPeople(scope, link.link_id, 'ledger');
+  for (;;) {
+    const links = await identity.listActiveLinks(scope, [...own]);
+    const foreign = links.filter(
+      (link) => !own.has(link.profile_id) || !own.has(link.anonymous_profile_id),
+    );
+    if (foreign.length === 0) return;
+    for (const { link_id } of foreign) await unlinkPeople(scope, link_id, 'ledger');
+  }
 };
 
 /** Asks for an erase again, with everybody it is about, both or neither. */

@@ -6,7 +6,8 @@ import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import { findProfile, findTimelineOf, ProfileParams } from './find_profile.ts';
-import type { OnLinked } from './identify.ts';
+import { linkLimits } from './link.ts';
+import type { OnLinked } from './link.ts';
 import { identityRoutes } from './identity_routes.ts';
 import { personLimits } from './person_routes.ts';
 import { pageProfiles } from './profiles.ts';
@@ -107,5 +108,6 @@ export const profileLimits: readonly Limit[] = [
     unit: 'characters',
     where: '`email`',
   },
+  ...linkLimits,
   ...undoPreviewLimits,
 ];

@@ -185,10 +185,36 @@ export const Link = z
     source: z.enum(LINK_SOURCES).meta({ description: 'Who asked for it.' }),
     key_type: z.enum(LINK_KEY_TYPES),
     status: z.enum(LINK_STATUSES),
-    reason: z.enum(REFUSED_LINK_REASONS).optional().meta({ description: 'Why it was refused.' }),
+    reason: z
+      .enum(REFUSED_LINK_REASONS)
+      .optional()
+      .meta({
+        description:
+          'Why it was refused. `linked_to_another`: the anonymous id belongs to another person. `undone_before`: ' +
+          'this link was undone, so only a server makes it again. `too_many_links_today`, `too_many_links`: ' +
+          'browsers linked as many anonymous ids to this person as they may.',
+      }),
     created_at: Timestamp,
     undone_at: Timestamp.nullable(),
-    undone_by: z.string().nullable(),
+    undone_by: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          '`console`, `server_key`, `ledger` (the replay of erasures), or `server_link`: a server linked the ' +
+          'anonymous id to another person.',
+      }),
+    confirmed_at: Timestamp.nullable().meta({
+      description: 'When a server said the same as the browser that made the link.',
+    }),
+    replaces: z
+      .uuid()
+      .nullable()
+      .meta({ description: "The browser's link that this one replaced." }),
+    replaced_by: z.uuid().nullable().meta({
+      description:
+        "The server's link that replaced this one. Undoing that one makes this one active again.",
+    }),
   })
   .meta({
     id: 'Link',

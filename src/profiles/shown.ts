@@ -36,6 +36,9 @@ export const LINK_SHOWN = {
   created_at: SEEN_AT,
   undone_at: null,
   undone_by: null,
+  confirmed_at: null,
+  replaces: null,
+  replaced_by: null,
 };
 
 const ALIAS_SHOWN = { ...LINK_SHOWN, source: 'alias' };
@@ -47,12 +50,14 @@ export const UNDONE_SHOWN = {
     undone_at: '2026-01-31T12:10:00.000Z',
     undone_by: 'server_key',
   },
+  restored: null,
   profiles: [{ ...PROFILE_SHOWN, id: LINK_SHOWN.profile_id }, DEVICE_SHOWN],
 };
 
 export const PREVIEW_SHOWN = {
   link: { ...LINK_SHOWN, source: 'alias' },
   is_possible: true,
+  restores: null,
   stays: {
     profile_id: LINK_SHOWN.profile_id,
     identifiers: [{ kind: 'external' as const, value: 'ann' }],

@@ -51,8 +51,15 @@ export const UndoPreview = z
   .strictObject({
     link: Link,
     is_possible: z.boolean().meta({ description: 'Whether there is anything to undo.' }),
+    restores: Link.nullable().meta({
+      description:
+        "The browser's link that this one replaced, and that the undo makes active again.",
+    }),
     stays: Side.nullable().meta({ description: 'The person of `external_id`.' }),
-    leaves: Side.nullable().meta({ description: 'Who `anonymous_id` is afterwards.' }),
+    leaves: Side.nullable().meta({
+      description:
+        'The person that `anonymous_id` belongs to afterwards: the person of `restores`, or one of its own.',
+    }),
     events: z
       .strictObject({ count: z.int(), is_capped: z.boolean() })
       .meta({ description: `What goes to the other timeline, counted up to ${UNDO_EVENTS_MAX}.` }),
@@ -143,6 +150,47 @@ const listSuppressions = async (scope: Scope, sides: readonly Side[]) => {
   return found;
 };
 
+const withoutErased = (members: readonly Member[]): Member[] =>
+  members.filter(({ erasure_id }) => erasure_id === null);
+
+type Restorable = { link: LinkRow; members: Member[] };
+
+/** The browser's link that the undo of another makes active again, and who its person is until then. */
+const findRestorable = async (scope: Scope, { replaces }: LinkRow): Promise<Restorable | null> => {
+  const link = replaces === null ? null : await identity.findLink(scope, replaces);
+  if (link?.status !== 'undone' || link.replaced_by === null) return null;
+  const members = withoutErased(await identity.listMembers(scope, link.profile_id));
+  const isThere = members.some(({ own_profile_id }) => own_profile_id === link.profile_id);
+  return isThere ? { link, members } : null;
+};
+
+/** As profiles list their identifiers: the external one first. */
+const byName = (a: Member, b: Member): number =>
+  a.kind === b.kind ? Number(a.value > b.value) || -1 : Number(a.kind === 'anonymous') || -1;
+
+type Sides = { staying: readonly Member[]; leaving: readonly Member[]; back: Restorable | null };
+
+/** Both people before and after, from the traits that their own identities were given. */
+const toSides = async (scope: Scope, link: LinkRow, sides: Sides): Promise<[Side, Side]> => {
+  const { staying, leaving, back } = sides;
+  const others = back?.members ?? [];
+  const words = await Words.read(scope, [...staying, ...leaving, ...others]);
+  const stays = {
+    profileId: link.profile_id,
+    members: staying,
+    before: fold(words, [...staying, ...leaving]),
+    after: fold(words, staying),
+  };
+  const joined = [...others, ...leaving].toSorted(byName);
+  const leaves = {
+    profileId: back?.link.profile_id ?? link.anonymous_profile_id,
+    members: joined,
+    before: fold(words, others),
+    after: fold(words, joined),
+  };
+  return [toSide(stays), toSide(leaves)];
+};
+
 const countEvents = async (scope: Scope, leaving: readonly Member[], eventsMax: number) => {
   let count = 0;
   for (const { value } of leaving)
@@ -153,6 +201,7 @@ const countEvents = async (scope: Scope, leaving: readonly Member[], eventsMax: 
 const nothing = (link: LinkRow): UndoPreview => ({
   link: toLink(link),
   is_possible: false,
+  restores: null,
   stays: null,
   leaves: null,
   events: { count: 0, is_capped: false },
@@ -167,34 +216,21 @@ export const previewUndo = async (
   listRuns: ListRuns,
   eventsMax = UNDO_EVENTS_MAX,
 ): Promise<UndoPreview> => {
-  const all = await identity.listMembers(scope, link.profile_id);
-  const members = all.filter(({ erasure_id }) => erasure_id === null);
+  const members = withoutErased(await identity.listMembers(scope, link.profile_id));
   const isLeaving = ({ own_profile_id }: Member) => own_profile_id === link.anonymous_profile_id;
   const leaving = members.filter(isLeaving);
   const staying = members.filter((one) => !isLeaving(one));
   if (link.status !== 'active' || leaving.length === 0) return nothing(link);
 
-  const words = await Words.read(scope, members);
-  const [whole, rest, own] = [members, staying, leaving].map((some) => fold(words, some)) as [
-    Folded,
-    Folded,
-    Folded,
-  ];
-  const [stays, leaves] = [
-    toSide({ profileId: link.profile_id, members: staying, before: whole, after: rest }),
-    toSide({
-      profileId: link.anonymous_profile_id,
-      members: leaving,
-      before: new Map(),
-      after: own,
-    }),
-  ];
+  const back = await findRestorable(scope, link);
+  const [stays, leaves] = await toSides(scope, link, { staying, leaving, back });
   const ids = members.map(({ identity_id }) => identity_id);
   const gone = new Set(leaving.map(({ identity_id }) => identity_id));
   const runs = await listRuns(scope, ids, UNDO_RUNS_MAX);
   return {
     link: toLink(link),
     is_possible: true,
+    restores: back && toLink(back.link),
     stays,
     leaves,
     events: await countEvents(scope, leaving, eventsMax),

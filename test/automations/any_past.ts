@@ -44,10 +44,12 @@ const change = fc.oneof(
   { weight: 14, arbitrary: event },
   { weight: 2, arbitrary: trait },
   fc.record({
-    kind: fc.constantFrom('link' as const, 'link' as const, 'unlink' as const),
+    kind: fc.constant('link' as const),
     who: person,
     device,
+    by: fc.constantFrom('publishable' as const, 'server' as const),
   }),
+  fc.record({ kind: fc.constant('unlink' as const), who: person, device }),
   fc.record({
     kind: fc.constantFrom(
       'unsubscribe' as const,

@@ -36,7 +36,8 @@ export type Happening = { at: Date } & (
       occurredAt: Date;
     }
   | { kind: 'trait'; who: string; traits: Record<string, string | number> }
-  | { kind: 'link' | 'unlink'; who: string; device: string }
+  | { kind: 'link'; who: string; device: string; by?: 'publishable' | 'server' }
+  | { kind: 'unlink'; who: string; device: string }
   | { kind: 'unsubscribe' | 'resubscribe' | 'suppress' | 'lift'; who: string }
 );
 
@@ -109,6 +110,9 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
     }
   };
 
+  const wakeLinked = async (scope: Scope, profileId: string): Promise<void> => {
+    await automations.wakeLinked(scope, profileId);
+  };
   const findLink = async (device: string): Promise<string | undefined> => {
     const { rows } = await owner.query<{ link_id: string }>(
       `select link_id from identity.links where project_id = $1 and anonymous_id = $2 and status = 'active'`,
@@ -145,18 +149,15 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
           occurred_at: one.at.toISOString(),
         });
       case 'link': {
-        const { who: external_id, device: anonymous_id } = one;
-        const wish = { external_id, anonymous_id, source: 'alias', key_type: 'server' } as const;
-        await within((scope) =>
-          profiles.linkPeople(scope, wish, async (inner, profileId) => {
-            await automations.wakeLinked(inner, profileId);
-          }),
-        );
+        const { who: external_id, device: anonymous_id, by: key_type = 'server' } = one;
+        const wish = { external_id, anonymous_id, source: 'identify', key_type } as const;
+        await within((scope) => profiles.linkPeople(scope, wish, wakeLinked));
         return;
       }
       case 'unlink': {
         const linkId = await findLink(one.device);
-        if (linkId) await within((scope) => profiles.unlinkPeople(scope, linkId, 'somebody'));
+        if (linkId)
+          await within((scope) => profiles.unlinkPeople(scope, linkId, 'console', wakeLinked));
         return;
       }
       case 'unsubscribe':

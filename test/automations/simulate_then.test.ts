@@ -161,6 +161,64 @@ test('a device’s past is somebody’s while it is linked to them', async () =>
   });
 });
 
+test('a device is another person’s while a server’s link replaces that of a browser, and comes back', async () => {
+  const world = await begin();
+  const wait = {
+    kind: 'wait_for_event' as const,
+    event: 'paid',
+    timeout: 'P1D',
+    next: 'm',
+    on_timeout: null,
+  };
+  const link = (days: number, who: string, by: 'publishable' | 'server') => ({
+    kind: 'link' as const,
+    at: ago(days),
+    who,
+    device: 'd0',
+    by,
+  });
+  await world.live(
+    event('seen', 'd0', 30),
+    link(25, 'ann', 'publishable'),
+    event('go', 'ann', 20),
+    event('paid', 'd0', 19.5),
+    link(15, 'bob', 'server'),
+    // The device is Bob's: Ann waits in vain, and Bob does not.
+    event('go', 'ann', 12),
+    event('go', 'bob', 12),
+    event('paid', 'd0', 11.5),
+    { kind: 'unlink', at: ago(10), who: 'bob', device: 'd0' },
+    event('go', 'ann', 8),
+    event('paid', 'd0', 7.5),
+  );
+  expect(await world.simulated({ entry: 'w', steps: { w: wait, m: mail() } })).toMatchObject({
+    entered: 4,
+    sent: { m: 3 },
+  });
+});
+
+test('a run that waits is woken by the link that an undo restores', async () => {
+  const world = await begin();
+  const wait = {
+    kind: 'wait_for_event' as const,
+    event: 'paid',
+    timeout: 'P20D',
+    next: 'm',
+    on_timeout: null,
+  };
+  await world.live(
+    event('seen', 'd0', 30),
+    { kind: 'link', at: ago(25), who: 'ann', device: 'd0', by: 'publishable' },
+    { kind: 'link', at: ago(15), who: 'bob', device: 'd0', by: 'server' },
+    event('go', 'ann', 12),
+    event('paid', 'd0', 11),
+    { kind: 'unlink', at: ago(10), who: 'bob', device: 'd0' },
+  );
+  const definition = { entry: 'w', steps: { w: wait, m: mail() } };
+  const simulation = await world.simulated(definition);
+  expect(simulation).toMatchObject({ entered: 1, sent: { m: 1 } });
+});
+
 test('a device that is linked leaves its segments with nobody leaving', async () => {
   const world = await begin();
   const segment_id = await world.segment('paid', {

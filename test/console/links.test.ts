@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createActive } from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
+import { BROWSER_LINKS_A_DAY_MAX } from '../../src/identity/identity.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { testAdmin } from '../support/admin.ts';
@@ -180,6 +181,43 @@ describe('identity links in a browser', () => {
     60_000,
   );
 
+  test('a link of a server leads to the one of a browser that it replaced, and its undo brings that back', async () => {
+    await post('/v1/identify', { external_id: 'ann', traits: { email: 'ann@example.com' } });
+    await post('/v1/identify', { external_id: 'mallory', traits: { city: 'Bern' } });
+    const pair = { anonymous_id: 'tablet', external_id: 'mallory' };
+    const byBrowser = { key: api.project.publishable_key, body: pair };
+    await api.call('POST', '/v1/identify', byBrowser);
+    const { link } = await post('/v1/identify/alias', { ...pair, external_id: 'ann' });
+    const { page, complaints } = await openAs(editor, `/links/${link.id}`);
+    await page.getByRole('link', { name: 'the link that a browser had made' }).click();
+    await page.getByRole('heading', { name: 'tablet and mallory' }).waitFor();
+    await page.getByText('because a server linked the anonymous id to another person').waitFor();
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'the link of a server' }).click();
+    await page.getByRole('heading', { name: 'tablet is ann' }).waitFor();
+    expect(await numberIn(page, 'leaving')).toBe('1');
+    const returns = page.getByRole('region', { name: 'tablet returns to mallory' });
+    await returns.getByText('anonymous tablet').waitFor();
+    await returns.getByText('mallory', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Undo this link' }).press('Enter');
+    await page.getByRole('button', { name: 'Yes, undo this link' }).press('Enter');
+    await page.getByRole('status').getByText('tablet belongs to mallory again.').waitFor();
+    const [mallory] = (await get('/v1/profiles?anonymous_id=tablet')).items;
+    expect(mallory.external_id).toBe('mallory');
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('a link past the limit of browsers says so', async () => {
+    for (let count = 0; count <= BROWSER_LINKS_A_DAY_MAX; count += 1)
+      await api.call('POST', '/v1/identify', {
+        key: api.project.publishable_key,
+        body: { anonymous_id: `device-${count}`, external_id: 'ann' },
+      });
+    const { page } = await openAs(editor, '/links?status=refused');
+    await page.getByRole('link', { name: 'ann' }).click();
+    await page.getByText('Browsers linked as many anonymous ids to this person').waitFor();
+  }, 60_000);
+
   test('a viewer sees what an undo would do, and whom to ask for it', async () => {
     await makeAnn();
     const projectId = api.project.project_id;
@@ -194,7 +232,7 @@ describe('identity links in a browser', () => {
     await makeAnn();
     const { page } = await openAs(editor, '/links?status=refused');
     await page.getByRole('link', { name: 'bob' }).click();
-    await page.getByText('belonged to somebody else already').waitFor();
+    await page.getByText('belonged to another person already').waitFor();
     expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
     await page.goto(`${api.url}/console/p/${api.project.project_id}/links/${editor.personId}`);
     await page.getByText('There is no such link').waitFor();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Service } from '../../src/runtime/start_service.ts';
+import { replacedIsRestored } from '../support/script/link_properties.ts';
 import { sameInAnyOrder, stormKeepsOrder, undoneIsNever } from '../support/script/properties.ts';
 import type { Stage } from '../support/script/stage.ts';
 import { throughDoors } from '../support/script/through_doors.ts';
@@ -51,4 +52,10 @@ test(
   'two apis and two workers: in a storm of links and undoings every profile is the fold of its identities',
   { timeout: TEST_TIMEOUT_MS },
   () => fc.assert(stormKeepsOrder(stage), PARAMETERS),
+);
+
+test(
+  'two apis and two workers: a server’s link that is undone gives a device back to a browser’s',
+  { timeout: TEST_TIMEOUT_MS },
+  () => fc.assert(replacedIsRestored(stage), PARAMETERS),
 );

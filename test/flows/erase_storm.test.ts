@@ -22,15 +22,16 @@ const TEST_TIMEOUT_MS = 180_000;
 const database = testDatabase();
 
 type Op = {
-  kind: 'track' | 'identify' | 'tell_device' | 'alias' | 'undo' | 'erase' | 'erase_device';
+  kind:
+    'track' | 'identify' | 'browser' | 'tell_device' | 'alias' | 'undo' | 'erase' | 'erase_device';
   person: number;
   device: number;
 };
 
 const op: fc.Arbitrary<Op> = fc.record({
   kind: fc.constantFrom(
-    ...(['track', 'track', 'identify', 'identify', 'tell_device', 'alias', 'undo'] as const),
-    ...(['undo', 'erase', 'erase_device'] as const),
+    ...(['track', 'track', 'identify', 'browser', 'browser', 'tell_device', 'alias'] as const),
+    ...(['undo', 'undo', 'erase', 'erase_device'] as const),
   ),
   person: fc.nat({ max: 2 }),
   device: fc.nat({ max: 2 }),
@@ -43,6 +44,7 @@ const makeWorld = () => {
   const person = (at: number) => `person-${at}-${mark}`;
   const device = (at: number) => `device-${at}-${mark}`;
   const server = { projectId, kind: 'server' } as const;
+  const browser = { projectId, kind: 'publishable' } as const;
   const within = <T>(work: Parameters<typeof inProject<T>>[2]) =>
     inProject(database.deps, projectId, work);
 
@@ -97,6 +99,8 @@ const makeWorld = () => {
           traits: { email: `${external_id}@x.org`, device: anonymous_id },
           message_id: newId(),
         });
+      case 'browser':
+        return identify(database.deps, browser, { external_id, anonymous_id });
       case 'tell_device':
         return tellDevice(anonymous_id);
       case 'alias':

@@ -153,6 +153,36 @@ const publishable: Area = {
       },
     },
     {
+      says: 'they keep no device from the person whom a server says it belongs to',
+      shown: {
+        'profiles/replaced_links.test.ts': [
+          'attack: a device is pre-linked to the attacker; %s by a server takes it back',
+          'attack: a page takes a device from whom a server gave it, by %s',
+          '200: the undo of the server’s link restores the browser’s, and repeats its answer',
+        ],
+        'flows/any_order.test.ts': [
+          'a server’s word of a device counts, in whatever order it and a browser’s come',
+          'a server’s link that replaced a browser’s and is undone leaves what there would be without it',
+        ],
+      },
+    },
+    {
+      says: 'they link a bounded number of devices to a person, and write a bounded number of refusals',
+      shown: {
+        'identity/find_refusal.test.ts': [
+          'attack: a page links devices to a victim without end; past the bound of a day it is refused',
+          'attack: links made and undone by turns give a browser no more links a day',
+          'attack: a page collects devices for months; past the bound in total each is refused',
+          'attack: devices that servers take away give a browser no more links in total',
+          'attack: devices linked all at once are counted exactly',
+        ],
+        'identity/may_log_refusal.test.ts': [
+          'attack: a page writes refusals into the log without end, about one person',
+          'attack: a page writes refusals into the log without end, about one device',
+        ],
+      },
+    },
+    {
       says: 'they never overwrite what a server key set',
       shown: {
         'profiles/post_identify.test.ts': [

@@ -105,6 +105,19 @@ const templates: Area = {
       },
     },
     {
+      says: 'slow templates of some projects do not keep those of another waiting',
+      shown: {
+        'rendering/threads.test.ts': [
+          'attack: a project fills the queue with slow templates, and another is still taken',
+          'attack: several projects with slow templates at once leave a thread to the others',
+          'a slow turn gives way to another project, and begins again without blame',
+        ],
+        'rendering/event_variables.test.ts': [
+          'attack: automations with a template of thousands of variables do not hold up the process',
+        ],
+      },
+    },
+    {
       says: 'one project’s template sees nothing of another’s',
       shown: {
         'rendering/threads.test.ts': [

@@ -27,6 +27,7 @@ import { shownRelay } from './as_shown.ts';
 import { limitsOfAdmin } from './limits_of_admin.ts';
 import { limitsOfPasswords } from './limits_of_passwords.ts';
 import { limitsOfHeaders } from './limits_of_headers.ts';
+import { limitsOfLinks } from './limits_of_links.ts';
 import { limitsOfSegmentDoor } from './limits_of_segment_door.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
@@ -227,6 +228,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   'How far ahead': (hours) =>
     moments(-hours * HOUR_MS + 1_000, -hours * HOUR_MS - MARGIN_MS, api.project.server_key),
   ...limitsOfTraits({ post, bound }),
+  ...limitsOfLinks({ api, database }),
   'Reason of an erase': bound([
     async (count) => {
       await post('/v1/identify', { external_id: 'erin' });
@@ -368,6 +370,7 @@ const ELSEWHERE = [
   'Runs that an undo preview names',
   'Time to render a mail',
   'Time to look at a template',
+  'Templates of a project that wait to be saved or shown, per process',
 ];
 
 const BOUND = /^[A-Z][A-Z_]*_MAX$/;

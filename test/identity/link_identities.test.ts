@@ -67,8 +67,8 @@ test('a link moves the anonymous identity to the profile of the external one', a
 test('the same link twice is one row', async () => {
   const { projectId } = await newPair();
   const first = await link(projectId, 'device', 'ann');
-  const again = await link(projectId, 'device', 'ann', { source: 'alias', key_type: 'server' });
-  expect(again).toEqual({ link: first.link, isNew: false });
+  const again = await link(projectId, 'device', 'ann');
+  expect(again).toEqual({ link: first.link, isNew: false, replaced: null });
 });
 
 test('a linked identity is not moved; the refusal is logged once', async () => {
@@ -80,7 +80,11 @@ test('a linked identity is not moved; the refusal is logged once', async () => {
     isNew: true,
     link: { status: 'refused', reason: 'linked_to_another' },
   });
-  expect(await link(projectId, 'device', 'bob')).toEqual({ link: refused.link, isNew: false });
+  expect(await link(projectId, 'device', 'bob')).toEqual({
+    link: refused.link,
+    isNew: false,
+    replaced: null,
+  });
   expect(await profileOf(projectId, 'anonymous', 'device')).toBe(ann?.profile_id);
 });
 

@@ -29,8 +29,12 @@ const newLink = async () => {
   return { projectId, link };
 };
 
-const unlink = (projectId: string, linkId: string): Promise<boolean> =>
-  inProject(database.deps, projectId, (scope) => identity.unlink(scope, linkId, 'ann the admin'));
+const unlink = async (projectId: string, linkId: string): Promise<boolean> => {
+  const { isUndone } = await inProject(database.deps, projectId, (scope) =>
+    identity.unlink(scope, linkId, 'ann the admin'),
+  );
+  return isUndone;
+};
 
 test('the anonymous identity goes back to a profile of its own, and the log says who did it', async () => {
   const { projectId, link } = await newLink();

@@ -64,7 +64,8 @@ test('a trait that comes while the link is being made is not lost', async () => 
   await linking.query('begin');
   await linking.query(
     `select from identity.link_identities(project_id => $1, link_id => $2, anonymous_id => 'device',
-      external_id => 'ann', source => 'alias', key_type => 'server', at => now())`,
+      external_id => 'ann', source => 'alias', key_type => 'server', at => now(), day_began_at => now(),
+      links_a_day_max => 1, links_max => 1, refusals_a_day_max => 1)`,
     [projectId, newId()],
   );
   const telling = tell(projectId, device, { city: 'Graz' });

@@ -190,3 +190,38 @@ test('whose link was undone after the backup keeps what is theirs, on either sid
   expect(await findDevice(ours)).toEqual({ ...device, ...now });
   expect(await find(bob)).toEqual({ ...person, ...now });
 });
+
+test.each([
+  [
+    'person',
+    'whose server’s link was undone after the backup: the device is the browser’s person’s',
+  ],
+  ['device', 'that was alone when it was erased: both links of the backup are undone'],
+] as const)('a %s %s', async (erased, _why) => {
+  const { projectId, server, find, ledger, replay } = opened();
+  const browser = { projectId, kind: 'publishable' } as const;
+  const undo = (linkId: string) =>
+    inProject(database.deps, projectId, (scope) => unlinkPeople(scope, linkId, 'test'));
+  const [mallory, ann, device] = [newId(), newId(), newId()];
+  const pair = { anonymous_id: device, external_id: mallory };
+  await identify(database.deps, browser, pair);
+  const { link_id, replaces } = await alias(database.deps, server, { ...pair, external_id: ann });
+  const backup = await backUp(database.owner);
+  await undo(link_id);
+  if (erased === 'device') await undo(replaces ?? '');
+  const findDevice = async () =>
+    (
+      await inProject(database.deps, projectId, (scope) =>
+        listProfiles(scope, { by: 'anonymous', value: device }),
+      )
+    )[0];
+  const gone = erased === 'device' ? await findDevice() : await find(ann);
+  await eraseNow(database, projectId, gone?.id ?? '');
+  const kept = await ledger();
+  await restore(database.owner, backup);
+  expect(await replay(kept)).toBe(1);
+  expect(await findRemains(database.owner, [erased === 'device' ? device : ann])).toEqual([]);
+  expect((await find(mallory))?.identifiers.map(({ value }) => value)).toEqual(
+    erased === 'device' ? [mallory] : [mallory, device],
+  );
+});

@@ -32,7 +32,45 @@ const Line = ({ name, children }: { name: string; children: ReactNode }) => (
   </Table.Tr>
 );
 
-const Facts = ({ item }: { item: IdentityLink }) => (
+type Related = { projectId: string; linkId: string; children: ReactNode };
+
+const ToLink = ({ projectId, linkId, children }: Related) => (
+  <Anchor
+    renderRoot={(props) => (
+      <Link {...props} to="/p/$projectId/links/$linkId" params={{ projectId, linkId }} />
+    )}
+  >
+    {children}
+  </Anchor>
+);
+
+/** The link that this one took the place of, or that took its place. */
+const InPlace = ({ projectId, item }: { projectId: string; item: IdentityLink }) => (
+  <>
+    {item.confirmed_at !== null && (
+      <Line name="Confirmed">
+        <When at={item.confirmed_at} /> by a server
+      </Line>
+    )}
+    {item.replaces !== null && (
+      <Line name="Replaces">
+        <ToLink projectId={projectId} linkId={item.replaces}>
+          the link that a browser had made
+        </ToLink>
+      </Line>
+    )}
+    {item.replaced_by !== null && (
+      <Line name="Replaced by">
+        <ToLink projectId={projectId} linkId={item.replaced_by}>
+          the link of a server
+        </ToLink>
+        . Undo that one, and this one is active again.
+      </Line>
+    )}
+  </>
+);
+
+const Facts = ({ projectId, item }: { projectId: string; item: IdentityLink }) => (
   <Paper withBorder p="md">
     <Table>
       <Table.Tbody>
@@ -49,6 +87,7 @@ const Facts = ({ item }: { item: IdentityLink }) => (
             <When at={item.undone_at} /> {undoneBy(item.undone_by ?? '')}
           </Line>
         )}
+        <InPlace projectId={projectId} item={item} />
       </Table.Tbody>
     </Table>
   </Paper>
@@ -124,11 +163,13 @@ const Known = ({
       </Stack>
       {undo.data && (
         <Alert color="teal" role="status" title="The link is undone">
-          Both people are what they would be had it never been made.
+          {undo.data.restores
+            ? `${item.anonymous_id} belongs to ${undo.data.restores.external_id} again.`
+            : 'Both people are what they would be had it never been made.'}
         </Alert>
       )}
       {item.reason && <Alert color="orange">{refusals[item.reason]}</Alert>}
-      <Facts item={item} />
+      <Facts projectId={projectId} item={item} />
       <Stack gap="sm">
         <Title order={2} size="h3">
           {item.status === 'active' ? 'The person' : 'The people'}

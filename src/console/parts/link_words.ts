@@ -22,18 +22,29 @@ export const LINK_SOURCES = Object.keys(linkSources) as IdentityLink['source'][]
 const keyTypes: Record<IdentityLink['key_type'], string> = {
   publishable: 'a page, with a publishable key',
   server: 'a server key',
-  session: 'somebody in the Console',
+  session: 'a member in the Console',
 };
 export const askedBy = ({ key_type }: Pick<IdentityLink, 'key_type'>): string => keyTypes[key_type];
 
 export const refusals: Record<NonNullable<IdentityLink['reason']>, string> = {
   linked_to_another:
-    'The anonymous id belonged to somebody else already, as on a device that people share. ' +
-    'Have your page call reset() when somebody signs out.',
+    'The anonymous id belonged to another person already, as on a device that people share. ' +
+    'Have your page call reset() when a person signs out.',
   undone_before:
-    'Somebody had undone this link before. Only a server may make it again, by alias or identify.',
+    'This link was undone before. Only a server may make it again, by alias or identify.',
+  too_many_links_today:
+    'Browsers linked as many anonymous ids to this person within 24 hours as they may. ' +
+    'A server may still link this one, by alias or identify.',
+  too_many_links:
+    'Browsers linked as many anonymous ids to this person as they may. ' +
+    'A server may still link this one, by alias or identify.',
 };
 
-/** Who undid a link, in words. */
+/** What undid a link, in words. */
 export const undoneBy = (by: string): string =>
-  ({ console: 'in the Console', server_key: 'through the API' })[by] ?? by;
+  ({
+    console: 'in the Console',
+    server_key: 'through the API',
+    ledger: 'by the replay of erasures',
+    server_link: 'because a server linked the anonymous id to another person',
+  })[by] ?? by;

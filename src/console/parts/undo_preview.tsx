@@ -88,7 +88,7 @@ const Stays = ({ suppressions }: Pick<UndoPreview, 'suppressions'>) => (
 
 /** What undoing a link would change, before it does. */
 export const Preview = ({ projectId, preview }: Props) => {
-  const { stays, leaves, link, events, runs, suppressions } = preview;
+  const { stays, leaves, link, restores, events, runs, suppressions } = preview;
   if (!stays || !leaves) return null;
   const counted = events.count.toLocaleString();
   return (
@@ -97,7 +97,8 @@ export const Preview = ({ projectId, preview }: Props) => {
         <Count
           name="leaving"
           label="Identifiers that leave"
-          value={leaves.identifiers.length.toLocaleString()}
+          // The others that it joins then are with that person already.
+          value={restores ? '1' : leaves.identifiers.length.toLocaleString()}
         />
         <Count
           name="events"
@@ -107,7 +108,7 @@ export const Preview = ({ projectId, preview }: Props) => {
         <Count
           name="traits"
           label="Traits that change"
-          value={stays.traits.length.toLocaleString()}
+          value={(stays.traits.length + (restores ? leaves.traits.length : 0)).toLocaleString()}
         />
         <Count
           name="runs"
@@ -116,11 +117,19 @@ export const Preview = ({ projectId, preview }: Props) => {
         />
       </SimpleGrid>
       <UndoSide title={`${link.external_id} keeps`} about="The person of this link." side={stays} />
-      <UndoSide
-        title={`${link.anonymous_id} becomes somebody else`}
-        about="A profile of its own again, with what this identifier alone was told and did."
-        side={leaves}
-      />
+      {restores ? (
+        <UndoSide
+          title={`${link.anonymous_id} returns to ${restores.external_id}`}
+          about="A browser had linked them before this link replaced that one: it becomes active again."
+          side={leaves}
+        />
+      ) : (
+        <UndoSide
+          title={`${link.anonymous_id} gets a profile of its own`}
+          about="With the traits and events of this identifier alone."
+          side={leaves}
+        />
+      )}
       <Runs projectId={projectId} preview={preview} />
       <Stays suppressions={suppressions} />
     </Stack>

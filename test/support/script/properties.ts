@@ -14,7 +14,7 @@ const ownerOf = (device: string): string => OWNERS[device] ?? '';
 const REPEATED_OPS = 4;
 
 /** A project where this happened, and what is then known there. */
-const tell = async (stage: Stage, cast: Cast, ...acts: Op[][]) => {
+export const tell = async (stage: Stage, cast: Cast, ...acts: Op[][]) => {
   const place = await stage.open();
   for (const act of acts) await play(stage, place, act);
   const world = await readWorld(place, cast);

@@ -1,5 +1,5 @@
---! Previous: sha1:0ff61d00a09672e14856e37063da72db0848d99c
---! Hash: sha1:9ee5ca6c97e1b854c27c38dbc7c6aed32dd3766c
+--! Previous: sha1:78da31a81ac9837b17e34086d8f36c588028543e
+--! Hash: sha1:e7ed4513463e0b659c12ae8c4c692343d2b1208c
 --! Message: versions_keep_their_event_variables
 
 -- Enter migration here
