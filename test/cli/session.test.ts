@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX } from '../../src/admin/throttle.ts';
 import { EXIT_CODES } from '../../src/cli/failure.ts';
 import { keepSession } from '../../src/cli/kept.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
@@ -16,7 +17,7 @@ import { makePerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
-testAdmin(database, api);
+const admin = testAdmin(database, api);
 const { home, trunkline, as } = testCli(database, api);
 
 /** Something that answers, and is not ours. */
@@ -84,6 +85,22 @@ test('signing in again ends the session before it', async () => {
   await login();
   expect(kept().session).not.toBe(session);
   expect(await countSessions()).toBe(1);
+});
+
+test('wrong passwords of strangers do not block the next login of a machine that signed in before', async () => {
+  await login();
+  await trunkline(['logout']);
+  const device = join(home, 'trunkline', 'devices', `${encodeURIComponent(api.url)}.json`);
+  expect(statSync(device).mode & 0o777).toBe(0o600);
+  for (let at = 0; at < SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX; at += 1)
+    expect((await admin.signIn({ ...OWNER, password: 'not the password' })).status).toBe(401);
+  expect((await admin.signIn()).status).toBe(429);
+  expect((await login()).code).toBe(0);
+  rmSync(device);
+  const { code, stderr } = await login();
+  expect(code).not.toBe(0);
+  expect(stderr).toMatch(/came from your network\. Try again in 1[45] minutes\./);
+  await database.owner.query('delete from base.rate_limit_counters');
 });
 
 test('each installation has a session of its own, and the last login is the one that is meant', async () => {
