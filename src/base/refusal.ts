@@ -37,10 +37,7 @@ export const refusals = {
     status: 403,
     detail: 'Only pages of this installation may do this. Open the Console at PUBLIC_URL.',
   },
-  foreign_host: {
-    status: 403,
-    detail: 'The Console does not answer at this address. Open it at PUBLIC_URL.',
-  },
+  foreign_host: { status: 403, detail: 'The Console is not here. Open it at PUBLIC_URL.' },
   role_too_low: {
     status: 403,
     detail: 'Your role in this project does not allow this. Ask an owner.',
@@ -199,10 +196,7 @@ others away first, by setting them to null.',
     status: 429,
     detail: 'Too many attempts to sign in. Wait, then try again.',
   },
-  too_many_confirmations: {
-    status: 429,
-    detail: 'Too many wrong passwords in this session. Wait, then try again.',
-  },
+  too_many_confirmations: { status: 429, detail: 'Too many wrong passwords. Try again later.' },
   too_many_streams: {
     status: 429,
     detail: 'As many pages look on at once as may. Close one, or ask instead of being told.',
