@@ -65,6 +65,14 @@ const token = {
   schema: { type: 'string' },
 } as const;
 
+const guide = {
+  name: 'guide',
+  in: 'path',
+  required: true,
+  description: 'The name of the guide.',
+  schema: { type: 'string' },
+} as const;
+
 const ofUnsubscribe = (
   method: 'GET' | 'POST',
   given: Pick<ZodOpenApiOperationObject, 'summary' | 'description' | 'requestBody'>,
@@ -137,6 +145,16 @@ export const openPaths: ZodOpenApiPathsObject = {
     '200': ok('text/html', z.string(), cached),
     '304': unchanged,
   }),
+  '/docs/{guide}': {
+    get: {
+      ...read('Read a guide, as a page.', {
+        '200': ok('text/html', z.string(), cached),
+        '304': unchanged,
+        '404': toResponse(404, ['not_found']),
+      }).get,
+      parameters: [guide, ...headersRead({ method: 'GET', access: 'none' })],
+    },
+  },
   [`/sdk/${SDK_SCRIPT}`]: read('The browser SDK as one script, for pages of any origin.', {
     '200': ok('text/javascript', z.string(), cached),
     '304': unchanged,

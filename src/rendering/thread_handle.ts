@@ -26,7 +26,10 @@ const START_MS_MAX = 60_000;
 /** What a thread sends back: the outcomes of its turn, and the processor time that they took. */
 export type TurnResult = { outcomes: Outcome[]; cpuMs: number };
 
-/** What came of a turn: outcomes of its first tasks, or the task at which the thread had to be stopped, and why. A turn that was preempted begins again elsewhere. */
+/**
+ * The result of a turn: the outcomes of its first tasks, or the task at which the pool stopped the thread, and why.
+ * A preempted turn starts again in another thread.
+ */
 export type Turned =
   | ({ kind: 'done' } & TurnResult)
   | { kind: 'stopped'; at: number; outcome: Outcome }

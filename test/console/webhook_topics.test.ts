@@ -17,6 +17,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
+import { PICTURES } from '../support/browser.ts';
 import { bringSession, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -28,7 +29,6 @@ beforeAll(() => {
 const api = testApi(database);
 const admin = testAdmin(database, api);
 const chromium = testBrowser();
-const pictures = process.env['CONSOLE_PICTURES'];
 
 const post = (message: Parameters<typeof signMessage>[0], query = '') =>
   api.call('POST', `/v1/webhooks/amazon-ses/${api.project.project_id}${query}`, {
@@ -73,9 +73,9 @@ describe('topics in a browser', () => {
       await amazon.getByText('Trunkline stores those events without an address').waitFor();
       expect(await overflows(page)).toBe(false);
       expect(complaints).toEqual([]);
-      if (pictures)
+      if (PICTURES)
         await page.screenshot({
-          path: join(pictures, `webhook_topics_${width}.png`),
+          path: join(PICTURES, `webhook_topics_${width}.png`),
           fullPage: true,
         });
     }

@@ -97,15 +97,15 @@ export const setRejected = ({ tx, projectId }: Scope, topicId: string) =>
     where project_id = ${projectId} and topic_id = ${topicId} and status = 'pending'
   `);
 
-/** Deletes the oldest rejected topics past the newest `kept`. */
-export const deleteOldRejected = ({ tx, projectId }: Scope, kept: number) =>
+/** Deletes the oldest rejected topics past the newest `keptMax`. */
+export const deleteOldRejected = ({ tx, projectId }: Scope, keptMax: number) =>
   tx.query(sql.unsafe`
     delete from feedback.topics
     where project_id = ${projectId} and topic_id in (
       select old.topic_id from feedback.topics as old
       where old.project_id = ${projectId} and old.status = 'rejected'
       order by old.rejected_at desc, old.topic_id desc
-      offset ${kept}
+      offset ${keptMax}
     )
   `);
 
