@@ -41,6 +41,7 @@ select create_distributed_table('identity.links', 'project_id', colocate_with =>
 
 select create_distributed_table('profiles.profiles', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('profiles.traits', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('profiles.browser_traits', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('profiles.changes', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('profiles.watches', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('profiles.erasures', 'project_id', colocate_with => 'ingest.events');
@@ -86,6 +87,8 @@ select create_distributed_table('automations.calls', 'project_id', colocate_with
 select create_distributed_table('delivery.sends', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.attempts', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.contents', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('delivery.settings', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('delivery.unconfirmed_budgets', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.halts', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.ended', 'project_id', colocate_with => 'ingest.events');
 

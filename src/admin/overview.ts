@@ -62,11 +62,12 @@ export const readOverview = async (
   const buckets = bucketsUntil(now, OVERVIEW_SPANS[span]);
   const ids = buckets.map(firstIdAt);
   const within = <T>(count: (scope: Scope) => Promise<T>) => inProject(deps, projectId, count);
-  const [events, sends, unknown, gone] = await Promise.all([
+  const [events, sends, unknown, gone, waiting] = await Promise.all([
     within((scope) => ingest.countBetween(scope, ids, rowsMax)),
     within((scope) => delivery.countBetween(scope, ids, rowsMax)),
     within((scope) => delivery.countUnknown(scope)),
     within((scope) => delivery.countProviderGone(scope, firstIdAt(buckets[0] ?? new Date(now)))),
+    within((scope) => delivery.countUnconfirmedWaiting(scope)),
   ]);
   const total = {
     events: sum(events.map((row) => row.events)),
@@ -77,6 +78,7 @@ export const readOverview = async (
     sends: total.sends >= rowsMax,
     unknown: unknown >= delivery.UNKNOWN_COUNTED_MAX,
     provider_gone: gone.isCapped,
+    unconfirmed_waiting: waiting.isCapped,
   };
   const eventsIn = readerOf(events, capped.events);
   const sendsIn = readerOf(sends, capped.sends);
@@ -93,6 +95,8 @@ export const readOverview = async (
     unknown,
     /** Cancelled, because their provider was deleted. */
     provider_gone: gone.count,
+    /** To addresses that only browsers asserted: they wait for the hourly budget. */
+    unconfirmed_waiting: waiting.count,
     /** Of which not all were counted, but the newest: there may be more. */
     capped,
     buckets: buckets.map((begins, at) => ({

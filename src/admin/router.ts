@@ -1,7 +1,7 @@
 import { automationProcedures, endpointProcedures } from '../automations/admin.ts';
 import * as automations from '../automations/automations.ts';
 import { router } from '../base/procedure.ts';
-import { sendProcedures } from '../delivery/admin.ts';
+import { sendingLimitProcedures, sendProcedures } from '../delivery/admin.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { eventProcedures } from '../ingest/admin.ts';
 import { feedbackProcedures, webhookProcedures } from '../feedback/admin.ts';
@@ -44,6 +44,7 @@ export const appRouter = router({
   invitations: invitationProcedures,
   audit: auditProcedures,
   retention: retentionProcedures,
+  sendingLimits: sendingLimitProcedures,
   keys: keyProcedures,
   overview: overviewProcedures,
   events: eventProcedures,
@@ -67,8 +68,10 @@ export const appRouter = router({
   endpoints: endpointProcedures({ seal: sealCredential, open: openCredential }),
   templates: templateProcedures({
     listUsers: automations.listTemplateUsers,
-    findPerson: async (scope, ref) =>
-      (await profiles.listProfiles(scope, { by: 'id', value: ref }))[0] ?? null,
+    findPerson: async (scope, ref) => {
+      const [found] = await profiles.listProfiles(scope, { by: 'id', value: ref });
+      return found ? profiles.findForEmail(scope, found.id) : null;
+    },
     findProjectName: async ({ db }, projectId) => (await findProject(db, projectId))?.name ?? '',
     sendTest: (deps, projectId, test) =>
       sendTestMail({ deps, projectId }, { ...test, isStopped: suppression.mustBeLeftAlone }),

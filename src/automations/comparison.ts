@@ -93,6 +93,17 @@ export const valueOf = (values: Values, name: string): unknown =>
 export const findFailing = (filters: readonly Filter[], values: Values): Filter | null =>
   filters.find((filter) => !holdsFor(filter, valueOf(values, filter.property))) ?? null;
 
+/** What is asked of an event besides its name. */
+type Asked = { filters: readonly Filter[]; source?: 'server' | undefined };
+
+/** Whether an event came from where a trigger or a step requires. */
+export const isFrom = ({ source: required }: Pick<Asked, 'source'>, source: string): boolean =>
+  required === undefined || required === source;
+
+/** Whether an event of the right name is meant. */
+export const isMeant = (asked: Asked, event: { properties: Values; source: string }): boolean =>
+  isFrom(asked, event.source) && hold(asked.filters, event.properties);
+
 /** Whether all filters hold. */
 export const hold = (filters: readonly Filter[], values: Values): boolean =>
   findFailing(filters, values) === null;

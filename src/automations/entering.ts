@@ -10,6 +10,9 @@ import type { Definition, ReEntry } from './schema.ts';
 import { holdPeople, insertRefusals, listLatestRuns } from './trigger_queries.ts';
 import type { Entered, NewRefusal } from './trigger_queries.ts';
 
+/** Who caused a run: a server key or a person of the project, a browser, the service; null where that is not known. */
+export type RunSource = 'server' | 'browser' | 'system' | null;
+
 /** What somebody enters by: an event, an entry of the history of segments, or a start by hand. */
 export type By =
   | {
@@ -18,9 +21,10 @@ export type By =
       at: Date;
       properties: object;
       isLate: boolean;
+      source: RunSource;
       traceparent: string | null;
     }
-  | { kind: 'entry'; entry: number; at: Date }
+  | { kind: 'entry'; entry: number; at: Date; source: RunSource }
   | { kind: 'hand'; startId: string };
 
 /** Who asks to enter what. */
@@ -32,6 +36,9 @@ export type Asking = {
   profileId: string;
   by: By;
 };
+
+/** Whoever starts runs by hand has a server key, or works in the Console. */
+export const sourceOf = (by: By): RunSource => (by.kind === 'hand' ? 'server' : by.source);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
@@ -120,6 +127,7 @@ const toRun = (asking: Asking, before: Entered | null): NewRun => {
     test_recipient: null,
     may_call: true,
     traceparent: by.kind === 'event' ? by.traceparent : null,
+    source: sourceOf(by),
   };
 };
 

@@ -2,7 +2,7 @@ import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
-import { findFailing } from './comparison.ts';
+import { findFailing, isFrom } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestOf, listRefusals, listSendsOf } from './explain_queries.ts';
 import type { RefusedRow, SentRow } from './explain_queries.ts';
@@ -86,6 +86,7 @@ const explainEvent = async (
     const entries = [...STANDS[asked.kept.status], entry];
     return { comings: [{ at: event.received_at, entries }], absence: [] };
   };
+  if (!isFrom(trigger, event.source)) return came('source', { source: event.source });
   const failing = findFailing(trigger.filters, event.properties);
   if (failing) return came('filter', { property: failing.property, is: failing.is });
   return came(isLate(event, settings.late_events) ? 'late' : 'not_active_then');

@@ -51,6 +51,7 @@ const Newest = z.strictObject({
   properties: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   occurred_at: z.date(),
   received_at: z.date(),
+  source: z.enum(['browser', 'server', 'system']),
 });
 
 /** The newest event of a name by one identifier since a moment: one walk down an index. */
@@ -64,7 +65,7 @@ const findNewestEvent = (
       ? sql.fragment`external_id = ${value}`
       : sql.fragment`external_id is null and anonymous_id = ${value}`;
   return tx.maybeOne(sql.type(Newest)`
-    select event_id, properties, occurred_at, received_at from ingest.events as event
+    select event_id, properties, occurred_at, received_at, source from ingest.events as event
     where project_id = ${projectId} and ${belongsTo} and ${isNamed(name)}
     and occurred_at >= ${sql.timestamp(since)}
     order by occurred_at desc

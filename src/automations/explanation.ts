@@ -30,6 +30,10 @@ export const DECISIONS = {
     says: 'The person came into the segment, or left it, a moment ago: it is not processed yet.',
   },
   filter: { stops: true, says: 'The trigger event came, but a filter did not hold.' },
+  source: {
+    stops: true,
+    says: 'A browser sent the trigger event, and the trigger counts only events of a server key.',
+  },
   late: {
     stops: true,
     says: 'The trigger event was received too long after it occurred (late_events).',
@@ -78,7 +82,17 @@ export const DECISIONS = {
   },
   unconfirmed_address: {
     stops: true,
-    says: 'Only a browser has said this address, and it has had all that such an address gets until a server says it.',
+    says:
+      'Only a browser asserted this address. It has had all that such an address gets, or the email needs what only ' +
+      'a server said of the person. Identify the person with a server key to confirm the address.',
+  },
+  recipient_cap: {
+    stops: true,
+    says: 'The recipient has had as many emails of browser-triggered runs as one may in 24 hours.',
+  },
+  unconfirmed_budget: {
+    stops: false,
+    says: 'Only a browser asserted this address, and the hourly budget for such email is used: the email waits.',
   },
   webhook_queued: { stops: false, says: 'The endpoint is to be told.' },
   webhook_postponed: {
@@ -164,6 +178,8 @@ const LIMITED: Record<string, Decided> = {
   'cancelled/automation_archived': 'automation_archived',
   'cancelled/frequency_cap': 'frequency_cap_skipped',
   'cancelled/unconfirmed_address': 'unconfirmed_address',
+  'cancelled/recipient_cap': 'recipient_cap',
+  'queued/unconfirmed_budget': 'unconfirmed_budget',
 };
 
 export const limitedAs = (status: string, reason: string | null): Decided | null =>

@@ -3,7 +3,7 @@ import * as ingest from '../ingest/ingest.ts';
 import type { PastPeople, PastPerson } from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import type { ReadAhead } from './ahead.ts';
-import { hold } from './comparison.ts';
+import { isMeant } from './comparison.ts';
 import { beginningOf, compare, isAfter } from './past.ts';
 import { listEventsOf, listSentBeside } from './past_queries.ts';
 import type { PastEvent } from './past_queries.ts';
@@ -131,15 +131,14 @@ export class Family {
     return (identityId) => members.has(identityId);
   }
 
-  async #eventsFor(run: Run, { event: name, filters }: EventMatch): Promise<Event[]> {
+  async #eventsFor(run: Run, match: EventMatch): Promise<Event[]> {
+    const { event: name } = match;
     const events = this.#events.get(name) ?? this.#readEvents(name);
     this.#events.set(name, events);
     const beginning = beginningOf(run);
     return (await events).filter(
       (event) =>
-        event.occurred_at >= beginning.at &&
-        isAfter(event, beginning) &&
-        hold(filters, event.properties),
+        event.occurred_at >= beginning.at && isAfter(event, beginning) && isMeant(match, event),
     );
   }
 

@@ -140,6 +140,11 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       const { automation_id: automationId } = run;
       return delivery.countMailed(scope, email, { automationId, now: live.now });
     },
+    // The recipient of a test is whoever tries it.
+    ofRecipient: (email) =>
+      run.is_test
+        ? Promise.resolve({ sent: 0, max: Infinity })
+        : delivery.countOfRecipient(scope, email, live.now),
     sentSince: async (since, of) => {
       const identityIds = (await members.get()).map(({ identity_id }) => identity_id);
       const automationId = of === 'automation' ? run.automation_id : null;
@@ -157,12 +162,12 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       if (known && !run.is_test)
         await ingest.observe(scope, [toSkipped(live, known, { stepId, reason })]);
     },
-    changeTraits: async ({ traits, setAt, authority }) => {
+    changeTraits: async ({ traits, setAt, authority, anonymousId }) => {
       const { identity_id: identityId, is_test } = run;
       // A test tells nobody's profile anything.
       if (is_test) return true;
-      if (!(await profiles.changeTraits(scope, { identityId, traits, setAt, authority })))
-        return false;
+      const change = { identityId, traits, setAt, authority, anonymousId };
+      if (!(await profiles.changeTraits(scope, change))) return false;
       together.forget(profileId);
       if (authority === 'server' && Object.hasOwn(traits, 'email')) together.confirm(profileId);
       return true;

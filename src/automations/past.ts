@@ -1,5 +1,5 @@
 import type { Scope } from '../base/db.ts';
-import { hold } from './comparison.ts';
+import { isMeant } from './comparison.ts';
 import { listEventsOf } from './past_queries.ts';
 import type { Identifier, PastEvent } from './past_queries.ts';
 import type { EventMatch } from './step_schema.ts';
@@ -35,14 +35,15 @@ export const isAfter = (
 const findOf = async (
   scope: Scope,
   identifier: Identifier,
-  { event: name, filters }: EventMatch,
+  match: EventMatch,
   { since, until }: { since: Beginning; until: Date },
 ): Promise<PastEvent | null> => {
+  const name = match.event;
   let from = since.at;
   for (;;) {
     const page = { name, from, until, limit: PAGE_EVENTS_MAX };
     const events = await listEventsOf(scope, identifier, page);
-    const found = events.find((one) => isAfter(one, since) && hold(filters, one.properties));
+    const found = events.find((one) => isAfter(one, since) && isMeant(match, one));
     if (found) return found;
     const last = events.at(-1);
     if (!last || events.length < PAGE_EVENTS_MAX) return null;

@@ -3,7 +3,7 @@ import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
 import { EventName } from '../ingest/ingest.ts';
 import { findFaults } from './check.ts';
 import { Filters, Name } from './comparison.ts';
-import { Goal, Step, StepId } from './step_schema.ts';
+import { Goal, ServerOnly, Step, StepId } from './step_schema.ts';
 import { Duration, TimeOfDay, Zone } from './time_schema.ts';
 import { upgrade } from './upgrade.ts';
 
@@ -18,7 +18,12 @@ export const SENDS_MAX = 1_000;
 
 const Trigger = z
   .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('event'), event: EventName, filters: Filters }),
+    z.strictObject({
+      kind: z.literal('event'),
+      event: EventName,
+      filters: Filters,
+      source: ServerOnly,
+    }),
     z.strictObject({ kind: z.literal('segment_entered'), segment_id: z.uuid() }),
     z.strictObject({ kind: z.literal('segment_left'), segment_id: z.uuid() }),
     z

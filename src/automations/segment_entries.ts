@@ -66,21 +66,23 @@ const listAsking = async (
   const triggers = await listSegmentTriggers(scope, [
     ...new Set(told.map(({ segment_id }) => segment_id)),
   ]);
-  return told.flatMap(({ entry, segment_id, profile_id: profileId, change, changed_at: at }) => {
-    const subject = subjects.get(profileId);
-    if (!subject) return [];
-    return triggers
-      .filter((one) => one.segment_id === segment_id && one.change === change)
-      .filter(({ after_entry }) => entry > after_entry)
-      .map(({ automation_id: automationId, version, definition }) => ({
-        automationId,
-        version,
-        definition,
-        identityId: subject.identityId,
-        profileId,
-        by: { kind: 'entry', entry, at } as const,
-      }));
-  });
+  return told.flatMap(
+    ({ entry, segment_id, profile_id: profileId, change, changed_at: at, source }) => {
+      const subject = subjects.get(profileId);
+      if (!subject) return [];
+      return triggers
+        .filter((one) => one.segment_id === segment_id && one.change === change)
+        .filter(({ after_entry }) => entry > after_entry)
+        .map(({ automation_id: automationId, version, definition }) => ({
+          automationId,
+          version,
+          definition,
+          identityId: subject.identityId,
+          profileId,
+          by: { kind: 'entry', entry, at, source } as const,
+        }));
+    },
+  );
 };
 
 const wakeThose = async (

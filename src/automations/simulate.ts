@@ -1,6 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
+import * as delivery from '../delivery/delivery.ts';
 import * as segments from '../segments/segments.ts';
 import { FAMILIES_AHEAD_MAX, ReadAhead } from './ahead.ts';
 import { listGeneral, listSegmentsOf } from './assumed.ts';
@@ -15,6 +16,7 @@ import { SIMULATED_RUNS_MAX, SIMULATION_TIME_MAX_MS } from './simulation.ts';
 import type { Simulation } from './simulation.ts';
 import { inSnapshot } from './snapshot.ts';
 import { Tally } from './tally.ts';
+import type { SentTo } from './virtual.ts';
 import { walkFamily } from './virtual_family.ts';
 
 const DAY_MS = 86_400_000;
@@ -61,7 +63,8 @@ const follow = async (scope: Scope, asked: Asked, tally: Tally): Promise<void> =
   const families = groupFamilies(came.slice(-SIMULATED_RUNS_MAX), (id) => people.familyOf(id)).map(
     (family) => ({ ...family, since: sinceOf(family.came) }),
   );
-  const simulated = { ...asked, segments: past, sentTo: new Map<string, Date[]>() };
+  const { recipient_sends_max: recipientMax } = await delivery.readSettings(scope);
+  const simulated = { ...asked, segments: past, sentTo: new Map<string, SentTo[]>(), recipientMax };
   const endAt = performance.now() + SIMULATION_TIME_MAX_MS;
   for (let from = 0; from < families.length; from += FAMILIES_AHEAD_MAX) {
     onlooker?.tell({ followed: from, of: families.length });

@@ -4,7 +4,7 @@ import type { Event } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { PastPeople } from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
-import { hold } from './comparison.ts';
+import { isMeant } from './comparison.ts';
 import type { By } from './entering.ts';
 import type { Definition } from './schema.ts';
 import { listPast } from './simulate_queries.ts';
@@ -34,7 +34,7 @@ const readEvents = async (
   { definition, from, now, limit }: Asked,
 ): Promise<Arrivals> => {
   const past = await listPast(scope, { name: trigger.event, from, to: now, limit });
-  const events = past.filter(({ properties }) => hold(trigger.filters, properties));
+  const events = past.filter((event) => isMeant(trigger, event));
   const subjects = new Map(events.map((event) => [keyOf(event), subjectOf(event)]));
   const known = await profiles.listIdentities(scope, [...subjects.values()]);
   const idOf = new Map(known.map((one) => [`${one.kind}/${one.value}`, one.identity_id]));
@@ -42,9 +42,9 @@ const readEvents = async (
   const came = events.flatMap((event): Came[] => {
     const identityId = idOf.get(keyOf(event));
     if (identityId === undefined || !people.identify(identityId)) return [];
-    const { event_id: eventId, occurred_at: occurredAt, properties } = event;
+    const { event_id: eventId, occurred_at: occurredAt, properties, source } = event;
     const late = isLate(event, definition.settings.late_events);
-    const told = { properties, isLate: late, traceparent: null };
+    const told = { properties, isLate: late, source, traceparent: null };
     const by = { kind: 'event', eventId, at: occurredAt, ...told } as const;
     return [{ identityId, by, event, at: ingest.arrivalOf(event) }];
   });
@@ -60,11 +60,12 @@ const readEntries = async (
   const told = await segments.listPastEntries(scope, { segmentId, change }, { since, limit });
   const profileIds = [...new Set(told.map(({ profile_id }) => profile_id))];
   const people = await PastPeople.read(scope, { identityIds: [], profileIds });
-  const came = told.flatMap(({ profile_id, entry, changed_at: at }): Came[] => {
+  const came = told.flatMap(({ profile_id, entry, changed_at: at, source }): Came[] => {
     const identityId = people.ownerOf(profile_id);
     // A profile that was linked to another leaves its segments; nobody did.
     const isTheirs = identityId !== null && people.at(identityId, at)?.profileId === profile_id;
-    return isTheirs ? [{ identityId, by: { kind: 'entry', entry, at }, event: null, at }] : [];
+    const by = { kind: 'entry', entry, at, source } as const;
+    return isTheirs ? [{ identityId, by, event: null, at }] : [];
   });
   return { came, people };
 };

@@ -3,7 +3,7 @@ import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import { countTestEmails } from '../base/test_emails.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { hold } from './comparison.ts';
+import { isMeant } from './comparison.ts';
 import { findNewestOf } from './explain_queries.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
@@ -83,6 +83,7 @@ export const startByHand = async (
           test_recipient: null,
           may_call: true,
           traceparent: null,
+          source: 'server',
         },
       ])
     ).has(runId);
@@ -105,7 +106,7 @@ const findTrigger = async (
     name: trigger.event,
     now: await readClock(scope),
   });
-  return event && hold(trigger.filters, event.properties) ? event : null;
+  return event && isMeant(trigger, event) ? event : null;
 };
 
 type Test = Start & { to: string; mayCall: boolean; audit?: Audit | undefined };
@@ -147,6 +148,7 @@ export const startTest = async (
       test_recipient: to,
       may_call: mayCall,
       traceparent: null,
+      source: 'server',
     },
   ]);
   const started = await getStarted(scope, runId);

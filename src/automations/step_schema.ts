@@ -17,8 +17,22 @@ const Next = StepId.nullable().meta({ description: 'The step after this one; nul
 const otherwise = (description: string) =>
   Next.meta({ description: `${description}; null ends the run.` });
 
+/** Only what a server key sent: a publishable key, which anyone can read in a page, can send any event. */
+export const ServerOnly = z
+  .literal('server')
+  .optional()
+  .meta({
+    description:
+      'Only events that a server key sent count. Left out, events of browsers count, too: anyone who reads the ' +
+      'publishable key in a page can send those.',
+  });
+
 /** An event of the person's, since the run began. */
-export const EventMatch = z.strictObject({ event: EventName, filters: Filters });
+export const EventMatch = z.strictObject({
+  event: EventName,
+  filters: Filters,
+  source: ServerOnly,
+});
 export type EventMatch = z.output<typeof EventMatch>;
 
 const SegmentGoal = z.strictObject({ segment_id: z.uuid() });

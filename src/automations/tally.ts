@@ -14,6 +14,7 @@ const SKIPPED = [
   'send_unsubscribed',
   'frequency_cap_skipped',
   'unconfirmed_address',
+  'recipient_cap',
 ];
 
 const addOne = (counts: Record<string, number>, name: string): void => {

@@ -24,6 +24,7 @@ const TriggerEvent = z.strictObject({
   external_id: z.string().nullable(),
   anonymous_id: z.string().nullable(),
   properties: jsonObject<string | number | boolean>(),
+  source: z.enum(['browser', 'server', 'system']),
   traceparent: z.string().nullable(),
 });
 export type TriggerEvent = z.output<typeof TriggerEvent>;
@@ -39,7 +40,7 @@ export const listTriggerEvents = (
 ) =>
   tx.any(sql.type(TriggerEvent)`
     select event.event_id, event.name, event.occurred_at, event.received_at, event.external_id, event.anonymous_id,
-      event.properties,
+      event.properties, event.source,
       (
         select jsonb_object_agg(traced.event_id, traced.traceparent)
         from ingest.pending

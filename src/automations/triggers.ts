@@ -1,7 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { later } from './clock.ts';
-import { hold } from './comparison.ts';
+import { isMeant } from './comparison.ts';
 import { letIn } from './entering.ts';
 import type { Asking } from './entering.ts';
 import { readDefinitions } from './definitions.ts';
@@ -41,8 +41,7 @@ const listTriggered = async (scope: Scope, flushIds: readonly string[]): Promise
   return events.flatMap((event) =>
     (byName.get(event.name) ?? []).flatMap((trigger): Triggered[] => {
       const definition = definitionOf(trigger);
-      const isMatch =
-        definition.trigger.kind === 'event' && hold(definition.trigger.filters, event.properties);
+      const isMatch = definition.trigger.kind === 'event' && isMeant(definition.trigger, event);
       return isMatch ? [{ event, trigger, definition }] : [];
     }),
   );
@@ -79,6 +78,7 @@ const toAsking = (
     at: event.occurred_at,
     properties: event.properties,
     isLate: isLate(event, definition.settings.late_events),
+    source: event.source,
     traceparent: event.traceparent,
   },
 });

@@ -1,5 +1,6 @@
 import { newId } from '../base/ids.ts';
-import type { Mailed } from '../delivery/delivery.ts';
+import { mailboxOf } from '../base/email_address.ts';
+import type { Mailed, OfRecipient } from '../delivery/delivery.ts';
 import type { PastSegments } from '../segments/segments.ts';
 import { noteRests } from './assumed.ts';
 import type { Rests } from './assumed.ts';
@@ -70,17 +71,34 @@ export type Past = {
   family: Family;
   segments: PastSegments;
   clock: Clock;
-  /** When mails would have been sent to each address, in lower case, whoever has it. */
-  sentTo: Map<string, Date[]>;
+  /** What would have been sent to each mailbox, whoever has it. */
+  sentTo: Map<string, SentTo[]>;
+  /** How many emails one recipient gets in 24 hours of runs that no server started. */
+  recipientMax: number;
 };
+
+/** An email of a simulation to one mailbox. */
+export type SentTo = { at: Date; isBrowserTriggered: boolean };
 
 const DAY_MS = 86_400_000;
 
 /** Of a simulation all mails are of one automation. */
 const countMailed = ({ sentTo, clock: { now } }: Past, email: string): Mailed => {
-  const sent = (sentTo.get(email.toLowerCase()) ?? []).filter((at) => at <= now);
+  const sent = (sentTo.get(mailboxOf(email)) ?? []).filter(({ at }) => at <= now);
   const since = now.getTime() - DAY_MS;
-  return { per_automation: sent.length, per_day: sent.filter((at) => at.getTime() > since).length };
+  const today = sent.filter(({ at }) => at.getTime() > since);
+  return { per_automation: sent.length, per_day: today.length };
+};
+
+const countOfRecipient = (
+  { sentTo, recipientMax: max, clock: { now } }: Past,
+  email: string,
+): OfRecipient => {
+  const since = now.getTime() - DAY_MS;
+  const sent = (sentTo.get(mailboxOf(email)) ?? []).filter(
+    ({ at, isBrowserTriggered }) => isBrowserTriggered && at <= now && at.getTime() > since,
+  );
+  return { sent: sent.length, max };
 };
 
 /** As if every provider took and delivered what it is given, a moment later. */
@@ -108,6 +126,7 @@ const openReader = ({ run, trigger, sent, called }: Virtual, past: Past): Reader
       const isConfirmed = family.personAt(run, clock.now)?.isConfirmed ?? false;
       return Promise.resolve(isConfirmed ? null : countMailed(past, email));
     },
+    ofRecipient: (email) => Promise.resolve(countOfRecipient(past, email)),
     sentSince: (since, of) => family.sentSince(run, { since, at: clock.now }, of),
   };
 };
@@ -120,8 +139,10 @@ const openEffects = ({ run, sent, called }: Virtual, { family, clock, sentTo }: 
     sent.push({ stepId, at: clock.now, isTaken });
     if (isTaken) {
       family.planned.push({ identityId: run.identity_id, at: clock.now });
-      const address = to.toLowerCase();
-      sentTo.set(address, [...(sentTo.get(address) ?? []), clock.now]);
+      const mailbox = mailboxOf(to);
+      const isBrowserTriggered = run.source !== 'server';
+      const email = { at: clock.now, isBrowserTriggered };
+      sentTo.set(mailbox, [...(sentTo.get(mailbox) ?? []), email]);
     }
     return { sendId: newId(), status };
   },

@@ -1,12 +1,12 @@
 import type { PastSegments } from '../segments/segments.ts';
 import { newId } from '../base/ids.ts';
-import { entryKey, isKeptOut } from './entering.ts';
+import { entryKey, isKeptOut, sourceOf } from './entering.ts';
 import type { Family } from './family.ts';
 import type { Definition } from './schema.ts';
 import type { Came } from './simulated.ts';
 import type { Entered } from './trigger_queries.ts';
 import { beginVirtual, walkOn } from './virtual.ts';
-import type { Clock, Virtual } from './virtual.ts';
+import type { Clock, SentTo, Virtual } from './virtual.ts';
 import type { Run } from './world.ts';
 
 /** Which automation is simulated, in which version. */
@@ -15,7 +15,8 @@ export type Simulated = {
   version: number;
   definition: Definition;
   segments: PastSegments;
-  sentTo: Map<string, Date[]>;
+  sentTo: Map<string, SentTo[]>;
+  recipientMax: number;
   now: Date;
 };
 
@@ -35,6 +36,7 @@ const toRun = ({ automationId, version, definition }: Simulated, came: Came): Ru
   trigger_event_id: came.by.kind === 'event' ? came.by.eventId : null,
   trigger_event_at: came.by.kind === 'event' ? came.by.at : null,
   trigger_entry: came.by.kind === 'entry' ? came.by.entry : null,
+  source: sourceOf(came.by),
   started_at: came.at,
   may_call: true,
   is_test: false,
@@ -99,8 +101,8 @@ export const walkFamily = async (
   const walked: Walked[] = [];
   const runs: Virtual[] = [];
   const clock: Clock = { now: simulated.now };
-  const { segments, sentTo } = simulated;
-  const past = { family, segments, sentTo, clock };
+  const { segments, sentTo, recipientMax } = simulated;
+  const past = { family, segments, sentTo, recipientMax, clock };
   const coming = [...came];
   for (;;) {
     const due = findDue(runs);

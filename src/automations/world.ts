@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Limits, Mailed } from '../delivery/delivery.ts';
+import type { Limits, Mailed, OfRecipient } from '../delivery/delivery.ts';
 import type { Definition } from './schema.ts';
 import type { Condition } from '../segments/segments.ts';
 import type { EventMatch, Step, StepOf } from './step_schema.ts';
@@ -19,6 +19,8 @@ export type Run = {
   trigger_event_at: Date | null;
   /** Of a run that began when its person came into a segment, or went: the entry of the history. */
   trigger_entry: number | null;
+  /** Who caused it; null where that is not known. */
+  source: 'server' | 'browser' | 'system' | null;
   started_at: Date;
   /** Whether steps may tell anybody outside: a test does only where it was asked to. */
   may_call: boolean;
@@ -34,6 +36,8 @@ export type EventView = {
   properties: Readonly<Record<string, string | number | boolean>>;
   occurred_at: Date;
   source: 'browser' | 'server' | 'system';
+  /** Which browser sent it, where that is known. */
+  anonymous_id?: string | null;
 };
 export type PersonView = {
   profileId: string;
@@ -69,13 +73,21 @@ export type Reader = {
   sends: () => Promise<readonly OwnSend[]>;
   /** What an address was sent that only a browser has said to be the person's; null where a server has. */
   mailedUnconfirmed: (email: string) => Promise<Mailed | null>;
+  /** How many emails the recipient was to get in 24 hours of runs that no server started, and how many they may. */
+  ofRecipient: (email: string) => Promise<OfRecipient>;
   /** When the person was sent mails after a moment, by this automation or by all, oldest first. */
   sentSince: (since: Date, of: 'automation' | 'project') => Promise<readonly Date[]>;
 };
 
 type Where = Condition;
 export type Traits = Readonly<Record<string, z.core.util.JSONType>>;
-export type Change = { traits: Traits; setAt: Date; authority: 'publishable' | 'server' };
+export type Change = {
+  traits: Traits;
+  setAt: Date;
+  authority: 'publishable' | 'server';
+  /** Which browser asserted it, where that is known. */
+  anonymousId?: string | null | undefined;
+};
 export type Sent = { sendId: string; status: string };
 export type Message = {
   stepId: string;

@@ -32,6 +32,28 @@ const isAddress = (text: string): boolean =>
 /** The form in which addresses are compared: lower case throughout. */
 export const normaliseEmail = (email: string): string => trimAndEncode(email).toLowerCase();
 
+/** Providers that ignore dots in the local part; the first is the name that stands for all of them. */
+const DOTLESS = ['gmail.com', 'googlemail.com'] as const;
+const QUOTED = /^"(.*)"$/s;
+const ESCAPED = /\\(.)/gs;
+
+/**
+ * Returns the mailbox that an address leads to, as far as its spelling shows that: in lower case, its domain in ASCII
+ * without a trailing dot, its local part without quotes and `+tag`; at Gmail also without dots. Addresses of one
+ * mailbox count together wherever a limit is per recipient.
+ */
+export const mailboxOf = (email: string): string => {
+  const address = normaliseEmail(email.trim().replace(/\.+$/, ''));
+  const at = address.lastIndexOf('@');
+  const written = address.slice(0, Math.max(0, at)).replace(QUOTED, '$1').replaceAll(ESCAPED, '$1');
+  const domain = address.slice(at + 1);
+  const tag = written.indexOf('+', 1);
+  const local = tag < 0 ? written : written.slice(0, tag);
+  return DOTLESS.some((one) => one === domain)
+    ? `${local.replaceAll('.', '')}@${DOTLESS[0]}`
+    : `${local}@${domain}`;
+};
+
 /** The address, or null when the value is not one. Trimmed, its domain in ASCII, its local part untouched. */
 export const readEmail = (value: unknown): string | null => {
   if (typeof value !== 'string' || value.length > EMAIL_CHARS_MAX) return null;

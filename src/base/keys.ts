@@ -10,6 +10,7 @@ export type KeyPurpose =
   | 'unsubscribe-token-iv'
   | 'feedback-id'
   | 'tombstone'
+  | 'browser'
   | 'erase-receipt'
   | 'notice-dedupe'
   | 'message-key'

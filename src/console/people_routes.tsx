@@ -34,6 +34,12 @@ const retention = createRoute({
   component: pageOf(() => import('./pages/retention.tsx'), 'RetentionPage'),
 });
 
+const sendingLimits = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/sending-limits',
+  component: pageOf(() => import('./pages/sending_limits.tsx'), 'SendingLimitsPage'),
+});
+
 const endpoints = createRoute({
   getParentRoute: () => project,
   path: '/settings/endpoints',
@@ -74,7 +80,7 @@ const invitation = createRoute({
 });
 
 /** Pages about who may do what in a project, and about what it keeps and tells. */
-export const settingRoutes = [members, keys, audit, retention, endpoints] as const;
+export const settingRoutes = [members, keys, audit, retention, sendingLimits, endpoints] as const;
 /** Pages of whoever is signed in, and of administrators. */
 export const ownRoutes = [account, people, accessRequests] as const;
 /** Pages for people who have no account yet. */

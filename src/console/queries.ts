@@ -199,6 +199,13 @@ export const webhookTokens = (projectId: string) =>
     queryFn: ({ signal }) => api.webhookTokens.list.query({ projectId }, { signal }),
   });
 
+/** How much email strangers can cause. */
+export const sendingLimits = (projectId: string) =>
+  queryOptions({
+    queryKey: ['sending_limits', projectId],
+    queryFn: ({ signal }) => api.sendingLimits.read.query({ projectId }, { signal }),
+  });
+
 /** How long is kept what goes by itself. */
 export const retention = (projectId: string) =>
   queryOptions({

@@ -4,10 +4,17 @@ import type { Scope } from '../base/db.ts';
 import { EMAIL_CHARS_MAX } from '../base/email_address.ts';
 import { watch } from '../base/feeds.ts';
 import { listInput, PAGE_ITEMS_DEFAULT } from '../base/page.ts';
-import { editorProcedure, liveProcedure, projectProcedure, router } from '../base/procedure.ts';
+import {
+  editorProcedure,
+  liveProcedure,
+  ownerProcedure,
+  projectProcedure,
+  router,
+} from '../base/procedure.ts';
 import { readSend } from './read_send.ts';
 import { cancel, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
+import { decideSendingLimits, readSettings, SendingSettings } from './settings.ts';
 import { listSilences, SILENCE_FIX } from './silences.ts';
 
 export { findHtml } from './detail_queries.ts';
@@ -74,5 +81,18 @@ export const sendProcedures = router({
     .input(OfSend)
     .mutation(({ ctx, input: { projectId, sendId } }) =>
       inProject(ctx.deps, projectId, async (scope) => toSend(await cancel(scope, sendId))),
+    ),
+});
+
+/** How much email strangers can cause. */
+export const sendingLimitProcedures = router({
+  read: projectProcedure.query(({ ctx, input: { projectId } }) =>
+    inProject(ctx.deps, projectId, readSettings),
+  ),
+
+  decide: ownerProcedure
+    .input(z.object(SendingSettings.shape))
+    .mutation(({ ctx, input: { projectId, ...settings } }) =>
+      decideSendingLimits(ctx.deps, projectId, settings),
     ),
 });

@@ -114,3 +114,26 @@ export const countUnknown = async (
   `);
   return unknown;
 };
+
+/** How many queued sends are looked at for those that wait for the hourly budget. */
+export const WAITING_LOOKED_MAX = 10_000;
+
+const Waiting = z.strictObject({ looked: z.int(), waiting: z.int() });
+
+/** Counts the sends to unconfirmed addresses that wait for the hourly budget, among the oldest that are queued. */
+export const countUnconfirmedWaiting = async (
+  { tx, projectId }: Scope,
+  lookedMax = WAITING_LOOKED_MAX,
+): Promise<{ count: number; isCapped: boolean }> => {
+  const { looked, waiting } = await tx.one(sql.type(Waiting)`
+    select count(*)::int as looked,
+      (count(*) filter (where status_reason = 'unconfirmed_budget'))::int as waiting
+    from (
+      select status_reason from delivery.sends
+      where project_id = ${projectId} and status = 'queued' and status <> 'accepted'
+      order by send_id
+      limit ${lookedMax}
+    ) as oldest
+  `);
+  return { count: waiting, isCapped: looked >= lookedMax };
+};

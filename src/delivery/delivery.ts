@@ -21,11 +21,13 @@ export type { Found as SentTo, Trace } from './feedback_queries.ts';
 export { giveBackLost } from './give_back.ts';
 export { goOnSending, haltSends } from './halts.ts';
 export { getBegunAt } from './hand_off_queries.ts';
-export { countMailed, isMost, UNCONFIRMED } from './limits.ts';
-export type { Limits, Mailed } from './limits.ts';
+export { countMailed, countOfRecipient, isMost, UNCONFIRMED } from './limits.ts';
+export type { Limits, Mailed, OfRecipient } from './limits.ts';
+export { readSettings } from './settings.ts';
 export {
   countBetween,
   countProviderGone,
+  countUnconfirmedWaiting,
   countUnknown,
   UNKNOWN_COUNTED_MAX,
 } from './count_queries.ts';
@@ -52,6 +54,7 @@ const SECONDS_PER_HOUR = 3_600;
 type Given =
   | 'sendId'
   | 'addressKey'
+  | 'mailboxKey'
   | 'expiresAfterSeconds'
   | 'category'
   | 'onUnknown'
@@ -79,15 +82,20 @@ export type Intent = Omit<NewSend, Given> & {
  */
 export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
   const sendId = newId();
+  const limits = intent.limits ?? null;
+  const addressKey = suppression.addressKey(scope, intent.recipient);
+  const mailboxKey = suppression.mailboxKey(scope, intent.recipient);
+  const isCounted = limits?.browser_triggered === true || !mailboxKey.equals(addressKey);
   const planned = await planSend(scope, {
     category: 'marketing',
     ...intent,
     sendId,
-    addressKey: suppression.addressKey(scope, intent.recipient),
+    addressKey,
+    mailboxKey: isCounted ? mailboxKey : null,
     expiresAfterSeconds:
       intent.expiresAfterSeconds ?? EXPIRES_AFTER_HOURS_DEFAULT * SECONDS_PER_HOUR,
     onUnknown: intent.onUnknown ?? 'hold',
-    limits: intent.limits ?? null,
+    limits,
     isTest: intent.isTest ?? false,
     traceparent: intent.traceparent ?? null,
   });

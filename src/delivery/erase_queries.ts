@@ -76,7 +76,7 @@ export const eraseSends = async (scope: Scope, sendIds: string[]): Promise<numbe
   await stopSends(scope, { stop: 'erased', sendIds: ids });
   const { rowCount } = await tx.query(sql.unsafe`
     update delivery.sends
-    set recipient = null, subject = null, address_key = null,
+    set recipient = null, subject = null, address_key = null, mailbox_key = null,
       status_reason = case when status = 'failed_render' then 'erased' else status_reason end
     where project_id = ${projectId} and send_id = any (${ids})
     and num_nonnulls(recipient, subject, address_key) > 0

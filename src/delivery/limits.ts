@@ -2,15 +2,16 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import * as suppression from '../suppression/suppression.ts';
+import { readSettings } from './settings.ts';
 
-/** How many mails of one automation an address gets, ever, that only a browser has said. */
+/** How many emails of one automation a mailbox gets, ever, whose address only a browser asserted. */
 export const UNCONFIRMED_PER_AUTOMATION_MAX = 1;
-/** How many mails of all automations it gets in 24 hours. */
+/** How many emails of all automations it gets in 24 hours. */
 export const UNCONFIRMED_PER_DAY_MAX = 3;
 
 const HOURS_24_MS = 86_400_000;
 
-/** What is asked of a send when it is handed over, besides whether its address may be mailed (`limit_hand_offs`). */
+/** The limits of a send that its hand-off checks, besides whether its address may get email (`limit_hand_offs`). */
 export type Limits = {
   /** By the clock of the person. */
   quiet_hours?: { from: string; to: string };
@@ -21,23 +22,29 @@ export type Limits = {
     of: 'automation' | 'project';
     over: 'defer' | 'skip';
   };
-  /** How much it is of an address that only a browser has said, unless a server has by then. */
+  /** How much an address gets that only a browser asserted, unless a server has confirmed it by then. */
   unconfirmed?: { per_automation: number; per_day: number };
+  /** That no server started its run: the cap per recipient counts it. */
+  browser_triggered?: true;
   /** Of people who have no time zone of their own. */
   zone: string;
 };
 
-/** What an address gets that only a browser has said. */
+/** What an address gets that only a browser asserted. */
 export const UNCONFIRMED = {
   per_automation: UNCONFIRMED_PER_AUTOMATION_MAX,
   per_day: UNCONFIRMED_PER_DAY_MAX,
 };
 
+const isCounted = sql.fragment`
+  status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent') and not is_test
+`;
+
 const Mailed = z.strictObject({ per_automation: z.int(), per_day: z.int() });
-/** How many mails an address was to get: of one automation, and of all in the last 24 hours. */
+/** How many emails a mailbox was to get: of one automation, and of all in the last 24 hours. */
 export type Mailed = z.output<typeof Mailed>;
 
-/** What an address was to get by now; not what was stopped, nor mail of tests. */
+/** Counts what the mailbox of an address was to get by now; not what was stopped, nor email of tests. */
 export const countMailed = (
   scope: Scope,
   email: string,
@@ -45,16 +52,42 @@ export const countMailed = (
 ): Promise<Mailed> => {
   const { tx, projectId } = scope;
   const since = new Date(now.getTime() - HOURS_24_MS);
+  const key = sql.binary(suppression.mailboxKey(scope, email));
   return tx.one(sql.type(Mailed)`
     select count(*) filter (where automation_id = ${automationId}) as per_automation,
       count(*) filter (where queued_at > ${sql.timestamp(since)}) as per_day
-    from delivery.sends
-    where project_id = ${projectId} and address_key = ${sql.binary(suppression.addressKey(scope, email))}
-    and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
-    and not is_test
+    from (
+      select automation_id, queued_at from delivery.sends
+      where project_id = ${projectId} and address_key = ${key} and ${isCounted}
+      union all
+      select automation_id, queued_at from delivery.sends
+      where project_id = ${projectId} and mailbox_key = ${key} and address_key <> ${key} and ${isCounted}
+    ) as counted
   `);
 };
 
-/** Whether that is as much as an address gets that only a browser has said. */
+/** Whether that is as much as an address gets that only a browser asserted. */
 export const isMost = ({ per_automation, per_day }: Mailed): boolean =>
   per_automation >= UNCONFIRMED_PER_AUTOMATION_MAX || per_day >= UNCONFIRMED_PER_DAY_MAX;
+
+const Sent = z.strictObject({ sent: z.int() });
+
+/** How many emails a mailbox was to get in 24 hours of runs that no server started, and how many it may. */
+export type OfRecipient = { sent: number; max: number };
+
+/** Counts the emails to the mailbox of an address that runs planned which no server started. */
+export const countOfRecipient = async (
+  scope: Scope,
+  email: string,
+  now: Date,
+): Promise<OfRecipient> => {
+  const { tx, projectId } = scope;
+  const since = new Date(now.getTime() - HOURS_24_MS);
+  const { sent } = await tx.one(sql.type(Sent)`
+    select count(*) as sent from delivery.sends
+    where project_id = ${projectId} and mailbox_key = ${sql.binary(suppression.mailboxKey(scope, email))}
+    and limits ? 'browser_triggered' and queued_at > ${sql.timestamp(since)} and ${isCounted}
+  `);
+  const { recipient_sends_max: max } = await readSettings(scope);
+  return { sent, max };
+};

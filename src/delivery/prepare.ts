@@ -12,8 +12,11 @@ import * as suppression from '../suppression/suppression.ts';
 import type { EndedSend } from './ended_queries.ts';
 import { feedbackSenderOf } from './mail_headers.ts';
 import { buildMessage, Unbuildable } from './message.ts';
+import { NOTHING_KNOWN, toContext } from './context.ts';
+import type { Context } from './context.ts';
 import { observeEnded } from './observe.ts';
-import { failRender, keepContents } from './queries.ts';
+import { keepContents } from './queries.ts';
+import { cancelUnconfirmed, failRender } from './stop.ts';
 import type { Claimed, Content } from './queries.ts';
 
 type PrepareDeps = Pick<Deps, 'config' | 'db' | 'keys' | 'resources'>;
@@ -25,8 +28,8 @@ type Batch = {
 };
 type Read = {
   project: { name: string };
-  profiles: Map<string, profiles.ProfileRow>;
-  events: Map<string, ingest.Event>;
+  /** By the id of their send: what its email may show. */
+  contexts: Map<string, Context>;
   templates: Map<string, Template>;
 };
 
@@ -43,42 +46,50 @@ const readTemplates = async (scope: Scope, claimed: readonly Claimed[]) => {
   return templates;
 };
 
+/** A test shows what the person would get, whatever address it goes to. */
+const toAddressee = (send: Claimed): profiles.Addressee => ({
+  identityId: send.identity_id,
+  profileId: send.profile_id,
+  email: send.is_test ? null : send.recipient,
+});
+
 /** What the templates of a batch may mention, in a few statements however large it is. */
 const readBatch = async (
   scope: Scope,
   claimed: readonly Claimed[],
 ): Promise<Omit<Read, 'project'>> => {
-  const people = await profiles.listRows(
-    scope,
-    claimed.map(({ profile_id }) => profile_id),
-  );
+  const people = await profiles.readForEmail(scope, claimed.map(toAddressee));
   const events = await ingest.listEvents(
     scope,
     claimed.flatMap(({ event_id, event_occurred_at }) =>
       event_id && event_occurred_at ? [{ eventId: event_id, occurredAt: event_occurred_at }] : [],
     ),
   );
-  return {
-    profiles: new Map(people.map((row) => [row.profile_id, row])),
-    events: new Map(events.map((event) => [event.event_id, event])),
-    templates: await readTemplates(scope, claimed),
-  };
+  const eventOf = new Map(events.map((event) => [event.event_id, event]));
+  const contexts = claimed.map((send, at): [string, Context] => {
+    const known = { person: people[at] ?? null, event: eventOf.get(send.event_id ?? '') ?? null };
+    return [send.send_id, toContext(scope, send, known)];
+  });
+  return { contexts: new Map(contexts), templates: await readTemplates(scope, claimed) };
 };
 
-/** A send with what its mail says: the same link for leaving in its body and in its headers. */
-type Addressed = { send: Claimed; url: string; mail: rendering.Mail | null };
+/** A send with what its email says: the same link to unsubscribe in its body and in its headers. */
+type Addressed = {
+  send: Claimed;
+  url: string;
+  mail: rendering.Mail | null;
+  withheld: rendering.Sample | null;
+};
 
 const address = (deps: PrepareDeps, { projectId }: Batch, read: Read, send: Claimed): Addressed => {
-  const { send_id, address_key: addressKey, profile_id, event_id } = send;
+  const { send_id, address_key: addressKey } = send;
   const about = { projectId, addressKey, sendId: send_id };
   const url = `${deps.config.publicUrl}/u/${suppression.makeUnsubscribeToken(deps.keys, about)}`;
   const template = read.templates.get(templateKey(send));
-  const sample = rendering.toSample(
-    read.profiles.get(profile_id) ?? null,
-    read.events.get(event_id ?? '') ?? null,
-  );
+  const { sample, withheld } = read.contexts.get(send_id) ?? NOTHING_KNOWN;
   const rest = { run: { send_id }, project: read.project, unsubscribe_url: url };
-  return { send, url, mail: template ? { template, variables: { ...sample, ...rest } } : null };
+  const mail = template ? { template, variables: { ...sample, ...rest } } : null;
+  return { send, url, mail, withheld };
 };
 
 /** How the subject begins of a mail by which somebody tries an automation: nobody is to take it in earnest. */
@@ -121,7 +132,7 @@ export type Built = { send: Claimed; subject: string; raw: Buffer };
 type Batched = {
   prepared: Built[];
   contents: Content[];
-  failed: { send: Claimed; reason: string }[];
+  failed: { send: Claimed; reason: string; isWithheld: boolean }[];
   /** What was not come to. */
   left: Claimed[];
 };
@@ -152,6 +163,12 @@ const renderSome = async (
   }));
 };
 
+/** Whether an email fails only because an unconfirmed address may not receive a value that its template needs. */
+const lacksWithheld = ({ withheld }: Addressed, outcome: RenderOutcome): boolean => {
+  const missing = outcome.kind === 'failed' ? (outcome.missing ?? null) : null;
+  return missing !== null && withheld !== null && rendering.hasVariable(withheld, missing);
+};
+
 /** After a message so large others have their turn: encoding it takes milliseconds. */
 const LARGE_BYTES = 64 * 1024;
 
@@ -176,7 +193,8 @@ const buildSome = async (
       built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {
       if (!(error instanceof Unbuildable)) throw error;
-      built.failed.push({ send, reason: error.message });
+      const isWithheld = lacksWithheld(addressed, outcome);
+      built.failed.push({ send, reason: error.message, isWithheld });
     }
   }
   return bytes;
@@ -221,8 +239,14 @@ export const prepareSends = async (deps: PrepareDeps, batch: Batch): Promise<Pre
   const { prepared, contents, failed, left } = await buildAll(deps, batch, read);
   await inProject(deps, projectId, async (scope) => {
     const ended: EndedSend[] = [];
-    for (const { send, reason } of failed)
-      ended.push(...(await failRender(scope, send.send_id, owner, reason)));
+    for (const { send, reason, isWithheld } of failed) {
+      const leased = { sendId: send.send_id, owner };
+      ended.push(
+        ...(await (isWithheld
+          ? cancelUnconfirmed(scope, leased)
+          : failRender(scope, leased, reason))),
+      );
+    }
     await observeEnded(scope, ended);
     if (contents.length > 0) await keepContents(scope, owner, contents);
   });

@@ -44,6 +44,8 @@ export type NewSend = {
   eventId: string;
   eventOccurredAt: Date;
   addressKey: Buffer;
+  /** Null where the address is its mailbox and nothing counts it per mailbox. */
+  mailboxKey: Buffer | null;
   recipient: string;
   expiresAfterSeconds: number;
   category: Category;
@@ -77,12 +79,14 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       on_unknown => ${send.onUnknown},
       limits => ${send.limits && JSON.stringify(send.limits)}::jsonb,
       is_test => ${send.isTest},
-      traceparent => ${send.traceparent}
+      traceparent => ${send.traceparent},
+      mailbox_key => ${send.mailboxKey && sql.binary(send.mailboxKey)}
     )
   `);
 
 const Claimed = z.strictObject({
   send_id: z.uuid(),
+  identity_id: z.uuid().nullable(),
   profile_id: z.uuid(),
   template_id: z.uuid(),
   template_version: z.int(),
@@ -107,7 +111,7 @@ export const claimSends = (
   { providerId, owner, sendsMax, leaseSeconds }: Claim,
 ) =>
   tx.any(sql.type(Claimed)`
-    select send_id, profile_id, template_id, template_version, event_id, event_occurred_at,
+    select send_id, identity_id, profile_id, template_id, template_version, event_id, event_occurred_at,
       address_key, recipient, automation_id, category, attempt, is_test, may_be_limited, traceparent
     from delivery.claim_sends(
       project_id => ${projectId},
@@ -152,18 +156,6 @@ export const postponeSend = async (
   return rowCount;
 };
 export type Postponement = { reason: string | null; retryAfterSeconds: number };
-
-/** Ends a leased send that cannot be built. One that may have been taken before keeps nothing of a template's words. */
-export const failRender = (scope: Scope, sendId: string, owner: string, reason: string) =>
-  stopSends(scope, {
-    stop: 'failed_render',
-    said: reason,
-    sendIds: sql.fragment`array(
-      select send_id from delivery.sends
-      where project_id = ${scope.projectId} and send_id = ${sendId} and status = 'queued' and lease_owner = ${owner}
-      for update
-    )`,
-  });
 
 export type Content = { sendId: string; subject: string; html: string; text: string };
 

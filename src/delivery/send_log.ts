@@ -31,10 +31,10 @@ export const Send = z
       .meta({
         description:
           'Why it stands so, where there is more to say. Of one that is `queued` what it waits for: `quiet_hours`, ' +
-          '`frequency_cap`, `ramp`, `automation_paused`, or the failure after which it is tried again. Of one that ' +
-          'is `unknown` `restored`, where a backup was restored since it was queued. Of one that is `cancelled` ' +
-          '`frequency_cap`, `unconfirmed_address`, `automation_archived` or `provider_deleted`, where that kept it ' +
-          'from being handed over.',
+          '`frequency_cap`, `unconfirmed_budget`, `ramp`, `automation_paused`, or the failure after which it is ' +
+          'tried again. Of one that is `unknown` `restored`, where a backup was restored since it was queued. ' +
+          'Of one that is `cancelled` `frequency_cap`, `unconfirmed_address`, `recipient_cap`, ' +
+          '`automation_archived` or `provider_deleted`, where that blocked its hand-off.',
       }),
     status_fix: z.string().nullable().meta({
       description:
@@ -69,7 +69,8 @@ export const SendNow = z
         because: z.enum(WAITS).meta({
           description:
             '`retry`: it was not taken and is tried again. `resend`: nobody knows whether it was taken, and it is ' +
-            'sent again. `quiet_hours`, `frequency_cap`, `unconfirmed_address`, `ramp`: what it was put off for. ' +
+            'sent again. `quiet_hours`, `frequency_cap`, `unconfirmed_address`, `recipient_cap`, ' +
+            '`unconfirmed_budget`, `ramp`: its limits. ' +
             '`provider_silent`: its provider has answered nothing for half a minute. Else what of its provider ' +
             'holds it up.',
         }),
@@ -107,8 +108,12 @@ const reasonOf = ({ status_reason, shown_status }: SendRow): string | null =>
   status_reason === 'outcome_unknown' && shown_status !== 'unknown' ? null : status_reason;
 
 const CONFIRM =
-  'Only a browser has said this address. Identify the person with a server key and with it as `email`: ' +
-  'from then on they are mailed like anybody else.';
+  'Only a browser asserted this address. It gets little email, and only with what that browser asserted itself. ' +
+  'Identify the person with a server key and with this `email` to confirm the address.';
+
+const RECIPIENT_CAPPED =
+  'The recipient has had as many emails of browser-triggered runs as one may in 24 hours. ' +
+  'Send the trigger event with a server key, or raise the cap in Settings → Sending limits.';
 
 const CHOOSE =
   'Its provider was deleted, and it is not sent any more. Choose another provider in the steps of its automation, ' +
@@ -123,6 +128,7 @@ const RESENT =
 export const fixOfEnded = (reason: string | null): string | null => {
   if (reason === 'outcome_unknown') return null;
   if (reason === 'provider_deleted') return CHOOSE;
+  if (reason === 'recipient_cap') return RECIPIENT_CAPPED;
   return reason === 'unconfirmed_address' ? CONFIRM : fixOf(reason);
 };
 

@@ -11,6 +11,8 @@ const OWN_WAITS = [
   'quiet_hours',
   'frequency_cap',
   'unconfirmed_address',
+  'recipient_cap',
+  'unconfirmed_budget',
   'automation_paused',
 ] as const;
 export const WAITS = [...HOLDS, 'provider_silent', ...OWN_WAITS] as const;
@@ -18,13 +20,24 @@ export const WAITS = [...HOLDS, 'provider_silent', ...OWN_WAITS] as const;
 export type Wait = Omit<Hold, 'because'> & { because: (typeof WAITS)[number] };
 
 type Limited =
-  'quiet_hours' | 'frequency_cap' | 'unconfirmed_address' | 'automation_paused' | 'ramp';
+  | 'quiet_hours'
+  | 'frequency_cap'
+  | 'unconfirmed_address'
+  | 'recipient_cap'
+  | 'unconfirmed_budget'
+  | 'automation_paused'
+  | 'ramp';
 const LIMITED: Record<Limited, string> = {
   quiet_hours: 'It is quiet where the person is: it goes by itself when that is over.',
   frequency_cap:
     'The person has had as many mails as are allowed: it goes by itself when there is room.',
   unconfirmed_address:
     'Another mail to this address, which only a browser has said, is under way: it waits for what becomes of it.',
+  recipient_cap:
+    'Another email to this recipient is under way. It waits for the outcome of that one.',
+  unconfirmed_budget:
+    'Only a browser asserted this address, and the project has used its hourly budget for such email. ' +
+    'It goes out by itself when there is room. An owner changes the budget in Settings → Sending limits.',
   automation_paused:
     'Its automation is paused. Resume that, and it goes on; cancel it if it must not go.',
   ramp: 'The warm-up allowed no more that day (UTC). Raise or end the ramp of the provider.',

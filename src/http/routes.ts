@@ -2,7 +2,7 @@ import * as automations from '../automations/automations.ts';
 import { automationLimits, automationRoutes, sendExplainRoutes } from '../automations/routes.ts';
 import type { Limit, Route } from '../base/route.ts';
 import * as delivery from '../delivery/delivery.ts';
-import { deliveryRoutes } from '../delivery/routes.ts';
+import { deliveryRoutes, sendingLimitRoutes, sendingLimits } from '../delivery/routes.ts';
 import * as feedback from '../feedback/feedback.ts';
 import * as ingest from '../ingest/ingest.ts';
 import {
@@ -68,7 +68,7 @@ const templateDoors: Parameters<typeof templateRoutes>[0] = {
       scope,
       external === null ? { by: 'id', value: ref } : { by: 'external', value: external },
     );
-    return person ?? null;
+    return person ? profiles.findForEmail(scope, person.id) : null;
   },
   findProjectName: async ({ db }, projectId) => (await findProject(db, projectId))?.name ?? '',
 };
@@ -131,7 +131,8 @@ export const sections: readonly Section[] = [
   {
     tag: 'Sends',
     about: 'The send log: every message that was meant for somebody, and what became of it.',
-    routes: [...deliveryRoutes, ...sendExplainRoutes],
+    routes: [...deliveryRoutes, ...sendingLimitRoutes, ...sendExplainRoutes],
+    limits: sendingLimits,
   },
   {
     tag: 'Suppressions',

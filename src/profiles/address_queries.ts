@@ -57,6 +57,10 @@ export const listEmails = async (
     where trait.project_id = ${projectId} and trait.identity_id = any (${sql.array(identityIds, 'uuid')})
     and trait.key = 'email' and jsonb_typeof(trait.value) = 'string'
     union
+    select asserted.value ->> 0 as email from profiles.browser_traits as asserted
+    where asserted.project_id = ${projectId} and asserted.identity_id = any (${sql.array(identityIds, 'uuid')})
+    and asserted.key = 'email' and jsonb_typeof(asserted.value) = 'string'
+    union
     select profile.email from profiles.profiles as profile
     where profile.project_id = ${projectId} and profile.profile_id = any (${sql.array(profileIds, 'uuid')})
     and profile.email is not null

@@ -15,6 +15,7 @@ import {
   listShared,
 } from './address_queries.ts';
 import {
+  deleteBrowserTraits,
   deleteProfiles,
   deleteTraits,
   endErasure,
@@ -159,13 +160,13 @@ const sign = async (
 
 /** Forgets who they are, under every lock. */
 const forget = async (scope: Scope, members: readonly identity.Member[]): Promise<RowCounts> => {
-  const traits = await deleteTraits(
-    scope,
-    members.map(({ identity_id }) => identity_id),
-  );
+  const ids = members.map(({ identity_id }) => identity_id);
+  const traits = await deleteTraits(scope, ids);
+  const browserTraits = await deleteBrowserTraits(scope, ids);
   const { identities, links } = await identity.forget(scope, members);
   return {
     'profiles.traits': traits,
+    'profiles.browser_traits': browserTraits,
     'profiles.profiles': await deleteProfiles(scope, toPerson(members).profileIds),
     'identity.identities': identities,
     'identity.links': links,

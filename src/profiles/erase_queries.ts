@@ -135,6 +135,17 @@ export const deleteTraits = async (
   return rowCount;
 };
 
+export const deleteBrowserTraits = async (
+  { tx, projectId }: Scope,
+  identityIds: string[],
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from profiles.browser_traits
+    where project_id = ${projectId} and identity_id = any (${sql.array(identityIds, 'uuid')})
+  `);
+  return rowCount;
+};
+
 export const deleteProfiles = async (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
@@ -205,6 +216,20 @@ const Trait = z.strictObject({
 });
 
 /** What an identity was told, trait by trait. */
+const BrowserTrait = z.strictObject({
+  key: z.string(),
+  value: z.json(),
+  set_at: z.date(),
+});
+
+/** What browsers asserted about an identity, whatever servers said. */
+export const listBrowserTraits = ({ tx, projectId }: Scope, identityId: string) =>
+  tx.any(sql.type(BrowserTrait)`
+    select key, value, set_at from profiles.browser_traits
+    where project_id = ${projectId} and identity_id = ${identityId}
+    order by key
+  `);
+
 export const listTraits = ({ tx, projectId }: Scope, identityId: string) =>
   tx.any(sql.type(Trait)`
     select identity_id, key, value, set_at, authority from profiles.traits

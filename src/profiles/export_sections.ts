@@ -4,7 +4,7 @@ import { pagesOf } from '../base/pages.ts';
 import type { ExportSection } from '../base/whole_person.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
-import { listTraits } from './erase_queries.ts';
+import { listBrowserTraits, listTraits } from './erase_queries.ts';
 import { toLink } from './link.ts';
 import { Link, TimelineEntry } from './schema.ts';
 import { pageTimeline } from './timeline.ts';
@@ -43,6 +43,40 @@ const traitSection: ExportSection = {
         value: told,
         set_at: set_at.toISOString(),
         authority,
+      }));
+    }
+  },
+};
+
+/** Every trait as browsers asserted it of each identity, also where servers said otherwise. */
+const browserTraitSection: ExportSection = {
+  name: 'browser_traits',
+  item: z
+    .strictObject({
+      identifier: Identifier,
+      key: z.string(),
+      value: z.unknown(),
+      set_at: z.iso.datetime(),
+    })
+    .meta({
+      examples: [
+        {
+          identifier: { kind: 'external', value: 'ann' },
+          key: 'first_name',
+          value: 'Ann',
+          set_at: '2026-01-31T12:00:00.000Z',
+        },
+      ],
+    }),
+  about: 'Every trait as a browser asserted it last, also where a server said otherwise.',
+  pages: async function* ({ identities }, read) {
+    for (const { identity_id, kind, value } of identities) {
+      const traits = await read((scope) => listBrowserTraits(scope, identity_id));
+      yield traits.map(({ key, value: told, set_at }) => ({
+        identifier: { kind, value },
+        key,
+        value: told,
+        set_at: set_at.toISOString(),
       }));
     }
   },
@@ -90,4 +124,8 @@ export const eventSection = (profileId: string): ExportSection => ({
   },
 });
 
-export const ownSections: readonly ExportSection[] = [traitSection, linkSection];
+export const ownSections: readonly ExportSection[] = [
+  traitSection,
+  browserTraitSection,
+  linkSection,
+];

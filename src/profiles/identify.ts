@@ -70,6 +70,7 @@ export const identify = async (
       traits: input.traits,
       setAt: occurredAt,
       authority: authorityOf(caller),
+      anonymousId: input.anonymous_id,
     });
     if (!isKept) throw new Refusal('too_many_traits');
   });

@@ -57,7 +57,15 @@ export type TraitChange = {
   /** When it became true, by the clock of whoever said it. */
   setAt: Date;
   authority: 'publishable' | 'server';
+  /** Which browser asserted it, where that is known. */
+  anonymousId?: string | null | undefined;
 };
+
+/** Returns what a browser is called beside what it asserted: a keyed hash, which outlives an erase unread. */
+export const browserKeyOf = (
+  { keys, projectId }: Pick<Scope, 'keys' | 'projectId'>,
+  anonymousId: string,
+): Buffer => keys.hash('browser', `${projectId} ${anonymousId}`);
 
 /** What an address that is left alone is called on the profiles that have it. */
 const tagOf = {
@@ -113,8 +121,13 @@ export const changeAddresses = async <T>(
  * Keeps what an identity was told about itself and folds it into its profile, unless it is being erased. False, and
  * nothing is kept, when servers have told it as much as one may hold.
  */
-export const changeTraits = async (scope: Scope, change: TraitChange): Promise<boolean> => {
-  const changed = await changeTraitsQuery(scope, change);
+export const changeTraits = async (
+  scope: Scope,
+  { anonymousId, ...change }: TraitChange,
+): Promise<boolean> => {
+  const isNamed = typeof anonymousId === 'string' && change.authority === 'publishable';
+  const browserKey = isNamed ? browserKeyOf(scope, anonymousId) : null;
+  const changed = await changeTraitsQuery(scope, { ...change, browserKey });
   if (changed?.is_full === true) return false;
   if (changed) await retagFolded(scope, changed);
   return true;

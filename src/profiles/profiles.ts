@@ -18,6 +18,8 @@ export { alias, identify } from './identify.ts';
 export { labelIdentities, labelProfiles } from './labels.ts';
 export { linkPeople, unlinkPeople } from './link.ts';
 export type { OnLinked } from './link.ts';
+export { findForEmail, isOfBrowser, readForEmail, traitsForEmail } from './for_email.ts';
+export type { Addressee, Asserted, ForEmail } from './for_email.ts';
 export { listMembers } from './members.ts';
 export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
 export { listConfirmed, noteChanges } from './queries.ts';

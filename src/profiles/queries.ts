@@ -111,6 +111,8 @@ type Traits = {
   traits: Record<string, z.core.util.JSONType>;
   setAt: Date;
   authority: string;
+  /** Which browser asserted it; null where it did not say, or a server said it. */
+  browserKey: Buffer | null;
 };
 
 const Folded = z.strictObject({
@@ -124,7 +126,7 @@ const Changed = Folded.extend({ is_full: z.boolean() });
 /** Null when the identity is being erased; nothing was kept when it is full. */
 export const changeTraits = (
   { tx, projectId }: Scope,
-  { identityId, traits, setAt, authority }: Traits,
+  { identityId, traits, setAt, authority, browserKey }: Traits,
 ) =>
   tx.maybeOne(sql.type(Changed)`
     select changed_id, old_email, new_email, is_full
@@ -136,7 +138,8 @@ export const changeTraits = (
       authority => ${authority},
       at => now(),
       traits_max => ${TRAIT_KEYS_MAX},
-      bytes_max => ${TRAITS_BYTES_MAX}
+      bytes_max => ${TRAITS_BYTES_MAX},
+      browser_key => ${browserKey && sql.binary(browserKey)}
     )
   `);
 
@@ -147,10 +150,15 @@ export const foldProfile = ({ tx, projectId }: Scope, profileId: string) =>
   `);
 
 /** Tells whoever watches that people changed, whom nothing else tells of: after the change, under its locks. */
-export const noteChanges = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
+export const noteChanges = (
+  { tx, projectId }: Scope,
+  profileIds: readonly string[],
+  source: 'server' | null = null,
+) =>
   tx.query(sql.unsafe`
     select from profiles.note_changes(
-      project_id => ${projectId}, profile_ids => ${sql.array([...profileIds], 'uuid')}
+      project_id => ${projectId}, profile_ids => ${sql.array([...profileIds], 'uuid')},
+      source => ${source}
     )
   `);
 

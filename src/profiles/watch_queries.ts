@@ -24,18 +24,21 @@ export const unwatch = ({ tx, projectId }: Scope) =>
     update profiles.watches set is_watched = false where project_id = ${projectId}
   `);
 
-const Changed = z.strictObject({ profile_id: z.uuid() });
+const Changed = z.strictObject({
+  profile_id: z.uuid(),
+  source: z.enum(['server', 'browser']).nullable(),
+});
 
-/** Takes the oldest notes of changed people, so many at most; answers who they are, each once. */
+/** Takes the oldest notes of changed people, so many at most; returns each once, with who caused the changes. */
 export const takeChanges = async (
   { tx, projectId }: Scope,
   changesMax: number,
-): Promise<string[]> => {
+): Promise<Map<string, 'server' | 'browser' | null>> => {
   const rows = await tx.any(sql.type(Changed)`
-    select changed as profile_id
-    from profiles.take_changes(project_id => ${projectId}, changes_max => ${changesMax}) as changed
+    select profile_id, source
+    from profiles.take_changes(project_id => ${projectId}, changes_max => ${changesMax})
   `);
-  return rows.map(({ profile_id }) => profile_id);
+  return new Map(rows.map(({ profile_id, source }) => [profile_id, source]));
 };
 
 const Note = z.strictObject({ noted_at: z.string(), change_id: z.uuid(), profile_id: z.uuid() });

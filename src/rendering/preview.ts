@@ -13,11 +13,13 @@ import type { Happened, Person, Sample } from './variables.ts';
 /** What this room is handed of rooms that it does not ask. */
 export type PreviewDoors = {
   /** Whom a reference names, or null. */
-  findPerson: (scope: Scope, ref: string) => Promise<Person | null>;
+  findPerson: (scope: Scope, ref: string) => Promise<Previewed | null>;
   findProjectName: (deps: Deps, projectId: string) => Promise<string>;
 };
 
-export type Previewed = { source: Source; sample: Sample | null; whom: Whom };
+/** A person as an email would show them, and whether a server has confirmed their address. */
+type Previewed = Person & { isConfirmed: boolean };
+export type Asked = { source: Source; sample: Sample | null; whom: Whom };
 
 const toHappened = ({ event }: Whom): Happened | null =>
   event
@@ -25,13 +27,14 @@ const toHappened = ({ event }: Whom): Happened | null =>
         name: event.event,
         properties: event.properties,
         occurred_at: new Date(event.occurred_at ?? Date.now()),
+        source: event.source,
       }
     : null;
 
 /** The person and the event that are named; the sample's where one is not. */
 const sampleFor = async (
   read: <T>(work: (scope: Scope) => Promise<T>) => Promise<T>,
-  { sample, whom }: Previewed,
+  { sample, whom }: Asked,
   doors: PreviewDoors,
 ): Promise<Sample> => {
   const ref = whom.profile_id;
@@ -40,7 +43,8 @@ const sampleFor = async (
     throw new Refusal('invalid_request', {
       issues: [{ path: '/profile_id', message: 'there is no such profile' }],
     });
-  const known = toSample(person, toHappened(whom));
+  const isWithheld = person?.isConfirmed === false && whom.event?.source !== 'browser';
+  const known = toSample(person, isWithheld ? null : toHappened(whom));
   const made = sample ?? makeSample([]);
   return {
     profile: person ? known.profile : made.profile,
@@ -52,7 +56,7 @@ const sampleFor = async (
 export const preview = async (
   deps: Deps,
   projectId: string,
-  previewed: Previewed,
+  previewed: Asked,
   doors: PreviewDoors,
 ) => {
   const sample = await sampleFor((work) => inProject(deps, projectId, work), previewed, doors);

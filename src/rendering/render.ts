@@ -1,6 +1,6 @@
 import { Liquid } from 'liquidjs';
 import { hasLineBreak, isStorable } from '../base/text.ts';
-import { toReason } from './faults.ts';
+import { missingVariable, toReason } from './faults.ts';
 import {
   PREHEADER_CHARS_MAX,
   RENDERED_CHARS_MAX,
@@ -18,7 +18,9 @@ export type Rendered = { subject: string; html: string; text: string };
 
 /** What became of a template. A customer's template fails as a matter of course, so it is never thrown. */
 export type RenderOutcome =
-  { kind: 'rendered'; message: Rendered } | { kind: 'failed'; reason: string };
+  | { kind: 'rendered'; message: Rendered }
+  /** `missing`: the variable that was not there, where that is the reason. */
+  | { kind: 'failed'; reason: string; missing?: string | null };
 
 const limits = {
   // A template is an untrusted program: own properties only, nothing from disk, nothing undefined.
@@ -220,7 +222,11 @@ export const render = (source: Source, variables: Variables, key?: string): Rend
       const isMachines =
         TIME_LIMIT.test(message) && threadCpuMs() - cpuBefore < RENDER_TIME_MAX_MS / 2;
       if (!isMachines || tries === TRIES_MAX)
-        return { kind: 'failed', reason: `${part}, ${message}` };
+        return {
+          kind: 'failed',
+          reason: `${part}, ${message}`,
+          missing: error instanceof PartFailed ? missingVariable(error.cause) : null,
+        };
     }
   }
 };

@@ -31,8 +31,9 @@ export { withUnsubscribe } from './unsubscribe_footer.ts';
 export type { Rendered, RenderOutcome } from './render.ts';
 export { NewTemplate } from './schema.ts';
 export type { TemplateText };
-export { toSample } from './variables.ts';
-export type { Sample, Variables } from './variables.ts';
+export { hasVariable, toSample } from './variables.ts';
+export type { Person, Sample, Variables } from './variables.ts';
+export { ASSERTED_CHARS_MAX } from './asserted.ts';
 
 const refuse = (issues: Issue[]): Refusal => new Refusal('invalid_request', { issues });
 

@@ -111,6 +111,14 @@ const Event = z
     event: z.string().min(1).max(100, 'at most 100 characters'),
     properties: shallow(SampleRow.shape.event).default({}),
     occurred_at: z.iso.datetime({ offset: true }).optional(),
+    source: z
+      .enum(['browser', 'server'])
+      .default('server')
+      .meta({
+        description:
+          'Who sent it. What a browser sent is rendered without URLs and cut. ' +
+          'An email to an unconfirmed address shows nothing else.',
+      }),
   })
   .refine(
     (event) => Buffer.byteLength(JSON.stringify(event)) <= SAMPLE_BYTES_MAX,

@@ -127,7 +127,7 @@ export const importPeople = async (
   if (isNew) {
     await insertImported(scope, told, [...profileOf.keys()]);
     await setImport(scope, told.importId, profileOf.size);
-    await profiles.noteChanges(scope, [...new Set(profileOf.values())]);
+    await profiles.noteChanges(scope, [...new Set(profileOf.values())], 'server');
   }
   return {
     import_id: told.importId,
@@ -143,7 +143,7 @@ export const undoImport = async (scope: Scope, importId: string): Promise<void> 
   const profileOf = await profiles.holdProfiles(scope, await listImportedBy(scope, importId));
   await deleteImport(scope, importId);
   await setUndone(scope, importId);
-  await profiles.noteChanges(scope, [...new Set(profileOf.values())]);
+  await profiles.noteChanges(scope, [...new Set(profileOf.values())], 'server');
 };
 
 export { findImport };

@@ -58,6 +58,8 @@ export const holdProfiles = async (
 };
 
 export type Change = Membership & { version: number; change: 'entered' | 'left' };
+/** Who caused changes of people, where that is known. */
+export type Sources = ReadonlyMap<string, 'server' | 'browser' | null>;
 export type Cause = 'change' | 'time' | 'fill';
 
 const column = (changes: readonly Membership[], name: keyof Membership) =>
@@ -101,7 +103,7 @@ const Last = z.strictObject({ last_entry: z.int() });
 export const insertHistory = async (
   { tx, projectId }: Scope,
   changes: readonly Change[],
-  cause: Cause,
+  { cause, sources }: { cause: Cause; sources: Sources },
 ): Promise<void> => {
   if (changes.length === 0) return;
   const { last_entry } = await tx.one(sql.type(Last)`
@@ -109,9 +111,10 @@ export const insertHistory = async (
     where project_id = ${projectId} returning last_entry
   `);
   await tx.query(sql.unsafe`
-    insert into segments.history (project_id, entry, segment_id, version, profile_id, change, cause, changed_at)
+    insert into segments.history (project_id, entry, segment_id, version, profile_id, change, cause, changed_at,
+      source)
     select ${projectId}, ${last_entry - changes.length}::bigint + told.ordinal, told.segment_id, told.version,
-      told.profile_id, told.change, ${cause}, statement_timestamp()
+      told.profile_id, told.change, ${cause}, statement_timestamp(), told.source
     from unnest(
       ${column(changes, 'segment_id')},
       ${sql.array(
@@ -122,8 +125,12 @@ export const insertHistory = async (
       ${sql.array(
         changes.map(({ change }) => change),
         'text',
+      )},
+      ${sql.array(
+        changes.map(({ profile_id }) => sources.get(profile_id) ?? null),
+        'text',
       )}
-    ) with ordinality as told (segment_id, version, profile_id, change, ordinal)
+    ) with ordinality as told (segment_id, version, profile_id, change, source, ordinal)
   `);
 };
 

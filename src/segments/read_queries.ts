@@ -34,10 +34,12 @@ const Told = z.strictObject({
   change: z.enum(['entered', 'left']),
   cause: z.enum(['change', 'time', 'fill']),
   changed_at: z.date(),
+  source: z.enum(['server', 'browser']).nullable(),
 });
 export type Told = z.output<typeof Told>;
 
-const toldColumns = sql.fragment`entry, segment_id, version, profile_id, change, cause, changed_at`;
+const toldColumns = sql.fragment`entry, segment_id, version, profile_id, change, cause, changed_at,
+  source`;
 
 /** Who came and went in a segment, the last first. */
 export const listHistory = (

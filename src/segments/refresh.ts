@@ -11,7 +11,7 @@ import {
   keepWakes,
   listMemberships,
 } from './member_queries.ts';
-import type { Cause, Change, Wake } from './member_queries.ts';
+import type { Cause, Change, Sources, Wake } from './member_queries.ts';
 import type { Defined } from './record_queries.ts';
 
 /** How many definitions one statement asks: each costs the planner its share. */
@@ -93,7 +93,7 @@ const compare = async (
 const write = async (
   scope: Scope,
   changes: readonly Change[],
-  cause: Cause,
+  of: { cause: Cause; sources: Sources },
 ): Promise<readonly Change[]> => {
   const held = await holdProfiles(scope, [...new Set(changes.map(({ profile_id }) => profile_id))]);
   const real = changes.filter(({ profile_id, change }) =>
@@ -107,7 +107,7 @@ const write = async (
     scope,
     real.filter(({ change }) => change === 'left'),
   );
-  await insertHistory(scope, real, cause);
+  await insertHistory(scope, real, of);
   return real;
 };
 
@@ -125,6 +125,9 @@ const toWakes = async (scope: Scope, wakes: Map<string, string>): Promise<Wake[]
   );
 };
 
+type Refreshing = { today: number; cause: Cause; isAll: boolean; sources?: Sources };
+const NOT_KNOWN: Sources = new Map();
+
 /**
  * Makes members of definitions whoever passes them, of some profiles, and of nobody else among these; writes
  * who came and went. Whoever calls holds the project. Answers the changes.
@@ -135,14 +138,14 @@ export const refresh = async (
   scope: Scope,
   profileIds: readonly string[],
   defined: readonly Defined[],
-  { today, cause, isAll }: { today: number; cause: Cause; isAll: boolean },
+  { today, cause, isAll, sources = NOT_KNOWN }: Refreshing,
 ): Promise<Change[]> => {
   const changed: Change[] = [];
   const wakes = new Map<string, string>();
   for (const level of toLevels(defined)) {
     for (const some of chunksOf(level, ASKED_MAX)) {
       const looked = await compare(scope, profileIds, some, today);
-      changed.push(...(await write(scope, looked.changes, cause)));
+      changed.push(...(await write(scope, looked.changes, { cause, sources })));
       noteWakes(wakes, looked.wakes);
     }
   }

@@ -31,10 +31,11 @@ const HOLD_FLUSHES_MAX = 100;
 /** Looks at the people who changed. Answers how many. */
 const refreshChanged = async (scope: Scope, today: number): Promise<number> => {
   if (!(await holdProject(scope))) return 0;
-  const ids = await profiles.takeChanges(scope, REFRESH_PROFILES_MAX);
-  if (ids.length === 0) return 0;
-  await refresh(scope, ids, await listInForce(scope), { today, cause: 'change', isAll: true });
-  return ids.length;
+  const sources = await profiles.takeChanges(scope, REFRESH_PROFILES_MAX);
+  if (sources.size === 0) return 0;
+  const how = { today, cause: 'change', isAll: true, sources } as const;
+  await refresh(scope, [...sources.keys()], await listInForce(scope), how);
+  return sources.size;
 };
 
 /** Looks at the people whose day has come. Answers how many. */

@@ -1,5 +1,5 @@
 import type { Scope } from '../base/db.ts';
-import { normaliseEmail } from '../base/email_address.ts';
+import { mailboxOf, normaliseEmail } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import {
   changeSubscription,
@@ -54,6 +54,10 @@ export const addressKey = (
 /** Whether this project has known an address: one that it sent to, or that a notice was about. */
 export const isKnown = async (scope: Scope, key: Buffer): Promise<boolean> =>
   (await findAddress(scope, key)) !== null;
+
+/** Returns the key of the mailbox that an address leads to: that of its plainest address. */
+export const mailboxKey = (scope: Pick<Scope, 'keys' | 'projectId'>, email: string): Buffer =>
+  addressKey(scope, mailboxOf(email));
 
 /** Who says something about an address, and when it became so: at once, where nobody says otherwise. */
 export type Said = { email: string; source: string; at?: Date; note?: string; changeId?: string };

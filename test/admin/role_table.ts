@@ -39,6 +39,8 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'audit.list': 'query owner',
   'audit.ofInstallation': 'query admin',
   'retention.read': 'query viewer',
+  'sendingLimits.read': 'query viewer',
+  'sendingLimits.decide': 'mutation owner',
   'keys.list': 'query owner',
   'keys.issue': 'mutation owner',
   'keys.revoke': 'mutation owner',

@@ -67,7 +67,10 @@ test('one that a server has said is confirmed, also by the run itself and in the
   await work();
   await told(api.project.server_key, 'ben');
   await work();
-  expect(await limitsOf(id)).toEqual([{ unconfirmed: UNCONFIRMED, zone: 'UTC' }, null]);
+  expect(await limitsOf(id)).toEqual([
+    { unconfirmed: UNCONFIRMED, browser_triggered: true, zone: 'UTC' },
+    null,
+  ]);
 });
 
 test('a test to a chosen address has none, and is not left out', async () => {

@@ -1,10 +1,10 @@
 // A world that a run walks in without a database: somebody's past, a clock, and what was done.
-import { hold } from '../../src/automations/comparison.ts';
+import { isMeant } from '../../src/automations/comparison.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { Definition } from '../../src/automations/schema.ts';
 import { walk } from '../../src/automations/walk.ts';
 import type { CallView, Change, EventView, PersonView, Run } from '../../src/automations/world.ts';
-import type { Limits, Mailed } from '../../src/delivery/delivery.ts';
+import type { Limits, Mailed, OfRecipient } from '../../src/delivery/delivery.ts';
 import { newId } from '../../src/base/ids.ts';
 
 export const BEGAN = new Date('2026-06-01T12:00:00Z');
@@ -29,6 +29,9 @@ type Given = {
   sentAt?: string[];
   /** What the address was sent that only a browser has said; a server has said it if left out. */
   mailedUnconfirmed?: Mailed;
+  /** Who caused the run; a server, if it is left out. */
+  source?: 'server' | 'browser' | 'system' | null;
+  ofRecipient?: OfRecipient;
   entries?: number;
   mayCall?: boolean;
   /** Which conditions in the language of segments hold, by their kind. */
@@ -71,6 +74,7 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
     trigger_event_id: trigger.event_id,
     trigger_event_at: trigger.occurred_at,
     trigger_entry: null,
+    source: given.source === undefined ? 'server' : given.source,
     started_at: BEGAN,
     may_call: given.mayCall ?? true,
     is_test: false,
@@ -93,7 +97,7 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
                 event.name === match.event &&
                 event.occurred_at > trigger.occurred_at &&
                 event.occurred_at <= until &&
-                hold(match.filters, event.properties),
+                isMeant(match, event),
             ) ?? null,
           ),
         entered: (segmentId, until) => {
@@ -105,6 +109,7 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
         holds: ({ kind }) => Promise.resolve((given.holding ?? []).includes(kind)),
         call: () => Promise.resolve(done.call),
         sends: () => Promise.resolve(given.sends ?? []),
+        ofRecipient: () => Promise.resolve(given.ofRecipient ?? { sent: 0, max: 3 }),
         mailedUnconfirmed: () => Promise.resolve(given.mailedUnconfirmed ?? null),
         sentSince: (since) =>
           Promise.resolve(

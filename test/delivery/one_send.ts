@@ -35,6 +35,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     eventId: newId(),
     eventOccurredAt: new Date('2026-01-31T12:00:00.000Z'),
     addressKey: addressKeyOf(recipient),
+    mailboxKey: null,
     recipient,
     expiresAfterSeconds: 72 * 3_600,
     category: 'marketing',

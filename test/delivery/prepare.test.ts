@@ -39,6 +39,7 @@ const leased = async (given: Partial<NewSend>, templates: readonly string[]) => 
     const subject = 'Hello {{ profile.name }}';
     await keepTemplateAsIs(database.owner, projectId, templateId, { subject, html });
     const send = newSend({
+      recipient: 'ann@example.com',
       ...given,
       providerId,
       templateId,

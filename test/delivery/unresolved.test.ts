@@ -5,7 +5,7 @@ import { newId } from '../../src/base/ids.ts';
 import { expireSends, noteRefused, observeHandOffs } from '../../src/delivery/delivery.ts';
 import { cancelIfGone } from '../../src/delivery/gone.ts';
 import { eraseSends } from '../../src/delivery/erase_queries.ts';
-import { failRender } from '../../src/delivery/queries.ts';
+import { failRender } from '../../src/delivery/stop.ts';
 import { cancel, resolve } from '../../src/delivery/resolve.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
 import { changeSubscription, suppressAddress } from '../../src/suppression/change_queries.ts';
@@ -96,7 +96,9 @@ const STOPS: [string, string, (one: Unresolved) => Promise<unknown>][] = [
     'failed_render',
     async ({ sends, send }) => {
       await sends.claim(send.providerId);
-      await sends.within((scope) => failRender(scope, send.sendId, OWNER, 'no ann@example.com'));
+      await sends.within((scope) =>
+        failRender(scope, { sendId: send.sendId, owner: OWNER }, 'no ann@example.com'),
+      );
     },
   ],
   [

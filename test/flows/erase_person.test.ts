@@ -101,6 +101,11 @@ const live = async (name: string) => {
     traits: { email: w.email, first_name: w.name, home: { town: [w.town] } },
     message_id: w.identify,
   });
+  await post(
+    '/v1/identify',
+    { external_id: w.id, anonymous_id: w.device, traits: { nickname: w.said } },
+    world.project.publishable_key,
+  );
   await post('/v1/identify/alias', { anonymous_id: w.phone, external_id: w.id });
   const lent = await post('/v1/identify/alias', { anonymous_id: w.borrowed, external_id: w.id });
   await post(`/v1/identity-links/${lent.link.id}/undo`, {});

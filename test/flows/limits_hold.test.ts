@@ -4,6 +4,7 @@ import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import { hint } from '../../src/base/hints.ts';
 import { sendHint } from '../../src/delivery/delivery.ts';
+import { writeSettings } from '../../src/delivery/settings.ts';
 import { accept } from '../../src/ingest/ingest.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import { saveProvider, setPlan } from '../../src/providers/providers.ts';
@@ -170,6 +171,10 @@ describe.concurrent('many visitors who type in one address', () => {
     { timeout: TEST_TIMEOUT_MS },
     async () => {
       await activateMore();
+      // The cap per recipient is about confirmed addresses, too: here it leaves room.
+      await inProject(world.deps, world.project.project_id, (scope) =>
+        writeSettings(scope, { recipient_sends_max: 100, unconfirmed_sends_max: 200 }),
+      );
       await Promise.all([world.start('worker'), world.start('worker')]);
       const visitors = Array.from({ length: 12 }, (_, at) => `visitor-${at}`);
       await Promise.all(visitors.map((visitor) => visit([visitor], 'publishable')));

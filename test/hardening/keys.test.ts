@@ -36,6 +36,7 @@ const PURPOSES = Object.keys({
   'erase-receipt': 0,
   'notice-dedupe': 0,
   'message-key': 0,
+  browser: 0,
   session: 0,
   invitation: 0,
   device: 0,

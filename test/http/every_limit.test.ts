@@ -100,6 +100,9 @@ const connect = (given: object = {}) => {
   });
 };
 
+const decideLimits = (limits: object) =>
+  post(`/v1/projects/${api.project.project_id}/sending-limits`, limits);
+
 type Send = (count: number) => Promise<Answer>;
 
 /** At the bound taken, one past it refused, wherever it holds. */
@@ -282,6 +285,12 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ]),
   'Soft bounces in a row': bound([
     (count) => postSetting('/settings', { soft_bounces_max: count }),
+  ]),
+  'Emails of browser-triggered runs to one recipient in 24 hours': bound([
+    (count) => decideLimits({ recipient_sends_max: count, unconfirmed_sends_max: 200 }),
+  ]),
+  'Emails to unconfirmed addresses in an hour': bound([
+    (count) => decideLimits({ recipient_sends_max: 3, unconfirmed_sends_max: count }),
   ]),
   'Addresses in an import': bound([
     (count) => importList({ addresses: times(count, (at) => ({ email: `a${at}@example.com` })) }),

@@ -10,7 +10,9 @@ const [ann, bob, cid] = [newId(), newId(), newId()];
 const note = (projectId: string, ...ids: string[]) =>
   inProject(database.deps, projectId, (scope) => noteChanges(scope, ids));
 const take = (projectId: string, changesMax: number) =>
-  inProject(database.deps, projectId, (scope) => takeChanges(scope, changesMax));
+  inProject(database.deps, projectId, async (scope) => [
+    ...(await takeChanges(scope, changesMax)).keys(),
+  ]);
 
 test('the oldest notes come first, each person once, and are gone then', async () => {
   const [projectId, other] = [newId(), newId()];

@@ -32,14 +32,22 @@ const findCapped = async (walk: Walk): Promise<Date | null> => {
   return counted.at(-cap.sends) ?? null;
 };
 
+/**
+ * Whether anyone with the publishable key may have started the run. Only a server key and the people of the project are
+ * known not to be strangers: where nothing is known, the run counts as browser-triggered.
+ */
+const mayBeBrowserTriggered = ({ run }: Walk): boolean => run.source !== 'server';
+
 /** What the mail is asked again when it is handed over: it may have waited by then, and others gone before it. */
 const limitsOf = (walk: Walk, isUnconfirmed: boolean): Limits | null => {
   const { quiet_hours, frequency_cap: cap } = settingsOf(walk);
-  if (quiet_hours === null && cap === null && !isUnconfirmed) return null;
+  const isBrowserTriggered = mayBeBrowserTriggered(walk);
+  if (quiet_hours === null && cap === null && !isUnconfirmed && !isBrowserTriggered) return null;
   return {
     ...(quiet_hours ? { quiet_hours } : {}),
     ...(cap ? { frequency_cap: { ...cap, per: canonicalDuration(cap.per) } } : {}),
     ...(isUnconfirmed ? { unconfirmed: UNCONFIRMED } : {}),
+    ...(isBrowserTriggered ? { browser_triggered: true } : {}),
     zone: walk.run.definition.settings.timezone,
   };
 };
@@ -58,6 +66,7 @@ const skip = async (
 
 const NO_ADDRESS = { reason: 'no_address', decision: 'no_address' };
 const OVER_CAP = { reason: 'frequency_cap', decision: 'frequency_cap_skipped' };
+const OVER_RECIPIENT_CAP = { reason: 'recipient_cap', decision: 'recipient_cap' };
 const UNCONFIRMED_ADDRESS = { reason: 'unconfirmed_address', decision: 'unconfirmed_address' };
 
 /** What keeps the mail from being planned now, if anything does. */
@@ -88,6 +97,10 @@ export const sendEmail: Take<'send_email'> = async (walk, step) => {
   if (person.email === null) return skip(walk, step, NO_ADDRESS);
   const obstacle = await findObstacle(walk, step);
   if (obstacle !== null) return obstacle;
+  if (mayBeBrowserTriggered(walk)) {
+    const { sent, max } = await reader.ofRecipient(person.email);
+    if (sent >= max) return skip(walk, step, OVER_RECIPIENT_CAP);
+  }
   const mailed = await reader.mailedUnconfirmed(person.email);
   if (mailed !== null && isMost(mailed)) return skip(walk, step, UNCONFIRMED_ADDRESS);
   const limits = limitsOf(walk, mailed !== null);

@@ -25,7 +25,16 @@ const wordsOf = async (
   const told = toldBy(event, step);
   const authority = event?.source === 'browser' ? 'publishable' : 'server';
   return [
-    ...(event === null ? [] : [{ traits: told, setAt: event.occurred_at, authority } as const]),
+    ...(event === null
+      ? []
+      : [
+          {
+            traits: told,
+            setAt: event.occurred_at,
+            authority,
+            anonymousId: event.anonymous_id,
+          } as const,
+        ]),
     { traits: step.traits, setAt: now, authority: 'server' } as const,
   ].filter(({ traits }) => !isEmpty(traits));
 };

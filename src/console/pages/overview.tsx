@@ -106,6 +106,31 @@ const Unknown = ({ data, projectId }: { data: Overview; projectId: string }) => 
   );
 };
 
+/** The hourly budget holds these back: an owner raises it, or a server confirms the addresses. */
+const UnconfirmedWaiting = ({ data, projectId }: { data: Overview; projectId: string }) => {
+  const { unconfirmed_waiting: waiting, capped } = data;
+  const count = waiting.toLocaleString() + (capped.unconfirmed_waiting ? ' or more' : '');
+  return (
+    <Alert
+      color="yellow"
+      title={`${count} ${waiting === 1 ? 'email waits' : 'emails wait'} for the hourly budget`}
+    >
+      <Text size="sm">
+        Only browsers asserted these addresses. The project sends a limited number of such emails an
+        hour.
+      </Text>
+      <Anchor
+        size="sm"
+        renderRoot={(props) => (
+          <Link {...props} to="/p/$projectId/settings/sending-limits" params={{ projectId }} />
+        )}
+      >
+        Change the sending limits
+      </Anchor>
+    </Alert>
+  );
+};
+
 /** Mails that nobody gets: somebody has to choose another provider, or the next ones end in the same way. */
 const ProviderGone = ({ data, projectId }: { data: Overview; projectId: string }) => {
   const { provider_gone: gone, capped } = data;
@@ -163,6 +188,7 @@ const Lately = ({ projectId, span }: { projectId: string; span: Span }) => {
     <Stack>
       {(data.capped.events || data.capped.sends) && <Capped {...data} />}
       {data.unknown > 0 && <Unknown data={data} projectId={projectId} />}
+      {data.unconfirmed_waiting > 0 && <UnconfirmedWaiting data={data} projectId={projectId} />}
       {data.provider_gone > 0 && <ProviderGone data={data} projectId={projectId} />}
       <Numbers data={data} />
       {numbers.some(({ name }) => data[name] > 0) && <Charts data={data} span={span} />}

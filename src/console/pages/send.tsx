@@ -85,7 +85,9 @@ const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
   quiet_hours: 'It waits for the end of quiet hours',
   frequency_cap: 'It waits: the person has had enough mails for now',
   automation_paused: 'It waits: its automation is paused',
-  unconfirmed_address: 'It waits for another mail to this address',
+  unconfirmed_address: 'It waits for another email to this address',
+  recipient_cap: 'It waits for another email to this recipient',
+  unconfirmed_budget: 'It waits: the hourly budget for unconfirmed addresses is used',
   ramp: 'It waits: the warm-up of its provider has no room today',
   rate: 'It waits for its turn',
 };

@@ -96,6 +96,10 @@ const named: Record<string, readonly string[]> = {
     'webhooks.decide',
     'POST /v1/projects/:project_id/webhooks/settings',
   ],
+  'Changed the sending limits': [
+    'sendingLimits.decide',
+    'POST /v1/projects/:project_id/sending-limits',
+  ],
   'Set the signing key of Mailgun': [
     'webhooks.setSigningKey',
     'POST /v1/projects/:project_id/webhooks/mailgun/signing-key',

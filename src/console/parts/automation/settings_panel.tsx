@@ -1,5 +1,6 @@
 import { SegmentedControl, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { SegmentChoice } from './choice.tsx';
+import { ServerOnlyField } from './server_only.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { Settings } from './exits.ts';
 import { DurationField, EventField, FiltersField } from './fields.tsx';
@@ -89,6 +90,10 @@ const Goal = ({ settings: { goal }, set }: Part) => {
             label="Only when"
             value={goal.filters}
             onChange={(filters) => set({ goal: { ...goal, filters } })}
+          />
+          <ServerOnlyField
+            value={goal.source}
+            onChange={(source) => set({ goal: { ...goal, source } })}
           />
         </>
       )}

@@ -3,6 +3,7 @@ import { SegmentChoice } from './choice.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { Trigger } from './exits.ts';
 import { EventField, FiltersField } from './fields.tsx';
+import { ServerOnlyField } from './server_only.tsx';
 
 const KINDS = [
   { value: 'event', label: 'An event happens' },
@@ -45,6 +46,10 @@ export const TriggerPanel = () => {
             value={trigger.filters}
             onChange={(filters) => set({ ...trigger, filters })}
             error={errorOf('filters')}
+          />
+          <ServerOnlyField
+            value={trigger.source}
+            onChange={(source) => set({ ...trigger, source })}
           />
         </>
       )}

@@ -1,4 +1,5 @@
 import { MultiSelect, SegmentedControl, Select, Stack, Switch, TextInput } from '@mantine/core';
+import { ServerOnlyField } from './server_only.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { StepOf } from './exits.ts';
 import { DurationField, EventField, FiltersField } from './fields.tsx';
@@ -175,6 +176,10 @@ export const EventPanel = ({ id, step }: { id: string; step: StepOf<'wait_for_ev
         value={step.filters}
         onChange={(filters) => setStep(id, { ...step, filters })}
         error={errorOf('filters')}
+      />
+      <ServerOnlyField
+        value={step.source}
+        onChange={(source) => setStep(id, { ...step, source })}
       />
       <DurationField
         label="At most for"

@@ -59,13 +59,15 @@ const filterInWords = (filter: Filter): string =>
 export const filtersInWords = (filters: readonly Filter[]): string =>
   filters.map(filterInWords).join(' and ');
 
-const eventInWords = (event: string, filters: readonly Filter[]): string =>
-  `${event || '…'}${filters.length > 0 ? ` where ${filtersInWords(filters)}` : ''}`;
+type EventAsked = { event: string; filters: readonly Filter[]; source?: 'server' | undefined };
+
+const eventInWords = ({ event, filters, source }: EventAsked): string =>
+  `${event || '…'}${source ? ' from a server' : ''}${filters.length > 0 ? ` where ${filtersInWords(filters)}` : ''}`;
 
 export const triggerInWords = (trigger: Trigger, names: Names): string => {
   switch (trigger.kind) {
     case 'event':
-      return `When ${eventInWords(trigger.event, trigger.filters)} happens`;
+      return `When ${eventInWords(trigger)} happens`;
     case 'segment_entered':
       return `When somebody enters ${names(trigger.segment_id) ?? 'a segment'}`;
     case 'segment_left':
@@ -94,7 +96,7 @@ export const conditionInWords = (condition: Condition): string => {
     case 'person':
       return 'matches a rule about people';
     case 'event':
-      return `${eventInWords(condition.event, condition.filters)} came meanwhile`;
+      return `${eventInWords(condition)} came meanwhile`;
     case 'send':
       return `${condition.step || 'a mail'} ${BECAME[condition.became]}`;
   }
@@ -131,7 +133,7 @@ export const stepInWords = (step: Step, names: Names): string => {
     case 'delay_until':
       return untilInWords(step.until);
     case 'wait_for_event':
-      return `${eventInWords(step.event, step.filters)}, up to ${durationInWords(step.timeout)}`;
+      return `${eventInWords(step)}, up to ${durationInWords(step.timeout)}`;
     case 'branch':
       return step.branches.length === 1
         ? (step.branches[0]?.when ?? []).map(conditionInWords).join(' and ')
@@ -152,5 +154,5 @@ export const stepInWords = (step: Step, names: Names): string => {
 export const goalInWords = ({ goal }: Settings, names: Names): string | null => {
   if (goal === null) return null;
   if ('segment_id' in goal) return `enters ${names(goal.segment_id) ?? 'a segment'}`;
-  return eventInWords(goal.event, goal.filters);
+  return eventInWords(goal);
 };

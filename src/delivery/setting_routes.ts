@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { inProject } from '../base/db.ts';
+import { route } from '../base/route.ts';
+import type { Addressed, Limit } from '../base/route.ts';
+import {
+  decideSendingLimits,
+  readSettings,
+  RECIPIENT_SENDS_MAX,
+  SendingSettings,
+  UNCONFIRMED_SENDS_MAX,
+} from './settings.ts';
+
+const LIMITS_SHOWN = { recipient_sends_max: 3, unconfirmed_sends_max: 200 };
+const DECIDED_SHOWN = { recipient_sends_max: 5, unconfirmed_sends_max: 500 };
+
+const SendingLimits = z.strictObject(SendingSettings.shape).meta({
+  id: 'SendingLimits',
+  description: 'How much email strangers can cause, who know no more than a publishable key.',
+  examples: [LIMITS_SHOWN],
+});
+
+const params = z.object({ project_id: z.uuid().meta({ description: "The project's id." }) });
+
+/** A project of someone else looks like one that is not there. */
+const find = ({ params: { project_id }, caller }: Addressed) =>
+  Promise.resolve(project_id === caller.projectId ? true : null);
+
+const shared = {
+  access: 'server',
+  path: '/v1/projects/:project_id/sending-limits',
+  params,
+  find,
+  status: 200,
+  answer: SendingLimits,
+} as const;
+
+export const sendingLimitRoutes = [
+  route({
+    ...shared,
+    method: 'GET',
+    summary: 'Read how much email strangers can cause.',
+    handle: ({ deps, caller }) => inProject(deps, caller.projectId, readSettings),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    summary: 'Decide how much email strangers can cause.',
+    description:
+      'Holds for email that waits, too. Email that waits for the hourly budget is judged by the new one at once.',
+    example: DECIDED_SHOWN,
+    body: SendingSettings.meta({ examples: [DECIDED_SHOWN] }),
+    handle: ({ deps, caller: { projectId }, body }) => decideSendingLimits(deps, projectId, body),
+  }),
+];
+
+export const sendingLimits: readonly Limit[] = [
+  {
+    name: 'Emails of browser-triggered runs to one recipient in 24 hours',
+    value: RECIPIENT_SENDS_MAX,
+    unit: 'items',
+    where: '`recipient_sends_max`',
+  },
+  {
+    name: 'Emails to unconfirmed addresses in an hour',
+    value: UNCONFIRMED_SENDS_MAX,
+    unit: 'items',
+    where: '`unconfirmed_sends_max`',
+  },
+];

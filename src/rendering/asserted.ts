@@ -1,0 +1,138 @@
+import { domainToASCII } from 'node:url';
+import { parse } from 'tldts';
+
+/** How many characters of a value are rendered that only a browser asserted. */
+export const ASSERTED_CHARS_MAX = 100;
+/** How many members of a list or an object are rendered that only a browser asserted. */
+export const ASSERTED_MEMBERS_MAX = 100;
+
+/** What needs no look: letters, digits and blanks of any script, and a few marks between words. */
+const PLAIN = /^(?:[\p{L}\p{M}\p{N}'’_-]+(?: (?=[\p{L}\p{M}\p{N}'’_-])|$))*$/u;
+/** Controls, line and paragraph separators, and every other blank: each becomes one blank. */
+const BLANKS = /[\p{Cc}\p{Z}]+/gu;
+/** What nobody sees: zero-width characters, bidi controls, tags, soft hyphens, private use and unassigned ones. */
+const UNSEEN =
+  /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]|[\uFE00-\uFE0E]|[\u{E0100}-\u{E01EF}]/gu;
+/** Characters that software takes for a dot (UTS 46). Between Chinese, Japanese or Korean they end a sentence. */
+const CJK = '[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}]';
+const FULL_STOP = '[\\u3002\\uFF61]';
+const DOTS = new RegExp(
+  `[\\uFF0E\\u2024\\uFE52]|${FULL_STOP}(?!${CJK})|(?<!${CJK})${FULL_STOP}`,
+  'gu',
+);
+/** The same of a slash, a colon and an at sign. */
+const SLASHES = /[\u2044\u2215\u29F8\uFF0F]/g;
+const COLONS = /[\uFF1A\uFE55\uA789\u2236]/g;
+const ATS = /[\uFF20\uFE6B]/g;
+/** What begins markup, or an entity that becomes any of these characters where a template prints without escaping. */
+const MARKUP = /[<>`\u02C2\u02C3\uFF1C\uFF1E]|&(?=#|\w+;)/g;
+
+const SCHEME = /:[/\\]/;
+/** Schemes without slashes that email software makes links of, or runs. */
+const SCHEMES = (
+  'about bitcoin blob callto cid data facetime file ftp geo http https intent itms javascript magnet mailto ' +
+  'maps market mid sip sips skype sms tel tg urn vbscript view-source whatsapp xmpp'
+).split(' ');
+const NAMED_SCHEME = new RegExp(`(?:^|[^\\p{L}\\p{N}])(?:${SCHEMES.join('|')}):`, 'iu');
+const WWW = /(?:^|[^\p{L}\p{N}])www\d*\./iu;
+const ADDRESS = /[^\s@]@[^\s@]/u;
+const SLASHED = /^[\\/]{2}|[^\p{L}\p{N}][\\/]{2}\p{L}/u;
+const HOST = /[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
+const IP_WITH_PATH = /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}[:/?#]|\[[\da-f:.]*:[\da-f:.]*\]/i;
+/** A dot that could stand before a top-level domain, whatever is cut off behind it later. */
+const JOINING_DOT = /\.(?=\p{L})/gu;
+
+/** Whether software would make a link of a host name that stands alone: its suffix is in the public list of ICANN's. */
+const isDomain = (host: string): boolean => {
+  const ascii = domainToASCII(host) || host;
+  const { domain, isIcann } = parse(ascii, { allowPrivateDomains: false, validateHostname: false });
+  return isIcann === true && domain !== null;
+};
+
+/** Whether email software would, or could be made to, show a word as a link. */
+const isLink = (word: string): boolean =>
+  SCHEME.test(word) ||
+  NAMED_SCHEME.test(word) ||
+  WWW.test(word) ||
+  ADDRESS.test(word) ||
+  SLASHED.test(word) ||
+  IP_WITH_PATH.test(word) ||
+  (word.match(HOST) ?? []).some(isDomain);
+
+const cut = (text: string): string => {
+  const characters = Array.from(text);
+  return characters.length <= ASSERTED_CHARS_MAX
+    ? text
+    : characters.slice(0, ASSERTED_CHARS_MAX).join('').trimEnd();
+};
+
+/** More than this is not looked at: what is left of it is cut far shorter. */
+const LOOKED_AT_CHARS_MAX = 1_000;
+
+/** The text with each character that stands for another one replaced, and without those that hide something. */
+const spellOut = (text: string): string =>
+  text
+    .replaceAll(BLANKS, ' ')
+    .replaceAll(UNSEEN, '')
+    .replaceAll(DOTS, '.')
+    .replaceAll(SLASHES, '/')
+    .replaceAll(COLONS, ':')
+    .replaceAll(ATS, '@')
+    .replaceAll(MARKUP, '');
+
+const cleanOnce = (text: string): string =>
+  cut(
+    spellOut(text.slice(0, LOOKED_AT_CHARS_MAX))
+      .split(' ')
+      .filter((word) => word !== '' && !isLink(word))
+      .join(' ')
+      .replaceAll(JOINING_DOT, '. '),
+  );
+
+/** Each pass only shortens or separates: a few of them, and nothing is left to do. */
+const PASSES_MAX = 5;
+
+const cleanText = (text: string): string => {
+  if (text.length <= ASSERTED_CHARS_MAX && PLAIN.test(text)) return text;
+  let cleaned = text;
+  for (let pass = 0; pass < PASSES_MAX; pass += 1) {
+    const next = cleanOnce(cleaned);
+    if (next === cleaned) return cleaned;
+    cleaned = next;
+  }
+  return cleanOnce(cleaned) === cleaned ? cleaned : '';
+};
+
+/** Whether a name may be printed. Dots may stay in it: templates name it. */
+const isCleanName = (name: string): boolean =>
+  name.length <= ASSERTED_CHARS_MAX && spellOut(name) === name && !name.split(' ').some(isLink);
+
+const isSame = (text: string, exempt: string | null): boolean =>
+  exempt !== null && text.trim().toLowerCase() === exempt.toLowerCase();
+
+/**
+ * Returns a value that only a browser asserted as an email may show it: without URLs, addresses, line breaks, control
+ * and invisible characters, and cut at ASSERTED_CHARS_MAX. Nested values likewise; numbers and booleans stay what they
+ * are. The text that is `exempt` (the recipient's own address) stays whole.
+ */
+export const cleanAsserted = (value: unknown, exempt: string | null): unknown => {
+  if (typeof value === 'string') return isSame(value, exempt) ? exempt : cleanText(value);
+  if (Array.isArray(value))
+    return value.slice(0, ASSERTED_MEMBERS_MAX).map((one) => cleanAsserted(one, exempt));
+  return typeof value === 'object' && value !== null
+    ? cleanMembers(value, () => true, exempt)
+    : value;
+};
+
+/** The same of those members that only a browser asserted, without those whose name is a link: loops print names. */
+export const cleanMembers = (
+  members: object,
+  isAsserted: (name: string) => boolean,
+  exempt: string | null,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]: [string, unknown]) => {
+      if (!isAsserted(name)) return [[name, value]];
+      return isCleanName(name) ? [[name, cleanAsserted(value, exempt)]] : [];
+    }),
+  );

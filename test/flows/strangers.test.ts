@@ -1,0 +1,134 @@
+// What a stranger can have sent with a page's publishable key: through the real API, by two workers, over a real relay.
+import { expect, test } from 'vitest';
+import { attackedWorld, DEFAULTS, REMEMBER, TEST_TIMEOUT_MS } from './attacked_world.ts';
+import { until } from '../support/until.ts';
+
+const { world, get, asPage, asServer, batch, mailing, settled, decide, receivedBy } =
+  attackedWorld();
+
+test(
+  '60 foreign addresses: no more than the hourly budget get an email, the others wait, visibly',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    await decide({ ...DEFAULTS, unconfirmed_sends_max: 20 });
+    const event = await mailing({ subject: 'Hello {{ profile.first_name }}', ...REMEMBER });
+    const foreign = Array.from({ length: 60 }, (_, at) => `stranger-${at}@foreign.test`);
+    await batch(
+      foreign.map((email, at) => ({
+        event,
+        anonymous_id: `device-${at}`,
+        properties: { email, first_name: 'Your account is locked: https://evil.example/unlock' },
+      })),
+    );
+    expect(await settled(event, 60)).toEqual({ accepted: 20, 'queued/unconfirmed_budget': 40 });
+    const mails = world.sink.mails.filter(({ to }) => foreign.includes(to[0] ?? ''));
+    expect(mails).toHaveLength(20);
+    expect(new Set(mails.map(({ headers }) => headers['subject']))).toEqual(
+      new Set(['Hello Your account is locked:']),
+    );
+
+    const { items } = await get('/v1/sends?status=queued&limit=1');
+    expect(await get(`/v1/sends/${items[0].id}`)).toMatchObject({
+      status_reason: 'unconfirmed_budget',
+      waits_for: { because: 'unconfirmed_budget', fix: expect.stringContaining('budget') },
+    });
+
+    await decide(DEFAULTS);
+    await until('the others are sent', async () => (await settled(event, 60))['accepted'] === 60);
+  },
+);
+
+test(
+  '40 emails from 40 browser events to one confirmed recipient: three a day, transactional too',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const email = 'ann@known.test';
+    await asServer('/v1/identify', { external_id: 'ann', traits: { email } });
+    const events = [
+      await mailing({ subject: 'One' }),
+      await mailing({ subject: 'Two' }, { category: 'transactional' }),
+    ];
+    for (const event of events)
+      await batch(
+        Array.from({ length: 20 }, (_, at) => ({ event, external_id: 'ann', properties: { at } })),
+      );
+    for (const event of events) await settled(event, 20);
+    expect(await receivedBy(email)).toHaveLength(3);
+
+    const { items } = await get('/v1/profiles/external_id:ann/events?limit=100');
+    const skipped = items.filter((one: { event: string }) => one.event === 'email_skipped');
+    expect(skipped).toHaveLength(37);
+    expect(skipped[0].properties.reason).toBe('recipient_cap');
+
+    // Its own server is no stranger.
+    const [first = ''] = events;
+    for (let at = 0; at < 5; at += 1)
+      await asServer('/v1/events', { event: first, external_id: 'ann' });
+    await settled(first, 25);
+    expect(await receivedBy(email)).toHaveLength(8);
+  },
+);
+
+test(
+  'plus-addressing, dots and capitals are one mailbox',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const event = await mailing({ subject: 'Hello', ...REMEMBER });
+    const spelled = [
+      ...Array.from({ length: 10 }, (_, at) => `victim+${at}@gmail.com`),
+      'v.i.c.t.i.m@gmail.com',
+      'VICTIM@GoogleMail.com',
+    ];
+    await batch(
+      spelled.map((email, at) => ({ event, anonymous_id: `tag-${at}`, properties: { email } })),
+    );
+    const stands = await settled(event, spelled.length);
+    expect(stands['accepted']).toBe(1);
+    expect(world.sink.mails.filter(({ to }) => /gmail|googlemail/i.test(to[0] ?? ''))).toHaveLength(
+      1,
+    );
+
+    await decide({ ...DEFAULTS, recipient_sends_max: 2 });
+    for (let at = 0; at < 6; at += 1)
+      await asServer('/v1/identify', {
+        external_id: `tagged-${at}`,
+        traits: { email: `bob+${at}@known.test` },
+      });
+    const other = await mailing({ subject: 'Hello' });
+    await batch(
+      Array.from({ length: 6 }, (_, at) => ({ event: other, external_id: `tagged-${at}` })),
+    );
+    expect((await settled(other, 6))['accepted']).toBe(2);
+    await decide(DEFAULTS);
+  },
+);
+
+test(
+  'a URL in first_name reaches neither subject, preheader nor body, of a confirmed recipient neither',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const email = 'cid@known.test';
+    await asServer('/v1/identify', { external_id: 'cid', traits: { email } });
+    const evil =
+      'Cid www.evil.example evil。com\r\nBcc: x@evil.example <a href=//evil.com>here</a>';
+    await asPage('/v1/identify', {
+      external_id: 'cid',
+      anonymous_id: 'c',
+      traits: { first_name: evil },
+    });
+    const event = await mailing({
+      subject: 'Hi {{ profile.first_name }}{{ event.note }}',
+      html: '<p>{{ profile.first_name | raw }} {{ event.note | raw }} {{ event.count | plus: 1 }}</p>',
+    });
+    await asPage('/v1/events', {
+      event,
+      external_id: 'cid',
+      properties: { note: 'see javascript:alert(1)', count: 3 },
+    });
+    await settled(event, 1);
+    const [mail] = await receivedBy(email);
+    expect(mail?.subject).toBe('Hi Cid Bcc: asee');
+    expect(mail?.says).not.toMatch(/evil|javascript/i);
+    expect(mail?.says).toMatch(/ 4</);
+  },
+);

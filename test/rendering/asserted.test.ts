@@ -1,0 +1,137 @@
+// What a browser asserted is rendered without anything that email software makes a link of.
+import { expect, test } from 'vitest';
+import {
+  ASSERTED_CHARS_MAX,
+  ASSERTED_MEMBERS_MAX,
+  cleanAsserted,
+} from '../../src/rendering/asserted.ts';
+import { toSample } from '../../src/rendering/variables.ts';
+
+const clean = (value: unknown, exempt: string | null = null) => cleanAsserted(value, exempt);
+
+test.each([
+  ['a scheme', 'Click https://evil.example/x now', 'Click now'],
+  ['a bare domain', 'go to evil.com today', 'go to today'],
+  ['a domain in brackets', '(evil.com)', ''],
+  ['a domain behind a colon', 'see:evil.com', ''],
+  ['a trailing dot', 'evil.com.', ''],
+  ['an ideographic dot', 'evil。com', ''],
+  ['a fullwidth dot', 'evil．com', ''],
+  ['fullwidth letters', 'ｅｖｉｌ.ｃｏｍ', ''],
+  ['a zero-width space', 'ev\u200Bil.com', ''],
+  ['a soft hyphen', 'evil.c\u00ADom', ''],
+  ['a bidi override', '\u202Emoc.live evil.com', ''],
+  ['a Cyrillic domain', 'пример.рф', ''],
+  ['punycode', 'xn--e1afmkfd.xn--p1ai', ''],
+  ['www', 'www.evil', ''],
+  ['an address', 'write to ann@evil.example', 'write to'],
+  ['javascript:', 'javascript:alert(1)', ''],
+  ['mailto:', 'MailTo:ann', ''],
+  ['tel:', 'tel:+1900555', ''],
+  ['two slashes', '//evil', ''],
+  ['backslashes', 'http:\\\\evil', ''],
+  ['an IP with a path', '10.0.0.1/login', ''],
+  ['a line break', 'Ann\r\nBcc: all', 'Ann Bcc: all'],
+  ['a line separator', 'Ann\u2028Bcc', 'Ann Bcc'],
+  ['a null and a bell', 'An\u0000n\u0007', 'An n'],
+  ['markup', '<b>Ann</b>', 'bAnn/b'],
+  ['an entity for a dot', 'evil&#46;com', 'evil#46;com'],
+])('%s is taken out', (_, given, rendered) => {
+  expect(clean(given)).toBe(rendered);
+});
+
+test.each([
+  'Ann',
+  "O'Neil",
+  'Müller-Straße 5',
+  'AT&T',
+  'Jean-Luc',
+  '12:30',
+  '1.5',
+  '3 x',
+  'こんにちは。元気',
+  'Europe/Berlin',
+])('%s stays as it is', (text) => {
+  expect(clean(text)).toBe(text);
+});
+
+test('numbers, booleans and null stay what they are, nested values are cleaned likewise', () => {
+  const given = {
+    n: 3,
+    yes: true,
+    none: null,
+    list: ['evil.com', 1],
+    deep: { url: 'https://x.example' },
+  };
+  const rendered = { n: 3, yes: true, none: null, list: ['', 1], deep: { url: '' } };
+  expect(clean(given)).toEqual(rendered);
+});
+
+test('a name that would be a link is left out, because a loop prints names', () => {
+  expect(clean({ 'https://evil.example': 1, 'evil.com': 2, 'page.url_path': 3 })).toEqual({
+    'page.url_path': 3,
+  });
+});
+
+test('at the bound a value is whole, one past it is cut, by characters and not by halves of one', () => {
+  expect(clean('x'.repeat(ASSERTED_CHARS_MAX))).toHaveLength(ASSERTED_CHARS_MAX);
+  expect(clean('x'.repeat(ASSERTED_CHARS_MAX + 1))).toHaveLength(ASSERTED_CHARS_MAX);
+  expect(clean('😀'.repeat(ASSERTED_CHARS_MAX + 1))).toBe('😀'.repeat(ASSERTED_CHARS_MAX));
+  const many = Array.from({ length: ASSERTED_MEMBERS_MAX + 1 }, (__, at) => at);
+  expect(clean(many)).toHaveLength(ASSERTED_MEMBERS_MAX);
+});
+
+test('what a template cuts off afterwards is no domain either', () => {
+  expect(clean('foo.comxyz')).toBe('foo. comxyz');
+});
+
+test('the recipient’s own address stays, another one does not', () => {
+  expect(clean(' Ann@Example.com ', 'ann@example.com')).toBe('ann@example.com');
+  expect(clean('ben@example.com', 'ann@example.com')).toBe('');
+});
+
+test('cleaning twice is cleaning once, for random hostile text, and leaves no link', () => {
+  const parts = [
+    'evil',
+    '.',
+    'com',
+    '。',
+    '://',
+    'http',
+    ' ',
+    '\u200B',
+    '@',
+    ':',
+    '/',
+    'www.',
+    '<',
+    '&#46;',
+    'x',
+    '\n',
+    '．',
+  ];
+  let seed = 7;
+  const next = () => (seed = (seed * 48_271) % 2_147_483_647);
+  for (let round = 0; round < 3_000; round += 1) {
+    const text = Array.from({ length: 1 + (next() % 12) }, () => parts[next() % parts.length]).join(
+      '',
+    );
+    const once = String(clean(text));
+    expect([text, clean(once)]).toEqual([text, once]);
+    expect([text, /:\/\/|[^\s@]@[^\s@]|(?:^|[^a-z])www\.\S|evil\.com|[\n\u200B<]/.test(once)]).toEqual([text, false]);
+  }
+});
+
+test('only what a browser asserted is cleaned: a server may send a URL', () => {
+  const url = 'https://shop.example/cart';
+  const person = {
+    traits: { site: url, home: url },
+    email: 'ann@example.com',
+    browserNames: ['home'],
+  };
+  const happened = { name: 'left', properties: { url }, occurred_at: new Date(0) };
+  const sample = toSample(person, { ...happened, source: 'server' });
+  expect(sample.profile).toEqual({ site: url, home: '', email: 'ann@example.com' });
+  expect(sample.event).toMatchObject({ url });
+  expect(toSample(person, { ...happened, source: 'browser' }).event).toMatchObject({ url: '' });
+});
