@@ -664,6 +664,7 @@ create table automations.runs (
   trigger_entry    bigint,
   may_call         boolean not null default true,
   traceparent      text,
+  source           text,
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
@@ -1038,6 +1039,8 @@ create table delivery.sends (
   limits              jsonb,
   is_test             boolean not null default false,
   traceparent         text,
+  mailbox_key         bytea,
+  budget_window       timestamptz(3),
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -1048,7 +1051,7 @@ create table delivery.sends (
   constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text]))),
   constraint sends_traceparent_is_well_formed check ((traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'::text)) not valid
 ) with (fillfactor=60);
--- keyed: cannot be read back: address_key
+-- keyed: cannot be read back: address_key, mailbox_key
 -- of a person: recipient, subject, status_reason
 create index sends_bounced on delivery.sends using btree (project_id, send_id) where (bounced_at is not null);
 create index sends_by_address on delivery.sends using btree (address_key, project_id, send_id);
@@ -1057,6 +1060,7 @@ create index sends_by_due on delivery.sends using btree (due_at) where (status =
 create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
 create index sends_by_identity on delivery.sends using btree (identity_id, project_id, send_id) where (identity_id is not null);
+create index sends_by_mailbox on delivery.sends using btree (mailbox_key, project_id, send_id) where (mailbox_key is not null);
 create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
 create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
@@ -1070,6 +1074,42 @@ create policy work_of_all_projects on delivery.sends for select to trunkline_que
 grant insert, select, update on delivery.sends to trunkline_runtime;
 grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at) on delivery.sends to trunkline_queue;
 grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at, is_test) on delivery.sends to trunkline_analyst;
+
+create table delivery.settings (
+  project_id            uuid not null,
+  recipient_sends_max   integer,
+  unconfirmed_sends_max integer,
+  constraint settings_pkey primary key (project_id),
+  constraint settings_recipient_sends_are_few check (((recipient_sends_max >= 1) and (recipient_sends_max <= 100))),
+  constraint settings_unconfirmed_sends_are_bounded check (((unconfirmed_sends_max >= 0) and (unconfirmed_sends_max <= 100000)))
+);
+alter table delivery.settings enable row level security, force row level security;
+create policy one_project on delivery.settings for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on delivery.settings to trunkline_runtime;
+
+create table delivery.unconfirmed_budgets (
+  project_id uuid not null,
+  window_at  timestamptz(3) not null,
+  used       integer not null,
+  parked_at  timestamptz(3),
+  parked     integer not null default 0,
+  constraint unconfirmed_budgets_pkey primary key (project_id)
+) with (fillfactor=50);
+alter table delivery.unconfirmed_budgets enable row level security, force row level security;
+create policy one_project on delivery.unconfirmed_budgets for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on delivery.unconfirmed_budgets to trunkline_runtime;
+
+create function delivery.begin_attempts(
+  project_id uuid,
+  begins jsonb,
+  handed_ids uuid[],
+  charged_ids uuid[],
+  at timestamptz
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.begin_attempts to public;
 
 create function delivery.capped_until(
   project_id uuid,
@@ -1086,6 +1126,15 @@ language plpgsql stable
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.capped_until to public;
+
+create function delivery.charge_budget(
+  project_id uuid,
+  send_ids uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.charge_budget to public;
 
 create function delivery.claim_ended(
   project_id uuid,
@@ -1113,6 +1162,7 @@ create function delivery.claim_sends(
 )
 returns table (
   send_id uuid,
+  identity_id uuid,
   profile_id uuid,
   template_id uuid,
   template_version integer,
@@ -1142,7 +1192,7 @@ create function delivery.had_most(
   project_id uuid,
   send_id uuid,
   automation_id uuid,
-  address_key bytea,
+  mailbox_key bytea,
   most jsonb,
   at timestamptz,
   is_so boolean,
@@ -1167,6 +1217,33 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.halt_hand_offs to public;
 
+create function delivery.hold_budget(
+  project_id uuid,
+  at timestamptz,
+  can_wait boolean
+)
+returns delivery.unconfirmed_budgets
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.hold_budget to public;
+
+create function delivery.hold_charged(
+  project_id uuid,
+  send_ids uuid[]
+)
+returns void
+language sql volatile;
+grant execute on function delivery.hold_charged to public;
+
+create function delivery.hold_mailboxes(
+  project_id uuid,
+  send_ids uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.hold_mailboxes to public;
+
 create function delivery.hold_restored(
   project_id uuid,
   restored_at timestamptz,
@@ -1178,6 +1255,48 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.hold_restored to public;
 
+create function delivery.keep_budget(
+  project_id uuid,
+  budget delivery.unconfirmed_budgets
+)
+returns void
+language sql volatile;
+grant execute on function delivery.keep_budget to public;
+
+create function delivery.limit_by_mailbox(
+  project_id uuid,
+  send_id uuid,
+  automation_id uuid,
+  mailbox_key bytea,
+  limits jsonb,
+  is_confirmed boolean,
+  begun integer,
+  recipient_sends_max integer,
+  at timestamptz,
+  stop text,
+  is_under_way boolean
+)
+returns record
+language plpgsql stable
+set search_path = '';
+grant execute on function delivery.limit_by_mailbox to public;
+
+create function delivery.limit_by_person(
+  project_id uuid,
+  send_id uuid,
+  automation_id uuid,
+  identity_ids uuid[],
+  limits jsonb,
+  has_begun boolean,
+  at timestamptz,
+  stop text,
+  wait_until timestamptz
+)
+returns record
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.limit_by_person to public;
+
 create function delivery.limit_hand_offs(
   project_id uuid,
   send_ids uuid[],
@@ -1187,7 +1306,8 @@ create function delivery.limit_hand_offs(
 returns table (
   place bigint,
   stop text,
-  wait_until timestamptz
+  wait_until timestamptz,
+  is_charged boolean
 )
 language plpgsql volatile
 set search_path = ''
@@ -1243,6 +1363,16 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.observe_sends to public;
 
+create function delivery.park_in_budget(
+  project_id uuid,
+  budget delivery.unconfirmed_budgets,
+  sends_max integer
+)
+returns delivery.unconfirmed_budgets
+language plpgsql stable
+set search_path = '';
+grant execute on function delivery.park_in_budget to public;
+
 create function delivery.plan_send(
   project_id uuid,
   send_id uuid,
@@ -1263,7 +1393,8 @@ create function delivery.plan_send(
   on_unknown text default 'hold'::text,
   limits jsonb default null::jsonb,
   is_test boolean default false,
-  traceparent text default null::text
+  traceparent text default null::text,
+  mailbox_key bytea default null::bytea
 )
 returns table (
   planned_id uuid,
@@ -1282,6 +1413,31 @@ returns setof uuid
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.put_off_sends to public;
+
+create function delivery.reached_recipient_cap(
+  project_id uuid,
+  send_id uuid,
+  mailbox_key bytea,
+  sends_max integer,
+  begun integer,
+  at timestamptz,
+  is_so boolean,
+  is_under_way boolean
+)
+returns record
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.reached_recipient_cap to public;
+
+create function delivery.read_settings(
+  project_id uuid,
+  recipient_sends_max integer,
+  unconfirmed_sends_max integer
+)
+returns record
+language sql stable;
+grant execute on function delivery.read_settings to public;
 
 create function delivery.record_feedback(
   project_id uuid,
@@ -1304,6 +1460,15 @@ returns void
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.record_outcomes to public;
+
+create function delivery.refund_budget(
+  project_id uuid,
+  outcomes jsonb
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.refund_budget to public;
 
 create function delivery.settle_lost(
   project_id uuid,
@@ -1336,7 +1501,8 @@ create function delivery.stop_hand_offs(
   send_ids uuid[],
   address_keys bytea[],
   stopped text[],
-  waits timestamptz[]
+  waits timestamptz[],
+  charged uuid[]
 )
 returns record
 language plpgsql volatile
@@ -2066,11 +2232,28 @@ create schema profiles authorization current_user;
 grant usage on schema profiles to trunkline_queue;
 grant usage on schema profiles to trunkline_runtime;
 
+create table profiles.browser_traits (
+  project_id  uuid not null,
+  identity_id uuid not null,
+  key         text not null,
+  value       jsonb not null,
+  set_at      timestamptz(3) not null,
+  told_at     timestamptz not null,
+  browser_key bytea,
+  constraint browser_traits_pkey primary key (project_id, identity_id, key)
+);
+-- keyed: cannot be read back: browser_key
+-- of a person: key, value
+alter table profiles.browser_traits enable row level security, force row level security;
+create policy one_project on profiles.browser_traits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on profiles.browser_traits to trunkline_runtime;
+
 create table profiles.changes (
   project_id uuid not null,
   noted_at   timestamptz not null,
   change_id  uuid not null,
   profile_id uuid not null,
+  source     text,
   constraint changes_pkey primary key (project_id, noted_at, change_id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000);
 alter table profiles.changes enable row level security, force row level security;
@@ -2194,7 +2377,8 @@ create function profiles.change_traits(
   authority text,
   at timestamptz,
   traits_max integer default null::integer,
-  bytes_max integer default null::integer
+  bytes_max integer default null::integer,
+  browser_key bytea default null::bytea
 )
 returns table (
   changed_id uuid,
@@ -2209,7 +2393,8 @@ grant execute on function profiles.change_traits to public;
 create function profiles.fold_profile(
   project_id uuid,
   profile_id uuid,
-  at timestamptz
+  at timestamptz,
+  source text default null::text
 )
 returns table (
   old_email text,
@@ -2262,6 +2447,19 @@ returns table (
 language sql stable;
 grant execute on function profiles.known_as to public;
 
+create function profiles.list_asserted(
+  project_id uuid,
+  profile_ids uuid[],
+  emails text[]
+)
+returns table (
+  place bigint,
+  traits jsonb,
+  browser_key bytea
+)
+language sql stable;
+grant execute on function profiles.list_asserted to public;
+
 create function profiles.list_confirmed(
   project_id uuid,
   profile_ids uuid[],
@@ -2270,6 +2468,21 @@ create function profiles.list_confirmed(
 returns setof uuid
 language sql stable;
 grant execute on function profiles.list_confirmed to public;
+
+create function profiles.list_provenance(
+  project_id uuid,
+  identity_ids uuid[],
+  profile_ids uuid[],
+  emails text[]
+)
+returns table (
+  place bigint,
+  person_id uuid,
+  is_confirmed boolean,
+  browser_names text[]
+)
+language sql stable;
+grant execute on function profiles.list_provenance to public;
 
 create function profiles.make_profiles(
   project_id uuid,
@@ -2283,7 +2496,8 @@ grant execute on function profiles.make_profiles to public;
 
 create function profiles.note_changes(
   project_id uuid,
-  profile_ids uuid[]
+  profile_ids uuid[],
+  source text default null::text
 )
 returns void
 language plpgsql volatile
@@ -2332,6 +2546,20 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.see_events to public;
 
+create function profiles.set_browser_traits(
+  project_id uuid,
+  identity_id uuid,
+  traits jsonb,
+  set_at timestamptz,
+  at timestamptz,
+  browser_key bytea,
+  traits_max integer,
+  bytes_max integer
+)
+returns void
+language sql volatile;
+grant execute on function profiles.set_browser_traits to public;
+
 create function profiles.set_traits(
   project_id uuid,
   identity_id uuid,
@@ -2347,7 +2575,10 @@ create function profiles.take_changes(
   project_id uuid,
   changes_max integer
 )
-returns setof uuid
+returns table (
+  profile_id uuid,
+  source text
+)
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.take_changes to public;
@@ -2607,6 +2838,7 @@ create table segments.history (
   change     text not null,
   cause      text not null,
   changed_at timestamptz(3) not null,
+  source     text,
   constraint history_pkey primary key (project_id, entry),
   constraint history_project_id_profile_id_fkey foreign key (project_id, profile_id) references profiles.profiles(project_id, profile_id) on delete cascade,
   constraint history_project_id_segment_id_fkey foreign key (project_id, segment_id) references segments.segments(project_id, segment_id),
