@@ -1,21 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inProject } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import * as ingest from '../ingest/ingest.ts';
-import * as profiles from '../profiles/profiles.ts';
 import * as projects from '../projects/projects.ts';
 import type { Ready } from '../providers/providers.ts';
 import * as rendering from '../rendering/rendering.ts';
-import type { Rendered, RenderOutcome, Template } from '../rendering/rendering.ts';
+import type { Rendered, RenderOutcome } from '../rendering/rendering.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { EndedSend } from './ended_queries.ts';
 import { feedbackSenderOf } from './mail_headers.ts';
 import { buildMessage, Unbuildable } from './message.ts';
-import { NOTHING_KNOWN, toContext } from './context.ts';
-import type { Context } from './context.ts';
+import { NOTHING_KNOWN } from './context.ts';
 import { observeEnded } from './observe.ts';
 import { keepContents } from './queries.ts';
+import { readBatch, templateKey } from './read_batch.ts';
+import type { BatchSources } from './read_batch.ts';
 import { cancelUnconfirmed, failRender } from './stop.ts';
 import type { Claimed, Content } from './queries.ts';
 
@@ -26,52 +24,7 @@ type Batch = {
   ready: Ready;
   claimed: readonly Claimed[];
 };
-type Read = {
-  project: { name: string };
-  /** By the id of their send: what its email may show. */
-  contexts: Map<string, Context>;
-  templates: Map<string, Template>;
-};
-
-const templateKey = ({ template_id, template_version }: Claimed): string =>
-  `${template_id}/${template_version}`;
-
-/** Templates are immutable by version, so a batch reads each of them once. */
-const readTemplates = async (scope: Scope, claimed: readonly Claimed[]) => {
-  const templates = new Map<string, Template>();
-  for (const send of new Map(claimed.map((one) => [templateKey(one), one])).values()) {
-    const template = await rendering.findTemplate(scope, send.template_id, send.template_version);
-    if (template) templates.set(templateKey(send), template);
-  }
-  return templates;
-};
-
-/** A test shows what the person would get, whatever address it goes to. */
-const toAddressee = (send: Claimed): profiles.Addressee => ({
-  identityId: send.identity_id,
-  profileId: send.profile_id,
-  email: send.is_test ? null : send.recipient,
-});
-
-/** What the templates of a batch may mention, in a few statements however large it is. */
-const readBatch = async (
-  scope: Scope,
-  claimed: readonly Claimed[],
-): Promise<Omit<Read, 'project'>> => {
-  const people = await profiles.readForEmail(scope, claimed.map(toAddressee));
-  const events = await ingest.listEvents(
-    scope,
-    claimed.flatMap(({ event_id, event_occurred_at }) =>
-      event_id && event_occurred_at ? [{ eventId: event_id, occurredAt: event_occurred_at }] : [],
-    ),
-  );
-  const eventOf = new Map(events.map((event) => [event.event_id, event]));
-  const contexts = claimed.map((send, at): [string, Context] => {
-    const known = { person: people[at] ?? null, event: eventOf.get(send.event_id ?? '') ?? null };
-    return [send.send_id, toContext(scope, send, known)];
-  });
-  return { contexts: new Map(contexts), templates: await readTemplates(scope, claimed) };
-};
+type Read = BatchSources & { project: { name: string } };
 
 /** A send with what its email says: the same link to unsubscribe in its body and in its headers. */
 type Addressed = {

@@ -1,15 +1,7 @@
 import type { Scope } from '../base/db.ts';
-import { mailboxOf, normaliseEmail } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
-import {
-  changeSubscription,
-  countFree,
-  importAddresses,
-  liftAddress,
-  listImported,
-  suppressAddress,
-  undoImport,
-} from './change_queries.ts';
+import { addressKey } from './address_key.ts';
+import { changeSubscription, liftAddress, suppressAddress } from './change_queries.ts';
 import type { SubscriptionChange } from './change_queries.ts';
 import {
   eraseAddresses,
@@ -40,24 +32,17 @@ export {
   makeUnsubscribeToken,
   readUnsubscribeToken,
 };
+export { addressKey, mailboxKey } from './address_key.ts';
+export { addImport, listImportedEmails, takeImportBack } from './imports.ts';
+export type { Import, ImportItem } from './imports.ts';
 export { CHANGES } from './queries.ts';
 export type { Word } from './queries.ts';
 export { reasonsAt } from './as_of.ts';
 export type { Suppressed, SuppressionReason, UnsubscribeLink };
 
-/** What an address is called in tables: a keyed hash of project and address, so that it outlives an erase unread. */
-export const addressKey = (
-  { keys, projectId }: Pick<Scope, 'keys' | 'projectId'>,
-  email: string,
-): Buffer => keys.hash('address-hash', `${projectId} ${normaliseEmail(email)}`);
-
 /** Whether this project has known an address: one that it sent to, or that a notice was about. */
 export const isKnown = async (scope: Scope, key: Buffer): Promise<boolean> =>
   (await findAddress(scope, key)) !== null;
-
-/** Returns the key of the mailbox that an address leads to: that of its plainest address. */
-export const mailboxKey = (scope: Pick<Scope, 'keys' | 'projectId'>, email: string): Buffer =>
-  addressKey(scope, mailboxOf(email));
 
 /** Who says something about an address, and when it became so: at once, where nobody says otherwise. */
 export type Said = { email: string; source: string; at?: Date; note?: string; changeId?: string };
@@ -212,43 +197,4 @@ export const readWordsOf = async (
   const words = await listWords(scope, emails.map(keyOf));
   const byKey = Map.groupBy(words, ({ address_key }) => address_key.toString('hex'));
   return new Map(emails.map((email) => [email, byKey.get(keyOf(email).toString('hex')) ?? []]));
-};
-
-export type Import = { importId: string; source: string; note: string | null };
-export type ImportItem = { email: string; reason: SuppressionReason | 'unsubscribed' };
-
-/**
- * Says an import's word of each address: it adds, and never lifts or weakens. Answers of how many it was
- * new; the same import again adds nothing.
- */
-export const addImport = (scope: Scope, told: Import, items: readonly ImportItem[]) => {
-  const rows = items.map(({ email, reason }) => ({
-    addressKey: addressKey(scope, email),
-    email,
-    reason,
-    historyId: newId(),
-  }));
-  return importAddresses(scope, told, rows);
-};
-
-/** How the addresses of an import read, where they still do. */
-export const listImportedEmails = async (
-  scope: Scope,
-  importId: string,
-  addressesMax: number,
-): Promise<{ count: number; emails: string[] }> => {
-  const rows = await listImported(scope, importId, addressesMax);
-  return { count: rows.length, emails: rows.flatMap(({ email }) => email ?? []) };
-};
-
-/** Takes an import back: whoever was named by anybody else stays. Answers how many of its addresses are free then. */
-export const takeImportBack = async (
-  scope: Scope,
-  told: { importId: string; source: string },
-  addressesMax: number,
-): Promise<number> => {
-  const rows = await listImported(scope, told.importId, addressesMax);
-  const changes = rows.map(({ address_key }) => ({ addressKey: address_key, historyId: newId() }));
-  await undoImport(scope, told, changes);
-  return countFree(scope, told.importId);
 };
