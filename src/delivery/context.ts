@@ -46,3 +46,10 @@ export const toContext = (
   const sample = rendering.toSample(shown, isShown ? event : null, email);
   return { sample, withheld: whole };
 };
+
+/** A test shows what the person would get, whatever address it goes to. */
+export const toAddressee = (send: Claimed): profiles.Addressee => ({
+  identityId: send.identity_id,
+  profileId: send.profile_id,
+  email: send.is_test ? null : send.recipient,
+});

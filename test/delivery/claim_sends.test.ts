@@ -23,6 +23,7 @@ test('a claim answers with everything that preparing a send needs', async () => 
   expect(await sends.claim(send.providerId)).toEqual([
     {
       send_id: send.sendId,
+      identity_id: null,
       profile_id: send.profileId,
       template_id: send.templateId,
       template_version: 1,

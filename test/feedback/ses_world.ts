@@ -93,8 +93,6 @@ export const sesWorld = () => {
     await send.accept();
     return send;
   };
-  return {
-    ...{ database, service, api, hooks, post, withToken, ask, confirm, notify, webhook },
-    ...{ decide, remove, confirmedAtAmazon, sentTo, accepted, TOPIC },
-  };
+  const posting = { database, service, api, hooks, post, withToken, ask, confirm, notify, webhook };
+  return { ...posting, decide, remove, confirmedAtAmazon, sentTo, accepted, TOPIC };
 };

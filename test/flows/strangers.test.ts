@@ -46,7 +46,13 @@ test(
     await asServer('/v1/identify', { external_id: 'ann', traits: { email } });
     const events = [
       await mailing({ subject: 'One' }),
-      await mailing({ subject: 'Two' }, { category: 'transactional' }),
+      await mailing(
+        { subject: 'Two' },
+        {
+          category: 'transactional',
+          re_entry: { by_property: 'at' },
+        },
+      ),
     ];
     for (const event of events)
       await batch(

@@ -1,6 +1,7 @@
 // API keys.
 import type { Area } from './promised.ts';
 import { publishable } from './publishable_area.ts';
+import { strangers } from './strangers.ts';
 
 const keys: Area = {
   area: 'Keys',
@@ -86,4 +87,4 @@ const keys: Area = {
   ],
 };
 
-export const callers: readonly Area[] = [keys, publishable];
+export const callers: readonly Area[] = [keys, publishable, strangers];

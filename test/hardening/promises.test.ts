@@ -38,6 +38,7 @@ test('every area of the threat model is here, once', () => {
   expect(areas.map(({ area }) => area)).toEqual([
     'Keys',
     'Publishable keys',
+    'Email to strangers',
     'Tenant isolation',
     'Provider credentials',
     'Outgoing connections',

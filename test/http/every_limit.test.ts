@@ -30,6 +30,7 @@ import { limitsOfHeaders } from './limits_of_headers.ts';
 import { limitsOfLinks } from './limits_of_links.ts';
 import { limitsOfSegmentDoor } from './limits_of_segment_door.ts';
 import { limitsOfSegments } from './limits_of_segments.ts';
+import { limitsOfSending } from './limits_of_sending.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfTopics } from './limits_of_topics.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
@@ -99,9 +100,6 @@ const connect = (given: object = {}) => {
     ...given,
   });
 };
-
-const decideLimits = (limits: object) =>
-  post(`/v1/projects/${api.project.project_id}/sending-limits`, limits);
 
 type Send = (count: number) => Promise<Answer>;
 
@@ -286,12 +284,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   'Soft bounces in a row': bound([
     (count) => postSetting('/settings', { soft_bounces_max: count }),
   ]),
-  'Emails of browser-triggered runs to one recipient in 24 hours': bound([
-    (count) => decideLimits({ recipient_sends_max: count, unconfirmed_sends_max: 200 }),
-  ]),
-  'Emails to unconfirmed addresses in an hour': bound([
-    (count) => decideLimits({ recipient_sends_max: 3, unconfirmed_sends_max: count }),
-  ]),
+  ...limitsOfSending({ post, api, bound }),
   'Addresses in an import': bound([
     (count) => importList({ addresses: times(count, (at) => ({ email: `a${at}@example.com` })) }),
     (count) =>

@@ -6,7 +6,7 @@ import { api, isNotFound } from '../api.ts';
 import type { Profile } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { link, undoPreview } from '../link_queries.ts';
-import type { IdentityLink } from '../link_queries.ts';
+import type { IdentityLink, UndoPreview } from '../link_queries.ts';
 import { Back } from '../parts/back.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
@@ -138,6 +138,14 @@ const WhatIf = ({ projectId, linkId }: Props) => {
   return <Preview projectId={projectId} preview={data} />;
 };
 
+const Undone = ({ item, restores }: Pick<UndoPreview, 'restores'> & { item: IdentityLink }) => (
+  <Alert color="teal" role="status" title="The link is undone">
+    {restores
+      ? `${item.anonymous_id} belongs to ${restores.external_id} again.`
+      : 'Both people now have what they would have without it.'}
+  </Alert>
+);
+
 /** What there is to do is said before what comes later and may be long: it stays where somebody saw it. */
 const Known = ({
   projectId,
@@ -161,13 +169,7 @@ const Known = ({
           <Status {...linkStates[item.status]} />
         </Group>
       </Stack>
-      {undo.data && (
-        <Alert color="teal" role="status" title="The link is undone">
-          {undo.data.restores
-            ? `${item.anonymous_id} belongs to ${undo.data.restores.external_id} again.`
-            : 'Both people are what they would be had it never been made.'}
-        </Alert>
-      )}
+      {undo.data && <Undone item={item} restores={undo.data.restores} />}
       {item.reason && <Alert color="orange">{refusals[item.reason]}</Alert>}
       <Facts projectId={projectId} item={item} />
       <Stack gap="sm">
