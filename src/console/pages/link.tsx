@@ -36,6 +36,7 @@ type Related = { projectId: string; linkId: string; children: ReactNode };
 
 const ToLink = ({ projectId, linkId, children }: Related) => (
   <Anchor
+    size="sm"
     renderRoot={(props) => (
       <Link {...props} to="/p/$projectId/links/$linkId" params={{ projectId, linkId }} />
     )}
@@ -111,7 +112,8 @@ const Person = ({ projectId, person }: { projectId: string; person: Profile }) =
     <Text size="sm" c="dimmed" className="breaks">
       {person.email ?? 'no e-mail address'} · {person.identifiers.length}{' '}
       {person.identifiers.length === 1 ? 'identifier' : 'identifiers'} ·{' '}
-      {Object.keys(person.traits).length} traits
+      {Object.keys(person.traits).length}{' '}
+      {Object.keys(person.traits).length === 1 ? 'trait' : 'traits'}
     </Text>
   </Paper>
 );
