@@ -118,7 +118,10 @@ test('cleaning twice is cleaning once, for random hostile text, and leaves no li
     );
     const once = String(clean(text));
     expect([text, clean(once)]).toEqual([text, once]);
-    expect([text, /:\/\/|[^\s@]@[^\s@]|(?:^|[^a-z])www\.\S|evil\.com|[\n\u200B<]/.test(once)]).toEqual([text, false]);
+    expect([
+      text,
+      /:\/\/|[^\s@]@[^\s@]|(?:^|[^a-z])www\.\S|evil\.com|[\n\u200B<]/.test(once),
+    ]).toEqual([text, false]);
   }
 });
 
