@@ -2021,6 +2021,7 @@ create table ingest.pending (
   failure_count integer not null default 0,
   retry_at      timestamptz(3),
   traces        jsonb,
+  key_id        uuid,
   constraint pending_pkey primary key (project_id, flush_id),
   constraint pending_traces_are_an_object check ((jsonb_typeof(traces) = 'object'::text)) not valid,
   constraint pending_waits_after_failing check (((retry_at is null) = (failure_count = 0)))
@@ -2046,7 +2047,8 @@ create function ingest.accept_events(
   occurred_ats timestamptz[],
   key_kinds text[],
   sources text[],
-  traces jsonb default null::jsonb
+  traces jsonb default null::jsonb,
+  key_id uuid default null::uuid
 )
 returns table (
   stored_ids uuid[],
@@ -2746,6 +2748,91 @@ create function queue.release_workers(
 )
 returns void
 language sql volatile;
+
+-- quotas ------------------------------------------------------------------------------------------
+
+create schema quotas authorization current_user;
+grant usage on schema quotas to trunkline_runtime;
+
+create table quotas.key_days (
+  project_id   uuid not null,
+  key_id       uuid not null,
+  day          date not null,
+  counted_by   text not null,
+  new_profiles integer not null,
+  stored_bytes bigint not null,
+  constraint key_days_pkey primary key (project_id, key_id, day, counted_by),
+  constraint key_days_are_counted check (((new_profiles >= 0) and (stored_bytes >= 0))),
+  constraint key_days_counter_is_known check ((counted_by = any (array['accept'::text, 'identify'::text, 'process'::text])))
+);
+alter table quotas.key_days enable row level security, force row level security;
+create policy one_project on quotas.key_days for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on quotas.key_days to trunkline_runtime;
+
+create table quotas.settings (
+  project_id           uuid not null,
+  new_profiles_per_day integer,
+  stored_bytes_per_day bigint,
+  updated_at           timestamptz(3) not null,
+  constraint settings_pkey primary key (project_id),
+  constraint settings_are_positive check (((new_profiles_per_day > 0) and (stored_bytes_per_day > 0)))
+);
+alter table quotas.settings enable row level security, force row level security;
+create policy one_project on quotas.settings for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on quotas.settings to trunkline_runtime;
+
+create function quotas.count_use(
+  project_id uuid,
+  counted_by text,
+  key_ids uuid[],
+  new_profiles integer[],
+  stored_bytes bigint[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function quotas.count_use to public;
+
+create function quotas.list_brought(
+  project_id uuid,
+  flush_ids uuid[],
+  kinds text[],
+  identifiers text[]
+)
+returns table (
+  key_id uuid,
+  brought integer
+)
+language plpgsql stable
+set search_path = '';
+grant execute on function quotas.list_brought to public;
+
+create function quotas.prune_use(
+  project_id uuid,
+  kept_days integer
+)
+returns integer
+language plpgsql volatile
+set search_path = '';
+grant execute on function quotas.prune_use to public;
+
+create function quotas.read_use(
+  project_id uuid,
+  key_ids uuid[],
+  new_profiles_default integer,
+  stored_bytes_default bigint
+)
+returns table (
+  key_id uuid,
+  new_profiles bigint,
+  stored_bytes bigint,
+  new_profiles_per_day integer,
+  stored_bytes_per_day bigint,
+  seconds_left double precision
+)
+language plpgsql stable
+set search_path = '';
+grant execute on function quotas.read_use to public;
 
 -- rendering ---------------------------------------------------------------------------------------
 

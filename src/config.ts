@@ -50,7 +50,8 @@ const localUrl = (host: string, port: number): string => {
 const ANSWER_TIMEOUT_SECONDS_MAX = 600;
 
 const RATE_LIMIT_MAX = 1_000_000;
-const rateLimit = (perSecond: number) => wholeNumber(0, RATE_LIMIT_MAX).default(perSecond);
+const limit = (perSecond: number, what: string) =>
+  wholeNumber(0, RATE_LIMIT_MAX).default(perSecond).describe(`${what}; 0 for no limit`);
 
 /** The least holds whatever a page's key may write to, and a month that is over before it goes. */
 const RETENTION_MONTHS_MIN = 2;
@@ -88,16 +89,14 @@ const Settings = z.object({
   TRUSTED_PROXIES: wholeNumber(0, 10)
     .default(0)
     .describe('reverse proxies in front that append to X-Forwarded-For; 0 ignores the header'),
-  RATE_LIMIT_SERVER: rateLimit(1_000).describe('requests a second per server key; 0 for no limit'),
-  RATE_LIMIT_PUBLISHABLE: rateLimit(200).describe(
-    'requests a second per publishable key; 0 for no limit',
-  ),
-  RATE_LIMIT_ADDRESS: rateLimit(50).describe(
-    'requests a second per address of origin, with publishable keys; 0 for no limit',
-  ),
-  RATE_LIMIT_ANONYMOUS: rateLimit(50).describe(
-    'requests a second that name one anonymous id, with publishable keys; 0 for no limit',
-  ),
+  RATE_LIMIT_SERVER: limit(1_000, 'requests a second per server key'),
+  RATE_LIMIT_PUBLISHABLE: limit(200, 'requests a second per publishable key'),
+  RATE_LIMIT_ADDRESS: limit(50, 'requests a second per address, with publishable keys'),
+  RATE_LIMIT_UNKNOWN_KEYS: limit(5, 'unknown keys a second per address'),
+  UNIT_LIMIT_SERVER: limit(20_000, 'units of work (one per event) a second per server key'),
+  UNIT_LIMIT_PUBLISHABLE: limit(2_000, 'units a second per publishable key'),
+  UNIT_LIMIT_ADDRESS: limit(500, 'units a second per address, with publishable keys'),
+  UNIT_LIMIT_ANONYMOUS: limit(500, 'units a second per anonymous id, with publishable keys'),
   CONNECTIONS_MAX: wholeNumber(1, CONNECTIONS_BOUND)
     .default(10_000)
     .describe('connections at a time per process; one more is closed unheard'),
@@ -180,7 +179,11 @@ const Environment = Settings.refine(
     rateLimitServer: env.RATE_LIMIT_SERVER,
     rateLimitPublishable: env.RATE_LIMIT_PUBLISHABLE,
     rateLimitAddress: env.RATE_LIMIT_ADDRESS,
-    rateLimitAnonymous: env.RATE_LIMIT_ANONYMOUS,
+    rateLimitUnknownKeys: env.RATE_LIMIT_UNKNOWN_KEYS,
+    unitLimitServer: env.UNIT_LIMIT_SERVER,
+    unitLimitPublishable: env.UNIT_LIMIT_PUBLISHABLE,
+    unitLimitAddress: env.UNIT_LIMIT_ADDRESS,
+    unitLimitAnonymous: env.UNIT_LIMIT_ANONYMOUS,
     connectionsMax: env.CONNECTIONS_MAX,
     stopNoticeMs: env.STOP_NOTICE_SECONDS * 1_000,
     metricsToken: env.METRICS_TOKEN ?? null,
@@ -212,10 +215,7 @@ const sayDefault = (schema: z.ZodType): string => {
 /** Every setting, a line each, for --help. */
 export const describeSettings = (): string =>
   Object.entries(Settings.shape)
-    .map(
-      ([name, schema]) =>
-        `  ${name.padEnd(22)} ${schema.description ?? ''} (${sayDefault(schema)})`,
-    )
+    .map(([name, one]) => `  ${name.padEnd(23)} ${one.description ?? ''} (${sayDefault(one)})`)
     .join('\n');
 
 /** Reads the environment once. Throws with every problem at once, before anything starts. */

@@ -103,11 +103,14 @@ select create_distributed_table('feedback.topic_changes', 'project_id', colocate
 
 select create_distributed_table('http.idempotency_keys', 'project_id', colocate_with => 'ingest.events');
 
+select create_distributed_table('quotas.settings', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('quotas.key_days', 'project_id', colocate_with => 'ingest.events');
+
 -- Questions that are asked inside of statements go to where the rows are.
 select create_distributed_function(oid::regprocedure)
 from pg_catalog.pg_proc
 where prokind = 'f' and provolatile <> 'v' and pronamespace::regnamespace::text in (
-  'automations', 'base', 'delivery', 'feedback', 'http', 'identity', 'ingest', 'profiles', 'providers', 'rendering',
+  'automations', 'base', 'delivery', 'feedback', 'http', 'identity', 'ingest', 'profiles', 'providers', 'quotas', 'rendering',
   'segments', 'suppression'
 );
 

@@ -45,7 +45,7 @@ const callerOf = (deps: Deps, ctx: Context): Caller => {
     refusal = error;
   }
   let person: Promise<Person | null> | undefined;
-  const find = () => (person ??= findPerson(deps, tokens.sessionToken));
+  const find = () => (person ??= findPerson(deps, tokens.sessionToken, ctx.ip));
   return { ...tokens, refusal, findPerson: find };
 };
 

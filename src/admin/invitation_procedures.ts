@@ -61,14 +61,18 @@ export const invitationProcedures = router({
   /** What a link leads to. Posted, though it reads only, so that no address bears the token. */
   open: openProcedure
     .input(Token)
-    .mutation(({ ctx, input }) => readInvitation(ctx.deps, input.token)),
+    .mutation(({ ctx, input }) => readInvitation(ctx.deps, { ...input, address: ctx.address })),
 
   /** Accepts an invitation and signs the person in. */
   accept: openProcedure.input(Accepted).mutation(async ({ ctx, input }) => {
-    const { email, is_known } = await readInvitation(ctx.deps, input.token);
+    const { email, is_known } = await readInvitation(ctx.deps, {
+      token: input.token,
+      address: ctx.address,
+    });
     if (!is_known) checkNewPassword(input.password);
+    const given = { ...input, address: ctx.address };
     const person = await attemptSignIn(ctx.deps, signInOf(ctx, email), () =>
-      acceptInvitation(ctx.deps, input, ctx.requestId),
+      acceptInvitation(ctx.deps, given, ctx.requestId),
     );
     if (person === null) throw new Refusal('wrong_login');
     await openNew(ctx, person.person_id);

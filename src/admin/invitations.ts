@@ -6,6 +6,7 @@ import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
 import type { MemberRole, Person } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
+import { tokenLookupsOf } from '../base/token_lookups.ts';
 import {
   findOpenInvitation,
   insertInvitation,
@@ -76,16 +77,25 @@ export const inviteAdministrator = async (
     return insert(deps, tx, { ...invited, role: 'admin', projectId: null });
   });
 
-const find = async ({ db, keys }: Deps, token: string): Promise<OpenInvitation> => {
-  const isToken = TOKEN_SHAPE.test(token);
-  const found = isToken && (await findOpenInvitation(db, keys.hash('invitation', token)));
+/** An address that sends too many unknown tokens is refused before the database is asked. */
+const find = async (
+  deps: Deps,
+  { token, address }: { token: string; address: string },
+): Promise<OpenInvitation> => {
+  const tokenHash = deps.keys.hash('invitation', token);
+  const digest = `invitation ${tokenHash.toString('base64')}`;
+  const found =
+    TOKEN_SHAPE.test(token) &&
+    (await tokenLookupsOf(deps).find({ digest, address }, () =>
+      findOpenInvitation(deps.db, tokenHash),
+    ));
   if (!found) throw new Refusal('not_found', { detail: GONE });
   return found;
 };
 
 /** What a token opens, for the page that asks for a password. */
-export const readInvitation = async (deps: Deps, token: string) => {
-  const { email, role, project_name, expires_at } = await find(deps, token);
+export const readInvitation = async (deps: Deps, given: { token: string; address: string }) => {
+  const { email, role, project_name, expires_at } = await find(deps, given);
   return {
     email,
     role,
@@ -138,10 +148,10 @@ const letIn = async (
  */
 export const acceptInvitation = async (
   deps: Deps,
-  { token, password }: { token: string; password: string },
+  { password, ...given }: { token: string; address: string; password: string },
   requestId: string,
 ): Promise<Pick<Person, 'person_id'> | null> => {
-  const invitation = await find(deps, token);
+  const invitation = await find(deps, given);
   const account = await toAccount(deps, invitation.email, password);
   if (account === null) return null;
   const audited = withAudit(deps, {

@@ -28,7 +28,7 @@ const POLICY = [
 const read = async (deps: Deps, ctx: Context, projectId: string, sendId: string) => {
   const sessionToken = readCookie(deps.config.publicUrl, ctx.get('cookie'), 'session');
   checkSite(deps.config, ctx, { isReading: true, hasSession: sessionToken !== null });
-  const person = await findPerson(deps, sessionToken);
+  const person = await findPerson(deps, sessionToken, ctx.ip);
   if (!person) throw new Refusal('not_signed_in');
   const isNamed = z.uuid().safeParse(projectId).success && z.uuid().safeParse(sendId).success;
   if (!isNamed || (await findRole(deps, person, projectId)) === null)

@@ -10,6 +10,7 @@ import * as ingest from '../ingest/ingest.ts';
 import { linkProcedures, profileProcedures } from '../profiles/admin.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { keyProcedures, webhookTokenProcedures } from '../projects/admin.ts';
+import { quotaProcedures } from '../quotas/admin.ts';
 import { findProject } from '../projects/projects.ts';
 import { providerProcedures, sendTestMail } from '../providers/admin.ts';
 import { exists, findReady, openCredential, sealCredential } from '../providers/providers.ts';
@@ -46,6 +47,7 @@ export const appRouter = router({
   retention: retentionProcedures,
   sendingLimits: sendingLimitProcedures,
   keys: keyProcedures,
+  quotas: quotaProcedures,
   overview: overviewProcedures,
   events: eventProcedures,
   sends: sendProcedures,

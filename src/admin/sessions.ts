@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Deps } from '../base/deps.ts';
 import type { Person } from '../base/procedure.ts';
+import { tokenLookupsOf } from '../base/token_lookups.ts';
 import {
   deleteExpired,
   deleteSession,
@@ -32,14 +33,21 @@ export const openSession = async (deps: SessionDeps, personId: string): Promise<
   return token;
 };
 
-/** The person behind a token, or null: unknown, ended, expired, malformed and foreign ones are alike. */
+/**
+ * Finds the person behind a token, or null: unknown, ended, expired, malformed and foreign tokens are alike. An
+ * address that sends too many unknown ones is refused before the database is asked.
+ */
 export const findPerson = async (
-  deps: SessionDeps,
+  deps: SessionDeps & Parameters<typeof tokenLookupsOf>[0],
   token: string | null,
+  address: string,
 ): Promise<Person | null> => {
   if (token === null || !TOKEN_SHAPE.test(token)) return null;
   const sessionHash = sessionHashOf(deps, token);
-  const row = await findSignedIn(deps.db, sessionHash, LAST_SEEN_SECONDS);
+  const digest = `session ${sessionHash.toString('base64')}`;
+  const row = await tokenLookupsOf(deps).find({ digest, address }, () =>
+    findSignedIn(deps.db, sessionHash, LAST_SEEN_SECONDS),
+  );
   if (!row) return null;
   const { is_last_seen_old, ...person } = row;
   if (is_last_seen_old) await seeSession(deps.db, sessionHash);

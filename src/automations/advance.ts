@@ -215,3 +215,16 @@ export const advance = async (scope: Scope): Promise<Advanced> => {
     isMore: claimed.length === CLAIM_RUNS_MAX || done.some(({ isMore }) => isMore),
   };
 };
+
+/**
+ * The same after flushes that started runs. Where the runs could not be advanced, what was started stays, and more
+ * is due: the job that advances them says why.
+ */
+export const advanceStarted = async (
+  scope: Scope,
+  done: readonly { started: number }[],
+): Promise<Advanced> => {
+  if (!done.some(({ started }) => started > 0)) return { hints: [], isMore: false };
+  const advanced = await attempt(scope, advance, { mayTimeOut: true });
+  return advanced.kind === 'done' ? advanced.value : { hints: [], isMore: true };
+};

@@ -16,7 +16,13 @@ import { switchOn } from './switch_on.ts';
 import { startTriggered } from './triggers.ts';
 import { wakeAwaited } from './waits.ts';
 
-export { advance, advanceHint, CLAIM_RUNS_MAX, RUN_FAILURES_MAX } from './advance.ts';
+export {
+  advance,
+  advanceHint,
+  advanceStarted,
+  CLAIM_RUNS_MAX,
+  RUN_FAILURES_MAX,
+} from './advance.ts';
 export type { Advanced } from './advance.ts';
 export { segmentStartHint, START_PEOPLE_MAX, startNextPeople } from './segment_start.ts';
 export { eraser } from './erase.ts';

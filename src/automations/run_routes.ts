@@ -3,6 +3,7 @@ import { inProject } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
+import { UNITS } from '../base/work_units.ts';
 import { getPersonId, listRuns, pageById, retryRuns, startPerson, tryPerson } from './acts.ts';
 import { ofAutomation } from './addressed.ts';
 import { explain } from './explain.ts';
@@ -79,6 +80,7 @@ const startRoutes = [
       'its `run_id` says what it decided. A test counts one test email for each `send_email` step; 429 ' +
       '`rate_limited` says when there is room again.',
     body: TestRun,
+    workOf: () => [{ units: UNITS.render }],
     status: 201,
     answer: Run,
     refusals: ['automation_state'],
@@ -152,6 +154,7 @@ const lookRoutes = [
       'can be written to. Nobody is mailed. People, links, segments and suppressions are those of then; `assumed` ' +
       'says what is not known of the past. An event counts from when it was received, and one that came more than ' +
       'a day late, as of an import, from when it occurred.',
+    workOf: () => [{ units: UNITS.scan }],
     query: z.strictObject({
       days: wholeNumber(SIMULATION_DAYS_MAX)
         .default(30)

@@ -2,5 +2,5 @@
 export const KEY_KINDS = ['publishable', 'server', 'hook'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** Who is calling: the project a key belongs to and what kind of key it is. */
-export type Caller = { projectId: string; kind: KeyKind };
+/** The caller of a request: the project of its key, the kind of that key, and its id where a key was sent. */
+export type Caller = { projectId: string; kind: KeyKind; keyId?: string | undefined };

@@ -17,7 +17,7 @@ import { makePrepareOften } from './prepare_often.ts';
 import { Refusal } from './refusal.ts';
 import type { Keys } from './keys.ts';
 import { inTurnOf } from './session_turns.ts';
-import type { SessionTurns } from './session_turns.ts';
+import type { Turns } from './session_turns.ts';
 
 export { sql };
 export type Tx = DatabaseTransactionConnection;
@@ -173,7 +173,7 @@ const inTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
   inSession(db, (session) => session.transaction(untilOver(work)));
 
 /** Where something is asked, and by whom: `turns` where that is from outside, `audit` where it may change something. */
-type Where = { db: Db; keys: Keys; audit?: Audit; turns?: SessionTurns };
+type Where = { db: Db; keys: Keys; audit?: Audit; turns?: Turns };
 
 /**
  * Runs work for one project in one transaction. It may run again after a deadlock, so it must be repeatable. What it

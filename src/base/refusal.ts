@@ -164,6 +164,10 @@ others away first, by setting them to null.',
     detail: 'This send does not wait: there is nothing to cancel.',
   },
   body_too_large: { status: 413, detail: 'The body is larger than this endpoint accepts.' },
+  request_too_costly: {
+    status: 413,
+    detail: 'This request costs more units than one request may. Split it into smaller requests.',
+  },
   unsupported_media_type: {
     status: 415,
     detail: 'Send the body as "Content-Type: application/json", not compressed.',
@@ -190,7 +194,12 @@ others away first, by setting them to null.',
   },
   rate_limited: {
     status: 429,
-    detail: 'Too many requests. Send more events per request, and retry after Retry-After.',
+    detail: 'A rate limit has no room for this request. Retry after Retry-After.',
+  },
+  quota_exceeded: {
+    status: 429,
+    detail:
+      'A daily quota of this publishable key is used up. `reason` names it. Retry after Retry-After, or raise it.',
   },
   too_many_sign_ins: {
     status: 429,

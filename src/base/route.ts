@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from './caller.ts';
 import type { Deps } from './deps.ts';
 import type { RefusalName } from './refusal.ts';
+import type { Work } from './work_units.ts';
 
 /** Who may call: a kind of key (a server key may do all that a publishable one may), or a provider's webhook. */
 export type Access = 'publishable' | 'server' | 'webhook';
@@ -31,6 +32,12 @@ export type RawInbound = {
   params: Record<string, string>;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
+  /** The address of the client. */
+  address: string;
+  /** Counts the post before its body is read, under whom it comes from. Refuses it past the limit. */
+  countAs: (sender: string) => void;
+  /** Charges the post for what its body holds. Refuses it whole past the limit. */
+  charge: (work: readonly Work[]) => void;
   /**
    * The body's bytes, which is what signatures cover. Refuses what is too large, or of another type than `mediaTypes`
    * (JSON where none are named; null is any). Once.
@@ -108,8 +115,8 @@ export type JsonRoute<Body = unknown, Query = unknown, Found = unknown> = Descri
   /** Who sends no body has sent `{}`, and need not say that it is JSON. */
   isBodyOptional?: boolean;
   bodyBytesMax?: number;
-  /** The anonymous ids that a body names: with a publishable key each has a limit of its own. */
-  devicesOf?: (body: Body, found: Found) => readonly string[];
+  /** What the work of a request costs, part by part; one unit where a route does not say. */
+  workOf?: (body: Body, found: Found) => readonly Work[];
   query?: z.ZodType<Query>;
   handle: (inbound: Inbound<Body, Query, Found>) => Promise<unknown>;
 };
@@ -143,6 +150,7 @@ export type Limit = {
   name: string;
   value: number;
   unit:
+    | 'a day'
     | 'a second'
     | 'an hour'
     | 'per 15 minutes'

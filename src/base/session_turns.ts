@@ -2,86 +2,163 @@ import type { Deps } from './deps.ts';
 import { watchQueue } from './memory_queues.ts';
 import { Refusal } from './refusal.ts';
 
-/** How many of the pool's ten sessions requests have at a time. The rest is for what is short: keys, flushes, hints. */
+/** How many of the pool's ten sessions requests hold at a time. The rest is for short work: keys, flushes, wake-ups. */
 export const TURNS_MAX = 8;
-/** How many of them one project has, so that what stops it stops nobody else. */
+/** How many of them one project holds, so that a project whose requests are stuck does not stop the others. */
 export const TURNS_OF_PROJECT_MAX = 5;
-/** How many requests wait for one, of a project and of all. */
+/** How many requests wait for one, of a project and of all. Publishable requests wait in places of their own. */
 export const WAITING_OF_PROJECT_MAX = 250;
 export const WAITING_MAX = 1_000;
-/** How long one waits: in less time, hundreds have their turn where nothing is stuck. */
+/** How long a request waits. In less time hundreds get their turn where nothing is stuck. */
 export const TURN_WAIT_MAX_MS = 3_000;
 const RETRY_AFTER_SECONDS = 2;
 
+/** Requests of web pages get at most half of everything, so that servers always keep at least half. */
+export const PUBLISHABLE_PART = 0.5;
+
+/** Who a request is from: a web page with a publishable key, or anything else. */
+export const TURN_KINDS = ['server', 'publishable'] as const;
+export type TurnKind = (typeof TURN_KINDS)[number];
+
+export type TurnBounds = {
+  /** Sessions of all projects, and of one. */
+  sessions: number;
+  sessionsOfProject: number;
+  /** Waiting places of all projects, and of one. */
+  waiting: number;
+  waitingOfProject: number;
+  waitMs: number;
+};
+
+const OF_REQUESTS: TurnBounds = {
+  sessions: TURNS_MAX,
+  sessionsOfProject: TURNS_OF_PROJECT_MAX,
+  waiting: WAITING_MAX,
+  waitingOfProject: WAITING_OF_PROJECT_MAX,
+  waitMs: TURN_WAIT_MAX_MS,
+};
+
+const halfOf = (value: number): number => Math.floor(value * PUBLISHABLE_PART);
+
+/** The part of each bound that publishable requests may fill. */
+export const publishablePart = ({ waitMs, ...bounds }: TurnBounds): TurnBounds => ({
+  sessions: halfOf(bounds.sessions),
+  sessionsOfProject: halfOf(bounds.sessionsOfProject),
+  waiting: halfOf(bounds.waiting),
+  waitingOfProject: halfOf(bounds.waitingOfProject),
+  waitMs,
+});
+
 const overloaded = (): Refusal =>
   new Refusal('overloaded', {
-    detail: 'Too much of this waits for the database already. Retry after Retry-After.',
+    detail: 'Too many requests already wait for the database. Retry after Retry-After.',
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 
-/** What one project has of the sessions, and who of it waits for one, in the order in which they came. */
-type Part = { held: number; readonly waiting: Set<() => void> };
+type Counts = Record<TurnKind, number>;
+const total = ({ server, publishable }: Counts): number => server + publishable;
+
+/** One project: the sessions it holds, and its waiting requests in the order in which they came. */
+type Part = {
+  held: Counts;
+  readonly waiting: Record<TurnKind, Set<() => void>>;
+  lastKind: TurnKind;
+};
+
+const newPart = (): Part => ({
+  held: { server: 0, publishable: 0 },
+  waiting: { server: new Set(), publishable: new Set() },
+  lastKind: 'publishable',
+});
+
+/** Lends sessions to the work of a project, for requests of one kind. */
+export type Turns = {
+  readonly kind: TurnKind;
+  have: <T>(project: string, work: () => Promise<T>) => Promise<T>;
+};
 
 /**
- * Whose turn it is to have a session, among the requests of this process. A project has a part of the sessions, and
- * its requests wait for each other; projects that wait have one in turn. Who finds no place to wait, or
- * waits too long, is refused.
+ * Lends database sessions to the requests of this process. A project has a part of the sessions, and its requests
+ * wait for each other. Projects that wait get one in turn; within a project the two kinds of requests alternate.
+ * Publishable requests hold at most half of the sessions, of the process and of a project, and wait in places of
+ * their own. A request that finds no place to wait, or waits too long, is refused.
  */
-export class SessionTurns {
+export class SessionTurns implements Turns {
+  readonly kind = 'server';
   readonly #parts = new Map<string, Part>();
-  readonly #waitMaxMs: number;
-  #heldCount = 0;
-  #waitingCount = 0;
+  readonly #bounds: Record<TurnKind, TurnBounds>;
+  readonly #held: Counts = { server: 0, publishable: 0 };
+  readonly #waiting: Counts = { server: 0, publishable: 0 };
 
-  constructor(waitMaxMs = TURN_WAIT_MAX_MS) {
-    this.#waitMaxMs = waitMaxMs;
+  constructor(waitMs = TURN_WAIT_MAX_MS, bounds: TurnBounds = OF_REQUESTS) {
+    const server = { ...bounds, waitMs };
+    this.#bounds = { server, publishable: publishablePart(server) };
   }
 
   get heldCount(): number {
-    return this.#heldCount;
+    return total(this.#held);
   }
 
   get waitingCount(): number {
-    return this.#waitingCount;
+    return total(this.#waiting);
   }
 
-  /** How many wait of the project of which most do. */
-  get mostWaiting(): number {
-    return Math.max(0, ...[...this.#parts.values()].map(({ waiting }) => waiting.size));
+  /** Returns how many requests of a kind hold a session, and how many wait. */
+  count(kind: TurnKind): { held: number; waiting: number } {
+    return { held: this.#held[kind], waiting: this.#waiting[kind] };
   }
 
-  /** Does what needs a session. It must not ask for another turn: it might be its own that it waits for. */
-  async have<T>(project: string, work: () => Promise<T>): Promise<T> {
-    const part = this.#parts.get(project) ?? { held: 0, waiting: new Set() };
-    if (this.#isFor(part)) this.#take(project, part);
-    else await this.#wait(project, part);
+  /** Returns how many requests of a kind wait in the project that has most of them. */
+  mostWaiting(kind: TurnKind): number {
+    return Math.max(0, ...[...this.#parts.values()].map(({ waiting }) => waiting[kind].size));
+  }
+
+  /** The same turns for requests of one kind. */
+  of(kind: TurnKind): Turns {
+    return { kind, have: (project, work) => this.have(project, work, kind) };
+  }
+
+  /** Runs work that needs a session. The work must not ask for a second turn: it could wait for its own. */
+  async have<T>(project: string, work: () => Promise<T>, kind: TurnKind = 'server'): Promise<T> {
+    const part = this.#parts.get(project) ?? newPart();
+    if (this.#hasRoom(part, kind)) this.#take(project, part, kind);
+    else await this.#wait(project, part, kind);
     try {
       return await work();
     } finally {
-      this.#give(project, part);
+      this.#release(project, part, kind);
     }
   }
 
-  #isFor({ held }: Part): boolean {
-    return held < TURNS_OF_PROJECT_MAX && this.#heldCount < TURNS_MAX;
+  #hasRoom({ held }: Part, kind: TurnKind): boolean {
+    const { server, [kind]: own } = this.#bounds;
+    return (
+      total(held) < server.sessionsOfProject &&
+      held[kind] < own.sessionsOfProject &&
+      total(this.#held) < server.sessions &&
+      this.#held[kind] < own.sessions
+    );
   }
 
-  /** Whoever had the last turn is the last of those who wait. */
-  #take(project: string, part: Part): void {
-    part.held += 1;
-    this.#heldCount += 1;
+  /** The project that had the last turn goes to the end of the line. */
+  #take(project: string, part: Part, kind: TurnKind): void {
+    part.held[kind] += 1;
+    this.#held[kind] += 1;
+    part.lastKind = kind;
     this.#parts.delete(project);
     this.#parts.set(project, part);
   }
 
-  #wait(project: string, part: Part): Promise<void> {
-    if (part.waiting.size >= WAITING_OF_PROJECT_MAX || this.#waitingCount >= WAITING_MAX)
+  #wait(project: string, part: Part, kind: TurnKind): Promise<void> {
+    const bounds = this.#bounds[kind];
+    const waiting = part.waiting[kind];
+    if (waiting.size >= bounds.waitingOfProject || this.#waiting[kind] >= bounds.waiting)
       return Promise.reject(overloaded());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = (): void => {
       clearTimeout(timer);
-      part.waiting.delete(go);
-      this.#waitingCount -= 1;
+      waiting.delete(go);
+      this.#waiting[kind] -= 1;
     };
     const go = (): void => {
       leave();
@@ -89,39 +166,59 @@ export class SessionTurns {
     };
     const timer = setTimeout(() => {
       leave();
-      this.#forgetIdle(project, part);
+      this.#removeIdle(project, part);
       reject(overloaded());
-    }, this.#waitMaxMs);
+    }, bounds.waitMs);
     this.#parts.set(project, part);
-    part.waiting.add(go);
-    this.#waitingCount += 1;
+    waiting.add(go);
+    this.#waiting[kind] += 1;
     return promise;
   }
 
-  /** Passes a turn on: one that ends is the next of one request at most. */
-  #give(project: string, part: Part): void {
-    part.held -= 1;
-    this.#heldCount -= 1;
-    this.#forgetIdle(project, part);
-    for (const [name, next] of this.#parts) {
-      const [go] = next.waiting;
-      if (!go || !this.#isFor(next)) continue;
-      this.#take(name, next);
-      go();
-      return;
-    }
+  /** Passes a turn on. It may make room for two: one bound held up its project, the other its kind. */
+  #release(project: string, part: Part, kind: TurnKind): void {
+    part.held[kind] -= 1;
+    this.#held[kind] -= 1;
+    this.#removeIdle(project, part);
+    while (this.#startNext());
   }
 
-  #forgetIdle(project: string, { held, waiting }: Part): void {
-    if (held === 0 && waiting.size === 0) this.#parts.delete(project);
+  #startNext(): boolean {
+    for (const [project, part] of this.#parts) {
+      const next = this.#findNext(part);
+      if (!next) continue;
+      this.#take(project, part, next.kind);
+      next.go();
+      return true;
+    }
+    return false;
+  }
+
+  #findNext(part: Part): { kind: TurnKind; go: () => void } | null {
+    const kinds = part.lastKind === 'server' ? TURN_KINDS.toReversed() : TURN_KINDS;
+    for (const kind of kinds) {
+      const [go] = part.waiting[kind];
+      if (go && this.#hasRoom(part, kind)) return { kind, go };
+    }
+    return null;
+  }
+
+  #removeIdle(project: string, { held, waiting }: Part): void {
+    if (total(held) + waiting.server.size + waiting.publishable.size === 0)
+      this.#parts.delete(project);
   }
 }
 
 const makeSessionTurns = (deps: Pick<Deps, 'resources'>): SessionTurns => {
   const turns = new SessionTurns();
-  watchQueue(deps, 'sessions', { size: () => turns.waitingCount, max: WAITING_MAX });
-  const ofProject = { size: () => turns.mostWaiting, max: WAITING_OF_PROJECT_MAX };
-  watchQueue(deps, 'sessions_of_a_project', ofProject);
+  const parts = { server: OF_REQUESTS, publishable: publishablePart(OF_REQUESTS) };
+  const names = { server: 'sessions', publishable: 'publishable_sessions' };
+  for (const kind of TURN_KINDS) {
+    const { waiting, waitingOfProject } = parts[kind];
+    watchQueue(deps, names[kind], { size: () => turns.count(kind).waiting, max: waiting });
+    const ofProject = { size: () => turns.mostWaiting(kind), max: waitingOfProject };
+    watchQueue(deps, `${names[kind]}_of_a_project`, ofProject);
+  }
   return turns;
 };
 
@@ -129,21 +226,25 @@ const makeSessionTurns = (deps: Pick<Deps, 'resources'>): SessionTurns => {
 export const sessionTurnsOf = (deps: Pick<Deps, 'resources'>): SessionTurns =>
   deps.resources.of(makeSessionTurns, deps);
 
-/** Work that asks for one session, and for no second one meanwhile: at once, or when it is its project's turn. */
+/** Runs work that needs one session, and no second one meanwhile: at once, or when its project has its turn. */
 export const inTurnOf = <T>(
-  turns: SessionTurns | undefined,
+  turns: Turns | undefined,
   project: string,
   work: () => Promise<T>,
 ): Promise<T> => (turns ? turns.have(project, work) : work());
 
-/** For what is asked from outside: whatever it needs a session for waits for its turn, and may be refused. */
+/** For requests from outside: each session they need is a turn, which may be refused. */
 export const inTurns = (deps: Deps): Deps => ({
   ...deps,
   turns: deps.turns ?? sessionTurnsOf(deps),
 });
 
-/** For what has to be written down because something was done: nothing of it is refused. */
-export const outOfTurn = <D extends { turns?: SessionTurns }>(deps: D): Omit<D, 'turns'> => {
+/** The same for the requests of one kind, where the turns tell kinds apart. */
+export const inTurnsOf = (deps: Deps, kind: TurnKind): Deps =>
+  deps.turns instanceof SessionTurns ? { ...deps, turns: deps.turns.of(kind) } : deps;
+
+/** For writes that must follow from work that is done: none of them is refused. */
+export const outOfTurn = <D extends { turns?: Turns }>(deps: D): Omit<D, 'turns'> => {
   const { turns: _, ...rest } = deps;
   return rest;
 };

@@ -13,6 +13,7 @@ export type Session = Outputs['account']['sessions']['items'][number];
 export type AccessRequest = Outputs['access']['list']['items'][number];
 export type AuditEntry = Outputs['audit']['list']['items'][number];
 export type Key = Outputs['keys']['list']['items'][number];
+export type QuotasOfKeys = Outputs['quotas']['read'];
 export type Account = Outputs['people']['list']['items'][number];
 export type Role = Member['role'];
 
@@ -45,6 +46,17 @@ export const keys = (projectId: string) =>
   queryOptions({
     queryKey: ['keys', projectId],
     queryFn: ({ signal }) => api.keys.list.query({ projectId }, { signal }),
+  });
+
+/** How often today's use is read again while a page shows it. */
+const USE_EVERY_MS = 10_000;
+
+/** The quotas of publishable keys, and today's use of these. */
+export const quotas = (projectId: string, keyIds: readonly string[]) =>
+  queryOptions({
+    queryKey: ['quotas', projectId, keyIds],
+    queryFn: ({ signal }) => api.quotas.read.query({ projectId, keyIds: [...keyIds] }, { signal }),
+    refetchInterval: USE_EVERY_MS,
   });
 
 export const sessions = queryOptions({

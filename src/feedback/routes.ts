@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { watchQueue } from '../base/memory_queues.ts';
+import { toOrigin } from '../base/origin.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
@@ -49,8 +50,13 @@ const SlugName = z.enum(SLUGS).meta({ description: 'Whose dialect the body is in
 
 /** What this room needs of rooms that it does not ask: its door hands it in. */
 export type Doors = {
-  findCaller: (deps: Deps, token: string) => Promise<{ projectId: string; kind: string } | null>;
-  isProject: (deps: Deps, projectId: string) => Promise<boolean>;
+  findCaller: (
+    deps: Deps,
+    token: string,
+    origin: { address: string },
+  ) => Promise<{ projectId: string; kind: string } | null>;
+  /** With an address: unknown projects count under it, as unknown keys do. */
+  isProject: (deps: Deps, projectId: string, address?: string) => Promise<boolean>;
   vault: Vault;
 };
 
@@ -73,12 +79,15 @@ const findProjectId = async (
   const projectId = inbound.params['project_id'] ?? '';
   const token = readHookToken(inbound);
   if (token === null && adapters[source].proof !== 'token') {
-    const isThere = isId(projectId) && (await isProject(inbound.deps, projectId));
-    if (!isThere) throw new Refusal('not_found');
+    const { deps, address, countAs } = inbound;
+    if (!isId(projectId)) throw new Refusal('not_found');
+    countAs(`${projectId} ${toOrigin(address)}`);
+    if (!(await isProject(deps, projectId, address))) throw new Refusal('not_found');
     return projectId;
   }
-  const caller = token === null ? null : await findCaller(inbound.deps, token);
+  const caller = token === null ? null : await findCaller(inbound.deps, token, inbound);
   if (caller?.kind !== 'hook') throw new Refusal('invalid_token', { detail: HOOK_TOKEN });
+  inbound.countAs(caller.projectId);
   if (caller.projectId !== projectId) throw new Refusal('not_found');
   return projectId;
 };
@@ -97,7 +106,10 @@ const makeRefusedPosts = ({ deps, isProject }: Pick<Doors, 'isProject'> & { deps
   return posts;
 };
 
-/** What a project sees of posts to its webhooks that were refused. What is nobody's is not counted. */
+/**
+ * Counts a refused post, for the project to see. Posts to no project are not counted, nor are posts past a limit: a
+ * flood of them must not cost statements.
+ */
 const noteRefused = (
   { isProject }: Doors,
   { deps, params }: RawInbound,
@@ -107,6 +119,7 @@ const noteRefused = (
   const projectId = params['project_id'] ?? '';
   // A topic that waits for approval is listed as such.
   if (!(error instanceof Refusal) || !isId(projectId) || seen.isListed) return;
+  if (error.reason === 'rate_limited') return;
   const { status } = refusals[error.reason];
   if (status < 400 || status >= 500 || status === 404) return;
   const refused = deps.resources.of(makeRefusedPosts, { deps, isProject });
@@ -122,10 +135,10 @@ const receiveFrom =
     try {
       const projectId = await findProjectId(doors, inbound, source);
       const isTokened = readHookToken(inbound) !== null;
-      const { deps, headers } = inbound;
+      const { deps, headers, charge } = inbound;
       const raw = await inbound.readRaw(adapters[source].mediaTypes);
       const posted = { raw, contentType: headers['content-type'] ?? '', receivedAt: new Date() };
-      const post = { deps, projectId, source, posted, headers, isTokened, seen };
+      const post = { deps, projectId, source, posted, headers, charge, isTokened, seen };
       return await receive(post, doors.vault);
     } catch (error) {
       noteRefused(doors, inbound, { source, seen }, error);

@@ -4,6 +4,7 @@ import type { Deps } from '../base/deps.ts';
 import { metricsOf } from '../base/metrics.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import type { RawInbound } from '../base/route.ts';
+import { UNITS } from '../base/work_units.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { Source } from './adapters.ts';
 import { record } from './feedback.ts';
@@ -26,6 +27,7 @@ export type Post = {
   isTokened: boolean;
   /** What is known of a post when it is refused. */
   seen: Seen;
+  charge: RawInbound['charge'];
 };
 
 /** The topic that signed a post, once that is proven; and whether its request is listed for approval. */
@@ -56,10 +58,11 @@ const measure = (
 
 /** Stores notices with their effects before the answer: nothing waits in memory behind a 200. */
 export const take = async (
-  { deps, projectId, source }: Post,
+  { deps, projectId, source, charge }: Post,
   result: ReadResult,
   admit: (scope: Scope) => Promise<boolean>,
 ): Promise<Received> => {
+  charge(result.notices.map(() => ({ units: UNITS.notice })));
   const recorded = await inProject(deps, projectId, async (scope) =>
     (await admit(scope)) ? record(scope, source, result.notices) : AGAIN,
   );

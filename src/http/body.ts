@@ -22,12 +22,17 @@ const tooLarge = (bytesMax: number): Refusal =>
     detail: `The body is larger than ${bytesMax} bytes: send less at once.`,
   });
 
-const announcedBytes = ({ headers }: IncomingMessage): number =>
-  Number(headers['content-length'] ?? 0);
+const bytesAhead = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0);
+
+/** How many bytes of a body are read at most: as many as are announced, or `bytesMax` where nothing is. */
+export const bytesToRead = (request: IncomingMessage, bytesMax: number): number =>
+  request.headers['transfer-encoding'] === undefined
+    ? Math.min(bytesAhead(request), bytesMax)
+    : bytesMax;
 
 /** Whether a request has a body at all (RFC 9112 §6): an announced one of no bytes is none. */
 export const hasBody = (request: IncomingMessage): boolean =>
-  announcedBytes(request) > 0 || request.headers['transfer-encoding'] !== undefined;
+  bytesAhead(request) > 0 || request.headers['transfer-encoding'] !== undefined;
 
 const heldBack = new WeakMap<IncomingMessage, ServerResponse>();
 
@@ -43,7 +48,7 @@ const sendContinue = (request: IncomingMessage): void => {
 
 /** Reads a whole body of at most `bytesMax` bytes, announced or discovered. */
 export const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {
-  if (announcedBytes(request) > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  if (bytesAhead(request) > bytesMax) return Promise.reject(tooLarge(bytesMax));
   sendContinue(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -66,7 +71,7 @@ export const readBody = (request: IncomingMessage, bytesMax: number): Promise<Bu
 /** Takes the rest of a body that nobody wants, within bounds. Never fails. */
 export const discardBody = (request: IncomingMessage): Promise<void> => {
   const isComing = !request.complete && !request.destroyed && !heldBack.has(request);
-  if (!isComing || announcedBytes(request) > DISCARD_BYTES_MAX) return Promise.resolve();
+  if (!isComing || bytesAhead(request) > DISCARD_BYTES_MAX) return Promise.resolve();
   return new Promise((resolve) => {
     let size = 0;
     const onData = (chunk: Buffer): void => {

@@ -18,6 +18,7 @@ import { BODY_BYTES_DEFAULT } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import { testEmailLimits } from '../base/test_emails.ts';
 import { inTurns, WAITING_OF_PROJECT_MAX } from '../base/session_turns.ts';
+import { tokenLookupsOf } from '../base/token_lookups.ts';
 import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
@@ -39,7 +40,14 @@ const rateLimits = (config: Config): Limit[] => {
     'Requests with a server key': [config.rateLimitServer, 'each key'],
     'Requests with a publishable key': [config.rateLimitPublishable, 'each key'],
     'The same from one address': [config.rateLimitAddress, 'each address'],
-    'The same with one anonymous id': [config.rateLimitAnonymous, 'each anonymous id'],
+    'Units of work with a server key': [config.unitLimitServer, 'each key, in units'],
+    'Units of work with a publishable key': [config.unitLimitPublishable, 'each key, in units'],
+    'Units from one address': [config.unitLimitAddress, 'each address, in units'],
+    'Units that name one anonymous id': [
+      config.unitLimitAnonymous,
+      'each anonymous id, in units, with a publishable key',
+    ],
+    'Unknown keys from one address': [config.rateLimitUnknownKeys, 'each address'],
   } as const;
   return Object.entries(granted)
     .filter(([, [value]]) => value > 0)
@@ -117,5 +125,9 @@ export const useDoors = (app: Koa, deps: Deps): void => {
 /** Counts this process among those that share the limits. */
 export const joinOthers = (deps: Deps) => {
   const limits = deps.resources.of(makeLimits, deps.config);
-  return startPresence(deps, (processes) => limits.share(processes));
+  const lookups = tokenLookupsOf(deps);
+  return startPresence(deps, (processes) => {
+    limits.share(processes);
+    lookups.share(processes);
+  });
 };

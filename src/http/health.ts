@@ -39,13 +39,25 @@ const findObstacle = async (
   }
 };
 
+/** Requests that come while a check runs share it: the endpoint needs no key, and must not cost a statement each. */
+const makeSharedCheck = (deps: Deps, readiness: Readiness) => {
+  let running: ReturnType<typeof findObstacle> | null = null;
+  return (): ReturnType<typeof findObstacle> => {
+    running ??= findObstacle(deps, readiness).finally(() => {
+      running = null;
+    });
+    return running;
+  };
+};
+
 /** `/healthz`: the process lives. `/readyz`: it can work: not draining, database there, schema and months as told. */
 export const mountHealth = (router: Router, deps: Deps, readiness: Readiness): void => {
+  const findShared = makeSharedCheck(deps, readiness);
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'alive' };
   });
   router.get('/readyz', async (ctx) => {
-    const reason = await findObstacle(deps, readiness);
+    const reason = await findShared();
     if (reason === null) {
       ctx.body = { status: 'ready' };
       return;

@@ -16,7 +16,8 @@ import type { Claim } from '../base/idempotency.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { seal, unseal } from '../base/sealing.ts';
-import { outOfTurn } from '../base/session_turns.ts';
+import { inTurnsOfNotes } from '../base/note_turns.ts';
+import { inTurnOf, outOfTurn } from '../base/session_turns.ts';
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 /** Visible ASCII: no blanks, no list of several. */
@@ -98,12 +99,16 @@ type Note = (
   write: (scope: Scope, claim: Claim) => Promise<unknown>,
 ) => Promise<void>;
 
-/** Writes about a claim. A failure is only logged: what the request did is done, and the lease runs out. */
+/**
+ * Writes about a claim. A failure is only logged: the request is done, and the lease runs out. A renewal does not
+ * wait for a turn, or the lease could run out meanwhile.
+ */
 const noteOn =
   (deps: Deps, projectId: string, claim: Claim): Note =>
   async (what, write) => {
+    const own = write === renewClaim ? outOfTurn(deps) : inTurnsOfNotes(deps);
     try {
-      await inProject(outOfTurn(deps), projectId, (scope) => write(scope, claim));
+      await inProject(own, projectId, (scope) => write(scope, claim));
     } catch (error) {
       deps.log.warn({ err: error }, `idempotency key: ${what} failed`);
     }
@@ -146,7 +151,9 @@ export const answerOnce = async (
   const secrets = toSecrets(keyed);
   const claim = { keyHash: secrets.keyHash, claimId: newId() };
   const { fingerprint } = secrets;
-  const claimed = await claimKey(deps.db, keyed.projectId, { ...claim, fingerprint });
+  const claimed = await inTurnOf(deps.turns, keyed.projectId, () =>
+    claimKey(deps.db, keyed.projectId, { ...claim, fingerprint }),
+  );
   switch (claimed.state) {
     case 'reused':
       throw new Refusal('idempotency_key_reused');

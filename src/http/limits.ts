@@ -1,116 +1,214 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { hash, randomBytes } from 'node:crypto';
 import type { KeyKind } from '../base/caller.ts';
 import { toOrigin } from '../base/origin.ts';
+import type { Work } from '../base/work_units.ts';
 import type { Config } from '../config.ts';
+import { limitOf } from './limit.ts';
+import type { Limit, Standing } from './limit.ts';
 
-/** Limits are per second; a burst may take what this many seconds allow at once. */
-export const WINDOW_SECONDS = 10;
-/** Addresses, and anonymous ids, share counters: no flood can fill the memory. Which ones, nobody can know. */
-const COUNTERS_MAX = 65_536;
+export { WINDOW_SECONDS } from './limit.ts';
+export type { Standing } from './limit.ts';
 
-type RateLimits = Pick<
+/** Addresses and anonymous ids share counters, so no flood of names fills the memory. The secret hides which ones. */
+export const COUNTERS_MAX = 65_536;
+
+type LimitSettings = Pick<
   Config,
-  'rateLimitServer' | 'rateLimitPublishable' | 'rateLimitAddress' | 'rateLimitAnonymous'
+  | 'rateLimitServer'
+  | 'rateLimitPublishable'
+  | 'rateLimitAddress'
+  | 'unitLimitServer'
+  | 'unitLimitPublishable'
+  | 'unitLimitAddress'
+  | 'unitLimitAnonymous'
 >;
 
-/** One limit as it stands for a caller after a request. */
-export type Standing = {
-  policy: 'key' | 'address' | 'anonymous_id';
-  /** How many requests the whole installation takes in a window. */
-  quota: number;
-  /** How many this process will still take, until `resetSeconds` from now. */
-  remaining: number;
-  resetSeconds: number;
-  isExceeded: boolean;
+/** The outcome of charging a request for its work. A request that was not taken has cost nothing. */
+export type Charged =
+  | { kind: 'taken'; standings: Standing[] }
+  | { kind: 'exceeded'; standing: Standing }
+  | { kind: 'too_costly'; units: number; unitsMax: number };
+
+/** Who sends a request, for the limits: a kind of key, its id, and the address of the client. */
+export type Sender = {
+  kind: KeyKind;
+  keyId: string;
+  address: string;
+  /** Whether the request was counted by its address already. */
+  isAddressCounted?: boolean | undefined;
 };
 
-/** One policy's counters in this process. */
-class Limit {
-  readonly policy: Standing['policy'];
-  readonly quota: number;
-  readonly #counters: RateLimiterMemory;
-
-  constructor(policy: Standing['policy'], perSecond: number) {
-    this.policy = policy;
-    this.quota = perSecond * WINDOW_SECONDS;
-    this.#counters = new RateLimiterMemory({ points: this.quota, duration: WINDOW_SECONDS });
-  }
-
-  share(processes: number): void {
-    this.#counters.points = Math.ceil(this.quota / processes);
-  }
-
-  async take(name: string | number): Promise<Standing> {
-    const counted = await this.#counters.consume(name).catch((refused: unknown) => {
-      if (refused instanceof RateLimiterRes) return refused;
-      throw refused;
-    });
-    return {
-      policy: this.policy,
-      quota: this.quota,
-      remaining: counted.remainingPoints,
-      resetSeconds: Math.max(1, Math.ceil(counted.msBeforeNext / 1_000)),
-      isExceeded: counted.consumedPoints > this.#counters.points,
-    };
-  }
-}
-
-const limitOf = (policy: Standing['policy'], perSecond: number): Limit | null =>
-  perSecond === 0 ? null : new Limit(policy, perSecond);
-
-export type Asking = { kind: KeyKind; keyId: string; address: string };
+/** A counter, and how much a request takes from it. */
+type Charge = { limit: Limit; name: string | number; units: number };
 
 /**
- * Counts requests per key, and those of publishable keys per address of origin and per anonymous id too.
+ * Counts requests, and the work in them, per key. Requests with publishable keys also count per address of origin,
+ * their work per address and per anonymous id.
  *
- * In memory, and each process for itself: of every limit it grants the share of one process, so that
- * all of them together stay within it. Who lives is known from heartbeats (`presence.ts`).
+ * The counters are in memory. Each process grants its share of a limit, so that all processes together stay within
+ * it. Heartbeats say how many processes there are (`presence.ts`).
  */
 export class Limits {
-  readonly #server: Limit | null;
-  readonly #publishable: Limit | null;
-  readonly #address: Limit | null;
-  readonly #anonymous: Limit | null;
-  readonly #secret = randomBytes(32);
+  readonly #requests: Record<'server' | 'publishable' | 'address', Limit | null>;
+  readonly #units: Record<'server' | 'publishable' | 'address' | 'anonymous', Limit | null>;
+  readonly #secret = randomBytes(32).toString('hex');
 
-  constructor(limits: RateLimits) {
-    this.#server = limitOf('key', limits.rateLimitServer);
-    this.#publishable = limitOf('key', limits.rateLimitPublishable);
-    this.#address = limitOf('address', limits.rateLimitAddress);
-    this.#anonymous = limitOf('anonymous_id', limits.rateLimitAnonymous);
+  constructor(settings: LimitSettings) {
+    this.#requests = {
+      server: limitOf('key', settings.rateLimitServer),
+      publishable: limitOf('key', settings.rateLimitPublishable),
+      address: limitOf('address', settings.rateLimitAddress),
+    };
+    this.#units = {
+      server: limitOf('key_units', settings.unitLimitServer),
+      publishable: limitOf('key_units', settings.unitLimitPublishable),
+      address: limitOf('address_units', settings.unitLimitAddress),
+      anonymous: limitOf('anonymous_id_units', settings.unitLimitAnonymous),
+    };
+  }
+
+  /** Returns how many counters are in memory. */
+  get counterCount(): number {
+    return this.#all().reduce((sum, { counters }) => sum + counters.size, 0);
   }
 
   /** Grants the share of one of so many processes from now on. */
   share(processes: number): void {
-    for (const limit of [this.#server, this.#publishable, this.#address, this.#anonymous])
-      limit?.share(Math.max(1, processes));
+    for (const limit of this.#all()) limit.share(Math.max(1, processes));
   }
 
-  /** Counts a request. One address that asks too much is stopped before it uses its key up for others. */
-  async take({ kind, keyId, address }: Asking): Promise<Standing[]> {
-    if (kind !== 'publishable') return this.#server ? [await this.#server.take(keyId)] : [];
-    const origin = this.#address && (await this.#address.take(this.#counterOf(toOrigin(address))));
-    if (origin?.isExceeded) return [origin];
-    const key = this.#publishable && (await this.#publishable.take(keyId));
-    return [key, origin].filter((standing) => standing !== null);
+  /**
+   * Counts a request before its body is read. A key or an address without units left is refused here, too. The
+   * address comes first: one address that sends too much does not use up the key for all others.
+   */
+  takeRequest(sender: Sender): Standing[] {
+    const charges = this.#requestCharges(sender);
+    const refused =
+      charges.find(({ limit, name, units }) => !limit.hasRoom(name, units)) ??
+      this.#unitCharges(sender, [{ units: 1 }]).find(
+        ({ limit, name, units }) => !limit.hasRoom(name, units),
+      );
+    if (refused) return [refused.limit.standing(refused.name, true)];
+    for (const { limit, name, units } of charges) limit.charge(name, units);
+    return toStandings(charges);
   }
 
-  /** Counts a request once for each anonymous id that it names; answers the first that is past its limit, or null. */
-  async takeDevices(keyId: string, anonymousIds: readonly string[]): Promise<Standing | null> {
-    if (!this.#anonymous) return null;
-    let first: Standing | null = null;
-    for (const anonymousId of new Set(anonymousIds)) {
-      const standing = await this.#anonymous.take(this.#counterOf(`${keyId} ${anonymousId}`));
-      if (standing.isExceeded) first ??= standing;
+  /** Counts a request that names its key in the body, by its address alone. Returns null while there is room. */
+  takeAddress(address: string): Standing | null {
+    return this.#takeOrigin(toOrigin(address));
+  }
+
+  /** Counts a visit of a page that needs no key, apart from requests with keys. Returns null while there is room. */
+  takeVisit(address: string): Standing | null {
+    return this.#takeOrigin(`visit ${toOrigin(address)}`);
+  }
+
+  #takeOrigin(origin: string): Standing | null {
+    const limit = this.#requests.address;
+    const name = this.#counterOf(origin);
+    if (!limit) return null;
+    if (!limit.hasRoom(name, 1)) return limit.standing(name, true);
+    limit.charge(name, 1);
+    return null;
+  }
+
+  /** Charges a request for its work: whole, or not at all. */
+  chargeWork(sender: Sender, work: readonly Work[]): Charged {
+    const charges = this.#unitCharges(sender, work);
+    for (const { limit, units } of charges)
+      if (units > limit.quota) return { kind: 'too_costly', units, unitsMax: limit.quota };
+    const full = charges.find(({ limit, name, units }) => !limit.hasRoom(name, units));
+    if (full) return { kind: 'exceeded', standing: full.limit.standing(full.name, true) };
+    for (const { limit, name, units } of charges) limit.charge(name, units);
+    const standings = toStandings(charges.filter(({ limit }) => limit !== this.#units.anonymous));
+    return { kind: 'taken', standings };
+  }
+
+  /** Charges for a body that was refused. What is not left is charged all the same: the work is done. */
+  chargeRefused(sender: Sender, units: number): void {
+    for (const { limit, name } of this.#unitCharges(sender, [{ units: 1 }]))
+      limit.charge(name, Math.min(units, limit.quota));
+  }
+
+  #all(): Limit[] {
+    return [...Object.values(this.#requests), ...Object.values(this.#units)].filter(
+      (limit) => limit !== null,
+    );
+  }
+
+  #requestCharges({ kind, keyId, address, isAddressCounted }: Sender): Charge[] {
+    const isPublic = kind === 'publishable';
+    return toCharges([
+      isPublic &&
+        isAddressCounted !== true && [
+          this.#requests.address,
+          () => this.#counterOf(toOrigin(address)),
+          1,
+        ],
+      [
+        isPublic ? this.#requests.publishable : this.#requests.server,
+        () => this.#nameOf(kind, keyId),
+        1,
+      ],
+    ]);
+  }
+
+  /** A single part cannot be split by its client, so it costs a whole window at most. */
+  #unitCharges({ kind, keyId, address }: Sender, work: readonly Work[]): Charge[] {
+    const total = Math.max(
+      1,
+      work.reduce((sum, { units }) => sum + units, 0),
+    );
+    const bound = ({ limit, units, ...rest }: Charge): Charge => ({
+      ...rest,
+      limit,
+      units: work.length <= 1 ? Math.min(units, limit.quota) : units,
+    });
+    if (kind !== 'publishable')
+      return toCharges([[this.#units.server, () => this.#nameOf(kind, keyId), total]]).map(bound);
+    const devices = [...this.#unitsOfDevices(keyId, work)];
+    return toCharges([
+      [this.#units.address, () => this.#counterOf(toOrigin(address)), total],
+      [this.#units.publishable, () => keyId, total],
+      ...devices.map(([counter, units]) => [this.#units.anonymous, () => counter, units] as const),
+    ]).map(bound);
+  }
+
+  /** The units of each anonymous id, by counter: two ids that share a counter are charged together. */
+  #unitsOfDevices(keyId: string, work: readonly Work[]): Map<number, number> {
+    const charged = new Map<number, number>();
+    if (!this.#units.anonymous) return charged;
+    const devices = Map.groupBy(work, ({ device }) => device);
+    for (const [device, parts] of devices) {
+      if (device === undefined) continue;
+      const counter = this.#counterOf(`${keyId} ${device}`);
+      const units = parts.reduce((sum, part) => sum + part.units, 0);
+      charged.set(counter, (charged.get(counter) ?? 0) + units);
     }
-    return first;
+    return charged;
+  }
+
+  /** Keys are known and few; the senders of webhooks are not. */
+  #nameOf(kind: KeyKind, keyId: string): string | number {
+    return kind === 'hook' ? this.#counterOf(`hook ${keyId}`) : keyId;
   }
 
   #counterOf(name: string): number {
-    const digest = createHmac('sha256', this.#secret).update(name).digest();
-    return digest.readUInt32BE() % COUNTERS_MAX;
+    return hash('sha256', this.#secret + name, 'buffer').readUInt32BE() % COUNTERS_MAX;
   }
 }
 
-export const makeLimits = (limits: RateLimits): Limits => new Limits(limits);
+type Row = readonly [limit: Limit | null, nameOf: () => string | number, units: number];
+
+const toCharges = (rows: readonly (Row | false)[]): Charge[] =>
+  rows.flatMap((row) => {
+    if (row === false) return [];
+    const [limit, nameOf, units] = row;
+    return limit ? [{ limit, name: nameOf(), units }] : [];
+  });
+
+/** In the order key, address. */
+const toStandings = (charges: readonly Charge[]): Standing[] =>
+  charges.map(({ limit, name }) => limit.standing(name)).toReversed();
+
+export const makeLimits = (settings: LimitSettings): Limits => new Limits(settings);

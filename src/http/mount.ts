@@ -8,9 +8,11 @@ import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { BODY_BYTES_DEFAULT, isAudited, JsonStream } from '../base/route.ts';
 import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
+import { inTurnsOf } from '../base/session_turns.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
 import {
+  bytesToRead,
   checkCharset,
   checkMediaType,
   hasBody,
@@ -22,7 +24,13 @@ import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey, wasRefused } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
 import { takesIdempotencyKey } from './openapi_headers.ts';
-import { limitDevices, limitRequest } from './limit_requests.ts';
+import {
+  chargeRefusedBody,
+  limitPost,
+  limitRequest,
+  limitUnauthenticated,
+  limitWork,
+} from './limit_requests.ts';
 import { sendStream } from './send_stream.ts';
 import { readBearer, readWriteKey } from './tokens.ts';
 import { checkPath, inLowerCase, readQuery } from './url.ts';
@@ -31,9 +39,9 @@ import { checkPath, inLowerCase, readQuery } from './url.ts';
 const authenticate = async (deps: Deps, ctx: RouterContext, declared: JsonRoute): Promise<Key> => {
   const authorization = ctx.get('authorization');
   const token = declared.takesWriteKey
-    ? await readWriteKey(authorization, () => readJsonBytes(declared, ctx))
+    ? await readWriteKey(authorization, () => readUnauthenticated(deps, declared, ctx))
     : readBearer(authorization);
-  const key = token === undefined ? null : await findKey(deps, token);
+  const key = token === undefined ? null : await findKey(deps, token, { address: ctx.ip });
   if (!key || key.caller.kind === 'hook') throw new Refusal('invalid_token');
   if (declared.access === 'server' && key.caller.kind !== 'server')
     throw new Refusal('wrong_key_type');
@@ -44,9 +52,11 @@ const NO_BODY = Buffer.alloc(0);
 /** Of a route that takes no parameters: whoever sends one has misspelt something. */
 const NO_QUERY = z.strictObject({});
 
+const bytesMaxOf = ({ bodyBytesMax }: JsonRoute): number => bodyBytesMax ?? BODY_BYTES_DEFAULT;
+
 const readBytes = async (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
   if (!declared.body || (declared.isBodyOptional && !hasBody(ctx.req))) return NO_BODY;
-  const bytesMax = declared.bodyBytesMax ?? BODY_BYTES_DEFAULT;
+  const bytesMax = bytesMaxOf(declared);
   if (declared.takesWriteKey) return readPackedBody(ctx.req, bytesMax);
   checkMediaType(ctx.req);
   checkCharset(ctx.req);
@@ -58,6 +68,35 @@ const readJsonBytes = (declared: JsonRoute, ctx: RouterContext): Promise<Buffer>
   const known = ctx.state as { bytes?: Promise<Buffer> };
   known.bytes ??= readBytes(declared, ctx);
   return known.bytes;
+};
+
+/** The same before the key is known. The body costs something, so the address is counted first. */
+const readUnauthenticated = (
+  deps: Deps,
+  declared: JsonRoute,
+  ctx: RouterContext,
+): Promise<Buffer> => {
+  limitUnauthenticated(deps, ctx);
+  return readJsonBytes(declared, ctx);
+};
+
+/** The parsed body. One that is refused is charged by its size: reading and parsing it was work. */
+const readJson = async (
+  deps: Deps,
+  declared: JsonRoute,
+  { ctx, ...key }: Asked,
+): Promise<{ bytes: Buffer; body: unknown }> => {
+  let size = declared.body ? bytesToRead(ctx.req, bytesMaxOf(declared)) : 0;
+  try {
+    const bytes = await readJsonBytes(declared, ctx);
+    size = bytes.length;
+    const isLeftOut = declared.isBodyOptional && bytes.length === 0;
+    const body = declared.body && parse(declared.body, isLeftOut ? {} : parseStrictJson(bytes));
+    return { bytes, body };
+  } catch (error) {
+    if (wasRefused(error)) chargeRefusedBody(deps, ctx, key, size);
+    throw error;
+  }
 };
 
 const toKeyed = (
@@ -72,6 +111,7 @@ const toKeyed = (
 };
 
 type Asked = Key & { ctx: RouterContext };
+const ONE_UNIT = [{ units: 1 }];
 
 const toKeeping = ({ again }: JsonRoute, addressed: Addressed & { body?: unknown }): Keeping =>
   again ? { keep: again.idIn, tell: (id) => again.find(addressed, String(id)) } : AS_GIVEN;
@@ -124,10 +164,8 @@ const answerJson = async (
   if (found === null) return answerForGone(deps, declared, { ctx, ...key });
   const keyed = toKeyed(declared, ctx, key.caller);
   const query = parse(declared.query ?? NO_QUERY, readQuery(ctx));
-  const bytes = await readJsonBytes(declared, ctx);
-  const isLeftOut = declared.isBodyOptional && bytes.length === 0;
-  const body = declared.body && parse(declared.body, isLeftOut ? {} : parseStrictJson(bytes));
-  await limitDevices(deps, ctx, key, declared.devicesOf?.(body, found) ?? []);
+  const { bytes, body } = await readJson(deps, declared, { ctx, ...key });
+  limitWork(deps, ctx, key, declared.workOf?.(body, found) ?? ONE_UNIT);
   const audited = isAudited(declared) ? auditedBy(deps, declared, { ctx, ...key }, body) : deps;
   const run = async (repeatable: Pick<Addressed, 'repetitionId'>): Promise<Answer> => ({
     status: declared.status,
@@ -154,8 +192,9 @@ const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): P
   if (isForBrowsers(declared)) letBrowsersRead(ctx);
   refuseRepeated(ctx.req);
   const key = await authenticate(deps, ctx, declared);
-  await limitRequest(deps, ctx, key);
-  const answer = await answerJson(deps, declared, { ctx, ...key });
+  limitRequest(deps, ctx, key);
+  const kind = key.caller.kind === 'publishable' ? 'publishable' : 'server';
+  const answer = await answerJson(inTurnsOf(deps, kind), declared, { ctx, ...key });
   if (answer.isReplayed) ctx.set('Idempotency-Replayed', 'true');
   ctx.status = answer.status;
   if (answer.body instanceof JsonStream) await sendStream(deps, ctx, answer.body);
@@ -174,8 +213,9 @@ const serveWebhook = async (
     return readBody(ctx.req, declared.bodyBytesMax);
   };
   const query = new URLSearchParams(ctx.querystring);
-  const { params, headers } = ctx;
-  ctx.body = await declared.handle({ deps, params, query, headers, readRaw });
+  const { params, headers, ip: address } = ctx;
+  const limits = limitPost(deps, ctx);
+  ctx.body = await declared.handle({ deps, params, query, headers, address, readRaw, ...limits });
   ctx.status = declared.status;
 };
 

@@ -32,7 +32,7 @@ export const refusalsOf = (route: Route): RefusalName[] => {
   const names = new Set<RefusalName>([...ALWAYS, 'invalid_token', ...(route.refusals ?? [])]);
   if (route.access === 'server') names.add('wrong_key_type');
   if (route.access === 'webhook' || route.find || route.params) names.add('not_found');
-  if (route.access !== 'webhook') names.add('rate_limited');
+  names.add('rate_limited');
   if (takesIdempotencyKey(route)) for (const name of OF_KEY) names.add(name);
   if (route.body) for (const name of OF_BODY) names.add(name);
   return inOrder(names);
@@ -88,6 +88,7 @@ const describe = (names: readonly RefusalName[]): string =>
 const WAITING: readonly RefusalName[] = [
   'idempotency_key_in_use',
   'rate_limited',
+  'quota_exceeded',
   'unavailable',
   'overloaded',
 ];

@@ -1,6 +1,7 @@
 import * as automations from '../automations/automations.ts';
 import { automationLimits, automationRoutes, sendExplainRoutes } from '../automations/routes.ts';
 import type { Limit, Route } from '../base/route.ts';
+import { tokenLookupsOf } from '../base/token_lookups.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { deliveryRoutes, sendingLimitRoutes, sendingLimits } from '../delivery/routes.ts';
 import * as feedback from '../feedback/feedback.ts';
@@ -14,6 +15,7 @@ import {
 import { ingestLimits, ingestRoutes } from '../ingest/routes.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.ts';
+import * as quotas from '../quotas/quotas.ts';
 import { findCaller, findProject } from '../projects/projects.ts';
 import { exists, findReady, openCredential, sealCredential } from '../providers/providers.ts';
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
@@ -39,7 +41,11 @@ export type Section = {
 /** What feedback is handed of rooms that it does not ask. */
 const feedbackDoors: Parameters<typeof feedbackRoutes>[0] = {
   findCaller,
-  isProject: async ({ db }, projectId) => (await findProject(db, projectId)) !== null,
+  isProject: async (deps, projectId, address) => {
+    const find = () => findProject(deps.db, projectId);
+    const lookup = { digest: `project ${projectId}`, address };
+    return (await tokenLookupsOf(deps).find(lookup, find)) !== null;
+  },
   vault: { seal: sealCredential, open: openCredential },
 };
 
@@ -78,8 +84,8 @@ export const sections: readonly Section[] = [
   {
     tag: 'Events',
     about: 'What people did, as your product saw it. Everything else follows from events.',
-    routes: ingestRoutes,
-    limits: ingestLimits,
+    routes: ingestRoutes(quotas.admit),
+    limits: [...ingestLimits, ...quotas.quotaLimits],
   },
   {
     tag: 'Profiles',

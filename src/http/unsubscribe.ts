@@ -10,6 +10,7 @@ import { findProject } from '../projects/projects.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { UnsubscribeLink } from '../suppression/suppression.ts';
 import { readBody } from './body.ts';
+import { limitVisit } from './limit_requests.ts';
 import { COME_BACK, renderUnsubscribePage, UNSUBSCRIBE_POLICY } from './unsubscribe_page.ts';
 import type { UnsubscribePage } from './unsubscribe_page.ts';
 
@@ -27,11 +28,16 @@ export const unsubscribeLimits: readonly Limit[] = [
 
 type Asked = { link: UnsubscribeLink; sender: string };
 
-/** What a token asks for; null for whatever is none of ours, or of a project that is gone. */
-const findAsked = async (deps: Deps, token: string): Promise<Asked | null> => {
-  const link = suppression.readUnsubscribeToken(deps.keys, token);
-  const project = link && (await findProject(deps.db, link.projectId));
-  return link && project ? { link, sender: project.name } : null;
+/**
+ * Returns what a token asks for; null for a token that is not ours, or of a project that is gone. Only our own
+ * tokens reach the database, and one address sends so many requests a second.
+ */
+const findAsked = async (deps: Deps, ctx: RouterContext): Promise<Asked | null> => {
+  const link = suppression.readUnsubscribeToken(deps.keys, ctx.params['token'] ?? '');
+  if (!link) return null;
+  limitVisit(deps, ctx);
+  const project = await findProject(deps.db, link.projectId);
+  return project ? { link, sender: project.name } : null;
 };
 
 /**
@@ -80,11 +86,11 @@ const show = (ctx: RouterContext, wanted: UnsubscribePage, asked: Asked | null):
  */
 export const mountUnsubscribe = (router: Router, deps: Deps): void => {
   router.get('/u/:token', async (ctx) => {
-    show(ctx, 'ask', await findAsked(deps, ctx.params['token'] ?? ''));
+    show(ctx, 'ask', await findAsked(deps, ctx));
   });
   router.post('/u/:token', async (ctx) => {
     const body = await readBody(ctx.req, UNSUBSCRIBE_BYTES_MAX);
-    const asked = await findAsked(deps, ctx.params['token'] ?? '');
+    const asked = await findAsked(deps, ctx);
     const isBack = asksToComeBack(ctx, body);
     if (asked) await change(deps, asked.link, isBack ? 'resubscribed' : 'unsubscribed');
     show(ctx, isBack ? 'back' : 'left', asked);

@@ -19,6 +19,8 @@ export type EventRow = {
   /** Null of what the service itself observed. */
   key_kind: string | null;
   source: 'browser' | 'server' | 'system';
+  /** The publishable key of a browser's event. All browser events of a flush have the same. */
+  key_id?: string | null;
   /** How the trace of its request goes on; null where it brought none. Kept with the note of the work alone. */
   traceparent: string | null;
 };
@@ -36,6 +38,17 @@ export const bytesOf = (row: EventRow): number =>
       (row.external_id?.length ?? 0) +
       (row.anonymous_id?.length ?? 0) +
       (row.traceparent?.length ?? 0));
+
+/** What an event takes on disk besides its texts, about: its row, its indexes, the note of its work. */
+const STORED_ROW_BYTES = 256;
+
+/** Returns what an event counts as, in stored bytes. */
+export const storedBytesOf = (row: EventRow): number =>
+  STORED_ROW_BYTES +
+  Buffer.byteLength(row.properties) +
+  Buffer.byteLength(row.name) +
+  Buffer.byteLength(row.external_id ?? '') +
+  Buffer.byteLength(row.anonymous_id ?? '');
 
 /** Returns the row of an event. `repetition` stands for the message id of an event that has none. */
 export const toRow = (
@@ -59,6 +72,7 @@ export const toRow = (
     occurred_at: event.occurred_at ?? null,
     key_kind: caller.kind,
     source: caller.kind === 'publishable' ? 'browser' : 'server',
+    key_id: caller.kind === 'publishable' ? (caller.keyId ?? null) : null,
     traceparent,
   };
 };

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { isDatabaseDown } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
+import { PUBLISHABLE_PART } from '../base/session_turns.ts';
+import type { TurnKind } from '../base/session_turns.ts';
 import { Watchers } from '../base/watchers.ts';
 
 /** How many events one transaction stores at most. */
@@ -10,6 +12,9 @@ export const FLUSH_BYTES_MAX = 8 * 1024 * 1024;
 /** How many events of all projects may wait in memory for their transaction, and how large. Past it: 503. */
 export const QUEUED_EVENTS_MAX = 20_000;
 export const QUEUED_BYTES_MAX = 64 * 1024 * 1024;
+/** Events of web pages fill at most half of that, so that an event of a server finds room in any flood of theirs. */
+export const PUBLISHABLE_QUEUED_EVENTS_MAX = Math.floor(QUEUED_EVENTS_MAX * PUBLISHABLE_PART);
+export const PUBLISHABLE_QUEUED_BYTES_MAX = Math.floor(QUEUED_BYTES_MAX * PUBLISHABLE_PART);
 export const RETRY_AFTER_SECONDS = 1;
 /** How long a busy project waits at most for requests to share its next commit. */
 const GATHER_MS = 2;
@@ -17,13 +22,20 @@ const GATHER_MS = 2;
 type Waiting<Item, Stored> = {
   items: Item[];
   bytes: number;
+  sender: Sender;
   resolve: (stored: Stored[]) => void;
   reject: (error: unknown) => void;
 };
 
-/** What of one project is on its way. */
+/** Who sent the items of a request. The items of two publishable keys do not share a flush: it names one key. */
+export type Sender = { kind: TurnKind; keyId: string | null };
+const SERVER: Sender = { kind: 'server', keyId: null };
+
+/** The requests of one project that wait, servers' and web pages' apart. */
 type Queue<Item, Stored> = {
-  waiting: Waiting<Item, Stored>[];
+  waiting: Record<TurnKind, Waiting<Item, Stored>[]>;
+  /** The kind whose requests come first in the next flush. */
+  first: TurnKind;
   /** How many requests there seem to be at a time: in flight, waiting, or asking again any moment. */
   about: number;
   /** Told of every request that comes while the next flush gathers. */
@@ -35,6 +47,15 @@ const STILL_ABOUT = 0.9;
 /** Stores the items of one project whole, and answers one result per item, in order. */
 export type Store<Item, Stored> = (projectId: string, items: Item[]) => Promise<Stored[]>;
 
+type Size = { events: number; bytes: number };
+const MOST: Record<TurnKind, Size> = {
+  server: { events: QUEUED_EVENTS_MAX, bytes: QUEUED_BYTES_MAX },
+  publishable: { events: PUBLISHABLE_QUEUED_EVENTS_MAX, bytes: PUBLISHABLE_QUEUED_BYTES_MAX },
+};
+
+const countWaiting = ({ waiting }: { waiting: Record<TurnKind, readonly unknown[]> }): number =>
+  waiting.server.length + waiting.publishable.length;
+
 /**
  * Lets requests that arrive while a project's flush is in flight share the next one.
  *
@@ -45,38 +66,42 @@ export class Flusher<Item, Stored> {
   readonly #store: Store<Item, Stored>;
   readonly #bytesOf: (item: Item) => number;
   readonly #queues = new Map<string, Queue<Item, Stored>>();
-  #queuedCount = 0;
-  #queuedBytes = 0;
+  readonly #queued: Record<TurnKind, Size> = {
+    server: { events: 0, bytes: 0 },
+    publishable: { events: 0, bytes: 0 },
+  };
 
   constructor(store: Store<Item, Stored>, bytesOf: (item: Item) => number) {
     this.#store = store;
     this.#bytesOf = bytesOf;
   }
 
-  /** How many items wait for their transaction, or are in it. */
+  /** Returns how many items wait for their transaction, or are in it. */
   get queuedCount(): number {
-    return this.#queuedCount;
+    return this.#queued.server.events + this.#queued.publishable.events;
   }
 
   get queuedBytes(): number {
-    return this.#queuedBytes;
+    return this.#queued.server.bytes + this.#queued.publishable.bytes;
+  }
+
+  /** Returns how much of that web pages sent. */
+  get publishable(): Readonly<Size> {
+    return this.#queued.publishable;
   }
 
   /** Resolves when the items are committed. Refuses with `overloaded` when too much waits already. */
-  add(projectId: string, items: Item[]): Promise<Stored[]> {
+  add(projectId: string, items: Item[], sender: Sender = SERVER): Promise<Stored[]> {
     const bytes = items.reduce((sum, item) => sum + this.#bytesOf(item), 0);
-    if (
-      this.#queuedCount + items.length > QUEUED_EVENTS_MAX ||
-      this.#queuedBytes + bytes > QUEUED_BYTES_MAX
-    ) {
+    if (!this.#hasRoom(sender, { events: items.length, bytes }))
       return Promise.reject(new Refusal('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
-    }
-    this.#queuedCount += items.length;
-    this.#queuedBytes += bytes;
+    const queued = this.#queued[sender.kind];
+    queued.events += items.length;
+    queued.bytes += bytes;
     return new Promise((resolve, reject) => {
       const known = this.#queues.get(projectId);
-      const queue = known ?? { waiting: [], about: 0, watchers: new Watchers() };
-      queue.waiting.push({ items, bytes, resolve, reject });
+      const queue = known ?? newQueue<Item, Stored>();
+      queue.waiting[sender.kind].push({ items, bytes, sender, resolve, reject });
       queue.watchers.notify();
       if (known) return;
       this.#queues.set(projectId, queue);
@@ -84,9 +109,19 @@ export class Flusher<Item, Stored> {
     });
   }
 
+  #hasRoom({ kind }: Sender, { events, bytes }: Size): boolean {
+    const own = this.#queued[kind];
+    return (
+      this.queuedCount + events <= MOST.server.events &&
+      this.queuedBytes + bytes <= MOST.server.bytes &&
+      own.events + events <= MOST[kind].events &&
+      own.bytes + bytes <= MOST[kind].bytes
+    );
+  }
+
   async #drain(projectId: string, queue: Queue<Item, Stored>): Promise<void> {
-    while (queue.waiting.length > 0) {
-      const flush = this.#take(queue);
+    while (countWaiting(queue) > 0) {
+      const flush = takeFlush(queue);
       await this.#flush(projectId, flush);
       await this.#gather(queue, flush.length);
     }
@@ -98,24 +133,10 @@ export class Flusher<Item, Stored> {
    * Otherwise a few early ones would have a commit of their own, and all others wait for it.
    */
   async #gather(queue: Queue<Item, Stored>, answered: number): Promise<void> {
-    queue.about = Math.max(answered + queue.waiting.length, Math.floor(queue.about * STILL_ABOUT));
-    const isEnough = (): boolean => queue.waiting.length >= queue.about / 2;
+    queue.about = Math.max(answered + countWaiting(queue), Math.floor(queue.about * STILL_ABOUT));
+    const isEnough = (): boolean => countWaiting(queue) >= queue.about / 2;
     await turn();
     await queue.watchers.when(isEnough, GATHER_MS);
-  }
-
-  /** Whole requests, so that each is stored in one transaction or not at all. */
-  #take(queue: Queue<Item, Stored>): Waiting<Item, Stored>[] {
-    let count = 0;
-    let size = 0;
-    let requests = 0;
-    for (const { items, bytes } of queue.waiting) {
-      count += items.length;
-      size += bytes;
-      if (requests > 0 && (count > FLUSH_EVENTS_MAX || size > FLUSH_BYTES_MAX)) break;
-      requests += 1;
-    }
-    return queue.waiting.splice(0, requests);
   }
 
   /** One bad neighbour must not hurt others: what cannot be stored together is tried in halves. */
@@ -142,9 +163,51 @@ export class Flusher<Item, Stored> {
     }
   }
 
-  #settle({ items, bytes }: Waiting<Item, Stored>, answer: () => void): void {
-    this.#queuedCount -= items.length;
-    this.#queuedBytes -= bytes;
+  #settle({ items, bytes, sender }: Waiting<Item, Stored>, answer: () => void): void {
+    const queued = this.#queued[sender.kind];
+    queued.events -= items.length;
+    queued.bytes -= bytes;
     answer();
   }
 }
+
+const newQueue = <Item, Stored>(): Queue<Item, Stored> => ({
+  waiting: { server: [], publishable: [] },
+  first: 'server',
+  about: 0,
+  watchers: new Watchers(),
+});
+
+/**
+ * Takes the requests of the next flush from the queue: whole ones, so that each is stored in one transaction or not at
+ * all. Where both kinds wait, each is sure of half of the flush, and they take turns at being first: a request
+ * larger than half is then stored, too.
+ */
+const takeFlush = <Item, Stored>(queue: Queue<Item, Stored>): Waiting<Item, Stored>[] => {
+  const { waiting, first } = queue;
+  const taken: Waiting<Item, Stored>[] = [];
+  const size: Size = { events: 0, bytes: 0 };
+  let keyId: string | null = null;
+  const take = (kind: TurnKind, part: number): void => {
+    let count = 0;
+    for (const next of waiting[kind]) {
+      const events = size.events + next.items.length;
+      const bytes = size.bytes + next.bytes;
+      const isFull = events > FLUSH_EVENTS_MAX * part || bytes > FLUSH_BYTES_MAX * part;
+      const isOfAnotherKey = keyId !== null && (next.sender.keyId ?? keyId) !== keyId;
+      if (taken.length > 0 && (isFull || isOfAnotherKey)) break;
+      keyId ??= next.sender.keyId;
+      Object.assign(size, { events, bytes });
+      taken.push(next);
+      count += 1;
+    }
+    waiting[kind].splice(0, count);
+  };
+  const second = first === 'server' ? 'publishable' : 'server';
+  const isBoth = waiting[first].length > 0 && waiting[second].length > 0;
+  if (isBoth) queue.first = second;
+  take(first, isBoth ? PUBLISHABLE_PART : 1);
+  take(second, 1);
+  take(first, 1);
+  return taken;
+};

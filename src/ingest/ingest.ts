@@ -9,7 +9,15 @@ import type { Issue } from '../base/refusal.ts';
 import { watchQueue } from '../base/memory_queues.ts';
 import { metricsOf, secondsSince } from '../base/metrics.ts';
 import { outOfTurn } from '../base/session_turns.ts';
-import { Flusher, QUEUED_BYTES_MAX, QUEUED_EVENTS_MAX } from './flusher.ts';
+import {
+  Flusher,
+  PUBLISHABLE_QUEUED_BYTES_MAX,
+  PUBLISHABLE_QUEUED_EVENTS_MAX,
+  QUEUED_BYTES_MAX,
+  QUEUED_EVENTS_MAX,
+} from './flusher.ts';
+import { storeAdmitted } from './admission.ts';
+import type { Admit } from './admission.ts';
 import { bytesOf, toRow } from './events.ts';
 import type { EventRow } from './events.ts';
 import { messageKey } from './message_key.ts';
@@ -46,11 +54,11 @@ export { observe, withinTimeline } from './observe.ts';
 export { clockCorrectionMs } from './occurred_at.ts';
 export { PROPERTY_KEYS_MAX, PROPERTY_STRING_BYTES_MAX } from './properties.ts';
 export type { MessageSpace, Repetition } from './message_key.ts';
+export type { Admit } from './admission.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
 export {
-  devicesOf,
   EVENT_NAME_CHARS_MAX,
   EventInput,
   EventName,
@@ -85,6 +93,14 @@ const makeFlusher = (deps: StoreDeps): Flusher<EventRow, Stored> => {
   }, bytesOf);
   watchQueue(deps, 'events', { size: () => flusher.queuedCount, max: QUEUED_EVENTS_MAX });
   watchQueue(deps, 'event_bytes', { size: () => flusher.queuedBytes, max: QUEUED_BYTES_MAX });
+  watchQueue(deps, 'publishable_events', {
+    size: () => flusher.publishable.events,
+    max: PUBLISHABLE_QUEUED_EVENTS_MAX,
+  });
+  watchQueue(deps, 'publishable_event_bytes', {
+    size: () => flusher.publishable.bytes,
+    max: PUBLISHABLE_QUEUED_BYTES_MAX,
+  });
   return flusher;
 };
 
@@ -138,6 +154,8 @@ export type Batch = {
   placeOf?: (at: number) => number;
   /** The trace that its work belongs to. */
   traceparent?: string | undefined;
+  /** Decides whether the key may store the events; without one every key may. */
+  admit?: Admit | undefined;
   pathOf?: (at: number) => string;
 };
 
@@ -152,7 +170,7 @@ const inOrder = (at: number): number => at;
 export const accept = async (
   deps: IngestDeps,
   caller: Caller,
-  { events, sentAt, repetitionId, placeOf = inOrder, traceparent, pathOf = inBatch }: Batch,
+  { events, sentAt, repetitionId, placeOf = inOrder, traceparent, admit, pathOf = inBatch }: Batch,
 ): Promise<AcceptedAnswer> => {
   const now = new Date();
   const corrected = correctTimes(events, sentAt, now);
@@ -163,7 +181,10 @@ export const accept = async (
     const repetition = repetitionId === undefined ? undefined : { repetitionId, at: placeOf(at) };
     return toRow(event, caller, deps.keys, { repetition, traceparent });
   });
-  const stored = await deps.resources.of(makeFlusher, deps).add(caller.projectId, rows);
+  const stored = await storeAdmitted(deps, caller, rows, {
+    flusher: deps.resources.of(makeFlusher, deps),
+    admit,
+  });
   const duplicates = stored.filter(({ isDuplicate }) => isDuplicate).length;
   return {
     accepted: stored.length - duplicates,
@@ -177,7 +198,7 @@ export const acceptOne = (
   deps: IngestDeps,
   caller: Caller,
   event: EventInput,
-  known: Pick<Batch, 'repetitionId' | 'traceparent'> = {},
+  known: Pick<Batch, 'repetitionId' | 'traceparent' | 'admit'> = {},
 ): Promise<AcceptedAnswer> => accept(deps, caller, { ...known, events: [event], pathOf: alone });
 
 /** Refuses a time that the caller may not write to. */

@@ -54,7 +54,8 @@ export const acceptEvents = (
       occurred_ats => ${column((event) => event.occurred_at, 'timestamptz')},
       key_kinds => ${column((event) => event.key_kind, 'text')},
       sources => ${column((event) => event.source, 'text')},
-      traces => ${tracesOf(events)}::jsonb
+      traces => ${tracesOf(events)}::jsonb,
+      key_id => ${events.find(({ key_id }) => key_id)?.key_id ?? null}
     )
   `);
 };

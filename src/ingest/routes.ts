@@ -2,6 +2,7 @@ import type { Deps } from '../base/deps.ts';
 import { route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import { accept, acceptOne } from './ingest.ts';
+import type { Admit } from './ingest.ts';
 import {
   CLOCK_DIFFERENCE_MAX_MS,
   FUTURE_HOURS_MAX,
@@ -18,22 +19,23 @@ import {
   BatchInput,
   EVENT_BYTES_MAX,
   EVENT_NAME_CHARS_MAX,
-  devicesOf,
   EventInput,
   IDENTIFIER_CHARS_MAX,
   MESSAGE_ID_CHARS_MAX,
+  workOf,
 } from './schema.ts';
 
 /** A batch of 50 events of 32 KiB would be more: the request limit is the harder one. */
 const REQUEST_BYTES_MAX = 1024 * 1024;
 
-const refusals = ['occurred_at_out_of_range', 'overloaded'] as const;
+const refusals = ['occurred_at_out_of_range', 'quota_exceeded', 'overloaded'] as const;
 
 const STORED =
   'The 202 is sent once the events are committed to disk. Any other answer, or none, means that nothing is known ' +
   'to be stored: repeat the request, with a `message_id` in each event so that none is stored twice.';
 
-export const ingestRoutes = [
+/** The endpoints of events. Whether a key may store them is decided by a module above this one. */
+export const ingestRoutes = (admit: Admit) => [
   route({
     method: 'POST',
     path: '/v1/events',
@@ -43,11 +45,11 @@ export const ingestRoutes = [
     refusals,
     body: EventInput,
     bodyBytesMax: REQUEST_BYTES_MAX,
-    devicesOf,
+    workOf: (event) => [workOf(event)],
     status: 202,
     answer: AcceptedAnswer,
     handle: ({ deps, caller, body, repetitionId, traceparent }) =>
-      acceptOne(deps, caller, body, { repetitionId, traceparent }),
+      acceptOne(deps, caller, body, { repetitionId, traceparent, admit }),
   }),
   route({
     method: 'POST',
@@ -58,10 +60,10 @@ export const ingestRoutes = [
       'For browsers, workers and back-fills. One bad event refuses the batch, and `issues` names every bad one. ' +
       `If \`sent_at\` differs from our clock by more than ${CLOCK_DIFFERENCE_MAX_MS / 60_000} minutes, each ` +
       `\`occurred_at\` is moved by the difference. ${STORED}`,
-    refusals,
+    refusals: [...refusals, 'request_too_costly'],
     body: BatchInput,
     bodyBytesMax: REQUEST_BYTES_MAX,
-    devicesOf: ({ events }) => events.flatMap(devicesOf),
+    workOf: ({ events }) => events.map(workOf),
     status: 202,
     answer: AcceptedAnswer,
     example: {
@@ -70,7 +72,7 @@ export const ingestRoutes = [
       event_ids: ['019a9f0c-6c00-7cc3-98c4-dc0c0c07398f', '019a9f0c-6c00-7a3c-9d17-3e2f4a1a2b05'],
     },
     handle: ({ deps, caller, body: { events, sent_at: sentAt }, repetitionId, traceparent }) =>
-      accept(deps, caller, { events, sentAt, repetitionId, traceparent }),
+      accept(deps, caller, { events, sentAt, repetitionId, traceparent, admit }),
   }),
 ];
 

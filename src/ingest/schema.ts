@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Moment, Timestamp } from '../base/moment.ts';
 import { isStorable, isUnseen } from '../base/text.ts';
+import { UNITS } from '../base/work_units.ts';
+import type { Work } from '../base/work_units.ts';
 import { checkProperties, PROPERTY_KEY_CHARS_MAX, PROPERTY_KEYS_MAX } from './properties.ts';
 import type { Properties } from './properties.ts';
 import { isReserved, RESERVED_PREFIX, toUnreserved } from './reserved_names.ts';
@@ -25,9 +27,11 @@ export const NOBODY: ReadonlySet<string> = new Set([
 const isNobody = (value: string): boolean =>
   NOBODY.has(value.trim().toLowerCase()) || (value.trim() !== '' && isUnseen(value));
 
-/** The anonymous ids that something names: one, or none. */
-export const devicesOf = ({ anonymous_id }: { anonymous_id?: string | undefined }): string[] =>
-  anonymous_id === undefined ? [] : [anonymous_id];
+/** What storing an event costs. */
+export const workOf = ({ anonymous_id }: { anonymous_id?: string | undefined }): Work => ({
+  units: UNITS.event,
+  device: anonymous_id,
+});
 
 /** A name with its letters, and without what stands above and below them. */
 export const withoutAccents = (name: string): string =>

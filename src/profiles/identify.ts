@@ -1,13 +1,15 @@
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import type { Caller } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import { giveHints } from '../base/hints.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as identity from '../identity/identity.ts';
-import type { LinkRow, SeenIdentifier } from '../identity/identity.ts';
+import type { LinkRow, Person, SeenIdentifier } from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
+import * as quotas from '../quotas/quotas.ts';
 import { gather, linkPeople } from './link.ts';
-import type { OnLinked } from './link.ts';
+import type { AfterLink, OnLinked } from './link.ts';
 import { changeTraits, seePeople } from './people.ts';
 import type { AliasInput, IdentifyInput } from './schema.ts';
 
@@ -45,36 +47,63 @@ export const identify = async (
   ingest.refuseTime(deps, caller, occurredAt);
   const message = input.message_id ?? repetition;
   const { hints, afterLink } = gather(onLinked);
-  await inProject(deps, caller.projectId, async (scope) => {
-    const isNew =
-      message === undefined || (await ingest.claimIdentify(scope, caller, { message, occurredAt }));
-    if (!isNew) return;
-    // To be identified is to be seen: as with events, only the first and the last time are kept.
-    const people = await identity.see(scope, [
-      ...(input.anonymous_id === undefined
-        ? []
-        : [seen('anonymous', input.anonymous_id, occurredAt)]),
-      seen('external', input.external_id, occurredAt),
-    ]);
-    await seePeople(scope, people);
-    if (input.anonymous_id !== undefined) {
-      const { anonymous_id, external_id } = input;
-      const key_type = authorityOf(caller);
-      const wish = { anonymous_id, external_id, source: 'identify' as const, key_type };
-      await linkPeople(scope, wish, afterLink);
-    }
-    const person = people.find(({ kind }) => kind === 'external');
-    if (!person || input.traits === undefined) return;
-    const isKept = await changeTraits(scope, {
-      identityId: person.identity_id,
-      traits: input.traits,
-      setAt: occurredAt,
-      authority: authorityOf(caller),
-      anonymousId: input.anonymous_id,
+  const bytes = Buffer.byteLength(JSON.stringify(input.traits ?? {}));
+  const settle = await quotas.admit(deps, caller, { bytes, identifiers: [] });
+  let stored = { bytes: 0, profiles: 0 };
+  try {
+    stored = await inProject(deps, caller.projectId, async (scope) => {
+      const isNew =
+        message === undefined ||
+        (await ingest.claimIdentify(scope, caller, { message, occurredAt }));
+      if (!isNew) return { bytes: 0, profiles: 0 };
+      const people = await identifyPerson(scope, { caller, input, occurredAt, afterLink });
+      const profiles = people.filter(({ is_new }) => is_new).length;
+      await quotas.takeProfiles(scope, caller, profiles);
+      return { bytes, profiles };
     });
-    if (!isKept) throw new Refusal('too_many_traits');
-  });
+  } finally {
+    settle(stored.bytes, stored.profiles);
+  }
   await giveHints(deps, hints);
+};
+
+type Identified = {
+  caller: Caller;
+  input: IdentifyInput;
+  occurredAt: Date;
+  afterLink: AfterLink;
+};
+
+/** Links the anonymous id and stores the traits. Returns the two people that the request names, as they were found. */
+const identifyPerson = async (
+  scope: Scope,
+  { caller, input, occurredAt, afterLink }: Identified,
+): Promise<readonly Person[]> => {
+  // To be identified is to be seen: as with events, only the first and the last time are kept.
+  const people = await identity.see(scope, [
+    ...(input.anonymous_id === undefined
+      ? []
+      : [seen('anonymous', input.anonymous_id, occurredAt)]),
+    seen('external', input.external_id, occurredAt),
+  ]);
+  await seePeople(scope, people);
+  if (input.anonymous_id !== undefined) {
+    const { anonymous_id, external_id } = input;
+    const key_type = authorityOf(caller);
+    const wish = { anonymous_id, external_id, source: 'identify' as const, key_type };
+    await linkPeople(scope, wish, afterLink);
+  }
+  const person = people.find(({ kind }) => kind === 'external');
+  if (!person || input.traits === undefined) return people;
+  const isKept = await changeTraits(scope, {
+    identityId: person.identity_id,
+    traits: input.traits,
+    setAt: occurredAt,
+    authority: authorityOf(caller),
+    anonymousId: input.anonymous_id,
+  });
+  if (!isKept) throw new Refusal('too_many_traits');
+  return people;
 };
 
 /**

@@ -6,11 +6,10 @@ import { NothingNeeded, route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
-import { devicesOf } from '../ingest/ingest.ts';
 import { alias, identify } from './identify.ts';
 import { toLink } from './link.ts';
 import type { OnLinked } from './link.ts';
-import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile } from './schema.ts';
+import { AliasInput, IdentifyInput, Link, LINK_STATUSES, Profile, workOf } from './schema.ts';
 import { LINKED_SHOWN, UNDONE_SHOWN } from './shown.ts';
 import { findRestored, listSides, undo } from './undo.ts';
 import { previewUndo, UndoPreview } from './undo_preview.ts';
@@ -61,9 +60,9 @@ const linkingRoutes = (onLinked: OnLinked) => [
       'link to another person stays, and so do limits of publishable keys: the log shows the new link as refused. ' +
       'The answer is always the same, because a publishable key learns nothing about a person. It is the same while ' +
       'one of the two is being erased, when nothing is linked and nothing stored.',
-    refusals: ['occurred_at_out_of_range', 'too_many_traits'],
+    refusals: ['occurred_at_out_of_range', 'too_many_traits', 'quota_exceeded'],
     body: IdentifyInput,
-    devicesOf,
+    workOf: (identify) => [workOf(identify)],
     status: 202,
     answer: z.strictObject({ accepted: z.literal(1) }).meta({ id: 'Identified' }),
     handle: async ({ deps, caller, body, repetitionId }) => {
@@ -82,6 +81,7 @@ const linkingRoutes = (onLinked: OnLinked) => [
       'server made or confirmed stays: 409 `identity_conflict`.',
     refusals: ['identity_conflict', 'being_erased', 'not_found'],
     body: AliasInput,
+    workOf: (alias) => [workOf(alias)],
     status: 200,
     answer: Linked,
     example: LINKED_SHOWN,

@@ -2,6 +2,7 @@ import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import * as identity from '../identity/identity.ts';
 import type { Person } from '../identity/identity.ts';
+import * as quotas from '../quotas/quotas.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
   changeTraits as changeTraitsQuery,
@@ -29,14 +30,20 @@ export const seePeople = async (
   return people.filter((person) => !person.is_erasing);
 };
 
-/** Knows everybody whom the events of some flushes name from now on. `erasedBefore` as for `seePeople`. */
+/**
+ * Makes the profiles of all people whom the events of some flushes name. Counts those that are new, by
+ * the publishable key that brought them. `erasedBefore` as for `seePeople`.
+ */
 export const seeEvents = async (
   scope: Scope,
   flushIds: readonly string[],
   erasedBefore: number | null = null,
-): Promise<void> => {
+): Promise<quotas.Brought> => {
   const unknown = await listUnknown(scope, flushIds);
-  if (unknown.length > 0) await seePeople(scope, await identity.see(scope, unknown), erasedBefore);
+  if (unknown.length === 0) return [];
+  const people = await seePeople(scope, await identity.see(scope, unknown), erasedBefore);
+  const made = people.filter(({ is_new }) => is_new);
+  return quotas.findBrought(scope, flushIds, made);
 };
 
 /**

@@ -3,6 +3,7 @@ import { inProject } from '../base/db.ts';
 import { hint } from '../base/hints.ts';
 import { JsonStream, route, STREAM_STALL_MS } from '../base/route.ts';
 import type { Addressed, Limit } from '../base/route.ts';
+import { UNITS } from '../base/work_units.ts';
 import { findErasure } from './erase_queries.ts';
 import {
   EraseInput,
@@ -88,6 +89,7 @@ export const personRoutes = (rooms: OtherRooms) => [
     status: 200,
     answer: exportOf(rooms),
     find: findProfile,
+    workOf: () => [{ units: UNITS.export }],
     handle: ({ deps, caller, found }) =>
       Promise.resolve(new JsonStream(exportPerson(deps, caller.projectId, found.id, rooms))),
   }),

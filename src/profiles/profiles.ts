@@ -27,7 +27,7 @@ export { PastPeople } from './past.ts';
 export type { Imagined, PastPerson } from './past.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';
 export { awaitUnwatched, takeChanges, takeChangesOf, unwatch, watch } from './watch_queries.ts';
-export { AliasInput, IdentifyInput, ProfileRef, readExternalId } from './schema.ts';
+export { AliasInput, IdentifyInput, ProfileRef, readExternalId, workOf } from './schema.ts';
 export type { TraitChange } from './people.ts';
 export { checkTraits } from './traits.ts';
 export type { ProfileRow };

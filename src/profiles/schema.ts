@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Timestamp as TimestampInput } from '../base/moment.ts';
 import { pageQuery } from '../base/page.ts';
+import { UNITS } from '../base/work_units.ts';
+import type { Work } from '../base/work_units.ts';
 import {
   LINK_KEY_TYPES,
   LINK_SOURCES,
@@ -143,6 +145,12 @@ const TraitsInput = z
     maxProperties: TRAIT_KEYS_MAX,
     propertyNames: { minLength: 1, maxLength: TRAIT_KEY_CHARS_MAX },
   }) as unknown as z.ZodType<Record<string, z.core.util.JSONType>>;
+
+/** What an identify or an alias costs: with an anonymous id it links two profiles. */
+export const workOf = ({ anonymous_id }: { anonymous_id?: string | undefined }): Work => ({
+  units: UNITS.identify + (anonymous_id === undefined ? 0 : UNITS.link),
+  device: anonymous_id,
+});
 
 const ExternalId = Identifier.meta({ description: 'The person by your own id.' });
 const AnonymousId = Identifier.meta({

@@ -6,6 +6,7 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
 import { isStorable } from '../base/text.ts';
+import { tokenLookupsOf } from '../base/token_lookups.ts';
 import {
   findListedKey,
   findLiveKey,
@@ -50,7 +51,7 @@ type ProjectDeps = Pick<Deps, 'db' | 'keys' | 'audit'>;
 export const KEY_CACHE_MS = 30_000;
 const KEY_CACHE_ENTRIES_MAX = 10_000;
 
-/** A live key: whom it speaks for, and a name to count its uses under. */
+/** A live key: its caller, and a name to count its uses under. */
 export type Key = { caller: Caller; keyId: string };
 type CachedKey = { key: Key; until: number };
 const makeKeyCache = () => new Map<string, CachedKey>();
@@ -58,36 +59,48 @@ const makeKeyCache = () => new Map<string, CachedKey>();
 const hashToken = ({ keys }: Pick<Deps, 'keys'>, token: string): Buffer =>
   keys.hash('api-key-pepper', token);
 
-/** The live key of a token, or null. Malformed tokens cost no database work. */
+/** Where a token came from, which bounds how many unknown ones are looked up; and when. */
+export type TokenOrigin = { address?: string | undefined; now?: number | undefined };
+
+type LookupDeps = ProjectDeps & Parameters<typeof tokenLookupsOf>[0];
+
+/**
+ * Finds the live key of a token, or null. A malformed token costs no statement, and neither does an unknown one
+ * once its address has sent too many: that is refused with `rate_limited`.
+ */
 export const findKey = async (
-  deps: ProjectDeps & Pick<Deps, 'resources'>,
+  deps: LookupDeps,
   token: string,
-  now = Date.now(),
+  { address, now = Date.now() }: TokenOrigin = {},
 ): Promise<Key | null> => {
   const kind = readTokenKind(token);
   if (!kind) return null;
 
   const cache = deps.resources.of(makeKeyCache, undefined);
-  const cacheKey = hash('sha256', token, 'base64');
-  const cached = cache.get(cacheKey);
+  const digest = hash('sha256', token, 'base64');
+  const cached = cache.get(digest);
   if (cached && cached.until > now) return cached.key;
 
-  const row = await findLiveKey(deps.db, hashToken(deps, token));
-  cache.delete(cacheKey);
+  const row = await tokenLookupsOf(deps).find({ digest: `key ${digest}`, address, now }, () =>
+    findLiveKey(deps.db, hashToken(deps, token)),
+  );
+  cache.delete(digest);
   if (!row || row.kind !== kind) return null;
 
-  const key = { caller: { projectId: row.project_id, kind }, keyId: row.key_id };
-  if (cache.size >= KEY_CACHE_ENTRIES_MAX) cache.clear();
-  cache.set(cacheKey, { key, until: now + KEY_CACHE_MS });
+  const caller = { projectId: row.project_id, kind, keyId: row.key_id };
+  const key = { caller, keyId: row.key_id };
+  const [oldest] = cache.keys();
+  if (cache.size >= KEY_CACHE_ENTRIES_MAX && oldest !== undefined) cache.delete(oldest);
+  cache.set(digest, { key, until: now + KEY_CACHE_MS });
   return key;
 };
 
-/** The caller behind a token, or null. Malformed tokens cost no database work. */
+/** Finds the caller behind a token, or null, as `findKey` does. */
 export const findCaller = async (
-  deps: ProjectDeps & Pick<Deps, 'resources'>,
+  deps: LookupDeps,
   token: string,
-  now = Date.now(),
-): Promise<Caller | null> => (await findKey(deps, token, now))?.caller ?? null;
+  origin: TokenOrigin = {},
+): Promise<Caller | null> => (await findKey(deps, token, origin))?.caller ?? null;
 
 /** Makes a key in a transaction of its project. */
 const makeKey = async (scope: Scope, kind: KeyKind): Promise<string> => {

@@ -1,4 +1,5 @@
 import { route } from '../base/route.ts';
+import { UNITS } from '../base/work_units.ts';
 import { previewDraft, previewVersion } from './acts.ts';
 import { inAll, named, ONE } from './addressed.ts';
 import type { PreviewDoors } from './preview.ts';
@@ -11,6 +12,7 @@ const answered = {
   status: 200,
   answer: Preview,
   refusals: ['template_failed'],
+  workOf: () => [{ units: UNITS.render }],
 } as const;
 
 /** Templates shown to people, as somebody would get them. */

@@ -4,6 +4,7 @@ import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
 import type { Route } from '../base/route.ts';
+import { UNITS } from '../base/work_units.ts';
 import {
   addTemplate,
   addTemplateVersion,
@@ -32,6 +33,7 @@ const listRoutes = [
       'to do about it.',
     body: schema.NewTemplate,
     bodyBytesMax: schema.TEMPLATE_BODY_BYTES_MAX,
+    workOf: () => [{ units: UNITS.render }],
     status: 201,
     answer: shown.Saved,
     handle: ({ deps, caller: { projectId }, body, repetitionId = newId() }) =>
@@ -103,6 +105,7 @@ const versionRoute = route({
     'Automations go on with the version that they name. `after_version` is the latest that you have seen: if there ' +
     'is a newer one by now, 409 `template_changed`.',
   body: schema.NewVersion,
+  workOf: () => [{ units: UNITS.render }],
   bodyBytesMax: schema.TEMPLATE_BODY_BYTES_MAX,
   status: 201,
   answer: shown.Saved,

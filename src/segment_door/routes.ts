@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { route } from '../base/route.ts';
 import type { Limit, Route } from '../base/route.ts';
 import type { OnLinked } from '../profiles/profiles.ts';
-import { devicesOf } from './devices.ts';
 import { BATCH_CALLS_MAX, BatchBody, CallBody, CallName, DoneAnswer, findCall } from './schema.ts';
 import { takeBatch, takeCall } from './segment_door.ts';
+import { workOf } from './work.ts';
 
 const REQUEST_BYTES_MAX = 1024 * 1024;
 
@@ -44,10 +44,10 @@ const batchRoutes = (onLinked: OnLinked): Route[] =>
       description:
         `Calls that are wrong are not taken and listed in \`refused\`; the others are, since their sender cannot ` +
         `mend them. What a batch says of people counts before its events, whatever stands first. ${TOKEN}`,
-      refusals: ['overloaded'],
+      refusals: ['quota_exceeded', 'request_too_costly', 'overloaded'],
       body: BatchBody,
       bodyBytesMax: REQUEST_BYTES_MAX,
-      devicesOf: ({ batch }) => batch.flatMap((call) => devicesOf(call, null)),
+      workOf: ({ batch }) => batch.map((call) => workOf(call, null)),
       status: 200,
       answer: DoneAnswer,
       handle: ({ body, ...inbound }) => takeBatch({ ...inbound, onLinked }, body),
@@ -69,13 +69,14 @@ export const segmentRoutes = (onLinked: OnLinked): Route[] => [
       'identity_conflict',
       'being_erased',
       'too_many_traits',
+      'quota_exceeded',
       'overloaded',
     ],
     params: CallParams,
     find: ({ params }) => Promise.resolve(findCall(params['call'] ?? '')),
     body: CallBody,
     bodyBytesMax: REQUEST_BYTES_MAX,
-    devicesOf,
+    workOf: (call, type) => [workOf(call, type)],
     status: 200,
     answer: DoneAnswer,
     handle: ({ body, found, ...inbound }) => takeCall({ ...inbound, onLinked }, found, body),

@@ -7,6 +7,7 @@ import { accept, EventInput, refuseTime } from '../ingest/ingest.ts';
 import type { z } from 'zod';
 import { alias, AliasInput, identify, IdentifyInput } from '../profiles/profiles.ts';
 import type { OnLinked } from '../profiles/profiles.ts';
+import { admit } from '../quotas/quotas.ts';
 import { logRefused } from './log_refused.ts';
 import type { Refused } from './log_refused.ts';
 import { Call, CALLS } from './schema.ts';
@@ -115,17 +116,14 @@ const read = (
   return ready;
 };
 
-/** A refusal of what a call says; whatever else is wrong is for the whole request. */
+/** A refusal of what a call says. Anything else fails the whole request, also a quota that is used up. */
 const asRefused = (index: number, error: unknown): Refused => {
-  if (error instanceof Refusal && refusals[error.reason].status < 500) {
-    const { issues, ...extras } = error.extras;
-    const theirs = issues?.map((issue) => toTheirs('event', issue));
-    return {
-      index,
-      refusal: new Refusal(error.reason, { ...extras, ...(theirs && { issues: theirs }) }),
-    };
-  }
-  throw error;
+  if (!(error instanceof Refusal) || error.reason === 'quota_exceeded') throw error;
+  if (refusals[error.reason].status >= 500) throw error;
+  const { issues, ...extras } = error.extras;
+  const theirs = issues?.map((issue) => toTheirs('event', issue));
+  const refusal = new Refusal(error.reason, { ...extras, ...(theirs && { issues: theirs }) });
+  return { index, refusal };
 };
 
 /** Tells one call that is about who somebody is. A publishable key links as it may: without learning anything. */
@@ -159,6 +157,7 @@ const takeReady = async (inbound: Inbound, ready: readonly Ready[]): Promise<Ref
       repetitionId,
       placeOf: (at) => events[at]?.index ?? at,
       traceparent,
+      admit,
     });
   return refused;
 };

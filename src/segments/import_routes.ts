@@ -4,6 +4,7 @@ import { newId } from '../base/ids.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
+import { importWork } from '../base/work_units.ts';
 import { importInto, takeBack } from './acts.ts';
 import { findImport, IMPORT_PEOPLE_BYTES_MAX, PeopleImport } from './import_people.ts';
 import type { SegmentRow } from './record_queries.ts';
@@ -56,6 +57,7 @@ export const importRoutes = (
     params,
     body: PeopleImport,
     bodyBytesMax: IMPORT_PEOPLE_BYTES_MAX,
+    workOf: (list) => [importWork('csv' in list ? list.csv : list.people)],
     status: 201,
     answer: Imported,
     refusals: ['segment_not_static'],

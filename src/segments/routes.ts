@@ -4,6 +4,7 @@ import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Route } from '../base/route.ts';
+import { UNITS } from '../base/work_units.ts';
 import { addSegment, editSegment, pageRows, removeSegment } from './acts.ts';
 import { todayAt } from './compile.ts';
 import { preview, PREVIEW_PROFILES_MAX } from './preview.ts';
@@ -125,6 +126,7 @@ const listRoutes = [
       `Looks at the ${PREVIEW_PROFILES_MAX} newest people at most, and at fewer where the definition asks much of ` +
       'events, or what no segment asks of them yet.',
     body: PreviewInput,
+    workOf: () => [{ units: UNITS.scan }],
     status: 200,
     answer: Previewed,
     handle: ({ deps, caller, body }) =>

@@ -12,10 +12,9 @@ import { pageSuppressions, pageUnsubscribes, readAddressState } from './listing.
 import {
   AddressState,
   EmailParams,
-  IMPORT_BYTES_MAX,
+  importBody,
   Imported,
   ImportUndone,
-  NewImport,
   NewLift,
   NewSuppression,
   Suppression,
@@ -123,8 +122,7 @@ const importRoutes = (changes: Changes) => [
     description:
       'For lists from elsewhere. An import only adds: it frees nobody, and weakens no reason that is there. What it ' +
       'said can be taken back as a whole, by its `import_id`. A list of which nothing can be read is refused.',
-    body: NewImport,
-    bodyBytesMax: IMPORT_BYTES_MAX,
+    ...importBody,
     status: 201,
     answer: Imported,
     handle: async ({ deps, caller, body, repetitionId }) => {

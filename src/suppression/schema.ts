@@ -3,6 +3,7 @@ import { EMAIL_CHARS_MAX, EmailAddress } from '../base/email_address.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import type { Limit } from '../base/route.ts';
 import { isStorable } from '../base/text.ts';
+import { importWork } from '../base/work_units.ts';
 import { CHANGES, CHANGES_MAX, SUPPRESSION_REASONS } from './queries.ts';
 import { CLEO, NOTE } from './shown.ts';
 
@@ -166,6 +167,15 @@ export const NewImport = z
       },
     ],
   });
+
+/** The body of an import, and what it costs. */
+export const importBody = {
+  body: NewImport,
+  bodyBytesMax: IMPORT_BYTES_MAX,
+  workOf: (list: z.output<typeof NewImport>) => [
+    importWork('csv' in list ? list.csv : list.addresses),
+  ],
+};
 
 const Count = z.int().nonnegative();
 

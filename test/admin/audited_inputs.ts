@@ -148,6 +148,10 @@ export const changes: Record<string, Change> = {
     input: async (given) => ({ token: tokenOf((await invite(given))['path']), password }),
   },
   'keys.issue': { in: 'project', input: () => ({ kind: 'server', password }) },
+  'quotas.change': {
+    in: 'project',
+    input: () => ({ newProfilesPerDay: 10, storedBytesPerDay: 1_000_000 }),
+  },
   'keys.revoke': {
     in: 'project',
     input: async (given) => ({ keyId: await keyOf(given, 'publishable') }),

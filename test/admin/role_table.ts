@@ -44,6 +44,8 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'keys.list': 'query owner',
   'keys.issue': 'mutation owner',
   'keys.revoke': 'mutation owner',
+  'quotas.read': 'query owner',
+  'quotas.change': 'mutation owner',
   'overview.read': 'query viewer',
   'events.list': 'query viewer',
   'events.names': 'query viewer',

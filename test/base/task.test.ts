@@ -31,6 +31,7 @@ test('a task’s name is its path', async () => {
     'ingest/keep_partitions',
     'ingest/process_events',
     'profiles/erase_person',
+    'quotas/prune_use',
     'segments/forget_history',
     'segments/refresh',
   ]);
@@ -56,6 +57,7 @@ test('every task refuses a payload without its ids', async () => {
     'http/forget_keys',
     'ingest/drop_partitions',
     'ingest/keep_partitions',
+    'quotas/prune_use',
     'segments/forget_history',
   ];
   for (const [, run] of Object.entries(tasks).filter(([name]) => !needNothing.includes(name)))

@@ -186,6 +186,7 @@ const ofSettings = (subject: Subject): Page[] => {
     ...['members.list', 'invitations.list', 'retention.read', 'keys.list', 'webhooks.read'].flatMap(
       (procedure) => pages(procedure, [['all', {}]]),
     ),
+    ...pages('quotas.read', [['one key', { keyIds: [newId()] }]]),
     ...pages('webhookTokens.list', [['all', {}]]),
     ...pages('audit.list', [
       ['first', {}],

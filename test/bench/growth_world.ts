@@ -99,6 +99,7 @@ export const openGrown = async (
     ROLE: role,
     LOG_LEVEL: 'warn',
     RATE_LIMIT_SERVER: '0',
+    UNIT_LIMIT_SERVER: '0',
   };
   const config = readConfig(env);
   const keys = new Keys(config.masterKey, config.outerKeys);

@@ -61,7 +61,11 @@ export const openInstallation = async (
     RATE_LIMIT_SERVER: '0',
     RATE_LIMIT_PUBLISHABLE: '0',
     RATE_LIMIT_ADDRESS: '0',
-    RATE_LIMIT_ANONYMOUS: '0',
+    RATE_LIMIT_UNKNOWN_KEYS: '0',
+    UNIT_LIMIT_SERVER: '0',
+    UNIT_LIMIT_PUBLISHABLE: '0',
+    UNIT_LIMIT_ADDRESS: '0',
+    UNIT_LIMIT_ANONYMOUS: '0',
   };
   const config = readConfig(env);
   const keys = new Keys(config.masterKey, config.outerKeys);

@@ -124,7 +124,11 @@ export const openSite = async (): Promise<Site> => {
     RATE_LIMIT_SERVER: '0',
     RATE_LIMIT_PUBLISHABLE: '0',
     RATE_LIMIT_ADDRESS: '0',
-    RATE_LIMIT_ANONYMOUS: '0',
+    RATE_LIMIT_UNKNOWN_KEYS: '0',
+    UNIT_LIMIT_SERVER: '0',
+    UNIT_LIMIT_PUBLISHABLE: '0',
+    UNIT_LIMIT_ADDRESS: '0',
+    UNIT_LIMIT_ANONYMOUS: '0',
     ANSWER_TIMEOUT_SECONDS: String(ANSWER_TIMEOUT_SECONDS),
     ...relays.env,
   };

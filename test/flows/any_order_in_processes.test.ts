@@ -13,7 +13,11 @@ const TEST_TIMEOUT_MS = 120_000;
 const PARAMETERS = { numRuns: RUNS, endOnFailure: true };
 
 /** All scripts come from one address. */
-const NO_LIMITS = { RATE_LIMIT_ADDRESS: '0', RATE_LIMIT_ANONYMOUS: '0' };
+const NO_LIMITS = {
+  RATE_LIMIT_ADDRESS: '0',
+  UNIT_LIMIT_ADDRESS: '0',
+  UNIT_LIMIT_ANONYMOUS: '0',
+};
 
 const world = testWorld();
 let services: Service[] = [];

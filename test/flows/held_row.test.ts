@@ -18,8 +18,9 @@ const database = testDatabase();
 const api = testApi(database);
 /** The same, where whoever waits does so for longer than any test. */
 const patient = {} as TestDatabase;
+const patientTurns = new SessionTurns(600_000);
 beforeAll(() => {
-  const deps = { ...database.deps, turns: new SessionTurns(600_000) };
+  const deps = { ...database.deps, turns: patientTurns };
   Object.assign(patient, database, { deps });
 });
 const patientApi = testApi(patient);
@@ -85,14 +86,14 @@ test('a neighbour of a project whose requests all wait for one row is answered, 
 });
 
 test('one request more than may wait is refused before any of those who wait', async () => {
-  const { turns: own } = patient.deps;
+  const own = patientTurns;
   await holdAddress(patientApi);
   const held = Array.from({ length: TURNS_OF_PROJECT_MAX }, () => suppress(patientApi));
-  await until('the project has its part', () => own?.heldCount === TURNS_OF_PROJECT_MAX);
+  await until('the project has its part', () => own.heldCount === TURNS_OF_PROJECT_MAX);
   const ended: (string | undefined)[] = [];
   const waiting = Array.from({ length: WAITING_OF_PROJECT_MAX }, async () => {
     const had = () => Promise.resolve('had its turn');
-    ended.push(await own?.have(patientApi.project.project_id, had));
+    ended.push(await own.have(patientApi.project.project_id, had));
   });
   expectRefusal(await suppress(patientApi), 'overloaded');
   expect(ended).toEqual([]);
@@ -100,5 +101,5 @@ test('one request more than may wait is refused before any of those who wait', a
   await Promise.all(waiting);
   expect(ended).toEqual(waiting.map(() => 'had its turn'));
   for (const { status } of await Promise.all(held)) expect(status).toBeLessThan(300);
-  expect(own?.heldCount).toBe(0);
+  expect(own.heldCount).toBe(0);
 });

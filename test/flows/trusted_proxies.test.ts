@@ -77,7 +77,9 @@ const trusting = (trusted: number): Promise<Service> => {
     TRUSTED_PROXIES: String(trusted),
     RATE_LIMIT_ADDRESS: String(PER_SECOND),
     RATE_LIMIT_PUBLISHABLE: '0',
-    RATE_LIMIT_ANONYMOUS: '0',
+    UNIT_LIMIT_PUBLISHABLE: '0',
+    UNIT_LIMIT_ADDRESS: '0',
+    UNIT_LIMIT_ANONYMOUS: '0',
   });
   started.set(trusted, service);
   return service;

@@ -76,6 +76,16 @@ const keys: Area = {
       },
     },
     {
+      says: 'unknown keys are refused before the database is asked, once too many came from one address',
+      shown: {
+        'http/unknown_keys.test.ts': [
+          'in parallel costs no more statements than one after the other',
+          'all ways share one bound, and an IPv6 network is one address',
+          'does not lock out a key that was valid a moment ago, also when it has to be looked up again',
+        ],
+      },
+    },
+    {
       says: 'the wrong type of key is 403 wrong_key_type; anything else is 401 with one body',
       shown: {
         'http/errors.test.ts': ['403 wrong_key_type: a publishable key does not do'],

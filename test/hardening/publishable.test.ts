@@ -1,6 +1,7 @@
 // What anybody can do who has read a page's source.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Resources } from '../../src/base/resources.ts';
+import { UNITS } from '../../src/base/work_units.ts';
 import { openApi } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { WINDOW_SECONDS } from '../../src/http/limits.ts';
@@ -27,8 +28,8 @@ const WRITES = [
 test('what a publishable key may call is this list, and each of it only writes', () => {
   const open = routes.filter(({ access }) => access === 'publishable');
   expect(open.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(WRITES);
-  // Whatever is added says which devices it is about.
-  for (const route of open) expect(route).toHaveProperty('devicesOf');
+  // A new endpoint must say what its work costs, and which devices it names.
+  for (const route of open) expect(route).toHaveProperty('workOf');
 });
 
 test('every endpoint has its version in its path, or is one of these', () => {
@@ -93,11 +94,11 @@ test('whatever page it says that it comes from, or none, a key may do the same',
 });
 
 describe('429 rate_limited', () => {
-  const PER_SECOND = 2;
+  const PER_SECOND = 20;
   const resources = new Resources();
   let tight: Listening;
   beforeAll(async () => {
-    const config = { ...apart.deps.config, rateLimitAnonymous: PER_SECOND, trustedProxies: 1 };
+    const config = { ...apart.deps.config, unitLimitAnonymous: PER_SECOND, trustedProxies: 1 };
     tight = await openApi({ ...apart.deps, config, resources }, { isDraining: false }, true);
   });
   afterAll(async () => {
@@ -143,16 +144,23 @@ describe('429 rate_limited', () => {
       ['/segment/v1/b', { batch: [{ type: 'page', anonymousId: Number(anonymous_id) }] }],
       ['/segment/v1/alias', { userId: 'ann', previousId: Number(anonymous_id) }],
     ];
-    expect(quota).toBeGreaterThan(forms.length);
-    for (let at = 0; at < quota; at += 1) {
-      const [path, body] = forms[at % forms.length] ?? ['', {}];
+    const identify = UNITS.identify + UNITS.link;
+    const units = forms.map(([path, body]) =>
+      /identify|alias|\/a$/.test(path) || JSON.stringify(body).includes('alias') ? identify : 1,
+    );
+    let left = quota;
+    for (const [at, [path, body]] of forms.entries()) {
       expect((await post(path, body)).status).toBeLessThan(300);
+      left -= units[at] ?? 0;
     }
+    expect(left).toBeGreaterThan(0);
+    const [path = '', body = {}] = forms[0] ?? [];
+    for (; left > 0; left -= 1) expect((await post(path, body)).status).toBeLessThan(300);
     for (const [path, body] of forms) {
       const refused = await post(path, body);
       expectRefusal(refused, 'rate_limited');
       expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-      expect(refused.headers.get('ratelimit')).toMatch(/^"anonymous_id";r=0;t=\d+$/);
+      expect(refused.headers.get('ratelimit')).toMatch(/^"anonymous_id_units";r=0;t=\d+$/);
     }
     // Other devices of the page go on, and so does a server that speaks of this one.
     const other = { event: 'page_viewed', anonymous_id: 'somebody' };

@@ -267,6 +267,7 @@ const LOGGED = [
   'port',
   'project_id',
   'provider_id',
+  'pruned',
   'reason',
   'reasons',
   'refused',

@@ -204,7 +204,13 @@ const withoutSessions = async <T>(work: () => Promise<T>): Promise<T> => {
 
 test('what was done is noted, however much waits for the database by then', async () => {
   const repeated = randomUUID();
-  const first = await withoutSessions(() => post(repeated));
+  let giveBack = () => Promise.resolve();
+  act = () => {
+    giveBack = holdSessions(turns, projectId);
+    return { made: true };
+  };
+  const first = await post(repeated);
+  await giveBack();
   expect(first.status).toBe(201);
   const again = await post(repeated);
   expect([again.body, again.isReplayed]).toEqual([first.body, true]);
@@ -216,4 +222,9 @@ test('503 overloaded: whether a request came before is not known, and not taken 
   await post(repeated);
   isThere = false;
   expectRefusal(await withoutSessions(() => post(repeated)), 'overloaded');
+});
+
+test('503 overloaded: a claim waits for a session as any other work, and nothing runs without one', async () => {
+  expectRefusal(await withoutSessions(() => post(randomUUID())), 'overloaded');
+  expect(runs).toEqual([]);
 });

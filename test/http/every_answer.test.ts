@@ -25,6 +25,11 @@ import { pathOf } from './provoke_base.ts';
 import type { Surroundings } from './provoke_base.ts';
 
 const database = testDatabase();
+/** All requests come from one address, with one key, in a moment. */
+const UNLIMITED = { rateLimitAddress: 0, unitLimitAddress: 0, unitLimitPublishable: 0 };
+beforeAll(() => {
+  Object.assign(database.deps, { config: { ...database.deps.config, ...UNLIMITED } });
+});
 const relay = shownRelay(database);
 const api = testApi(database);
 const sns = snsService();
@@ -39,9 +44,17 @@ const NOBODYS_ID = '01890000-0000-7000-8000-000000000000';
 const QUICK = { ...TIMEOUTS, headersMs: 100, requestMs: 200, checkMs: 25 };
 /** So few that a window grants one request. */
 const ONE_REQUEST = { rateLimitServer: 0.1, rateLimitPublishable: 0.1, rateLimitAddress: 0 };
+/** So few that a window grants one unit, in one request. */
+const ONE_UNIT = { unitLimitServer: 0.1, unitLimitPublishable: 0.1, unitLimitAddress: 0 };
 
 /** Says when to come back. */
-const WAITING = ['idempotency_key_in_use', 'rate_limited', 'unavailable', 'overloaded'];
+const WAITING = [
+  'idempotency_key_in_use',
+  'rate_limited',
+  'quota_exceeded',
+  'unavailable',
+  'overloaded',
+];
 
 let around: Surroundings;
 let ways: ReturnType<typeof waysToProvoke>;
@@ -76,6 +89,7 @@ const listenAlone = async (): Promise<string> => {
 beforeAll(async () => {
   const elsewhere = {
     tight: (await listen({ config: { ...database.deps.config, ...ONE_REQUEST } })).url,
+    poor: (await listen({ config: { ...database.deps.config, ...ONE_UNIT } })).url,
     impatient: (await listen({}, QUICK)).url,
     alone: await listenAlone(),
     sns: {

@@ -34,6 +34,7 @@ import { limitsOfSending } from './limits_of_sending.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfTopics } from './limits_of_topics.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
+import { limitsOfUnits, UNIT_RATES } from './limits_of_units.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
 import { bytes, chars, keys, padded, times } from './of_size.ts';
@@ -50,7 +51,7 @@ const RATES = {
   rateLimitServer: 2,
   rateLimitPublishable: 3,
   rateLimitAddress: 1,
-  rateLimitAnonymous: 2,
+  ...UNIT_RATES,
   connectionsMax: 1_000,
   trustedProxies: 1,
 };
@@ -67,7 +68,6 @@ const postSetting = (path: string, body: unknown) =>
   post(`/v1/projects/${api.project.project_id}/webhooks${path}`, body);
 const postTemplate = (path: string, body: unknown) =>
   post(`/v1/projects/${api.project.project_id}${path}`, body);
-const DEVICE = { event: 'made', anonymous_id: 'device' };
 const event = (given: object = {}) => ({ event: 'made', external_id: 'ann', ...given });
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 
@@ -146,11 +146,7 @@ afterAll(async () => {
 
 /** The window of a new key, asked from addresses in turn, ends after so many requests. */
 const rate =
-  (
-    kind: 'server_key' | 'publishable_key',
-    address: (at: number) => string,
-    body: object | null = null,
-  ) =>
+  (kind: 'server_key' | 'publishable_key', address: (at: number) => string) =>
   async (perSecond: number): Promise<void> => {
     const { [kind]: key } = await createProject(apart.deps, 'rate');
     const url = `http://127.0.0.1:${tight.port}/v1/events`;
@@ -162,7 +158,6 @@ const rate =
           'x-forwarded-for': address(at),
           'content-type': 'application/json',
         },
-        body: body && JSON.stringify(body),
       });
     const statuses: number[] = [];
     for (let at = 0; at <= perSecond * WINDOW_SECONDS; at += 1)
@@ -307,7 +302,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   'Requests with a server key': rate('server_key', () => '192.0.2.1'),
   'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
   'The same from one address': rate('publishable_key', () => '203.0.113.1'),
-  'The same with one anonymous id': rate('publishable_key', (at) => `100.64.0.${at}`, DEVICE),
+  ...limitsOfUnits({ apart, portOf: () => tight.port, api, database }),
   ...limitsOfHeaders(() => api.url),
   'Items on a page': bound(
     [

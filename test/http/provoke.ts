@@ -11,6 +11,7 @@ import type { RefusalName } from '../../src/base/refusal.ts';
 import { holdSessions } from '../support/held_sessions.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
+import { waysOfLimits } from './provoke_limits.ts';
 import type { Provoke, Surroundings, Ways } from './provoke_base.ts';
 import {
   aliasInSegmentsWords,
@@ -244,4 +245,5 @@ export const waysToProvoke = (around: Surroundings): Ways => ({
   ...waysOfSurroundings(around),
   ...waysOfSignatures(around),
   ...waysOfTopics(around),
+  ...waysOfLimits(around),
 });

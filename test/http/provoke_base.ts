@@ -13,6 +13,8 @@ export type Elsewhere = {
   impatient: string;
   /** Grants a key one request. */
   tight: string;
+  /** Grants a key one unit, in one request. */
+  poor: string;
   /** Cannot reach its database. */
   alone: string;
   /** Asks a stand-in for Amazon SNS, which signs like this. */

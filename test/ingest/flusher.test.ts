@@ -4,6 +4,8 @@ import {
   FLUSH_BYTES_MAX,
   FLUSH_EVENTS_MAX,
   Flusher,
+  PUBLISHABLE_QUEUED_BYTES_MAX,
+  PUBLISHABLE_QUEUED_EVENTS_MAX,
   QUEUED_BYTES_MAX,
   QUEUED_EVENTS_MAX,
 } from '../../src/ingest/flusher.ts';
@@ -216,6 +218,83 @@ test('after any mixture of ends nothing counts as waiting any more', async () =>
   expect(await flusher.add('empty', many(QUEUED_EVENTS_MAX))).toHaveLength(QUEUED_EVENTS_MAX);
   const whole = large(QUEUED_BYTES_MAX / MEBIBYTE);
   expect(await flusher.add('large', whole)).toEqual(whole);
+});
+
+const page = { kind: 'publishable' as const, keyId: 'key' };
+const ofKey = (keyId: string) => ({ ...page, keyId });
+
+test('events of web pages fill half of the queue: one more is refused, and those of a server still fit', async () => {
+  const { flusher, letGo } = slowStore();
+  const half = PUBLISHABLE_QUEUED_EVENTS_MAX;
+  expect(half).toBe(QUEUED_EVENTS_MAX / 2);
+  const waiting = [
+    flusher.add('one', many(half - 1), page),
+    flusher.add('one', ['x'], ofKey('other')),
+  ];
+  await expect(flusher.add('three', ['x'], page)).rejects.toSatisfy(isOverloaded);
+  waiting.push(flusher.add('one', many(half)));
+  await expect(flusher.add('three', ['x'])).rejects.toSatisfy(isOverloaded);
+  expect(flusher.publishable.events).toBe(half);
+  letGo();
+  await Promise.all(waiting);
+  expect([flusher.queuedCount, flusher.publishable]).toEqual([0, { events: 0, bytes: 0 }]);
+});
+
+test('the same holds for their bytes', async () => {
+  const { flusher, letGo } = slowStore();
+  const half = PUBLISHABLE_QUEUED_BYTES_MAX / MEBIBYTE;
+  const waiting = [flusher.add('one', large(half), page)];
+  await expect(flusher.add('two', ['x'], page)).rejects.toSatisfy(isOverloaded);
+  waiting.push(flusher.add('two', large(half)));
+  letGo();
+  await Promise.all(waiting);
+});
+
+test('events of a server are in the next flush, however many of web pages wait before them', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const adding = [flusher.add(PROJECT, ['first'])];
+  for (let at = 0; at < 40; at += 1) adding.push(flusher.add(PROJECT, many(50, 'page'), page));
+  adding.push(flusher.add(PROJECT, ['server']));
+  letGo();
+  await Promise.all(adding);
+  expect(calls[1]?.items).toContain('server');
+  expect(calls[1]?.items).toHaveLength(1 + 9 * 50);
+});
+
+test('where both kinds wait, each has half of a flush, and none starves the other', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const adding = [flusher.add(PROJECT, ['first'])];
+  for (let at = 0; at < 40; at += 1) adding.push(flusher.add(PROJECT, many(50, 'page'), page));
+  for (let at = 0; at < 40; at += 1) adding.push(flusher.add(PROJECT, many(50, 'server')));
+  letGo();
+  await Promise.all(adding);
+  for (const { items } of calls.slice(1)) {
+    expect(items).toHaveLength(FLUSH_EVENTS_MAX);
+    expect(items.filter((item) => item === 'page')).toHaveLength(FLUSH_EVENTS_MAX / 2);
+  }
+});
+
+test('a request of a web page larger than half of a flush is stored in its turn, whatever a server sends', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const adding = [flusher.add(PROJECT, ['first'])];
+  adding.push(flusher.add(PROJECT, many(FLUSH_EVENTS_MAX, 'page'), page));
+  for (let at = 0; at < 40; at += 1) adding.push(flusher.add(PROJECT, many(100, 'server')));
+  letGo();
+  await Promise.all(adding);
+  expect(calls.slice(1, 3).some(({ items }) => items.includes('page'))).toBe(true);
+});
+
+test('a flush holds the events of one publishable key, and those of servers', async () => {
+  const { flusher, calls, letGo } = slowStore();
+  const adding = [flusher.add(PROJECT, ['first'])];
+  for (const name of ['a', 'b', 'a', 'b']) adding.push(flusher.add(PROJECT, [name], ofKey(name)));
+  adding.push(flusher.add(PROJECT, ['server']));
+  letGo();
+  await Promise.all(adding);
+  for (const { items } of calls) expect(items.includes('a') && items.includes('b')).toBe(false);
+  expect(calls.flatMap(({ items }) => items).toSorted()).toEqual(
+    ['a', 'a', 'b', 'b', 'first', 'server'].toSorted(),
+  );
 });
 
 test('a request without events is answered without events', async () => {

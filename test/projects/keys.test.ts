@@ -69,10 +69,10 @@ test('rotation: the new key works beside the old one, until the old one is revok
 test('revocation works at once here, and in every other process within the time a key is known', async () => {
   const { project_id, server_key } = await createProject(database.deps, 'two processes');
   const other = { ...database.deps, resources: new Resources() };
-  for (const deps of [database.deps, other]) await findCaller(deps, server_key, NOW);
+  for (const deps of [database.deps, other]) await findCaller(deps, server_key, { now: NOW });
   await revokeKey(database.deps, project_id, await idOf(project_id, server_key));
-  expect(await findCaller(database.deps, server_key, NOW)).toBeNull();
-  expect(await findCaller(other, server_key, NOW + KEY_CACHE_MS)).toBeNull();
+  expect(await findCaller(database.deps, server_key, { now: NOW })).toBeNull();
+  expect(await findCaller(other, server_key, { now: NOW + KEY_CACHE_MS })).toBeNull();
   expect(KEY_CACHE_MS).toBeLessThanOrEqual(60_000);
 });
 

@@ -42,9 +42,9 @@ test('a project comes with a key of each kind, and each says whose it is', async
   const project = await createProject(database.deps, 'shop');
   const caller = (token: string) => findCaller(database.deps, token);
   const projectId = project.project_id;
-  expect(await caller(project.publishable_key)).toEqual({ projectId, kind: 'publishable' });
-  expect(await caller(project.server_key)).toEqual({ projectId, kind: 'server' });
-  expect(await caller(project.hook_token)).toEqual({ projectId, kind: 'hook' });
+  expect(await caller(project.publishable_key)).toMatchObject({ projectId, kind: 'publishable' });
+  expect(await caller(project.server_key)).toMatchObject({ projectId, kind: 'server' });
+  expect(await caller(project.hook_token)).toMatchObject({ projectId, kind: 'hook' });
   expect(await findProject(database.deps.db, projectId)).toEqual({
     project_id: projectId,
     name: 'shop',
@@ -107,31 +107,33 @@ test('a key is looked up once and then known for a while', async () => {
   await using process = await openProcess();
   const { server_key } = await createProject(database.deps, 'cached');
   for (const later of [0, 1, KEY_CACHE_MS - 1])
-    expect(await findCaller(process.deps, server_key, NOW + later)).not.toBeNull();
+    expect(await findCaller(process.deps, server_key, { now: NOW + later })).not.toBeNull();
   expect(process.asked()).toBe(1);
-  await findCaller(process.deps, server_key, NOW + KEY_CACHE_MS);
+  await findCaller(process.deps, server_key, { now: NOW + KEY_CACHE_MS });
   expect(process.asked()).toBe(2);
 });
 
 test('a revoked key stops working within the time that it may be known', async () => {
   await using process = await openProcess();
   const { server_key, project_id } = await createProject(database.deps, 'revoked');
-  await findCaller(process.deps, server_key, NOW);
+  await findCaller(process.deps, server_key, { now: NOW });
   await revoke(project_id);
-  expect(await findCaller(process.deps, server_key, NOW + KEY_CACHE_MS - 1)).not.toBeNull();
-  expect(await findCaller(process.deps, server_key, NOW + KEY_CACHE_MS)).toBeNull();
-  expect(await findCaller(process.deps, server_key, NOW + 1)).toBeNull();
+  expect(
+    await findCaller(process.deps, server_key, { now: NOW + KEY_CACHE_MS - 1 }),
+  ).not.toBeNull();
+  expect(await findCaller(process.deps, server_key, { now: NOW + KEY_CACHE_MS })).toBeNull();
+  expect(await findCaller(process.deps, server_key, { now: NOW + 1 })).toBeNull();
   expect(KEY_CACHE_MS).toBeLessThanOrEqual(60_000);
 });
 
 test('a use of a known key does not make it known for longer', async () => {
   await using process = await openProcess();
   const { server_key, project_id } = await createProject(database.deps, 'used');
-  await findCaller(process.deps, server_key, NOW);
+  await findCaller(process.deps, server_key, { now: NOW });
   await revoke(project_id);
   for (let at = 0; at < KEY_CACHE_MS; at += 1_000)
-    await findCaller(process.deps, server_key, NOW + at);
-  expect(await findCaller(process.deps, server_key, NOW + KEY_CACHE_MS)).toBeNull();
+    await findCaller(process.deps, server_key, { now: NOW + at });
+  expect(await findCaller(process.deps, server_key, { now: NOW + KEY_CACHE_MS })).toBeNull();
 });
 
 test('a key that is revoked already is never known', async () => {

@@ -10,6 +10,7 @@ import { ForRole } from '../parts/for_role.tsx';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { PasswordAgain } from '../parts/password_again.tsx';
+import { Quotas } from '../parts/quotas.tsx';
 import { Refused } from '../parts/refused.tsx';
 import { ShownOnce } from '../parts/shown_once.tsx';
 import { When } from '../parts/when.tsx';
@@ -107,14 +108,14 @@ const Keys = ({ projectId }: { projectId: string }) => {
   const { data, isPending, error } = useQuery(keys(projectId));
   if (isPending) return <Loading />;
   if (!data) return <Failed error={error} />;
-  return (['server', 'publishable'] as const).map((kind) => (
-    <Kind
-      key={kind}
-      projectId={projectId}
-      kind={kind}
-      items={data.items.filter((item) => item.kind === kind)}
-    />
-  ));
+  const ofKind = (kind: Kind): Key[] => data.items.filter((item) => item.kind === kind);
+  return (
+    <>
+      <Kind projectId={projectId} kind="server" items={ofKind('server')} />
+      <Kind projectId={projectId} kind="publishable" items={ofKind('publishable')} />
+      <Quotas projectId={projectId} items={ofKind('publishable')} />
+    </>
+  );
 };
 
 export const KeysPage = () => {

@@ -20,6 +20,7 @@ const named: Record<string, readonly string[]> = {
   'Accepted an invitation': ['invitations.accept'],
   'Made a key': ['keys.issue'],
   'Revoked a key': ['keys.revoke'],
+  'Changed daily quotas': ['quotas.change'],
   'Decided what became of a send': ['sends.resolve', 'POST /v1/sends/:id/resolve'],
   'Sent a mail again': ['sends.sendAgain'],
   'Cancelled a send': ['sends.cancel', 'POST /v1/sends/:id/cancel'],

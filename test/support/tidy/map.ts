@@ -6,12 +6,13 @@ export const ROOMS: Record<string, string[]> = {
   rendering: [],
   providers: [],
   suppression: [],
-  profiles: ['identity', 'ingest', 'suppression'],
+  quotas: ['identity', 'ingest'],
+  profiles: ['identity', 'ingest', 'suppression', 'quotas'],
   segments: ['profiles', 'identity', 'ingest', 'suppression'],
   delivery: ['projects', 'profiles', 'rendering', 'providers', 'suppression', 'ingest'],
   automations: ['segments', 'profiles', 'ingest', 'delivery'],
   feedback: ['delivery', 'suppression', 'profiles', 'ingest'],
-  segment_door: ['profiles', 'ingest'],
+  segment_door: ['profiles', 'ingest', 'quotas'],
 };
 
 /** Where callers come in: they may open every room's front door, and mount what rooms hold out to them. */

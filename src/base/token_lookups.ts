@@ -1,0 +1,151 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Config } from '../config.ts';
+import type { Deps } from './deps.ts';
+import { watchQueue } from './memory_queues.ts';
+import { toOrigin } from './origin.ts';
+import { Refusal } from './refusal.ts';
+import { SessionTurns, TURN_WAIT_MAX_MS } from './session_turns.ts';
+import { WindowCounters } from './window_counters.ts';
+
+/** Unknown tokens count in windows of this length. */
+export const LOOKUP_WINDOW_SECONDS = 10;
+/** An unknown token is not looked up again for this long. Tokens are random: one that is unknown stays unknown. */
+export const UNKNOWN_TOKEN_CACHE_MS = 30_000;
+/** A valid token may be looked up for this long after its last use, whatever its address sends besides. */
+export const KNOWN_TOKEN_MS = 24 * 60 * 60 * 1_000;
+/** How many tokens of each sort are remembered. The oldest make room. */
+export const REMEMBERED_TOKENS_MAX = 10_000;
+/** Look-ups take this many of the pool's sessions, tokens that were never valid half of them. */
+const SESSIONS = 2;
+const WAITING_MAX = 500;
+const WAITING_OF_ADDRESS_MAX = 100;
+const COUNTERS_MAX = 65_536;
+
+const TURNS = {
+  sessions: SESSIONS,
+  sessionsOfProject: SESSIONS,
+  waiting: WAITING_MAX,
+  waitingOfProject: WAITING_OF_ADDRESS_MAX,
+  waitMs: TURN_WAIT_MAX_MS,
+};
+
+/** Remembers digests until a time, at most so many: the oldest make room. */
+class Remembered {
+  readonly #until = new Map<string, number>();
+
+  has(digest: string, now: number): boolean {
+    return (this.#until.get(digest) ?? 0) > now;
+  }
+
+  add(digest: string, until: number): void {
+    this.#until.delete(digest);
+    this.#until.set(digest, until);
+    const [oldest] = this.#until.keys();
+    if (this.#until.size > REMEMBERED_TOKENS_MAX && oldest !== undefined)
+      this.#until.delete(oldest);
+  }
+
+  delete(digest: string): void {
+    this.#until.delete(digest);
+  }
+}
+
+/** A token to look up, by its digest. Without an address, as in commands, it counts under no address. */
+export type Lookup = { digest: string; address: string | undefined; now?: number | undefined };
+
+/**
+ * Bounds what unknown tokens cost. Each look-up of a token that is not known to be valid counts under its address
+ * of origin, and is refused without a statement once too many of them found nothing. A token that was valid
+ * recently does not count: a flood from the same address does not lock it out.
+ */
+export class TokenLookups {
+  readonly #quota: number;
+  readonly #failed = new WindowCounters(LOOKUP_WINDOW_SECONDS * 1_000);
+  readonly #unknown = new Remembered();
+  readonly #known = new Remembered();
+  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #secret = randomBytes(32).toString('hex');
+  readonly turns = new SessionTurns(TURN_WAIT_MAX_MS, TURNS);
+  #share: number;
+
+  constructor(perSecond: number) {
+    this.#quota = perSecond * LOOKUP_WINDOW_SECONDS;
+    this.#share = this.#quota;
+  }
+
+  /** Grants the share of one of so many processes from now on. */
+  share(processes: number): void {
+    this.#share = Math.ceil(this.#quota / Math.max(1, processes));
+  }
+
+  /** Returns what `find` finds for a token, or null. Refuses an address with too many unknown tokens. */
+  async find<T>(token: Lookup, find: () => Promise<T | null>): Promise<T | null> {
+    const now = token.now ?? Date.now();
+    const running = this.#running.get(token.digest);
+    if (running) return running as Promise<T | null>;
+    if (this.#unknown.has(token.digest, now)) return null;
+    const started = this.#start(token, now, find);
+    this.#running.set(token.digest, started);
+    try {
+      return await started;
+    } finally {
+      this.#running.delete(token.digest);
+    }
+  }
+
+  /** Forgets that a token was valid. */
+  forget(digest: string): void {
+    this.#known.delete(digest);
+  }
+
+  async #start<T>({ digest, address }: Lookup, now: number, find: () => Promise<T | null>) {
+    const isKnown = this.#known.has(digest, now);
+    const origin = address === undefined ? null : this.#counterOf(toOrigin(address));
+    const isCounted = !isKnown && origin !== null && this.#quota > 0;
+    if (isCounted) this.#count(origin);
+    let isUnknown = false;
+    try {
+      const kind = isKnown ? 'server' : 'publishable';
+      const found = await this.turns.have(String(origin), find, kind);
+      isUnknown = found === null;
+      if (isUnknown) this.#known.delete(digest);
+      else this.#known.add(digest, now + KNOWN_TOKEN_MS);
+      if (isUnknown && address !== undefined)
+        this.#unknown.add(digest, now + UNKNOWN_TOKEN_CACHE_MS);
+      return found;
+    } finally {
+      // A look-up that failed says nothing of the token.
+      if (isCounted && !isUnknown) this.#failed.refund(origin, 1);
+    }
+  }
+
+  /** Counts before the look-up, so that many at once cannot slip through. */
+  #count(origin: number): void {
+    if (!this.#failed.hasRoom(origin, 1, { share: this.#share, most: this.#share })) {
+      const { resetMs } = this.#failed.read(origin, this.#share);
+      throw new Refusal('rate_limited', {
+        detail:
+          'Too many unknown keys came from your address. Check the key, then retry after Retry-After.',
+        retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1_000)),
+      });
+    }
+    this.#failed.charge(origin, 1, this.#share);
+  }
+
+  #counterOf(origin: string): number {
+    return hash('sha256', this.#secret + origin, 'buffer').readUInt32BE() % COUNTERS_MAX;
+  }
+}
+
+type Needs = Pick<Deps, 'resources'> & { config: Pick<Config, 'rateLimitUnknownKeys'> };
+
+const makeTokenLookups = (deps: Needs): TokenLookups => {
+  const lookups = new TokenLookups(deps.config.rateLimitUnknownKeys);
+  const size = () => lookups.turns.waitingCount;
+  watchQueue(deps, 'token_lookups', { size, max: WAITING_MAX });
+  return lookups;
+};
+
+/** The look-ups of this process. */
+export const tokenLookupsOf = (deps: Needs): TokenLookups =>
+  deps.resources.of(makeTokenLookups, deps);

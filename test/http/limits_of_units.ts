@@ -1,0 +1,110 @@
+import { expect } from 'vitest';
+import { WINDOW_SECONDS } from '../../src/http/limits.ts';
+import { createProject } from '../../src/projects/projects.ts';
+import { makeToken } from '../../src/projects/token.ts';
+import { expectRefusal } from '../support/api.ts';
+import type { Answer, TestApi } from '../support/api.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+/** Units a second that a test can use up. */
+export const UNIT_RATES = {
+  rateLimitUnknownKeys: 1,
+  unitLimitServer: 20,
+  unitLimitPublishable: 10,
+  unitLimitAddress: 5,
+  unitLimitAnonymous: 3,
+};
+const BATCH = 50;
+/** An event `made` of `ann` without properties. */
+const EVENT_BYTES = 265;
+
+type Given = {
+  /** An api with these rates, which counts for itself alone. */
+  apart: TestDatabase;
+  portOf: () => number;
+  api: TestApi;
+  database: TestDatabase;
+};
+
+export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
+  const send = async (key: string, address: string, events: object[]): Promise<Answer> => {
+    const response = await fetch(`http://127.0.0.1:${portOf()}/v1/events/batch`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'x-forwarded-for': address,
+      },
+      body: JSON.stringify({ events }),
+    });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  const eventsOf = (count: number, anonymous_id?: string) =>
+    Array.from({ length: count }, () => ({ event: 'made', external_id: 'ann', anonymous_id }));
+
+  /** All units of a window pass, in whole batches; one more does not. */
+  const units =
+    (
+      kind: 'server_key' | 'publishable_key',
+      addressOf: (batch: number) => string,
+      device?: string,
+    ) =>
+    async (perSecond: number): Promise<void> => {
+      const { [kind]: key } = await createProject(apart.deps, 'units');
+      let left = perSecond * WINDOW_SECONDS;
+      for (let batch = 0; left > 0; batch += 1) {
+        const count = Math.min(BATCH, left);
+        const { status } = await send(key, addressOf(batch), eventsOf(count, device));
+        expect(status).toBe(202);
+        left -= count;
+      }
+      expectRefusal(await send(key, addressOf(99), eventsOf(1, device)), 'rate_limited');
+    };
+
+  /** A key whose project has used all but so much of a quota of today. */
+  const used = async (newProfiles: number, storedBytes: number): Promise<string> => {
+    const { project_id, publishable_key } = await createProject(database.deps, 'used');
+    await database.owner.query(
+      `insert into quotas.key_days
+      select project_id, key_id, (now() at time zone 'utc')::date, 'accept', $2, $3
+      from projects.api_keys where project_id = $1 and kind = 'publishable'`,
+      [project_id, newProfiles, storedBytes],
+    );
+    return publishable_key;
+  };
+
+  return {
+    'Units of work with a server key': units('server_key', () => '192.0.2.201'),
+    'Units of work with a publishable key': units('publishable_key', (at) => `192.0.2.${at}`),
+    'Units from one address': units('publishable_key', () => '192.0.2.202'),
+    'Units that name one anonymous id': units(
+      'publishable_key',
+      (at) => `198.18.0.${at}`,
+      'device',
+    ),
+    'Unknown keys from one address': async (perSecond: number): Promise<void> => {
+      const ask = () => send(makeToken('server'), '192.0.2.203', eventsOf(1));
+      for (let at = 0; at < perSecond * WINDOW_SECONDS; at += 1)
+        expectRefusal(await ask(), 'invalid_token');
+      expectRefusal(await ask(), 'rate_limited');
+    },
+    'New profiles with a publishable key, unless the project changed it': async (
+      value: number,
+    ): Promise<void> => {
+      const key = await used(value - 1, 0);
+      const identify = (external_id: string) =>
+        api.call('POST', '/v1/identify', { key, body: { external_id } });
+      expect((await identify('ann')).status).toBe(202);
+      expectRefusal(await identify('ben'), 'quota_exceeded');
+    },
+    'Bytes stored with a publishable key, unless the project changed it': async (
+      value: number,
+    ): Promise<void> => {
+      const key = await used(0, value - EVENT_BYTES);
+      const post = () =>
+        api.call('POST', '/v1/events', { key, body: { event: 'made', external_id: 'ann' } });
+      expect((await post()).status).toBe(202);
+      expectRefusal(await post(), 'quota_exceeded');
+    },
+  };
+};

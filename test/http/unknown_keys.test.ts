@@ -1,0 +1,234 @@
+// Unknown keys are refused before the database is asked, once too many came from one address.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Interceptor } from 'slonik';
+import { openDb } from '../../src/base/db.ts';
+import { Resources } from '../../src/base/resources.ts';
+import { runtimeUrl } from '../../src/base/roles.ts';
+import { LOOKUP_WINDOW_SECONDS } from '../../src/base/token_lookups.ts';
+import { openApi } from '../../src/http/api.ts';
+import type { Listening } from '../../src/http/api.ts';
+import { createProject, findKey, KEY_CACHE_MS, revokeKey } from '../../src/projects/projects.ts';
+import type { NewProject } from '../../src/projects/projects.ts';
+import { makeToken } from '../../src/projects/token.ts';
+import { expectRefusal } from '../support/api.ts';
+import type { Answer } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+
+const database = testDatabase();
+
+const PER_SECOND = 2;
+const QUOTA = PER_SECOND * LOOKUP_WINDOW_SECONDS;
+
+/** The statements that requests made, without the heartbeat of the process. */
+const statements: string[] = [];
+const recording: Interceptor = {
+  name: 'recording',
+  beforeQueryExecution: (_context, { sql }) => {
+    if (!sql.includes('api_processes')) statements.push(sql);
+    return null;
+  },
+};
+
+let listening: Listening;
+let project: NewProject;
+const resources = new Resources();
+const closing: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  const { deps } = database;
+  project = await createProject(deps, 'known');
+  const db = await openDb(runtimeUrl(database.url, deps.keys), undefined, [recording]);
+  const config = { ...deps.config, rateLimitUnknownKeys: PER_SECOND, trustedProxies: 1 };
+  listening = await openApi({ ...deps, db, config, resources }, { isDraining: false }, true);
+  closing.push(
+    () => listening.close(),
+    () => resources.close(),
+    () => db.end(),
+  );
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+let address = '';
+let tests = 0;
+beforeEach(() => {
+  tests += 1;
+  address = `198.51.100.${tests}`;
+  statements.length = 0;
+});
+
+type Sent = {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  from?: string | undefined;
+};
+const send = async (path: string, { method = 'POST', headers, body, from }: Sent) => {
+  const response = await fetch(`http://127.0.0.1:${listening.port}${path}`, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      'x-forwarded-for': from ?? address,
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const { status } = response;
+  return { status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+};
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const basic = (key: string) => ({
+  authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}`,
+});
+const EVENT = JSON.stringify({ event: 'made', external_id: 'ann' });
+const CALL = { userId: 'ann', event: 'Made' };
+
+/** Each way to present a token that must be looked up. */
+const ways: Record<string, (from?: string) => Promise<Answer>> = {
+  'a publishable key as bearer token': (from) =>
+    send('/v1/events', { headers: bearer(makeToken('publishable')), body: EVENT, from }),
+  'a server key as bearer token': (from) =>
+    send('/v1/suppressions', { method: 'GET', headers: bearer(makeToken('server')), from }),
+  'a write key of Basic authentication': (from) =>
+    send('/segment/v1/track', {
+      headers: basic(makeToken('publishable')),
+      body: JSON.stringify(CALL),
+      from,
+    }),
+  'a write key in the body': (from) =>
+    send('/segment/v1/track', {
+      body: JSON.stringify({ ...CALL, writeKey: makeToken('publishable') }),
+      from,
+    }),
+  'a webhook token': (from) =>
+    send(`/v1/webhooks/smtp/${project.project_id}`, {
+      headers: bearer(makeToken('hook')),
+      body: '{}',
+      from,
+    }),
+  'a webhook token in the address': (from) =>
+    send(`/v1/webhooks/smtp/${project.project_id}?token=${makeToken('hook')}`, {
+      body: '{}',
+      from,
+    }),
+};
+
+const countLookups = () => statements.filter((sql) => sql.includes('projects.api_keys')).length;
+
+describe('a flood of unknown keys from one address', () => {
+  test.each(Object.entries(ways))(
+    '429 rate_limited: %s is answered 401 so often as may be, then refused without a statement',
+    async (_, ask) => {
+      const answers: Answer[] = [];
+      for (let at = 0; at < QUOTA; at += 1) answers.push(await ask());
+      for (const answer of answers) expectRefusal(answer, 'invalid_token');
+      const details = new Set(answers.map(({ body }) => body.detail));
+      expect(details.size).toBe(1);
+      expect(countLookups()).toBe(QUOTA);
+      statements.length = 0;
+      for (let at = 0; at < 10; at += 1) {
+        const refused = await ask();
+        expectRefusal(refused, 'rate_limited');
+        expect(refused.headers.get('retry-after')).toMatch(/^([1-9]|10)$/);
+      }
+      expect(statements).toEqual([]);
+      expectRefusal(await ask('203.0.113.77'), 'invalid_token');
+    },
+  );
+
+  test('in parallel costs no more statements than one after the other', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 * QUOTA }, () => ways['a server key as bearer token']?.()),
+    );
+    const statuses = Map.groupBy(answers, (answer) => answer?.status);
+    expect(statuses.get(401)).toHaveLength(QUOTA);
+    expect(statuses.get(429)).toHaveLength(19 * QUOTA);
+    expect(countLookups()).toBe(QUOTA);
+  });
+
+  test('all ways share one bound, and an IPv6 network is one address', async () => {
+    const all = Object.values(ways);
+    for (let at = 0; at < QUOTA; at += 1) await all[at % all.length]?.(`2001:db8:5::${at}`);
+    for (const ask of all) expectRefusal(await ask('2001:db8:5::ffff'), 'rate_limited');
+  });
+
+  test('does not lock out a key that was valid a moment ago, also when it has to be looked up again', async () => {
+    const { server_key } = await createProject(database.deps, 'neighbour');
+    const read = () => send('/v1/suppressions', { method: 'GET', headers: bearer(server_key) });
+    expect((await read()).status).toBe(200);
+    for (let at = 0; at < 2 * QUOTA; at += 1) await ways['a server key as bearer token']?.();
+    expect((await read()).status).toBe(200);
+    // As if the cache of the key had run out.
+    const later = Date.now() + KEY_CACHE_MS;
+    const deps = { ...database.deps, resources };
+    expect(await findKey(deps, server_key, { address, now: later })).not.toBeNull();
+    // A valid key that nobody used here before cannot be told from an unknown one.
+    const { server_key: fresh } = await createProject(database.deps, 'fresh');
+    const first = await send('/v1/suppressions', { method: 'GET', headers: bearer(fresh) });
+    expectRefusal(first, 'rate_limited');
+  });
+});
+
+test('valid keys are looked up without being counted, however many come from one address', async () => {
+  for (let at = 0; at < 2 * QUOTA; at += 1) {
+    const { server_key } = await createProject(database.deps, 'many');
+    const answer = await send('/v1/suppressions', { method: 'GET', headers: bearer(server_key) });
+    expect(answer.status).toBe(200);
+  }
+});
+
+test('a revoked key that many pages still send costs one statement, and counts under no address', async () => {
+  const { project_id, publishable_key } = await createProject(database.deps, 'old page');
+  const { rows } = await database.owner.query(
+    "select key_id from projects.api_keys where project_id = $1 and kind = 'publishable'",
+    [project_id],
+  );
+  await revokeKey(database.deps, project_id, rows[0].key_id);
+  statements.length = 0;
+  for (let at = 0; at < 2 * QUOTA; at += 1)
+    expectRefusal(
+      await send('/v1/events', { headers: bearer(publishable_key), body: EVENT }),
+      'invalid_token',
+    );
+  expect(countLookups()).toBe(1);
+  expect((await ways['a server key as bearer token']?.())?.status).toBe(401);
+});
+
+test('a malformed key costs no statement and counts for nothing', async () => {
+  for (let at = 0; at < 2 * QUOTA; at += 1)
+    expectRefusal(
+      await send('/v1/suppressions', { method: 'GET', headers: bearer('svc_secret_live_none') }),
+      'invalid_token',
+    );
+  expect(statements).toEqual([]);
+  expectRefusal((await ways['a server key as bearer token']?.()) as Answer, 'invalid_token');
+});
+
+test('sessions and invitations of the Console that do not exist share the bound', async () => {
+  const cookie = () => ({ cookie: `trunkline_session=${randomBytes(32).toString('base64url')}` });
+  const ask = () =>
+    send('/admin/trpc/account.sessions', {
+      method: 'GET',
+      headers: { ...cookie(), 'sec-fetch-site': 'same-origin' },
+    });
+  for (let at = 0; at < QUOTA; at += 1) await ask();
+  statements.length = 0;
+  expect((await ask()).status).toBe(429);
+  const opened = await send('/admin/trpc/invitations.open', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token: randomBytes(32).toString('base64url') }),
+  });
+  expect(opened.status).toBe(429);
+  expect(statements).toEqual([]);
+});
+
+test('projects that do not exist, in the address of a webhook without a token, share the bound', async () => {
+  const post = () => send(`/v1/webhooks/mailgun/${crypto.randomUUID()}`, { body: '{}' });
+  for (let at = 0; at < QUOTA; at += 1) expectRefusal(await post(), 'not_found');
+  statements.length = 0;
+  expectRefusal(await post(), 'rate_limited');
+  expect(statements).toEqual([]);
+});
