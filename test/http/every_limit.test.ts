@@ -8,7 +8,6 @@ import { Resources } from '../../src/base/resources.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { openApi } from '../../src/http/api.ts';
 import { doorLimits } from '../../src/http/doors.ts';
-import { WINDOW_SECONDS } from '../../src/http/limits.ts';
 import { sections } from '../../src/http/routes.ts';
 import * as occurredAt from '../../src/ingest/occurred_at.ts';
 import * as properties from '../../src/ingest/properties.ts';
@@ -48,9 +47,6 @@ const apart = testDatabase();
 
 /** Rates that a test can use up. An address is asked about through a proxy that is trusted. */
 const RATES = {
-  rateLimitServer: 2,
-  rateLimitPublishable: 3,
-  rateLimitAddress: 1,
   ...UNIT_RATES,
   connectionsMax: 1_000,
   trustedProxies: 1,
@@ -143,27 +139,6 @@ afterAll(async () => {
   await tight.close();
   await resources.close();
 });
-
-/** The window of a new key, asked from addresses in turn, ends after so many requests. */
-const rate =
-  (kind: 'server_key' | 'publishable_key', address: (at: number) => string) =>
-  async (perSecond: number): Promise<void> => {
-    const { [kind]: key } = await createProject(apart.deps, 'rate');
-    const url = `http://127.0.0.1:${tight.port}/v1/events`;
-    const ask1 = (at: number) =>
-      fetch(url, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${key}`,
-          'x-forwarded-for': address(at),
-          'content-type': 'application/json',
-        },
-      });
-    const statuses: number[] = [];
-    for (let at = 0; at <= perSecond * WINDOW_SECONDS; at += 1)
-      statuses.push((await ask1(at)).status);
-    expect(statuses.indexOf(429)).toBe(perSecond * WINDOW_SECONDS);
-  };
 
 const make = automationsOf(post);
 
@@ -299,9 +274,6 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ...limitsOfAdmin({ api, database }),
   ...limitsOfPasswords({ database }),
   ...limitsOfTemplates({ post: postTemplate, bound }),
-  'Requests with a server key': rate('server_key', () => '192.0.2.1'),
-  'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
-  'The same from one address': rate('publishable_key', () => '203.0.113.1'),
   ...limitsOfUnits({ apart, portOf: () => tight.port, api, database }),
   ...limitsOfHeaders(() => api.url),
   'Items on a page': bound(

@@ -6,8 +6,11 @@ import { expectRefusal } from '../support/api.ts';
 import type { Answer, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
 
-/** Units a second that a test can use up. */
+/** Requests and units a second that a test can use up. */
 export const UNIT_RATES = {
+  rateLimitServer: 2,
+  rateLimitPublishable: 3,
+  rateLimitAddress: 1,
   rateLimitUnknownKeys: 1,
   unitLimitServer: 20,
   unitLimitPublishable: 10,
@@ -42,6 +45,17 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
   const eventsOf = (count: number, anonymous_id?: string) =>
     Array.from({ length: count }, () => ({ event: 'made', external_id: 'ann', anonymous_id }));
 
+  /** The window of a new key, asked from addresses in turn, ends after so many requests, whatever they hold. */
+  const rate =
+    (kind: 'server_key' | 'publishable_key', addressOf: (at: number) => string) =>
+    async (perSecond: number): Promise<void> => {
+      const { [kind]: key } = await createProject(apart.deps, 'rate');
+      const statuses: number[] = [];
+      for (let at = 0; at <= perSecond * WINDOW_SECONDS; at += 1)
+        statuses.push((await send(key, addressOf(at), [])).status);
+      expect(statuses.indexOf(429)).toBe(perSecond * WINDOW_SECONDS);
+    };
+
   /** All units of a window pass, in whole batches; one more does not. */
   const units =
     (
@@ -74,6 +88,9 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
   };
 
   return {
+    'Requests with a server key': rate('server_key', () => '192.0.2.1'),
+    'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
+    'The same from one address': rate('publishable_key', () => '203.0.113.1'),
     'Units of work with a server key': units('server_key', () => '192.0.2.201'),
     'Units of work with a publishable key': units('publishable_key', (at) => `192.0.2.${at}`),
     'Units from one address': units('publishable_key', () => '192.0.2.202'),
