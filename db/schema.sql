@@ -212,7 +212,8 @@ create view analytics.feedback with (security_invoker=true) as
     notice.bounce_type,
     notice.send_id,
     nullif(address.email, ''::text) as email,
-    nullif(notice.reason, ''::text) as reason
+    nullif(notice.reason, ''::text) as reason,
+    notice.is_foreign
    from feedback.notices notice
      left join suppression.addresses address on address.project_id = notice.project_id and address.address_key = notice.address_key;
 comment on view analytics.feedback is 'Everything that providers told about messages, one row per notice';
@@ -224,6 +225,7 @@ comment on column analytics.feedback.bounce_type is 'hard, soft or block; null f
 comment on column analytics.feedback.send_id is 'The send it is about; null when it could not be matched';
 comment on column analytics.feedback.email is 'The address it is about, where it is known';
 comment on column analytics.feedback.reason is 'What the provider says of the cause';
+comment on column analytics.feedback.is_foreign is 'True for a message that this project did not hand to that service: the notice has no effect and no address';
 grant select on analytics.feedback to trunkline_analyst;
 
 create view analytics.identities with (security_invoker=true) as
@@ -1570,7 +1572,7 @@ create policy analysts_permissive on feedback.notices for select to trunkline_an
 create policy analysts_restrictive on feedback.notices as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on feedback.notices for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on feedback.notices to trunkline_runtime;
-grant select (project_id, source, kind, bounce_type, address_key, send_id, occurred_at, received_at, reason) on feedback.notices to trunkline_analyst;
+grant select (project_id, source, kind, bounce_type, address_key, send_id, occurred_at, received_at, reason, is_foreign) on feedback.notices to trunkline_analyst;
 grant update (address_key, reason) on feedback.notices to trunkline_runtime;
 
 create table feedback.posts (

@@ -20,6 +20,13 @@ test('a notice is shown with the address it is about, but without the address’
   const analyst = await connectAnalyst(database, shop.projectId);
   const { rows } = await analyst.query('select * from feedback');
   expect(rows).toEqual([
-    { source: 'smtp', email: 'ann@example.com', send_id: null, ...notice, ...times },
+    {
+      source: 'smtp',
+      email: 'ann@example.com',
+      send_id: null,
+      is_foreign: false,
+      ...notice,
+      ...times,
+    },
   ]);
 });
