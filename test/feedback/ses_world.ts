@@ -8,7 +8,8 @@ import { sendsOf } from '../delivery/one_send.ts';
 import { testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
-import { confirmationOf, notificationOf, signMessage, snsService, TOPIC } from './sns_service.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { confirmationOf, notificationOf, signMessage, snsService } from './sns_service.ts';
 import { HARD_REPORT, sesEvent } from './told.ts';
 import { someone, webhooksOf } from './webhooks_of.ts';
 
@@ -43,9 +44,10 @@ export const complaintOf = (emailAddress: string, about: About = {}) =>
     mailOf(about),
   );
 
-/** A fresh project for each test, beside a stand-in for Amazon SNS. */
-export const sesWorld = () => {
+/** A fresh project for each test, beside a stand-in for Amazon SNS. `before` is what the API needs besides. */
+export const sesWorld = (before: (database: TestDatabase) => void = () => {}) => {
   const database = testDatabase();
+  before(database);
   const service = snsService();
   beforeAll(() => {
     const { deps } = database;
@@ -94,5 +96,5 @@ export const sesWorld = () => {
     return send;
   };
   const posting = { database, service, api, hooks, post, withToken, ask, confirm, notify, webhook };
-  return { ...posting, decide, remove, confirmedAtAmazon, sentTo, accepted, TOPIC };
+  return { ...posting, decide, remove, confirmedAtAmazon, sentTo, accepted };
 };

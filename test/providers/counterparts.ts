@@ -81,26 +81,35 @@ export const providersOf = (api: TestApi) => {
   };
 };
 
+type Given = Parameters<typeof newSend>[0];
+
 /** One send through a provider, as a worker hands it over; answers what the send log says of it. */
-export const sendOneOf = (database: TestDatabase, api: TestApi) => async (providerId: string) => {
-  const { project_id: projectId, server_key: key } = api.project;
-  const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
-  const templateId = await inProject(database.deps, projectId, (scope) =>
-    saveTemplate(scope, template),
-  );
-  const planned = newSend({ providerId, templateId, recipient: `${newId()}@example.test` });
-  await sendsOf(database, projectId).plan(planned);
-  await sendQueued(database.deps, {
-    projectId,
-    providerId,
-    owner: OWNER,
-    signal: NEVER,
-    takeBounce,
-  });
-  // A provider that takes its time is left to its lanes.
-  await until(
-    'the hand-off has ended',
-    async () => (await sendsOf(database, projectId).read(planned.sendId)).lease_owner === null,
-  );
-  return (await api.call('GET', `/v1/sends/${planned.sendId}`, { key })).body;
-};
+export const sendOneOf =
+  (database: TestDatabase, api: TestApi) =>
+  async (providerId: string, given: Given = {}) => {
+    const { project_id: projectId, server_key: key } = api.project;
+    const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
+    const templateId = await inProject(database.deps, projectId, (scope) =>
+      saveTemplate(scope, template),
+    );
+    const planned = newSend({
+      providerId,
+      templateId,
+      recipient: `${newId()}@example.test`,
+      ...given,
+    });
+    await sendsOf(database, projectId).plan(planned);
+    await sendQueued(database.deps, {
+      projectId,
+      providerId,
+      owner: OWNER,
+      signal: NEVER,
+      takeBounce,
+    });
+    // A provider that takes its time is left to its lanes.
+    await until(
+      'the hand-off has ended',
+      async () => (await sendsOf(database, projectId).read(planned.sendId)).lease_owner === null,
+    );
+    return (await api.call('GET', `/v1/sends/${planned.sendId}`, { key })).body;
+  };
