@@ -120,17 +120,18 @@ export const attackedWorld = () => {
   /** How the sends of an event's automation stand, once so many runs have ended and nothing is under way. */
   const settled = (event: string, runs: number): Promise<Record<string, number>> =>
     until(`${runs} runs of ${event}`, async () => {
+      // The runs first: a run ends in the transaction that plans its last send.
+      const { rows: ended } = await world.owner.query<{ runs: number }>(
+        `select count(*)::int as runs from automations.runs as run
+         join automations.automations as automation on automation.automation_id = run.automation_id
+         where automation.name = $1 and run.ended_at is not null`,
+        [event],
+      );
       const { rows } = await world.owner.query<{ stands: string; count: number }>(
         `select concat_ws('/', send.status, send.status_reason) as stands, count(*)::int
          from automations.automations as automation
          join delivery.sends as send on send.automation_id = automation.automation_id
          where automation.name = $1 group by stands`,
-        [event],
-      );
-      const { rows: ended } = await world.owner.query<{ runs: number }>(
-        `select count(*)::int as runs from automations.runs as run
-         join automations.automations as automation on automation.automation_id = run.automation_id
-         where automation.name = $1 and run.ended_at is not null`,
         [event],
       );
       const isOver = ended[0]?.runs === runs && !rows.some(({ stands }) => isOpen(stands));

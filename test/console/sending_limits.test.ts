@@ -1,0 +1,86 @@
+// How much email strangers can cause: decided by an owner, seen on the overview, and required of a trigger.
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { readSettings } from '../../src/delivery/settings.ts';
+import { keepConsole } from '../../src/runtime/console_build.ts';
+import { limitedSends } from '../delivery/limited.ts';
+import { testAdmin } from '../support/admin.ts';
+import { testApi } from '../support/api.ts';
+import { PICTURES } from '../support/browser.ts';
+import { testDatabase } from '../support/database.ts';
+import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
+
+const database = testDatabase();
+const api = testApi(database);
+const admin = testAdmin(database, api);
+const chromium = testBrowser();
+
+const open = async (path: string) => {
+  const { page, complaints } = await chromium.openPage();
+  await bringSession(page, api.url, await admin.openSession());
+  await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);
+  return { page, complaints };
+};
+const takePictures = async (page: Page, name: string): Promise<void> => {
+  if (!PICTURES) return;
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.screenshot({ path: join(PICTURES, `${name}_${width}.png`), fullPage: true });
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+};
+
+describe('sending limits in a browser', () => {
+  beforeEach(({ skip }) => skip(!chromium.isThere, NO_BROWSER));
+  beforeAll(async () => {
+    if (chromium.isThere) await keepConsole();
+  }, 60_000);
+
+  test('an owner saves both limits; one past the bound is refused at its field', async () => {
+    const { page, complaints } = await open('/settings/sending-limits');
+    const recipient = page.getByLabel('Emails to one recipient in 24 hours');
+    await recipient.fill('101');
+    await page.getByRole('button', { name: 'Save limits' }).click();
+    await page.getByText('at most 100').waitFor();
+    await recipient.fill('7');
+    await page.getByLabel('Emails to unconfirmed addresses in an hour').fill('50');
+    await page.getByRole('button', { name: 'Save limits' }).click();
+    await page.getByText('Saved.').waitFor();
+    const kept = await inProject(database.deps, api.project.project_id, readSettings);
+    expect(kept).toEqual({ recipient_sends_max: 7, unconfirmed_sends_max: 50 });
+    // The browser itself reports the refused request.
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
+  });
+
+  test('the overview says how many emails wait for the hourly budget, and leads to the limits', async () => {
+    const { sends, plan, person } = limitedSends(database, api.project.project_id);
+    const { sendId } = await plan(await person());
+    await sends.update(
+      sendId,
+      "status_reason = 'unconfirmed_budget', due_at = now() + interval '1 hour'",
+    );
+    const { page, complaints } = await open('');
+    await page.getByText('1 email waits for the hourly budget').waitFor();
+    await takePictures(page, 'overview_budget');
+    await page.getByRole('link', { name: 'Change the sending limits' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Sending limits' }).waitFor();
+    await page.goto(`${api.url}/console/p/${api.project.project_id}/sends/${sendId}`);
+    await page.getByText('It waits: the hourly budget for unconfirmed addresses is used').waitFor();
+    await takePictures(page, 'send_budget');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a trigger can be limited to events of servers, in words on its card, too', async () => {
+    const { page, complaints } = await open('/automations/new');
+    await page.locator('[data-step="/trigger"]').click();
+    const box = page.getByLabel('Only events from your servers');
+    await box.check();
+    await page.getByText('from a server').first().waitFor();
+    await takePictures(page, 'trigger_source');
+    await box.uncheck();
+    await expect.poll(() => page.getByText('from a server').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+});
