@@ -172,9 +172,18 @@ const listHeld = (said: readonly AddressSaid[]): Map<string, Held[]> => {
   return held;
 };
 
+/** Mailboxes that got more of browser-triggered runs in a day than one may. */
+const OVER_CAP = `
+  select send.project_id, encode(send.mailbox_key, 'hex') as mailbox, count(*)::int as sends
+  from delivery.sends as send
+  where send.limits ? 'browser_triggered' and not send.is_test and send.status in ('accepted', 'unknown', 'handing_off')
+  and send.handed_off_at > now() - interval '24 hours'
+  group by send.project_id, send.mailbox_key
+  having count(*) > (delivery.read_settings(send.project_id)).recipient_sends_max`;
+
 const suppressedNotSent: Invariant = {
   id: 'I8',
-  text: 'no hand-off to an address is committed while a suppression of it is in force',
+  text: 'no hand-off to an address is committed while a suppression of it is in force, or its mailbox has had its cap',
   find: async (evidence) => {
     const held = listHeld(evidence.journal.said);
     const { rows } = await evidence.client.query<
@@ -185,7 +194,7 @@ const suppressedNotSent: Invariant = {
       from delivery.attempts as attempt join delivery.sends as send using (project_id, send_id)
       where send.recipient is not null`,
     );
-    return rows.flatMap(({ key, send_id, started_at }) =>
+    const early = rows.flatMap(({ key, send_id, started_at }) =>
       (held.get(key) ?? [])
         .filter(({ from, until }) => started_at > from && started_at < until)
         .map(
@@ -193,6 +202,7 @@ const suppressedNotSent: Invariant = {
             `send ${send_id} was handed off ${started_at - from} ms after ${key} was suppressed`,
         ),
     );
+    return [...early, ...(await findRows(evidence, OVER_CAP))];
   },
 };
 
