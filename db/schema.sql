@@ -1239,7 +1239,8 @@ grant execute on function delivery.hold_charged to public;
 
 create function delivery.hold_mailboxes(
   project_id uuid,
-  send_ids uuid[]
+  send_ids uuid[],
+  address_keys bytea[]
 )
 returns void
 language plpgsql volatile

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { testDatabase } from '../support/database.ts';
 import { budgeted } from './budgeted.ts';
+import { addressKeyOf } from './one_send.ts';
 
 const database = testDatabase();
 
@@ -27,4 +28,18 @@ test('two workers at the bound: of many emails to strangers no more go than the 
   expect(decisions.filter((one) => one === 'handing_off')).toHaveLength(5);
   expect(decisions.filter((one) => one === 'queued')).toHaveLength(15);
   expect(await readBudget()).toMatchObject({ used: 5, parked: 5 });
+});
+
+test('two workers at the bound: addresses with a tag and without are decided one after the other', async () => {
+  const { sends, unconfirmed } = budgeted(database);
+  const plain = 'ann@example.com';
+  const all = [await unconfirmed({ recipient: plain })];
+  for (let at = 0; at < 8; at += 1) {
+    const recipient = `ann+${at}@example.com`;
+    all.push(await unconfirmed({ recipient, mailboxKey: addressKeyOf(plain) }));
+  }
+  const same = all.map(({ automationId }) => automationId)[0];
+  for (const { sendId } of all) await sends.update(sendId, `automation_id = '${same}'`);
+  const decisions = await Promise.all(all.map((send) => sends.begin(send)));
+  expect(decisions.filter((one) => one === 'handing_off')).toHaveLength(1);
 });

@@ -121,19 +121,6 @@ export const morePlants: [id: string, how: string, plant: Plant][] = [
   ],
   [
     'I8',
-    'a fourth email of browser-triggered runs to one mailbox in a day',
-    async ({ client }) => {
-      for (let at = 0; at < 4; at += 1)
-        await copy(client, 'delivery.sends', {
-          send_id: crypto.randomUUID(),
-          run_id: crypto.randomUUID(),
-          mailbox_key: '\\x6d',
-          limits: { browser_triggered: true, zone: 'UTC' },
-        });
-    },
-  ],
-  [
-    'I8',
     'a mail to who had unsubscribed, and was lifted since',
     ({ journal }) => journal.said.push(say('unsubscribe', 1), say('lift', 2)),
   ],

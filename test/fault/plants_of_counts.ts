@@ -1,4 +1,5 @@
-// More violations of I20: each is of one count that is shown.
+// More violations of counts: of those that are shown (I20), and of the cap per recipient (I8).
+import { copy } from './plants.ts';
 import type { Plant } from './plants.ts';
 
 /** How it comes to be broken. */
@@ -24,5 +25,18 @@ export const plantsOfCounts: readonly (readonly [id: string, how: string, plant:
         `insert into segments.counters
         select project_id, identity_id, gen_random_uuid(), '1970-01-01', 7, now(), now() from identity.identities`,
       ),
+  ],
+  [
+    'I8',
+    'a fourth email of browser-triggered runs to one mailbox in a day',
+    async ({ client }) => {
+      for (let at = 0; at < 4; at += 1)
+        await copy(client, 'delivery.sends', {
+          send_id: crypto.randomUUID(),
+          run_id: crypto.randomUUID(),
+          mailbox_key: '\\x6d',
+          limits: { browser_triggered: true, zone: 'UTC' },
+        });
+    },
   ],
 ];

@@ -248,13 +248,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     expect((await tell(-MARGIN_MS)).status).toBe(200);
     expectRefusal(await tell(1_000), 'invalid_signature');
   },
-  'Signing key of Mailgun': bound([
-    (count) => postSetting('/mailgun/signing-key', { signing_key: chars(count) }),
-  ]),
-  'Soft bounces in a row': bound([
-    (count) => postSetting('/settings', { soft_bounces_max: count }),
-  ]),
-  ...limitsOfSending({ post, api, bound }),
+  ...limitsOfSending({ post, postSetting, api, bound }),
   'Addresses in an import': bound([
     (count) => importList({ addresses: times(count, (at) => ({ email: `a${at}@example.com` })) }),
     (count) =>

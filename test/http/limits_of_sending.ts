@@ -1,16 +1,23 @@
-// How much email strangers can cause, as a project decides it.
+// What a project decides about its email and its webhooks, at the bound and one past it.
 import type { Answer, TestApi } from '../support/api.ts';
 
 type Given = {
+  postSetting: (path: string, body: object) => Promise<Answer>;
   post: (path: string, body: object) => Promise<Answer>;
   api: Pick<TestApi, 'project'>;
   bound: (sends: ((count: number) => Promise<Answer>)[]) => (value: number) => Promise<void>;
 };
 
-export const limitsOfSending = ({ post, api, bound }: Given) => {
+export const limitsOfSending = ({ post, postSetting, api, bound }: Given) => {
   const decide = (limits: object) =>
     post(`/v1/projects/${api.project.project_id}/sending-limits`, limits);
   return {
+    'Signing key of Mailgun': bound([
+      (count) => postSetting('/mailgun/signing-key', { signing_key: 'x'.repeat(count) }),
+    ]),
+    'Soft bounces in a row': bound([
+      (count) => postSetting('/settings', { soft_bounces_max: count }),
+    ]),
     'Emails of browser-triggered runs to one recipient in 24 hours': bound([
       (count) => decide({ recipient_sends_max: count, unconfirmed_sends_max: 200 }),
     ]),
