@@ -1,5 +1,5 @@
---! Previous: sha1:756a3d9d3cf5f16289748623b7b4094a53dd2d87
---! Hash: sha1:01af830d0b9941fc3eaed344bdb9eda9aa7fad47
+--! Previous: sha1:23a75689b128141dfe0997c65a6274cb968c752b
+--! Hash: sha1:b2c638cad441739b1e9657616d81123ca6c96b47
 --! Message: mailboxes_are_locked_by_their_row
 
 -- Enter migration here

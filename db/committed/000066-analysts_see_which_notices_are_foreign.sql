@@ -1,5 +1,5 @@
---! Previous: sha1:756a3d9d3cf5f16289748623b7b4094a53dd2d87
---! Hash: sha1:5c8521aa666f7b6b94dc75e128afe48dc398158e
+--! Previous: sha1:33dfeff146aa077063ab805d4dd076737caab78e
+--! Hash: sha1:23a75689b128141dfe0997c65a6274cb968c752b
 --! Message: analysts_see_which_notices_are_foreign
 
 -- Enter migration here
