@@ -6,6 +6,7 @@ import { setSigningKey } from './signing_keys.ts';
 import type { Vault } from './signing_keys.ts';
 import { writeSoftBouncesMax } from './soft_queries.ts';
 import { approveTopic, rejectTopic, removeTopic } from './topics/approve.ts';
+import { listTopics } from './topics/topic_queries.ts';
 
 type Where = { deps: Deps; projectId: string };
 
@@ -23,6 +24,12 @@ export const decideSoftBounces = (where: Where, softBouncesMax: number) =>
 /** Sets the key that Mailgun signs with. */
 export const keepSigningKey = (where: Where, vault: Vault, key: string) =>
   change(where, (scope) => setSigningKey(scope, vault, { source: 'mailgun', key }));
+
+/** Returns the topic with this id, in any status; null when the project has none. */
+export const findTopic = async ({ deps, projectId }: Where, topicId: string) => {
+  const topics = await inProject(deps, projectId, listTopics);
+  return topics.find(({ topic_id }) => topic_id === topicId) ?? null;
+};
 
 /** Confirms a topic that waits for approval. */
 export const approve = async (where: Where, topicId: string) => {

@@ -95,6 +95,7 @@ export class Shop {
         anonymous_id: anonymous ?? null,
         properties: JSON.stringify(properties),
         occurred_at: when.toISOString(),
+        ...(name.startsWith('email_') ? { source: 'system' } : {}),
       });
     });
     await acceptEvents(this.database.deps.db, this.projectId, newId(), events);

@@ -141,7 +141,7 @@ describe('a flood of unknown keys from one address', () => {
 
   test('in parallel costs no more statements than one after the other', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 20 * QUOTA }, () => ways['a server key as bearer token']?.()),
+      Array.from({ length: 20 * QUOTA }, async () => ways['a server key as bearer token']?.()),
     );
     const statuses = Map.groupBy(answers, (answer) => answer?.status);
     expect(statuses.get(401)).toHaveLength(QUOTA);

@@ -59,11 +59,9 @@ test('two that count the same keys at once wait for each other; other counters d
   await holder.query('commit');
   await waiting;
   const rows = await rowsOf(projectId);
-  expect(rows.map(({ counted_by, new_profiles }) => [counted_by, new_profiles]).toSorted()).toEqual(
-    [
-      ['accept', 1],
-      ['process', 2],
-      ['process', 2],
-    ],
-  );
+  expect(rows.map((row) => `${row.counted_by} ${row.new_profiles}`).toSorted()).toEqual([
+    'accept 1',
+    'process 2',
+    'process 2',
+  ]);
 });

@@ -9,7 +9,7 @@ const database = testDatabase();
 const TEST_TIMEOUT_MS = 60_000;
 
 /** A migration that changes a table which was there, and may run twice, as may those after it. */
-const CHANGES_PENDING = '000053-notes_of_work_keep_traces.sql';
+const CHANGES_PENDING = '000065-publishable_keys_have_daily_quotas.sql';
 
 /** As if that and what came after it had not been run; answers how many those are. */
 const forgetNewest = async (): Promise<number> => {

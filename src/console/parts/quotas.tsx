@@ -83,6 +83,26 @@ const UseOfKey = ({ item, read }: { item: Key; read: QuotasOfKeys }) => {
 const WHOLE = /^\d{1,12}$/;
 const NOT_WHOLE = 'Enter a whole number. 0 is no quota.';
 
+/** A quota as a whole number, where 0 is no quota. */
+const Amount = (props: {
+  name: string;
+  label: string;
+  usual: number;
+  value: number;
+  error: string | undefined;
+}) => (
+  <TextInput
+    name={props.name}
+    label={props.label}
+    description={`0 is no quota. Default: ${inCount(props.usual)}.`}
+    defaultValue={props.value}
+    inputMode="numeric"
+    error={props.error}
+    flex={1}
+    miw={200}
+  />
+);
+
 const Change = ({ projectId, read }: { projectId: string; read: QuotasOfKeys }) => {
   const [wrong, setWrong] = useState<Record<string, string>>({});
   const change = useChange(
@@ -111,27 +131,21 @@ const Change = ({ projectId, read }: { projectId: string; read: QuotasOfKeys }) 
     <form onSubmit={submit} noValidate>
       <Stack gap="xs">
         <Group align="flex-start" gap="sm">
-          <TextInput
+          <Amount
             key={`profiles ${new_profiles_per_day}`}
             name="profiles"
             label="New profiles a day"
-            description={`0 is no quota. Default: ${inCount(defaults.new_profiles_per_day)}.`}
-            defaultValue={new_profiles_per_day ?? 0}
-            inputMode="numeric"
+            usual={defaults.new_profiles_per_day}
+            value={new_profiles_per_day ?? 0}
             error={wrong['profiles'] ?? issues['newProfilesPerDay']}
-            flex={1}
-            miw={200}
           />
-          <TextInput
+          <Amount
             key={`stored ${stored_bytes_per_day}`}
             name="stored"
             label="Stored data a day, in MB"
-            description={`0 is no quota. Default: ${inCount(defaults.stored_bytes_per_day / BYTES_PER_MB)}.`}
-            defaultValue={Math.ceil((stored_bytes_per_day ?? 0) / BYTES_PER_MB)}
-            inputMode="numeric"
+            usual={defaults.stored_bytes_per_day / BYTES_PER_MB}
+            value={Math.ceil((stored_bytes_per_day ?? 0) / BYTES_PER_MB)}
             error={wrong['stored'] ?? issues['storedBytesPerDay']}
-            flex={1}
-            miw={200}
           />
         </Group>
         <Group>

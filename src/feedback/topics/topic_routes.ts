@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Limit } from '../../base/route.ts';
+import type { Addressed, Limit } from '../../base/route.ts';
 import { route } from '../../base/route.ts';
-import { approve, reject, remove } from '../settings.ts';
+import { approve, findTopic, reject, remove } from '../settings.ts';
 import { TOPIC_APPROVED_SHOWN, TOPIC_REJECTED_SHOWN, TOPIC_REMOVED_SHOWN } from '../shown.ts';
 import { shared } from '../webhooks_answer.ts';
 import {
@@ -16,6 +16,7 @@ const ofTopic = {
   params: shared.params.extend({
     id: z.uuid().meta({ description: "The topic's `id` in the list of webhooks." }),
   }),
+  find: ({ deps, caller, params }: Addressed) => findTopic({ deps, ...caller }, params['id'] ?? ''),
 };
 const path = '/v1/projects/:project_id/webhooks/amazon-ses/topics/:id';
 
@@ -31,8 +32,7 @@ export const topicRoutes = [
       'Approve only a topic of your own AWS account. Trunkline confirms the subscription at Amazon SNS; from then on ' +
       'notifications of the topic count. Repeating the request changes nothing.',
     refusals: ['too_many_topics', 'topic_not_confirmed'],
-    handle: ({ deps, caller: { projectId }, params }) =>
-      approve({ deps, projectId }, params['id'] ?? ''),
+    handle: ({ deps, caller, found }) => approve({ deps, ...caller }, found.topic_id),
   }),
   route({
     ...ofTopic,
@@ -42,8 +42,7 @@ export const topicRoutes = [
     summary: 'Reject a pending Amazon SNS topic.',
     description:
       'The topic is not listed again when it asks. A subscription URL with the webhook token still confirms it.',
-    handle: ({ deps, caller: { projectId }, params }) =>
-      reject({ deps, projectId }, params['id'] ?? ''),
+    handle: ({ deps, caller, found }) => reject({ deps, ...caller }, found.topic_id),
   }),
   route({
     ...ofTopic,
@@ -54,8 +53,7 @@ export const topicRoutes = [
     description:
       'Its notifications are refused with 403 from now on. Delete the subscription at Amazon SNS as well. The other ' +
       'topics of the project stay.',
-    handle: ({ deps, caller: { projectId }, params }) =>
-      remove({ deps, projectId }, params['id'] ?? ''),
+    handle: ({ deps, caller, found }) => remove({ deps, ...caller }, found.topic_id),
   }),
 ];
 
