@@ -1654,6 +1654,14 @@ alter table feedback.topic_changes enable row level security, force row level se
 create policy one_project on feedback.topic_changes for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on feedback.topic_changes to trunkline_runtime;
 
+create table feedback.topic_lists (
+  project_id uuid not null,
+  constraint topic_lists_pkey primary key (project_id)
+);
+alter table feedback.topic_lists enable row level security, force row level security;
+create policy one_project on feedback.topic_lists for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on feedback.topic_lists to trunkline_runtime;
+
 create table feedback.topics (
   project_id       uuid not null,
   topic_arn        text not null,

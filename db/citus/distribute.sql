@@ -100,6 +100,7 @@ select create_distributed_table('feedback.signing_keys', 'project_id', colocate_
 select create_distributed_table('feedback.topics', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('feedback.refused_topics', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('feedback.topic_changes', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('feedback.topic_lists', 'project_id', colocate_with => 'ingest.events');
 
 select create_distributed_table('http.idempotency_keys', 'project_id', colocate_with => 'ingest.events');
 

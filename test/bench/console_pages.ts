@@ -183,9 +183,14 @@ const ofSettings = (subject: Subject): Page[] => {
   const { busyId, idleId } = subject;
   const week = { from: since(subject, 100), until: since(subject, 93) };
   return [
-    ...['members.list', 'invitations.list', 'retention.read', 'keys.list', 'webhooks.read'].flatMap(
-      (procedure) => pages(procedure, [['all', {}]]),
-    ),
+    ...[
+      'members.list',
+      'invitations.list',
+      'retention.read',
+      'keys.list',
+      'webhooks.read',
+      'sendingLimits.read',
+    ].flatMap((procedure) => pages(procedure, [['all', {}]])),
     ...pages('quotas.read', [['one key', { keyIds: [newId()] }]]),
     ...pages('webhookTokens.list', [['all', {}]]),
     ...pages('audit.list', [

@@ -30,6 +30,9 @@ const advice: Record<string, string> = {
   invalid_json: 'They were no JSON. Let your provider post JSON, in UTF-8.',
   unsupported_media_type: 'They were of a type that is not read here. Let your provider post JSON.',
   body_too_large: 'They were too large. Let your provider post fewer events at a time.',
+  rate_limited:
+    'Your provider sent more than UNIT_LIMIT_SERVER allows. It sends them again later. If this goes on, the operator ' +
+    'of this installation can raise that setting.',
   request_timeout:
     'They broke off on their way. Your provider tries them again; if it goes on, look at what stands between it ' +
     'and this server.',

@@ -125,7 +125,7 @@ const Navigation = ({ projectId, onGo }: { projectId: string; onGo: () => void }
           <NavLink
             key={to}
             label={label}
-            py={4}
+            py={3}
             leftSection={<Icon size={18} stroke={1.6} />}
             renderRoot={(props) => (
               <Link

@@ -21,12 +21,13 @@ const columns = sql.fragment`topic_id, topic_arn, status, first_asked_at, last_a
   coalesce(confirming_until > now(), false) as is_confirming, confirmed_by, confirmed_at, unsubscribed_at`;
 
 /**
- * Locks the list of a project's topics until the transaction ends. What counts topics before it adds one needs this:
- * a row that does not exist yet cannot be locked.
+ * Locks the list of a project's topics until the transaction ends, and creates the list at first. Code that counts
+ * topics before it adds one needs this lock: it cannot lock a topic that does not exist yet.
  */
 export const lockTopics = ({ tx, projectId }: Scope) =>
   tx.query(sql.unsafe`
-    select pg_advisory_xact_lock(hashtextextended(${`feedback.topics ${projectId}`}, 0))
+    insert into feedback.topic_lists (project_id) values (${projectId})
+    on conflict (project_id) do update set project_id = excluded.project_id
   `);
 
 /** Lists every topic of a project. The limits of each status bound the list. */
