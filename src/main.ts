@@ -4,6 +4,8 @@ import { describeSettings, listNeedlessCredentials, readConfig } from './config.
 import type { Config } from './config.ts';
 import { SECRET_SETTINGS } from './config/setting_files.ts';
 import { openDb, openPooledDb } from './base/db.ts';
+import type { Db } from './base/db.ts';
+import { watchPool } from './base/db_pools.ts';
 import type { Deps } from './base/deps.ts';
 import { armFailpoint } from './base/failpoint.ts';
 import { Keys } from './base/keys.ts';
@@ -22,13 +24,23 @@ const STOP_TIMEOUT_MS = 100_000;
 
 const FROM_FILES = `  A secret can be in a file instead, which <SETTING>_FILE names: ${SECRET_SETTINGS.join(', ')}`;
 
+const openRuntimeDb = ({ databaseUrl, databasePoolUrl }: Config, keys: Keys): Promise<Db> =>
+  databasePoolUrl
+    ? openPooledDb(runtimeUrl(databasePoolUrl, keys))
+    : openDb(runtimeUrl(databaseUrl, keys));
+
 const openDeps = async (config: Config): Promise<Deps> => {
   const keys = new Keys(config.masterKey, config.outerKeys);
-  const { databaseUrl, databasePoolUrl } = config;
-  const db = databasePoolUrl
-    ? await openPooledDb(runtimeUrl(databasePoolUrl, keys))
-    : await openDb(runtimeUrl(databaseUrl, keys));
+  const db = await openRuntimeDb(config, keys);
   return { config, keys, db, log: openLog(config.logLevel), resources: new Resources() };
+};
+
+/** Jobs of a process that serves requests as well get a pool of their own, so they cannot hold up the requests. */
+const openJobDeps = async (deps: Deps): Promise<Deps> => {
+  if (deps.config.role !== 'all') return deps;
+  const db = await openRuntimeDb(deps.config, deps.keys);
+  watchPool(deps, db);
+  return { ...deps, db };
 };
 
 /** Before the first request: what comes from now on is not what a restored backup knew. */
@@ -50,7 +62,7 @@ const warnOfCredentials = ({ log }: Deps): void => {
   );
 };
 
-/** An api does not load what workers do, nor a worker what apis serve. */
+/** Starts a worker. An api does not load the code of workers, nor a worker the code of apis. */
 const beginWork = async (deps: Deps, onLost: (why: string) => void): Promise<Worker> =>
   (await import('./worker/worker.ts')).startWorker(deps, onLost);
 
@@ -72,7 +84,8 @@ const start = async (deps: Deps, stop: (why: string, exitCode: number) => void):
   if (proxyWarning !== null) deps.log.warn(proxyWarning);
   await tellHeld(deps);
   if (role === 'api') tellLateness(deps);
-  const worker = role === 'api' ? null : await beginWork(deps, (why) => stop(why, 1));
+  const jobDeps = await openJobDeps(deps);
+  const worker = role === 'api' ? null : await beginWork(jobDeps, (why) => stop(why, 1));
   const api = await openApi(deps, readiness, role !== 'worker');
   deps.log.info({ role, port: api.port, pid: process.pid }, 'ready');
   // Whoever started us with a channel is told, whatever the log level.
@@ -88,7 +101,7 @@ const start = async (deps: Deps, stop: (why: string, exitCode: number) => void):
     if (!isAsked) await stopped;
     await Promise.all([api.close(), stopped]);
     await deps.resources.close();
-    await deps.db.end();
+    for (const db of new Set([jobDeps.db, deps.db])) await db.end();
   };
 };
 

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Db } from './db.ts';
+import { countConnections } from './db_pools.ts';
 import type { Deps } from './deps.ts';
 import { listQueues } from './memory_queues.ts';
 import type { MemoryQueue } from './memory_queues.ts';
@@ -10,21 +10,19 @@ const WORK_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 const LAG_SECONDS = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 86_400, 259_200];
 const EVENTS = [1, 2, 5, 10, 25, 50, 100, 250, 500];
 
-const makePool = (db: Db, registers: Registry[]) =>
+type Where = Pick<Deps, 'db' | 'resources'>;
+
+const makePool = (deps: Where, registers: Registry[]) =>
   new Gauge({
     name: 'trunkline_pool_connections',
     help: 'Connections of this process to Postgres: acquired, idle, and callers that wait for one.',
     labelNames: ['state'],
     registers,
     collect() {
-      const { acquiredConnections, idleConnections, waitingClients } = db.state();
-      this.set({ state: 'acquired' }, acquiredConnections);
-      this.set({ state: 'idle' }, idleConnections);
-      this.set({ state: 'waiting' }, waitingClients);
+      for (const [state, count] of Object.entries(countConnections(deps)))
+        this.set({ state }, count);
     },
   });
-
-type Where = Pick<Deps, 'db' | 'resources'>;
 
 const makeQueues = (deps: Where, registers: Registry[]): void => {
   const make = (name: string, help: string, read: (queue: MemoryQueue) => number) =>
@@ -172,7 +170,7 @@ const makeGauges = (registers: Registry[]) => ({
 const makeMetrics = (deps: Where) => {
   const registry = new Registry();
   const registers = [registry];
-  makePool(deps.db, registers);
+  makePool(deps, registers);
   makeQueues(deps, registers);
   let isWatched = false;
   return {
