@@ -117,6 +117,16 @@ const toSkipped = (
 const asTried = (run: WalkedRun, person: PersonView | null): PersonView | null =>
   person && { ...person, email: person.email ?? run.test_recipient };
 
+/**
+ * Notes who caused a change of traits, where that is not a server. The step sets its traits with a server's authority,
+ * but what they cause, such as an entry into a segment, counts as caused by whoever started the run. The note comes
+ * before the change: `take_changes` may take the change's own note in a later batch, and never in an earlier one.
+ */
+const noteCause = async ({ scope, run: { source }, profileId }: Live): Promise<void> => {
+  if (source === 'server') return;
+  await profiles.noteChanges(scope, [profileId], source === 'browser' ? source : null);
+};
+
 /** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
 export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
   const { scope, run, profileId, together } = live;
@@ -167,6 +177,7 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       // A test tells nobody's profile anything.
       if (is_test) return true;
       const change = { identityId, traits, setAt, authority, anonymousId };
+      await noteCause(live);
       if (!(await profiles.changeTraits(scope, change))) return false;
       together.forget(profileId);
       if (authority === 'server' && Object.hasOwn(traits, 'email')) together.confirm(profileId);

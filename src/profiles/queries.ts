@@ -153,7 +153,7 @@ export const foldProfile = ({ tx, projectId }: Scope, profileId: string) =>
 export const noteChanges = (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
-  source: 'server' | null = null,
+  source: 'server' | 'browser' | null = null,
 ) =>
   tx.query(sql.unsafe`
     select from profiles.note_changes(

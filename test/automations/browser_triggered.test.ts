@@ -61,6 +61,33 @@ describe('who caused an entry', () => {
       { who: 'ben', source: 'browser' },
     ]);
   });
+
+  test('attack: an entry that a browser’s event causes through update_profile is the browser’s', async () => {
+    const pro = await world.segment(onPlan('pro'));
+    const set = { kind: 'update_profile' as const, traits: { plan: 'pro' }, next: null };
+    const event = { kind: 'event' as const, event: 'plan_chosen' };
+    await world.live({ trigger: event, entry: 'set', steps: { set } }, 'Setter');
+    await world.live({ trigger: { kind: 'segment_entered', segment_id: pro } }, 'Emails');
+    const chosen = { name: event.event, properties: '{}' };
+    for (const person of ['ann', 'ben']) await world.tell(person, { known: 'yes' });
+    await world.flush(
+      newEvent({ ...chosen, external_id: 'ann' }),
+      newEvent({ ...chosen, external_id: 'ben', source: 'browser', key_kind: 'publishable' }),
+    );
+    await workOn(database, world.projectId);
+    await world.work();
+    const { rows } = await database.owner.query(
+      `select known.value as who, run.source from automations.runs as run
+       join automations.automations as automation using (project_id, automation_id)
+       join identity.identities as known using (project_id, identity_id)
+       where project_id = $1 and automation.name = 'Emails' order by who`,
+      [world.projectId],
+    );
+    expect(rows).toEqual([
+      { who: 'ann', source: 'server' },
+      { who: 'ben', source: 'browser' },
+    ]);
+  });
 });
 
 const sending: NewDefinition = {

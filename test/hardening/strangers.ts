@@ -16,6 +16,7 @@ export const strangers: Area = {
         ],
         'automations/browser_triggered.test.ts': [
           'a run of a segment entry knows whether a browser caused it',
+          'attack: an entry that a browser’s event causes through update_profile is the browser’s',
         ],
       },
     },
