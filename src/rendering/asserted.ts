@@ -36,6 +36,8 @@ const SCHEMES = (
 const NAMED_SCHEME = new RegExp(`(?:^|[^\\p{L}\\p{N}])(?:${SCHEMES.join('|')}):`, 'iu');
 const WWW = /(?:^|[^\p{L}\p{N}])www\d*\./iu;
 const ADDRESS = /[^\s@]@[^\s@]/u;
+/** A number behind an at sign: a template that prints it behind its own host would make it the host (WHATWG URL). */
+const NUMBER_AS_HOST = /@\d/;
 const SLASHED = /^[\\/]{2}|[^\p{L}\p{N}][\\/]{2}\p{L}/u;
 const HOST = /[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
 const IP_WITH_PATH = /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}[:/?#]|\[[\da-f:.]*:[\da-f:.]*\]/i;
@@ -55,6 +57,7 @@ const isLink = (word: string): boolean =>
   NAMED_SCHEME.test(word) ||
   WWW.test(word) ||
   ADDRESS.test(word) ||
+  NUMBER_AS_HOST.test(word) ||
   SLASHED.test(word) ||
   IP_WITH_PATH.test(word) ||
   (word.match(HOST) ?? []).some(isDomain);

@@ -31,6 +31,9 @@ test.each([
   ['two slashes', '//evil', ''],
   ['backslashes', 'http:\\\\evil', ''],
   ['an IP with a path', '10.0.0.1/login', ''],
+  ['an IP behind an at sign', '@10.0.0.1', ''],
+  ['an IP written as one number', '@167772161/login', ''],
+  ['an IP in hexadecimal', '@0xa000001/login', ''],
   ['a line break', 'Ann\r\nBcc: all', 'Ann Bcc: all'],
   ['a line separator', 'Ann\u2028Bcc', 'Ann Bcc'],
   ['a null and a bell', 'An\u0000n\u0007', 'An n'],
@@ -51,6 +54,7 @@ test.each([
   '3 x',
   'こんにちは。元気',
   'Europe/Berlin',
+  '@ann',
 ])('%s stays as it is', (text) => {
   expect(clean(text)).toBe(text);
 });
@@ -84,6 +88,14 @@ test('at the bound a value is whole, one past it is cut, by characters and not b
 test('what a template cuts off afterwards is no domain either', () => {
   expect(clean('foo.comxyz')).toBe('foo. comxyz');
 });
+
+test.each(['@167772161/login', '@0xa000001', '@10.0.0.1', '.evil.com/', ':80@evil.com/'])(
+  'attack: behind the host of a template, %s makes no URL of another host',
+  (path) => {
+    const { host } = new URL(`https://app.example${String(clean(path))}`);
+    expect(host).toBe('app.example');
+  },
+);
 
 test('the recipient’s own address stays, another one does not', () => {
   expect(clean(' Ann@Example.com ', 'ann@example.com')).toBe('ann@example.com');
