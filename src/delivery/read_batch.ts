@@ -3,7 +3,7 @@ import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as rendering from '../rendering/rendering.ts';
 import type { Template } from '../rendering/rendering.ts';
-import { toContext } from './context.ts';
+import { toAddressee, toContext } from './context.ts';
 import type { Context } from './context.ts';
 import type { Claimed } from './queries.ts';
 
@@ -27,13 +27,6 @@ const readTemplates = async (scope: Scope, claimed: readonly Claimed[]) => {
   }
   return templates;
 };
-
-/** A test shows what the person would get, whatever address it goes to. */
-const toAddressee = (send: Claimed): profiles.Addressee => ({
-  identityId: send.identity_id,
-  profileId: send.profile_id,
-  email: send.is_test ? null : send.recipient,
-});
 
 /** Reads what the emails of a batch are made of, in a few statements for any number of them. */
 export const readBatch = async (
