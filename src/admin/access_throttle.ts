@@ -4,6 +4,7 @@ import { toOrigin } from '../base/origin.ts';
 import { consume, describeWait, slotOf } from '../base/rate_limits.ts';
 import type { RateLimit } from '../base/rate_limits.ts';
 import { Refusal } from '../base/refusal.ts';
+import { inTurnOfAttempts } from './sign_in_turns.ts';
 
 /** Requests for access that one origin, and one email address, may make within the window. */
 export const REQUESTS_PER_ORIGIN_MAX = 10;
@@ -20,13 +21,16 @@ const PER_EMAIL = limit('access_requests_per_email', REQUESTS_PER_EMAIL_MAX);
 
 /** Counts a request for access, or refuses it past the limits. They are the same for known and unknown addresses. */
 export const countAccessRequest = async (
-  { db, keys }: Pick<Deps, 'db' | 'keys'>,
+  { db, keys, resources }: Pick<Deps, 'db' | 'keys' | 'resources'>,
   { email, address }: { email: string; address: string },
 ): Promise<void> => {
-  const exceeded = await consume(db, [
-    { limit: PER_ORIGIN, key: slotOf(keys, toOrigin(address)) },
+  const origin = toOrigin(address);
+  const charges = [
+    { limit: PER_ORIGIN, key: slotOf(keys, origin) },
     { limit: PER_EMAIL, key: slotOf(keys, normaliseEmail(email)) },
-  ]);
+  ];
+  const turn = { line: origin, isKnown: false };
+  const exceeded = await inTurnOfAttempts({ resources }, turn, () => consume(db, charges));
   if (!exceeded) return;
   const { retryAfterSeconds } = exceeded;
   throw new Refusal('rate_limited', {

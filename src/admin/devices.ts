@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Deps } from '../base/deps.ts';
 import { normaliseEmail } from '../base/email_address.ts';
+import { Refusal } from '../base/refusal.ts';
+import { tokenLookupsOf } from '../base/token_lookups.ts';
 import { isKnownDevice, rememberDevice as remember } from './device_queries.ts';
 
 /** A browser counts as known for so long after its last sign-in, and so many of one account do. */
@@ -15,14 +17,28 @@ type DeviceDeps = Pick<Deps, 'db' | 'keys'>;
 export const deviceHashOf = ({ keys }: Pick<Deps, 'keys'>, token: string | null): Buffer | null =>
   token !== null && TOKEN_SHAPE.test(token) ? keys.hash('device', token) : null;
 
-/** Returns the hash of a device that signed in to this account before; null for every other. */
+type Presented = { email: string; address: string; deviceToken: string | null };
+
+/**
+ * Returns the hash of a device that signed in to this account before; null for every other. A device whose address
+ * sends too many unknown ones is a stranger's, without a statement.
+ */
 export const findKnownDevice = async (
-  deps: DeviceDeps,
-  { email, deviceToken }: { email: string; deviceToken: string | null },
+  deps: DeviceDeps & Parameters<typeof tokenLookupsOf>[0],
+  { email, address, deviceToken }: Presented,
 ): Promise<Buffer | null> => {
   const deviceHash = deviceHashOf(deps, deviceToken);
   if (deviceHash === null) return null;
-  return (await isKnownDevice(deps.db, deviceHash, normaliseEmail(email))) ? deviceHash : null;
+  const account = normaliseEmail(email);
+  const digest = `device ${deviceHash.toString('base64')} ${account}`;
+  const find = async () =>
+    (await isKnownDevice(deps.db, deviceHash, account)) ? deviceHash : null;
+  return tokenLookupsOf(deps)
+    .find({ digest, address }, find)
+    .catch((error: unknown) => {
+      if (error instanceof Refusal) return null;
+      throw error;
+    });
 };
 
 /**

@@ -7,6 +7,7 @@ import { Refusal } from '../base/refusal.ts';
 import { findKnownDevice } from './devices.ts';
 import { makePasswordQueues } from './password_queues.ts';
 import type { PasswordQueue } from './password_queues.ts';
+import { inTurnOfAttempts } from './sign_in_turns.ts';
 
 // Wrong passwords are counted for all processes together. Strangers share limits with strangers only: what they try
 // takes nothing from a browser that signed in before, and nothing from a session that is open.
@@ -38,9 +39,11 @@ const PER_SESSION = limit('confirmations_per_session', CONFIRMATIONS_PER_SESSION
 
 export type SignIn = { email: string; address: string; deviceToken: string | null };
 
-type ThrottleDeps = Pick<Deps, 'db' | 'keys' | 'resources'>;
+type ThrottleDeps = Pick<Deps, 'db' | 'keys' | 'resources'> & Parameters<typeof findKnownDevice>[0];
 type Attempt = {
   charges: readonly Charge[];
+  /** Whose statements wait for each other, and whether these are no stranger's. */
+  turn: Parameters<typeof inTurnOfAttempts>[1];
   queue: PasswordQueue;
   refuse: (exceeded: Exceeded) => Refusal;
 };
@@ -50,11 +53,12 @@ type Attempt = {
  * returns null for a wrong password. A right one is not charged, nor is one that could not be checked.
  */
 const attempt = async <T>(
-  { db }: ThrottleDeps,
-  { charges, queue, refuse }: Attempt,
+  deps: ThrottleDeps,
+  { charges, turn, queue, refuse }: Attempt,
   check: () => Promise<T | null>,
 ): Promise<T | null> => {
-  const exceeded = await consume(db, charges);
+  const { db } = deps;
+  const exceeded = await inTurnOfAttempts(deps, turn, () => consume(db, charges));
   if (exceeded) throw refuse(exceeded);
   let isWrong = false;
   try {
@@ -104,7 +108,8 @@ export const attemptSignIn = async <T>(
     ? [{ limit: PER_DEVICE, key: device.toString('base64') }]
     : chargesOf(deps, signIn);
   const queue = device ? queues.known : queues.strangers;
-  return attempt(deps, { charges, queue, refuse: tooManySignIns }, check);
+  const turn = { line: toOrigin(signIn.address), isKnown: device !== null };
+  return attempt(deps, { charges, turn, queue, refuse: tooManySignIns }, check);
 };
 
 const tooManyConfirmations = ({ retryAfterSeconds }: Exceeded): Refusal =>
@@ -120,7 +125,9 @@ export const attemptConfirmation = <T>(
   sessionHash: Buffer,
   check: () => Promise<T | null>,
 ): Promise<T | null> => {
-  const charges = [{ limit: PER_SESSION, key: sessionHash.toString('base64') }];
+  const key = sessionHash.toString('base64');
+  const charges = [{ limit: PER_SESSION, key }];
+  const turn = { line: key, isKnown: true };
   const queue = deps.resources.of(makePasswordQueues, deps).known;
-  return attempt(deps, { charges, queue, refuse: tooManyConfirmations }, check);
+  return attempt(deps, { charges, turn, queue, refuse: tooManyConfirmations }, check);
 };

@@ -54,6 +54,17 @@ export const consoleArea: Area = {
       },
     },
     {
+      says: 'calls that need no session take few database sessions, however many come at once',
+      shown: {
+        'flows/sign_in_flood.test.ts': [
+          'attack: 200 parallel calls of %s keep one session; a server key is answered meanwhile',
+        ],
+        'admin/password_queues.test.ts': [
+          'a flood of sign-ins by strangers does not delay people with a session or a known device',
+        ],
+      },
+    },
+    {
       says: '/metrics is for its token, or for this machine by its own name',
       shown: {
         'http/metrics_access.test.ts': [
