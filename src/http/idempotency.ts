@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../base/caller.ts';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -18,6 +19,8 @@ import { Refusal, refusals } from '../base/refusal.ts';
 import { seal, unseal } from '../base/sealing.ts';
 import { inTurnsOfNotes } from '../base/note_turns.ts';
 import { inTurnOf, outOfTurn } from '../base/session_turns.ts';
+import { STORED_ROW_BYTES } from '../ingest/ingest.ts';
+import * as quotas from '../quotas/quotas.ts';
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 255;
 /** Visible ASCII: no blanks, no list of several. */
@@ -171,5 +174,25 @@ export const answerOnce = async (
       const answer = await runClaimed(note, toKept, () => run(claimed.repetition_id));
       return { ...answer, isReplayed: false };
     }
+  }
+};
+
+/**
+ * Runs a claimed request whose answer is kept, and counts that answer as stored bytes of a publishable key: a request
+ * that stores nothing else keeps one, too.
+ */
+export const countKept = async (
+  deps: Deps,
+  caller: Caller,
+  run: () => Promise<Answer>,
+): Promise<Answer> => {
+  const settle = await quotas.admit(deps, caller, { bytes: STORED_ROW_BYTES, identifiers: [] });
+  let storedBytes = 0;
+  try {
+    const answer = await run();
+    storedBytes = STORED_ROW_BYTES;
+    return answer;
+  } finally {
+    settle(storedBytes);
   }
 };

@@ -21,7 +21,14 @@ import {
   refuseRepeated,
 } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
-import { answerOnce, AS_GIVEN, findKept, readIdempotencyKey, wasRefused } from './idempotency.ts';
+import {
+  answerOnce,
+  AS_GIVEN,
+  countKept,
+  findKept,
+  readIdempotencyKey,
+  wasRefused,
+} from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
 import { takesIdempotencyKey } from './openapi_headers.ts';
 import {
@@ -182,7 +189,7 @@ const answerJson = async (
   return answerOnce(
     deps,
     { ...keyed, body: bytes },
-    (repetitionId) => run({ repetitionId }),
+    (repetitionId) => countKept(deps, key.caller, () => run({ repetitionId })),
     toKeeping(declared, { ...addressed, body }),
   );
 };

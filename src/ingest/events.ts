@@ -39,8 +39,8 @@ export const bytesOf = (row: EventRow): number =>
       (row.anonymous_id?.length ?? 0) +
       (row.traceparent?.length ?? 0));
 
-/** What an event takes on disk besides its texts, about: its row, its indexes, the note of its work. */
-const STORED_ROW_BYTES = 256;
+/** About what an event takes on disk besides its texts: its row, its indexes, the note of its work. */
+export const STORED_ROW_BYTES = 256;
 
 /** Returns what an event counts as, in stored bytes. */
 export const storedBytesOf = (row: EventRow): number =>

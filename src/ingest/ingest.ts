@@ -39,6 +39,7 @@ export { arrivalOf, arrivedBy, isImported, occurredBy } from './arrival.ts';
 export { ERASE_EVENTS_MAX, eraseEvents, eraseLatecomers } from './erase.ts';
 export { eraseMentions, eraseWaiting } from './erase_mentions.ts';
 export { holdFlushes, listPending } from './erase_queries.ts';
+export { STORED_ROW_BYTES } from './events.ts';
 export { toEntry } from './entry.ts';
 export { messageKey };
 export {

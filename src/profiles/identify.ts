@@ -47,7 +47,8 @@ export const identify = async (
   ingest.refuseTime(deps, caller, occurredAt);
   const message = input.message_id ?? repetition;
   const { hints, afterLink } = gather(onLinked);
-  const bytes = Buffer.byteLength(JSON.stringify(input.traits ?? {}));
+  // Also without traits: its message id, and what it changes, is a row each.
+  const bytes = ingest.STORED_ROW_BYTES + Buffer.byteLength(JSON.stringify(input.traits ?? {}));
   const settle = await quotas.admit(deps, caller, { bytes, identifiers: [] });
   let stored = { bytes: 0, profiles: 0 };
   try {

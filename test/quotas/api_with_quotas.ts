@@ -9,10 +9,15 @@ import type { TestDatabase } from '../support/database.ts';
 export const openProcess = async ({ deps }: TestDatabase) => {
   const resources = new Resources();
   const listening = await openApi({ ...deps, resources }, { isDraining: false }, true);
-  const post = async (path: string, key: string, body: object): Promise<Answer> => {
+  const post = async (
+    path: string,
+    key: string,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
     const response = await fetch(`http://127.0.0.1:${listening.port}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
     return { status: response.status, headers: response.headers, body: await response.json() };

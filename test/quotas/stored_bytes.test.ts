@@ -61,10 +61,28 @@ test('many requests at once stay within the quota, and duplicates and refused re
 
 test('traits count, too', async () => {
   const traits = { plan: 'x'.repeat(1_000) };
-  const { publishable_key: key } = await makeLimited(database, { storedBytes: 2_100 });
+  const { publishable_key: key } = await makeLimited(database, { storedBytes: 2_600 });
   const identify = () => one.post('/v1/identify', key, { external_id: 'ann', traits });
   for (let at = 0; at < 2; at += 1) expect((await identify()).status).toBe(202);
   expectExceeded(await identify());
+});
+
+test('attack: identifies that set no traits are rows, too', async () => {
+  const { publishable_key: key } = await makeLimited(database, { storedBytes: 2 * 256 + 4 });
+  const identify = (message_id: string) =>
+    one.post('/v1/identify', key, { external_id: 'ann', message_id });
+  for (const id of ['1', '2']) expect((await identify(id)).status).toBe(202);
+  expectExceeded(await identify('3'));
+});
+
+test('attack: one event with ever new Idempotency-Keys keeps an answer each time, which counts', async () => {
+  const { publishable_key: key } = await makeLimited(database, { storedBytes: 2 * (BYTES + 256) });
+  const again = (idempotencyKey: string) => {
+    const event = { ...TEXT, message_id: 'once' };
+    return one.post('/v1/events', key, event, { 'idempotency-key': idempotencyKey });
+  };
+  for (const id of ['a', 'a', 'a', 'b']) expect((await again(id)).status).toBe(202);
+  expectExceeded(await again('c'));
 });
 
 test(
