@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { rememberDevice } from '../../src/admin/device_queries.ts';
+import { findKnownDevice, rememberDevice as makeKnown } from '../../src/admin/devices.ts';
+import type { Db } from '../../src/base/db.ts';
+import { Resources } from '../../src/base/resources.ts';
+import { LOOKUP_WINDOW_SECONDS } from '../../src/base/token_lookups.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
 
@@ -59,4 +63,24 @@ test('of sign-ins of one account at once none is lost, and no more are kept than
   const { personId } = await makePerson(database);
   await Promise.all(Array.from({ length: 12 }, () => remember(personId, hash())));
   expect(await hashes(personId)).toHaveLength(DEVICES_MAX);
+});
+
+test('attack: made-up devices are not looked up past the limit of their address; a known one always is', async () => {
+  const { deps } = database;
+  const { email, personId } = await makePerson(database);
+  const known = await makeKnown(deps, personId, null);
+  let lookups = 0;
+  const one = ((query: Parameters<Db['one']>[0]) => {
+    lookups += 1;
+    return deps.db.one(query);
+  }) as Db['one'];
+  const config = { ...deps.config, rateLimitUnknownKeys: 1 };
+  const own = { ...deps, db: { ...deps.db, one }, config, resources: new Resources() };
+  const find = (deviceToken: string) =>
+    findKnownDevice(own, { email, address: '198.51.100.7', deviceToken });
+  expect(await find(known)).not.toBeNull();
+  for (let at = 0; at < 3 * LOOKUP_WINDOW_SECONDS; at += 1)
+    expect(await find(randomBytes(32).toString('base64url'))).toBeNull();
+  expect(lookups).toBe(1 + LOOKUP_WINDOW_SECONDS);
+  expect(await find(known)).not.toBeNull();
 });
