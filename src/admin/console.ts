@@ -93,7 +93,7 @@ const sendPage = async (ctx: Context, folder: string): Promise<void> => {
   ctx.body = page.toString('utf8').replaceAll(NONCE_PLACEHOLDER, nonce);
 };
 
-/** Says in words where the Console is, at an address where it is not. */
+/** Returns the page that names the Console's address, for requests to another address. */
 const sendForeign = (ctx: Context, config: Config): void => {
   ctx.status = refusals.foreign_host.status;
   ctx.type = 'text/plain; charset=utf-8';

@@ -43,7 +43,7 @@ export const findKnownDevice = async (
 
 /**
  * Makes the browser of a sign-in a known device of the account; returns its new token, which only the cookie holds.
- * The token that it brought ends for all accounts of the browser: one that somebody else put there is worth nothing.
+ * The token that it brought ends for all accounts of the browser: a token that another person put there is worthless.
  */
 export const rememberDevice = async (
   deps: DeviceDeps,

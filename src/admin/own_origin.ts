@@ -40,7 +40,7 @@ export const ownOriginOf = (config: Proxied, ctx: Context): string | null => {
   return findOwnOrigin(config, forwarded ?? ctx.get('host'));
 };
 
-/** Refuses a request to a foreign host: a name that somebody made lead here is not the Console's (DNS rebinding). */
+/** Refuses a request to a foreign host: an attacker can point a name of their own at this server (DNS rebinding). */
 export const foreignHost = ({ publicUrl, isPublicUrlSet }: PublicAddress): Refusal =>
   new Refusal('foreign_host', {
     detail: isPublicUrlSet
@@ -60,8 +60,8 @@ export type CallerSite = { isReading: boolean; hasSession: boolean };
 
 /**
  * Refuses a call that a page of another origin made, or may have made. Browsers send `Origin` with every change, and
- * `Sec-Fetch-Site` with everything on a secure connection. Programs send neither, and then no cookie either: a change
- * with a session and without both is refused, except a GET, which a SameSite cookie protects.
+ * `Sec-Fetch-Site` with everything on a secure connection. Programs send neither header, and no cookie. A change with a
+ * session and without both headers is refused, except a GET, which a SameSite cookie protects.
  */
 export const checkSite = (config: Proxied, ctx: Context, call: CallerSite): void => {
   const own = ownOriginOf(config, ctx);

@@ -37,7 +37,7 @@ export type Asking = {
   by: By;
 };
 
-/** Whoever starts runs by hand has a server key, or works in the Console. */
+/** Returns who caused a run. A start by hand needs a server key, or a session of the Console. */
 export const sourceOf = (by: By): RunSource => (by.kind === 'hand' ? 'server' : by.source);
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');

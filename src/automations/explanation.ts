@@ -88,7 +88,7 @@ export const DECISIONS = {
   },
   recipient_cap: {
     stops: true,
-    says: 'The recipient has had as many emails of browser-triggered runs as one may in 24 hours.',
+    says: 'The recipient has reached the cap for emails of browser-triggered runs in 24 hours.',
   },
   unconfirmed_budget: {
     stops: false,

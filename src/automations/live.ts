@@ -119,8 +119,8 @@ const asTried = (run: WalkedRun, person: PersonView | null): PersonView | null =
 
 /**
  * Notes who caused a change of traits, where that is not a server. The step sets its traits with a server's authority,
- * but what they cause, such as an entry into a segment, counts as caused by whoever started the run. The note comes
- * before the change: `take_changes` may take the change's own note in a later batch, and never in an earlier one.
+ * but what they cause, such as an entry into a segment, has the source of the run. The note comes before the
+ * change: `take_changes` may take the change's own note in a later batch, and never in an earlier one.
  */
 const noteCause = async ({ scope, run: { source }, profileId }: Live): Promise<void> => {
   if (source === 'server') return;
@@ -150,7 +150,7 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       const { automation_id: automationId } = run;
       return delivery.countMailed(scope, email, { automationId, now: live.now });
     },
-    // The recipient of a test is whoever tries it.
+    // The caller of a test chooses its recipient.
     ofRecipient: (email) =>
       run.is_test
         ? Promise.resolve({ sent: 0, max: Infinity })

@@ -5,7 +5,7 @@ import type { Charge, RateLimit } from './rate_limits.ts';
 import { Refusal } from './refusal.ts';
 import type { Limit } from './route.ts';
 
-// Whoever sends a test chooses its recipient, who may be a stranger. So all tests share one budget: of providers, of
+// The caller of a test chooses its recipient, who may be a stranger. So all tests share one budget: of providers, of
 // templates and of automations, from the Console and with a server key, in all processes.
 
 /** For one person in all projects, or for one key. */

@@ -114,7 +114,7 @@ export class TokenLookups {
         this.#unknown.add(digest, now + UNKNOWN_TOKEN_CACHE_MS);
       return found;
     } finally {
-      // A look-up that failed says nothing of the token.
+      // A look-up that failed shows nothing about the token.
       if (isCounted && !isUnknown) this.#failed.refund(origin, 1);
     }
   }

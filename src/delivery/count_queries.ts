@@ -115,7 +115,7 @@ export const countUnknown = async (
   return unknown;
 };
 
-/** How many queued sends are looked at for those that wait for the hourly budget. */
+/** How many queued sends are read to count those that wait for the hourly budget. */
 export const WAITING_LOOKED_MAX = 10_000;
 
 const Waiting = z.strictObject({ looked: z.int(), waiting: z.int() });

@@ -112,7 +112,7 @@ const CONFIRM =
   'Identify the person with a server key and with this `email` to confirm the address.';
 
 const RECIPIENT_CAPPED =
-  'The recipient has had as many emails of browser-triggered runs as one may in 24 hours. ' +
+  'The recipient has reached the cap for emails of browser-triggered runs in 24 hours. ' +
   'Send the trigger event with a server key, or raise the cap in Settings → Sending limits.';
 
 const CHOOSE =

@@ -15,13 +15,13 @@ const DECIDED_SHOWN = { recipient_sends_max: 5, unconfirmed_sends_max: 500 };
 
 const SendingLimits = z.strictObject(SendingSettings.shape).meta({
   id: 'SendingLimits',
-  description: 'How much email strangers can cause, who know no more than a publishable key.',
+  description: 'How much email a stranger can cause who has only a publishable key.',
   examples: [LIMITS_SHOWN],
 });
 
 const params = z.object({ project_id: z.uuid().meta({ description: "The project's id." }) });
 
-/** A project of someone else looks like one that is not there. */
+/** The project of another key gets the same answer as a project that does not exist. */
 const find = ({ params: { project_id }, caller }: Addressed) =>
   Promise.resolve(project_id === caller.projectId ? true : null);
 

@@ -16,7 +16,7 @@ export type Separated = {
 
 type Found = { notice: Notice; send: SentTo | null };
 
-/** The notices with the send that an id of theirs names; an address alone names none. */
+/** Returns each notice with the send that its id names. An address alone names no send. */
 const findById = async (scope: Scope, notices: readonly Notice[]): Promise<Found[]> => {
   const sends = await delivery.findSentTo(
     scope,
@@ -61,13 +61,13 @@ const separateHandedTo = async (
       send !== null && handed.has(send.send_id) && (await isRecipient(scope, notice, send));
     separated[isOwn ? 'own' : 'foreign'].push(notice);
   }
-  // Without its id at the service, which the outcome brings, the send cannot be told from others to the address.
+  // The outcome brings the service's id of the message. Until then any send to the address could be meant.
   if (isUnderWay && separated.foreign.some((notice) => unnamed.includes(notice)))
     throw unreachable('The message may be one that is being handed over.');
   return separated;
 };
 
-/** What names a send of ours that this project does not have is about a message of another project. */
+/** Separates notices that name a send which this project does not have: their messages belong to another project. */
 const separateOthers = async (scope: Scope, notices: readonly Notice[]): Promise<Separated> => {
   const named = notices.filter((notice) => !isUnnamed(scope, notice));
   const found = await findById(scope, named);

@@ -112,7 +112,7 @@ const Webhooks = z
 
 const params = z.object({ project_id: z.uuid().meta({ description: "The project's id." }) });
 
-/** Others' projects look like nobody's. */
+/** The project of another key gets the same answer as a project that does not exist. */
 const find = ({ params: { project_id }, caller }: Addressed) =>
   Promise.resolve(project_id === caller.projectId ? true : null);
 

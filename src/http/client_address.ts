@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
 import { findForwardedAddress } from '../base/forwarded.ts';
 
-/** Balancers ask these themselves: nobody forwarded that. */
+/** Load balancers request these paths themselves, so no proxy forwards them. */
 const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 
 const BROKEN_PROMISE =

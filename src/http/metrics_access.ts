@@ -11,7 +11,7 @@ const BEARER = /^Bearer +(.*)$/i;
 const isToken = (authorization: string, token: string): boolean =>
   timingSafeEqual(digestOf(BEARER.exec(authorization)?.[1] ?? ''), digestOf(token));
 
-/** Whether the request is from this machine, to this machine by name, and for nobody else. */
+/** Returns whether the request comes from this machine, names this machine as host, and no proxy forwarded it. */
 const isLocal = ({ socket, headers, headersDistinct }: IncomingMessage): boolean => {
   const host = headersDistinct['host']?.length === 1 ? parseHost(headers.host ?? '') : null;
   return (

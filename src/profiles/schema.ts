@@ -200,7 +200,7 @@ export const Link = z
         description:
           'Why it was refused. `linked_to_another`: the anonymous id belongs to another person. `undone_before`: ' +
           'this link was undone, so only a server makes it again. `too_many_links_today`, `too_many_links`: ' +
-          'browsers linked as many anonymous ids to this person as they may.',
+          'browsers reached a limit of anonymous ids that they may link to this person.',
       }),
     created_at: Timestamp,
     undone_at: Timestamp.nullable(),

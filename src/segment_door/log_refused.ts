@@ -26,7 +26,7 @@ export const logRefused = (
       reasons,
       left_out: leftOut.length,
     },
-    'segment door: not all was taken',
+    'Segment-compatible API: some calls were refused',
   );
 };
 

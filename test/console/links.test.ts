@@ -215,7 +215,7 @@ describe('identity links in a browser', () => {
       });
     const { page } = await openAs(editor, '/links?status=refused');
     await page.getByRole('link', { name: 'ann' }).click();
-    await page.getByText('Browsers linked as many anonymous ids to this person').waitFor();
+    await page.getByText('Browsers reached the limit of anonymous ids').waitFor();
   }, 60_000);
 
   test('a viewer sees what an undo would do, and whom to ask for it', async () => {

@@ -189,7 +189,7 @@ test('what was not taken is logged by key and reason, without anything of the ca
   });
   await one.close();
   await resources.close();
-  const said = lines.filter((line) => line.includes('segment door'));
+  const said = lines.filter((line) => line.includes('Segment-compatible API'));
   expect(said.map((line) => JSON.parse(line) as object)).toMatchObject([
     {
       project_id: api.project.project_id,

@@ -33,10 +33,10 @@ export const refusals: Record<NonNullable<IdentityLink['reason']>, string> = {
   undone_before:
     'This link was undone before. Only a server may make it again, by alias or identify.',
   too_many_links_today:
-    'Browsers linked as many anonymous ids to this person within 24 hours as they may. ' +
+    'Browsers reached the limit of anonymous ids that they may link to this person within 24 hours. ' +
     'A server may still link this one, by alias or identify.',
   too_many_links:
-    'Browsers linked as many anonymous ids to this person as they may. ' +
+    'Browsers reached the limit of anonymous ids that they may link to this person. ' +
     'A server may still link this one, by alias or identify.',
 };
 

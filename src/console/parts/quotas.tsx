@@ -183,8 +183,8 @@ export const Quotas = ({ projectId, items }: { projectId: string; items: Key[] }
           Daily quotas
         </Title>
         <Text size="sm" c="dimmed">
-          What each publishable key may store in a day. A key that has used up a quota is answered
-          429; people you already know are not affected by the first quota. The next day begins in{' '}
+          What each publishable key may store in a day. Past a quota, Trunkline answers 429. The
+          quota for new profiles does not affect known people. The next day begins in{' '}
           {untilMidnight(data.seconds_left)}, at midnight UTC.
         </Text>
         {items.length > 0 && (
