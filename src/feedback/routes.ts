@@ -7,6 +7,7 @@ import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
 import type { Limit, RawInbound } from '../base/route.ts';
+import { inTurnsOf } from '../base/session_turns.ts';
 import { adapters, SLUGS, sourceOf } from './adapters.ts';
 import type { Source } from './adapters.ts';
 import { EVENT_ID_CHARS_MAX, GenericBody, NOTICES_MAX } from './generic.ts';
@@ -135,7 +136,9 @@ const receiveFrom =
     try {
       const projectId = await findProjectId(doors, inbound, source);
       const isTokened = readHookToken(inbound) !== null;
-      const { deps, headers, charge } = inbound;
+      const { headers, charge } = inbound;
+      // Anyone may post without a token. Such posts use the part of the sessions that public traffic shares.
+      const deps = isTokened ? inbound.deps : inTurnsOf(inbound.deps, 'publishable');
       const raw = await inbound.readRaw(adapters[source].mediaTypes);
       const posted = { raw, contentType: headers['content-type'] ?? '', receivedAt: new Date() };
       const post = { deps, projectId, source, posted, headers, charge, isTokened, seen };

@@ -43,6 +43,8 @@ const HOST = /[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
 const IP_WITH_PATH = /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}[:/?#]|\[[\da-f:.]*:[\da-f:.]*\]/i;
 /** A dot that could stand before a top-level domain, whatever is cut off behind it later. */
 const JOINING_DOT = /\.(?=\p{L})/gu;
+/** Marks of a URL at the edges of a value. A list, or two values side by side, is printed without a separator. */
+const EDGES = /^[.:/\\]+|[.:/\\@]+$/gu;
 
 /** Whether software would make a link of a host name that stands alone: its suffix is in the public list of ICANN's. */
 const isDomain = (host: string): boolean => {
@@ -89,7 +91,9 @@ const cleanOnce = (text: string): string =>
       .split(' ')
       .filter((word) => word !== '' && !isLink(word))
       .join(' ')
-      .replaceAll(JOINING_DOT, '. '),
+      .replaceAll(JOINING_DOT, '. ')
+      .replaceAll(EDGES, '')
+      .trim(),
   );
 
 /** Each pass only shortens or separates: a few of them, and nothing is left to do. */

@@ -137,6 +137,29 @@ test('cleaning twice is cleaning once, for random hostile text, and leaves no li
   }
 });
 
+test('attack: a list, or values side by side, are printed without a separator and make no link', () => {
+  const lists = [
+    ['https:', '//', 'evil', '.', 'com'],
+    ['see evil.', 'com/x'],
+    ['www.', 'evil', '.com'],
+    ['ann@', 'evil', '.com'],
+    [['evil', '.'], 'com'],
+    ['http:/', '/evil', '.', 'com'],
+  ];
+  for (const list of lists)
+    expect((clean(list) as unknown[]).flat().join('')).not.toMatch(/:\/\/|www\.\S|evil\.com/);
+  const parts = ['evil', '.', 'com', '://', 'http', ':', '/', 'www', 'a', '．', ' ', '@'];
+  let seed = 11;
+  const next = () => (seed = (seed * 48_271) % 2_147_483_647);
+  const value = () =>
+    Array.from({ length: 1 + (next() % 4) }, () => parts[next() % parts.length]).join('');
+  for (let round = 0; round < 3_000; round += 1) {
+    const list = Array.from({ length: 4 }, value);
+    const printed = (clean(list) as string[]).join('');
+    expect([list, /:\/\/|www\.\S|evil\.com/.test(printed)]).toEqual([list, false]);
+  }
+});
+
 test('only what a browser asserted is cleaned: a server may send a URL', () => {
   const url = 'https://shop.example/cart';
   const person = {
