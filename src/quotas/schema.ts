@@ -29,6 +29,7 @@ export const quotaLimits: readonly Limit[] = [
     name: 'Bytes stored with a publishable key, unless the project changed it',
     value: STORED_BYTES_PER_DAY,
     unit: 'a day',
-    where: 'each key, by UTC; an event, an identify and an Idempotency-Key count 256 bytes besides their text',
+    where:
+      'each key, by UTC; an event, an identify and an Idempotency-Key count 256 bytes besides their text',
   },
 ];
