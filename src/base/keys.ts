@@ -9,6 +9,7 @@ export type KeyPurpose =
   | 'unsubscribe-token'
   | 'unsubscribe-token-iv'
   | 'feedback-id'
+  | 'test-email'
   | 'tombstone'
   | 'browser'
   | 'erase-receipt'

@@ -32,16 +32,15 @@ const chargesOf = ({ projectId, audit }: Counted): Charge[] => {
 };
 
 /**
- * Counts test emails that are about to be sent, or refuses them. More than a caller's budget take all of it. Inside a
- * transaction it is the last statement that locks.
+ * Counts test emails that are about to be sent, or refuses them. Inside a transaction it is the last statement that
+ * locks.
  */
 export const countTestEmails = async (
   db: Pick<Db, 'one' | 'query'>,
   counted: Counted,
 ): Promise<void> => {
-  const emails = Math.min(counted.emails, TEST_EMAILS_PER_CALLER_MAX);
-  if (emails === 0) return;
-  const exceeded = await consume(db, chargesOf(counted), emails);
+  if (counted.emails === 0) return;
+  const exceeded = await consume(db, chargesOf(counted), counted.emails);
   if (!exceeded) return;
   const { retryAfterSeconds } = exceeded;
   throw new Refusal('rate_limited', {

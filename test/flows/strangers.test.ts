@@ -24,7 +24,7 @@ test(
     const mails = world.sink.mails.filter(({ to }) => foreign.includes(to[0] ?? ''));
     expect(mails).toHaveLength(20);
     expect(new Set(mails.map(({ headers }) => headers['subject']))).toEqual(
-      new Set(['Hello Your account is locked:']),
+      new Set(['Hello Your account is locked']),
     );
 
     const { items } = await get('/v1/sends?status=queued&limit=1');

@@ -32,6 +32,7 @@ const PURPOSES = Object.keys({
   'unsubscribe-token': 0,
   'unsubscribe-token-iv': 0,
   'feedback-id': 0,
+  'test-email': 0,
   tombstone: 0,
   'erase-receipt': 0,
   'notice-dedupe': 0,

@@ -8,6 +8,7 @@ import {
   deleteConfirmed,
   deleteOldRejected,
   insertChange,
+  lockTopics,
   markConfirming,
   setRejected,
 } from './topic_queries.ts';
@@ -76,8 +77,12 @@ export const rejectTopic = async (scope: Scope, topicId: string): Promise<void> 
   await insertChange(scope, topic.topic_arn, 'rejected');
 };
 
-/** Deletes a confirmed topic: its notifications are refused from now on. */
+/**
+ * Deletes a confirmed topic: its notifications are refused from now on. A confirmation that is under way finds the
+ * topic gone.
+ */
 export const removeTopic = async (scope: Scope, topicId: string): Promise<void> => {
+  await lockTopics(scope);
   const deleted = await deleteConfirmed(scope, topicId);
   if (!deleted)
     throw new Refusal('not_found', { detail: 'This project has no confirmed topic with this id.' });

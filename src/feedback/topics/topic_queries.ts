@@ -24,11 +24,14 @@ const columns = sql.fragment`topic_id, topic_arn, status, first_asked_at, last_a
  * Locks the list of a project's topics until the transaction ends, and creates the list at first. Code that counts
  * topics before it adds one needs this lock: it cannot lock a topic that does not exist yet.
  */
-export const lockTopics = ({ tx, projectId }: Scope) =>
-  tx.query(sql.unsafe`
-    insert into feedback.topic_lists (project_id) values (${projectId})
-    on conflict (project_id) do update set project_id = excluded.project_id
+export const lockTopics = async ({ tx, projectId }: Scope): Promise<void> => {
+  await tx.query(sql.unsafe`
+    insert into feedback.topic_lists (project_id) values (${projectId}) on conflict (project_id) do nothing
   `);
+  await tx.query(sql.unsafe`
+    select from feedback.topic_lists where project_id = ${projectId} for no key update
+  `);
+};
 
 /** Lists every topic of a project. The limits of each status bound the list. */
 export const listTopics = ({ tx, projectId }: Scope) =>
