@@ -11,7 +11,7 @@ export const traceOf = (scope: Scope, { email, sendId, messageIds, occurredAt }:
   return { sendId: sendId ?? ours?.sendId ?? null, messageIds, addressKey, occurredAt };
 };
 
-/** Whether a notice is about a test email that this project sent to its recipient, through one of some services. */
+/** Whether a notice is about a test email that this project sent to its recipient through one of some services. */
 export const isAboutTest = (
   scope: Scope,
   notice: Notice,
