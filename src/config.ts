@@ -71,6 +71,10 @@ const Settings = z.object({
   DATABASE_POOL_URL: postgresUrl
     .optional()
     .describe('the same database through a transaction-pooling proxy, for requests and jobs'),
+  DATABASE_AUTH: z
+    .enum(['any', 'scram-sha-256'])
+    .default('any')
+    .describe('how the database may ask for passwords; scram-sha-256 refuses every other way'),
   MASTER_KEY: z
     .string('required: 32 random bytes as 64 hexadecimal digits')
     .regex(MASTER_KEY_FORM, '32 bytes as 64 lower-case hexadecimal digits')
@@ -166,6 +170,7 @@ const Environment = Settings.refine(
     databaseUrl: withoutCredentials(env.DATABASE_URL),
     databasePoolUrl: env.DATABASE_POOL_URL ? withoutCredentials(env.DATABASE_POOL_URL) : null,
     ownerDatabaseUrl: env.OWNER_DATABASE_URL ?? env.DATABASE_URL,
+    databaseAuth: env.DATABASE_AUTH,
     masterKey: readMasterKey(env.MASTER_KEY).root,
     outerKeys: [env.MASTER_KEY, env.MASTER_KEY_PREVIOUS]
       .filter((text) => text !== undefined)

@@ -27,8 +27,8 @@ export const isAboutTest = (
 };
 
 /**
- * Returns the send that each notice is about, or null, in the order of the notices. A test email has no send: the newest
- * send to its address is another email.
+ * Returns the send that each notice is about, or null, in the order of the notices. A test email has no send: the
+ * newest send to its address is another email.
  */
 export const findSends = async (
   scope: Scope,

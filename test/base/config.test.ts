@@ -13,6 +13,7 @@ test('two settings are enough; the rest has defaults', () => {
   expect(read()).toEqual({
     databaseUrl: 'postgres://127.0.0.1:5432/app',
     databasePoolUrl: null,
+    databaseAuth: 'any',
     ownerDatabaseUrl: GOOD.DATABASE_URL,
     masterKey: Buffer.from(GOOD.MASTER_KEY, 'hex'),
     outerKeys: [{ version: 1, key: Buffer.from(GOOD.MASTER_KEY, 'hex') }],
@@ -235,6 +236,7 @@ test('--help lists every setting with a sentence, one to a line', () => {
     'DATABASE_URL',
     'OWNER_DATABASE_URL',
     'DATABASE_POOL_URL',
+    'DATABASE_AUTH',
     'MASTER_KEY',
     'MASTER_KEY_PREVIOUS',
     'ROLE',
