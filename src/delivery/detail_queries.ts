@@ -32,6 +32,10 @@ const Attempt = z.strictObject({
   outcome: z.string().nullable(),
   reason: z.string().nullable(),
   provider_message_id: z.string().nullable(),
+  reply_code: z.int().nullable(),
+  reply_enhanced: z.string().nullable(),
+  reply_text: z.string().nullable(),
+  queue_id: z.string().nullable(),
 });
 
 /** How many hand-offs of a send are shown. */
@@ -40,7 +44,9 @@ export const ATTEMPTS_SHOWN_MAX = 200;
 /** The hand-offs of a send, the newest first. */
 export const listAttempts = ({ tx, projectId }: Scope, sendId: string) =>
   tx.any(sql.type(Attempt)`
-    select attempt, started_at, ended_at, outcome, reason, provider_message_id from delivery.attempts
+    select attempt, started_at, ended_at, outcome, reason, provider_message_id, reply_code, reply_enhanced, reply_text,
+      queue_id
+    from delivery.attempts
     where project_id = ${projectId} and send_id = ${sendId}
     order by attempt desc
     limit ${ATTEMPTS_SHOWN_MAX}

@@ -3,12 +3,13 @@ import { failpoint } from '../base/failpoint.ts';
 import { toStorable } from '../base/text.ts';
 import { traceHeader, traceIdOf } from '../base/traceparent.ts';
 import { HAND_OFF_DEADLINE_MS, serviceOf, withLink } from '../providers/providers.ts';
-import type { Link, Ready, SendOutcome } from '../providers/providers.ts';
+import type { Link, Ready, Reply, SendOutcome } from '../providers/providers.ts';
 import type { HandOffLog } from './hand_off_log.ts';
 import { messageIdOf } from './message.ts';
 import type { OutcomeRow } from './hand_off_queries.ts';
 import type { Built } from './prepare.ts';
 import type { Claimed } from './queries.ts';
+import type { RefusalStreak } from './refusal_streak.ts';
 import { RESEND_AFTER_SECONDS, retryAfterSeconds } from './retry.ts';
 
 /** A send ready to be handed over. */
@@ -24,6 +25,8 @@ export type HandOffContext = {
   deps: Deps;
   owner: string;
   log: HandOffLog;
+  /** The provider's refusals in a row. */
+  streak: RefusalStreak;
 };
 
 /** What became of a send that was to be handed over. */
@@ -56,6 +59,14 @@ const waitOf = (attempt: number, outcome: SendOutcome): number | null => {
 /** An id that cannot be stored as it is must not keep what it is the outcome of from being written. */
 const toKept = (id: string | null): string | null => id && toStorable(id);
 
+/** The same of an answer: it comes from another system. */
+const toKeptReply = ({ code, ...texts }: Reply): Reply => ({
+  code,
+  enhanced: toKept(texts.enhanced),
+  text: toKept(texts.text),
+  queueId: toKept(texts.queueId),
+});
+
 const toRow = ({ send_id, attempt, traceparent }: Claimed, outcome: SendOutcome): OutcomeRow => ({
   sendId: send_id,
   traceId: traceIdOf(traceparent),
@@ -64,6 +75,7 @@ const toRow = ({ send_id, attempt, traceparent }: Claimed, outcome: SendOutcome)
   reason: reasonOf(outcome),
   providerMessageId: toKept(outcome.kind === 'accepted' ? outcome.providerMessageId : null),
   retryAfterSeconds: waitOf(attempt, outcome),
+  ...('reply' in outcome ? { reply: toKeptReply(outcome.reply) } : {}),
 });
 
 /** Commits that we begin. When that fails, whether it was committed is unknown, but not that nothing was sent. */
@@ -117,7 +129,7 @@ const handOver = async (
   if (decision !== 'handing_off') return { kind: 'not_begun' };
   const wasSlow = performance.now() - askedAt > HAND_OFF_DEADLINE_MS / 2;
 
-  const outcome = await link.send({
+  const answered = await link.send({
     sendId: send.send_id,
     from: sender.from_email,
     to: send.recipient,
@@ -126,6 +138,7 @@ const handOver = async (
     mayStart: () => performance.now() < deadline,
   });
   failpoint('after_provider_answer');
+  const outcome = context.streak.judge(answered, send.address_key.toString('hex'));
   const written = writeOutcome(context, prepared, outcome).then(() =>
     failpoint('after_outcome_commit'),
   );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Db, Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
-import type { EmailService } from '../providers/providers.ts';
+import type { EmailService, Reply } from '../providers/providers.ts';
 
 const DecisionRow = z.strictObject({
   begun_id: z.uuid(),
@@ -39,6 +39,10 @@ export const stepHandOffs = async (
     reason: row.reason,
     provider_message_id: row.providerMessageId,
     retry_after_seconds: row.retryAfterSeconds,
+    reply_code: row.reply?.code ?? null,
+    reply_enhanced: row.reply?.enhanced ?? null,
+    reply_text: row.reply?.text ?? null,
+    queue_id: row.reply?.queueId ?? null,
   }));
   const begun = begins.map((row) => ({
     send_id: row.sendId,
@@ -84,6 +88,7 @@ export type OutcomeRow = {
   reason: string | null;
   providerMessageId: string | null;
   retryAfterSeconds: number | null;
+  reply?: Reply | undefined;
   /** For logs alone. */
   traceId?: string | undefined;
 };

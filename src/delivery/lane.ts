@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { assertNever } from '../base/assert_never.ts';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { hint } from '../base/hints.ts';
@@ -22,9 +23,6 @@ const THROTTLED_PAUSE_SECONDS = 2;
  */
 const TELLING_SENDS = 10;
 
-/** The provider wants less, or nothing for as long as it says: not its failure. */
-const PAUSE_REASONS: readonly string[] = ['throttled', 'quota_exhausted'];
-
 export type LaneContext = HandOffContext & {
   projectId: string;
   providerId: string;
@@ -35,6 +33,8 @@ export type LaneContext = HandOffContext & {
     failures: number;
     acceptedCount: number;
     startedAt: number;
+    /** Whether refusals in a row are recorded, which an acceptance ends. */
+    isRefusing: boolean;
     isStopped: boolean;
     /** Whether a rate says when each may start. */
     isPaced: boolean;
@@ -107,28 +107,29 @@ const stop = async (context: LaneContext, turn: ProviderTurn, wakeMs: number | n
   if (wakeMs !== null) wakeAfter(context, wakeMs);
 };
 
-/** Wrong credentials and certificates do not mend themselves: nobody tries again until the record is saved. */
-const park = async (context: LaneContext, reason: string): Promise<void> => {
-  const { deps, projectId: project_id, providerId: provider_id } = context;
-  await within(context, (scope) => providers.park(scope, provider_id, reason));
-  deps.log.error({ project_id, provider_id, reason }, 'provider parked');
-};
+const usedBy = ({ ready }: Prepared): providers.Used => ready;
 
-const noteHopeless = async (context: LaneContext, turn: ProviderTurn, reason: string) => {
-  await park(context, reason);
-  return stop(context, turn, null);
-};
-
-const noteFailure = async (
+/** Parks a provider that takes nothing until a person changes something. */
+const notePark = async (
   context: LaneContext,
   turn: ProviderTurn,
-  reason: string,
-  isProbe: boolean,
+  { item, reason }: { item: Prepared; reason: string },
 ) => {
+  const { deps, projectId: project_id, providerId: provider_id } = context;
+  const isParked = await within(context, (scope) => providers.park(scope, usedBy(item), reason));
+  if (isParked) deps.log.error({ project_id, provider_id, reason }, 'provider parked');
+  // A record that was saved meanwhile has other settings, which the next turn uses.
+  return stop(context, turn, isParked ? null : 0);
+};
+
+type Noted = { item: Prepared; reason: string };
+
+const noteFailure = async (context: LaneContext, turn: ProviderTurn, { item, reason }: Noted) => {
   const { health, providerId, deps, projectId } = context;
   health.failures += 1;
+  const { isProbe } = item;
   const openMs = await within(context, (scope) =>
-    providers.noteFailure(scope, providerId, { isProbe }),
+    providers.noteFailure(scope, usedBy(item), { isProbe }),
   );
   if (openMs === null) return undefined;
   const told = { project_id: projectId, provider_id: providerId, reason, open_ms: openMs };
@@ -136,44 +137,120 @@ const noteFailure = async (
   return stop(context, turn, openMs);
 };
 
-const noteThrottled = async (context: LaneContext, turn: ProviderTurn, outcome: SendOutcome) => {
-  const { health, providerId } = context;
+/** Holds a provider that takes nothing of this account: the queue waits, and one send probes it. */
+const noteHeld = async (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { item, reason, retryAfterSeconds }: Noted & { retryAfterSeconds: number | undefined },
+) => {
+  const { health, providerId, deps, projectId } = context;
+  health.failures += 1;
+  const held = { reason, retryAfterSeconds, isProbe: item.isProbe };
+  const heldMs = await within(context, (scope) => providers.noteHeld(scope, usedBy(item), held));
+  const told = { project_id: projectId, provider_id: providerId, reason, held_ms: heldMs };
+  deps.log.error(told, 'provider held');
+  return stop(context, turn, heldMs ?? 0);
+};
+
+const noteThrottled = async (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { item, outcome }: { item: Prepared; outcome: SendOutcome },
+) => {
+  const { health } = context;
   const pauseMs = (hintOf(outcome) ?? THROTTLED_PAUSE_SECONDS) * 1_000;
   const seconds = Math.max(1, (performance.now() - health.startedAt) / 1_000);
   const isTelling = health.acceptedCount >= TELLING_SENDS;
   const observed = isTelling ? health.acceptedCount / seconds : providers.LINKS_PER_PROVIDER_MAX;
-  await within(context, (scope) => providers.noteThrottled(scope, providerId, observed, pauseMs));
+  await within(context, (scope) =>
+    providers.noteThrottled(scope, usedBy(item), observed, pauseMs),
+  );
   return stop(context, turn, pauseMs);
 };
 
+/** Uses fewer connections at a time. A provider that refuses the only one fails. */
+const noteCrowded = (context: LaneContext, turn: ProviderTurn, noted: Noted) => {
+  if (turn.lanesMax === 1) return noteFailure(context, turn, noted);
+  turn.limitLanes(Math.floor(turn.lanesMax / 2));
+  return Promise.resolve();
+};
+
+/** Records that the provider took a message, where anything before said otherwise. */
 const noteSuccess = async (context: LaneContext): Promise<void> => {
   const { deps, health, projectId, providerId } = context;
-  if (health.failures === 0) return;
+  health.acceptedCount += 1;
+  if (health.failures === 0 && !health.isRefusing) return;
+  const isHinted = health.failures > 0;
   health.failures = 0;
+  health.isRefusing = false;
   await within(context, (scope) => providers.noteSuccess(scope, providerId));
+  if (isHinted) await hint(deps, sendHint(projectId, providerId));
+};
+
+/** Records that the provider answered about one send: what failed before is over, but for a hold of the account. */
+const noteAnswered = async (context: LaneContext, { isProbe }: Prepared): Promise<void> => {
+  const { deps, health, projectId, providerId } = context;
+  if (health.failures === 0) return;
+  const isClosed = await within(context, (scope) => providers.noteAnswered(scope, providerId));
+  if (isClosed) health.failures = 0;
+  // Another send probes a provider that is held.
+  await giveBack(context, 0, isProbe);
   await hint(deps, sendHint(projectId, providerId));
 };
 
-/** What an answer says of the provider, whatever it says of the message. */
+const noteRefused = async (context: LaneContext, item: Prepared): Promise<void> => {
+  const { refusals } = context.streak;
+  if (refusals) {
+    context.health.isRefusing = true;
+    await within(context, (scope) => providers.noteRefusals(scope, usedBy(item), refusals));
+  }
+  return noteAnswered(context, item);
+};
+
+const noteDeferred = (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { item, outcome }: { item: Prepared; outcome: SendOutcome & { kind: 'deferred' } },
+) => {
+  const { reason, waits, retryAfterSeconds } = outcome;
+  switch (waits) {
+    case 'send':
+      return noteAnswered(context, item);
+    case 'connection':
+      return noteCrowded(context, turn, { item, reason });
+    case 'provider':
+      return noteFailure(context, turn, { item, reason });
+    case 'rate':
+      return noteThrottled(context, turn, { item, outcome });
+    case 'hold':
+      return noteHeld(context, turn, { item, reason, retryAfterSeconds });
+    case 'park':
+      return notePark(context, turn, { item, reason });
+    default:
+      return assertNever(waits);
+  }
+};
+
+/** Records what an answer says of the provider, whatever it says of the message. */
 const noteOutcome = (
   context: LaneContext,
   turn: ProviderTurn,
-  { outcome, isProbe, attempt }: { outcome: SendOutcome; isProbe: boolean; attempt: number },
+  { item, outcome }: { item: Prepared; outcome: SendOutcome },
 ) => {
-  const fail = (reason: string) => noteFailure(context, turn, reason, isProbe);
-  if (outcome.kind === 'accepted') context.health.acceptedCount += 1;
-  if (outcome.kind === 'unknown') return fail('outcome_unknown');
-  if (outcome.kind === 'not_started') return fail('too_slow');
-  if (outcome.kind === 'deferred') {
-    if (providers.isHopeless(outcome)) return noteHopeless(context, turn, outcome.reason);
-    if (PAUSE_REASONS.includes(outcome.reason)) return noteThrottled(context, turn, outcome);
-    // Said again of the same recipient it tells nothing new.
-    if (outcome.isOfOne && attempt > 1 && !isProbe) return undefined;
-    if (outcome.reason !== 'recipient_refused') return fail(outcome.reason);
+  switch (outcome.kind) {
+    case 'accepted':
+      return noteSuccess(context);
+    case 'unknown':
+      return noteFailure(context, turn, { item, reason: 'outcome_unknown' });
+    case 'not_started':
+      return noteFailure(context, turn, { item, reason: 'too_slow' });
+    case 'rejected':
+      return noteRefused(context, item);
+    case 'deferred':
+      return noteDeferred(context, turn, { item, outcome });
+    default:
+      return assertNever(outcome);
   }
-  if (outcome.kind === 'rejected' && providers.SENDER_REASONS.includes(outcome.reason))
-    return fail(outcome.reason);
-  return noteSuccess(context);
 };
 
 const reasonOf = (outcome: SendOutcome): string =>
@@ -192,6 +269,5 @@ export const handOverNext = async (item: Prepared, turn: ProviderTurn): Promise<
   if (handed.kind === 'not_begun' || handed.kind === 'held_up')
     return giveBack(context, 1, item.isProbe);
   if (handed.kind === 'unreachable') await postpone(context, item, reasonOf(handed.outcome));
-  const { isProbe, send } = item;
-  return noteOutcome(context, turn, { outcome: handed.outcome, isProbe, attempt: send.attempt });
+  return noteOutcome(context, turn, { item, outcome: handed.outcome });
 };

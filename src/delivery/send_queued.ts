@@ -15,6 +15,7 @@ import type { LaneContext, ProviderTurn } from './lane.ts';
 import { prepareSends } from './prepare.ts';
 import { claimSends, putOffSends } from './queries.ts';
 import type { Claimed } from './queries.ts';
+import { RefusalStreak } from './refusal_streak.ts';
 import { sendHint } from './send_hint.ts';
 import { TRACKED_PER_LANE_MAX, Turn } from './turn.ts';
 import { Turns, TURNS_MAX } from './turns.ts';
@@ -129,6 +130,10 @@ const fillOnce = async (turning: Turning, turn: ProviderTurn): Promise<'more' | 
     health.isStopped = false;
     health.failures = allowance.failures;
     health.isPaced = allowance.everyMs > 0;
+    if (allowance.refusals) {
+      turn.context.streak.continue(allowance.refusals);
+      health.isRefusing = true;
+    }
     await addAll(turning, turn, taken);
   }
   const isLimited = claimed.length >= allowance.sends && allowance.limitedBy !== null;
@@ -213,13 +218,15 @@ const openTurn = (deps: Deps, turning: Turning): ProviderTurn => {
   const health = {
     failures: 0,
     acceptedCount: 0,
+    isRefusing: false,
     startedAt: performance.now(),
     isStopped: false,
     isPaced: false,
     claimMax: CLAIM_SENDS_FIRST,
   };
   const log = new HandOffLog(deps, projectId, takeBounce);
-  const context: LaneContext = { deps, projectId, providerId, owner, signal, log, health };
+  const streak = new RefusalStreak();
+  const context: LaneContext = { deps, projectId, providerId, owner, signal, log, streak, health };
   return new Turn(context, providers.LINKS_PER_PROVIDER_MAX, handOverNext);
 };
 

@@ -13,7 +13,7 @@ export type Load = { busy: number; waiting: number; tracked: number };
 export class Turn<Item, Context> {
   /** What its lanes need besides their items. */
   readonly context: Context;
-  readonly #lanesMax: number;
+  #lanesMax: number;
   readonly #work: (item: Item, turn: Turn<Item, Context>) => Promise<void>;
   readonly #waiting: Item[] = [];
   readonly #errors: unknown[] = [];
@@ -79,6 +79,16 @@ export class Turn<Item, Context> {
   /** Whoever watches it looks again: something else that they wait for may be so. */
   nudge(): void {
     this.#watchers.notify();
+  }
+
+  /** How many items are under way at a time. */
+  get lanesMax(): number {
+    return this.#lanesMax;
+  }
+
+  /** Lowers how many items are under way at a time, to at least one, until this turn ends. */
+  limitLanes(lanesMax: number): void {
+    this.#lanesMax = Math.max(1, Math.min(this.#lanesMax, lanesMax));
   }
 
   /** Takes back what was not begun. */

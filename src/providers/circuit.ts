@@ -23,3 +23,21 @@ export const openForSeconds = (failures: number, random = Math.random()): number
   const doubled = CIRCUIT_OPEN_SECONDS * 2 ** Math.min(failures - CIRCUIT_FAILURES, 30);
   return Math.min(CIRCUIT_OPEN_MAX_SECONDS, doubled) * (0.5 + random / 2);
 };
+
+/** How long a hold of an account lasts before a probe, at first and at most: its limit may pass at any time. */
+const HOLD_SECONDS = 60;
+const HOLD_MAX_SECONDS = 3_600;
+
+/**
+ * Returns for how many seconds nothing is given to a provider that refuses the account: as long as it says, else a
+ * minute, doubled with each probe that it refuses. Up to a tenth more is jitter.
+ */
+export const holdForSeconds = (
+  probes: number,
+  hint: number | undefined,
+  random = Math.random(),
+): number => {
+  const doubled = HOLD_SECONDS * 2 ** Math.min(probes, 30);
+  const seconds = hint ?? Math.min(HOLD_MAX_SECONDS, doubled);
+  return seconds * (1 + random / 10);
+};

@@ -4,9 +4,11 @@ import type { Exchange, HttpsConnection } from '../base/https.ts';
 import type { TraceHeader } from '../base/traceparent.ts';
 import { classify } from './cloud_errors.ts';
 import { endpointOf } from './cloud_region.ts';
+import { waitsOf } from './http_answers.ts';
 import { deferred } from './outcome.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import { probeMessage } from './probe_message.ts';
+import type { Parties } from './reply.ts';
 import type { CloudSettings } from './settings.ts';
 import { failed } from './transport.ts';
 import type { ConnectOutcome, Link, Network, Transport, WireMessage } from './transport.ts';
@@ -83,24 +85,25 @@ const makeClient = async (
 };
 
 /** What became of a request that the client did not take for a success. */
-const toOutcome = (exchange: Exchange | null, error: unknown, from: string): SendOutcome => {
+const toOutcome = (exchange: Exchange | null, error: unknown, parties: Parties): SendOutcome => {
   switch (exchange?.kind) {
     case 'answered': {
       const { name, message } = error as Error;
-      return classify({ name, message }, exchange, from);
+      return classify({ name, message }, exchange, parties);
     }
     case 'lost':
       return { kind: 'unknown' };
     case 'not_started':
       return { kind: 'not_started' };
     default:
-      return deferred('connection_failed');
+      return deferred('connection_failed', 'provider');
   }
 };
 
+type Session = { client: SESv2Client; handler: Handler; secrets: readonly string[] };
+
 const sendOver = async (
-  client: SESv2Client,
-  handler: Handler,
+  { client, handler, secrets }: Session,
   { sendId, from, to, raw, trace = {}, mayStart }: WireMessage,
 ): Promise<SendOutcome> => {
   const { SendEmailCommand } = await load();
@@ -118,7 +121,7 @@ const sendOver = async (
     // Taken by a status that says so; without the id nobody can be sure by whom.
     return MessageId ? { kind: 'accepted', providerMessageId: MessageId } : { kind: 'unknown' };
   } catch (error) {
-    return toOutcome(handler.exchange, error, from);
+    return toOutcome(handler.exchange, error, { from, to, secrets });
   }
 };
 
@@ -130,17 +133,21 @@ const open = async (settings: CloudSettings, network: Network): Promise<ConnectO
     const { reason } = opened;
     return {
       kind: 'failed',
-      outcome: deferred(reason === 'unresolvable' ? 'region_mismatch' : reason),
+      outcome:
+        reason === 'unresolvable'
+          ? deferred('region_mismatch', 'park')
+          : deferred(reason, waitsOf(reason)),
     };
   }
   const { connection } = opened;
   const handler = new Handler(connection);
   const client = await makeClient(settings, url, handler);
+  const secrets = [settings.access_key_id, settings.secret_access_key];
   const link: Link = {
     get isOpen() {
       return connection.isOpen;
     },
-    send: (message) => sendOver(client, handler, message),
+    send: (message) => sendOver({ client, handler, secrets }, message),
     close: () => connection.close(),
   };
   return { kind: 'connected', link };

@@ -11,6 +11,10 @@ export const explanations = {
       'a relay that says nothing on its port may want "ssl". A private address is connected to only where the ' +
       'operator of this installation lists its network in EGRESS_ALLOW_NETWORKS.',
   },
+  connection_limit: {
+    cause: 'The relay allows fewer connections at a time, or fewer messages over one, than were used.',
+    fix: 'Nothing at once: sends go on over fewer, new connections.',
+  },
   connection_refused_by_policy: {
     cause:
       "The relay answered, and does not talk to this machine: the machine's address is on a block list, or not " +
@@ -46,6 +50,10 @@ export const explanations = {
   sender_not_verified: {
     cause: 'from_email is not under a verified identity, or not in the configured region.',
     fix: 'Verify the domain of from_email at the provider; confirm its region and its DKIM status.',
+  },
+  sender_domain_problem: {
+    cause: 'The relay cannot resolve the domain of from_email, or its DNS records are wrong.',
+    fix: 'Look at the domain health of this provider, and correct the DNS records of the domain of from_email.',
   },
   invalid_key: {
     cause:
@@ -83,6 +91,20 @@ export const explanations = {
   provider_unavailable: {
     cause: 'The provider answers with errors of its own, or not in a way that we understand.',
     fix: 'Nothing at once: sends are repeated with exponential back-off.',
+  },
+  reputation_refused: {
+    cause: 'A receiver does not trust the relay or the sender: a block list, or missing authentication.',
+    fix:
+      'Look at the domain health of this provider. Look the domain and the relay up in the public block lists, and ' +
+      'ask the provider to have the relay removed.',
+  },
+  identical_refusals: {
+    cause:
+      'The relay refused several recipients in a row with the same answer, and took no message in between: the answer ' +
+      'is about the account or the sender, whatever its text says.',
+    fix:
+      'Read the answer in the send log. Correct the account or the sender at the provider, then send a test message; ' +
+      'queue the refused sends again.',
   },
   recipient_refused: {
     cause: 'The provider refused the recipient.',

@@ -1,10 +1,9 @@
 import type { Scope } from '../base/db.ts';
-import { toParked } from './failures.ts';
+import { fixOf, toParked } from './failures.ts';
 import { findState } from './pace.ts';
 import type { PaceState } from './pace.ts';
 import { findProvider } from './queries.ts';
 import { dayOf, nextDayAt } from './ramp.ts';
-import type { Pause } from './rate.ts';
 
 /** What of a provider makes its sends wait. */
 export const HOLDS = [
@@ -23,10 +22,6 @@ export type Hold = {
   fix: string;
 };
 
-const PAUSED_FIXES: Record<Pause['reason'], string> = {
-  throttled: 'The provider asked to be left alone for so long.',
-  quota_exhausted: "The account's quota is used up: raise it at the provider.",
-};
 
 const parkedFor = (reason: Parameters<typeof toParked>[0]): Hold => ({
   because: 'provider_parked',
@@ -35,23 +30,28 @@ const parkedFor = (reason: Parameters<typeof toParked>[0]): Hold => ({
   fix: toParked(reason).fix,
 });
 
-const pausedFor = ({ reason, until }: Pause): Hold => ({
+const ENDS =
+  'Trunkline tries one send again by itself. A test message that the provider takes ends the pause at once, as does ' +
+  'saving its connection again.';
+
+const pausedFor = (reason: string, until: Date | null): Hold => ({
   because: 'provider_paused',
   reason,
-  until: new Date(until),
-  fix:
-    `${PAUSED_FIXES[reason]} It is used again by itself then; a test message that it takes, or saving its ` +
-    'connection again, ends the pause at once.',
+  until,
+  fix: `${fixOf(reason) ?? ''} ${ENDS}`.trim(),
 });
 
-const pacedBy = ({ circuit, openedUntil, pause, rampToday, rate }: PaceState): Hold | null => {
+const pacedBy = ({ circuit, openedUntil, heldReason, ...state }: PaceState): Hold | null => {
+  const { pause, rampToday, rate } = state;
+  if (circuit !== 'closed' && heldReason !== null)
+    return pausedFor(heldReason, circuit === 'open' ? openedUntil : null);
   if (circuit !== 'closed') {
     const until = circuit === 'open' ? openedUntil : null;
     const fix =
       'The provider failed several times in a row. It is tried again by itself; a test message finds out at once.';
     return { because: 'circuit_open', reason: null, until, fix };
   }
-  if (pause) return pausedFor(pause);
+  if (pause) return pausedFor('throttled', new Date(pause.until));
   if (rampToday && rampToday.used >= rampToday.allowed) {
     const until = new Date(nextDayAt(dayOf(Date.now())));
     const fix = 'The warm-up allows no more today (UTC). Raise or end the ramp of the provider.';

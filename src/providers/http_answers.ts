@@ -1,7 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpsAnswer, HttpsFailure } from '../base/https.ts';
-import { deferred, rejected } from './outcome.ts';
-import type { SendOutcome } from './outcome.ts';
+import { classifyHttpAnswer } from './answers/answers.ts';
+import type { AnswerMeaning } from './answers/answers.ts';
+import type { Deferral, SendOutcome } from './outcome.ts';
+import { outcomeOf } from './outcome_of.ts';
+import { toReply } from './reply.ts';
+import type { Parties } from './reply.ts';
 
 const RETRY_AFTER_SECONDS_MAX = 86_400;
 
@@ -14,6 +18,10 @@ export const retryAfterOf = (headers: IncomingHttpHeaders): number | undefined =
 /** A host whose name nobody knows cannot be connected to; where its name means something, the caller says so. */
 export const reasonOf = (failure: HttpsFailure) =>
   failure === 'unresolvable' ? 'connection_failed' : failure;
+
+/** A certificate that is not valid needs a person; any other failure may pass. */
+export const waitsOf = (failure: HttpsFailure): Deferral =>
+  failure === 'certificate_invalid' ? 'park' : 'provider';
 
 /** The JSON of an answer, or undefined where there is none to be read. */
 export const readJson = ({ headers, body }: Pick<HttpsAnswer, 'headers' | 'body'>): unknown => {
@@ -29,16 +37,37 @@ export const readJson = ({ headers, body }: Pick<HttpsAnswer, 'headers' | 'body'
   }
 };
 
-/** What a status means where the body does not say more (reliability: the table of failures). */
-export const classifyStatus = ({ status, headers }: Omit<HttpsAnswer, 'body'>): SendOutcome => {
-  const seconds = retryAfterOf(headers);
-  if (status === 401) return deferred('invalid_key');
-  if (status === 403) return deferred('permission_denied');
-  if (status === 402) return deferred('quota_exhausted', seconds);
-  if (status === 408 || status === 429) return deferred('throttled', seconds);
-  // A redirect is not followed, and 503 is said by who has not begun.
-  if ((status >= 300 && status < 400) || status === 503)
-    return deferred('provider_unavailable', seconds);
-  if (status >= 400 && status < 500) return rejected('message_refused');
-  return { kind: 'unknown' };
+/** Answered by a server that may have worked on the request (reliability: the table of failures). */
+const UNTYPED = 500;
+const NOT_BEGUN = 503;
+/** Meanings of a server's error that say nothing of what became of the message. */
+const VAGUE: readonly AnswerMeaning[] = ['temporary_local', 'other'];
+
+type Parts = Parties & { provider: string };
+
+const textOf = ({ body }: Pick<HttpsAnswer, 'body'>): string => body?.toString('utf8') ?? '';
+
+/**
+ * Returns what an answer that is no acceptance means for the message. A redirect is not followed. A server error that
+ * names no cause leaves it open whether the message was taken.
+ */
+export const refusalOf = (answer: HttpsAnswer, parts: Parts, exception?: string): SendOutcome => {
+  const { status, headers } = answer;
+  const body = textOf(answer);
+  const { provider, from, to } = parts;
+  const found = classifyHttpAnswer({
+    provider,
+    status,
+    headers,
+    body,
+    from,
+    to,
+    ...(exception === undefined ? {} : { exception }),
+  });
+  const reply = { ...toReply(body, parts), code: status };
+  if (status >= UNTYPED && status !== NOT_BEGUN && VAGUE.includes(found.meaning))
+    return { kind: 'unknown', reply };
+  const hint = retryAfterOf(headers);
+  const classified = hint === undefined ? found : { ...found, retryAfterSeconds: hint };
+  return { ...outcomeOf(classified, body, 'https'), reply };
 };

@@ -10,14 +10,19 @@ const LINK_IDLE_MS = 30_000;
 
 type Idle = { link: Link; since: number };
 
+/** A connection carries this many messages; then a new one does. Relays close busy ones after a hundred or more. */
+export const MESSAGES_PER_LINK_MAX = 100;
+
 /** From a connection that was open: it was gone, or taken back, before the first byte of the message. */
 const GONE_REASONS: readonly string[] = [
   'connection_failed',
   'connection_refused_by_policy',
 ] satisfies FailureReason[];
 
-const isUntouched = (outcome: SendOutcome): boolean =>
-  outcome.kind === 'deferred' && GONE_REASONS.includes(outcome.reason);
+/** Whether a message was definitely not taken because of the connection alone (such as 421, RFC 5321 §3.8). */
+const isOfConnection = (outcome: SendOutcome): boolean =>
+  outcome.kind === 'deferred' &&
+  (outcome.waits === 'connection' || GONE_REASONS.includes(outcome.reason));
 
 /**
  * A connection that may be kept. Providers close those that are idle, also at the moment of use: then nothing of
@@ -26,6 +31,7 @@ const isUntouched = (outcome: SendOutcome): boolean =>
 class KeptLink implements Link {
   #link: Link;
   readonly #open: () => Promise<ConnectOutcome>;
+  #messages = 0;
   isKept = false;
 
   constructor(link: Link, open: () => Promise<ConnectOutcome>) {
@@ -37,10 +43,17 @@ class KeptLink implements Link {
     return this.#link.isOpen;
   }
 
+  /** Whether it has carried as many messages as one connection does. */
+  get isWorn(): boolean {
+    return this.#messages >= MESSAGES_PER_LINK_MAX;
+  }
+
   async send(message: WireMessage): Promise<SendOutcome> {
+    this.#messages += 1;
     const outcome = await this.#link.send(message);
-    if (!this.isKept || !isUntouched(outcome) || !message.mayStart()) return outcome;
+    if (!this.isKept || !isOfConnection(outcome) || !message.mayStart()) return outcome;
     this.isKept = false;
+    this.#messages = 1;
     if (this.isOpen) this.close();
     const renewed = await this.#open();
     if (renewed.kind === 'failed') return renewed.outcome;
@@ -84,7 +97,8 @@ export class Links {
   give(key: string, link: Link): void {
     const idle = this.#idle.get(key) ?? [];
     if (!link.isOpen) return;
-    if (idle.length >= LINKS_PER_PROVIDER_MAX) {
+    const isWorn = link instanceof KeptLink && link.isWorn;
+    if (isWorn || idle.length >= LINKS_PER_PROVIDER_MAX) {
       link.close();
       return;
     }

@@ -30,8 +30,10 @@ export type Allowance = {
   wakesInMs: number | null;
   /** The same by the database's clock. */
   wakesAt: Date | null;
-  /** Failures that are not forgotten yet: a success forgets them. */
+  /** Failures since the last success. */
   failures: number;
+  /** The newest refusals in a row, which other turns counted. */
+  refusals: { digest: string; count: number } | null;
   /** Whether what is sent now finds out if the provider is well again. */
   isProbe: boolean;
   /** What was looked at; null where no limit is in effect. */
@@ -46,6 +48,7 @@ const UNLIMITED: Allowance = {
   wakesInMs: null,
   wakesAt: null,
   failures: 0,
+  refusals: null,
   isProbe: false,
   held: null,
 };
@@ -116,6 +119,10 @@ const toAllowance = (pace: Pace, rate: number | null, ramp: Ramp | null): Allowa
     wakesInMs: least?.wakesAt ? Math.max(0, least.wakesAt - now) : null,
     wakesAt: least?.wakesAt ? new Date(least.wakesAt) : null,
     failures: pace.failure_count,
+    refusals:
+      pace.refused_digest === null
+        ? null
+        : { digest: pace.refused_digest, count: pace.refused_count },
     isProbe: pace.failure_count >= CIRCUIT_FAILURES,
     held: { pace, rate, startsAt },
   };
@@ -166,6 +173,8 @@ export const spend = async (
 export type PaceState = {
   circuit: CircuitState;
   openedUntil: Date | null;
+  /** Why it is open, where the provider said it of the account. */
+  heldReason: string | null;
   /** While it wants nothing at all: since it throttled, or its quota is used up. */
   pause: Pause | null;
   rate: number | null;
@@ -192,6 +201,7 @@ export const findState = async (scope: Scope, providerId: string): Promise<PaceS
   return {
     circuit: circuitAt(pace?.failure_count ?? 0, openedUntil?.getTime() ?? null, now),
     openedUntil,
+    heldReason: pace?.held_reason ?? null,
     pause: pace && pauseOf(pace, rate),
     rate,
     isLearned: rate !== given,

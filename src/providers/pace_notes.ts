@@ -1,11 +1,25 @@
 // What hand-offs tell of a provider's pace.
 import type { Scope } from '../base/db.ts';
-import { CIRCUIT_FAILURES, openForSeconds } from './circuit.ts';
+import { CIRCUIT_FAILURES, holdForSeconds, openForSeconds } from './circuit.ts';
 import { learnedOf, pauseOf } from './pace.ts';
 import { findPlan, insertPace, lockPace, writePace } from './pace_queries.ts';
 import type { Pace } from './pace_queries.ts';
 import { dayOf } from './ramp.ts';
 import { learnRate, rateAt } from './rate.ts';
+
+/**
+ * A provider as the caller used it. An answer to older settings says nothing about the record of today: it changes
+ * nothing.
+ */
+export type Used = { providerId: string; revision: number };
+
+/** Whether these settings are still those of the record. Creates its pace, which the caller changes. */
+const isCurrent = async (scope: Scope, { providerId, revision }: Used): Promise<boolean> => {
+  const plan = await findPlan(scope, providerId);
+  if (plan?.revision !== revision) return false;
+  if (!plan.is_paced) await insertPace(scope, providerId);
+  return true;
+};
 
 const change = async (
   scope: Scope,
@@ -48,26 +62,93 @@ export const giveBack = async (
  */
 export const noteFailure = async (
   scope: Scope,
-  providerId: string,
+  used: Used,
   { isProbe, random = Math.random() }: { isProbe: boolean; random?: number },
 ): Promise<number | null> => {
-  if (!(await findPlan(scope, providerId))) return null;
-  await insertPace(scope, providerId);
-  const pace = await change(scope, providerId, ({ failure_count, now }) => {
+  if (!(await isCurrent(scope, used))) return null;
+  const pace = await change(scope, used.providerId, ({ failure_count, now }) => {
     if (failure_count >= CIRCUIT_FAILURES && !isProbe) return null;
     const failures = failure_count + 1;
     const seconds = openForSeconds(failures, random);
     const opened_until = seconds === null ? null : new Date(now.getTime() + seconds * 1_000);
-    return { failure_count: failures, opened_until, probed_by: null, wakes_at: opened_until };
+    return {
+      failure_count: failures,
+      opened_until,
+      held_reason: null,
+      probed_by: null,
+      wakes_at: opened_until,
+    };
   });
   return pace?.opened_until ? pace.opened_until.getTime() - pace.now.getTime() : null;
 };
 
-/** The provider answers: whatever failures there were are forgotten, and its circuit is closed. */
+const WELL = {
+  failure_count: 0,
+  opened_until: null,
+  held_reason: null,
+  probed_by: null,
+  refused_digest: null,
+  refused_count: 0,
+} as const;
+
+const isWell = ({ failure_count, refused_count }: Pace): boolean =>
+  failure_count === 0 && refused_count === 0;
+
+/** Records that the provider took a message: its circuit closes, and no refusals in a row are left. */
 export const noteSuccess = async (scope: Scope, providerId: string): Promise<void> => {
-  await change(scope, providerId, ({ failure_count }) =>
-    failure_count === 0 ? null : { failure_count: 0, opened_until: null, probed_by: null },
+  await change(scope, providerId, (pace) => (isWell(pace) ? null : WELL));
+};
+
+/**
+ * Records that the provider answered about one send: it works, and its circuit closes unless the account is held.
+ * Returns whether it is closed.
+ */
+export const noteAnswered = async (scope: Scope, providerId: string): Promise<boolean> => {
+  const pace = await change(scope, providerId, ({ failure_count, held_reason }) =>
+    failure_count === 0 || held_reason !== null
+      ? null
+      : { failure_count: 0, opened_until: null, probed_by: null },
   );
+  return pace === null || pace.failure_count === 0;
+};
+
+/** Records refusals in a row, so that later turns and other workers continue to count. */
+export const noteRefusals = async (
+  scope: Scope,
+  used: Used,
+  { digest, count }: { digest: string; count: number },
+): Promise<void> => {
+  if (!(await isCurrent(scope, used))) return;
+  await change(scope, used.providerId, ({ refused_digest, refused_count }) => ({
+    refused_digest: digest,
+    refused_count: refused_digest === digest ? Math.max(refused_count, count) : count,
+  }));
+};
+
+/**
+ * Holds a provider that refuses the account: nothing is given to it, and then one send finds out whether it takes
+ * messages again. What fails while it is held began before, and changes nothing. Returns for how many milliseconds.
+ */
+export const noteHeld = async (
+  scope: Scope,
+  used: Used,
+  held: { reason: string; isProbe: boolean; retryAfterSeconds: number | undefined },
+): Promise<number | null> => {
+  if (!(await isCurrent(scope, used))) return null;
+  const pace = await change(scope, used.providerId, ({ failure_count, held_reason, now }) => {
+    if (held_reason !== null && !held.isProbe) return null;
+    const probes = held_reason === null ? 0 : Math.max(0, failure_count - CIRCUIT_FAILURES) + 1;
+    const seconds = holdForSeconds(probes, held.retryAfterSeconds);
+    const opened_until = new Date(now.getTime() + seconds * 1_000);
+    return {
+      failure_count: CIRCUIT_FAILURES + probes,
+      held_reason: held.reason,
+      opened_until,
+      probed_by: null,
+      wakes_at: opened_until,
+    };
+  });
+  return pace?.opened_until ? pace.opened_until.getTime() - pace.now.getTime() : null;
 };
 
 /**
@@ -75,13 +156,12 @@ export const noteSuccess = async (scope: Scope, providerId: string): Promise<voi
  * forgotten, what it asked for ends, and it is as fast again as its record says. Where that is too fast it says so.
  */
 export const noteProved = async (scope: Scope, providerId: string): Promise<void> => {
-  await change(scope, providerId, ({ failure_count, learned_rate, now }) => {
+  await change(scope, providerId, (pace) => {
+    const { learned_rate, now } = pace;
     const isThrottled = learned_rate !== null;
-    if (failure_count === 0 && !isThrottled) return null;
+    if (isWell(pace) && !isThrottled) return null;
     return {
-      failure_count: 0,
-      opened_until: null,
-      probed_by: null,
+      ...WELL,
       learned_rate: null,
       learned_at: null,
       ...(isThrottled ? { next_at: now } : {}),
@@ -95,17 +175,16 @@ export const noteProved = async (scope: Scope, providerId: string): Promise<void
  */
 export const noteThrottled = async (
   scope: Scope,
-  providerId: string,
+  used: Used,
   observed: number,
   pauseMs: number,
 ): Promise<void> => {
-  const plan = await findPlan(scope, providerId);
-  if (!plan) return;
-  await insertPace(scope, providerId);
-  await change(scope, providerId, (pace) => {
+  if (!(await isCurrent(scope, used))) return;
+  const plan = await findPlan(scope, used.providerId);
+  await change(scope, used.providerId, (pace) => {
     const now = pace.now.getTime();
     const learned = learnedOf(pace);
-    const inEffect = rateAt(plan.rate_per_second, learned, now);
+    const inEffect = rateAt(plan?.rate_per_second ?? null, learned, now);
     const nextAt = pace.next_at?.getTime() ?? 0;
     if (pauseOf(pace, inEffect) && nextAt >= now + pauseMs) return null;
     const rate = learnRate(inEffect, observed, learned, now);

@@ -6,6 +6,7 @@ const Plan = z.strictObject({
   rate_per_second: z.number().nullable(),
   ramp_started_on: z.iso.date().nullable(),
   ramp_stages: z.array(z.int()).nullable(),
+  revision: z.int(),
   /** Whether there is a pace to look at. */
   is_paced: z.boolean(),
 });
@@ -13,7 +14,7 @@ const Plan = z.strictObject({
 export const findPlan = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Plan)`
     select provider.rate_per_second, provider.ramp_started_on::text, provider.ramp_stages,
-      pace.project_id is not null as is_paced
+      provider.revision, pace.project_id is not null as is_paced
     from providers.providers as provider
     left join providers.paces as pace
       on pace.project_id = provider.project_id and pace.provider_id = provider.provider_id
@@ -23,7 +24,7 @@ export const findPlan = ({ tx, projectId }: Scope, providerId: string) =>
 export const updatePlan = (
   { tx, projectId }: Scope,
   providerId: string,
-  plan: Omit<z.output<typeof Plan>, 'is_paced'>,
+  plan: Omit<z.output<typeof Plan>, 'is_paced' | 'revision'>,
 ) =>
   tx.query(sql.unsafe`
     update providers.providers
@@ -38,6 +39,11 @@ const Pace = z.strictObject({
   learned_at: z.date().nullable(),
   failure_count: z.int(),
   opened_until: z.date().nullable(),
+  /** Why the circuit is open, where the provider said it of the account; null: it failed several times in a row. */
+  held_reason: z.string().nullable(),
+  /** The newest refusals in a row: the digest of their text, and how many recipients got it. */
+  refused_digest: z.string().nullable(),
+  refused_count: z.int(),
   /** Whoever finds out if the provider is well again. */
   probed_by: z.string().nullable(),
   ramp_day: z.iso.date().nullable(),
@@ -46,8 +52,8 @@ const Pace = z.strictObject({
 });
 export type Pace = z.output<typeof Pace>;
 
-const columns = sql.fragment`next_at, learned_rate, learned_at, failure_count, opened_until, probed_by,
-  ramp_day::text, ramp_count, date_trunc('milliseconds', clock_timestamp()) as now`;
+const columns = sql.fragment`next_at, learned_rate, learned_at, failure_count, opened_until, held_reason,
+  refused_digest, refused_count, probed_by, ramp_day::text, ramp_count, date_trunc('milliseconds', clock_timestamp()) as now`;
 
 export const insertPace = ({ tx, projectId }: Scope, providerId: string) =>
   tx.query(sql.unsafe`
@@ -85,7 +91,8 @@ export const writePace = ({ tx, projectId }: Scope, providerId: string, change: 
     update providers.paces
     set next_at = ${moment(change.next_at)}, learned_rate = ${change.learned_rate},
       learned_at = ${moment(change.learned_at)}, failure_count = ${change.failure_count},
-      opened_until = ${moment(change.opened_until)}, probed_by = ${change.probed_by},
+      opened_until = ${moment(change.opened_until)}, held_reason = ${change.held_reason},
+      refused_digest = ${change.refused_digest}, refused_count = ${change.refused_count}, probed_by = ${change.probed_by},
       ramp_day = ${change.ramp_day}::date, ramp_count = ${change.ramp_count}, wakes_at = ${moment(change.wakes_at)}
     where project_id = ${projectId} and provider_id = ${providerId}
   `);

@@ -62,12 +62,17 @@ export const PACE_SHOWN = z
     }),
     open_until: z.iso.datetime().nullable(),
     paused: z
-      .strictObject({ reason: z.enum(['throttled', 'quota_exhausted']), until: z.iso.datetime() })
+      .strictObject({
+        reason: z.string().meta({ description: 'The class of the failure, as of a test.' }),
+        until: z.iso.datetime().nullable().meta({
+          description: 'When one send is tried; null while one is.',
+        }),
+      })
       .nullable()
       .meta({
         description:
-          'The provider wants nothing until then: its quota is used up, or it throttled and said for how long. A ' +
-          'test message that it takes, or saving its connection again, ends it.',
+          'The provider takes nothing of this account for now: a limit is used up, sending is paused, or it throttled ' +
+          'and said for how long. The queue waits. A test message that it takes, or saving its connection again, ends it.',
       }),
     rate_per_second: z.number().nullable().meta({
       description: 'What is in effect; null is as many as the provider takes.',

@@ -2,19 +2,21 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { networkOf } from './checks.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
-import { isHopeless, SENDER_REASONS } from './outcome.ts';
 import type { SaidBounce, SendOutcome } from './outcome.ts';
+import type { Used } from './pace_notes.ts';
 import { findProvider, parkProvider } from './queries.ts';
 import { openSettings, saveProvider } from './records.ts';
 import type { NewProvider, Sender } from './records.ts';
 import type { Settings } from './settings.ts';
 import type { Link, WireMessage } from './transport.ts';
 
-export { isHopeless, LINKS_PER_PROVIDER_MAX, saveProvider, SENDER_REASONS };
+export { LINKS_PER_PROVIDER_MAX, saveProvider };
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { fixOf } from './failures.ts';
 export { allow, findState, setPlan, spend } from './pace.ts';
-export { giveBack, noteFailure, noteSuccess, noteThrottled } from './pace_notes.ts';
+export { giveBack, noteAnswered, noteFailure, noteHeld, noteRefusals, noteSuccess, noteThrottled } from './pace_notes.ts';
+export type { Used } from './pace_notes.ts';
+export { normalizeReply } from './answers/answers.ts';
 export { findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
@@ -26,10 +28,17 @@ export type { EmailService } from './email_service.ts';
 export { isTestEmail } from './test_email_id.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
 export { HAND_OFF_DEADLINE_MS } from './transport.ts';
+export type { Reply } from './outcome.ts';
 export type { Link, NewProvider, SaidBounce, Sender, SendOutcome, Settings, WireMessage };
 
 /** A provider ready to be used: its sender, and its settings with the secret in clear, in memory only. */
-export type Ready = { providerId: string; sender: Sender; linkKey: string; settings: Settings };
+export type Ready = {
+  providerId: string;
+  revision: number;
+  sender: Sender;
+  linkKey: string;
+  settings: Settings;
+};
 
 /** The provider ready to be used, or null when it is gone or parked. */
 export const findReady = async (scope: Scope, providerId: string): Promise<Ready | null> => {
@@ -37,6 +46,7 @@ export const findReady = async (scope: Scope, providerId: string): Promise<Ready
   if (!row || row.status !== 'active') return null;
   return {
     providerId,
+    revision: row.revision,
     sender: { from_email: row.from_email, from_name: row.from_name, reply_to: row.reply_to },
     linkKey: `${providerId}/${row.revision}`,
     settings: await openSettings(scope, row),
@@ -72,7 +82,13 @@ export const withLink = async <T>(
   }
 };
 
-/** Stops using a provider until its record is saved again, or a test of it passes. */
-export const park = async (scope: Scope, providerId: string, reason: string): Promise<void> => {
-  await parkProvider(scope, providerId, reason);
-};
+/**
+ * Stops using a provider until its record is saved again, or a test of it passes. Returns whether it did: an answer to
+ * settings that the record has no more parks nothing.
+ */
+export const park = async (
+  scope: Scope,
+  { providerId, revision }: Used,
+  reason: string,
+): Promise<boolean> =>
+  (await parkProvider(scope, { provider_id: providerId, revision }, reason)) !== null;

@@ -170,10 +170,16 @@ export const deleteProvider = ({ tx, projectId }: Scope, providerId: string) =>
     returning provider_id
   `);
 
-export const parkProvider = ({ tx, projectId }: Scope, providerId: string, reason: string) =>
-  tx.query(sql.unsafe`
+/** Parks a record whose settings are still these: an answer to older ones says nothing about it. Null: it parks none. */
+export const parkProvider = (
+  { tx, projectId }: Scope,
+  { provider_id, revision }: Pick<ProviderRow, 'provider_id' | 'revision'>,
+  reason: string,
+) =>
+  tx.maybeOne(sql.type(Inserted)`
     update providers.providers set status = 'parked', parked_reason = ${reason}, updated_at = now()
-    where project_id = ${projectId} and provider_id = ${providerId} and status = 'active'
+    where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision} and status = 'active'
+    returning provider_id
   `);
 
 /** What a test came to; without a failure it was taken. */

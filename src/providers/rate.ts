@@ -1,9 +1,7 @@
-import { QUOTA_RETRY_SECONDS } from './outcome.ts';
-
 /** How far ahead of the clock a claim may take what a rate allows. */
 export const RATE_AHEAD_MS = 2_000;
 /** What a throttling provider taught is forgotten: the learned rate doubles each time this has passed. */
-export const RATE_RECOVERY_MS = 5 * 60_000;
+export const RATE_RECOVERY_MS = 30_000;
 /** However often a provider throttles, it is asked this often: one in ten seconds. */
 export const LEARNED_RATE_MIN = 0.1;
 /** A burst of throttled sends teaches once. */
@@ -25,11 +23,12 @@ export const rateAt = (
   return Math.min(configured ?? Infinity, learned.rate * 2 ** doublings);
 };
 
-export type Pause = { reason: 'throttled' | 'quota_exhausted'; until: number };
+/** Until when a throttling provider takes nothing. */
+export type Pause = { until: number };
 
 /**
- * For how long a throttling provider wants nothing at all, and why; null when `nextAt` is no further away than a rate
- * gives away by itself. As long as that is the pause of a quota, it is one.
+ * Returns until when a throttling provider takes nothing; null when `nextAt` is no further away than a rate uses up by
+ * itself.
  */
 export const pauseAt = (
   rate: number | null,
@@ -39,8 +38,7 @@ export const pauseAt = (
 ): Pause | null => {
   const aheadMs = RATE_AHEAD_MS + (rate === null ? 0 : 1_000 / rate);
   if (!learned || nextAt - now <= aheadMs) return null;
-  const isQuota = nextAt - learned.at >= QUOTA_RETRY_SECONDS * 1_000;
-  return { reason: isQuota ? 'quota_exhausted' : 'throttled', until: nextAt };
+  return { until: nextAt };
 };
 
 export type RateGrant = { sends: number; startsAt: number; wakesAt: number };

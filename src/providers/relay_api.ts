@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsAnswer, HttpsConnection } from '../base/https.ts';
 import type { TraceHeader } from '../base/traceparent.ts';
-import { BAD_ADDRESS, isAboutMailbox, isAboutRecipient, readSaidBounce } from './bounces.ts';
-import { classifyStatus, readJson, reasonOf, retryAfterOf } from './http_answers.ts';
-import { bounced, deferred, rejected, saidOfOne } from './outcome.ts';
-import type { FailureReason, PreflightOutcome, SaidBounce, SendOutcome } from './outcome.ts';
-import { readReason } from './reply_texts.ts';
+import { classifySmtpReply } from './answers/answers.ts';
+import { readJson, reasonOf, refusalOf, waitsOf } from './http_answers.ts';
+import { BAD_ADDRESS, bounced, deferred } from './outcome.ts';
+import type { PreflightOutcome, SendOutcome } from './outcome.ts';
+import { outcomeOf } from './outcome_of.ts';
+import { toReply } from './reply.ts';
+import type { Parties } from './reply.ts';
 import type { RelaySettings } from './settings.ts';
 import { failed } from './transport.ts';
 import type { ConnectOutcome, Link, Network, Transport, WireMessage } from './transport.ts';
@@ -63,22 +65,6 @@ const problemOf = (read: Answer): string =>
     ]),
   );
 
-/** What a reason means for the message: of the account it is mended by a person, of the message never. */
-const fromReason = ({ headers }: HttpsAnswer, reason: FailureReason): SendOutcome => {
-  const isOfMessage = reason === 'sender_not_verified' || reason === 'region_mismatch';
-  return isOfMessage ? rejected(reason) : deferred(reason, retryAfterOf(headers));
-};
-
-/** What the words of an answer mean. Those of a receiver are about its recipient, but for what can only be ours. */
-const fromText = (answer: HttpsAnswer, read: Answer): SendOutcome | null => {
-  const failures = failuresOf(read);
-  if (isAboutMailbox(failures)) return null;
-  const reason = readReason(problemOf(read));
-  if (reason !== null) return fromReason(answer, reason);
-  const passedOn = readReason(failures, 'recipient');
-  return passedOn === null ? null : saidOfOne(fromReason(answer, passedOn));
-};
-
 /** A field of whom the message is for, and that what stands there is no address. */
 const RECIPIENT_FIELD = /^(?:to|rcpt|recipients?)$/i;
 const NO_ADDRESS = /valid (?:rfc-?\d{3,4} )?(?:formatted )?(?:e-?mail|address)/i;
@@ -94,42 +80,42 @@ const isNoAddress = (field: unknown): boolean => {
 /** Answers that were made of the message. What fails on the way to that may hold any number. */
 const OF_MESSAGE: readonly number[] = [200, 400];
 
-/** What a refusal says of the mailbox, be it a receiver's that is passed on or the provider's own. */
-const readBounce = ({ status }: HttpsAnswer, read: Answer): SaidBounce | null => {
-  if (!OF_MESSAGE.includes(status)) return null;
+/** The provider's own check of the recipient, before it gives the message to anybody. */
+const isBadRecipient = ({ status }: HttpsAnswer, read: Answer): boolean => {
   const fields = [read, dataOf(read)].map((one) => one?.field_validation_errors);
-  if (fields.flat().some(isNoAddress)) return BAD_ADDRESS;
-  return readSaidBounce(failuresOf(read), 'recipient');
+  return OF_MESSAGE.includes(status) && fields.flat().some(isNoAddress);
 };
 
-/** What an answer to a message means. A 200 says that it was looked at, not that it was taken. */
-export const classify = (answer: HttpsAnswer): SendOutcome => {
+/** What a receiver answered, passed on: it is about its recipient, like a reply to RCPT TO. */
+const ofReceiver = (failures: string, { from, to, secrets }: Parties): SendOutcome => {
+  const classified = classifySmtpReply({ reply: failures, phase: 'rcpt', from, to });
+  return { ...outcomeOf(classified, failures, 'smtp'), reply: toReply(failures, { to, secrets }) };
+};
+
+/** Returns what an answer to a message means. A 200 says that it was read, not that it was taken. */
+export const classify = (answer: HttpsAnswer, parties: Parties): SendOutcome => {
   const read = readAnswer(answer);
-  const bounce = read && readBounce(answer, read);
-  if (bounce) return bounced(bounce);
-  const told = read && fromText(answer, read);
-  if (told) return told;
+  if (read && isBadRecipient(answer, read)) return bounced(BAD_ADDRESS);
   const failures = read ? failuresOf(read) : '';
-  if (OF_MESSAGE.includes(answer.status) && isAboutRecipient(failures))
-    return rejected('recipient_refused');
-  if (answer.status < 200 || answer.status >= 300) return classifyStatus(answer);
+  if (failures !== '' && OF_MESSAGE.includes(answer.status)) return ofReceiver(failures, parties);
   const data = read && dataOf(read);
-  const problem = read ? problemOf(read) + failures : '';
-  if (!data) return problem === '' ? { kind: 'unknown' } : rejected('message_refused');
-  if (problem !== '' || (data.failed ?? 0) > 0) return rejected('message_refused');
-  if (data.email_id === undefined && !data.succeeded) return { kind: 'unknown' };
+  const problem = read ? problemOf(read) : '';
+  const isRefused = answer.status < 200 || answer.status >= 300 || problem !== '';
+  if (isRefused || (data?.failed ?? 0) > 0)
+    return refusalOf(answer, { provider: 'SMTP2GO', ...parties });
+  if (!data || (data.email_id === undefined && !data.succeeded)) return { kind: 'unknown' };
   return { kind: 'accepted', providerMessageId: data.email_id ?? null };
 };
 
 /** What became of a request to the provider, whatever it asked for. */
-const toOutcome = (exchange: Exchange): SendOutcome => {
+const toOutcome = (exchange: Exchange, parties: Parties): SendOutcome => {
   switch (exchange.kind) {
     case 'answered':
-      return classify(exchange);
+      return classify(exchange, parties);
     case 'not_started':
       return { kind: 'not_started' };
     case 'not_written':
-      return deferred('connection_failed');
+      return deferred('connection_failed', 'provider');
     case 'lost':
       return { kind: 'unknown' };
   }
@@ -160,10 +146,11 @@ const toLink = (connection: HttpsConnection, settings: RelaySettings, network: N
   get isOpen() {
     return connection.isOpen;
   },
-  send: async ({ raw, trace = {}, mayStart }: WireMessage) => {
+  send: async ({ from, to, raw, trace = {}, mayStart }: WireMessage) => {
     const body = { mime_email: raw.toString('base64') };
     const call = { path: '/email/mime', apiKey: settings.api_key, body, trace };
-    return toOutcome(await post(connection, network, call, mayStart));
+    const parties = { from, to, secrets: [settings.api_key] };
+    return toOutcome(await post(connection, network, call, mayStart), parties);
   },
   close: () => connection.close(),
 });
@@ -175,7 +162,7 @@ const connect = async (settings: RelaySettings, network: Network): Promise<Conne
   const opened = await open(network);
   if (opened.kind === 'connected')
     return { kind: 'connected', link: toLink(opened.connection, settings, network) };
-  return { kind: 'failed', outcome: deferred(reasonOf(opened.reason)) };
+  return { kind: 'failed', outcome: deferred(reasonOf(opened.reason), waitsOf(opened.reason)) };
 };
 
 /** What a key's own list of permissions proves: that the key is known, and that it may send. */
@@ -183,7 +170,7 @@ export const readPermissions = (answer: HttpsAnswer): PreflightOutcome => {
   const data = readAnswer(answer)?.data;
   if (answer.status === 200 && Array.isArray(data))
     return data.includes(SEND_PERMISSION) ? { kind: 'passed' } : failed('permission_denied');
-  const outcome = classify(answer);
+  const outcome = classify(answer, { from: '', to: '', secrets: [] });
   return failed('reason' in outcome ? outcome.reason : 'provider_unavailable');
 };
 

@@ -30,15 +30,22 @@ const settingsOf = (row: ProviderRow) => {
   }
 };
 
+/** A hold of the account, or a throttling; a hold that a probe tests just now has no end. */
+const pausedOf = ({ circuit, heldReason, openedUntil, pause }: PaceState) => {
+  if (circuit !== 'closed' && heldReason !== null)
+    return {
+      reason: heldReason,
+      until: circuit === 'open' ? (openedUntil?.toISOString() ?? null) : null,
+    };
+  return pause && { reason: 'throttled', until: new Date(pause.until).toISOString() };
+};
+
 const toPace = (state: PaceState | null): z.output<typeof PACE_SHOWN> =>
   state
     ? {
         circuit: state.circuit,
         open_until: state.circuit === 'open' ? (state.openedUntil?.toISOString() ?? null) : null,
-        paused: state.pause && {
-          reason: state.pause.reason,
-          until: new Date(state.pause.until).toISOString(),
-        },
+        paused: pausedOf(state),
         rate_per_second: state.rate,
         is_rate_learned: state.isLearned,
         ramp_today: state.rampToday,

@@ -8,6 +8,8 @@ import { failpoint } from '../base/failpoint.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
 import { classify, isContradictory, NO_MECHANISM, TLS_REQUIRED, toOutcome } from './smtp_errors.ts';
+import { toReply } from './reply.ts';
+import type { Parties } from './reply.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
 import { sendTimeoutMs, SMTP_TIMEOUTS } from './smtp_timeouts.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
@@ -72,21 +74,29 @@ const toProviderMessageId = (info?: SMTPConnectionSendInfo): string | null => {
   return found ?? info?.serverMessageId ?? null;
 };
 
+const acceptedAs = (info: SMTPConnectionSendInfo | undefined, parties: Parties): SendOutcome => ({
+  kind: 'accepted',
+  providerMessageId: toProviderMessageId(info),
+  ...(info?.response ? { reply: toReply(info.response, parties) } : {}),
+});
+
 const sendOver = (
   connection: SMTPConnection,
   message: WireMessage,
-  { commandsMs, bodyMs, answerMs }: Patience,
+  { commandsMs, bodyMs, answerMs, secrets }: Patience & { secrets: readonly string[] },
 ): Promise<SendOutcome> =>
   new Promise((resolve) => {
+    const parties = { from: message.from, to: message.to, secrets };
     let phase: Phase = 'before_body';
-    const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase, message.from));
+    const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase, parties));
     const settle = (outcome: SendOutcome) => {
       clearTimeout(tooLong);
       connection.off('error', onLost);
       resolve(outcome);
     };
     const onTooLong = () => {
-      settle(toOutcome(Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' }), phase));
+      const error = Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' });
+      settle(toOutcome(error, phase, parties));
       connection.close();
     };
     let tooLong = setTimeout(onTooLong, commandsMs);
@@ -114,13 +124,16 @@ const sendOver = (
         const failure = error as SmtpError | null;
         const isOdd = phase === 'body' && isContradictory(failure?.response ?? info?.response);
         if (isOdd) settle({ kind: 'unknown' });
-        else if (failure) settle(toOutcome(failure, phase, message.from));
-        else settle({ kind: 'accepted', providerMessageId: toProviderMessageId(info) });
+        else if (failure) settle(toOutcome(failure, phase, parties));
+        else settle(acceptedAs(info, parties));
       },
     );
   });
 
-const toLink = (connection: SMTPConnection, patience: Patience): Link => {
+const toLink = (
+  connection: SMTPConnection,
+  patience: Patience & { secrets: readonly string[] },
+): Link => {
   let isOpen = true;
   connection.on('error', () => (isOpen = false));
   connection.once('end', () => (isOpen = false));
@@ -217,7 +230,9 @@ export const connectSmtp = async (
   });
   try {
     await open(connection, settings, smtpTimeouts);
-    const patience = { ...smtpTimeouts, answerMs: answerTimeoutMs };
+    const { username, password } = settings;
+    const secrets = [username, password];
+    const patience = { ...smtpTimeouts, answerMs: answerTimeoutMs, secrets };
     return { kind: 'connected', link: toLink(connection, patience) };
   } catch (error) {
     connection.close();
@@ -225,13 +240,20 @@ export const connectSmtp = async (
   }
 };
 
+/** Before a message there is neither a sender nor a recipient. */
+const nobody = ({ username, password }: SmtpSettings): Parties => ({
+  from: '',
+  to: '',
+  secrets: [username, password],
+});
+
 /** Proves that settings work: connect, TLS mode, EHLO, AUTH. Sends nothing. */
 export const preflightSmtp = async (
   settings: SmtpSettings,
   network: Way,
 ): Promise<PreflightOutcome> => {
   const outcome = await connectSmtp(settings, network);
-  if (outcome.kind === 'failed') return failed(classify(outcome.error));
+  if (outcome.kind === 'failed') return failed(classify(outcome.error, nobody(settings)));
   outcome.link.close();
   return { kind: 'passed' };
 };
@@ -243,6 +265,6 @@ export const smtp: Transport<SmtpSettings> = {
     const outcome = await connectSmtp(settings, network);
     return outcome.kind === 'connected'
       ? outcome
-      : { kind: 'failed', outcome: toOutcome(outcome.error, 'before_body') };
+      : { kind: 'failed', outcome: toOutcome(outcome.error, 'before_body', nobody(settings)) };
   },
 };

@@ -9,7 +9,7 @@ import { serviceOf } from './email_service.ts';
 import type { EmailService } from './email_service.ts';
 import { isExplained, toFailure } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
-import { isHopeless } from './outcome.ts';
+import { isParking } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
 import { noteProved } from './pace_notes.ts';
 import { probeMessage } from './probe_message.ts';
@@ -39,7 +39,7 @@ const failureOf = (outcome: SendOutcome): ExplainedFailure | null => {
     case 'not_started':
       return 'too_slow';
     case 'deferred':
-      return outcome.reason === 'recipient_refused' ? 'recipient_deferred' : outcome.reason;
+      return outcome.reason;
     default:
       return outcome.reason;
   }
@@ -143,8 +143,7 @@ export const testProvider = async (
   };
   await inProject(outOfTurn(deps), projectId, async (scope) => {
     await noteTest(scope, row, note);
-    if (note.failure !== null && isHopeless(outcome))
-      await parkProvider(scope, row.provider_id, note.failure);
+    if (note.failure !== null && isParking(outcome)) await parkProvider(scope, row, note.failure);
     if (note.failure === null) await noteProved(scope, row.provider_id);
   });
   return toTested(note);
