@@ -154,6 +154,10 @@ others away first, by setting them to null.',
     status: 409,
     detail: 'The outcome of this send is known, or it was not handed over yet: nothing to resolve.',
   },
+  send_not_rejected: {
+    status: 409,
+    detail: 'Only a rejected send can be queued again. Read the send to see its status.',
+  },
   send_not_queued: {
     status: 409,
     detail: 'This send does not wait: there is nothing to cancel.',

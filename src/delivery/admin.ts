@@ -12,6 +12,8 @@ import {
   router,
 } from '../base/procedure.ts';
 import { readSend } from './read_send.ts';
+import { REJECTION_REASONS } from '../providers/providers.ts';
+import { requeue, requeueAll } from './requeue.ts';
 import { cancel, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
 import { decideSendingLimits, readSettings, SendingSettings } from './settings.ts';
@@ -75,6 +77,22 @@ export const sendProcedures = router({
       const found = { outcome: 'not_sent', send_again_after: afterAttempt } as const;
       return toSend(await resolveOrRepeat(ctx.deps, projectId, sendId, found));
     }),
+
+  /** Queues a rejected send again. */
+  requeue: editorProcedure
+    .input(OfSend)
+    .mutation(async ({ ctx, input: { projectId, sendId } }) =>
+      toSend(await requeue(ctx.deps, projectId, sendId)),
+    ),
+
+  /** Queues the rejected sends of one reason again, a bounded number at a time. */
+  requeueAll: editorProcedure
+    .input(
+      z.object({ reason: z.enum(REJECTION_REASONS), providerId: z.uuid().optional() }),
+    )
+    .mutation(({ ctx, input: { projectId, reason, providerId } }) =>
+      requeueAll(ctx.deps, projectId, { reason, provider_id: providerId }),
+    ),
 
   /** Cancels a send that waits to be handed over. */
   cancel: editorProcedure

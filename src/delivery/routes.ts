@@ -6,8 +6,10 @@ import { route } from '../base/route.ts';
 import type { Addressed, Again } from '../base/route.ts';
 import { SENDS_LOOKED_MAX } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
+import { requeue, REQUEUE_DAYS_MAX, REQUEUE_SENDS_MAX, requeueAll } from './requeue.ts';
+import { REJECTION_REASONS } from '../providers/providers.ts';
 import { cancel, findSend, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
-import { CANCELLED_SHOWN, RESOLVED_SHOWN } from './shown.ts';
+import { CANCELLED_SHOWN, RESOLVED_SHOWN, WAITING_SHOWN } from './shown.ts';
 import { pageSends, Send, SendNow, SHOWN_STATUSES, toSend, toSendNow } from './send_log.ts';
 
 export { sendingLimitRoutes, sendingLimits } from './setting_routes.ts';
@@ -55,6 +57,20 @@ const ResolveInput = z
     id: 'Resolution',
     examples: [{ outcome: 'accepted' }, { outcome: 'not_sent', send_again_after: 1 }],
   });
+
+export const RequeueInput = z
+  .strictObject({
+    reason: z.enum(REJECTION_REASONS).meta({ description: 'The `status_reason` of the sends.' }),
+    provider_id: z.uuid().optional().meta({ description: 'Only sends of this provider.' }),
+  })
+  .meta({ id: 'Requeue', examples: [{ reason: 'message_refused' }] });
+
+const Requeued = z
+  .strictObject({
+    queued: z.int().meta({ description: 'How many are queued again.' }),
+    has_more: z.boolean().meta({ description: 'Whether more such sends are left.' }),
+  })
+  .meta({ id: 'Requeued' });
 
 const findNamed = async ({ deps, caller, params }: Addressed): Promise<SendRow | null> => {
   const named = SendParams.safeParse(params);
@@ -119,6 +135,38 @@ export const deliveryRoutes = [
     again,
     handle: async ({ deps, caller, found, body }) =>
       toSend(await resolveOrRepeat(deps, caller.projectId, found.send_id, body)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/sends/:id/requeue',
+    example: WAITING_SHOWN,
+    access: 'server',
+    summary: 'Queue a rejected send again.',
+    description:
+      'After the cause is corrected at the provider. A send whose refusal was a bounce stays ended. Suppressions and ' +
+      'unsubscribes still stop it. Queuing it again changes nothing.',
+    params: SendParams,
+    find: findNamed,
+    status: 200,
+    answer: Send,
+    refusals: ['send_not_rejected'],
+    again,
+    handle: async ({ deps, caller, found }) =>
+      toSend(await requeue(deps, caller.projectId, found.send_id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/sends/requeue',
+    example: { queued: 42, has_more: false },
+    access: 'server',
+    summary: 'Queue the rejected sends of one reason again.',
+    description:
+      `At most ${REQUEUE_SENDS_MAX} at a time, the oldest first: repeat the request while \`has_more\` is true. Sends ` +
+      `older than ${REQUEUE_DAYS_MAX} days and bounces stay ended.`,
+    body: RequeueInput,
+    status: 200,
+    answer: Requeued,
+    handle: ({ deps, caller, body }) => requeueAll(deps, caller.projectId, body),
   }),
   route({
     method: 'POST',

@@ -29,6 +29,13 @@ export const FAILURE_REASONS = [
 ] as const satisfies ExplainedFailure[];
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
+/** The reasons for which a send ends as rejected. */
+export const REJECTION_REASONS = [
+  'recipient_refused',
+  'blocked_by_policy',
+  'message_refused',
+] as const satisfies readonly FailureReason[];
+
 /** A refusal about the mailbox: it does not exist or is disabled (hard), or it is full (soft), in its codes. */
 export type SaidBounce = { type: 'hard' | 'soft'; codes: string };
 

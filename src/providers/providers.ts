@@ -28,6 +28,7 @@ export type { EmailService } from './email_service.ts';
 export { isTestEmail } from './test_email_id.ts';
 export { sendTimeoutMs } from './smtp_timeouts.ts';
 export { HAND_OFF_DEADLINE_MS } from './transport.ts';
+export { REJECTION_REASONS } from './outcome.ts';
 export type { Reply } from './outcome.ts';
 export type { Link, NewProvider, SaidBounce, Sender, SendOutcome, Settings, WireMessage };
 
