@@ -1,0 +1,18 @@
+/**
+ * What a provider's answer concerns, what it means and whether time helps; how answers are
+ * compared, and what of them may be shown. Pure functions without I/O.
+ */
+export { classifyHttpAnswer } from './http/classify_http.ts';
+export type { HttpAnswer } from './http/classify_http.ts';
+export { normalizeReply } from './shown/normalize_reply.ts';
+export { sanitizeReply } from './shown/sanitize_reply.ts';
+export type { ReplyToShow, ShownReply } from './shown/sanitize_reply.ts';
+export { classifySmtpReply } from './smtp/classify_smtp.ts';
+export type { SmtpAnswer } from './smtp/classify_smtp.ts';
+export type {
+  AnswerMeaning,
+  AnswerRetry,
+  AnswerScope,
+  Classification,
+  SmtpPhase,
+} from './verdicts.ts';
