@@ -32,6 +32,8 @@ const DIRECT_MAIL_RULES: readonly Rule[] = [
 export const ASIAN_RULES: readonly Rule[] = [
   ...NETEASE_RULES,
   ...DIRECT_MAIL_RULES,
+  // Zoho.
+  { when: /mailbox delivery restricted by policy/, means: 'recipient_policy' },
   // Tencent QQ and Exmail.
   { when: /^mailbox unavailable or access den/, means: 'temporary_recipient' },
   { when: /\b(?:ip|domain) frequency limited/, means: 'relay_limit' },
@@ -39,6 +41,9 @@ export const ASIAN_RULES: readonly Rule[] = [
   { when: /suspected (?:spam ip|bounce attacks?)|^connection denied/, ...BY_CLASS },
   { when: /^suspected spam/, means: 'sender_reputation' },
   { when: /bad address syntax/, code: /^501/, means: 'recipient_unknown' },
+  // Sohu.
+  { code: /^553/, when: /content rejc?t/, means: 'content_refused' },
+  { code: /^553/, when: /heloip reject/, means: 'protocol' },
   // NTT Docomo.
   { when: /^too much mail data/, code: /^552/, means: 'mailbox_full' },
 ];

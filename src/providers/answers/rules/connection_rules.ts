@@ -34,7 +34,8 @@ const SESSION_RULES: readonly Rule[] = [
     when: phrases(`
       too many _ _ (errors|rsets?|nonmail|noops?|syntax|(bad |unrecogni[sz]ed |unknown |invalid |
         smtp |protocol |unauthenticated |erroneous )?commands)
-      error (limit|rate) _ (exceeded|too high)|excessive amounts? of data
+      error (limit|rate) _ (exceeded|too high)|allowable connection time
+      excessive amounts? of data
     `),
     not: phrases(`authenticat* errors|auth (errors|failures|attempts)|login`),
     means: 'connection_limit',

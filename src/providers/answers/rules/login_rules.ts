@@ -4,6 +4,11 @@ import type { Rule } from './rule.ts';
 /** Log-in: at AUTH, or where it is missing. */
 export const LOGIN_RULES: readonly Rule[] = [
   {
+    when: phrases(`too many (bad|failed|invalid) (authentication|auth|login)`),
+    code: /^535/,
+    means: 'auth_failed',
+  },
+  {
     when: phrases(`maximum credits exceeded|(insufficient|no) credits?`),
     means: 'plan_used_up',
   },
@@ -50,7 +55,7 @@ export const LOGIN_RULES: readonly Rule[] = [
       (smtpclientauthentication|basic auth*|smtp auth*|plain auth*|legacy auth*|auth|
         authentication|smtp( access)?) (is |has been |was )?(disabled|not (allowed|enabled|
         available|supported|permitted|offered))
-      with 2fa enabled
+      with 2fa enabled|does not have access rights
       (mechanism|auth* (type|method|mechanism|mode)) ... (not (supported|allowed|available)|
         too weak|unsupported|unrecogni[sz]ed|unsuported)
       (unsupported|unrecogni[sz]ed|unknown|invalid) (auth*|sasl) (type|method|mechanism)

@@ -149,7 +149,7 @@ const FORM_RULES: readonly Rule[] = [
       subject is (mandatory|required|missing|empty)
       bare (lf|cr|linefeed|newline|line feed|carriage return)s?|stray newline
       (parse|parsing) (error|fail*)|(could not|cannot|can't|unable to|failed to) (be )?parse*
-      json pars*|duplicate header*|8 ?-?bit data|smtputf8|non ?-?ascii|unicode|charset
+      json pars*|duplicate header*|[78] ?-?bit data|smtputf8|non ?-?ascii|unicode|charset
       (invalid|corrupt|unreadable) message (content|data|format)|too many mime parts
       encoded word|invalid characters|binary content|base64 encoding|improper* format*
     `),

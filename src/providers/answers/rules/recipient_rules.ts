@@ -33,7 +33,9 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
       (route|mailbox|recipient|domain|address|host|host/domain|account|server|user) (does|
         do)(n't| not) (currently )?(accept|receive|want) _ (mail|messages|e-?mails?)
       recipients? (are|is) restricted|mail receiving disabled
-      (for|by) (mailbox|group|organi[sz]ation|public folder)|no thank you
+      (authenticated|authori[sz]ed|permitted|allowed|required) (for|by) _ (mailbox|group|
+        organi[sz]ation|public folder)
+      (rejected|refused|blocked) by organi[sz]ation|no thank you
       (recipient*|user|mailbox) ... (banned|does not accept spam)|organi[sz]ation does not have
       recipient not (authori[sz]ed|allowed|permitted)|restricted sms|account is protected
       (e-?mail|mail|messages?) (to|for) @(to|addr) ... not (be )?accepted|refuses? to receive
@@ -101,8 +103,8 @@ const UNKNOWN_RULES: readonly Rule[] = [
         local ?part|recipient*)
       (recipient|callout|address) (verify|verification) fail*
       (cannot|can't|unable to) (be )?route*
-      {invalid} _ (recipient*|mailbox|user|destination|rcpt|rcptto|to address|addressee|
-        empf.nger*|destinataire*|destinatario*|mailbox path)
+      {invalid} _ (recipient*|mailbox|user|local part|destination|rcpt|rcptto|to address|
+        addressee|empf.nger*|destinataire*|destinatario*|mailbox path)
       (recipient*|mailbox|user|destination|rcpt|to address|addressee|@to|empf.nger*|
         destinataire*|destinatario*) _ _ {invalid}
       (recipient*|mailbox|user|address) (cannot|could not|can't) be verified|rcpt user _ not ok
@@ -145,6 +147,7 @@ const UNKNOWN_RULES: readonly Rule[] = [
       (recipient )?(host|domain|mail domain) _ _ (unknown|not found|(does|did)(n't| not) exist|
         not (be )?(found|resolv*)|not reachable|unreachable|has no mx|not exist|has a null mx)
       (unknown|no such) (host|domain)|name or service not known|recipient domain
+      domain (is )?(obsolete|retired|no longer (in use|exist*|active))
       no mx (record )?(found )?for|unroutable (mail )?domain|unrouteable (mail )?domain
     `),
     not: phrases(`

@@ -79,9 +79,10 @@ export const REPUTATION_RULES: readonly Rule[] = [
       no access from|use the smtp server of your|refused - see|looks suspiciously like spammer
       nameserver query|bad sender ip|unverifyable sending|forging its|forged (helo|hostname)
       (do not|don't) want _ (mail|e-?mail|messages) from|not welcomed?
-      (service|mail|messages|connections?) not accepted from _ (@ip|@host|your|this)|trustworthy
-      not trusted|do(n't| not) trust|spam list|you are sending spam|currently sending spam
-      used for spam
+      (service|mail|messages|connections?) not accepted from _ (@ip|@host|your|this)
+      not (currently )?accepting (mail|e-?mail|messages|connections) from (your|this|@ip)
+      trustworthy|not trusted|do(n't| not) trust|spam list|you are sending spam
+      currently sending spam|used for spam
     `),
     not: phrases(`
       (message|mail|e-?mail) content|content of|attachment*|virus|urls?|links?|socket*

@@ -52,7 +52,9 @@ const DNS_RULES: readonly Rule[] = [
       sender (verify|verification) fail*|could not (complete )?sender verif*
       callback* (setup )?failed|callout verification failed|sender address verification
       verification failed for @(from|addr)|valid sender domain|domain is invalid ... valid from
-      mx record not allowed|sender domain is empty
+      (unable to|cannot|could not|can't) verify (the )?sender|return mx|mx does(n't| not) exist
+      (no|not|without) _ (dns/mx|dns|mx) (entry|entries)|mx record not allowed
+      sender domain is empty
     `),
     not: phrases(`
       recipient|ptr|reverse dns|dkim|dmarc|spf|recipient's|helo|ehlo|recipient address has
@@ -63,7 +65,7 @@ const DNS_RULES: readonly Rule[] = [
   {
     when: phrases(`
       sender (address )?rejected|sender address|invalid (sender|address)|unknown sender
-      bad sender
+      dns failure|bad sender|dns failure
     `),
     code: /\.1\.8$/,
     not: phrases(`banned|blocked|outbound|outgoing|access denied`),

@@ -57,11 +57,33 @@ const coreOf = (words: string): string => words.replaceAll(PREFIX, ' ').trim();
 const weigh = (reading: Reading): VerdictName =>
   matchRules(WHOLE_REPLIES, reading, reading.words) ??
   matchRules(HOST_RULES, reading, reading.signs) ??
-  matchRules(WORD_RULES, reading, coreOf(reading.words)) ??
-  matchRules(GENERIC_RULES, reading, reading.words) ??
-  meaningOfEnhanced(reading.enhanced) ??
-  matchRules(WEAK_RULES, reading, reading.words) ??
-  meaningOfBasic(reading.code, reading.phase);
+  soften(
+    reading,
+    matchRules(WORD_RULES, reading, coreOf(reading.words)) ??
+      matchRules(GENERIC_RULES, reading, reading.words) ??
+      meaningOfEnhanced(reading.enhanced) ??
+      matchRules(WEAK_RULES, reading, reading.words) ??
+      meaningOfBasic(reading.code, reading.phase),
+  );
+
+/** What a verdict that ends a send becomes in a 4xx, unless a host is known to mean it. */
+const IN_A_4XX: Partial<Record<VerdictName, VerdictName>> = {
+  recipient_unknown: 'temporary_recipient',
+  recipient_disabled: 'temporary_recipient',
+  recipient_policy: 'temporary_recipient',
+  not_hosted_here: 'temporary_recipient',
+  too_large_for_recipient: 'temporary_recipient',
+  mailbox_full_for_good: 'mailbox_full',
+  content_refused: 'content_later',
+  content_after_fix: 'content_later',
+  message_reputation: 'content_later',
+  message_too_large: 'message_later',
+  message_syntax: 'message_later',
+  message_other: 'message_later',
+};
+
+const soften = ({ class: replyClass }: Reading, means: VerdictName): VerdictName =>
+  replyClass === 4 ? (IN_A_4XX[means] ?? means) : means;
 
 const meaningIs = (means: VerdictName, meaning: AnswerMeaning): boolean =>
   VERDICTS[means][1] === meaning;
@@ -81,6 +103,8 @@ const settle = (means: VerdictName, { phase, class: replyClass }: Reading): Verd
     return passes ? 'relay_reputation_later' : 'relay_reputation';
   if (phase !== 'mail') return means;
   if (means === 'recipient_unknown' || means === 'recipient_disabled') return 'sender_not_allowed';
+  if (means === 'mailbox_full') return 'sender_limit';
+  if (means === 'temporary_recipient') return 'temporary_local';
   return meaningIs(means, 'content_refused') ? 'sender_reputation' : means;
 };
 
