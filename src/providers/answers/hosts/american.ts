@@ -59,6 +59,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
   ...AUP_RULES,
   // Comcast (postmaster.comcast.net/smtp-error-codes.php).
   { when: /comcast block for spam|#bl0\d{5}/, ...BY_CLASS },
+  { when: /#rl0\d{5}/, means: 'relay_limit' },
   { when: /#dm\d{6}/, means: 'sender_reputation' },
   // Rackspace (emailsrvr.com) ends its replies with a letter and a number.
   { when: /recipient's server refused to accept your message/, means: 'recipient_policy' },

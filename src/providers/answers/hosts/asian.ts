@@ -16,6 +16,7 @@ const NETEASE_RULES: readonly Rule[] = [
   { when: /\bdt:sum\b/, means: 'sender_not_allowed' },
   { when: /\bdt:spm\b/, means: 'content_refused', at4xx: 'content_later' },
   { when: /\brp:frl\b/, means: 'recipient_policy' },
+  { when: /\brp:rdn\b/, means: 'relay_reputation' },
   { when: /\bwm:bl[iu]\b/, ...BY_CLASS },
 ];
 

@@ -24,6 +24,7 @@ export const MICROSOFT_RULES: readonly Rule[] = [
   { code: /^432 /, when: /concurrent connections/, means: 'login_limit' },
   { when: /sendas ?denied|permissions? to send as/, means: 'sender_not_allowed' },
   { code: /5\.7\.57$/, means: 'auth_required' },
+  { code: /5\.7\.30$/, when: /basic auth/, means: 'auth_required' },
   { code: /5\.7\.3$/, when: /cannot achieve exchange server authentication/, means: 'auth_failed' },
   { code: /5\.7\.(?:64|0)$/, when: /tenantattribution/, means: 'relay_denied' },
   { code: /5\.7\.1$/, when: /^(?:smtp; )?client was not authenticated/, means: 'auth_required' },

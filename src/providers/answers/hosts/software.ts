@@ -19,6 +19,8 @@ export const SOFTWARE_RULES: readonly Rule[] = [
   { when: /^delivery is not allowed to this address/, means: 'relay_denied' },
   // qmail: the mailbox of the recipient is over its quota or not there.
   { when: /^qq trouble in home directory/, means: 'mailbox_full' },
+  // MessageLabs.
+  { code: /^542 /, when: /^rejected$/, means: 'recipient_unknown' },
   // The resolver of a relay.
   { when: /name service error.{0,200}try again/, means: 'temporary_recipient' },
   { when: /name service error/, code: /^5/, means: 'recipient_unknown' },

@@ -13,8 +13,8 @@ const OVER_LIMIT = `
   demasiados (mensajes|correos|e-?mails)|troppi (messaggi|e-?mail)
   muit[oa]s (mensagens|e-?mails)
   (sending|submission|daily|hourly|monthly|message|send|email) quota|quota ... {reached}
-  excessive (volume|rate|number) of|due to excessive volume|enabled in \\d+ seconds
-  enhance your calm
+  daily allowance|excessive (volume|rate|number) of|due to excessive volume|versandlimit
+  you have sent over|enabled in \\d+ seconds|enhance your calm
 `;
 
 /** A size or a count that is not a rate. */
@@ -42,7 +42,8 @@ export const ACCOUNT_RULES: readonly Rule[] = [
     when: phrases(`
       (insufficient|not enough|no|out of|zero|negative|exhausted) _ (credits?|balance|funds)
       maximum credits exceeded
-      credits? ... (exhausted|exceeded|used|run out|expired|insufficient)
+      credits? ... (exhausted|exceeded|used|run out|expired|insufficient)|quota used up ... buy
+      buy more
       (payment|billing|invoice|subscription|trial|licen[cs]e|plan) ... (required|overdue|expired|
         past due|unpaid|ended|cancel*|failed|not valid)
       (upgrade|renew) _ _ (plan|account|subscription)|ran out of (credit*|emails)
@@ -54,6 +55,20 @@ export const ACCOUNT_RULES: readonly Rule[] = [
   {
     when: phrases(`sender (address )?(frequency|rate) ... limit*|sender frequency`),
     means: 'sender_limit',
+  },
+  {
+    when: phrases(`
+      (outgoing|outbound) (sending|e-?mail|mail|messages?|smtp) _ _ (disabled|blocked|suspended|
+        stopped|restricted|locked)
+    `),
+    means: 'account_suspended',
+  },
+  {
+    when: phrases(`
+      (outgoing|outbound|sending|submission) (e-?mail |mail |messages? )?{quantity} ... {reached}
+    `),
+    not: phrases(`ip|host|per message`),
+    means: 'account_limit',
   },
   { when: phrases(`account (is )?pending`), means: 'account_suspended' },
   { when: phrases(`not allowed to send: ... limit exceeded`), means: 'account_limit' },
@@ -84,6 +99,7 @@ export const ACCOUNT_RULES: readonly Rule[] = [
         forbidden)
       (outgoing|outbound) ... (block*|suspended|locked|disabled|stopped|not allowed|restricted|
         rejected|paused)
+      (sender|sending) profile _ _ (investigation|review)|restricted from sending
       activate your _ account
       account ... (not (yet )?(been )?(activated|approved|enabled|active)|pending|under review)
       (bad|banned) (outbound )?sender(?! ip)|restricted (user|entity|entities)
@@ -112,6 +128,20 @@ export const ACCOUNT_RULES: readonly Rule[] = [
       user: 'account_suspended',
       none: 'account_suspended',
     },
+  },
+  {
+    when: phrases(`
+      (account|user|service|access|subscription|domain|customer|smtp) ... ({disabled}|revoked)
+      {disabled} (account|user|customer)
+    `),
+    not: phrases(`
+      {mailbox}|@addr|you (tried|are trying)|receiving|incoming|inbound|ip|host|client|list*
+      e-?mail (account|address)|this (account|user)|user (account|suspended)|discontinued
+      blocked
+    `),
+    code: /^(?!\d{3} [45]\.(?:1\.[1236]|2\.[0-9]))/,
+    at: ['connect', 'ehlo', 'mail', 'any'],
+    means: 'account_suspended',
   },
   {
     when: phrases(`

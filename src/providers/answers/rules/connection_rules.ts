@@ -42,7 +42,8 @@ const SESSION_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
-      idle (for )?too long|idle time*|inactivity timeout|session (has )?(expired|timed? ?out)
+      (seconds|minutes) without (data|command)|idle for|idle (for )?too long|idle time*
+      inactivity timeout|session (has )?(expired|timed? ?out)
       connection (has )?(expired|idle|timed? out)
       (timeout|timed out) (waiting|while|exceeded|closing)
       ^(\\S{1,40} )?(error: )?(connection |session |command |read |data |client |smtp )?(timeout|
@@ -50,8 +51,8 @@ const SESSION_RULES: readonly Rule[] = [
       timeout - closing|timeout exceeded|time ?out .{0,20}closing
     `),
     not: phrases(`
-      dns|lookup|verif*|recipient*|callout|mailbox|conversation with|connect* (to|with)|upstream
-      backend|database|milter|policy|queue|filter|log ?in|submission|delivery
+      scan*|dns|lookup|verif*|recipient*|callout|mailbox|conversation with|connect* (to|with)
+      upstream|backend|database|milter|policy|queue|filter|log ?in|submission|delivery
     `),
     means: 'connection_limit',
   },
@@ -103,7 +104,7 @@ const PROTOCOL_RULES: readonly Rule[] = [
       invalid (helo|ehlo)
     `),
     at: ['connect', 'ehlo', 'mail', 'rcpt', 'any'],
-    not: phrases(`spamhaus|listed|unsolicited|spam`),
+    not: phrases(`and auth|auth first|spamhaus|listed|unsolicited|spam`),
     means: 'protocol',
   },
   {

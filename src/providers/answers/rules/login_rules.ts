@@ -54,7 +54,7 @@ export const LOGIN_RULES: readonly Rule[] = [
     when: phrases(`
       (smtpclientauthentication|basic auth*|smtp auth*|plain auth*|legacy auth*|auth|
         authentication|smtp( access)?) (is |has been |was )?(disabled|not (allowed|enabled|
-        available|supported|permitted|offered))
+        available|supported|permitted|offered)|switched off|turned off)
       with 2fa enabled|does not have access rights
       (mechanism|auth* (type|method|mechanism|mode)) ... (not (supported|allowed|available)|
         too weak|unsupported|unrecogni[sz]ed|unsuported)
@@ -75,7 +75,7 @@ export const LOGIN_RULES: readonly Rule[] = [
         invalid|wrong|rejected|not recogni[sz]ed|mismatch|denied|failed|expired|not correct)
       log ?in (failed|fail|incorrect|denied|failure|unsuccessful)
       no authentication type succeeded|log in (with|via|through) your web browser
-      web login required|(application|app) specific password|app(lication)? password
+      web login required|(application|app) specific password|app(lication)? password|bad token
       authorization code|authentifizierung fehlgeschlagen|anmeldung fehlgeschlagen
       falsches passwort|identifiants|mot de passe|code d.authentification|contrase.a
       autenticaci.n fallida|falha na autentica..o|autenticazione fallita|credenziali
@@ -114,7 +114,9 @@ export const LOGIN_RULES: readonly Rule[] = [
       auth (is )?required|anmeldung erforderlich|requiere autenticaci.n
       autentica..o (requerida|necess.ria)|autenticazione richiesta|pop before smtp
       check (your )?(new )?mail (first|before)|must (have )?(been )?(checked|check) _ mail
-      must be authori[sz]ed to send|insufficient authori[sz]ation|issue an auth command
+      (need|have|must|please|required) to (sign|log) in|anonymous senders?|melden sie sich
+      debe autenticarse|(and )?auth(enticate)? first|must be authori[sz]ed to send
+      insufficient authori[sz]ation|issue an auth command
     `),
     not: phrases(`
       spf|dkim|dmarc|sender policy|sender address rejected|sender is unauthenticated

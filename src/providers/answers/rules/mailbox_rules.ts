@@ -13,6 +13,12 @@ const CLOSED_RULES: readonly Rule[] = [
     code: /^5/,
     means: 'recipient_disabled',
   },
+  {
+    when: phrases(`(account|user|mailbox) _ _ (due to|because of|for) inactivity`),
+    at: ['rcpt', 'data', 'body'],
+    code: /^5/,
+    means: 'recipient_disabled',
+  },
 ];
 
 /** The words alone say that it is this mailbox, and that it passes. */
@@ -44,6 +50,7 @@ const BUSY_RULES: readonly Rule[] = [
       could not load drd|forwarding recipient
       (unable|cannot|could not|failed) _ (contact|connect*|reach) ... (destination|recipient*|
         remote)
+      recipient's (server|host|system) _ _ (not|n't) (answer*|respond*|reachable)
       (recipient*|destination) ... (server|host|system) ... (unavailable|unreachable|
         not (responding|available|reachable)|busy|down|timed? ?out)
     `),
@@ -87,6 +94,7 @@ const FULL_RULES: readonly Rule[] = [
         for )?.{0,12}(user|mailbox|account|recipient)
       user ?disk quota|quota violation|(over|would be over) the allowed quota
       space has been used up|diskspace quota|(reached|exceed*) (disk|storage) quota
+      no more (storage|space|quota)|quota depasse|mailbox is over its limit
       user has too many messages|{person} _ _ _ {full}|{full} (for|in) (the |this )?{person}
       over ?quota|(disk|disc|mail|mailbox|maildir|storage|user|domain) ?quota|exceeded storage
       storage allocation|mailbox full|quota exceeded|no space left on device .{0,20}user

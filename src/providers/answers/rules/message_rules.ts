@@ -48,7 +48,16 @@ const SIZE_RULES: readonly Rule[] = [
 const CONTENT_RULES: readonly Rule[] = [
   {
     when: phrases(`
+      (filter|scanner|scan|milter|anti ?virus) _ _ (not|unavailable|timed? ?out|timeout|error|
+        fail*)
+    `),
+    code: /^4/,
+    means: 'temporary_local',
+  },
+  {
+    when: phrases(`
       virus*|malware|malicious|infected|infizi*|trojan|phish*|worm|viral|ransomware
+      (attachment|file) type|als spam|comme (spam|pourriel|indesirable)|como spam
       (attachment|attachments|file|file type|extension*|archive) ... (not (allowed|accepted|
         permitted)|forbidden|banned|blocked|prohibited|illegal|denied|dangerous|reject*|
         disallowed|unsafe)
@@ -56,7 +65,8 @@ const CONTENT_RULES: readonly Rule[] = [
         unsafe|potentially) _ (attachment*|file*|content|extension*)
       (zip|archives?|files?|attachments?|executables?) _ _ (not|never) (be )?accepted
       password protected|do not accept _ _ (zip|archive*|file*|attachment*|executable*)
-      potential security issue|mime_banned|header_contenttype|rejected as dangerous|spoof*
+      zip archives?|content rule|potential security issue|mime_banned|header_contenttype
+      rejected as dangerous|spoof*
     `),
     means: 'content_refused',
     at4xx: 'content_later',
@@ -167,9 +177,10 @@ export const MESSAGE_RULES: readonly Rule[] = [
   {
     when: phrases(`
       too many recipients|(max|maximum|limit) of \\d+ recipients|only one recipient
-      multiple recipients|separate transaction|split transaction|multiple destination domains
-      out of allow rcpt|number of recipients|recipients? per message ... (exceed*|limit|maximum)
-      (only )?one recipient (at a time|per|domain)|recipients ... separately
+      multiple recipients|recipients? (limit )?per message|separate transaction
+      split transaction|multiple destination domains|out of allow rcpt|number of recipients
+      recipients? per message ... (exceed*|limit|maximum)
+      (only )?one recipient( at a time| per| domain| only|,)|recipients ... separately
     `),
     not: phrases(`hours?|day|minute|daily|hourly|rate|invalid|unknown|from (@ip|@host)`),
     means: 'message_later',

@@ -40,6 +40,7 @@ const compile = (line: string): string =>
 
 /** `a ~ b`: both, in either order. */
 const toPattern = (line: string): string => {
+  if (/^\.\.\.|\.\.\.$/.test(line)) throw new Error(`a phrase has two sides: ${line}`);
   const [first = '', second] = line.split(' ~ ').map((part) => compile(expand(part)));
   return second === undefined
     ? first

@@ -22,13 +22,19 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
         is only accepting|refuses|does(n't| not) want|is not accepting|closed to|has restricted|
         restricts)
       delivery (is )?(restrict*|not (authori[sz]ed|permitted|allowed))|restricted by policy
-      mailbox _ is restricted|user refused to|delivery failure policy
+      mailbox _ is restricted|user refused to|delivery failure policy|rule of the recipient
+      opted out|(recipient|user) unsubscribed
+      (recipient|user|addressee) has blocked (you|this sender|your)
+      delivery to this (address|mailbox|recipient) is restricted|(list|group) ... restricted to
+      restricted to (members|internal)
+      not (allowed|permitted|authori[sz]ed) to (write|send|post|deliver) to (this|the) (group|
+        list)
       not authori[sz]ed ... (to send|deliver|post) to
       not (allowed|permitted) to (post|send|deliver) to|(authenticated|internal) senders
       organi[sz]ation(al)? (policy|settings)|rejectmessage|policy rejection
       policy ... (on the )?target|closed (mailing )?(group|list)|moderated
       (mailing list|group|distribution list|lists) ... (not|only|member*)|members ?only
-      non ?members?|administrative prohibition|envelope (blocked|rejected)|sender denied
+      non ?members?|administrative prohibition|envelope (blocked|rejected)|sender denied as
       manually blocked senders|blocked senders
       (route|mailbox|recipient|domain|address|host|host/domain|account|server|user) (does|
         do)(n't| not) (currently )?(accept|receive|want) _ (mail|messages|e-?mails?)
@@ -58,6 +64,7 @@ const GONE_RULES: readonly Rule[] = [
       you (tried|are trying) to (reach|contact) ... {disabled}|account is locked e-?mail bounced
       mailbox ... (has )?moved|boite du destinataire archivee
       (account|user|mailbox) (isn't|is not) allowed to receive|archived recipient
+      not in use (any more|anymore)|(recipient|user|mailbox) was blocked by (the )?admin*
       no longer valid|{mailbox} ~ {disabled}|deactivated due to
       (this|the|that|user|his|her|customer) (user|account|address|e-?mail|customer|
         e-?mail address|e-?mail account|email account) _ _ _ (is |has been |was )?(currently |
@@ -80,6 +87,12 @@ const GONE_RULES: readonly Rule[] = [
 
 /** There is no such mailbox or domain. */
 const UNKNOWN_RULES: readonly Rule[] = [
+  {
+    when: phrases(`host (unknown|not found)|invalid domain|domain ... {unknown}`),
+    code: /^5\d\d 5\.(?:4\.[14]|1\.2)$/,
+    not: phrases(`sender*|from|mail ?from|your domain|helo|ehlo`),
+    means: 'recipient_unknown',
+  },
   {
     when: phrases(`
       {invalid} _ (e-?mail )?address|(e-?mail )?address _ _ {invalid}|@addr _ _ {invalid}

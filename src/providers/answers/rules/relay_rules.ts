@@ -27,10 +27,11 @@ export const RELAY_RULES: readonly Rule[] = [
       we don't handle mail for|use your (isp|provider)('s)? (smtp|mail)|mx do not point to us
       relay prohibited|(account|not responsible) for this domain|retransmission denied
       ^(recipient )?domain (is )?not (allowed|accepted|permitted|local)
-      forwarding (denied|not allowed)|third.party relay
+      forwarding (to \\S{1,20} domains )?(is )?(denied|not allowed)|kein relay*
+      relais (interdit|refuse)|domain (is )?not (handled|served|accepted) here|third.party relay
       not accepting (mail|e-?mail|messages) for (this |that |the )?domain|relaying mail to
       not local host|(unauthorized|unauthorised) relay|specified domain is not allowed
-      local user only|^or (is )?not local
+      (mail|e-?mail) to foreign|foreign domain|local user only|^or (is )?not local
     `),
     not: phrases(`
       which is an open relay|insecure mail relay|openrelay|smtp relay limit|relay limit

@@ -52,9 +52,9 @@ const DNS_RULES: readonly Rule[] = [
       sender (verify|verification) fail*|could not (complete )?sender verif*
       callback* (setup )?failed|callout verification failed|sender address verification
       verification failed for @(from|addr)|valid sender domain|domain is invalid ... valid from
-      (unable to|cannot|could not|can't) verify (the )?sender|return mx|mx does(n't| not) exist
-      (no|not|without) _ (dns/mx|dns|mx) (entry|entries)|mx record not allowed
-      sender domain is empty
+      (unable to|cannot|could not|can't) verify (the )?sender|route to (the )?sender|return mx
+      mx does(n't| not) exist|(no|not|without) _ (dns/mx|dns|mx) (entry|entries)
+      mx record not allowed|sender domain is empty
     `),
     not: phrases(`
       recipient|ptr|reverse dns|dkim|dmarc|spf|recipient's|helo|ehlo|recipient address has
@@ -189,6 +189,7 @@ const BLOCKED_RULES: readonly Rule[] = [
 ];
 
 export const SENDER_RULES: readonly Rule[] = [
+  { when: phrases(`bad sender`), code: /^501/, means: 'sender_syntax' },
   ...HEADER_RULES,
   {
     when: phrases(`

@@ -103,6 +103,7 @@ const settle = (means: VerdictName, { phase, class: replyClass }: Reading): Verd
     return passes ? 'relay_reputation_later' : 'relay_reputation';
   if (phase !== 'mail') return means;
   if (means === 'recipient_unknown' || means === 'recipient_disabled') return 'sender_not_allowed';
+  if (means === 'recipient_policy') return 'sender_reputation';
   if (means === 'mailbox_full') return 'sender_limit';
   if (means === 'temporary_recipient') return 'temporary_local';
   return meaningIs(means, 'content_refused') ? 'sender_reputation' : means;
