@@ -1,10 +1,10 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Deps } from './deps.ts';
 import { watchQueue } from './memory_queues.ts';
 import { toOrigin } from './origin.ts';
 import { Refusal } from './refusal.ts';
 import { SessionTurns, TURN_WAIT_MAX_MS } from './session_turns.ts';
+import { Slots } from './slots.ts';
 import { WindowCounters } from './window_counters.ts';
 
 /** Unknown tokens count in windows of this length. */
@@ -19,7 +19,6 @@ export const REMEMBERED_TOKENS_MAX = 10_000;
 const SESSIONS = 2;
 const WAITING_MAX = 500;
 const WAITING_OF_ADDRESS_MAX = 100;
-const COUNTERS_MAX = 65_536;
 
 const TURNS = {
   sessions: SESSIONS,
@@ -64,7 +63,7 @@ export class TokenLookups {
   readonly #unknown = new Remembered();
   readonly #known = new Remembered();
   readonly #running = new Map<string, Promise<unknown>>();
-  readonly #secret = randomBytes(32).toString('hex');
+  readonly #slots = new Slots();
   readonly turns = new SessionTurns(TURN_WAIT_MAX_MS, TURNS);
   #share: number;
 
@@ -100,7 +99,7 @@ export class TokenLookups {
 
   async #start<T>({ digest, address }: Lookup, now: number, find: () => Promise<T | null>) {
     const isKnown = this.#known.has(digest, now);
-    const origin = address === undefined ? null : this.#counterOf(toOrigin(address));
+    const origin = address === undefined ? null : this.#slots.of(toOrigin(address));
     const isCounted = !isKnown && origin !== null && this.#quota > 0;
     if (isCounted) this.#count(origin);
     let isUnknown = false;
@@ -130,10 +129,6 @@ export class TokenLookups {
       });
     }
     this.#failed.charge(origin, 1, this.#share);
-  }
-
-  #counterOf(origin: string): number {
-    return hash('sha256', this.#secret + origin, 'buffer').readUInt32BE() % COUNTERS_MAX;
   }
 }
 

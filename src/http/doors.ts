@@ -21,6 +21,7 @@ import { inTurns, WAITING_OF_PROJECT_MAX } from '../base/session_turns.ts';
 import { tokenLookupsOf } from '../base/token_lookups.ts';
 import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
+import * as quotas from '../quotas/quotas.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
 import { mountGuides } from './guides.ts';
@@ -129,5 +130,6 @@ export const joinOthers = (deps: Deps) => {
   return startPresence(deps, (processes) => {
     limits.share(processes);
     lookups.share(processes);
+    quotas.divideShares(deps, processes);
   });
 };

@@ -186,7 +186,7 @@ export const countKept = async (
   caller: Caller,
   run: () => Promise<Answer>,
 ): Promise<Answer> => {
-  const settle = await quotas.admit(deps, caller, { bytes: STORED_ROW_BYTES, identifiers: [] });
+  const settle = await quotas.admit(deps, caller, { bytes: STORED_ROW_BYTES, pairs: [] });
   let storedBytes = 0;
   try {
     const answer = await run();

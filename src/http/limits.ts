@@ -1,6 +1,6 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { KeyKind } from '../base/caller.ts';
 import { toOrigin } from '../base/origin.ts';
+import { Slots } from '../base/slots.ts';
 import type { Work } from '../base/work_units.ts';
 import type { Config } from '../config.ts';
 import { limitOf } from './limit.ts';
@@ -8,9 +8,6 @@ import type { Limit, Standing } from './limit.ts';
 
 export { WINDOW_SECONDS } from './limit.ts';
 export type { Standing } from './limit.ts';
-
-/** Addresses and anonymous ids share counters, so no flood of names fills the memory. The secret hides which ones. */
-export const COUNTERS_MAX = 65_536;
 
 type LimitSettings = Pick<
   Config,
@@ -51,7 +48,8 @@ type Charge = { limit: Limit; name: string | number; units: number };
 export class Limits {
   readonly #requests: Record<'server' | 'publishable' | 'address', Limit | null>;
   readonly #units: Record<'server' | 'publishable' | 'address' | 'anonymous', Limit | null>;
-  readonly #secret = randomBytes(32).toString('hex');
+  /** Addresses and anonymous ids share counters. */
+  readonly #slots = new Slots();
 
   constructor(settings: LimitSettings) {
     this.#requests = {
@@ -105,7 +103,7 @@ export class Limits {
 
   #takeOrigin(origin: string): Standing | null {
     const limit = this.#requests.address;
-    const name = this.#counterOf(origin);
+    const name = this.#slots.of(origin);
     if (!limit) return null;
     if (!limit.hasRoom(name, 1)) return limit.standing(name, true);
     limit.charge(name, 1);
@@ -142,7 +140,7 @@ export class Limits {
       isPublic &&
         isAddressCounted !== true && [
           this.#requests.address,
-          () => this.#counterOf(toOrigin(address)),
+          () => this.#slots.of(toOrigin(address)),
           1,
         ],
       [
@@ -168,7 +166,7 @@ export class Limits {
       return toCharges([[this.#units.server, () => this.#nameOf(kind, keyId), total]]).map(bound);
     const devices = [...this.#unitsOfDevices(keyId, work)];
     return toCharges([
-      [this.#units.address, () => this.#counterOf(toOrigin(address)), total],
+      [this.#units.address, () => this.#slots.of(toOrigin(address)), total],
       [this.#units.publishable, () => keyId, total],
       ...devices.map(([counter, units]) => [this.#units.anonymous, () => counter, units] as const),
     ]).map(bound);
@@ -181,7 +179,7 @@ export class Limits {
     const devices = Map.groupBy(work, ({ device }) => device);
     for (const [device, parts] of devices) {
       if (device === undefined) continue;
-      const counter = this.#counterOf(`${keyId} ${device}`);
+      const counter = this.#slots.of(`${keyId} ${device}`);
       const units = parts.reduce((sum, part) => sum + part.units, 0);
       charged.set(counter, (charged.get(counter) ?? 0) + units);
     }
@@ -190,11 +188,7 @@ export class Limits {
 
   /** Keys are known and few; the senders of webhooks are not. */
   #nameOf(kind: KeyKind, keyId: string): string | number {
-    return kind === 'hook' ? this.#counterOf(`hook ${keyId}`) : keyId;
-  }
-
-  #counterOf(name: string): number {
-    return hash('sha256', this.#secret + name, 'buffer').readUInt32BE() % COUNTERS_MAX;
+    return kind === 'hook' ? this.#slots.of(`hook ${keyId}`) : keyId;
   }
 }
 

@@ -42,7 +42,7 @@ export const floods: readonly Promised[] = [
     shown: {
       'quotas/new_profiles.test.ts': [
         'at the bound new people pass, one past it none, also before a worker has seen them',
-        'known people still pass, of a batch with one unknown person nothing does',
+        'known devices still pass; a batch with one unknown device stores nothing',
         'exactly at the bound and one past it, in two processes at once; a refused one stores nothing',
       ],
       'quotas/stored_bytes.test.ts': [

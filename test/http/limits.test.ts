@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { COUNTERS_MAX, Limits, WINDOW_SECONDS } from '../../src/http/limits.ts';
+import { COUNTERS_MAX } from '../../src/base/slots.ts';
+import { Limits, WINDOW_SECONDS } from '../../src/http/limits.ts';
 import type { Sender } from '../../src/http/limits.ts';
 
 beforeEach(() => void vi.useFakeTimers());
