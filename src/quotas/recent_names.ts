@@ -54,8 +54,9 @@ export class RecentNames {
   /** Adds names that are not there yet. */
   add(names: readonly Name[]): void {
     this.#memory.makeRoom(names.length);
+    const before = this.heldCount;
     for (const name of names) this.#young.names.add(name);
-    this.#memory.heldCount += names.length;
+    this.#memory.heldCount += this.heldCount - before;
   }
 
   delete(names: Iterable<Name>): void {
