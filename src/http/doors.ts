@@ -35,13 +35,22 @@ import { mountUnsubscribe, unsubscribeLimits } from './unsubscribe.ts';
 
 export { endStreams };
 
+const OF_WEBHOOKS = 'the webhooks of each project count apart, and each address without a token';
+
 /** What the installation grants, as far as it has a bound; 0 is none. */
 const rateLimits = (config: Config): Limit[] => {
   const granted = {
-    'Requests with a server key': [config.rateLimitServer, 'each key'],
+    'Requests with a server key': [config.rateLimitServer, `each key; ${OF_WEBHOOKS}`],
     'Requests with a publishable key': [config.rateLimitPublishable, 'each key'],
     'The same from one address': [config.rateLimitAddress, 'each address'],
-    'Units of work with a server key': [config.unitLimitServer, 'each key, in units'],
+    'Requests for unsubscribe links from one address': [
+      config.rateLimitUnsubscribe,
+      'each address; `/u/{token}`',
+    ],
+    'Units of work with a server key': [
+      config.unitLimitServer,
+      `each key, in units; ${OF_WEBHOOKS}`,
+    ],
     'Units of work with a publishable key': [config.unitLimitPublishable, 'each key, in units'],
     'Units from one address': [config.unitLimitAddress, 'each address, in units'],
     'Units that name one anonymous id': [

@@ -14,6 +14,7 @@ type LimitSettings = Pick<
   | 'rateLimitServer'
   | 'rateLimitPublishable'
   | 'rateLimitAddress'
+  | 'rateLimitUnsubscribe'
   | 'unitLimitServer'
   | 'unitLimitPublishable'
   | 'unitLimitAddress'
@@ -40,13 +41,14 @@ type Charge = { limit: Limit; name: string | number; units: number };
 
 /**
  * Counts requests, and the work in them, per key. Requests with publishable keys also count per address of origin,
- * their work per address and per anonymous id.
+ * their work per address and per anonymous id. Posts to webhooks have the limits of server keys, and counters of their
+ * own: per project, or per address where they bring no token.
  *
  * The counters are in memory. Each process grants its share of a limit, so that all processes together stay within
  * it. Heartbeats say how many processes there are (`presence.ts`).
  */
 export class Limits {
-  readonly #requests: Record<'server' | 'publishable' | 'address', Limit | null>;
+  readonly #requests: Record<'server' | 'publishable' | 'address' | 'unsubscribe', Limit | null>;
   readonly #units: Record<'server' | 'publishable' | 'address' | 'anonymous', Limit | null>;
   /** Addresses and anonymous ids share counters. */
   readonly #slots = new Slots();
@@ -56,6 +58,7 @@ export class Limits {
       server: limitOf('key', settings.rateLimitServer),
       publishable: limitOf('key', settings.rateLimitPublishable),
       address: limitOf('address', settings.rateLimitAddress),
+      unsubscribe: limitOf('address', settings.rateLimitUnsubscribe),
     };
     this.#units = {
       server: limitOf('key_units', settings.unitLimitServer),
@@ -93,18 +96,20 @@ export class Limits {
 
   /** Counts a request that names its key in the body, by its address alone. Returns null while there is room. */
   takeAddress(address: string): Standing | null {
-    return this.#takeOrigin(toOrigin(address));
+    return this.#takeOrigin(this.#requests.address, address);
   }
 
-  /** Counts a visit of a page that needs no key, apart from requests with keys. Returns null while there is room. */
-  takeVisit(address: string): Standing | null {
-    return this.#takeOrigin(`visit ${toOrigin(address)}`);
+  /**
+   * Counts a request for an unsubscribe link, by its address. Many recipients may share one: a mail provider posts
+   * their one-click unsubscribes for them. Returns null while there is room.
+   */
+  takeUnsubscribe(address: string): Standing | null {
+    return this.#takeOrigin(this.#requests.unsubscribe, address);
   }
 
-  #takeOrigin(origin: string): Standing | null {
-    const limit = this.#requests.address;
-    const name = this.#slots.of(origin);
+  #takeOrigin(limit: Limit | null, address: string): Standing | null {
     if (!limit) return null;
+    const name = this.#slots.of(toOrigin(address));
     if (!limit.hasRoom(name, 1)) return limit.standing(name, true);
     limit.charge(name, 1);
     return null;
@@ -186,7 +191,7 @@ export class Limits {
     return charged;
   }
 
-  /** Keys are known and few; the senders of webhooks are not. */
+  /** Returns what a sender counts under. Keys are known and few; the senders of webhooks are not. */
   #nameOf(kind: KeyKind, keyId: string): string | number {
     return kind === 'hook' ? this.#slots.of(`hook ${keyId}`) : keyId;
   }
