@@ -1,5 +1,5 @@
 --! Previous: sha1:2eeda27f73323b115c98aa843f8ce697eee2a413
---! Hash: sha1:94cf845a3d6eb0d6bdc441e017f7280eea100889
+--! Hash: sha1:3f75253619c6bd48693b9c175b818911b5993d4c
 --! Message: publishable_keys_share_flushes
 
 -- Enter migration here
@@ -16,9 +16,8 @@ drop function if exists ingest.accept_events(uuid, uuid, uuid[], uuid[], text[],
 -- server queue up behind this one. The caller wakes a worker after the commit; the sweeper
 -- finds what a lost wake-up left behind.
 --
--- Answers in request order. A repeated message id answers with the first event's id. `traces` are those that requests
--- brought, by event: they are noted with the work, and go with it. So are `key_ids`, the publishable key of each event
--- of a browser. Callers of an older version pass `key_id` instead, one key for all.
+-- Returns ids in request order; a repeated message id returns the first event's id. `traces`, by event, and `key_ids`,
+-- the publishable key of each event of a browser, are kept with the note. An older version passes one `key_id` for all.
 create or replace function ingest.accept_events(
   project_id    uuid,
   flush_id      uuid,
@@ -84,8 +83,7 @@ begin
     traces, key_id, key_ids)
   select accept_events.project_id, accept_events.flush_id, array_agg(item.event_id),
     min(coalesce(item.occurred_at, v_received_at)), max(coalesce(item.occurred_at, v_received_at)), v_received_at,
-    accept_events.traces, accept_events.key_id,
-    array_agg(item.key_id) filter (where accept_events.key_ids is not null)
+    accept_events.traces, accept_events.key_id, array_agg(item.key_id) filter (where accept_events.key_ids is not null)
   from unnest(stored_ids, accept_events.event_ids, accept_events.occurred_ats, accept_events.key_ids)
     as item (stored_id, event_id, occurred_at, key_id)
   where item.event_id = item.stored_id

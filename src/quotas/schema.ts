@@ -8,8 +8,8 @@ export const NEW_PROFILES_MAX = 1_000_000_000;
 export const STORED_BYTES_MAX = 1_000_000_000_000_000;
 
 /**
- * How much of each daily quota of a key one address may use within ADDRESS_WINDOW_HOURS. So one visitor cannot close the
- * quota for the others.
+ * How much of each daily quota of a key one address may use within ADDRESS_WINDOW_HOURS. So one visitor cannot close a
+ * quota for all others.
  */
 export const ADDRESS_PART = 0.05;
 /** What an address may use of a small quota, in each process: several people may share an address. */

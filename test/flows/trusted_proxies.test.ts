@@ -179,8 +179,9 @@ describe('the log says', () => {
   test('what to set, and why, where PUBLIC_URL is https and TRUSTED_PROXIES is not set', async () => {
     const [said = '', ...more] = await complaintsOf({ PUBLIC_URL });
     expect(said).toMatch(
-      /TRUSTED_PROXIES is 0.*all visitors share.*unknown keys.*refuse keys and sessions.*Set TRUSTED_PROXIES to the number/,
+      /TRUSTED_PROXIES is 0.*all visitors share.*Set TRUSTED_PROXIES to the number/,
     );
+    expect(said).toMatch(/unknown keys.*refuse keys and sessions/);
     expect(more).toEqual([]);
   });
 

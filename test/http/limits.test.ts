@@ -126,7 +126,7 @@ describe('requests', () => {
     expect(limits.takeUnsubscribe('192.0.2.1')).toBeNull();
   });
 
-  test('unsubscribe links have a limit per address of their own: at its bound, one past it, and apart from keys', () => {
+  test('unsubscribe links have a limit per address, at its bound and one past it, apart from keys', () => {
     const limits = new Limits({ ...REQUESTS, rateLimitUnsubscribe: 3 });
     const quota = 3 * WINDOW_SECONDS;
     for (let time = 0; time < ADDRESS_QUOTA; time += 1) limits.takeAddress('192.0.2.1');

@@ -233,7 +233,7 @@ test('projects that do not exist, in the address of a webhook without a token, s
   expect(statements).toEqual([]);
 });
 
-test('attack: behind https without TRUSTED_PROXIES a flood of unknown keys does not refuse fresh keys and sessions', async () => {
+test('attack: a flood of unknown keys from the address that all visitors share refuses no fresh key', async () => {
   const own = new Resources();
   const config = {
     ...database.deps.config,

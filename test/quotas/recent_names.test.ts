@@ -11,7 +11,7 @@ const database = testDatabase();
 const names = (count: number, prefix: string): Name[] =>
   Array.from({ length: count }, (_, at) => anonymousName(`${prefix} ${at}`));
 
-test('at the bound all names are in memory; one past it the largest project makes room, and its names still count', () => {
+test('one name past the bound: the largest project makes room, and its names still count', () => {
   const memory = new RecentMemory();
   const quiet = memory.open('quiet');
   const hot = memory.open('hot');
