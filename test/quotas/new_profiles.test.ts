@@ -171,6 +171,20 @@ describe('429 quota_exceeded: new profiles by identify', () => {
     expect(await countedOf(database, project_id)).toMatchObject({ profiles: 5 });
   });
 
+  test('people whom events named a moment ago take places, also before a worker has seen them', async () => {
+    const { project_id, publishable_key: key } = await makeLimited(database, { newProfiles: 3 });
+    for (const device of ['a', 'b', 'c']) expect((await view(key, device)).status).toBe(202);
+    expectExceeded(await identify(key, { external_id: 'ann' }));
+    await workOn(database, project_id);
+    expect(await countPeople(project_id)).toBe(3);
+    const { publishable_key: other } = await makeLimited(database, { newProfiles: 3 });
+    for (const device of ['a', 'b']) await view(other, device);
+    // The device counts once: the event named it, and the identify makes its profile.
+    const ann = { external_id: 'ann', anonymous_id: 'a' };
+    expect((await identify(other, ann)).status).toBe(202);
+    expectExceeded(await identify(other, { external_id: 'ben' }));
+  });
+
   test('a linked browser is identified, and sets traits, when the quota is used up', async () => {
     const { publishable_key: key } = await makeLimited(database, { newProfiles: 2 });
     const ann = { external_id: 'ann', anonymous_id: 'device' };
