@@ -2033,6 +2033,7 @@ create table ingest.pending (
   retry_at      timestamptz(3),
   traces        jsonb,
   key_id        uuid,
+  key_ids       uuid[],
   constraint pending_pkey primary key (project_id, flush_id),
   constraint pending_traces_are_an_object check ((jsonb_typeof(traces) = 'object'::text)) not valid,
   constraint pending_waits_after_failing check (((retry_at is null) = (failure_count = 0)))
@@ -2059,7 +2060,8 @@ create function ingest.accept_events(
   key_kinds text[],
   sources text[],
   traces jsonb default null::jsonb,
-  key_id uuid default null::uuid
+  key_id uuid default null::uuid,
+  key_ids uuid[] default null::uuid[]
 )
 returns table (
   stored_ids uuid[],
@@ -2786,7 +2788,7 @@ create table quotas.settings (
   stored_bytes_per_day bigint,
   updated_at           timestamptz(3) not null,
   constraint settings_pkey primary key (project_id),
-  constraint settings_are_positive check (((new_profiles_per_day > 0) and (stored_bytes_per_day > 0)))
+  constraint settings_are_not_negative check (((new_profiles_per_day >= 0) and (stored_bytes_per_day >= 0))) not valid
 );
 alter table quotas.settings enable row level security, force row level security;
 create policy one_project on quotas.settings for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));

@@ -1,10 +1,11 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Deps } from './deps.ts';
+import { isAddressShared } from './forwarded.ts';
 import { watchQueue } from './memory_queues.ts';
 import { toOrigin } from './origin.ts';
 import { Refusal } from './refusal.ts';
 import { SessionTurns, TURN_WAIT_MAX_MS } from './session_turns.ts';
+import { Slots } from './slots.ts';
 import { WindowCounters } from './window_counters.ts';
 
 /** Unknown tokens count in windows of this length. */
@@ -16,16 +17,16 @@ export const KNOWN_TOKEN_MS = 24 * 60 * 60 * 1_000;
 /** How many tokens of each sort are remembered. The oldest make room. */
 export const REMEMBERED_TOKENS_MAX = 10_000;
 /** Look-ups take this many of the pool's sessions, tokens that were never valid half of them. */
-const SESSIONS = 2;
-const WAITING_MAX = 500;
-const WAITING_OF_ADDRESS_MAX = 100;
-const COUNTERS_MAX = 65_536;
+export const LOOKUP_SESSIONS = 2;
+/** How many look-ups wait, of all addresses and of one. Tokens that were never valid fill half of the places. */
+export const LOOKUPS_WAITING_MAX = 500;
+export const LOOKUPS_WAITING_OF_ADDRESS_MAX = 100;
 
 const TURNS = {
-  sessions: SESSIONS,
-  sessionsOfProject: SESSIONS,
-  waiting: WAITING_MAX,
-  waitingOfProject: WAITING_OF_ADDRESS_MAX,
+  sessions: LOOKUP_SESSIONS,
+  sessionsOfProject: LOOKUP_SESSIONS,
+  waiting: LOOKUPS_WAITING_MAX,
+  waitingOfProject: LOOKUPS_WAITING_OF_ADDRESS_MAX,
   waitMs: TURN_WAIT_MAX_MS,
 };
 
@@ -57,6 +58,9 @@ export type Lookup = { digest: string; address: string | undefined; now?: number
  * Bounds what unknown tokens cost. Each look-up of a token that is not known to be valid counts under its address
  * of origin, and is refused without a statement once too many of them found nothing. A token that was valid
  * recently does not count: a flood from the same address does not lock it out.
+ *
+ * Where all visitors share one address, nothing counts by address: one flood would lock all of them out. The sessions
+ * and waiting places of all look-ups then bound what a flood costs.
  */
 export class TokenLookups {
   readonly #quota: number;
@@ -64,11 +68,13 @@ export class TokenLookups {
   readonly #unknown = new Remembered();
   readonly #known = new Remembered();
   readonly #running = new Map<string, Promise<unknown>>();
-  readonly #secret = randomBytes(32).toString('hex');
+  readonly #slots = new Slots();
   readonly turns = new SessionTurns(TURN_WAIT_MAX_MS, TURNS);
+  readonly #isAddressShared: boolean;
   #share: number;
 
-  constructor(perSecond: number) {
+  constructor(perSecond: number, isAddressShared = false) {
+    this.#isAddressShared = isAddressShared;
     this.#quota = perSecond * LOOKUP_WINDOW_SECONDS;
     this.#share = this.#quota;
   }
@@ -100,13 +106,13 @@ export class TokenLookups {
 
   async #start<T>({ digest, address }: Lookup, now: number, find: () => Promise<T | null>) {
     const isKnown = this.#known.has(digest, now);
-    const origin = address === undefined ? null : this.#counterOf(toOrigin(address));
+    const origin = this.#originOf(address);
     const isCounted = !isKnown && origin !== null && this.#quota > 0;
     if (isCounted) this.#count(origin);
     let isUnknown = false;
     try {
       const kind = isKnown ? 'server' : 'publishable';
-      const found = await this.turns.have(String(origin), find, kind);
+      const found = await this.turns.have(String(origin ?? digest), find, kind);
       isUnknown = found === null;
       if (isUnknown) this.#known.delete(digest);
       else this.#known.add(digest, now + KNOWN_TOKEN_MS);
@@ -117,6 +123,12 @@ export class TokenLookups {
       // A look-up that failed shows nothing about the token.
       if (isCounted && !isUnknown) this.#failed.refund(origin, 1);
     }
+  }
+
+  /** Returns what a look-up counts under; null where it counts under no address. */
+  #originOf(address: string | undefined): number | null {
+    if (address === undefined || this.#isAddressShared) return null;
+    return this.#slots.of(toOrigin(address));
   }
 
   /** Counts before the look-up, so that many at once cannot slip through. */
@@ -131,18 +143,17 @@ export class TokenLookups {
     }
     this.#failed.charge(origin, 1, this.#share);
   }
-
-  #counterOf(origin: string): number {
-    return hash('sha256', this.#secret + origin, 'buffer').readUInt32BE() % COUNTERS_MAX;
-  }
 }
 
-type Needs = Pick<Deps, 'resources'> & { config: Pick<Config, 'rateLimitUnknownKeys'> };
+type Needs = Pick<Deps, 'resources'> & {
+  config: Pick<Config, 'rateLimitUnknownKeys' | 'publicUrl' | 'trustedProxies'>;
+};
 
 const makeTokenLookups = (deps: Needs): TokenLookups => {
-  const lookups = new TokenLookups(deps.config.rateLimitUnknownKeys);
+  const { config } = deps;
+  const lookups = new TokenLookups(config.rateLimitUnknownKeys, isAddressShared(config));
   const size = () => lookups.turns.waitingCount;
-  watchQueue(deps, 'token_lookups', { size, max: WAITING_MAX });
+  watchQueue(deps, 'token_lookups', { size, max: LOOKUPS_WAITING_MAX });
   return lookups;
 };
 

@@ -103,8 +103,8 @@ export const limitPost = (
   };
 };
 
-/** Counts a visit of a page that needs no key, by its address. */
-export const limitVisit = (deps: Deps, ctx: Context): void => {
-  const exceeded = limitsOf(deps).takeVisit(ctx.ip);
+/** Counts a request for an unsubscribe link, by its address. */
+export const limitUnsubscribe = (deps: Deps, ctx: Context): void => {
+  const exceeded = limitsOf(deps).takeUnsubscribe(ctx.ip);
   if (exceeded) refuse(ctx, exceeded);
 };

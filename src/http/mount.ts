@@ -52,7 +52,8 @@ const authenticate = async (deps: Deps, ctx: RouterContext, declared: JsonRoute)
   if (!key || key.caller.kind === 'hook') throw new Refusal('invalid_token');
   if (declared.access === 'server' && key.caller.kind !== 'server')
     throw new Refusal('wrong_key_type');
-  return key;
+  if (key.caller.kind === 'server') return key;
+  return { ...key, caller: { ...key.caller, address: ctx.ip } };
 };
 
 const NO_BODY = Buffer.alloc(0);

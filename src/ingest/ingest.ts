@@ -55,7 +55,7 @@ export { observe, withinTimeline } from './observe.ts';
 export { clockCorrectionMs } from './occurred_at.ts';
 export { PROPERTY_KEYS_MAX, PROPERTY_STRING_BYTES_MAX } from './properties.ts';
 export type { MessageSpace, Repetition } from './message_key.ts';
-export type { Admit } from './admission.ts';
+export type { Admit, IdentifierPair, Load } from './admission.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
@@ -155,7 +155,7 @@ export type Batch = {
   placeOf?: (at: number) => number;
   /** The trace that its work belongs to. */
   traceparent?: string | undefined;
-  /** Decides whether the key may store the events; without one every key may. */
+  /** Decides whether the key may store the events. Required for a publishable key. */
   admit?: Admit | undefined;
   pathOf?: (at: number) => string;
 };

@@ -46,9 +46,14 @@ describe('daily quotas in a browser', () => {
 
       await section.getByLabel('New profiles a day').fill('many');
       await section.getByRole('button', { name: 'Save quotas' }).click();
-      await section.getByText('Enter a whole number. 0 is no quota.').waitFor();
+      await section
+        .getByText('Enter a whole number, or leave the field empty for no quota.')
+        .waitFor();
+      await section.getByLabel('New profiles a day').fill('0');
+      await section.getByRole('button', { name: 'Save quotas' }).click();
+      await use.getByText('This quota allows nothing.').waitFor();
       await section.getByLabel('New profiles a day').fill('1');
-      await section.getByLabel('Stored data a day, in MB').fill('0');
+      await section.getByLabel('Stored data a day, in MB').fill('');
       await section.getByRole('button', { name: 'Save quotas' }).click();
       await section.getByText('Saved. The quotas apply within seconds.').waitFor();
       await use.getByText('Used up until midnight UTC.').waitFor();
@@ -64,6 +69,7 @@ describe('daily quotas in a browser', () => {
       await page.reload();
       await section.waitFor();
       expect(await section.getByLabel('New profiles a day').inputValue()).toBe('1');
+      expect(await section.getByLabel('Stored data a day, in MB').inputValue()).toBe('');
       expect(complaints).toEqual([]);
     },
     90_000,

@@ -124,6 +124,7 @@ export const openSite = async (): Promise<Site> => {
     RATE_LIMIT_SERVER: '0',
     RATE_LIMIT_PUBLISHABLE: '0',
     RATE_LIMIT_ADDRESS: '0',
+    RATE_LIMIT_UNSUBSCRIBE: '0',
     RATE_LIMIT_UNKNOWN_KEYS: '0',
     UNIT_LIMIT_SERVER: '0',
     UNIT_LIMIT_PUBLISHABLE: '0',

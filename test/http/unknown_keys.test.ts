@@ -5,7 +5,7 @@ import type { Interceptor } from 'slonik';
 import { openDb } from '../../src/base/db.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
-import { LOOKUP_WINDOW_SECONDS } from '../../src/base/token_lookups.ts';
+import { LOOKUP_WINDOW_SECONDS, LOOKUPS_WAITING_MAX } from '../../src/base/token_lookups.ts';
 import { openApi } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { createProject, findKey, KEY_CACHE_MS, revokeKey } from '../../src/projects/projects.ts';
@@ -231,4 +231,31 @@ test('projects that do not exist, in the address of a webhook without a token, s
   statements.length = 0;
   expectRefusal(await post(), 'rate_limited');
   expect(statements).toEqual([]);
+});
+
+test('attack: a flood of unknown keys from the address that all visitors share refuses no fresh key', async () => {
+  const own = new Resources();
+  const config = {
+    ...database.deps.config,
+    rateLimitUnknownKeys: PER_SECOND,
+    publicUrl: 'https://mail.shop.example',
+    trustedProxies: 0,
+  };
+  const deps = { ...database.deps, config, resources: own };
+  const shared = await openApi(deps, { isDraining: false }, true);
+  const read = async (key: string): Promise<number> => {
+    const url = `http://127.0.0.1:${shared.port}/v1/suppressions`;
+    return (await fetch(url, { headers: bearer(key) })).status;
+  };
+  for (let at = 0; at < 2 * QUOTA; at += 1) expect(await read(makeToken('server'))).toBe(401);
+  const { server_key } = await createProject(database.deps, 'fresh');
+  expect(await read(server_key)).toBe(200);
+  // A flood at once finds so many waiting places, and no more.
+  const flood = await Promise.all(
+    Array.from({ length: LOOKUPS_WAITING_MAX }, () => read(makeToken('server'))),
+  );
+  expect(flood.filter((status) => status !== 401 && status !== 503)).toEqual([]);
+  expect(await read((await createProject(database.deps, 'another')).server_key)).toBe(200);
+  await shared.close();
+  await own.close();
 });
