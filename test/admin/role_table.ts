@@ -53,6 +53,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'sends.list': 'query viewer',
   'sends.latest': 'subscription viewer',
   'sends.read': 'query viewer',
+  'previews.open': 'query viewer',
   'sends.silences': 'query viewer',
   'sends.resolve': 'mutation editor',
   'sends.sendAgain': 'mutation editor',

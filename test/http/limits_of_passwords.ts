@@ -9,7 +9,7 @@ import { makePerson } from '../support/people.ts';
 import { times } from './of_size.ts';
 
 type Trials = Record<string, (value: number) => Promise<void>>;
-type From = { email: string; address: string; deviceToken: string | null };
+type From = { email: string; address: string; deviceCookie: string | null };
 
 const wrong = () => Promise.resolve(null);
 let networks = 0;
@@ -17,7 +17,7 @@ let networks = 0;
 const fresh = (): From => {
   networks += 1;
   const address = `2001:db8:${networks.toString(16)}::1`;
-  return { email: `${newId()}@people.test`, address, deviceToken: null };
+  return { email: `${newId()}@people.test`, address, deviceCookie: null };
 };
 
 /** Counted by Postgres for all processes: at the bound an attempt is made, one past it it is refused. */
@@ -31,8 +31,9 @@ export const limitsOfPasswords = ({ database }: { database: TestDatabase }): Tri
       await expect(attempt()).rejects.toMatchObject({ reason: 'too_many_sign_ins' });
     };
   const known = async () => {
-    const { personId, email } = await makePerson(database);
-    return { email, deviceToken: await rememberDevice(database.deps, personId, null) };
+    const person = await makePerson(database);
+    const { cookie } = await rememberDevice(database.deps, person, null);
+    return { email: person.email, deviceCookie: cookie };
   };
   const requests =
     (of: () => { email: string; address: string }): Trials[string] =>
@@ -51,15 +52,16 @@ export const limitsOfPasswords = ({ database }: { database: TestDatabase }): Tri
     ),
     'Wrong passwords for an account from a browser that signed in before': bound(known),
     'Wrong passwords inside one session': async (value) => {
-      const session = database.deps.keys.hash('session', newId());
+      const sessionHash = database.deps.keys.hash('session', newId());
+      const session = { sessionHash, personId: newId() };
       const confirm = () => attemptConfirmation(database.deps, session, wrong);
       for (const _ of times(value, () => null)) expect(await confirm()).toBeNull();
       await expect(confirm()).rejects.toMatchObject({ reason: 'too_many_confirmations' });
     },
     'Browsers that an account signed in from': async (value) => {
-      const { personId } = await makePerson(database);
+      const { personId, email } = await makePerson(database);
       for (const _ of times(value + 1, () => null))
-        await rememberDevice(database.deps, personId, null);
+        await rememberDevice(database.deps, { personId, email }, null);
       const { rowCount } = await database.owner.query(
         'select from admin.known_devices where person_id = $1',
         [personId],
