@@ -79,9 +79,10 @@ describe('a browser that two people share', () => {
 });
 
 describe('clients that keep no device', () => {
-  test(`attack: ${DEVICES_PER_ACCOUNT_MAX} sign-ins by programs leave the browser of the owner known`, async () => {
+  test('attack: twenty sign-ins by programs leave the browser of the owner known', async () => {
     const owner = await makePerson(database);
     const { device } = await open(owner.email);
+    expect(DEVICES_PER_ACCOUNT_MAX).toBe(20);
     for (let n = 0; n < DEVICES_PER_ACCOUNT_MAX; n += 1) {
       const answer = await signIn(owner.email, PASSWORD, { address: `203.0.113.${n}` });
       expect(Object.keys(cookiesOf(answer))).toEqual(['trunkline_session']);

@@ -148,6 +148,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'webhooks.setSigningKey': 'mutation owner',
   'webhooks.approveTopic': 'mutation owner',
   'webhooks.rejectTopic': 'mutation owner',
+  'webhooks.rejectTopics': 'mutation owner',
   'webhooks.removeTopic': 'mutation owner',
   'webhookTokens.list': 'query viewer',
   'webhookTokens.issue': 'mutation owner',

@@ -207,8 +207,9 @@ describe('a token for CI', () => {
     expect((await as(viewer, ['whoami'])).stdout).toContain(viewer.email);
   });
 
-  test(`attack: ${DEVICES_PER_ACCOUNT_MAX} printed tokens leave the machine of the owner known`, async () => {
+  test('attack: twenty printed tokens leave the machine of the owner known', async () => {
     await login();
+    expect(DEVICES_PER_ACCOUNT_MAX).toBe(20);
     for (let at = 0; at < DEVICES_PER_ACCOUNT_MAX; at += 1)
       expect((await trunkline([...LOGIN, '--print'], { input: OWNER.password })).code).toBe(0);
     for (let at = 0; at < SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX; at += 1)

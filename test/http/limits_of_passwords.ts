@@ -68,6 +68,30 @@ export const limitsOfPasswords = ({ database }: { database: TestDatabase }): Tri
       );
       expect(rowCount).toBe(value);
     },
+    'Accounts that know one browser': async (value) => {
+      const people = await Promise.all(times(value + 1, () => makePerson(database)));
+      let cookie: string | null = null;
+      for (const [at, person] of people.entries()) {
+        ({ cookie } = await rememberDevice(database.deps, person, cookie));
+        expect(cookie.split('.')).toHaveLength(Math.min(at + 1, value));
+      }
+    },
+    'Passwords of one person that are checked or wait': async (value) => {
+      const { promise, resolve } = Promise.withResolvers<null>();
+      const personId = newId();
+      const confirm = () => {
+        const sessionHash = database.deps.keys.hash('session', newId());
+        return attemptConfirmation(database.deps, { sessionHash, personId }, () => promise);
+      };
+      const taken = times(value, confirm);
+      const one = confirm();
+      // Which of them comes too late is for their statements to decide.
+      const refused = await Promise.race([...taken, one]).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ reason: 'overloaded' });
+      resolve(null);
+      const settled = await Promise.allSettled([...taken, one]);
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(value);
+    },
     'Test emails of a person or a key': async (value) => {
       const actor = { kind: 'person', id: newId() } as const;
       const audit = { auditId: newId(), actor, action: 'a', targets: {}, requestId: null };
