@@ -102,6 +102,7 @@ create table admin.known_devices (
   person_id    uuid not null,
   signed_in_at timestamptz(3) not null,
   expires_at   timestamptz(3) not null,
+  device_id    uuid not null default gen_random_uuid(),
   constraint known_devices_pkey primary key (device_hash, person_id),
   constraint known_devices_person_id_fkey foreign key (person_id) references admin.people(person_id) on delete cascade,
   constraint known_devices_hash_is_hmac_sha256 check ((length(device_hash) = 32))
@@ -146,6 +147,7 @@ create table admin.sessions (
   expires_at   timestamptz(3) not null,
   last_seen_at timestamptz(3) not null,
   session_id   uuid not null default gen_random_uuid(),
+  device_id    uuid,
   constraint sessions_pkey primary key (session_hash),
   constraint sessions_person_id_fkey foreign key (person_id) references admin.people(person_id) on delete cascade,
   constraint sessions_end check ((expires_at > created_at)),
@@ -173,7 +175,7 @@ create function admin.remember_device(
   lives_for_days integer,
   devices_max integer
 )
-returns void
+returns uuid
 language plpgsql volatile
 set search_path = '';
 grant execute on function admin.remember_device to public;
@@ -829,7 +831,8 @@ create function base.consume_rate_limits(
   cost integer,
   window_seconds integer,
   exceeded text,
-  retry_after_seconds integer
+  retry_after_seconds integer,
+  window_ends text[]
 )
 returns record
 language plpgsql volatile
@@ -897,6 +900,7 @@ grant execute on function base.quiet_until to public;
 create function base.restore_rate_limits(
   names text[],
   keys text[],
+  window_ends timestamptz[],
   cost integer
 )
 returns void

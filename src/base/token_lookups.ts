@@ -1,6 +1,8 @@
 import type { Config } from '../config.ts';
+import type { KeyKind } from './caller.ts';
 import type { Deps } from './deps.ts';
 import { isAddressShared } from './forwarded.ts';
+import type { IssuedKind } from './issued_tokens.ts';
 import { watchQueue } from './memory_queues.ts';
 import { toOrigin } from './origin.ts';
 import { Refusal } from './refusal.ts';
@@ -51,13 +53,22 @@ class Remembered {
   }
 }
 
-/** A token to look up, by its digest. Without an address, as in commands, it counts under no address. */
-export type Lookup = { digest: string; address: string | undefined; now?: number | undefined };
+/**
+ * A token to look up, by its kind and digest. Without an address, as in commands, it counts under no address.
+ * `isIssued` says that its tag shows that this service made it.
+ */
+export type Lookup = {
+  kind: KeyKind | IssuedKind | 'project';
+  digest: string;
+  isIssued?: boolean;
+  address: string | undefined;
+  now?: number | undefined;
+};
 
 /**
- * Bounds what unknown tokens cost. Each look-up of a token that is not known to be valid counts under its address
- * of origin, and is refused without a statement once too many of them found nothing. A token that was valid
- * recently does not count: a flood from the same address does not lock it out.
+ * Bounds what unknown tokens cost. Each look-up of a token that is not known to be valid counts under its kind and
+ * its address of origin, and is refused without a statement once too many of them found nothing. A token that this
+ * service made, or that was valid recently, does not count: a flood from the same address does not lock it out.
  *
  * Where all visitors share one address, nothing counts by address: one flood would lock all of them out. The sessions
  * and waiting places of all look-ups then bound what a flood costs.
@@ -87,15 +98,16 @@ export class TokenLookups {
   /** Returns what `find` finds for a token, or null. Refuses an address with too many unknown tokens. */
   async find<T>(token: Lookup, find: () => Promise<T | null>): Promise<T | null> {
     const now = token.now ?? Date.now();
-    const running = this.#running.get(token.digest);
+    const name = `${token.kind} ${token.digest}`;
+    const running = this.#running.get(name);
     if (running) return running as Promise<T | null>;
-    if (this.#unknown.has(token.digest, now)) return null;
-    const started = this.#start(token, now, find);
-    this.#running.set(token.digest, started);
+    if (this.#unknown.has(name, now)) return null;
+    const started = this.#start({ ...token, digest: name }, now, find);
+    this.#running.set(name, started);
     try {
       return await started;
     } finally {
-      this.#running.delete(token.digest);
+      this.#running.delete(name);
     }
   }
 
@@ -104,15 +116,19 @@ export class TokenLookups {
     this.#known.delete(digest);
   }
 
-  async #start<T>({ digest, address }: Lookup, now: number, find: () => Promise<T | null>) {
-    const isKnown = this.#known.has(digest, now);
-    const origin = this.#originOf(address);
+  async #start<T>(
+    { kind, digest, isIssued = false, address }: Lookup,
+    now: number,
+    find: () => Promise<T | null>,
+  ) {
+    const isKnown = isIssued || this.#known.has(digest, now);
+    const origin = this.#originOf(kind, address);
     const isCounted = !isKnown && origin !== null && this.#quota > 0;
-    if (isCounted) this.#count(origin);
+    const until = isCounted ? this.#count(origin) : 0;
     let isUnknown = false;
     try {
-      const kind = isKnown ? 'server' : 'publishable';
-      const found = await this.turns.have(String(origin ?? digest), find, kind);
+      const turn = isKnown ? 'server' : 'publishable';
+      const found = await this.turns.have(String(origin ?? digest), find, turn);
       isUnknown = found === null;
       if (isUnknown) this.#known.delete(digest);
       else this.#known.add(digest, now + KNOWN_TOKEN_MS);
@@ -121,18 +137,18 @@ export class TokenLookups {
       return found;
     } finally {
       // A look-up that failed shows nothing about the token.
-      if (isCounted && !isUnknown) this.#failed.refund(origin, 1);
+      if (isCounted && !isUnknown) this.#failed.refund(origin, 1, until);
     }
   }
 
   /** Returns what a look-up counts under; null where it counts under no address. */
-  #originOf(address: string | undefined): number | null {
+  #originOf(kind: Lookup['kind'], address: string | undefined): number | null {
     if (address === undefined || this.#isAddressShared) return null;
-    return this.#slots.of(toOrigin(address));
+    return this.#slots.of(`${kind} ${toOrigin(address)}`);
   }
 
-  /** Counts before the look-up, so that many at once cannot slip through. */
-  #count(origin: number): void {
+  /** Counts before the look-up, so that many at once cannot slip through. Returns when the window ends. */
+  #count(origin: number): number {
     if (!this.#failed.hasRoom(origin, 1, { share: this.#share, most: this.#share })) {
       const { resetMs } = this.#failed.read(origin, this.#share);
       throw new Refusal('rate_limited', {
@@ -141,7 +157,7 @@ export class TokenLookups {
         retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1_000)),
       });
     }
-    this.#failed.charge(origin, 1, this.#share);
+    return this.#failed.charge(origin, 1, this.#share);
   }
 }
 

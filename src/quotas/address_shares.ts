@@ -97,8 +97,8 @@ export class AddressShares {
     const slot = this.#slotOf(sender);
     const share = shareOfAddress(name, quota, this.#processes);
     if (!counters.hasRoom(slot, units, { share, most: share })) return null;
-    counters.charge(slot, units, share);
-    return (returned: number) => counters.refund(slot, returned);
+    const until = counters.charge(slot, units, share);
+    return (returned: number) => counters.refund(slot, returned, until);
   }
 
   #slotOf({ keyId, address }: Sender): number {

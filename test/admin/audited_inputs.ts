@@ -214,6 +214,7 @@ export const changes: Record<string, Change> = {
   'webhooks.setSigningKey': { in: 'project', input: () => ({ signing_key: 'a-signing-key' }) },
   'webhooks.approveTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
   'webhooks.rejectTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
+  'webhooks.rejectTopics': { in: 'project', input: () => ({ topic_ids: [SHOWN_ID] }) },
   'webhooks.removeTopic': {
     in: 'project',
     like: 'DELETE /v1/projects/{project_id}/webhooks/amazon-ses/topics/{id}',

@@ -19,7 +19,7 @@ const play = (lookups = new TokenLookups(1)) => {
   let asked = 0;
   const valid = new Set<string>();
   const find = (digest: string, { now = NOW, address = ADDRESS } = {}) =>
-    lookups.find({ digest, address, now }, () => {
+    lookups.find({ kind: 'server', digest, address, now }, () => {
       asked += 1;
       return Promise.resolve(valid.has(digest) ? digest : null);
     });
@@ -100,7 +100,7 @@ const playSlowly = async (lookups: TokenLookups) => {
   let next = 0;
   const all: Promise<unknown>[] = [];
   const start = (address: string, digest = `token ${(next += 1)}`): Promise<unknown> => {
-    const found = lookups.find({ digest, address }, async () => {
+    const found = lookups.find({ kind: 'server', digest, address }, async () => {
       await promise;
       return digest;
     });
@@ -111,7 +111,7 @@ const playSlowly = async (lookups: TokenLookups) => {
   /** Makes tokens known, which have waiting places of their own. */
   const know = async (digests: readonly string[]): Promise<void> => {
     for (const digest of digests)
-      await lookups.find({ digest, address: '198.51.100.1' }, () => Promise.resolve(digest));
+      await lookups.find({ kind: 'server', digest, address: '198.51.100.1' }, () => Promise.resolve(digest));
   };
   const end = async (): Promise<void> => {
     resolve();

@@ -6,7 +6,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
 import { expectAccessible } from './axe.ts';
-import { NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -17,8 +17,7 @@ const openKeys = async (width: number) => {
   const { project_id: projectId } = api.project;
   const { cookie } = await makePerson(database, { projectId, role: 'owner' });
   const { page, complaints } = await chromium.openPage(width);
-  const [name = '', value = ''] = cookie.split('=');
-  await page.context().addCookies([{ name, value, url: api.url, sameSite: 'Strict' }]);
+  await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console/p/${projectId}/settings/keys`);
   const section = page.getByRole('region', { name: 'Daily quotas' });
   await section.waitFor();

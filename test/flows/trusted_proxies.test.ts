@@ -145,7 +145,7 @@ describe('a session of the Console', () => {
             const cookies = (answer.headers['set-cookie'] ?? []).join();
             resolve({ status: answer.resume().statusCode ?? 0, cookies });
           });
-          sent.end(JSON.stringify({ email, password: PASSWORD }));
+          sent.end(JSON.stringify({ email, password: PASSWORD, remember_device: true }));
         }),
     );
 

@@ -15,7 +15,7 @@ const database = testDatabase();
 const FORM = /svc_(?:pub|secret|hook)_live_[0-9A-Za-z]{33}/g;
 
 test('a key that leaked is found in any text by its form, and nothing else is taken for one', () => {
-  const leaked = KEY_KINDS.map(makeToken);
+  const leaked = KEY_KINDS.map((kind) => makeToken(kind, database.deps.keys));
   const [one = ''] = leaked;
   const decoys = [`${one.slice(0, -1)}_`, one.replace('live', 'test'), `${one.slice(0, -2)}zz`];
   const text = [...leaked, ...decoys].map((token) => `const key = "${token}";\n`).join('# ');
@@ -41,6 +41,10 @@ const PURPOSES = Object.keys({
   session: 0,
   invitation: 0,
   device: 0,
+  'token-tag': 0,
+  'session-proof': 0,
+  'preview-ticket': 0,
+  'api-key-tag': 0,
   'rate-limit': 0,
   'runtime-role-password': 0,
   'queue-role-password': 0,

@@ -1,5 +1,6 @@
 // The limits of Amazon SNS topics, at the bound and one past it.
 import { expect } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
 import { confirmationOf, signMessage } from '../feedback/sns_service.ts';
 import type { SnsService } from '../feedback/sns_service.ts';
 import { expectRefusal } from '../support/api.ts';
@@ -49,6 +50,17 @@ export const limitsOfTopics = ({ api, sns, startAfresh }: Given): Limits => {
     },
     'Amazon SNS topics waiting for approval': (value) => bound(value, (at) => at + 1),
     'Amazon SNS topics of one AWS account, waiting or rejected': (value) => bound(value, () => 1),
+    'Amazon SNS topics that one request rejects': async (value) => {
+      await startAfresh();
+      await ask(1, 'waits', {});
+      const { project_id, server_key: key } = api.project;
+      const path = `/v1/projects/${project_id}/webhooks/amazon-ses/topics/reject`;
+      const reject = (count: number) =>
+        api.call('POST', path, { key, body: { topic_ids: Array.from({ length: count }, newId) } });
+      expect((await reject(value)).status).toBe(200);
+      expectRefusal(await reject(value + 1), 'invalid_request');
+      expect(await countPending()).toBe(1);
+    },
     'Time to approve an Amazon SNS topic': async (value) => {
       await startAfresh();
       const young = await ask(1, 'young', { ageMs: value * HOUR_MS - MARGIN_MS });

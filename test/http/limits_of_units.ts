@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { WINDOW_SECONDS } from '../../src/http/limits.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { makeToken } from '../../src/projects/token.ts';
 import { addressSharesOf } from '../../src/quotas/address_shares.ts';
 import { anonymousName } from '../../src/quotas/identifiers.ts';
 import { NEW_PROFILES_PER_DAY, STORED_BYTES_PER_DAY } from '../../src/quotas/schema.ts';
@@ -11,6 +10,7 @@ import { makeUnsubscribeToken } from '../../src/suppression/suppression.ts';
 import { expectRefusal } from '../support/api.ts';
 import type { Answer, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { makeUpKey } from '../support/made_up_key.ts';
 
 /** Requests and units a second that a test can use up. */
 export const UNIT_RATES = {
@@ -131,7 +131,7 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
       expect(statuses.indexOf(429)).toBe(perSecond * WINDOW_SECONDS);
     },
     'Unknown keys from one address': async (perSecond: number): Promise<void> => {
-      const ask = () => send(makeToken('server'), '192.0.2.203', eventsOf(1));
+      const ask = () => send(makeUpKey('server'), '192.0.2.203', eventsOf(1));
       for (let at = 0; at < perSecond * WINDOW_SECONDS; at += 1)
         expectRefusal(await ask(), 'invalid_token');
       expectRefusal(await ask(), 'rate_limited');

@@ -113,6 +113,10 @@ const named: Record<string, readonly string[]> = {
     'webhooks.rejectTopic',
     'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/:id/reject',
   ],
+  'Rejected several Amazon SNS topics': [
+    'webhooks.rejectTopics',
+    'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/reject',
+  ],
   'Removed an Amazon SNS topic': [
     'webhooks.removeTopic',
     'DELETE /v1/projects/:project_id/webhooks/amazon-ses/topics/:id',

@@ -72,9 +72,25 @@ export const rejectTopic = async (scope: Scope, topicId: string): Promise<void> 
   const { topic } = await openTopic(scope, topicId);
   if (topic.status === 'rejected') return;
   if (topic.status === 'confirmed') throw new Refusal('not_found', { detail: GONE });
-  await setRejected(scope, topicId);
+  await rejectPending(scope, [topic]);
+};
+
+/** Rejects those of some topics that still wait. The others stay as they are, so a repetition changes nothing. */
+export const rejectTopics = async (scope: Scope, topicIds: readonly string[]): Promise<void> => {
+  const topics = await openTopics(scope);
+  const waiting = topics.filter(
+    ({ topic_id, status }) => status === 'pending' && topicIds.includes(topic_id),
+  );
+  await rejectPending(scope, waiting);
+};
+
+const rejectPending = async (scope: Scope, topics: readonly TopicRow[]): Promise<void> => {
+  await setRejected(
+    scope,
+    topics.map(({ topic_id }) => topic_id),
+  );
   await deleteOldRejected(scope, REJECTED_TOPICS_MAX);
-  await insertChange(scope, topic.topic_arn, 'rejected');
+  for (const { topic_arn } of topics) await insertChange(scope, topic_arn, 'rejected');
 };
 
 /**
