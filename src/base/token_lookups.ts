@@ -111,11 +111,6 @@ export class TokenLookups {
     }
   }
 
-  /** Forgets that a token was valid. */
-  forget(digest: string): void {
-    this.#known.delete(digest);
-  }
-
   async #start<T>(
     { kind, digest, isIssued = false, address }: Lookup,
     now: number,

@@ -1,5 +1,5 @@
---! Previous: sha1:2eeda27f73323b115c98aa843f8ce697eee2a413
---! Hash: sha1:2a196480cd741edde356e14520c702fdd43fded5
+--! Previous: sha1:3f75253619c6bd48693b9c175b818911b5993d4c
+--! Hash: sha1:2b3eeee74dbee7a3c0a18ae84e63888dece0c7ca
 --! Message: devices_have_an_id_that_stays
 
 -- Enter migration here
