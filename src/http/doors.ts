@@ -21,6 +21,7 @@ import { inTurns, WAITING_OF_PROJECT_MAX } from '../base/session_turns.ts';
 import { tokenLookupsOf } from '../base/token_lookups.ts';
 import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
+import { bodyLimits } from './bodies/bodies.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
 import { mountGuides } from './guides.ts';
@@ -64,6 +65,7 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   ...folderLimits,
   ...signInLimits,
   ...testEmailLimits,
+  ...bodyLimits(config),
   { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
   {
     name: 'Idempotency-Key',
