@@ -1488,6 +1488,16 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.settle_lost to public;
 
+create function delivery.skip_key(
+  project_id uuid,
+  identity_id uuid,
+  automation_id uuid,
+  at timestamptz
+)
+returns uuid
+language sql immutable;
+grant execute on function delivery.skip_key to public;
+
 create function delivery.step_hand_offs(
   project_id uuid,
   step_id uuid,

@@ -13,6 +13,7 @@ import { readCookie, toSetCookie } from './cookies.ts';
 import { DEVICE_DAYS } from './devices.ts';
 import { FOLDER_BODY_BYTES_MAX } from './folder_limits.ts';
 import { folderTurnsOf } from './folder_turns.ts';
+import { holdBody } from './held_body.ts';
 import { findRole } from './members.ts';
 import { checkSite } from './own_origin.ts';
 import { appRouter } from './router.ts';
@@ -148,13 +149,18 @@ export const adminDoor =
       throw new Refusal('method_not_allowed');
     }
     const caller = callerOf(deps, ctx);
+    const held = holdBody(deps, ctx, {
+      request: toRequest(ctx, await bodyMaxOf(ctx, caller)),
+      isFolder: FOLDER_CALL.test(ctx.path),
+    });
     const answer = await fetchRequestHandler({
       endpoint: ENDPOINT,
       router: appRouter,
-      req: toRequest(ctx, await bodyMaxOf(ctx, caller)),
+      req: held.request,
       maxBatchSize: CALLS_PER_REQUEST_MAX,
       createContext: async () => {
         if (caller.refusal) throw new TRPCError({ code: 'BAD_REQUEST', cause: caller.refusal });
+        held.open();
         await takeTurn(deps, ctx, caller);
         return toContext(deps, ctx, caller);
       },
@@ -167,7 +173,7 @@ export const adminDoor =
         const { cause } = error.cause ?? error;
         deps.log.error({ err: cause ?? error, request_id: ctx.state['requestId'], path }, reason);
       },
-    });
+    }).finally(held.release);
     await giveAnswer(ctx, answer);
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Cross-Origin-Resource-Policy', 'same-origin');

@@ -142,6 +142,7 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
   );
   const queuedFor = new Set<string>();
   const calledAt = new Set<string>();
+  const skipped: delivery.Skip[] = [];
   const stood: Stood[] = [];
   for (const one of due) {
     const said = definitionOf(one);
@@ -150,13 +151,16 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
     if (run.automation_status === 'archived') stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
-      const live = openLive({ scope, run, together, profileId, now, queuedFor, calledAt });
+      const around = { scope, run, together, profileId, now, queuedFor, calledAt, skipped };
+      const live = openLive(around);
       const dueAt = run.wake_at;
       const isRestored = await wasInBackup(run, together);
       stood.push({ run, walked: await walk(run, { now, dueAt, isRestored, ...live }) });
     }
   }
-  return { queuedFor, calledAt, isMore: await keep(scope, stood, now) };
+  const isMore = await keep(scope, stood, now);
+  await delivery.observeSkips(scope, skipped);
+  return { queuedFor, calledAt, isMore };
 };
 
 /** Walks runs together; when one of them cannot be walked, each alone, and that one later. */

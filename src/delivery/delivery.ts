@@ -28,7 +28,13 @@ export type { Found as SentTo, Trace } from './feedback_queries.ts';
 export { giveBackLost } from './give_back.ts';
 export { goOnSending, haltSends } from './halts.ts';
 export { getBegunAt } from './hand_off_queries.ts';
-export { countMailed, countOfRecipient, isMost, UNCONFIRMED } from './limits.ts';
+export {
+  countMailed,
+  countOfRecipient,
+  isMost,
+  STOPPED_PER_RECIPIENT_MAX,
+  UNCONFIRMED,
+} from './limits.ts';
 export type { Limits, Mailed, OfRecipient } from './limits.ts';
 export { readSettings } from './settings.ts';
 export {
@@ -53,6 +59,8 @@ export type { Category };
 export { HAND_OFF_DEADLINE_MS } from '../providers/providers.ts';
 export { retryAfterSeconds } from './retry.ts';
 export { sendHint } from './send_hint.ts';
+export { observeSkips } from './skips.ts';
+export type { Skip } from './skips.ts';
 export { fixOfEnded } from './send_log.ts';
 export { sendQueued } from './send_queued.ts';
 

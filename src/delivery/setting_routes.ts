@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Limit } from '../base/route.ts';
+import { STOPPED_PER_RECIPIENT_MAX } from './limits.ts';
 import {
   decideSendingLimits,
   readSettings,
@@ -59,6 +60,12 @@ export const sendingLimits: readonly Limit[] = [
     value: RECIPIENT_SENDS_MAX,
     unit: 'items',
     where: '`recipient_sends_max`',
+  },
+  {
+    name: 'Emails of such runs to one recipient that are stopped in 24 hours',
+    value: STOPPED_PER_RECIPIENT_MAX,
+    unit: 'items',
+    where: 'send log; no more are planned',
   },
   {
     name: 'Emails to unconfirmed addresses in an hour',

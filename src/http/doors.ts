@@ -22,6 +22,7 @@ import { tokenLookupsOf } from '../base/token_lookups.ts';
 import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
 import * as quotas from '../quotas/quotas.ts';
+import { bodyLimits } from './bodies/bodies.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
 import { mountGuides } from './guides.ts';
@@ -74,6 +75,7 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   ...folderLimits,
   ...signInLimits,
   ...testEmailLimits,
+  ...bodyLimits(config),
   { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
   {
     name: 'Idempotency-Key',

@@ -3,6 +3,8 @@ import { toOrigin } from '../base/origin.ts';
 import { Slots } from '../base/slots.ts';
 import type { Work } from '../base/work_units.ts';
 import type { Config } from '../config.ts';
+import { takeAll, toCharges, toStandings } from './charges.ts';
+import type { Charge } from './charges.ts';
 import { limitOf } from './limit.ts';
 import type { Limit, Standing } from './limit.ts';
 
@@ -34,10 +36,12 @@ export type Sender = {
   address: string;
   /** Whether the request was counted by its address already. */
   isAddressCounted?: boolean | undefined;
+  /** What the request paid for its body already. */
+  paid?: Paid | undefined;
 };
 
-/** A counter, and how much a request takes from it. */
-type Charge = { limit: Limit; name: string | number; units: number };
+/** Units that a request paid before its work was known. Its work then costs what goes beyond them. */
+export type Paid = { address: number; key: number };
 
 /**
  * Counts requests, and the work in them, per key. Requests with publishable keys also count per address of origin,
@@ -120,17 +124,38 @@ export class Limits {
     const charges = this.#unitCharges(sender, work);
     for (const { limit, units } of charges)
       if (units > limit.quota) return { kind: 'too_costly', units, unitsMax: limit.quota };
-    const full = charges.find(({ limit, name, units }) => !limit.hasRoom(name, units));
-    if (full) return { kind: 'exceeded', standing: full.limit.standing(full.name, true) };
-    for (const { limit, name, units } of charges) limit.charge(name, units);
+    const exceeded = takeAll(this.#owed(charges, sender.paid));
+    if (exceeded) return { kind: 'exceeded', standing: exceeded };
     const standings = toStandings(charges.filter(({ limit }) => limit !== this.#units.anonymous));
     return { kind: 'taken', standings };
   }
 
+  /** Charges a body before it is parsed: whole, or not at all. Returns null while there is room. */
+  chargeBody(sender: Sender, units: number): Standing | null {
+    return takeAll(this.#owed(this.#unitCharges(sender, [{ units }]), sender.paid));
+  }
+
+  /** The same by its address alone, before its key is known. */
+  chargeBodyOfAddress(address: string, units: number): Standing | null {
+    const limit = this.#units.address;
+    const name = this.#counterOf(toOrigin(address));
+    return limit && takeAll([{ limit, name, units: Math.min(units, limit.quota) }]);
+  }
+
   /** Charges for a body that was refused. What is not left is charged all the same: the work is done. */
   chargeRefused(sender: Sender, units: number): void {
-    for (const { limit, name } of this.#unitCharges(sender, [{ units: 1 }]))
-      limit.charge(name, Math.min(units, limit.quota));
+    for (const charge of this.#owed(this.#unitCharges(sender, [{ units }]), sender.paid))
+      charge.limit.charge(charge.name, charge.units);
+  }
+
+  /** What charges cost beyond what was paid already. Nothing is paid ahead by anonymous id. */
+  #owed(charges: readonly Charge[], paid: Paid = { address: 0, key: 0 }): Charge[] {
+    const { address, anonymous } = this.#units;
+    const paidTo = (limit: Limit): number =>
+      limit === anonymous ? 0 : limit === address ? paid.address : paid.key;
+    return charges
+      .map(({ limit, name, units }) => ({ limit, name, units: units - paidTo(limit) }))
+      .filter(({ units }) => units > 0);
   }
 
   #all(): Limit[] {
@@ -196,18 +221,5 @@ export class Limits {
     return kind === 'hook' ? this.#slots.of(`hook ${keyId}`) : keyId;
   }
 }
-
-type Row = readonly [limit: Limit | null, nameOf: () => string | number, units: number];
-
-const toCharges = (rows: readonly (Row | false)[]): Charge[] =>
-  rows.flatMap((row) => {
-    if (row === false) return [];
-    const [limit, nameOf, units] = row;
-    return limit ? [{ limit, name: nameOf(), units }] : [];
-  });
-
-/** In the order key, address. */
-const toStandings = (charges: readonly Charge[]): Standing[] =>
-  charges.map(({ limit, name }) => limit.standing(name)).toReversed();
 
 export const makeLimits = (settings: LimitSettings): Limits => new Limits(settings);

@@ -53,7 +53,11 @@ export { countAnonymous, countBetween, listConflicts, listEvents };
 export { isNamed, SYSTEM_EVENTS } from './reserved_names.ts';
 export { observe, withinTimeline } from './observe.ts';
 export { clockCorrectionMs } from './occurred_at.ts';
-export { PROPERTY_KEYS_MAX, PROPERTY_STRING_BYTES_MAX } from './properties.ts';
+export {
+  PROPERTY_KEY_CHARS_MAX,
+  PROPERTY_KEYS_MAX,
+  PROPERTY_STRING_BYTES_MAX,
+} from './properties.ts';
 export type { MessageSpace, Repetition } from './message_key.ts';
 export type { Admit, IdentifierPair, Load } from './admission.ts';
 export type { Observed } from './observe.ts';
@@ -64,6 +68,7 @@ export {
   EventInput,
   EventName,
   Identifier,
+  IDENTIFIER_CHARS_MAX,
   MessageId,
   NOBODY,
   toSnakeCase,

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Resources } from '../../src/base/resources.ts';
-import { REFUSED_BYTES_PER_UNIT, UNITS } from '../../src/base/work_units.ts';
+import { BYTES_PER_UNIT, UNITS } from '../../src/base/work_units.ts';
 import { openApi } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { WINDOW_SECONDS } from '../../src/http/limits.ts';
@@ -186,7 +186,7 @@ describe('429 rate_limited', () => {
 
   test('a body that is refused is charged by its size', async () => {
     const { publishable_key: key } = await createProject(database.deps, 'refused');
-    const bytes = 100 * REFUSED_BYTES_PER_UNIT;
+    const bytes = 100 * BYTES_PER_UNIT;
     const bad = `{"event":"${'x'.repeat(bytes - 11)}`;
     const packed = new Uint8Array(gzipSync(bad));
     for (let at = 0; at < ADDRESS / 100 / 2; at += 1) {
