@@ -138,7 +138,7 @@ export class Limits {
   /** The same by its address alone, before its key is known. */
   chargeBodyOfAddress(address: string, units: number): Standing | null {
     const limit = this.#units.address;
-    const name = this.#counterOf(toOrigin(address));
+    const name = this.#slots.of(toOrigin(address));
     return limit && takeAll([{ limit, name, units: Math.min(units, limit.quota) }]);
   }
 

@@ -1,5 +1,5 @@
---! Previous: sha1:2eeda27f73323b115c98aa843f8ce697eee2a413
---! Hash: sha1:d5cfe87085b6dc2958d158c2efe23d6dfe0cf48a
+--! Previous: sha1:2b3eeee74dbee7a3c0a18ae84e63888dece0c7ca
+--! Hash: sha1:9b7a4f6e05c85b20dc25db4cc66e433baaa586f3
 --! Message: browsers_cost_little
 
 -- Enter migration here
