@@ -211,7 +211,7 @@ describe('requests of one address in progress', () => {
       ...(address === undefined ? {} : { address }),
     });
 
-  test(`429 rate_limited: ${AT_ONCE} are, one past it is refused before its body is read`, async () => {
+  test('429 rate_limited: as many as its rate allows are, one past it is refused before its body is read', async () => {
     await database.owner.query('begin; lock table profiles.traits in access exclusive mode');
     const held = Array.from({ length: AT_ONCE }, () => identify(undefined));
     const hand = bodiesInHandOf({ ...database.deps, config: config(), resources });
