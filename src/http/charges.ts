@@ -20,6 +20,11 @@ export const toStandings = (charges: readonly Charge[]): Standing[] =>
 export const takeAll = (charges: readonly Charge[]): Standing | null => {
   const full = charges.find(({ limit, name, units }) => !limit.hasRoom(name, units));
   if (full) return full.limit.standing(full.name, true);
-  for (const { limit, name, units } of charges) limit.charge(name, units);
+  chargeAll(charges);
   return null;
+};
+
+/** Charges all counters, whether they have room or not. */
+export const chargeAll = (charges: readonly Charge[]): void => {
+  for (const { limit, name, units } of charges) limit.charge(name, units);
 };

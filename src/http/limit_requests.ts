@@ -84,13 +84,25 @@ export const limitBody = (deps: Deps, ctx: Context, key: Key | null, bytes: numb
   (ctx.state as State).paid = { address: units, key: key ? units : 0 };
 };
 
-/** Charges a request whose body the service read and refused. */
-export const chargeRefusedBody = (deps: Deps, ctx: Context, key: Key, bytes: number): void =>
-  limitsOf(deps).chargeRefused(toSender(ctx, key), unitsOf(bytes));
+/** Charges a request whose body the service read and refused: by its address while no key is known. */
+export const chargeRefusedBody = (
+  deps: Deps,
+  ctx: Context,
+  key: Key | null,
+  bytes: number,
+): void => {
+  const limits = limitsOf(deps);
+  if (key) limits.chargeRefused(toSender(ctx, key), unitsOf(bytes));
+  else limits.chargeRefusedOfAddress(ctx.ip, unitsOf(bytes));
+};
 
-/** Counts a request that names its key only in its body, before that body is read: by its address. */
+/**
+ * Counts a request that names its key only in its body, before that body is read: by its address. One without units
+ * left is refused here, too.
+ */
 export const limitUnauthenticated = (deps: Deps, ctx: Context): void => {
-  const exceeded = limitsOf(deps).takeAddress(ctx.ip);
+  const limits = limitsOf(deps);
+  const exceeded = limits.takeAddress(ctx.ip) ?? limits.findSpent(ctx.ip);
   if (exceeded) refuse(ctx, exceeded);
   (ctx.state as State).isAddressCounted = true;
 };

@@ -3,7 +3,7 @@ import { toOrigin } from '../base/origin.ts';
 import { Slots } from '../base/slots.ts';
 import type { Work } from '../base/work_units.ts';
 import type { Config } from '../config.ts';
-import { takeAll, toCharges, toStandings } from './charges.ts';
+import { chargeAll, takeAll, toCharges, toStandings } from './charges.ts';
 import type { Charge } from './charges.ts';
 import { limitOf } from './limit.ts';
 import type { Limit, Standing } from './limit.ts';
@@ -137,15 +137,30 @@ export class Limits {
 
   /** The same by its address alone, before its key is known. */
   chargeBodyOfAddress(address: string, units: number): Standing | null {
-    const limit = this.#units.address;
-    const name = this.#slots.of(toOrigin(address));
-    return limit && takeAll([{ limit, name, units: Math.min(units, limit.quota) }]);
+    return takeAll(this.#addressCharges(address, units));
+  }
+
+  /** Returns the limit of an address that has no unit left, or null. */
+  findSpent(address: string): Standing | null {
+    const [charge] = this.#addressCharges(address, 1);
+    if (!charge || charge.limit.hasRoom(charge.name, 1)) return null;
+    return charge.limit.standing(charge.name, true);
   }
 
   /** Charges for a body that was refused. What is not left is charged all the same: the work is done. */
   chargeRefused(sender: Sender, units: number): void {
-    for (const charge of this.#owed(this.#unitCharges(sender, [{ units }]), sender.paid))
-      charge.limit.charge(charge.name, charge.units);
+    chargeAll(this.#owed(this.#unitCharges(sender, [{ units }]), sender.paid));
+  }
+
+  /** The same by its address alone. */
+  chargeRefusedOfAddress(address: string, units: number): void {
+    chargeAll(this.#addressCharges(address, units));
+  }
+
+  #addressCharges(address: string, units: number): Charge[] {
+    const limit = this.#units.address;
+    const name = () => this.#slots.of(toOrigin(address));
+    return toCharges([[limit, name, Math.min(units, limit?.quota ?? 0)]]);
   }
 
   /** What charges cost beyond what was paid already. Nothing is paid ahead by anonymous id. */

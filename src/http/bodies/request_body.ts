@@ -37,6 +37,8 @@ export class RequestBody {
   readonly #bytesMax: number;
   #held: HeldBody | null = null;
   #bytes: Promise<Buffer> | null = null;
+  /** How many bytes were read, and unpacked or about to be. */
+  #taken = 0;
 
   constructor(deps: Deps, declared: JsonRoute, ctx: RouterContext) {
     this.#deps = deps;
@@ -55,9 +57,14 @@ export class RequestBody {
     limitUnauthenticated(this.#deps, this.#ctx);
     const origin = toOrigin(this.#ctx.ip);
     this.#held = bodiesInHandOf(this.#deps).open({ kind: 'stranger', projectId: null, origin });
-    const bytes = await this.read();
-    limitBody(this.#deps, this.#ctx, null, bytes.length);
-    return bytes;
+    try {
+      const bytes = await this.read();
+      limitBody(this.#deps, this.#ctx, null, bytes.length);
+      return bytes;
+    } catch (error) {
+      if (wasRefused(error)) chargeRefusedBody(this.#deps, this.#ctx, null, this.#taken);
+      throw error;
+    }
   }
 
   /** Returns the bytes of the body. */
@@ -69,16 +76,17 @@ export class RequestBody {
   /** Returns the bytes and the parsed body. One that is refused is charged by its size, too. */
   async parse(key: Key): Promise<{ bytes: Buffer; body: unknown }> {
     const { body: schema, isBodyOptional } = this.#declared;
-    let size = schema ? bytesToRead(this.#ctx.req, this.#bytesMax) : 0;
+    if (!schema) return { bytes: NO_BODY, body: undefined };
+    let size: number | null = null;
     try {
       const bytes = await this.read();
       size = bytes.length;
-      if (!schema) return { bytes, body: undefined };
       limitBody(this.#deps, this.#ctx, key, size);
       const isLeftOut = isBodyOptional && size === 0;
       return { bytes, body: parse(schema, isLeftOut ? {} : this.#toJson(bytes)) };
     } catch (error) {
-      if (wasRefused(error)) chargeRefusedBody(this.#deps, this.#ctx, key, size);
+      const most = size ?? Math.max(bytesToRead(this.#ctx.req, this.#bytesMax), this.#taken);
+      if (wasRefused(error)) chargeRefusedBody(this.#deps, this.#ctx, key, most);
       throw error;
     }
   }
@@ -98,7 +106,10 @@ export class RequestBody {
     const { body, isBodyOptional, takesWriteKey } = this.#declared;
     const { req } = this.#ctx;
     if (!body || (isBodyOptional && !hasBody(req))) return NO_BODY;
-    const onBytes = (bytes: number): void => this.#held?.add(bytes);
+    const onBytes = (bytes: number): void => {
+      this.#taken += bytes;
+      this.#held?.add(bytes);
+    };
     if (takesWriteKey) return readPackedBody(req, this.#bytesMax, onBytes);
     checkMediaType(req);
     checkCharset(req);
