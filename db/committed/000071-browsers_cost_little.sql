@@ -1,5 +1,5 @@
 --! Previous: sha1:2b3eeee74dbee7a3c0a18ae84e63888dece0c7ca
---! Hash: sha1:9b7a4f6e05c85b20dc25db4cc66e433baaa586f3
+--! Hash: sha1:78af7f640b6d706ed8603010e55d7a6ed15816dc
 --! Message: browsers_cost_little
 
 -- Enter migration here
@@ -153,9 +153,7 @@ begin
       from unnest(observe_sends.send_ids, observe_sends.event_ids, observe_sends.ended_ats)
         as observed (send_id, event_id, ended_at)
       cross join lateral (
-        select found.status, found.status_reason, found.identity_id, found.automation_id, found.step_id,
-          found.template_id, found.limits
-        from delivery.sends as found
+        select found.* from delivery.sends as found
         where found.project_id = observe_sends.project_id and found.send_id = observed.send_id and not found.is_test
         limit 1
       ) as send

@@ -1,4 +1,4 @@
-// What the bodies of one web page's publishable key, or of no key, can do to the process of the api: a process of its own.
+// What bodies with a publishable key, or with no key, can do to the api, which is a process of its own here.
 import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
