@@ -98,8 +98,8 @@ export const mountGuides = (router: Router): void => {
     pages.set(guide.name, page);
     return page;
   };
-  router.get('/docs/*guide', (ctx) => {
-    const guide = guides.find(({ name }) => `/docs/${name}` === ctx.path);
+  router.get('/docs/:guide', (ctx) => {
+    const guide = guides.find(({ name }) => name === ctx.params['guide']);
     if (!guide) return refuseMissing(ctx, guides, () => pageOf(MISSING));
     setPageHeaders(ctx);
     return sendAsset(ctx, pageOf(guide));

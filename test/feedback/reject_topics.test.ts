@@ -75,7 +75,7 @@ test('leaves one entry in the audit log', async () => {
     'select actor_kind, action from admin.audit where project_id = $1',
     [api.project.project_id],
   );
-  const action = 'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/reject';
+  const action = 'POST /v1/projects/:project_id/webhooks/amazon-ses/reject-topics';
   expect(rows).toEqual([{ actor_kind: 'key', action }]);
 });
 
@@ -84,16 +84,17 @@ test('400 invalid_request: without ids, and with one that is none', async () => 
     expectRefusal(await rejectAll(ids), 'invalid_request');
 });
 
-test('404 not_found: another project’s topics are not rejected', async () => {
+test('404 not_found: another project’s topics, and ids of no topic, are not rejected', async () => {
+  expectRefusal(await rejectAll([newId(), newId()]), 'not_found');
   await ask({ TopicArn: arnOf(2, 'one') });
   const ids = idsOf(await pending());
   const other = await createProject(database.deps, 'other');
   const reject = (projectId: string) =>
-    api.call('POST', `/v1/projects/${projectId}/webhooks/amazon-ses/topics/reject`, {
+    api.call('POST', `/v1/projects/${projectId}/webhooks/amazon-ses/reject-topics`, {
       key: other.server_key,
       body: { topic_ids: ids },
     });
-  expectRefusal(await reject(api.project.project_id), 'not_found');
-  expect((await reject(other.project_id)).status).toBe(200);
+  for (const projectId of [api.project.project_id, other.project_id])
+    expectRefusal(await reject(projectId), 'not_found');
   expect(await pending()).toHaveLength(1);
 });

@@ -76,7 +76,7 @@ export const sesWorld = (before: (database: TestDatabase) => void = () => {}) =>
   const decide = (topicId: string, verb: 'approve' | 'reject') =>
     hooks.manage('POST', `/amazon-ses/topics/${topicId}/${verb}`);
   const rejectAll = (topicIds: readonly string[]) =>
-    hooks.manage('POST', '/amazon-ses/topics/reject', { topic_ids: topicIds });
+    hooks.manage('POST', '/amazon-ses/reject-topics', { topic_ids: topicIds });
   const remove = (topicId: string) => hooks.manage('DELETE', `/amazon-ses/topics/${topicId}`);
   const confirmedAtAmazon = () => service.asked.filter(({ path }) => path.includes('Confirm'));
 

@@ -115,7 +115,7 @@ const needsOf = ({ method, path }: Partial<Endpoint> = {}) => {
     isMoved: verb === 'move',
     run: { move: 'active', retry: 'failed' }[verb],
     isTemplateArchived: path?.endsWith('/templates/{id}/restore') ?? false,
-    topicId: path?.endsWith('/topics/reject') === true ? PENDING_TOPIC_ID_SHOWN : SHOWN_ID,
+    topicId: path?.endsWith('/reject-topics') === true ? PENDING_TOPIC_ID_SHOWN : SHOWN_ID,
     isTopicConfirmed: method === 'DELETE' && path?.includes('/topics/') === true,
     isSendQueued: !path?.endsWith('/resolve'),
   };

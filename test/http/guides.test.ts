@@ -45,10 +45,8 @@ describe('GET /docs/{guide}', () => {
     'security_model',
     '..%2fhttp%2fdocs',
     'security-model.md',
-    'security-model/',
-    'a/b',
     '%',
-    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
   ];
   test('404 not_found: a page that does not exist, and a file outside the folder; the guides are named', async () => {
     for (const name of missing) {

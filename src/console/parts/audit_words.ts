@@ -115,7 +115,7 @@ const named: Record<string, readonly string[]> = {
   ],
   'Rejected several Amazon SNS topics': [
     'webhooks.rejectTopics',
-    'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/reject',
+    'POST /v1/projects/:project_id/webhooks/amazon-ses/reject-topics',
   ],
   'Removed an Amazon SNS topic': [
     'webhooks.removeTopic',

@@ -24,8 +24,8 @@ const ofTopic = {
   }),
   find: ({ deps, caller, params }: Addressed) => findTopic({ deps, ...caller }, params['id'] ?? ''),
 };
-const all = '/v1/projects/:project_id/webhooks/amazon-ses/topics';
-const path = `${all}/:id`;
+const all = '/v1/projects/:project_id/webhooks/amazon-ses';
+const path = `${all}/topics/:id`;
 
 /** Which topics to reject: those that the owner has seen, so that a topic that came since still waits. */
 export const RejectedTopics = z.strictObject({
@@ -63,12 +63,12 @@ export const topicRoutes = [
   route({
     ...shared,
     method: 'POST',
-    path: `${all}/reject`,
+    path: `${all}/reject-topics`,
     example: TOPIC_REJECTED_SHOWN,
     summary: 'Reject several pending Amazon SNS topics.',
     description:
       'Rejects all named topics that still wait, and skips the others. Use it when strangers fill the list of ' +
-      'pending topics.',
+      'pending topics. 404: the project has none of the topics.',
     body: RejectedTopics.meta({ examples: [{ topic_ids: [PENDING_TOPIC_ID_SHOWN] }] }),
     handle: ({ deps, caller, body }) => rejectSeveral({ deps, ...caller }, body.topic_ids),
   }),
