@@ -38,14 +38,24 @@ export const holdBody = (
   return { request: counting(request, count), open, release: () => held?.release() };
 };
 
-/** The same request, whose body is counted while it is read: before it is parsed. */
+/**
+ * The same request, whose body is counted while it is read: before it is parsed. A body that is refused is not
+ * cancelled: that would cut the connection before the answer.
+ */
 const counting = (request: Request, count: (chunk: Uint8Array) => void): Request => {
   if (request.body === null) return request;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, controller) => {
-      count(chunk);
-      controller.enqueue(chunk);
+  const reader = request.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done, value } = await reader.read();
+      if (done) {
+        controller.close();
+        return;
+      }
+      count(value);
+      controller.enqueue(value);
     },
+    cancel: (reason) => reader.cancel(reason),
   });
-  return new Request(request, { body: request.body.pipeThrough(counted), duplex: 'half' });
+  return new Request(request, { body, duplex: 'half' });
 };
