@@ -10,34 +10,50 @@ import { ADDRESS_WINDOW_HOURS, shareOfAddress } from './schema.ts';
 import type { QuotaName } from './schema.ts';
 
 const WINDOW_MS = ADDRESS_WINDOW_HOURS * 3_600_000;
-/** How many names are known to be charged: the oldest half makes room. About 50 bytes each, so 13 MB. */
-const CHARGED_MAX = 262_144;
+/**
+ * How many names are known to be charged: the older half makes room. A name has at most 265 characters, so this takes
+ * at most 60 MB.
+ */
+const CHARGED_MAX = 100_000;
 
-/** Remembers which names an address was charged for, as numbers. */
+/** Remembers which names each sender was charged for. */
 class Charged {
-  #young = new Set<number>();
-  #older = new Set<number>();
+  #young = new Map<string, Set<Name>>();
+  #older = new Map<string, Set<Name>>();
+  #youngCount = 0;
 
-  has(mark: number): boolean {
-    return this.#young.has(mark) || this.#older.has(mark);
+  /** Returns those of some names that a sender was not charged for. */
+  listNew(sender: string, names: Iterable<Name>): Name[] {
+    const [young, older] = [this.#young.get(sender), this.#older.get(sender)];
+    const fresh: Name[] = [];
+    for (const name of names) if (!young?.has(name) && !older?.has(name)) fresh.push(name);
+    return fresh;
   }
 
-  add(mark: number): void {
-    if (this.#young.size >= CHARGED_MAX / 2) {
+  add(sender: string, names: readonly Name[]): void {
+    if (this.#youngCount + names.length > CHARGED_MAX / 2) {
       this.#older = this.#young;
-      this.#young = new Set();
+      this.#young = new Map();
+      this.#youngCount = 0;
     }
-    this.#young.add(mark);
+    const known = this.#young.get(sender) ?? new Set();
+    for (const name of names) known.add(name);
+    this.#young.set(sender, known);
+    this.#youngCount += names.length;
   }
 
-  delete(mark: number): void {
-    this.#young.delete(mark);
-    this.#older.delete(mark);
+  /** Removes names that were added a moment ago. */
+  delete(sender: string, names: readonly Name[]): void {
+    const [young, older] = [this.#young.get(sender), this.#older.get(sender)];
+    for (const name of names)
+      if (young?.delete(name)) this.#youngCount -= 1;
+      else older?.delete(name);
+    if (young?.size === 0) this.#young.delete(sender);
   }
 }
 
-/** A key, and the address that uses it. */
-export type Sender = { keyId: string; address: string };
+/** A key, and the address that uses it: as a text, and as the counter that its address shares with others. */
+export type Sender = { text: string; slot: number };
 type Undo = () => void;
 
 /**
@@ -61,22 +77,22 @@ export class AddressShares {
     this.#processes = Math.max(1, processes);
   }
 
+  /** Returns what a key with an address counts under. */
+  senderOf(keyId: string, address: string): Sender {
+    const text = `${keyId} ${toOrigin(address)}`;
+    return { text, slot: this.#slots.of(text) };
+  }
+
   /** Charges an address for names. Returns how to undo that, or null where its share has no room. */
   takeNames(sender: Sender, names: Iterable<Name>, quota: number): Undo | null {
-    const { keyId, address } = sender;
-    const origin = toOrigin(address);
-    const marks: number[] = [];
-    for (const name of names) {
-      const mark = this.#slots.markOf(`${keyId} ${origin} ${name}`);
-      if (!this.#charged.has(mark)) marks.push(mark);
-    }
-    if (marks.length === 0) return () => {};
-    const undo = this.#take('new_profiles', sender, marks.length, quota);
+    const fresh = this.#charged.listNew(sender.text, names);
+    if (fresh.length === 0) return () => {};
+    const undo = this.#take('new_profiles', sender, fresh.length, quota);
     if (undo === null) return null;
-    for (const mark of marks) this.#charged.add(mark);
+    this.#charged.add(sender.text, fresh);
     return () => {
-      undo(marks.length);
-      for (const mark of marks) this.#charged.delete(mark);
+      undo(fresh.length);
+      this.#charged.delete(sender.text, fresh);
     };
   }
 
@@ -86,23 +102,18 @@ export class AddressShares {
   }
 
   /** Returns the refusal of a request that a share had no room for. */
-  exceeded(name: QuotaName, sender: Sender, quota: number): Refusal {
+  exceeded(name: QuotaName, { slot }: Sender, quota: number): Refusal {
     const amount = shareOfAddress(name, quota);
-    const { resetMs } = this.#counters[name].read(this.#slotOf(sender), amount);
+    const { resetMs } = this.#counters[name].read(slot, amount);
     return addressExceeded(name, { amount, retryAfterSeconds: resetMs / 1_000 });
   }
 
-  #take(name: QuotaName, sender: Sender, units: number, quota: number) {
+  #take(name: QuotaName, { slot }: Sender, units: number, quota: number) {
     const counters = this.#counters[name];
-    const slot = this.#slotOf(sender);
     const share = shareOfAddress(name, quota, this.#processes);
     if (!counters.hasRoom(slot, units, { share, most: share })) return null;
     const until = counters.charge(slot, units, share);
     return (returned: number) => counters.refund(slot, returned, until);
-  }
-
-  #slotOf({ keyId, address }: Sender): number {
-    return this.#slots.of(`${keyId} ${toOrigin(address)}`);
   }
 }
 
@@ -112,8 +123,12 @@ const makeAddressShares = (): AddressShares => new AddressShares();
 export const addressSharesOf = ({ resources }: Pick<Deps, 'resources'>): AddressShares =>
   resources.of(makeAddressShares, undefined);
 
-/** Returns the address that a request counts under; null where it does not count by address. */
-export const addressOf = (
-  { config }: Pick<Deps, 'config'>,
+/** Returns what a request counts under; null where it does not count by address. */
+export const senderOf = (
+  deps: Pick<Deps, 'config' | 'resources'>,
+  keyId: string,
   address: string | undefined,
-): string | null => (address === undefined || isAddressShared(config) ? null : address);
+): Sender | null =>
+  address === undefined || isAddressShared(deps.config)
+    ? null
+    : addressSharesOf(deps).senderOf(keyId, address);

@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import type { IdentifierPair, Load } from '../ingest/ingest.ts';
-import { addressOf, addressSharesOf } from './address_shares.ts';
+import { addressSharesOf, senderOf } from './address_shares.ts';
 import type { Sender } from './address_shares.ts';
 import { admitPeople } from './admit_people.ts';
 import type { Asked } from './admit_people.ts';
@@ -52,8 +52,7 @@ const admitAll = async (
   load: Load & Pick<Asked, 'isCountedAtOnce'>,
 ): Promise<Admitted> => {
   const use = await meterOf(deps).useOf(deps, projectId, keyId);
-  const counted = addressOf(deps, address);
-  const sender = counted === null ? null : { keyId, address: counted };
+  const sender = senderOf(deps, keyId, address);
   const settleBytes = reserveBytes(deps, use, sender, load.bytes);
   try {
     const { pairs, isCountedAtOnce } = load;

@@ -101,7 +101,8 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
       "select key_id from projects.api_keys where project_id = $1 and kind = 'publishable'",
       [project_id],
     );
-    return { key: publishable_key, sender: { keyId: rows[0].key_id, address: '127.0.0.1' } };
+    const sender = addressSharesOf(database.deps).senderOf(rows[0].key_id, '127.0.0.1');
+    return { key: publishable_key, sender };
   };
 
   return {

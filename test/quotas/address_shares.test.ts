@@ -174,11 +174,11 @@ describe('the share of an address', () => {
   });
 
   test('is divided among processes, which together grant no more than it by a rounding', () => {
-    const sender = { keyId: 'key', address: '192.0.2.1' };
     for (const processes of [1, 2, 3, 7]) {
       let taken = 0;
       for (let process = 0; process < processes; process += 1) {
         const shares = new AddressShares();
+        const sender = shares.senderOf('key', '192.0.2.1');
         shares.share(processes);
         while (shares.takeBytes(sender, 1_000_000, 1_000_000_000) !== null) taken += 1;
       }
@@ -189,7 +189,7 @@ describe('the share of an address', () => {
 
   test('a flood of names takes a bounded amount of memory, and a name that made room counts again', () => {
     const shares = new AddressShares();
-    const sender = { keyId: 'key', address: '192.0.2.1' };
+    const sender = shares.senderOf('key', '192.0.2.1');
     const quota = 1_000_000_000;
     const name = (at: number) => `anonymous ${at}` as const;
     expect(shares.takeNames(sender, [name(0)], 0)).not.toBeNull();
