@@ -2324,19 +2324,20 @@ grant select (project_id, erasure_id, status, requested_at) on profiles.erasures
 grant update (status, reason, done_at, counts, receipt) on profiles.erasures to trunkline_runtime;
 
 create table profiles.profiles (
-  project_id  uuid not null,
-  profile_id  uuid not null,
-  email       text,
-  traits      jsonb not null default '{}'::jsonb,
-  tags        text[] not null default '{}'::text[],
-  created_at  timestamptz(3) not null,
-  updated_at  timestamptz(3) not null,
-  merged_into uuid,
-  erasure_id  uuid,
-  address     text generated always as lower(email),
+  project_id    uuid not null,
+  profile_id    uuid not null,
+  email         text,
+  traits        jsonb not null default '{}'::jsonb,
+  tags          text[] not null default '{}'::text[],
+  created_at    timestamptz(3) not null,
+  updated_at    timestamptz(3) not null,
+  merged_into   uuid,
+  erasure_id    uuid,
+  address       text generated always as lower(email),
+  browser_names text[] default '{}'::text[],
   constraint profiles_pkey primary key (project_id, profile_id)
 ) with (fillfactor=85);
--- of a person: email, traits, tags, address
+-- of a person: email, traits, tags, address, browser_names
 create index profiles_by_address on profiles.profiles using btree (project_id, address, profile_id) where (address is not null);
 alter table profiles.profiles enable row level security, force row level security;
 create policy analysts_permissive on profiles.profiles for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -2481,6 +2482,15 @@ create function profiles.list_confirmed(
 returns setof uuid
 language sql stable;
 grant execute on function profiles.list_confirmed to public;
+
+create function profiles.list_confirmed_places(
+  project_id uuid,
+  profile_ids uuid[],
+  emails text[]
+)
+returns setof bigint
+language sql stable;
+grant execute on function profiles.list_confirmed_places to public;
 
 create function profiles.list_provenance(
   project_id uuid,
@@ -3331,8 +3341,7 @@ grant execute on function suppression.standing_reasons to public;
 create function suppression.stop_mails(
   project_id uuid,
   address_keys bytea[],
-  categories text[],
-  is_alone boolean default false
+  categories text[]
 )
 returns text[]
 language plpgsql volatile
