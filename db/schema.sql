@@ -1061,6 +1061,7 @@ create index sends_by_automation on delivery.sends using btree (automation_id, p
 create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
 create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
+create index sends_by_hand_off_to_mailbox on delivery.sends using btree (mailbox_key, project_id, handed_off_at) where ((mailbox_key is not null) and (handed_off_at is not null) and (limits ? 'browser_triggered'::text));
 create index sends_by_identity on delivery.sends using btree (identity_id, project_id, send_id) where (identity_id is not null);
 create index sends_by_mailbox on delivery.sends using btree (mailbox_key, project_id, send_id) where (mailbox_key is not null);
 create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
@@ -1068,6 +1069,7 @@ create index sends_by_rare_status on delivery.sends using btree (project_id, sta
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
 create index sends_due on delivery.sends using btree (provider_id, project_id, due_at, send_id) where (status = 'queued'::text);
 create index sends_unknown_due on delivery.sends using btree (provider_id, project_id, due_at) where (status = 'unknown'::text);
+create index sends_waiting_for_budget on delivery.sends using btree (project_id, send_id) where ((status = 'queued'::text) and (status_reason = 'unconfirmed_budget'::text));
 alter table delivery.sends enable row level security, force row level security;
 create policy analysts_permissive on delivery.sends for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on delivery.sends as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -3285,6 +3287,15 @@ returns boolean
 language plpgsql volatile
 set search_path = '';
 grant execute on function suppression.lift_address to public;
+
+create function suppression.lock_addresses(
+  project_id uuid,
+  address_keys bytea[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.lock_addresses to public;
 
 create function suppression.note_change(
   project_id uuid,

@@ -1,5 +1,5 @@
 --! Previous: sha1:2eeda27f73323b115c98aa843f8ce697eee2a413
---! Hash: sha1:a04af70bd682e4263f1a1cbcfe9d5de24b4f7a28
+--! Hash: sha1:41747e63a9b04f9ee1dde7f6bbf38fb4601f4c9e
 --! Message: names_that_browsers_asserted_are_kept
 
 -- Enter migration here
@@ -231,3 +231,136 @@ begin
 end;
 $$;
 --! EndIncluded suppression/stop_mails.sql
+
+-- Emails that are planned together lock their addresses first, in order.
+--! Included suppression/lock_addresses.sql
+-- Locks the addresses of emails that are about to be planned together, and inserts those that have no row, in the order
+-- of all locks. Without it two transactions that plan email to the same new mailboxes in opposite order deadlock.
+--
+-- An inserted row has a key and nothing that can be read: plan_send adds the address of an email that it plans. Unlike
+-- hold_addresses it lets other transactions refer to the rows.
+create or replace function suppression.lock_addresses(project_id uuid, address_keys bytea[])
+returns void
+language plpgsql volatile
+set search_path = ''
+as $$
+begin
+  insert into suppression.addresses (project_id, address_key)
+  select lock_addresses.project_id, planned.address_key
+  from unnest(lock_addresses.address_keys) as planned (address_key)
+  order by planned.address_key
+  on conflict do nothing;
+
+  perform from suppression.addresses as address
+  where address.project_id = lock_addresses.project_id and address.address_key = any (lock_addresses.address_keys)
+  order by address.address_key
+  for no key update;
+end;
+$$;
+--! EndIncluded suppression/lock_addresses.sql
+--! Included delivery/plan_send.sql
+-- Inserts the one send intent of a run's step, or returns the one that is there.
+--
+-- The rows of the address and of its mailbox come first: suppressions and hand-offs lock them. A caller that plans
+-- several sends locks all rows with suppression.lock_addresses before. A suppressed address is refused here, visibly;
+-- the hand-off checks again. The identity is the one that the run was started for: it may leave the profile when a link
+-- is undone, and is erased on its own then.
+create or replace function delivery.plan_send(
+  project_id        uuid,
+  send_id           uuid,
+  automation_id     uuid,
+  run_id            uuid,
+  step_id           text,
+  identity_id       uuid,
+  profile_id        uuid,
+  provider_id       uuid,
+  template_id       uuid,
+  template_version  integer,
+  event_id          uuid,
+  event_occurred_at timestamptz,
+  address_key       bytea,
+  recipient         text,
+  expires_after     interval,
+  category          text,
+  on_unknown        text default 'hold',
+  limits            jsonb default null,
+  is_test           boolean default false,
+  traceparent       text default null,
+  mailbox_key       bytea default null
+)
+returns table (planned_id uuid, planned_status text)
+language plpgsql volatile
+set search_path = ''
+as $$
+declare
+  v_now     timestamptz := date_trunc('milliseconds', clock_timestamp());
+  v_stopped text;
+begin
+  perform suppression.know_address(plan_send.project_id, plan_send.address_key, plan_send.recipient);
+  if plan_send.mailbox_key <> plan_send.address_key then
+    insert into suppression.addresses (project_id, address_key)
+    values (plan_send.project_id, plan_send.mailbox_key)
+    on conflict do nothing;
+  end if;
+  v_stopped := suppression.stops_mail(plan_send.project_id, plan_send.address_key, plan_send.category);
+
+  insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, identity_id, profile_id,
+    provider_id, template_id, template_version, event_id, event_occurred_at, address_key, recipient, category,
+    status, status_reason, due_at, queued_at, expires_at, on_unknown, limits, is_test, traceparent,
+    mailbox_key)
+  values (plan_send.project_id, plan_send.send_id, plan_send.automation_id, plan_send.run_id, plan_send.step_id,
+    plan_send.identity_id, plan_send.profile_id, plan_send.provider_id, plan_send.template_id,
+    plan_send.template_version, plan_send.event_id, plan_send.event_occurred_at, plan_send.address_key,
+    plan_send.recipient, plan_send.category, case when v_stopped is null then 'queued' else 'suppressed' end, v_stopped,
+    v_now, v_now, v_now + plan_send.expires_after, plan_send.on_unknown,
+    plan_send.limits, plan_send.is_test, plan_send.traceparent, plan_send.mailbox_key)
+  on conflict on constraint sends_one_intent_per_step do nothing;
+
+  return query
+  select send.send_id, send.status
+  from delivery.sends as send
+  where send.project_id = plan_send.project_id
+  and send.run_id = plan_send.run_id
+  and send.step_id = plan_send.step_id;
+end;
+$$;
+--! EndIncluded delivery/plan_send.sql
+--! Included delivery/reached_recipient_cap.sql
+-- Returns whether a mailbox has had as many emails in 24 hours as it may of runs that no server started, besides this
+-- send and so many that begin together with it; and whether only email that is under way decides that.
+--
+-- Email that went out counts, or that may have; email of a test does not. The caller holds the mailbox. An index of
+-- the times of hand-offs finds the last day, so a mailbox with a long history costs no more than a new one.
+create or replace function delivery.reached_recipient_cap(
+  project_id       uuid,
+  send_id          uuid,
+  mailbox_key      bytea,
+  sends_max        integer,
+  begun            integer,
+  at               timestamptz,
+  out is_so        boolean,
+  out is_under_way boolean
+)
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  select counted.settled >= reached_recipient_cap.sends_max,
+    counted.settled < reached_recipient_cap.sends_max
+      and counted.sends + reached_recipient_cap.begun >= reached_recipient_cap.sends_max
+  into is_so, is_under_way
+  from (
+    select count(*) as sends, count(*) filter (where found.status <> 'handing_off') as settled
+    from delivery.sends as found
+    where found.project_id = reached_recipient_cap.project_id
+    and found.mailbox_key = reached_recipient_cap.mailbox_key
+    and found.limits ? 'browser_triggered'
+    and found.send_id <> reached_recipient_cap.send_id
+    and found.handed_off_at > reached_recipient_cap.at - interval '24 hours'
+    and not found.is_test
+    and delivery.may_be_out(found.project_id, found.send_id, found.status)
+  ) as counted;
+end;
+$$;
+--! EndIncluded delivery/reached_recipient_cap.sql

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { firstIdAt } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { readSettings } from './settings.ts';
 
@@ -86,7 +87,8 @@ export const countOfRecipient = async (
   const { sent } = await tx.one(sql.type(Sent)`
     select count(*) as sent from delivery.sends
     where project_id = ${projectId} and mailbox_key = ${sql.binary(suppression.mailboxKey(scope, email))}
-    and limits ? 'browser_triggered' and queued_at > ${sql.timestamp(since)} and ${isCounted}
+    and send_id >= ${firstIdAt(since)} and limits ? 'browser_triggered'
+    and queued_at > ${sql.timestamp(since)} and ${isCounted}
   `);
   const { recipient_sends_max: max } = await readSettings(scope);
   return { sent, max };

@@ -67,8 +67,7 @@ export const writeSettings = async (
     update delivery.sends set due_at = queued_at
     where project_id = ${projectId} and send_id = any (array(
       select send_id from delivery.sends
-      where project_id = ${projectId} and status = 'queued' and status <> 'accepted'
-      and status_reason = 'unconfirmed_budget'
+      where project_id = ${projectId} and status = 'queued' and status_reason = 'unconfirmed_budget'
       order by send_id
       limit ${RELEASED_SENDS_MAX}
       for update
