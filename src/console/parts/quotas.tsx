@@ -7,7 +7,7 @@ import { useChange } from '../changes.ts';
 import { quotas } from '../people_queries.ts';
 import type { Key, QuotasOfKeys } from '../people_queries.ts';
 import { Failed } from './failed.tsx';
-import { fieldOf } from './form.ts';
+import { NOT_WHOLE, wholeOf } from './form.ts';
 import { Loading } from './paged.tsx';
 import { Refused } from './refused.tsx';
 
@@ -80,8 +80,7 @@ const UseOfKey = ({ item, read }: { item: Key; read: QuotasOfKeys }) => {
   );
 };
 
-const WHOLE = /^\d{1,12}$/;
-const NOT_WHOLE = 'Enter a whole number. 0 is no quota.';
+const NO_AMOUNT = `${NOT_WHOLE} 0 is no quota.`;
 
 /** A quota as a whole number, where 0 is no quota. */
 const Amount = (props: {
@@ -114,16 +113,13 @@ const Change = ({ projectId, read }: { projectId: string; read: QuotasOfKeys }) 
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = event.currentTarget;
-    const [profiles, stored] = [fieldOf(form, 'profiles').trim(), fieldOf(form, 'stored').trim()];
+    const [profiles, stored] = [wholeOf(form, 'profiles'), wholeOf(form, 'stored')];
     setWrong({
-      ...(WHOLE.test(profiles) ? {} : { profiles: NOT_WHOLE }),
-      ...(WHOLE.test(stored) ? {} : { stored: NOT_WHOLE }),
+      ...(profiles === null ? { profiles: NO_AMOUNT } : {}),
+      ...(stored === null ? { stored: NO_AMOUNT } : {}),
     });
-    if (!WHOLE.test(profiles) || !WHOLE.test(stored)) return;
-    change.mutate({
-      newProfilesPerDay: Number(profiles),
-      storedBytesPerDay: Number(stored) * BYTES_PER_MB,
-    });
+    if (profiles === null || stored === null) return;
+    change.mutate({ newProfilesPerDay: profiles, storedBytesPerDay: stored * BYTES_PER_MB });
   };
   const issues = issuesOf(change.error);
   const { new_profiles_per_day, stored_bytes_per_day, defaults } = read;
