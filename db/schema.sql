@@ -1065,6 +1065,7 @@ create index sends_by_automation on delivery.sends using btree (automation_id, p
 create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
 create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
+create index sends_by_hand_off_to_mailbox on delivery.sends using btree (mailbox_key, project_id, handed_off_at) where ((mailbox_key is not null) and (handed_off_at is not null) and (limits ? 'browser_triggered'::text));
 create index sends_by_identity on delivery.sends using btree (identity_id, project_id, send_id) where (identity_id is not null);
 create index sends_by_mailbox on delivery.sends using btree (mailbox_key, project_id, send_id) where (mailbox_key is not null);
 create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
@@ -1072,6 +1073,7 @@ create index sends_by_rare_status on delivery.sends using btree (project_id, sta
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
 create index sends_due on delivery.sends using btree (provider_id, project_id, due_at, send_id) where (status = 'queued'::text);
 create index sends_unknown_due on delivery.sends using btree (provider_id, project_id, due_at) where (status = 'unknown'::text);
+create index sends_waiting_for_budget on delivery.sends using btree (project_id, send_id) where ((status = 'queued'::text) and (status_reason = 'unconfirmed_budget'::text));
 alter table delivery.sends enable row level security, force row level security;
 create policy analysts_permissive on delivery.sends for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on delivery.sends as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -2340,19 +2342,20 @@ grant select (project_id, erasure_id, status, requested_at) on profiles.erasures
 grant update (status, reason, done_at, counts, receipt) on profiles.erasures to trunkline_runtime;
 
 create table profiles.profiles (
-  project_id  uuid not null,
-  profile_id  uuid not null,
-  email       text,
-  traits      jsonb not null default '{}'::jsonb,
-  tags        text[] not null default '{}'::text[],
-  created_at  timestamptz(3) not null,
-  updated_at  timestamptz(3) not null,
-  merged_into uuid,
-  erasure_id  uuid,
-  address     text generated always as lower(email),
+  project_id    uuid not null,
+  profile_id    uuid not null,
+  email         text,
+  traits        jsonb not null default '{}'::jsonb,
+  tags          text[] not null default '{}'::text[],
+  created_at    timestamptz(3) not null,
+  updated_at    timestamptz(3) not null,
+  merged_into   uuid,
+  erasure_id    uuid,
+  address       text generated always as lower(email),
+  browser_names text[] default '{}'::text[],
   constraint profiles_pkey primary key (project_id, profile_id)
 ) with (fillfactor=85);
--- of a person: email, traits, tags, address
+-- of a person: email, traits, tags, address, browser_names
 create index profiles_by_address on profiles.profiles using btree (project_id, address, profile_id) where (address is not null);
 alter table profiles.profiles enable row level security, force row level security;
 create policy analysts_permissive on profiles.profiles for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -2497,6 +2500,15 @@ create function profiles.list_confirmed(
 returns setof uuid
 language sql stable;
 grant execute on function profiles.list_confirmed to public;
+
+create function profiles.list_confirmed_places(
+  project_id uuid,
+  profile_ids uuid[],
+  emails text[]
+)
+returns setof bigint
+language sql stable;
+grant execute on function profiles.list_confirmed_places to public;
 
 create function profiles.list_provenance(
   project_id uuid,
@@ -3292,6 +3304,15 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function suppression.lift_address to public;
 
+create function suppression.lock_addresses(
+  project_id uuid,
+  address_keys bytea[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.lock_addresses to public;
+
 create function suppression.note_change(
   project_id uuid,
   address_key bytea,
@@ -3347,8 +3368,7 @@ grant execute on function suppression.standing_reasons to public;
 create function suppression.stop_mails(
   project_id uuid,
   address_keys bytea[],
-  categories text[],
-  is_alone boolean default false
+  categories text[]
 )
 returns text[]
 language plpgsql volatile

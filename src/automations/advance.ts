@@ -6,6 +6,7 @@ import * as profiles from '../profiles/profiles.ts';
 import { callHint } from './call_hint.ts';
 import { readDefinitions } from './definitions.ts';
 import { openLive } from './live.ts';
+import { lockRecipients } from './recipients.ts';
 import { claimDueRuns, insertLog, listDueRuns, readClock } from './run_queries.ts';
 import type { DueRun, LogEntry } from './run_queries.ts';
 import { insertReader } from './segment_queries.ts';
@@ -169,6 +170,8 @@ const walkWhatGoes = async (
   runs: readonly DueRun[],
   profileOf: Held,
 ): Promise<Done[]> => {
+  // Whatever fails in it is said by the walk that meets it.
+  await attempt(scope, (inner) => lockRecipients(inner, runs, profileOf));
   const together = await attempt(scope, (inner) => walkAll(inner, runs, profileOf));
   if (together.kind === 'done') return [together.value];
   const done: Done[] = [];

@@ -74,9 +74,13 @@ const explainEvent = async (
 ): Promise<Came> => {
   const { scope, members } = asked;
   const now = await readClock(scope);
-  const event = await findNewestOf(scope, members, { name: trigger.event, now });
+  const { event: name, source } = trigger;
+  // A later event of a browser does not hide what became of the last one that counts.
+  const event =
+    (await findNewestOf(scope, members, { name, source, now })) ??
+    (source === undefined ? null : await findNewestOf(scope, members, { name, now }));
   if (event === null) {
-    const detail = { event: trigger.event };
+    const detail = { event: name };
     return { comings: [], absence: [toEntry('not_triggered', { detail })] };
   }
   if (known.has(event.event_id)) return NOBODY;

@@ -120,6 +120,19 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
   return planned;
 };
 
+/**
+ * Locks addresses and their mailboxes, in the order of all locks, before emails to them are planned together. One row
+ * needs no order: its plan locks it.
+ */
+export const lockRecipients = async (scope: Scope, emails: readonly string[]): Promise<void> => {
+  const keys = emails.flatMap((email) => [
+    suppression.addressKey(scope, email),
+    suppression.mailboxKey(scope, email),
+  ]);
+  const distinct = [...new Map(keys.map((key) => [key.toString('hex'), key])).values()];
+  if (distinct.length > 1) await suppression.lockAddresses(scope, distinct);
+};
+
 /** Adds what providers told of sends, by their ids; those whose outcome nobody knew may turn out to be sent. */
 export const recordFacts = async (scope: Scope, told: readonly Told[]): Promise<void> => {
   if (told.length === 0) return;

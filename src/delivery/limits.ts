@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { firstIdAt } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { readSettings } from './settings.ts';
 
@@ -96,7 +97,8 @@ export const countOfRecipient = async (
     select count(*) filter (where ${isCounted}) as sent, count(*) filter (where not (${isCounted})) as stopped
     from delivery.sends
     where project_id = ${projectId} and mailbox_key = ${sql.binary(suppression.mailboxKey(scope, email))}
-    and limits ? 'browser_triggered' and queued_at > ${sql.timestamp(since)} and not is_test
+    and send_id >= ${firstIdAt(since)} and limits ? 'browser_triggered'
+    and queued_at > ${sql.timestamp(since)} and not is_test
   `);
   const { recipient_sends_max: max } = await readSettings(scope);
   return { sent: stopped < STOPPED_PER_RECIPIENT_MAX ? sent : Math.max(sent, max), max };

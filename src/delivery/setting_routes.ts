@@ -4,7 +4,7 @@ import { route } from '../base/route.ts';
 import type { Addressed, Limit } from '../base/route.ts';
 import { STOPPED_PER_RECIPIENT_MAX } from './limits.ts';
 import {
-  decideSendingLimits,
+  changeSendingLimits,
   readSettings,
   RECIPIENT_SENDS_MAX,
   SendingSettings,
@@ -12,7 +12,7 @@ import {
 } from './settings.ts';
 
 const LIMITS_SHOWN = { recipient_sends_max: 3, unconfirmed_sends_max: 200 };
-const DECIDED_SHOWN = { recipient_sends_max: 5, unconfirmed_sends_max: 500 };
+const CHANGED_SHOWN = { recipient_sends_max: 5, unconfirmed_sends_max: 500 };
 
 const SendingLimits = z.strictObject(SendingSettings.shape).meta({
   id: 'SendingLimits',
@@ -45,12 +45,13 @@ export const sendingLimitRoutes = [
   route({
     ...shared,
     method: 'POST',
-    summary: 'Decide how much email strangers can cause.',
+    summary: 'Change how much email strangers can cause.',
     description:
-      'Holds for email that waits, too. Email that waits for the hourly budget is judged by the new one at once.',
-    example: DECIDED_SHOWN,
-    body: SendingSettings.meta({ examples: [DECIDED_SHOWN] }),
-    handle: ({ deps, caller: { projectId }, body }) => decideSendingLimits(deps, projectId, body),
+      'The new limits also apply to email that is already queued. ' +
+      'Email that waits for the hourly budget is checked against them at once.',
+    example: CHANGED_SHOWN,
+    body: SendingSettings.meta({ examples: [CHANGED_SHOWN] }),
+    handle: ({ deps, caller: { projectId }, body }) => changeSendingLimits(deps, projectId, body),
   }),
 ];
 

@@ -50,7 +50,7 @@ export {
   keepMonths,
 } from './retention.ts';
 export { countAnonymous, countBetween, listConflicts, listEvents };
-export { isNamed, SYSTEM_EVENTS } from './reserved_names.ts';
+export { isNamed, isReserved, RESERVED_PREFIX, SYSTEM_EVENTS } from './reserved_names.ts';
 export { observe, withinTimeline } from './observe.ts';
 export { clockCorrectionMs } from './occurred_at.ts';
 export {

@@ -207,7 +207,7 @@ export const changes: Record<string, Change> = {
     input: () => ({ providerId: SHOWN_ID, to: 'me@example.com' }),
   },
   'webhooks.decide': { in: 'project', input: () => ({ soft_bounces_max: 7 }) },
-  'sendingLimits.decide': {
+  'sendingLimits.change': {
     in: 'project',
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),
   },

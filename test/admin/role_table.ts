@@ -40,7 +40,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'audit.ofInstallation': 'query admin',
   'retention.read': 'query viewer',
   'sendingLimits.read': 'query viewer',
-  'sendingLimits.decide': 'mutation owner',
+  'sendingLimits.change': 'mutation owner',
   'keys.list': 'query owner',
   'keys.issue': 'mutation owner',
   'keys.revoke': 'mutation owner',

@@ -66,6 +66,22 @@ describe('nobody entered because', () => {
     });
   });
 
+  test('filter: a later event of a browser does not hide it where the trigger requires a server', async () => {
+    const filters = [{ property: 'plan', is: 'equals' as const, value: 'pro' }];
+    const trigger = { kind: 'event' as const, event: EVENT, filters, source: 'server' as const };
+    const id = await live(mailing({ trigger }));
+    const byBrowser = async () => {
+      const event = { event: EVENT, external_id: 'ann', properties: { plan: 'pro' } };
+      await ask('POST', '/v1/events', event, api.project.publishable_key);
+      await work();
+    };
+    await byBrowser();
+    expect(await stoppedBy(id)).toBe('source');
+    await happen(EVENT, { plan: 'free' });
+    await byBrowser();
+    expect(await stoppedBy(id)).toBe('filter');
+  });
+
   test('late: the event was received too long after it occurred', async () => {
     const id = await live(mailing());
     const event = { event: EVENT, external_id: 'ann', occurred_at: hoursAgo(30) };

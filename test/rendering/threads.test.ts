@@ -232,7 +232,19 @@ describe('threads', () => {
     await threads.perform('other', [quick('other')]).then(() => done.push('other'));
     await noted;
     expect(done).toEqual(['other', 'slow']);
+    expect(threads.preemptedCount).toBe(1);
     expect(subjectsOf(await slowOne)).toMatchObject([{ subject: 'before' }, 'failed']);
+  });
+
+  test('projects that save a small MJML each while no thread has started are not slow', async () => {
+    const threads = threadsOf({ taskMsMax: 60_000, turnMs: 100, memoryMbMax: 256, waitingMax: 10 });
+    const text = '<mj-text>Hi {{ profile.name | default: "you" }}</mj-text>';
+    const mjml = `<mjml><mj-body><mj-section><mj-column>${text}</mj-column></mj-section></mj-body></mjml>`;
+    const written = { subject: 's', preheader: null, text: null, html: null, mjml, sample: null };
+    const projects = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const saved = projects.map((id) => threads.perform(id, [{ kind: 'examine', written }]));
+    expect((await Promise.all(saved)).flat()).toMatchObject(projects.map(() => ({ kind: 'good' })));
+    expect(threads.preemptedCount).toBe(0);
   });
 
   test('closing gives back what waits, and is over at once', async () => {

@@ -98,7 +98,7 @@ const named: Record<string, readonly string[]> = {
     'POST /v1/projects/:project_id/webhooks/settings',
   ],
   'Changed the sending limits': [
-    'sendingLimits.decide',
+    'sendingLimits.change',
     'POST /v1/projects/:project_id/sending-limits',
   ],
   'Set the signing key of Mailgun': [
