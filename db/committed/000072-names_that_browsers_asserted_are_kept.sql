@@ -1,5 +1,5 @@
---! Previous: sha1:2eeda27f73323b115c98aa843f8ce697eee2a413
---! Hash: sha1:41747e63a9b04f9ee1dde7f6bbf38fb4601f4c9e
+--! Previous: sha1:78af7f640b6d706ed8603010e55d7a6ed15816dc
+--! Hash: sha1:3fa183f9fded26e85331e16a4d785496b9c21dd8
 --! Message: names_that_browsers_asserted_are_kept
 
 -- Enter migration here
