@@ -57,5 +57,6 @@ const counting = (request: Request, count: (chunk: Uint8Array) => void): Request
     },
     cancel: (reason) => reader.cancel(reason),
   });
+  // oxlint-disable-next-line no-invalid-fetch-options -- the method is the request's: only a POST has a body to hold
   return new Request(request, { body, duplex: 'half' });
 };

@@ -12,7 +12,7 @@ export type Bounds = {
   memoryMbMax: number;
 };
 
-/** What a thread gets when it starts. The arrays are shared: how many tasks of the turn it has begun, and at what CPU. */
+/** What a thread gets when it starts. The arrays are shared: how many tasks of the turn began, and at what CPU. */
 export type ThreadData = {
   progress: Int32Array;
   /** Milliseconds of processor time that the thread had used before the first task of its turn. */

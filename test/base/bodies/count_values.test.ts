@@ -63,11 +63,29 @@ describe('the values of JSON', () => {
 });
 
 const KINDS: [string, (values: number) => string][] = [
-  ['empty objects', (values) => `[${Array(values - 1).fill('{}')}]`],
-  ['empty lists', (values) => `[${Array(values - 1).fill('[]')}]`],
+  [
+    'empty objects',
+    (values) =>
+      `[${Array(values - 1)
+        .fill('{}')
+        .join(',')}]`,
+  ],
+  [
+    'empty lists',
+    (values) =>
+      `[${Array(values - 1)
+        .fill('[]')
+        .join(',')}]`,
+  ],
   ['levels', (values) => '['.repeat(values) + ']'.repeat(values)],
-  ['numbers', (values) => `[${Array(values - 1).fill('1')}]`],
-  ['members', (values) => JSON.stringify({ ...Array(values - 1).fill(1) })],
+  [
+    'numbers',
+    (values) =>
+      `[${Array(values - 1)
+        .fill('1')
+        .join(',')}]`,
+  ],
+  ['members', (values) => JSON.stringify(Object.assign({}, Array(values - 1).fill(1)))],
   ['texts with marks', (values) => JSON.stringify(Array(values - 1).fill('{"[,'))],
 ];
 
