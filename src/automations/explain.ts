@@ -96,7 +96,7 @@ const toUncounted = (event: Event, before: readonly Entry[]): Coming => ({
   isUncounted: true,
 });
 
-/** Why the last trigger event that counts started nothing, and that a later one does not count; or that there is none. */
+/** Why the last trigger event that counts started nothing, and whether a later one does not count. */
 const explainEvent = async (
   asked: Asked,
   definition: OfEvent,
