@@ -16,6 +16,12 @@ const RENDER_TIME_MAX_MS = 1_000;
 
 export type Rendered = { subject: string; html: string; text: string };
 
+/** Returns a message as it may be sent: as it is, or rendered again with other variables. */
+export type Guard = <Message extends Rendered>(
+  message: Message,
+  renderAgain: (variables: Variables) => Message,
+) => Message;
+
 /** What became of a template. A customer's template fails as a matter of course, so it is never thrown. */
 export type RenderOutcome =
   | { kind: 'rendered'; message: Rendered }
@@ -210,12 +216,18 @@ export const threadCpuMs = (): number => {
  * Renders a template for one person. The text part is derived from the HTML when the template has none. A failure is
  * final for a mail, so a template is not blamed for time that the machine took: a busy one, or one that slept.
  */
-export const render = (source: Source, variables: Variables, key?: string): RenderOutcome => {
+export const render = (
+  source: Source,
+  variables: Variables,
+  { key, guard }: { key?: string; guard?: Guard | null } = {},
+): RenderOutcome => {
   for (let tries = 1; ; tries += 1) {
     const cpuBefore = threadCpuMs();
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
-      return { kind: 'rendered', message: renderParsed(parsed, variables, strict).message };
+      const renderWith = (given: Variables) => renderParsed(parsed, given, strict).message;
+      const message = renderWith(variables);
+      return { kind: 'rendered', message: guard ? guard(message, renderWith) : message };
     } catch (error) {
       const { part, message } =
         error instanceof PartFailed ? error : { part: 'html', message: toReason(error) };

@@ -1,7 +1,7 @@
 // What a thread runs: templates, which are other people's programs. It is stopped from outside when one takes too long.
 import { parentPort, workerData } from 'node:worker_threads';
 import { render, threadCpuMs } from './render.ts';
-import type { Outcome, Task } from './tasks.ts';
+import type { Filled, Outcome, Task } from './tasks.ts';
 import type { ThreadData, TurnResult } from './thread_handle.ts';
 
 const { progress, cpuAtStart, turnMs, turnChars } = workerData as ThreadData;
@@ -13,18 +13,25 @@ const { progress, cpuAtStart, turnMs, turnChars } = workerData as ThreadData;
 const load = async (tasks: readonly Task[]): Promise<void> => {
   for (const task of tasks) {
     if (task.kind === 'show') await import('./show.ts');
-    if (task.kind !== 'examine') continue;
+    if (task.kind !== 'examine') {
+      if (task.asserted) await import('./links/foreign.ts');
+      continue;
+    }
     await import('./examine.ts');
     if (task.written.mjml !== null) await (await import('./mjml.ts')).loadMjml();
   }
 };
 
+/** Most emails show nothing that only a browser asserted: their threads do without the guard. */
+const findGuard = async ({ asserted, ...filled }: Filled & { key?: string }) =>
+  asserted && (await import('./links/foreign.ts')).makeGuard({ ...filled, asserted });
+
 const perform = async (task: Task): Promise<Outcome> => {
   switch (task.kind) {
     case 'render':
-      return render(task.source, task.variables, task.key);
+      return render(task.source, task.variables, { key: task.key, guard: await findGuard(task) });
     case 'show':
-      return (await import('./show.ts')).show(task.source, task.variables);
+      return (await import('./show.ts')).show(task, await findGuard(task));
     case 'examine':
       return (await import('./examine.ts')).examine(task.written);
   }

@@ -12,8 +12,9 @@ export type Bounds = {
   memoryMbMax: number;
 };
 
-/** What a thread gets when it starts. The arrays are shared: how many tasks of the turn began, and at what CPU. */
+/** What a thread gets when it starts. The arrays are shared. */
 export type ThreadData = {
+  /** How many tasks of its turn it has begun. */
   progress: Int32Array;
   /** Milliseconds of processor time that the thread had used before the first task of its turn. */
   cpuAtStart: Float64Array;

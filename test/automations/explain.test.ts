@@ -79,7 +79,18 @@ describe('nobody entered because', () => {
     expect(await stoppedBy(id)).toBe('source');
     await happen(EVENT, { plan: 'free' });
     await byBrowser();
-    expect(await stoppedBy(id)).toBe('filter');
+    const { decisions, stopped_by } = await explain(id);
+    expect(stopped_by.decision).toBe('filter');
+    expect(decisions.map(({ decision }: { decision: string }) => decision)).toEqual([
+      'filter',
+      'source',
+    ]);
+    await happen(EVENT, { plan: 'pro' });
+    expect(await stoppedBy(id)).toBeNull();
+    await byBrowser();
+    expect(await stoppedBy(id)).toBe('source');
+    await post(`/${id}/pause`);
+    expect(await stoppedBy(id)).toBe('automation_paused');
   });
 
   test('late: the event was received too long after it occurred', async () => {

@@ -3,6 +3,7 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import type { KeyPurpose } from '../../src/base/keys.ts';
 import { KEY_KINDS } from '../../src/base/caller.ts';
+import { AUDIT_WORDS } from '../../src/console/parts/audit_words.ts';
 import { routes } from '../../src/http/routes.ts';
 import { makeToken, readTokenKind } from '../../src/projects/token.ts';
 import { openCredential, sealCredential } from '../../src/providers/credentials.ts';
@@ -79,4 +80,49 @@ test('no door deletes a project; without its data key nothing of it opens', asyn
   expect(await within((scope) => openCredential(scope, place, sealed))).toBe('a password');
   await database.owner.query('delete from providers.data_keys where project_id = $1', [projectId]);
   await expect(within((scope) => openCredential(scope, place, sealed))).rejects.toThrow();
+});
+
+/** What people change in the Console and no key through the API, in the order of their names. */
+const OF_PEOPLE_ALONE = [
+  'access.approve',
+  'access.refuse',
+  'account.changePassword',
+  'account.endOtherSessions',
+  'account.endSession',
+  'folder.applyFiles',
+  'installation.resumeSending',
+  'invitations.accept',
+  'invitations.invite',
+  'invitations.revoke',
+  'keys.issue',
+  'keys.revoke',
+  'members.changeRole',
+  'members.leave',
+  'members.remove',
+  'people.invite',
+  'people.remove',
+  'people.revokeInvitation',
+  'projects.make',
+  'projects.rename',
+  'quotas.change',
+  'readyMade.adopt',
+  'sends.sendAgain',
+  'templates.test',
+  'webhookTokens.issue',
+  'webhookTokens.revoke',
+];
+
+test('no endpoint lets a server key manage keys, webhook tokens, quotas, people or the project', () => {
+  const isEndpoint = (name: string): boolean => /^[A-Z]+ \//.test(name);
+  const endpointWords = new Set(
+    [...AUDIT_WORDS].flatMap(([name, words]) => (isEndpoint(name) ? [words] : [])),
+  );
+  const alone = [...AUDIT_WORDS].flatMap(([name, words]) =>
+    endpointWords.has(words) || !/^\w+\.\w+$/.test(name) ? [] : [name],
+  );
+  expect(alone.toSorted()).toEqual(OF_PEOPLE_ALONE);
+  const paths = routes.map(({ path }) => path);
+  expect(
+    paths.filter((path) => /keys|tokens|quotas|audit|members$|people|invit/.test(path)),
+  ).toEqual(['/v1/segments/:id/members']);
 });
