@@ -95,25 +95,61 @@ const cleanText = (text: string): string => {
   return cleanOnce(cleaned) === cleaned ? cleaned : '';
 };
 
+/** Names of what JavaScript calls to print a value: a value under one of them ends the email. */
+const CALLED_NAMES = new Set(['toString', 'valueOf', 'toJSON']);
+
 /** Whether a name may be printed. Dots may stay in it: templates name it. */
 const isCleanName = (name: string): boolean =>
-  name.length <= ASSERTED_CHARS_MAX && spellOut(name) === name && !name.split(' ').some(isLink);
+  name.length <= ASSERTED_CHARS_MAX &&
+  !CALLED_NAMES.has(name) &&
+  spellOut(name) === name &&
+  !name.split(' ').some(isLink);
 
 const isSame = (text: string, exempt: string | null): boolean =>
   exempt !== null && text.trim().toLowerCase() === exempt.toLowerCase();
 
 /**
  * Returns a value that only a browser asserted as an email may show it: without URLs, addresses, line breaks, control
- * and invisible characters, and cut at ASSERTED_CHARS_MAX. Nested values likewise; numbers and booleans stay what they
- * are. The text that is `exempt` (the recipient's own address) stays whole.
+ * and invisible characters, and cut at ASSERTED_CHARS_MAX, nested values and names together. Numbers and booleans stay
+ * what they are. The text that is `exempt` (the recipient's own address) stays whole.
  */
-export const cleanAsserted = (value: unknown, exempt: string | null): unknown => {
-  if (typeof value === 'string') return isSame(value, exempt) ? exempt : cleanText(value);
+export const cleanAsserted = (
+  value: unknown,
+  exempt: string | null,
+  budget: Budget = newBudget(),
+): unknown => {
+  if (typeof value === 'string')
+    return isSame(value, exempt) ? exempt : budget.spend(cleanText(value));
   if (Array.isArray(value))
-    return value.slice(0, ASSERTED_MEMBERS_MAX).map((one) => cleanAsserted(one, exempt));
-  return typeof value === 'object' && value !== null
-    ? cleanMembers(value, () => true, exempt)
-    : value;
+    return value.slice(0, budget.members()).map((one) => cleanAsserted(one, exempt, budget));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value)
+        .slice(0, budget.members())
+        .flatMap(([name, one]: [string, unknown]) =>
+          isCleanName(name) && budget.spend(name) === name
+            ? [[name, cleanAsserted(one, exempt, budget)]]
+            : [],
+        ),
+    );
+  const printed = JSON.stringify(value);
+  return value === null || budget.spend(printed) === printed ? value : '';
+};
+
+/** What one value may still show, all of its members together: a template prints a list as one text. */
+type Budget = { spend: (text: string) => string; members: () => number };
+
+const newBudget = (): Budget => {
+  let [chars, members] = [ASSERTED_CHARS_MAX, ASSERTED_MEMBERS_MAX];
+  return {
+    spend: (text) => {
+      const characters = Array.from(text).slice(0, chars);
+      chars -= characters.length;
+      members -= 1;
+      return characters.join('').trimEnd();
+    },
+    members: () => Math.max(0, members),
+  };
 };
 
 /** The same of those members that only a browser asserted, without those whose name is a link: loops print names. */

@@ -8,6 +8,8 @@ import {
   TEMPLATE_CHARS_MAX,
 } from './limits.ts';
 import { toTextPart } from './text_part.ts';
+import { renderSafely } from './guard.ts';
+import type { Guard } from './guard.ts';
 import type { Variables } from './variables.ts';
 
 /** How much a template may make, in liquidjs's own units, and how many milliseconds it may take. */
@@ -15,12 +17,6 @@ const TEMPLATE_MEMORY_MAX = 1_000_000;
 const RENDER_TIME_MAX_MS = 1_000;
 
 export type Rendered = { subject: string; html: string; text: string };
-
-/** Returns a message as it may be sent: as it is, or rendered again with other variables. */
-export type Guard = <Message extends Rendered>(
-  message: Message,
-  renderAgain: (variables: Variables) => Message,
-) => Message;
 
 /** What became of a template. A customer's template fails as a matter of course, so it is never thrown. */
 export type RenderOutcome =
@@ -203,6 +199,8 @@ export const renderDraft = (
 };
 
 const TIME_LIMIT = /render limit exceeded/;
+/** Whether a rendering took too long: another one would take as long. */
+const isOfTime = (error: unknown): boolean => TIME_LIMIT.test(toReason(error));
 const MICROSECONDS_PER_MS = 1_000;
 const TRIES_MAX = 3;
 
@@ -219,15 +217,15 @@ export const threadCpuMs = (): number => {
 export const render = (
   source: Source,
   variables: Variables,
-  { key, guard }: { key?: string; guard?: Guard | null } = {},
+  { key, guard = null }: { key?: string; guard?: Guard | null } = {},
 ): RenderOutcome => {
   for (let tries = 1; ; tries += 1) {
     const cpuBefore = threadCpuMs();
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
       const renderWith = (given: Variables) => renderParsed(parsed, given, strict).message;
-      const message = renderWith(variables);
-      return { kind: 'rendered', message: guard ? guard(message, renderWith) : message };
+      const message = renderSafely(renderWith, variables, { guard, isFinal: isOfTime });
+      return { kind: 'rendered', message: guard ? guard.check(message, renderWith) : message };
     } catch (error) {
       const { part, message } =
         error instanceof PartFailed ? error : { part: 'html', message: toReason(error) };

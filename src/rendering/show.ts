@@ -1,6 +1,8 @@
 import { missingVariable } from './faults.ts';
+import { renderSafely } from './guard.ts';
+import type { Guard } from './guard.ts';
 import { PartFailed, renderDraft } from './render.ts';
-import type { Guard, RenderedDraft, Source } from './render.ts';
+import type { RenderedDraft, Source } from './render.ts';
 import type { Filled } from './tasks.ts';
 import type { Variables } from './variables.ts';
 import { listWarnings } from './warnings.ts';
@@ -67,8 +69,9 @@ export const show = (
 ): Shown => {
   try {
     const tried = tryStrictly(source, variables);
-    const said = tried.message ?? renderDraft(source, variables, true);
-    const message = guard ? guard(said, (bare) => renderDraft(source, bare, true)) : said;
+    const draft = (given: Variables) => renderDraft(source, given, true);
+    const said = tried.message ?? renderSafely(draft, variables, { guard, isFinal: () => false });
+    const message = guard ? guard.check(said, draft) : said;
     const lacking = tried.missing.map((says) => ({
       warning: 'missing_variable' as const,
       message: says,

@@ -1,5 +1,6 @@
 import { PartFailed } from '../render.ts';
-import type { Guard, Rendered, Source } from '../render.ts';
+import type { Guard } from '../guard.ts';
+import type { Rendered, Source } from '../render.ts';
 import type { Asserted, Variables } from '../variables.ts';
 import { isAmong } from './domains.ts';
 import { addHtml } from './in_html.ts';
@@ -111,9 +112,9 @@ type Guarded = { source: Source; variables: Variables; asserted: Asserted; key?:
  * Values are cleaned before, one by one. Only the whole shows what they make together with the template, such as
  * `https://shop.co{{ event.path }}` and `m/x`.
  */
-export const makeGuard =
-  ({ source, variables, asserted, key }: Guarded): Guard =>
-  (message, renderAgain) => {
+export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard => ({
+  bare: () => withoutAsserted(variables, asserted),
+  check: (message, renderAgain) => {
     const address = addressOf(variables);
     const written = findLiterals(source, key);
     const shown = new Hosts(written);
@@ -131,4 +132,5 @@ export const makeGuard =
     const again = leaveOut(() => renderAgain(bare));
     addMessage(known, again, address);
     return isLeft(known) ? again : message;
-  };
+  },
+});
