@@ -104,6 +104,7 @@ const findTrigger = async (
   if (trigger.kind !== 'event') return null;
   const event = await findNewestOf(scope, await profiles.listMembers(scope, [profileId]), {
     name: trigger.event,
+    source: trigger.source,
     now: await readClock(scope),
   });
   return event && isMeant(trigger, event) ? event : null;

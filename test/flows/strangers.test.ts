@@ -63,8 +63,9 @@ test(
 
     const { items } = await get('/v1/profiles/external_id:ann/events?limit=100');
     const skipped = items.filter((one: { event: string }) => one.event === 'email_skipped');
-    expect(skipped).toHaveLength(37);
-    expect(skipped[0].properties.reason).toBe('recipient_cap');
+    // The timeline has one for each automation and day: a stranger does not flood it.
+    const of = skipped.map(({ properties }: { properties: object }) => properties);
+    expect(of).toEqual(events.map(() => expect.objectContaining({ reason: 'recipient_cap' })));
 
     // Its own server is no stranger.
     const [first = ''] = events;

@@ -93,12 +93,12 @@ export const upsertConfirmed = (
       unsubscribed_at = null
   `);
 
-/** Rejects a pending topic: it is not listed again until the token confirms it. */
-export const setRejected = ({ tx, projectId }: Scope, topicId: string) =>
+/** Rejects pending topics: they are not listed again until the token confirms them. */
+export const setRejected = ({ tx, projectId }: Scope, topicIds: readonly string[]) =>
   tx.query(sql.unsafe`
     update feedback.topics
     set status = 'rejected', rejected_at = now(), confirm_token = null, confirming_until = null
-    where project_id = ${projectId} and topic_id = ${topicId} and status = 'pending'
+    where project_id = ${projectId} and topic_id = any (${sql.array([...topicIds], 'uuid')}) and status = 'pending'
   `);
 
 /** Deletes the oldest rejected topics past the newest `keptMax`. */

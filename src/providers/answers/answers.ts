@@ -1,5 +1,18 @@
-export { classifySmtpReply } from './smtp_answer.ts';
-export { classifyHttpAnswer } from './http/http_answer.ts';
-export type { AnswerMeaning, AnswerRetry, AnswerScope, Classification, SmtpPhase } from './classification.ts';
-export declare const normalizeReply: (reply: string) => string;
-export declare const sanitizeReply: (given: { reply: string; to: string; secrets: string[] }) => { code: number | null; enhanced: string | null; text: string | null; queueId: string | null };
+/**
+ * What a provider's answer concerns, what it means and whether time helps; how answers are
+ * compared, and what of them may be shown. Pure functions without I/O.
+ */
+export { classifyHttpAnswer } from './http/classify_http.ts';
+export type { HttpAnswer } from './http/classify_http.ts';
+export { normalizeReply } from './shown/normalize_reply.ts';
+export { sanitizeReply } from './shown/sanitize_reply.ts';
+export type { ReplyToShow, ShownReply } from './shown/sanitize_reply.ts';
+export { classifySmtpReply } from './smtp/classify_smtp.ts';
+export type { SmtpAnswer } from './smtp/classify_smtp.ts';
+export type {
+  AnswerMeaning,
+  AnswerRetry,
+  AnswerScope,
+  Classification,
+  SmtpPhase,
+} from './verdicts.ts';

@@ -9,7 +9,11 @@ const GODADDY_RULES: readonly Rule[] = [
   { when: /\bib(?:101)\b/, means: 'temporary_local' },
   { when: /\bib(?:11[0-3])\b/, means: 'relay_reputation_later' },
   { when: /\bib(?:504|607)\b/, means: 'relay_limit' },
-  { when: /\bib(?:007|510|605)\b/, means: 'connection_limit' },
+  { when: /\bib(?:007|510)\b/, means: 'connection_limit' },
+  { when: /\bib605\b/, means: 'message_later' },
+  // Bluehost and others of the same group.
+  { when: /requested action aborted: try again later - gl/, means: 'greylisted_recipient' },
+  { when: /recipient rejected gl\/bl/, means: 'recipient_policy' },
   { when: /\bib(?:301|302)\b/, means: 'protocol' },
   { when: /\bib(?:401)\b/, means: 'auth_required' },
   { when: /\bib(?:501|502)\b/, means: 'message_syntax' },
@@ -44,8 +48,8 @@ const AUP_RULES: readonly Rule[] = [
   { when: /aup#cxthrt/, means: 'account_suspended' },
   { when: /aup#(?:cdrbl|cxsndr)/, means: 'sender_reputation' },
   { when: /aup#in-1[12]\d0/, not: /sender rejected/, ...BY_CLASS },
-  { when: /aup#(?:in|out|i|o)-13[0-4]0/, means: 'connection_limit' },
-  { when: /aup#(?:in|out|i|o)-1[34][5-9]0/, means: 'relay_limit' },
+  { when: /aup#(?:in|out|i|o)-13[0-4]0/, not: /sender rejected/, means: 'connection_limit' },
+  { when: /aup#(?:in|out|i|o)-1[34][5-9]0/, not: /sender rejected/, means: 'relay_limit' },
 ];
 
 /** Hosts in America. */
@@ -55,13 +59,16 @@ export const AMERICAN_RULES: readonly Rule[] = [
   ...AUP_RULES,
   // Comcast (postmaster.comcast.net/smtp-error-codes.php).
   { when: /comcast block for spam|#bl0\d{5}/, ...BY_CLASS },
+  { when: /#rl0\d{5}/, means: 'relay_limit' },
   { when: /#dm\d{6}/, means: 'sender_reputation' },
   // Rackspace (emailsrvr.com) ends its replies with a letter and a number.
   { when: /recipient's server refused to accept your message/, means: 'recipient_policy' },
   { when: /header_contenttype|mime_banned_file/, means: 'content_refused' },
   // Titan.
-  { when: /^mailbox does not exist : domains|recipient address rejected: mailbox does not exist/, means: 'recipient_unknown' },
-  { code: /^554 5\.7\.1$/, when: /^command rejected$/, means: 'relay_reputation' },
+  {
+    when: /^mailbox does not exist : domains|recipient address rejected: mailbox does not exist/,
+    means: 'recipient_unknown',
+  },
   { when: /sender ip rejected: spam rate/, means: 'relay_reputation' },
   // ImprovMX.
   { when: /\(#id-5\.9\.4\)/, means: 'message_later' },

@@ -4,7 +4,11 @@ const BY_CLASS = { means: 'relay_reputation', at4xx: 'relay_reputation_later' } 
 
 /** Orange, Wanadoo and La Poste end their replies with a number: `OFR004_405`, `LPN007_102`. */
 const FRENCH_RULES: readonly Rule[] = [
-  { when: /\b(?:ofr|lpn|ouk)\w{0,8}_(?:102|103|108|506|630|999)\b/, code: /^4|^521|^550 5\.5\.0|^554|^550 $/, ...BY_CLASS },
+  {
+    when: /\b(?:ofr|lpn|ouk)\w{0,8}_(?:102|103|108|506|630|999)\b/,
+    code: /^4|^521|^550 5\.5\.0|^554|^550 $/,
+    ...BY_CLASS,
+  },
   { when: /\b(?:ofr|lpn|ouk)\w{0,8}_(?:506|510|513)\b/, means: 'content_refused' },
   { when: /\b(?:ofr|lpn|ouk)\w{0,8}_(?:104|105)\b/, means: 'connection_limit' },
   { when: /\b(?:ofr|lpn|ouk)\w{0,8}_305\b/, means: 'auth_failed' },
@@ -18,8 +22,12 @@ const FRENCH_RULES: readonly Rule[] = [
 
 /** GMX, web.de, mail.com and IONOS: the letter in the link, or the words in parentheses. */
 const UNITED_INTERNET_RULES: readonly Rule[] = [
+  { code: /^4/, when: /reject due to policy violations/, means: 'relay_reputation_later' },
   { when: /failure sending mail\. try again later/, means: 'account_limit' },
-  { when: /[&?;]c=(?:hi|hd|hc|hu)\b|policy restrictions \(header based\)/, means: 'content_refused' },
+  {
+    when: /[&?;]c=(?:hi|hd|hc|hu)\b|policy restrictions \(header based\)/,
+    means: 'content_refused',
+  },
   { when: /policy restrictions \(domain based\)/, means: 'sender_reputation' },
   { when: /policy restrictions \(ip based\)/, means: 'relay_reputation' },
   { when: /mailbox unavailable reject due to policy restrictions/, means: 'relay_reputation' },
@@ -43,6 +51,10 @@ export const EUROPEAN_RULES: readonly Rule[] = [
   { when: /i\.ua\/err\/8\b/, means: 'sender_dns' },
   { when: /i\.ua\/err\/9\b/, means: 'relay_reputation' },
   // Rambler, with a code of its own.
-  { code: /^540/, when: /recipient address rejected: (?:inactive|blocked)/, means: 'recipient_disabled' },
+  {
+    code: /^540/,
+    when: /recipient address rejected: (?:inactive|blocked)/,
+    means: 'recipient_disabled',
+  },
   { when: /^rate limit exceeded/, code: /^452 4\.5\.3/, means: 'relay_limit' },
 ];

@@ -2,7 +2,9 @@ import type { Rule } from '../rules/rule.ts';
 
 const BY_CLASS = { means: 'relay_reputation', at4xx: 'relay_reputation_later' } as const;
 
-/** Yahoo and AOL. Sources: senders.yahooinc.com/smtp-error-codes, postmaster.aol.com/error-codes. */
+/**
+ * Yahoo and AOL. Sources: senders.yahooinc.com/smtp-error-codes, postmaster.aol.com/error-codes.
+ */
 export const YAHOO_RULES: readonly Rule[] = [
   { when: /\[ts[su]?0?3\]|permanently deferred/, means: 'relay_reputation' },
   { code: /5\.7\.9$/, when: /policy reasons/, means: 'sender_reputation' },
@@ -11,6 +13,7 @@ export const YAHOO_RULES: readonly Rule[] = [
   { when: /\[(?:ts[su]?\d\d|bl\d\d|ip\d\d|ipts\d\d)\]|\bipts04\b/, ...BY_CLASS },
   { when: /\[gl01\]/, means: 'greylisted_relay' },
   { when: /^request failed; mailbox unavailable/, means: 'sender_not_allowed' },
+  { when: /message temporarily deferred - 4\.16/, means: 'relay_reputation_later' },
   { when: /headers are not rfc/, means: 'message_syntax' },
   { when: /message not (?:allowed|accepted) - \[/, means: 'content_refused' },
   { when: /\bvs1-(?:ip|mf)\b|vs\d-mf/, means: 'relay_reputation_later' },

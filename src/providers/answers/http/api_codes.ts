@@ -1,6 +1,9 @@
-import type { VerdictName } from '../classification.ts';
+import type { VerdictName } from '../verdicts.ts';
 
-/** Error codes and names of one provider's API, and what they mean. Sources: the vendors' references. */
+/**
+ * Error codes and names of one provider's API, and what they mean. Sources: the vendors'
+ * references.
+ */
 export type ApiCodes = { provider: RegExp; codes: Record<string, VerdictName> };
 
 /** postmarkapp.com/developer/api/overview#error-codes */

@@ -10,16 +10,35 @@ const CHARS_MAX = 8_000;
 const DEPTH_MAX = 6;
 const VALUES_MAX = 200;
 
-const MESSAGE_KEY =
-  /^(?:message|error|errors|detail|details|description|reason|title|error_?message|error_?info|status_?text|failures|error_description|msg|explanation|response)$/i;
-const CODE_KEY =
-  /^(?:code|name|type|error|error_?code|error_?identifier|__type|status|error_?name|errorid|error_type)$/i;
-const FIELD_KEY = /^(?:field|fieldname|param|parameter|property|errorrelatedto|path|loc|source|target|pointer)$/i;
+const oneOf = (...names: string[]): RegExp => new RegExp(`^(?:${names.join('|')})$`, 'i');
+
+const MESSAGE_KEY = oneOf(
+  'message|msg|error|errors|detail|details|description|reason|title|explanation|response|failures',
+  'error_?message|error_?info|error_description|status_?text',
+);
+const CODE_KEY = oneOf(
+  'code|name|type|error|status|__type|errorid',
+  'error_?code|error_?identifier|error_?name|error_type',
+);
+const FIELD_KEY = oneOf(
+  'field|fieldname|param|parameter|property|errorrelatedto|path|loc|source|target|pointer',
+);
 
 /** What was sent back or taken is not what was refused. */
-const ECHO_KEY = /^(?:to|cc|bcc|email|messageuuid|messageid|messagehref|request_?id|help|documentation|more_?info)$/i;
+const ECHO_KEY = oneOf(
+  'to|cc|bcc|email|messageuuid|messageid|messagehref',
+  'request_?id|help|documentation|more_?info',
+);
 
 type Found = { texts: string[]; codes: string[]; left: number };
+
+/** `personalizations.0.to.0.email` in words: `personalizations to email`. */
+const toWords = (path: string): string => path.replace(/[^a-z_]{1,200}/gi, ' ').trim();
+
+const PATH =
+  /\b(?:from|to|[cb]cc|sender|recipients?|reply_to)(?:[.[\]]{1,2}(?:\d{1,4}|email|address)){1,4}\b/gi;
+
+const spell = (text: string): string => text.replace(PATH, toWords);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -28,11 +47,12 @@ const fieldOf = (value: Record<string, unknown>): string => {
   const [found] = Object.entries(value).filter(([key]) => FIELD_KEY.test(key));
   const field = found?.[1];
   const text = Array.isArray(field) ? field.join(' ') : typeof field === 'string' ? field : '';
-  return text.slice(0, 200);
+  return toWords(text.slice(0, 200));
 };
 
 const addScalar = (found: Found, key: string, value: string | number): void => {
-  if (CODE_KEY.test(key) && String(value).length <= 120) found.codes.push(String(value).toLowerCase());
+  if (CODE_KEY.test(key) && String(value).length <= 120)
+    found.codes.push(String(value).toLowerCase());
   if (typeof value === 'string' && (MESSAGE_KEY.test(key) || key === '')) found.texts.push(value);
 };
 
@@ -43,16 +63,23 @@ const visit = (found: Found, value: unknown, key: string, depth: number): void =
   else if (isObject(value)) visitObject(found, value, key, depth);
 };
 
-const visitObject = (found: Found, value: Record<string, unknown>, key: string, depth: number): void => {
+const visitObject = (
+  found: Found,
+  value: Record<string, unknown>,
+  key: string,
+  depth: number,
+): void => {
   const field = fieldOf(value);
   const before = found.texts.length;
   for (const [name, each] of Object.entries(value)) {
     // A map from fields to their errors: `{ "errors": { "from.email": ["…"] } }`.
     const isField = MESSAGE_KEY.test(key) && Array.isArray(each) && !MESSAGE_KEY.test(name);
-    if (isField) found.texts.push(...each.map((text) => `${name}: ${String(text).slice(0, 500)}`));
+    if (isField)
+      found.texts.push(...each.map((text) => `${toWords(name)}: ${String(text).slice(0, 500)}`));
     else visit(found, each, name, depth + 1);
   }
-  if (field !== '' && found.texts.length > before) found.texts[before] = `${field}: ${found.texts[before]}`;
+  if (field !== '' && found.texts.length > before)
+    found.texts[before] = `${field}: ${found.texts[before]}`;
 };
 
 const XML_CODE = /<code>([^<]{1,120})<\/code>/gi;
@@ -77,14 +104,17 @@ const parseJson = (body: string): unknown => {
   }
 };
 
-/** Reads a body as JSON, XML, HTML or text, whichever it is. Never throws; an empty body says nothing. */
+/**
+ * Reads a body as JSON, XML, HTML or text, whichever it is. Never throws; an empty body says
+ * nothing.
+ */
 export const readBody = (body: string): BodyReading => {
   const bounded = body.length > 1_000_000 ? '' : body.trim();
   const json = /^[[{"]/.test(bounded) ? parseJson(bounded) : undefined;
   if (json !== undefined) {
     const found: Found = { texts: [], codes: [], left: VALUES_MAX };
     visit(found, json, '', 0);
-    return { codes: found.codes, text: found.texts.join('. ').slice(0, CHARS_MAX) };
+    return { codes: found.codes, text: spell(found.texts.join('. ').slice(0, CHARS_MAX)) };
   }
   const head = bounded.slice(0, CHARS_MAX);
   return head.startsWith('<') ? readXml(head) : { codes: [], text: head };

@@ -5,75 +5,123 @@ import type { Rule } from './rule.ts';
 const SESSION_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      (per|in|on|for|during|this|single|one|same|each|within) (this |the |a |an |one |single |smtp |same |each |current |your ){0,3}{session} ~ (too many|maximum|max|limits?|exceed*|no more|reached|only)
-      (messages?|mails?|e-?mails?|recipients?) (per|in|on|for) (this |the |a |one |single |smtp |same |each |current ){0,3}{session}
-      open a new session`),
+      (per|in|on|for|during|this|single|one|same|each|within) (this |the |a |an |one |single |
+        smtp |same |each |current |your ){0,3}{session} ~ (too many|maximum|max|limits?|exceed*|
+        no more|reached|only)
+      (messages?|mails?|e-?mails?|recipients?) (per|in|on|for) (this |the |a |one |single |smtp |
+        same |each |current ){0,3}{session}
+      open a new session|session (exceeded|open for too long)
+    `),
     not: phrases(`concurrent|simultaneous|parallel`),
     means: 'connection_limit',
   },
   {
     when: phrases(`
       too many _ _ {session}
-      (concurrent|simultaneous|parallel|open|number of|maximum|max|concurrency|max.) _ _ {session}
-      {session} (rate |frequency )?(limit*|count|concurrency|frequency|quota|number) 
+      (concurrent|simultaneous|parallel|open|number of|maximum|max|concurrency|
+        max.) _ _ {session}
+      {session} (rate |frequency )?(limit*|count|concurrency|frequency|quota|number)
       {session} (rate |frequency )?(limit*|frequency limited|rate)
-      {session} _ _ too (often|many|frequent*)|connect(ing|s|ed)? _ _ too (often|frequently|fast|much|quickly)
-      trop de connexions|zu viele (parallele |gleichzeitige )?verbindungen|demasiadas conexiones|troppe connessioni|muitas conex.es|zbyt wiele polaczen
-      too many parallel|concurrency limit`),
+      {session} _ _ too (often|many|frequent*)|too (frequent|many) connects?
+      connect(ing|s|ed)? _ _ too (often|frequently|fast|much|quickly)|trop de connexions
+      zu viele (parallele |gleichzeitige )?verbindungen|demasiadas conexiones|troppe connessioni
+      muitas conex.es|zbyt wiele polaczen|too many parallel|concurrency limit
+    `),
     not: phrases(`thread limit`),
     means: 'connection_limit',
   },
   {
     when: phrases(`
-      too many _ _ (errors|rsets?|nonmail|noops?|syntax|(bad |unrecogni[sz]ed |unknown |invalid |smtp |protocol |unauthenticated )?commands)
-      error (limit|rate) _ (exceeded|too high)`),
-    not: phrases(`authenticat* errors|auth|login`),
+      too many _ _ (errors|rsets?|nonmail|noops?|syntax|(bad |unrecogni[sz]ed |unknown |invalid |
+        smtp |protocol |unauthenticated |erroneous )?commands)
+      error (limit|rate) _ (exceeded|too high)|allowable connection time
+      excessive amounts? of data
+    `),
+    not: phrases(`authenticat* errors|auth (errors|failures|attempts)|login`),
     means: 'connection_limit',
   },
   {
     when: phrases(`
-      idle (for )?too long|idle time*|inactivity timeout|session (has )?(expired|timed? ?out)|connection (has )?(expired|idle|timed? out)
-      (timeout|timed out) (waiting|while|exceeded|closing)|^(\\S{1,40} )?(error: )?(connection |session |command |read |data |client |smtp )?(timeout|timed out)
-      timeout - closing|timeout exceeded|time ?out .{0,20}closing`),
-    not: phrases(`dns|lookup|verif*|recipient*|callout|mailbox|conversation with|connect* (to|with)|upstream|backend|database|milter|policy|queue|filter|log ?in|submission|delivery`),
+      (seconds|minutes) without (data|command)|idle for|idle (for )?too long|idle time*
+      inactivity timeout|session (has )?(expired|timed? ?out)
+      connection (has )?(expired|idle|timed? out)
+      (timeout|timed out) (waiting|while|exceeded|closing)
+      ^(\\S{1,40} )?(error: )?(connection |session |command |read |data |client |smtp )?(timeout|
+        timed out)
+      timeout - closing|timeout exceeded|time ?out .{0,20}closing
+    `),
+    not: phrases(`
+      scan*|dns|lookup|verif*|recipient*|callout|mailbox|conversation with|connect* (to|with)
+      upstream|backend|database|milter|policy|queue|filter|log ?in|submission|delivery
+    `),
     means: 'connection_limit',
   },
 ];
 
 /** What a server cannot make sense of: the order or the form of commands. */
 const PROTOCOL_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      parameter|(mail from|rcpt to|mail|rcpt) command|requested (hold|release) time
+      sasl response|argument|auth= options
+    `),
+    code: /^50[0124] 5\.5\./,
+    means: 'protocol',
+  },
   { when: /\(ehlo\)/, at: ['ehlo'], code: /^421/, means: 'helo_refused' },
   {
     when: phrases(`
-      (too soon|before (its|my|your|the) (turn|greeting|banner)|pipelin*|synchroni[sz]ation error|data before greeting|spoke too)`),
+      (too soon|before (its|my|your|the) (turn|greeting|banner)|pipelin*|
+        synchroni[sz]ation error|data before greeting|spoke too|protocol synchroni[sz]ation)
+    `),
     means: 'protocol',
   },
   {
     when: phrases(`
-      transaction (is )?(already )?in progress|sender (has )?(already|previously) (been )?(specified|given|set)|nested mail
-      (bad|improper|invalid|wrong) (command )?sequence|sequence (of commands|error)|out of (sequence|order)
-      need (a )?(valid )?(mail|rcpt|mail from|recipient|sender|rcpt to)|(mail( from)?|rcpt( to)?|helo|ehlo|hello|ehlo/helo|helo/ehlo) (command )?(first|required|must precede)
-      (rcpt|recipient|mail) (command )?(needed|must precede|before data)|no (valid )?(mail|sender) (transaction|command|given|specified)|(say|send) (helo|ehlo|hello|mail|rcpt)|polite people say
-      without (a )?(mail|rcpt|helo|ehlo)|no recipients? (specified|given)|valid rcpt`),
+      transaction (is )?(already )?in progress|already have (mail|rcpt)
+      no (ehlo/helo|ehlo|helo) (yet|given)|must have (sender|recipient)
+      missing (mail from|rcpt to)$|issue a reset
+      sender (has )?(already|previously) (been )?(specified|given|set)|nested mail
+      already (authenticated|speaking tls|in tls|secured|identified)
+      not allowed at this (point|time|stage)|(bad|improper|invalid|wrong) (command )?sequence
+      sequence (of commands|error)|out of (sequence|order)
+      need (a )?(valid )?(mail|rcpt|mail from|recipient|sender|rcpt to)
+      (mail( from)?|rcpt( to)?|helo|ehlo|hello|ehlo/helo|helo/ehlo) (command )?(first|required|
+        must precede)
+      (rcpt|recipient|mail) (command )?(needed|must precede|before data)
+      no (valid )?(mail|sender) (transaction|command|given|specified)
+      (say|send) (helo|ehlo|hello)|say (mail|rcpt)|polite people say
+      without (a )?(mail|rcpt|helo|ehlo)|no recipients? (specified|given)|valid rcpt
+    `),
     not: phrases(`need _ verif*|too many|verification`),
     means: 'protocol_state',
   },
   {
     when: phrases(`
-      (helo|ehlo|helo/ehlo|ehlo/helo|lhlo|helohost) ~ (invalid|reject*|refused|denied|not|bad|forged|fqdn|fully qualified|syntactically|mismatch|required|needs?|impersonat*|unknown|error|empty)
-      invalid (helo|ehlo)`),
+      (helo|ehlo|helo/ehlo|ehlo/helo|lhlo|helohost) ~ (invalid|reject*|refused|denied|not|bad|
+        forged|fqdn|fully qualified|syntactically|mismatch|required|needs?|impersonat*|unknown|
+        error|empty)
+      invalid (helo|ehlo)
+    `),
     at: ['connect', 'ehlo', 'mail', 'rcpt', 'any'],
-    not: phrases(`spamhaus|listed|unsolicited|spam`),
+    not: phrases(`and auth|auth first|spamhaus|listed|unsolicited|spam`),
     means: 'protocol',
   },
   {
     when: phrases(`
       (command )?line (is )?too long|command (is )?too long
-      command (is )?(unrecogni[sz]ed|unknown|not (recogni[sz]ed|implemented|understood|supported))|command parameter (not|is)
-      (unrecogni[sz]ed|unknown|unimplemented|invalid|unsupported|bad) (smtp )?command|command rejected: unknown
-      smtp protocol (error|violation)|syntax error( in parameters| - |$)|(invalid|bad|missing) (argument|parameter)s?|unsupported (option|parameter|extension)
-      (option|parameter|argument)s? not (supported|recogni[sz]ed|implemented)`),
-    not: phrases(`mailbox|recipient*|headers?|sender|e-?mail address|parsing|addr*|mime`),
+      command (is )?(unrecogni[sz]ed|unknown|not (recogni[sz]ed|implemented|understood|
+        supported))
+      command parameter (not|is)
+      (unrecogni[sz]ed|unknown|unimplemented|invalid|unsupported|bad) (smtp )?command
+      command rejected: unknown|smtp protocol (error|violation)
+      syntax error( in parameters| - |$)|(invalid|bad|missing) (argument|parameter)s?
+      unsupported (option|parameter|extension)
+      (option|parameter|argument)s? not (supported|recogni[sz]ed|implemented)
+    `),
+    not: phrases(`
+      mailbox|recipient*|headers?|sender|e-?mail address|parsing|addr*|mime|auth command first
+    `),
     at: ['connect', 'ehlo', 'auth', 'any', 'mail', 'rcpt', 'data'],
     means: 'protocol',
   },
@@ -89,23 +137,33 @@ const PROTOCOL_RULES: readonly Rule[] = [
 export const CONNECTION_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      (tls|starttls) (is )?(currently |temporarily )?(not available|unavailable)|tls not available due to|tls (handshake|negotiation) failed`),
+      (tls|starttls) (is )?(currently |temporarily )?(not available|unavailable)
+      tls not available due to|tls (handshake|negotiation) failed
+    `),
     means: 'temporary_local',
   },
   {
     when: phrases(`
       issue (a )?starttls|starttls (command )?(is )?(required|first|necessary|mandatory|must be)
-      (tls|ssl|encryption|encrypted|secure (connection|channel)|tls encrypted session) _ _ _ (is |are )?(required|needed|mandatory|necessary|must be used|enforced)
-      (requires?|required|need|needs|must use|must be|use) _ _ _ (tls|starttls|ssl|encrypt*|secure connection)
-      only (over|via|with|on|accept*) _ _ (tls|ssl|secure|encrypted)|plain(text)? connections? (not|refused)|verschl.sselung*|senders to use tls
-      (tls|ssl) (version|cipher*) ... (not|too|lower|weak*|minimum)|chiffrement|connessione sicura`),
-    not: phrases(`authentication mechanism|attachment*|encrypted (file|message)`),
+      (tls|ssl|encryption|encrypted|secure (connection|channel)|
+        tls encrypted session) _ _ _ (is |are )?(required|needed|mandatory|necessary|
+        must be used|enforced)
+      (requires?|required|need|needs|must|use) _ _ _ (tls|starttls|ssl|encrypt*|
+        secure connection)
+      only (over|via|with|on|accept*) _ _ (tls|ssl|secure|encrypted)
+      plain(text)? connections? (not|refused)|verschl.sselung*|senders to use tls
+      high strength ciphers?|(tls|ssl) (version|cipher*) ... (not|too|lower|weak*|minimum)
+      chiffrement|connessione sicura
+    `),
+    not: phrases(`attachment*|encrypted (file|message)`),
     means: 'tls_required',
   },
   ...SESSION_RULES,
   {
     when: phrases(`(no )?(smtp )?service (is )?not available|no smtp service( here)?`),
-    not: phrases(`ptr|reverse|dns|blocked|listed|host|@ip|try again|closing transmission|temporar*|bad`),
+    not: phrases(`
+      ptr|reverse|dns|blocked|listed|host|@ip|try again|closing transmission|temporar*|bad
+    `),
     at: ['connect'],
     code: /^5/,
     means: 'relay_policy',

@@ -1,4 +1,4 @@
-import type { SmtpPhase, VerdictName } from '../classification.ts';
+import type { SmtpPhase, VerdictName } from '../verdicts.ts';
 
 /** What a detail of an enhanced code means for 5.x.y, and for 4.x.y where that differs. */
 type Meaning = { means: VerdictName; at4xx?: VerdictName; at?: readonly SmtpPhase[] };
@@ -8,7 +8,10 @@ const syntax: Meaning = { means: 'message_syntax', at4xx: 'message_later' };
 const protocol: Meaning = { means: 'protocol', at4xx: 'temporary_local' };
 const local: Meaning = { means: 'temporary_local' };
 
-/** Enhanced codes by the IANA registry (RFC 3463, 5248, 7372, 7504, 7505): what they say where words say nothing. */
+/**
+ * Enhanced codes by the IANA registry (RFC 3463, 5248, 7372, 7504, 7505): what they say where
+ * words say nothing.
+ */
 const MEANINGS: Record<string, Meaning> = {
   '1.1': unknown,
   '1.2': unknown,
@@ -35,7 +38,7 @@ const MEANINGS: Record<string, Meaning> = {
   '4.4': { means: 'unsure', at4xx: 'temporary_local' },
   '4.5': local,
   '4.6': { means: 'message_other' },
-  '4.7': local,
+  '4.7': { means: 'temporary_recipient' },
   '5.0': { means: 'unsure', at4xx: 'temporary_local' },
   '5.1': protocol,
   '5.2': protocol,

@@ -4,13 +4,20 @@ import type { Rule } from './rule.ts';
 /** Log-in: at AUTH, or where it is missing. */
 export const LOGIN_RULES: readonly Rule[] = [
   {
+    when: phrases(`too many (bad|failed|invalid) (authentication|auth|login)`),
+    code: /^535/,
+    means: 'auth_failed',
+  },
+  {
     when: phrases(`maximum credits exceeded|(insufficient|no) credits?`),
     means: 'plan_used_up',
   },
   {
     when: phrases(`
-      too (many|much) _ _ (log ?ins?|sign ?ins?|auth)( attempts)?|too (many|much) (authentication|login|auth) attempts|too much fail authentication|too many concurrent log ?ins?
-      (login|auth*) (rate|frequency|attempts) ... {reached}`),
+      too (many|much) _ _ (log ?ins?|sign ?ins?|auth)( attempts)?
+      too (many|much) (authentication|login|auth) attempts|too much fail authentication
+      too many concurrent log ?ins?|(login|auth*) (rate|frequency|attempts) ... {reached}
+    `),
     means: 'login_limit',
   },
   {
@@ -19,71 +26,114 @@ export const LOGIN_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
-      temporar* _ _ (auth*|login)|(authenticat*|auth|login) _ _ temporar*|temporary (authentication|system|server|lookup) (failure|problem|error)
-      auth* (server|service|system|backend|daemon) ... (unavailable|down|not available|failure|error|timed? ?out)
-      cannot authenticate (now|at this time|due)|unable to authenticate at (this time|present)|cannot process login
-      (auth|authentication|login) ... try (again )?later|auth* _ _ internal`),
+      temporar* _ _ (auth*|login)|(authenticat*|auth|login) _ _ temporar*
+      temporary (authentication|system|server|lookup) (failure|problem|error)
+      auth* (server|service|system|backend|daemon) ... (unavailable|down|not available|failure|
+        error|timed? ?out)
+      cannot authenticate (now|at this time|due)|unable to authenticate at (this time|present)
+      cannot process login|^auth(entication)? error$
+      (auth|authentication|login) ... try (again )?later|auth* _ _ internal
+    `),
     not: phrases(`locked|too many`),
     means: 'temporary_local',
   },
   {
     when: phrases(`
-      (account|mailbox|user|domain|access) ... (suspended|disabled|locked|blocked|de-?activated|inactive|closed|terminated|banned|expired|not active|unpaid|over)
-      (suspended|disabled|locked|blocked|de-?activated|inactive) (account|user)|has been (suspended|disabled|locked|blocked)|no longer authori[sz]ed`),
+      (account|mailbox|user|domain|access|server) ... (suspended|disabled|locked|blocked|
+        de-?activated|inactive|closed|terminated|banned|expired|not active|unpaid|over)
+      (suspended|disabled|locked|blocked|de-?activated|inactive) (account|user)
+      has been (suspended|disabled|locked|blocked)|no longer authori[sz]ed
+    `),
     at: ['auth'],
-    not: phrases(`clientauthentication|basic auth*|smtp auth*|smtp access|password|credentials`),
+    not: phrases(`
+      clientauthentication|basic auth*|smtp auth*|smtp access|password|credentials
+    `),
     means: 'account_suspended',
   },
   {
     when: phrases(`
-      (smtpclientauthentication|basic auth*|smtp auth*|plain auth*|legacy auth*|auth|authentication|smtp( access)?) (is |has been |was )?(disabled|not (allowed|enabled|available|supported|permitted|offered))
-      with 2fa enabled|(mechanism|auth* (type|method|mechanism|mode)) ... (not (supported|allowed|available)|too weak|unsupported|unrecogni[sz]ed|unsuported)
-      (unsupported|unrecogni[sz]ed|unknown|invalid) (auth*|sasl) (type|method|mechanism)|(xoauth|cram|plain|login) is no longer supported|smtp access (is )?(disabled|blocked|not)`),
+      (smtpclientauthentication|basic auth*|smtp auth*|plain auth*|legacy auth*|auth|
+        authentication|smtp( access)?) (is |has been |was )?(disabled|not (allowed|enabled|
+        available|supported|permitted|offered)|switched off|turned off)
+      with 2fa enabled|does not have access rights
+      (mechanism|auth* (type|method|mechanism|mode)) ... (not (supported|allowed|available)|
+        too weak|unsupported|unrecogni[sz]ed|unsuported)
+      (unsupported|unrecogni[sz]ed|unknown|invalid) (auth*|sasl) (type|method|mechanism)
+      (xoauth|cram|plain|login) is no longer supported|smtp access (is )?(disabled|blocked|not)
+    `),
     not: phrases(`spf|dkim|dmarc`),
     means: 'auth_required',
   },
   {
     when: phrases(`
-      auth(entication)? _ _ _ (failed|failure|unsuccessful|invalid|incorrect|rejected|error|denied|refused|not accepted|wrong|mismatch|aborted|fail|succeeded|unsucessful)
-      (failed|incorrect|invalid|wrong|bad|unable|could not|cannot|no valid) _ (to )?(authenticat*|auth|credentials?|passwords?|log ?in|username|client token)
-      (username|user name|userid|login|password|credentials?) _ _ _ (not accepted|incorrect|invalid|wrong|rejected|not recogni[sz]ed|mismatch|denied|failed|expired|not correct)
-      log ?in (failed|fail|incorrect|denied|failure|unsuccessful)|no authentication type succeeded
-      log in (with|via|through) your web browser|web login required|(application|app) specific password|app(lication)? password|authorization code
-      authentifizierung fehlgeschlagen|anmeldung fehlgeschlagen|falsches passwort|identifiants|mot de passe|code d.authentification|contrase.a|autenticaci.n fallida|falha na autentica..o|autenticazione fallita|credenziali|uwierzytelnianie nie`),
-    not: phrases(
-      `spf|dkim|dmarc|sender policy|domainkeys|sender is unauthenticated|unauthenticated (e-?mail|mail|message)|reverse dns|callout|verif*|authentication checks?|your ip|relay*`,
-    ),
+      auth(entication)? _ _ _ (failed|failure|unsuccessful|invalid|incorrect|rejected|error|
+        denied|refused|not accepted|wrong|mismatch|aborted|fail|succeeded|unsucessful)
+      (failed|incorrect|invalid|wrong|bad|unable|could not|cannot|
+        no valid) _ (to )?(authenticat*|auth|credentials?|passwords?|log ?in|username|
+        client token)
+      (username|user name|userid|login|password|credentials?) _ _ _ (not accepted|incorrect|
+        invalid|wrong|rejected|not recogni[sz]ed|mismatch|denied|failed|expired|not correct)
+      log ?in (failed|fail|incorrect|denied|failure|unsuccessful)
+      no authentication type succeeded|log in (with|via|through) your web browser
+      web login required|(application|app) specific password|app(lication)? password|bad token
+      authorization code|authentifizierung fehlgeschlagen|anmeldung fehlgeschlagen
+      falsches passwort|identifiants|mot de passe|code d.authentification|contrase.a
+      autenticaci.n fallida|falha na autentica..o|autenticazione fallita|credenziali
+      uwierzytelnianie nie
+    `),
+    not: phrases(`
+      spf|dkim|dmarc|sender policy|domainkeys|sender is unauthenticated
+      unauthenticated (e-?mail|mail|message)|reverse dns|callout|verif*|authentication checks?
+      your ip|relay*
+    `),
     means: 'auth_failed',
   },
   {
-    when: phrases(`
-      excessive authentication failures|brute force`),
+    when: phrases(`excessive authentication failures|brute force`),
     means: 'relay_reputation',
   },
   {
     when: phrases(`
       please (turn on|enable|switch on|use|check) _ _ (smtp )?auth*
-      relay* ~ (authenticat*|log ?in|auth|anmeld*)
-      (authentication|authenticat*) ... non local|turned on in your e-?mail client|don't authenticate or the domain`),
+      relay* ~ (authenticat*|log ?in|auth|anmeld*|must have an account)
+      (authentication|authenticat*) ... non local|turned on in your e-?mail client
+      don't authenticate or the domain
+    `),
     not: phrases(`spf|dkim|dmarc`),
     means: 'relay_denied',
   },
   {
     when: phrases(`
       authenticat(ion|ed?) (is )?(required|needed|first|necessary|mandatory|requise)
-      (requires?|need|needs|must|please|without|first|require) _ _ _ (auth|authenticat*|login|log in)
-      not (been )?authenticated|not logged in|login required|unauthenticated (access|connections?|clients?|users?|senders?) ... (not|denied|refused)
-      client was not authenticated|anonymous (mail|users?|access|smtp)|auth (is )?required|anmeldung erforderlich|requiere autenticaci.n|autentica..o (requerida|necess.ria)|autenticazione richiesta
-      pop before smtp|check (your )?(new )?mail (first|before)|must (have )?(been )?(checked|check) _ mail|must be authori[sz]ed to send`),
-    not: phrases(
-      `spf|dkim|dmarc|sender policy|sender address rejected|sender is unauthenticated|gmail requires|yahoo requires|senders? (must|need|has|have|to)|group|mailing list|unauthenticated (e-?mail|mail|message)|verif*|message must|(for|by) (mailbox|organi[sz]ation|public folder)`,
-    ),
+      (requires?|need|needs|must|please|without|first|require) _ _ _ (auth|authenticat*|login|
+        log in)
+      not authori[sz]ed to send mail, authentication|authentification (requise|invalide)
+      not (been )?authenticated|not logged in|login required
+      unauthenticated (access|connections?|clients?|users?|senders?) ... (not|denied|refused)
+      client was not authenticated|only authenticated users|anonymous (mail|users?|access|smtp)
+      auth (is )?required|anmeldung erforderlich|requiere autenticaci.n
+      autentica..o (requerida|necess.ria)|autenticazione richiesta|pop before smtp
+      check (your )?(new )?mail (first|before)|must (have )?(been )?(checked|check) _ mail
+      (need|have|must|please|required) to (sign|log) in|anonymous senders?|melden sie sich
+      debe autenticarse|(and )?auth(enticate)? first|must be authori[sz]ed to send
+      insufficient authori[sz]ation|issue an auth command
+    `),
+    not: phrases(`
+      spf|dkim|dmarc|sender policy|sender address rejected|sender is unauthenticated
+      gmail requires|yahoo requires|senders? (must|need|has|have|to)|group|mailing list
+      unauthenticated (e-?mail|mail|message)|verif*|message must
+      (for|by) (mailbox|organi[sz]ation|public folder)|must (match|belong)
+    `),
     means: 'auth_required',
   },
   {
     when: phrases(`
-      not authori[sz]ed to (perform|send mail)|(that|this|your|the) ip( address)? _ (is )?not (allowed|authori[sz]ed|permitted) to (send|relay|use)
-      ip( address)? _ _ not _ _ (allow|white) ?list*|(ip|ips|address) not (allowed|authori[sz]ed|registered) (for|on) _ _ (account|user|smtp)`),
+      unauthori[sz]ed ip|not authori[sz]ed to (perform|send mail)
+      (that|this|your|the) ip( address)? _ (is )?not (allowed|authori[sz]ed|permitted) to (send|
+        relay|use)
+      ip( address)? _ _ not _ _ (allow|white) ?list*
+      (ip|ips|address) not (allowed|authori[sz]ed|registered) (for|on) _ _ (account|user|smtp)
+    `),
     not: phrases(`directly to|spf|per its|envelope|from|recipient`),
     means: 'auth_required',
   },

@@ -12,17 +12,26 @@ const missing = (name: string): never => {
 const expand = (text: string): string =>
   text.replaceAll(
     /\{([a-z_]+)\}/g,
-    (_, name: string) => `(${toLines(expand(VOCABULARY[name] ?? missing(name))).join('|')})`,
+    (_, name: string) => `(${toAlternatives(expand(VOCABULARY[name] ?? missing(name))).join('|')})`,
   );
 
-const toLines = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+/** The alternatives of a text: its lines, and what `|` separates outside parentheses. */
+const toAlternatives = (text: string): string[] => {
+  const found = [''];
+  let depth = 0;
+  for (const sign of text) {
+    if (sign === '(' || sign === '[') depth += 1;
+    if (sign === ')' || sign === ']') depth -= 1;
+    if (depth === 0 && (sign === '|' || sign === '\n')) found.push('');
+    else found.push((found.pop() ?? '') + sign);
+  }
+  return found.map((each) => each.trim()).filter((each) => each !== '');
+};
 
 const compile = (line: string): string =>
   line
+    // A long group goes on in the next line.
+    .replaceAll(/\s{0,9}\n\s{0,40}/g, '')
     .replaceAll(/\((?!\?)/g, '(?:')
     .replaceAll(/([a-z])\*/g, '$1[a-z]{0,14}')
     .replaceAll(/(?<= )_ /g, TWO_WORDS)
@@ -30,7 +39,8 @@ const compile = (line: string): string =>
     .replaceAll(/(?<!\[) (?!-?\])/g, '[ -]');
 
 /** `a ~ b`: both, in either order. */
-const toAlternative = (line: string): string => {
+const toPattern = (line: string): string => {
+  if (/^\.\.\.|\.\.\.$/.test(line)) throw new Error(`a phrase has two sides: ${line}`);
   const [first = '', second] = line.split(' ~ ').map((part) => compile(expand(part)));
   return second === undefined
     ? first
@@ -38,10 +48,11 @@ const toAlternative = (line: string): string => {
 };
 
 /**
- * Compiles phrases, one a line, into one pattern over folded words. In a phrase `{name}` stands for a
- * word list of the vocabulary, `...` for a few words in the same sentence, `_` for at most two words,
- * `a ~ b` for both in either order, `fail*` for any ending, a space also for a hyphen; `|`, `?`, `()`
- * are those of regular expressions. Every quantifier is bounded, so time grows with the text alone.
+ * Compiles phrases, one a line, into one pattern over folded words. In a phrase `{name}` stands
+ * for a word list of the vocabulary, `...` for a few words in the same sentence, `_` for at most
+ * two words, `a ~ b` for both in either order, `fail*` for any ending, a space also for a hyphen;
+ * `|`, `?`, `()` are those of regular expressions. Every quantifier is bounded, so time grows with
+ * the text alone.
  */
 export const phrases = (text: string): RegExp =>
-  new RegExp(`(?<![a-z0-9@])(?:${toLines(text).map(toAlternative).join('|')})(?![a-z0-9])`);
+  new RegExp(`(?<![a-z0-9@])(?:${toAlternatives(text).map(toPattern).join('|')})(?![a-z0-9])`);

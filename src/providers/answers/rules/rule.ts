@@ -1,15 +1,17 @@
-import type { SmtpPhase, VerdictName } from '../classification.ts';
+import type { SmtpPhase, VerdictName } from '../verdicts.ts';
 import type { ParsedReply } from '../text/parse_reply.ts';
 import type { Words } from '../text/words.ts';
 import { subjectAt } from './subjects.ts';
 import type { Subject } from './subjects.ts';
 
 /** A reply as the rules see it. `class`: 4 or 5; 0 where no code could be read. */
-export type Reading = ParsedReply & Words & { phase: SmtpPhase; class: 0 | 4 | 5 };
+export type Reading = ParsedReply &
+  Words & { phase: SmtpPhase; class: 0 | 4 | 5; knowsFrom: boolean };
 
 /**
- * One line of a table. It fits where every member that is there fits; the first rule that fits counts.
- * `means` is one meaning, or one for each subject that the words next to the match may name.
+ * One line of a table. It fits where every member that is there fits; the first rule that fits
+ * counts. `means` is one meaning, or one for each subject that the words next to the match may
+ * name.
  */
 export type Rule = {
   when?: RegExp;
@@ -18,12 +20,18 @@ export type Rule = {
   /** Basic and enhanced code, as `550 5.7.1`. */
   code?: RegExp;
   at?: readonly SmtpPhase[];
+  /**
+   * Only where the sender's address is known, so that a reply that does not name it is about
+   * another.
+   */
+  knowsFrom?: true;
   means: VerdictName | Partial<Record<Subject, VerdictName>>;
   /** The meaning where the reply is a 4xx, if it differs. */
   at4xx?: VerdictName;
 };
 
-const fits = (rule: Rule, text: string, { code, enhanced, phase }: Reading): boolean =>
+const fits = (rule: Rule, text: string, { code, enhanced, phase, knowsFrom }: Reading): boolean =>
+  (rule.knowsFrom === undefined || knowsFrom) &&
   (rule.at === undefined || rule.at.includes(phase)) &&
   (rule.code === undefined || rule.code.test(`${code ?? ''} ${enhanced ?? ''}`)) &&
   (rule.when === undefined || rule.when.test(text)) &&
@@ -51,3 +59,7 @@ export const matchRules = (
   }
   return null;
 };
+
+/** One pattern out of several, so that each fits on a line. */
+export const anyOf = (...patterns: readonly RegExp[]): RegExp =>
+  new RegExp(patterns.map(({ source }) => source).join('|'));

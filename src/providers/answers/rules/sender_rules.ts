@@ -5,10 +5,15 @@ import type { Rule } from './rule.ts';
 const HEADER_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      (multiple|more than one|several|duplicate|two) ... (from|sender):? (address*|header*|field*|line)|messages? with multiple
-      (multiple|duplicate) (addresses|from|senders?)
-      (missing|no|without|lacks?|malformed|empty|having no|blank) _ _ _ from:? (address|header|field|line)|from (header|field) (is )?(missing|invalid|malformed|empty|blank)
-      missing a valid address in|purported responsible address|(invalid|bad) from header|duplicate header`),
+      (multiple|more than one|several|duplicate|two) ... (from|sender):? (address*|header*|
+        field*|line)
+      messages? with multiple|(multiple|duplicate) (addresses|from|senders?)
+      (missing|no|without|lacks?|malformed|empty|having no|blank) _ _ _ from:? (address|header|
+        field|line)
+      from (header|field) (is )?(missing|invalid|malformed|empty|blank)
+      missing a valid address in|purported responsible address|(invalid|bad) from header
+      duplicate header
+    `),
     not: phrases(`not (authori[sz]ed|allowed|owned|permitted) to|purported`),
     means: 'message_syntax',
   },
@@ -17,20 +22,51 @@ const HEADER_RULES: readonly Rule[] = [
 /** The domain of the sender has no DNS records, or none that can be asked. */
 const DNS_RULES: readonly Rule[] = [
   {
+    when: phrases(`dns|mx|lookup|spf|dkim|dmarc|resolve*|verif*`),
+    also: phrases(`
+      (cannot|can't|could not|unable to|fail*|error|problem|temporar*|signing|timed? ?out)
+    `),
+    code: /^4\d\d 4\.[34]\./,
+    not: phrases(`
+      domain not found|sender address rejected|does not exist|recipient|@to|@addr
+    `),
+    means: 'temporary_local',
+  },
+  {
     when: phrases(`
-      sender* (address )?(rejected|refused)?.{0,3} domain not found|domain of sender address _ (does not|doesn't)
-      {sender} ~ (null ?mx|does not accept mail \\(nullmx|no mx|mx record*|a/aaaa|dns (record|error|lookup|entry)|unresolvable|not resolve*|cannot be resolved|domain (is )?(empty|invalid|not found|does not exist|must exist|not exist)|resolve fail*|unrout(e)?able|no (valid )?(mx|dns))
-      (sender|from|sender's|your|sending|envelope) _ domain ... (not (be )?(found|resolv*|exist)|(does|did)(n't| not) (exist|resolve|have)|unresolv*|unknown|unroutable|must exist|has no|no (a|mx|dns)|resolve fail*|invalid|not registered)
-      invalid sender domain|misconfigured dns|dns error when resolving|null ?mx|invalid dns mx|(invalid|no|missing|bad) _ _ (mx|a/aaaa|aaaa) (resource )?record
+      sender* (address )?(rejected|refused)?.{0,3} domain not found
+      domain of sender address _ (does not|doesn't)
+      {sender} ~ (null ?mx|does not accept mail|no mx|mx record*|a/aaaa|dns (record|error|lookup|
+        entry)|unresolvable|not resolve*|cannot be resolved|domain (is )?(empty|invalid|
+        not found|does not exist|must exist|not exist)|resolve fail*|unrout(e)?able|
+        no (valid )?(mx|dns))
+      (sender|from|sender's|your|sending|envelope) _ domain ... (not (be )?(found|resolv*|exist)|
+        (does|did)(n't| not) (exist|resolve|have)|unresolv*|unknown|unroutable|must exist|has no|
+        no (a|mx|dns)|resolve fail*|invalid|not registered)
+      ^\\W{0,4}@host\\W{0,4} does not exist|invalid sender domain|misconfigured dns
+      dns error when resolving|invalid dns mx
+      (invalid|no|missing|bad) _ _ (mx|a/aaaa|aaaa) (resource )?record
       (sender|from) _ (host|domain) ... (unknown|not found)|unresolvable rfc.?5321
-      domain may not exist or dns check failed|emetteur invalide|cannot (find|resolve) (your|the sender*) (domain|address)
-      verify mail ?from failed|sender (verify|verification) fail*|could not (complete )?sender verif*|callback* (setup )?failed|callout verification failed|sender address verification|verification failed for @(from|addr)
-      valid sender domain|domain is invalid ... valid from|mx record not allowed|sender domain is empty`),
-    not: phrases(`recipient|ptr|reverse dns|dkim|dmarc|spf|recipient's|helo|ehlo|recipient address has`),
+      domain may not exist or dns check failed|emetteur invalide
+      cannot (find|resolve) (your|the sender*) (domain|address)|verify mail ?from failed
+      sender (verify|verification) fail*|could not (complete )?sender verif*
+      callback* (setup )?failed|callout verification failed|sender address verification
+      verification failed for @(from|addr)|valid sender domain|domain is invalid ... valid from
+      (unable to|cannot|could not|can't) verify (the )?sender|route to (the )?sender|return mx
+      mx does(n't| not) exist|(no|not|without) _ (dns/mx|dns|mx) (entry|entries)
+      mx record not allowed|sender domain is empty
+    `),
+    not: phrases(`
+      recipient|ptr|reverse dns|dkim|dmarc|spf|recipient's|helo|ehlo|recipient address has
+      to route
+    `),
     means: 'sender_dns',
   },
   {
-    when: phrases(`sender (address )?rejected|sender address|invalid (sender|address)|unknown sender|bad sender`),
+    when: phrases(`
+      sender (address )?rejected|sender address|invalid (sender|address)|unknown sender
+      dns failure|bad sender|dns failure
+    `),
     code: /\.1\.8$/,
     not: phrases(`banned|blocked|outbound|outgoing|access denied`),
     means: 'sender_dns',
@@ -41,11 +77,25 @@ const DNS_RULES: readonly Rule[] = [
 const PROOF_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      spf|dkim|dmarc|sender policy framework|domainkeys|sender id|purported responsible|arc (failed|validation|seal)
-      sender is unauthenticated|(fails?|failed|failing) (to pass )?authentication checks|unauthenticated (e-?mail|mail|message) (from|is|was)|required authentication level
-      mismatch* client ip|ip for sending mail of domain|not (permitted|allowed|authori[sz]ed) by _ domain owner|designated sender
-      (message|mail|e-?mail) does not have authentication information`),
-    not: phrases(`temporar* ... (dns|lookup)|lookup (failure|error)|duplicate header|from this range|from: header are not`),
+      temporary _ (spf|dkim|dmarc|arc) _ (error|failure)|temporary error ... (spf|dkim|dmarc)
+    `),
+    code: /^4/,
+    means: 'temporary_local',
+  },
+  {
+    when: phrases(`
+      spf|dkim|dmarc|sender policy framework|domainkeys|sender id|purported responsible
+      arc (failed|validation|seal)|sender is unauthenticated
+      (fails?|failed|failing) (to pass )?authentication checks
+      unauthenticated (e-?mail|mail|message) (from|is|was)|required authentication level
+      mismatch* client ip|sender's policy|sender policy prohibits|ip for sending mail of domain
+      not (permitted|allowed|authori[sz]ed) by _ domain owner|designated sender
+      (message|mail|e-?mail) does not have authentication information
+    `),
+    not: phrases(`
+      temporar* ... (dns|lookup)|lookup (failure|error)|duplicate header|from this range
+      from: header are not
+    `),
     means: 'sender_reputation',
   },
 ];
@@ -58,29 +108,52 @@ const IDENTITY_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
-      {sender} ~ (same|one of your|your own|not in (my|our|your) domain*|message header from|unconfigured|equal|mismatch*|not match|unvalidated|not valid for|not accepted for)
-      (mail|message) from ... (same|match)|unconfigured _ domain|(must|should) (match|be the same as|be equal to)
-      not owned by|not (the )?owner of|does(n't| not) own|does not belong to|not belong
-      sendasdenied|send as denied|send as|on behalf of|not allowed to send as|permissions? to send as
-      (not|n't) _ _ (allowed|authori[sz]ed|permitted|verified) to (send|use|relay) _ _ _ (from|as|using)
+      from/sender name is not valid|(from )?address ... is not a sender signature
+      {sender} ~ (conform with|same|one of your|your own|not in (my|our|your) domain*|
+        message header from|unconfigured|non local|equal|mismatch*|not match|unvalidated|
+        not valid for|not accepted for)
+      mail ?from (is )?invalid|(mail|message) from ... (same|match)|unconfigured _ domain
+      (must|should) (match|be the same as|be equal to)|not owned by|not (the )?owner of
+      does(n't| not) own|does not belong to|not belong
+      must (match|belong to) _ authenticated user|sendasdenied|send as denied|send as
+      on behalf of|not allowed to send as|permissions? to send as
+      (not|n't) _ _ (allowed|authori[sz]ed|permitted|verified) to (send|use|relay) _ _ _ (from|
+        as|using)
       (not|n't) (been |yet |currently |a )*verified ... (sender|domain|address|identity|from)
-      (e-?mail address|domain|identity|identities|sender|from) _ _ (is |are |has )?(not|n't|never)( been| yet)* (verified|confirmed|validated|authenticated|authori[sz]ed|registered|activated)
-      (unverified|unauthori[sz]ed|unconfirmed|unregistered|unvalidated) (e-?mail|domain|address|sender|identity|from)
-      not (a |an )?(verified|confirmed|allowed|authori[sz]ed|registered|valid) (sender|domain|from|identity)
-      (sender|from) signature* ... (not|unconfirmed)|(use|using) _ _ (a )?different (sender|from)
-      not configured _ _ (send|sending|sender)|(envelope|header)[ -]from ... authori[sz]ed|relaying disallowed as
-      absender* ... (nicht|unzul.ssig|nicht erlaubt)|exp.diteur ... (non|pas)|remitente ... no|remetente ... n.o|mittente ... non`),
-    not: phrases(
-      `blocked using|dnsbl|rbl|blacklist*|block ?list*|allowed senders|banned|reputation|group|mailing list|directly to|sender denied|member*|relay* (access )?denied|sandbox*|recipient's list|(for|by) (mailbox|organi[sz]ation|public folder)|restricted to|from this range|relay system|@ip`,
-    ),
+      (e-?mail address|domain|identity|identities|sender|from) _ _ (is |are |has )?(not|n't|
+        never)( been| yet)* (verified|confirmed|validated|authenticated|authori[sz]ed|registered|
+        activated)
+      (domain|sender|from|address|identity) _ must be (verified|validated|confirmed)
+      (unverified|unauthori[sz]ed|unconfirmed|unregistered|unvalidated) (e-?mail|domain|address|
+        sender|identity|from)
+      not (a |an )?(verified|confirmed|allowed|authori[sz]ed|registered|valid) (sender|domain|
+        from|identity)
+      (sender|from) signature* ... (not|unconfirmed)
+      (use|using) _ _ (a )?different (sender|from)|not configured _ _ (send|sending|sender)
+      (envelope|header)[ -]from ... authori[sz]ed|relaying disallowed as
+      absender* ... (nicht|unzul.ssig|nicht erlaubt)|exp.diteur ... (non|pas)|remitente ... no
+      remetente ... n.o|mittente ... non
+    `),
+    not: phrases(`
+      blocked using|dnsbl|rbl|blacklist*|block ?list*|allowed senders|banned|reputation|group
+      mailing list|directly to|sender denied|member*|relay* (access )?denied|sandbox*
+      recipient's list|(for|by) (mailbox|organi[sz]ation|public folder)|restricted to
+      from this range|from your (host|ip|server)|relay system|@ip
+    `),
     means: 'sender_not_allowed',
   },
   {
     when: phrases(`
-      {sender} ~ (not (be )?(allowed|authori[sz]ed|permitted|verified|confirmed|registered)|denied|unauthori[sz]ed|unverified|not yours|user unknown|unknown user|undeliverable)`),
-    not: phrases(
-      `blocked|dnsbl|rbl|blacklist*|allowed senders|banned|reputation|group|mailing list|(only )?(authenticated|internal) senders|by (the )?recipient|restricted|member*|recipient's|unauthenticated|(for|by) (mailbox|organi[sz]ation|public folder)|sender denied|null sender|empty sender|listed|from this range`,
-    ),
+      {sender} (does(n't| not)|without) have _ _ (mailbox|account|valid)
+      {sender} ~ (not (be )?(allowed|authori[sz]ed|permitted|verified|confirmed|registered)|
+        denied|unauthori[sz]ed|unverified|not yours|user unknown|unknown user|undeliverable)
+    `),
+    not: phrases(`
+      blocked|dnsbl|rbl|blacklist*|allowed senders|banned|reputation|group|mailing list
+      (only )?(authenticated|internal) senders|by (the )?recipient|restricted|member*
+      recipient's|unauthenticated|(for|by) (mailbox|organi[sz]ation|public folder)|sender denied
+      null sender|empty sender|listed|from this range
+    `),
     means: 'sender_not_allowed',
   },
 ];
@@ -89,23 +162,55 @@ const IDENTITY_RULES: readonly Rule[] = [
 const BLOCKED_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      ({sender}|mailfrom domain|sending domain|your domain|your e-?mail address|sender domain) ~ ({list}|blocked using|banned|reputation|listed (in|at|on|by)|spammer|blocked|spam)
+      banned sender|sender address ... account (is|has been) (disabled|suspended|blocked)
+    `),
+    means: 'sender_suspended',
+  },
+  {
+    when: phrases(`
+      ({sender}|mailfrom domain|sending domain|your domain|your e-?mail address|
+        sender domain) ~ ({list}|blocked using|banned|reputation|listed (in|at|on|by)|spammer|
+        blocked|spam)
       (mail|message) from @(from|addr) (was |is |has been )?(rejected|refused|denied|blocked)
-      sender (is |was |has been )?(address )?(rejected|denied|refused|blocked|banned|blacklisted)|sender address (has been )?(rejected|denied|refused|blocked|blacklisted)
-      (poor|bad|low) reputation (of|for) _ _ domain|domain ... (poor|bad|low) reputation|bogus mail from|sender is spammer|invalid sender`),
-    not: phrases(`(sender|sending|your|source) (ip|host|server|mta)|ip (address|is|has)|client|by (this|the) (recipient|user)|sender denied|anti ?spoof*|\\[@?ip|too many|limit*`),
+      sender (is |was |has been )?(address )?(rejected|denied|refused|blocked|banned|
+        blacklisted)
+      sender address (has been )?(rejected|denied|refused|blocked|blacklisted)
+      (poor|bad|low) reputation (of|for) _ _ domain|domain ... (poor|bad|low) reputation
+      den(y|ies|ied) the sender|badmailfrom|envelope sender is in my|bogus mail from
+      sender is spammer|invalid sender
+    `),
+    not: phrases(`
+      (sender|sending|your|source) (ip|host|server|mta)|ip (address|is|has)|client
+      by (this|the) (recipient|user)|sender denied|quota|daily|anti ?spoof*
+      \\[@?ip|too many|limit*
+    `),
     means: 'sender_reputation',
   },
 ];
 
 export const SENDER_RULES: readonly Rule[] = [
+  { when: phrases(`bad sender`), code: /^501/, means: 'sender_syntax' },
   ...HEADER_RULES,
   {
     when: phrases(`
-      (bad|invalid|malformed) (sender|from|return path|reverse path) (e-?mail )?(address )?syntax|(sender|reverse path|return path) ... (syntax|malformed|fully ?.?qualified)
-      syntax error ... (mail from|sender|reverse path|from:)|need fully ?.?qualified address|sender _ _ not rfc`),
+      (bad|invalid|malformed) mail from address
+      (bad|invalid|malformed) (sender|from|return path|
+        reverse path) (e-?mail )?(address )?syntax
+      (sender|reverse path|return path) ... (syntax|malformed|fully ?.?qualified)
+      syntax error ... (mail from|sender|reverse path|from:)|need fully ?.?qualified address
+      (sender|reverse path|mail ?from) ... (too long|lower than)
+      fully qualified e-?mail address required|domain name required for sender
+      sender _ _ not rfc|sender address ... (contain|without|have) _ domain
+    `),
     not: phrases(`recipient|rcpt|destination|too many`),
     at: ['mail', 'rcpt', 'any', 'data', 'body'],
+    means: 'sender_syntax',
+  },
+  {
+    when: phrases(`
+      (invalid|bad|malformed|illegal|unknown) _ (sender|address|from)|sender ... invalid
+    `),
+    code: /\.1\.7$/,
     means: 'sender_syntax',
   },
   ...DNS_RULES,

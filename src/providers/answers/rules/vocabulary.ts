@@ -5,55 +5,111 @@
 export const VOCABULARY: Record<string, string> = {
   /** Words that name the mailbox that a message is for, and nothing else. */
   mailbox: `
-    recipients?|recipient's|addressees?|mailbox(es)?|mail ?box|mailstore|mailfolder|maildir|mail drop|inbox|rcpt|envelope recipient|destination( address)?|@to
-    empf.nger*|postfach|destinataires?|destinatari[oa]s?|buz.n|casilla|caixa( postal)?|casella|bo.te( aux lettres)?|skrzynka|postkasse|brevlada`,
+    recipients?|recipient's|addressees?|mailbox(es)?|mail ?box|mailstore|mailfolder|maildir
+    mail drop|inbox|rcpt|envelope recipient|destination( address)?|@to|@todomain|empf.nger*
+    postfach|destinataires?|destinatari[oa]s?|buz.n|casilla|caixa( postal)?|casella
+    bo.te( aux lettres)?|skrzynka|postkasse|brevlada`,
   /** Words for a person that a server knows. The account may be the sender's as well. */
   person: `
-    users?|usernames?|account*|address(es)?|addr|customer|subscriber|alias|e-?mail account|e-?mail address(es)?|e-?mail id|@addr|local part|person|member|id|local user
-    benutzer*|adresse|konto|mailadresse|utilisateur|compte|usu.ri[oa]|cuenta|direcci.n|conta|endere.o|utente|indirizzo|gebruiker|ontvanger|uzytkownik|mottagare|uporabnik`,
+    users?|usernames?|account*|address(es)?|addr|customer|subscriber|alias|e-?mail account
+    e-?mail address(es)?|e-?mail id|@addr|local part|person|member|id|local user|benutzer*
+    adresse|konto|mailadresse|utilisateur|compte|usu.ri[oa]|cuenta|direcci.n|conta|endere.o
+    utente|indirizzo|gebruiker|ontvanger|uzytkownik|mottagare|uporabnik`,
   unknown: `
-    unknown|not (be )?found|could(n't| not) (be )?(find|found|locate*)|(does|did|do)(n't| not|'nt)( currently)? exist|not exist|doesnt exist|non-?exist[ae]nt|no exist
-    (is|are|was)(n't| not)( currently)? (known|recogni[sz]ed|listed|registered|(a )?valid|(a )?local|present|hosted|here|found|available at)|not known|no such|no longer (valid|exist*|available|active|with|works?|in use|on|here|employed|in service)
-    unrecogni[sz]ed|not recogni[sz]ed|undeliverable|unrout(e)?able|mistyped|misspelled|unallocated|(has|have) been (deleted|removed)|never existed|not (present|listed) in|no account|wrong|unavaiable|illegal alias
-    unbekannt*|existiert (hier )?nicht|nicht (gefunden|bekannt|vorhanden|existent)|gibt es nicht
-    inconnue?s?|n'existe pas|introuvable|inexistant*|n'est pas (connu|reconnu)
-    desconocid[oa]|no (existe|encontrad[oa]|encontramos)|inexistente
-    desconhecid[oa]|n.o (existe|encontrad[oa]|foi encontrad[oa])
-    sconosciut[oa]|non (esiste|trovat[oa])
-    onbekend*|bestaat niet|nie istnieje|nie znaleziono|nieznany|finns inte|okand|ukendt|neznamy|tuntematon`,
+    unknown|not (be )?found|could(n't| not) (be )?(find|found|locate*)
+    (does|did|do|dos)(n't| not|'nt|nt)( currently)? exist|not exist|non-?exist[ae]nt|no exist
+    (is|are|was)(n't| not)( currently)? (known|recogni[sz]ed|listed|registered|(a )?valid|
+      (a )?local|present|hosted|here|found|available at)
+    not known|no such
+    no longer (valid|exist*|available|active|with|works?|in use|on|here|employed|in service)
+    unrecogni[sz]ed|not recogni[sz]ed|undeliverable|unrout(e)?able|mistyped|misspelled
+    unallocated|(has|have) been (deleted|removed)|never existed|not (present|listed) in
+    not present|missing home directory|is a dead domain|no account|wrong|unavaiable
+    illegal alias|unbekannt*|existiert (hier )?nicht|nicht (gefunden|bekannt|vorhanden|existent)
+    gibt es nicht|inconnue?s?|n'existe pas|introuvable|inexistant*|n'est pas (connu|reconnu)
+    desconocid[oa]|no (existe|encontrad[oa]|encontramos)|inexistente|desconhecid[oa]
+    n.o (existe|encontrad[oa]|foi encontrad[oa])|sconosciut[oa]|non (esiste|trovat[oa])
+    onbekend*|bestaat niet|nie istnieje|nie znaleziono|nieznany|finns inte|okand|ukendt|neznamy
+    tuntematon`,
   /** Weaker than \`unknown\`: only right beside a word for the recipient. */
   invalid: `
-    invalid|bad|not a valid|not valid|illegal|invalide|inv.lid[oa]|ung.ltige?r?|no es v.lid[oa]|non valid[oa]|non valide|ongeldig|unknown|no such|incorrect`,
+    invalid|bad|not a valid|not valid|illegal|invalide|inv.lid[oa]|ung.ltige?r?|no es v.lid[oa]
+    non valid[oa]|non valide|ongeldig|unknown|no such|incorrect`,
   disabled: `
-    disabled|de-?activated|inactive|not active|not (been )?activated|suspended|frozen|locked|expired|terminated|discontinued|cancell?ed|not enabled|closed|retired|dormant|abandoned|on hold|blocked|inactivity|archived|unsubscribed|lapsed
-    deaktiviert|gesperrt|stillgelegt|d.sactiv.e?|suspendue?|bloqu.e?|archivee?|deshabilitad[oa]|desactivad[oa]|suspendid[oa]|suspens[oa]|desativad[oa]|bloquead[oa]|inativ[oa]|inactiv[oa]|cancelad[oa]
+    disabled|suspend|de-?activated|inactive|not active|not (been )?activated|suspended|frozen
+    locked|expired|terminated|discontinued|cancell?ed|not enabled|closed|retired|dormant
+    abandoned|on hold|blocked|inactivity|archived|unsubscribed|lapsed|deaktiviert|gesperrt
+    stillgelegt|d.sactiv.e?|suspendue?|bloqu.e?|archivee?|deshabilitad[oa]|desactivad[oa]
+    suspendid[oa]|suspens[oa]|desativad[oa]|bloquead[oa]|inativ[oa]|inactiv[oa]|cancelad[oa]
     disabilitat[oa]|disattivat[oa]|sospes[oa]|bloccat[oa]|inattiv[oa]|scadut[oa]`,
   full: `
-    full|over[ -]?quota|over (its |the |their |his )?(disk |mail |storage )?quota|(disk |disc |mail |storage |mailbox |user |email )?quota (has been |is |was |would be |usage )?(exceed*|violation|reached|full|overflow)|extended quota
-    exceed* (\\S{1,20} ){0,4}(quota|storage|disk|mailbox size|allocation|space|storage limit|allowed storage)|not (enough|sufficient) (\\S{1,20} ){0,2}(storage|space|room)|no (more )?(space|room)( left)?|out of (storage|disk|space|quota)
-    over(drawn| the allowed)|exceed* (the |its |their )?(allowed|maximum|max|permitted) (size|limit|storage)|zuviele mails auf dem server|exhausted _ storage|storage (limit|allocation|quota|space)|space has been used up|too much mail data|too many messages on|insufficient (\\S{1,20} )?(storage|space|quota|disk)|size limit exceeded|limit exe?eeded
-    voll|.berf.llt|speicherplatz|pleine?|satur.e?|quota d.pass.e?|surquota|llen[oa]|chei[oa]|lotad[oa]|pien[oa]|cuota|quota superat[oa]|cota|vol|przepelniona|pelna`,
+    full|over[ -]?quota|over (its |the |their |his )?(disk |mail |storage )?quota
+    (disk |disc |mail |storage |mailbox |user |email )?quota (has been |is |was |would be |
+      usage )?(exceed*|violation|reached|full|overflow)
+    extended quota
+    exceed* (\\S{1,20} ){0,4}(quota|storage|disk|mailbox size|allocation|space|storage limit|
+      allowed storage|local limit)
+    user ?disk quota|domain ?disk quota|quota violation|allowed quota
+    not (enough|sufficient) (\\S{1,20} ){0,2}(storage|space|room)
+    no (more )?(space|room)( left)?|out of (storage|disk|space|quota)|over(drawn| the allowed)
+    exceed* (the |its |their )?(allowed|maximum|max|permitted) (size|limit|storage)
+    zuviele mails auf dem server|exhausted _ storage|storage (limit|allocation|quota|space)
+    space has been used up|too much mail data|too many messages on
+    insufficient (\\S{1,20} )?(storage|space|quota|disk)|size limit exceeded|limit exe?eeded
+    voll|.berf.llt|speicherplatz|pleine?|satur.e?|quota d.pass.e?|surquota|llen[oa]|chei[oa]
+    lotad[oa]|pien[oa]|cuota|quota superat[oa]|cota|vol|przepelniona|pelna`,
   sender: `
-    senders?|sender's|from (address|header|field|domain|e-?mail)|(mail|header|envelope|friendly) ?from|from:|return path|reverse path|5322.?from|@from|originator|originating address
-    absender*|exp.diteur|emetteur|remitente|remetente|mittente|nadawca|afzender`,
+    senders?|sender's|from (address|header|field|domain|e-?mail)
+    (mail|header|envelope|friendly) ?from(?! (ip )?@(ip|host))(?! ip)|from:|return path
+    reverse path|5322.?from|@from|@fromdomain|originator|originating address|absender*
+    exp.diteur|emetteur|remitente|remetente|mittente|nadawca|afzender`,
   client: `
-    (client|sending|remote|connecting|your|source|originating|mail|e-?mail|this|sender|sender's) (mail |smtp |outgoing )?(host|hostname|ips?|ip address|server|mta|network|machine|system|range|ipv6 address)
-    ips?|ip address(es)?|client|mta|netblock|network|@ip|connections? from|host @host|hosts?|servers?`,
+    (client|sending|remote|connecting|your|source|originating|mail|e-?mail|this|sender|
+      sender's) (mail |smtp |outgoing )?(host|hostname|ips?|ip address|server|mta|network|
+      machine|system|range|ipv6 address)
+    ips?|ip address(es)?|client|mta|netblock|network|@ip|connections? from|host @host|hosts?
+    servers?`,
   /** Lists that receivers ask about a machine or a domain. */
   list: `
-    (black|block|deny|spam|reject|blocked) ?lists?|(black|block|deny)listed|blackliste?d?|dnsbl*|dnswl|rbls?|rbl\\+|realtime block ?lists?|spamhaus|spamcop|barracuda|sorbs|uceprotect|invaluement|ivmsip|hostkarma|senderscore|cloudmark|abuseat|psbl|mailspike|surriel|(xbl|sbl|pbl|cbl|zen|css)|lista negra|schwarze liste|liste noire`,
+    (black|block|deny|spam|reject|blocked) ?lists?|(black|block|deny)listed|blackliste?d?|dnsbl*
+    dnswl|rbls?|rbl\\+|realtime block ?lists?|spamhaus|spamcop|barracuda|sorbs|uceprotect
+    invaluement|ivmsip|hostkarma|senderscore|cloudmark|abuseat|psbl|mailspike|surriel
+    (xbl|sbl|pbl|cbl|zen|css)|lista negra|schwarze liste|liste noire`,
   quantity: `
-    limit|limits|limitations?|limiting|quota|thresholds?|rates?|allowance|cap|frequency|volume|maximum|max|ratio|kontingent|limite|cuota|plafond|peak|allowed
-    (number|amount|count) of _ _ (messages|e-?mails|mails|recipients|emails)|(messages|e-?mails|mails) (per|in)`,
+    limit|limits|limitations?|limiting|quota|thresholds?|rates?|allowance|cap|frequency|volume
+    maximum|max|ratio|kontingent|limite|cuota|plafond|peak|allowed
+    (number|amount|count) of _ _ (messages|e-?mails|mails|recipients|emails)
+    (messages|e-?mails|mails) (per|in)`,
   reached: `
-    exceed*|exeeded|exceded|reached|over|hit|exhausted|used up|too (high|many|much|fast)|surpass*|overrun|violat*|d.pass.e?|atteinte?|excedid[oa]|superad[oa]|alcanzad[oa]|ultrapassad[oa]|atingid[oa]|excedeu|superat[oa]|raggiunt[oa]|.berschritten|erreicht|aufgebraucht|above|limited`,
+    exceed*|exeeded|exceded|reached|over|hit|exhausted|used up|too (high|many|much|fast)
+    surpass*|overrun|violat*|d.pass.e?|atteinte?|excedid[oa]|superad[oa]|alcanzad[oa]
+    ultrapassad[oa]|atingid[oa]|excedeu|superat[oa]|raggiunt[oa]|.berschritten|erreicht
+    aufgebraucht|above|limited`,
   period: `
-    daily|hourly|monthly|weekly|(per|a|an|in one|this|last|each|every|hour|past) (second|minute|hour|day|month|week)s?|(second|minute|hour|day)s|24 ?h(ours?)?|\\d+ (seconds?|minutes?|hours?|days?)|short (time|period)
-    t.glich*|pro (stunde|tag)|par (heure|jour)|por (hora|d.a)|diari[oa]|al giorno|all'ora|giornalier[oa]`,
-  session: `connections?|sessions?|smtp session|conversation|channel`,
+    daily|hourly|monthly|weekly
+    (per|a|an|in one|this|last|each|every|hour|past) (second|minute|hour|day|month|week)s?
+    (second|minute|hour|day)s|24 ?h(ours?)?|\\d+ (seconds?|minutes?|hours?|days?)
+    short (time|period)|t.glich*|pro (stunde|tag)|par (heure|jour)|por (hora|d.a)|diari[oa]
+    al giorno|all'ora|giornalier[oa]`,
+  session: `
+    connections?|sessions?|smtp session|conversation|channel`,
   temporary: `
-    temporar*|try (it )?(again )?later|try again|later|retry|retried|transient*|currently|at (this|the|present) (time|moment|present)|busy|overload*|please wait|moment*|again in|resend|right now|in progress|not now
-    sp.ter|plus tard|m.s tarde|mais tarde|pi. tardi|vor.bergehend|zeitweilig|momentanement|intentelo|reessayer|reintente|riprovare|temporane*|temporal*|temporairement`,
+    temporar*|try (it )?(again )?later|try again|later|retry|retried|transient*|currently
+    at (this|the|present) (time|moment|present)|busy|overload*|please wait|moment*|again in
+    resend|right now|in progress|not now|sp.ter|plus tard|m.s tarde|mais tarde|pi. tardi
+    vor.bergehend|zeitweilig|momentanement|intentelo|reessayer|reintente|riprovare|temporane*
+    temporal*|temporairement`,
+  /** Words of any refusal. */
+  refused: `
+    reject*|refus*|den(y|ies|ied)|block*|bann?ed|black*|bad|fake|forged|suspicious|prohibited
+    forbidden|disallow*
+    (not|n't|never|no longer|cannot) (be )?(allow*|accept*|permitted|welcome)`,
+  /** Words that something is not as it should be. */
+  wrong: `
+    not|n't|no|cannot|invalid|bad|unknown|unavailable|wrong|illegal|fail*|error|problem|missing
+    incorrect|undefined|null|unable|does(n't| not)|isn't|reject*`,
   spam: `
-    spam*|unsolicited|junk|ube|uce|bulk (mail|e-?mail|mailing)?|phish*|scam|suspicious|fraud*|pourriel|indesirable|non sollicite|unerw.nscht*|no deseado|correo basura|indesejad[oa]`,
+    spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk (mail|e-?mail|mailing)?
+    phish*|scam|suspicious|fraud*|pourriel|indesirable|non sollicite|unerw.nscht*|no deseado
+    correo basura|indesejad[oa]`,
 };

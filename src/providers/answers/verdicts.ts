@@ -24,7 +24,10 @@ export type AnswerMeaning =
   | 'line_or_syntax'
   | 'other';
 
-/** `later`: time helps. `after_fix`: a person has to change something. `never`: nothing helps this send. */
+/**
+ * `later`: time helps. `after_fix`: a person has to change something. `never`: nothing helps this
+ * send.
+ */
 export type AnswerRetry = 'later' | 'never' | 'after_fix';
 
 export type Classification = {

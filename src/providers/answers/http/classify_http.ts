@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { toClassification } from '../classification.ts';
-import type { Classification, VerdictName } from '../classification.ts';
+import { toClassification } from '../verdicts.ts';
+import type { Classification, VerdictName } from '../verdicts.ts';
 import { ACCOUNT_RULES } from '../rules/account_rules.ts';
 import { matchRules } from '../rules/rule.ts';
 import type { Reading } from '../rules/rule.ts';
 import { SENDER_RULES } from '../rules/sender_rules.ts';
 import { readWords } from '../text/words.ts';
 import { meaningOfApiCode, meaningOfCommonCode } from './api_codes.ts';
-import { API_RULES, FIELD_RULES } from './api_rules.ts';
+import { API_RULES, FIELD_RULES, FIRST_RULES } from './api_rules.ts';
 import { readBody } from './read_body.ts';
 import type { BodyReading } from './read_body.ts';
 
@@ -37,11 +37,13 @@ const toReading = ({ from, to, status }: HttpAnswer, { text }: BodyReading): Rea
   ...readWords(text, { from, to }),
   phase: 'any',
   class: status >= 500 ? 4 : 5,
+  knowsFrom: from !== undefined && from !== '',
 });
 
 /** What a status means where the body says nothing. */
 const meaningOfStatus = (status: number, provider: string): VerdictName => {
   if (status === 401) return 'auth_failed';
+  if (status === 451) return provider.includes('sendgrid') ? 'auth_required' : 'content_refused';
   if (status === 403) return provider.includes('sendgrid') ? 'auth_paused' : 'auth_required';
   if (status === 402) return 'plan_used_up';
   if (status === 404 || status === 405 || status === 410) return 'relay_other';
@@ -56,21 +58,28 @@ const explain = (answer: HttpAnswer): VerdictName => {
   const body = readBody(answer.body);
   const codes = [...(answer.exception ? [answer.exception.toLowerCase()] : []), ...body.codes];
   const reading = toReading(answer, body);
-  const byWords = (rules: Parameters<typeof matchRules>[0]) => matchRules(rules, reading, reading.words);
+  const byWords = (rules: Parameters<typeof matchRules>[0]) =>
+    matchRules(rules, reading, reading.words);
   const isServerError = answer.status >= 500;
   return (
+    byWords(FIRST_RULES) ??
     meaningOfApiCode(provider, codes) ??
     byWords(API_RULES) ??
     (answer.status === 429 || answer.status === 420 ? 'account_limit' : null) ??
     byWords(SENDER_RULES) ??
     byWords(ACCOUNT_RULES) ??
     meaningOfCommonCode(codes) ??
-    (isServerError || [401, 402, 403, 404, 405].includes(answer.status) ? null : byWords(FIELD_RULES)) ??
+    (isServerError || [401, 402, 403, 404, 405].includes(answer.status)
+      ? null
+      : byWords(FIELD_RULES)) ??
     meaningOfStatus(answer.status, provider)
   );
 };
 
-/** Classifies the answer of a provider's HTTPS API by what it concerns, what it means and whether time helps. */
+/**
+ * Classifies the answer of a provider's HTTPS API by what it concerns, what it means and whether
+ * time helps.
+ */
 export const classifyHttpAnswer = (answer: HttpAnswer): Classification => {
   const classification = toClassification(explain(answer));
   const seconds = classification.retry === 'later' ? retryAfterOf(answer.headers) : null;

@@ -1,0 +1,122 @@
+import { HOST_RULES } from '../hosts/hosts.ts';
+import { WHOLE_REPLIES } from '../hosts/whole_replies.ts';
+import { meaningOfBasic } from '../rules/basic_codes.ts';
+import { meaningOfEnhanced } from '../rules/enhanced_codes.ts';
+import { GENERIC_RULES, WEAK_RULES } from '../rules/generic_rules.ts';
+import { matchRules } from '../rules/rule.ts';
+import type { Reading } from '../rules/rule.ts';
+import { WORD_RULES } from '../rules/word_rules.ts';
+import { parseReply } from '../text/parse_reply.ts';
+import { readWords } from '../text/words.ts';
+import { toClassification, VERDICTS } from '../verdicts.ts';
+import type { AnswerMeaning, Classification, SmtpPhase, VerdictName } from '../verdicts.ts';
+import { readRetryAfter } from './retry_after.ts';
+
+export type SmtpAnswer = {
+  /** The whole reply, all its lines, with or without codes. */
+  reply: string;
+  phase: SmtpPhase;
+  from?: string;
+  to?: string;
+};
+
+const classOf = (code: number | null, enhanced: string | null): 0 | 4 | 5 => {
+  const digit = code === null ? Number(enhanced?.[0] ?? 0) : Math.floor(code / 100);
+  return digit === 4 || digit === 5 ? digit : 0;
+};
+
+const readReply = ({ reply, phase, from, to }: SmtpAnswer): Reading => {
+  const parsed = parseReply(reply);
+  return {
+    ...parsed,
+    ...readWords(parsed.lines.join(' '), { from, to }),
+    phase,
+    class: classOf(parsed.code, parsed.enhanced),
+    knowsFrom: from !== undefined && from !== '',
+  };
+};
+
+/** What servers write before the part that matters. */
+const PREFIX = new RegExp(
+  [
+    '(?:@(?:to|addr)\\s?:? ?)?recipient address rejected:',
+    'requested (?:mail )?action (?:not taken|aborted)' +
+      '(?:: mailbox (?:unavailable|name not allowed))?:?',
+    'transaction failed:?|service unavailable;|delivery error: dd',
+    '\\(in reply to [a-z ]{1,24}command\\)\\)?|for explanation visit @url|^(?:sorry|error)[,:]',
+  ].join('|'),
+  'g',
+);
+
+const coreOf = (words: string): string => words.replaceAll(PREFIX, ' ').trim();
+
+/**
+ * The evidence, the strongest first: a host's own codes, words, phrases that say little, codes
+ * alone.
+ */
+const weigh = (reading: Reading): VerdictName =>
+  matchRules(WHOLE_REPLIES, reading, reading.words) ??
+  matchRules(HOST_RULES, reading, reading.signs) ??
+  soften(
+    reading,
+    matchRules(WORD_RULES, reading, coreOf(reading.words)) ??
+      matchRules(GENERIC_RULES, reading, reading.words) ??
+      meaningOfEnhanced(reading.enhanced) ??
+      matchRules(WEAK_RULES, reading, reading.words) ??
+      meaningOfBasic(reading.code, reading.phase),
+  );
+
+/** What a verdict that ends a send becomes in a 4xx, unless a host is known to mean it. */
+const IN_A_4XX: Partial<Record<VerdictName, VerdictName>> = {
+  recipient_unknown: 'temporary_recipient',
+  recipient_disabled: 'temporary_recipient',
+  recipient_policy: 'temporary_recipient',
+  not_hosted_here: 'temporary_recipient',
+  too_large_for_recipient: 'temporary_recipient',
+  mailbox_full_for_good: 'mailbox_full',
+  content_refused: 'content_later',
+  content_after_fix: 'content_later',
+  message_reputation: 'content_later',
+  message_too_large: 'message_later',
+  message_syntax: 'message_later',
+  message_other: 'message_later',
+};
+
+const soften = ({ class: replyClass }: Reading, means: VerdictName): VerdictName =>
+  replyClass === 4 ? (IN_A_4XX[means] ?? means) : means;
+
+const meaningIs = (means: VerdictName, meaning: AnswerMeaning): boolean =>
+  VERDICTS[means][1] === meaning;
+
+/** Nothing is said of a recipient, nor of the message but its size, before a recipient is named. */
+const settle = (means: VerdictName, { phase, class: replyClass }: Reading): VerdictName => {
+  const [scope] = VERDICTS[means];
+  if (means === 'greylisted_recipient' && (phase === 'body' || phase === 'data'))
+    return 'greylisted_message';
+  if (scope !== 'recipient' && scope !== 'message') return means;
+  const passes = replyClass === 4;
+  if (phase === 'auth') return passes ? 'temporary_local' : 'auth_failed';
+  if (phase === 'connect' || phase === 'ehlo')
+    return passes ? 'relay_reputation_later' : 'relay_reputation';
+  // No text has been sent yet that could be refused.
+  if (phase === 'rcpt' && meaningIs(means, 'content_refused'))
+    return passes ? 'relay_reputation_later' : 'relay_reputation';
+  if (phase !== 'mail') return means;
+  if (means === 'recipient_unknown' || means === 'recipient_disabled') return 'sender_not_allowed';
+  if (means === 'recipient_policy') return 'sender_reputation';
+  if (means === 'mailbox_full') return 'sender_limit';
+  if (means === 'temporary_recipient') return 'temporary_local';
+  return meaningIs(means, 'content_refused') ? 'sender_reputation' : means;
+};
+
+/**
+ * Classifies a reply of an SMTP server by what it concerns, what it means and whether time helps.
+ * A 5xx that gives no reason is the relay's and is retried: it never ends a send. Pure; never
+ * throws.
+ */
+export const classifySmtpReply = (answer: SmtpAnswer): Classification => {
+  const reading = readReply(answer);
+  const classification = toClassification(settle(weigh(reading), reading));
+  const seconds = classification.retry === 'later' ? readRetryAfter(reading.words) : null;
+  return seconds === null ? classification : { ...classification, retryAfterSeconds: seconds };
+};

@@ -1,0 +1,41 @@
+// Every labelled reply: those of the facts, and those that were collected to see how far the rules carry.
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { describeMisses, judgeFolder, shareRight } from './labelled.ts';
+
+const facts = judgeFolder(join(import.meta.dirname, 'facts'));
+const collected = judgeFolder(join(import.meta.dirname, 'collected'));
+
+/**
+ * What the words alone cannot tell. A relay that denies relaying to a recipient and one that denies it
+ * to an account say the same, and only the latter is safe to assume. Amazon SES says which identity is
+ * not verified; whose it is shows where the send's addresses are known (see classify_smtp.test.ts).
+ */
+const UNDECIDABLE = ['amazon-ses-smtp-554-2', 'yahoo-aol-550-1', 'amazon-ses-bounce-554-1'];
+
+test('the facts are classified right, but those that need more than the words', () => {
+  const misses = facts.replies.filter(({ isRight }) => !isRight).map(({ id }) => id);
+  expect(misses).toEqual(UNDECIDABLE);
+  expect(describeMisses(facts.answers)).toEqual([]);
+});
+
+describe('the collected replies', () => {
+  test('are classified right to at least 94 %', () => {
+    const misses = describeMisses(collected.replies).join('\n');
+    expect(collected.replies.length).toBeGreaterThan(1_300);
+    expect(shareRight(collected.replies), misses).toBeGreaterThanOrEqual(0.94);
+  });
+
+  test('and the answers of APIs too', () => {
+    const misses = describeMisses(collected.answers).join('\n');
+    expect(collected.answers.length).toBeGreaterThan(100);
+    expect(shareRight(collected.answers), misses).toBeGreaterThanOrEqual(0.98);
+  });
+});
+
+test.each([
+  ['the facts', [...facts.replies, ...facts.answers]],
+  ['the collected ones', [...collected.replies, ...collected.answers]],
+])('none of %s about account, sender or connection would end a send', (_, judged) => {
+  expect(describeMisses(judged.filter(({ wouldEnd }) => wouldEnd))).toEqual([]);
+});

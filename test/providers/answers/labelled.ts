@@ -1,0 +1,101 @@
+// Replies and answers whose meaning is known, and how many of them the classifiers get right.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { classifyHttpAnswer, classifySmtpReply } from '../../../src/providers/answers/answers.ts';
+import type { Classification, SmtpPhase } from '../../../src/providers/answers/answers.ts';
+
+type Labels = Pick<Classification, 'scope' | 'meaning' | 'retry'>;
+type Addresses = { from?: string; to?: string };
+
+/** One entry of a `smtp_replies*.json`. */
+export type LabelledReply = Labels &
+  Addresses & { id: string; sender: string; phase: SmtpPhase | 'starttls'; reply: string };
+
+/** One entry of a `http_answers*.json`. */
+export type LabelledAnswer = Labels &
+  Addresses & {
+    id: string;
+    provider: string;
+    http_status: number;
+    headers?: Record<string, string>;
+    exception?: string;
+    body: string;
+  };
+
+export type Judged = {
+  id: string;
+  /** What was answered, on one line. */
+  text: string;
+  expected: Labels;
+  found: Labels;
+  isRight: boolean;
+  /** An answer about the account, the sender or the connection that would end the send. */
+  wouldEnd: boolean;
+};
+
+const addressesOf = ({ from, to }: Addresses): Addresses => ({
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+});
+
+const endsSend = ({ scope, retry }: Labels): boolean =>
+  (scope === 'recipient' || scope === 'message') && retry !== 'later';
+
+const judge = (id: string, text: string, expected: Labels, found: Labels): Judged => ({
+  id,
+  text: text.replaceAll(/\s+/g, ' ').slice(0, 300),
+  expected,
+  found,
+  isRight:
+    expected.scope === found.scope &&
+    expected.meaning === found.meaning &&
+    expected.retry === found.retry,
+  wouldEnd: endsSend(found) && ['account', 'sender', 'connection'].includes(expected.scope),
+});
+
+export const judgeReply = (entry: LabelledReply): Judged => {
+  const { id, sender, reply } = entry;
+  const phase = entry.phase === 'starttls' ? 'ehlo' : entry.phase;
+  const found = classifySmtpReply({ reply, phase, ...addressesOf(entry) });
+  return judge(id, `${sender}, ${entry.phase}: ${reply}`, entry, found);
+};
+
+export const judgeAnswer = (entry: LabelledAnswer): Judged => {
+  const { id, provider, http_status: status, body, headers, exception } = entry;
+  const found = classifyHttpAnswer({
+    provider,
+    status,
+    body,
+    ...(headers === undefined ? {} : { headers }),
+    ...(exception === undefined ? {} : { exception }),
+    ...addressesOf(entry),
+  });
+  return judge(id, `${provider}, ${status} ${exception ?? ''}: ${body}`, entry, found);
+};
+
+/** The entries of a folder's files whose names begin with `kind`. Throws where a file is no array. */
+const read = (folder: string, kind: string): unknown[] =>
+  (existsSync(folder) ? readdirSync(folder) : [])
+    .filter((name) => name.startsWith(kind) && name.endsWith('.json'))
+    .toSorted()
+    .flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown[]);
+
+export const judgeFolder = (folder: string): { replies: Judged[]; answers: Judged[] } => ({
+  replies: (read(folder, 'smtp_replies') as LabelledReply[]).map(judgeReply),
+  answers: (read(folder, 'http_answers') as LabelledAnswer[]).map(judgeAnswer),
+});
+
+export const shareRight = (judged: readonly Judged[]): number =>
+  judged.length === 0 ? 1 : judged.filter(({ isRight }) => isRight).length / judged.length;
+
+const spell = ({ scope, meaning, retry }: Labels): string => `${scope}/${meaning}/${retry}`;
+
+/** One line for each that is wrong, and before it a mark where it would end the send. */
+export const describeMisses = (judged: readonly Judged[]): string[] =>
+  judged
+    .filter(({ isRight }) => !isRight)
+    .map(
+      ({ id, text, expected, found, wouldEnd }) =>
+        `${wouldEnd ? 'ENDS THE SEND ' : ''}${id}: expected ${spell(expected)}, ` +
+        `found ${spell(found)} (${text})`,
+    );
