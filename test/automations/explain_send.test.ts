@@ -9,6 +9,7 @@ import { SHOWN_ID } from '../http/as_shown.ts';
 import { expectRefusal } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { automationsThroughApi, mailShown } from './through_api.ts';
+import { used } from '../providers/used.ts';
 
 const database = testDatabase();
 const { api, ask, happen, live, pass } = automationsThroughApi(database);
@@ -100,7 +101,7 @@ test('quiet hours and a frequency cap that it waited for are told before it', as
 describe('it waits because', () => {
   test('its provider is parked: with what to do', async () => {
     const { stoppedBy } = await planned();
-    await within((scope) => park(scope, SHOWN_ID, 'authentication_failed'));
+    await within((scope) => park(scope, used(SHOWN_ID), 'authentication_failed'));
     expect(await stoppedBy()).toMatchObject({
       decision: 'provider_parked',
       detail: { reason: 'authentication_failed', fix: expect.stringMatching(/save the provider/) },
@@ -110,7 +111,7 @@ describe('it waits because', () => {
   test('its provider is left alone for a while', async () => {
     const { stoppedBy } = await planned();
     for (let failures = 0; failures < 5; failures += 1)
-      await within((scope) => noteFailure(scope, SHOWN_ID, { isProbe: false }));
+      await within((scope) => noteFailure(scope, used(SHOWN_ID), { isProbe: false }));
     expect(await stoppedBy()).toMatchObject({
       decision: 'waits_for_circuit',
       detail: { until: expect.any(String) },

@@ -21,6 +21,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
+import { used } from '../providers/used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
@@ -177,19 +178,19 @@ describe('e-mail providers in a browser', () => {
     const id = await made();
     await within(async (scope) => {
       for (let failures = 0; failures < 5; failures += 1)
-        await noteFailure(scope, id, { isProbe: false });
+        await noteFailure(scope, used(id), { isProbe: false });
     });
     const { page } = await openPage();
     await page.getByText('Paused after failures').waitFor();
     await page.getByText('It is tried again by itself').waitFor();
     await within((scope) => noteSuccess(scope, id));
-    await within((scope) => noteThrottled(scope, id, 1, 3_600_000));
+    await within((scope) => noteThrottled(scope, used(id), 1, 3_600_000));
     await page.reload();
     await page.getByText('Paused', { exact: true }).waitFor();
     await page.getByText("Paused: the account's quota is used up").waitFor();
     await page.getByText('Nothing goes to it until').waitFor();
     expect(await page.getByText('sends a second at most').count()).toBe(0);
-    await within((scope) => park(scope, id, 'invalid_key'));
+    await within((scope) => park(scope, used(id), 'invalid_key'));
     await page.reload();
     await page.getByText('Parked', { exact: true }).waitFor();
     await page.getByText('once you save the provider again').waitFor();

@@ -8,6 +8,7 @@ import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.t
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { sendsOf } from './one_send.ts';
+import { used } from '../providers/used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
@@ -49,7 +50,7 @@ describe('an unknown send that is sent again by itself', () => {
 
   test('GET 200: says so too when its provider holds that up', async () => {
     const { providerId, sends, read } = await unknownSend('resend');
-    await sends.within((scope) => park(scope, providerId, 'invalid_key'));
+    await sends.within((scope) => park(scope, used(providerId), 'invalid_key'));
     const { status_fix, waits_for } = await read();
     expect(status_fix).toContain('sent again');
     expect(waits_for.because).toBe('provider_parked');

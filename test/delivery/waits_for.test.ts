@@ -16,6 +16,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { newSend, sendsOf } from './one_send.ts';
+import { used } from '../providers/used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
@@ -47,7 +48,7 @@ test('GET 200: nothing holds a send of a provider that is well', async () => {
 
 test('GET 200: a parked provider, with its reason and what to do, and only while the send waits', async () => {
   const { providerId, sendId, sends, read } = await queued({ rate_per_second: 5 });
-  await within((scope) => park(scope, providerId, 'authentication_failed'));
+  await within((scope) => park(scope, used(providerId), 'authentication_failed'));
   expect(await read()).toMatchObject({
     status: 'queued',
     status_reason: null,
@@ -65,7 +66,7 @@ test('GET 200: a parked provider, with its reason and what to do, and only while
 test('GET 200: an open circuit, with the moment at which it is tried again', async () => {
   const { providerId, read } = await queued();
   for (let failures = 0; failures < 5; failures += 1)
-    await within((scope) => noteFailure(scope, providerId, { isProbe: false }));
+    await within((scope) => noteFailure(scope, used(providerId), { isProbe: false }));
   const { waits_for: waits } = await read();
   expect(waits).toMatchObject({ because: 'circuit_open', reason: null, fix });
   expect(Date.parse(waits.until)).toBeGreaterThan(Date.now());
@@ -108,12 +109,12 @@ test.each(['quiet_hours', 'frequency_cap', 'unconfirmed_address', 'ramp'])(
 
 test('GET 200: of its own next try and its provider, what lasts longer', async () => {
   const { providerId, sendId, sends, read } = await queued();
-  await within((scope) => noteThrottled(scope, providerId, 1, 2 * 3_600_000));
+  await within((scope) => noteThrottled(scope, used(providerId), 1, 2 * 3_600_000));
   await sends.update(sendId, `status_reason = 'throttled', ${IN_AN_HOUR}`);
   expect((await read()).waits_for).toMatchObject({ because: 'provider_paused' });
   await sends.update(sendId, "due_at = now() + interval '3 hours'");
   expect((await read()).waits_for).toMatchObject({ because: 'retry' });
-  await within((scope) => park(scope, providerId, 'invalid_key'));
+  await within((scope) => park(scope, used(providerId), 'invalid_key'));
   expect((await read()).waits_for).toMatchObject({ because: 'provider_parked' });
 });
 
@@ -121,7 +122,7 @@ describe('a provider that wants nothing for a while', () => {
   const paused = async (reason: 'throttled' | 'quota_exhausted') => {
     const one = await queued({ rate_per_second: 5 });
     const pauseMs = reason === 'throttled' ? 60_000 : 3_600_000;
-    await within((scope) => noteThrottled(scope, one.providerId, 1, pauseMs));
+    await within((scope) => noteThrottled(scope, used(one.providerId), 1, pauseMs));
     return one;
   };
 
@@ -156,11 +157,11 @@ describe('a provider that wants nothing for a while', () => {
 
   test('the pause of a quota is not made shorter, nor another, by a burst that only throttles', async () => {
     const { providerId } = await queued();
-    await within((scope) => noteThrottled(scope, providerId, 1, 2_000));
-    await within((scope) => noteThrottled(scope, providerId, 1, 3_600_000));
+    await within((scope) => noteThrottled(scope, used(providerId), 1, 2_000));
+    await within((scope) => noteThrottled(scope, used(providerId), 1, 3_600_000));
     const told = (await readProvider(providerId)).body.pace;
     expect(told.paused.reason).toBe('quota_exhausted');
-    await within((scope) => noteThrottled(scope, providerId, 1, 2_000));
+    await within((scope) => noteThrottled(scope, used(providerId), 1, 2_000));
     expect((await readProvider(providerId)).body.pace.paused).toEqual(told.paused);
   });
 
@@ -201,7 +202,7 @@ test.each(['account_blocked', 'invalid_key', 'authentication_failed'])(
   'GET 200: what ends that a provider is parked for %s is said once',
   async (reason) => {
     const { providerId, read } = await queued();
-    await within((scope) => park(scope, providerId, reason));
+    await within((scope) => park(scope, used(providerId), reason));
     const { fix: told } = (await read()).waits_for;
     expect((await readProvider(providerId)).body.parked.fix).toBe(told);
     expect(told.match(/test message/g)).toHaveLength(1);
@@ -243,7 +244,7 @@ describe('a provider that does not answer', () => {
     const { providerId, read } = await silent({}, { rate_per_second: 5 });
     expect((await read()).waits_for.because).toBe('provider_silent');
     for (let failures = 0; failures < 5; failures += 1)
-      await within((scope) => noteFailure(scope, providerId, { isProbe: false }));
+      await within((scope) => noteFailure(scope, used(providerId), { isProbe: false }));
     expect((await read()).waits_for.because).toBe('circuit_open');
   });
 

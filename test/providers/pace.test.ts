@@ -14,6 +14,7 @@ import {
 import { dayOf } from '../../src/providers/ramp.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
+import { used } from './used.ts';
 
 const OWNER = 'worker-1';
 const database = testDatabase();
@@ -108,7 +109,7 @@ describe('a rate', () => {
   test('is halved by throttled answers, once in a burst, with a pause, and recovers', async () => {
     const { claim, within, providerId, update } = await pacedProvider({ rate_per_second: 100 });
     for (let burst = 0; burst < 3; burst += 1)
-      await within((scope) => noteThrottled(scope, providerId, 40, 5_000));
+      await within((scope) => noteThrottled(scope, used(providerId), 40, 5_000));
     expect(await within((scope) => findState(scope, providerId))).toMatchObject({
       rate: expect.closeTo(20, 0),
     });
@@ -121,7 +122,7 @@ describe('a rate', () => {
 
 type Within = Awaited<ReturnType<typeof pacedProvider>>['within'];
 const fail = (within: Within, providerId: string, isProbe: boolean) =>
-  within((scope) => noteFailure(scope, providerId, { isProbe, random: 1 }));
+  within((scope) => noteFailure(scope, used(providerId), { isProbe, random: 1 }));
 
 describe('a circuit', () => {
   const opened = async () => {

@@ -13,6 +13,7 @@ import { networkOfTest, TEST_ANSWER_MS_MAX } from '../../src/providers/test_prov
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { counterparts, fieldsOf, providersOf, sendOneOf } from './counterparts.ts';
+import { used } from './used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
@@ -33,7 +34,7 @@ const state = (id: string) =>
 const breakDown = async (id: string): Promise<void> => {
   for (let failures = 0; failures < 5; failures += 1)
     await inProject(database.deps, api.project.project_id, (scope) =>
-      noteFailure(scope, id, { isProbe: false }),
+      noteFailure(scope, used(id), { isProbe: false }),
     );
 };
 
@@ -143,7 +144,7 @@ test('GET 200: how a provider is used just now is shown, alone and in the list',
   await within(async (scope) =>
     spend(scope, id, await allow(scope, id), { taken: 3, owner: 'worker-1' }),
   );
-  await within((scope) => noteThrottled(scope, id, 2, 0));
+  await within((scope) => noteThrottled(scope, used(id), 2, 0));
   await breakDown(id);
   const { body } = await read(id);
   expect(body.pace).toMatchObject({

@@ -13,6 +13,7 @@ import { readSent } from '../support/cloud_sink.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { API_KEY, mimeOf } from '../support/relay_sink.ts';
 import { counterparts, fieldsOf, KINDS, providersOf } from './counterparts.ts';
+import { used } from './used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
@@ -30,7 +31,7 @@ const createOne = async (kind: (typeof KINDS)[number] = 'relay_api', given: obje
   return body;
 };
 const parkIt = (id: string) =>
-  inProject(database.deps, api.project.project_id, (scope) => park(scope, id, 'invalid_key'));
+  inProject(database.deps, api.project.project_id, (scope) => park(scope, used(id), 'invalid_key'));
 
 describe('POST /v1/projects/{project_id}/email-providers', () => {
   test.each(KINDS)('201: a %s record, its secret masked', async (kind) => {
