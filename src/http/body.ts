@@ -112,7 +112,9 @@ export const checkMediaType = (
 
 /** Refuses JSON that says it is of another encoding: read as UTF-8 it would say something else. */
 export const checkCharset = ({ headers }: IncomingMessage): void => {
-  const named = [...(headers['content-type'] ?? '').matchAll(CHARSET)].map(([, name = '']) => name);
+  const type = headers['content-type'] ?? '';
+  if (!type.includes(';')) return;
+  const named = [...type.matchAll(CHARSET)].map(([, name = '']) => name);
   if (named.every((name) => UTF8_NAMES.has(name.toLowerCase()))) return;
   const detail = 'JSON is UTF-8: send it so, as "Content-Type: application/json".';
   throw new Refusal('unsupported_media_type', { detail });

@@ -28,7 +28,7 @@ import { leadToDocs, mountDocs } from './docs.ts';
 import { mountGuides } from './guides.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
 import { makeLimits } from './limits.ts';
-import { mountRoutes } from './mount.ts';
+import { mountRoutes, serveExactPaths } from './mount.ts';
 import { startPresence } from './presence.ts';
 import { routes } from './routes.ts';
 import { mountSdk } from './sdk.ts';
@@ -130,6 +130,7 @@ export const mountDoors = (router: Router, deps: Deps): void => {
 /** What answers before the paths are looked at. */
 export const useDoors = (app: Koa, deps: Deps): void => {
   const asked = inTurns(deps);
+  app.use(serveExactPaths(asked, routes));
   app.use(leadToDocs).use(adminDoor(asked)).use(previewDoor(asked));
   app.use(consoleDoor(deps.config));
 };

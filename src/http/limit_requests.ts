@@ -11,7 +11,12 @@ import type { Limits, Paid, Sender, Standing } from './limits.ts';
 
 const limitsOf = ({ config, resources }: Deps): Limits => resources.of(makeLimits, config);
 
-type State = { standings?: Standing[]; isAddressCounted?: boolean; paid?: Paid };
+type State = {
+  /** Where the limits of requests stand, until header fields say so. */
+  standings?: readonly Standing[];
+  isAddressCounted?: boolean;
+  paid?: Paid;
+};
 
 const toSender = (ctx: Context, { caller, keyId }: Key): Sender => ({
   kind: caller.kind,
@@ -27,6 +32,7 @@ const toState = ({ policy, remaining, resetSeconds }: Standing): string =>
   `"${policy}";r=${remaining};t=${resetSeconds}`;
 
 const write = (ctx: Context, standings: readonly Standing[]): void => {
+  delete (ctx.state as State).standings;
   if (standings.length === 0) return;
   ctx.set('RateLimit-Policy', standings.map(toPolicy).join(', '));
   ctx.set('RateLimit', standings.map(toState).join(', '));
@@ -38,16 +44,21 @@ const refuse = (ctx: Context, standing: Standing): never => {
   throw new Refusal('rate_limited', { retryAfterSeconds: standing.resetSeconds });
 };
 
-/**
- * Counts a request before its body is read, and writes where the limits stand in the header fields of
- * draft-ietf-httpapi-ratelimit-headers. Refuses the request when a limit has no room.
- */
+/** Counts a request before its body is read. Refuses the request when a limit has no room. */
 export const limitRequest = (deps: Deps, ctx: Context, key: Key): void => {
   const standings = limitsOf(deps).takeRequest(toSender(ctx, key));
   const exceeded = standings.find(({ isExceeded }) => isExceeded);
   if (exceeded) refuse(ctx, exceeded);
   (ctx.state as State).standings = standings;
-  write(ctx, standings);
+};
+
+/**
+ * Writes where the limits stand in the header fields of draft-ietf-httpapi-ratelimit-headers, unless `limitWork` did:
+ * a request that another cause refused has them, too.
+ */
+export const writeLimits = (ctx: Context): void => {
+  const { standings } = ctx.state as State;
+  if (standings) write(ctx, standings);
 };
 
 /** Charges a parsed request for its work. Refuses it whole when a limit has no room for all of it. */

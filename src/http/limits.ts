@@ -164,7 +164,8 @@ export class Limits {
   }
 
   /** What charges cost beyond what was paid already. Nothing is paid ahead by anonymous id. */
-  #owed(charges: readonly Charge[], paid: Paid = { address: 0, key: 0 }): Charge[] {
+  #owed(charges: readonly Charge[], paid: Paid | undefined): readonly Charge[] {
+    if (!paid) return charges;
     const { address, anonymous } = this.#units;
     const paidTo = (limit: Limit): number =>
       limit === anonymous ? 0 : limit === address ? paid.address : paid.key;

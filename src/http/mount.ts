@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
+import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { asOneCall, listPathTargets, listTargets, withAudit } from '../base/audit.ts';
 import type { Deps } from '../base/deps.ts';
@@ -23,7 +24,7 @@ import {
 } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
 import { takesIdempotencyKey } from './openapi_headers.ts';
-import { limitRequest, limitWork } from './limit_requests.ts';
+import { limitRequest, limitWork, writeLimits } from './limit_requests.ts';
 import { sendStream } from './send_stream.ts';
 import { readBearer, readWriteKey } from './tokens.ts';
 import { checkPath, inLowerCase, readQuery } from './url.ts';
@@ -155,6 +156,7 @@ const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): P
     if (answer.body instanceof JsonStream) await sendStream(deps, ctx, answer.body);
     else ctx.body = answer.body;
   } finally {
+    writeLimits(ctx);
     requestBody.close();
   }
 };
@@ -179,15 +181,38 @@ const serveWebhook = async (
   }
 };
 
+type Serve = (ctx: RouterContext) => Promise<void>;
+
+const serverOf =
+  (deps: Deps, declared: Route): Serve =>
+  (ctx) => {
+    ctx.params = inLowerCase(ctx.params);
+    return declared.access === 'webhook'
+      ? serveWebhook(deps, declared, ctx)
+      : serveJson(deps, declared, ctx);
+  };
+
 /** Puts the declared routes on a router. */
 export const mountRoutes = (router: Router, deps: Deps, routes: readonly Route[]): void => {
   for (const declared of routes) {
     if (isForBrowsers(declared)) router.register(declared.path, ['OPTIONS'], answerPreflight);
-    router.register(declared.path, [declared.method], (ctx) => {
-      ctx.params = inLowerCase(ctx.params);
-      return declared.access === 'webhook'
-        ? serveWebhook(deps, declared, ctx)
-        : serveJson(deps, declared, ctx);
-    });
+    router.register(declared.path, [declared.method], serverOf(deps, declared));
   }
+};
+
+/**
+ * Serves the declared routes whose paths have no parameters. Finds them by name: the router tries the pattern of each
+ * route in turn, which costs a request that stores one event a tenth of its time.
+ */
+export const serveExactPaths = (deps: Deps, routes: readonly Route[]): Middleware => {
+  const servers = new Map(
+    routes
+      .filter(({ path }) => !path.includes(':'))
+      .map((declared) => [`${declared.method} ${declared.path}`, serverOf(deps, declared)]),
+  );
+  return (ctx, next) => {
+    const serve = servers.get(`${ctx.method} ${ctx.path}`);
+    if (!serve) return next();
+    return serve(Object.assign(ctx as RouterContext, { params: {}, _matchedRoute: ctx.path }));
+  };
 };

@@ -11,7 +11,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { makePerson } from '../support/people.ts';
 import { until } from '../support/until.ts';
-import { used } from '../providers/used.ts';
+import { used as asUsed } from '../providers/used.ts';
 
 /** What stands for the parts of a route's path: things of the project that there are. */
 export type Params = Record<string, string>;
@@ -36,8 +36,8 @@ const makeProviders = async ({ database, api }: Place): Promise<string> => {
   await keepProvider(database, projectId, parked, `${LONG}@shop.test`);
   await keepProvider(database, projectId, paused, 'offers@shop.test');
   await inProject(database.deps, projectId, async (scope) => {
-    await park(scope, used(parked), 'invalid_key');
-    await noteThrottled(scope, used(paused), 1, 3_600_000);
+    await park(scope, asUsed(parked), 'invalid_key');
+    await noteThrottled(scope, asUsed(paused), 1, 3_600_000);
     await spend(scope, paused, await allow(scope, paused), { taken: 0, owner: 'worker-1' });
   });
   return used;

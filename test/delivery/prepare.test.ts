@@ -14,6 +14,7 @@ const database = testDatabase();
 
 const ready: Ready = {
   providerId: newId(),
+  revision: 1,
   sender: { from_email: 'hello@shop.example', from_name: null, reply_to: null },
   linkKey: 'x',
   settings: {

@@ -2,7 +2,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { deferred } from '../../src/providers/outcome.ts';
 import {
   allow,
   LINKS_PER_PROVIDER_MAX,
@@ -191,11 +190,6 @@ describe('a provider that wants nothing for a while', () => {
     await change(providerId, { api_key: API_KEY });
     expect((await read()).waits_for).toMatchObject({ because: 'rate' });
   });
-});
-
-test('a Retry-After of an hour or more is the pause of a quota', () => {
-  expect(deferred('throttled', 3_600)).toMatchObject({ reason: 'quota_exhausted' });
-  expect(deferred('throttled', 3_599)).toMatchObject({ reason: 'throttled' });
 });
 
 test.each(['account_blocked', 'invalid_key', 'authentication_failed'])(

@@ -315,7 +315,7 @@ describe('classify', () => {
     'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   ])('certificate_invalid: %s', (originalCode) => {
     const error = Object.assign(new Error(originalCode), { code: 'ESOCKET', originalCode });
-    expect(classify(error, PARTIES)).toBe('certificate_invalid');
+    expect(classify(error, { from: '', to: '', secrets: [] })).toBe('certificate_invalid');
   });
 });
 

@@ -11,6 +11,7 @@ const LOCAL = {
   answerTimeoutMs: 60_000,
 };
 const FROM = 'hello@acme.test';
+const PARTIES = { from: FROM, to: 'ann@example.test', secrets: [] };
 const IN_REGION =
   'Email address is not verified. The following identities failed the check in region';
 
@@ -83,29 +84,29 @@ describe('what a relay says in words', () => {
     ['EHLO', 505, 'not welcome here', 'connection_refused_by_policy'],
     ['EHLO', 421, 'shutting down', 'throttled'],
   ])('%s: %i %s is %s', (command, code, text, reason) => {
-    expect(classify(reply(command, code, text), FROM)).toBe(reason);
+    expect(classify(reply(command, code, text), PARTIES)).toBe(reason);
   });
 
   test('is not believed before anybody was asked: a banner cannot lock an account', () => {
     const banner = Object.assign(reply('CONN', 554, 'not authorized to perform'), {
       code: 'EPROTOCOL',
     });
-    expect(classify(banner, FROM)).toBe('connection_refused_by_policy');
+    expect(classify(banner, PARTIES)).toBe('connection_refused_by_policy');
   });
 
   test('to a message is an answer from 400 on: what is neither yes nor no is unknown', () => {
-    const outcome = (code: number) => toOutcome(reply('DATA', code, 'go on'), 'body', FROM).kind;
+    const outcome = (code: number) => toOutcome(reply('DATA', code, 'go on'), 'body', PARTIES).kind;
     expect([354, 399].map(outcome)).toEqual(['unknown', 'unknown']);
     expect([400, 499, 500].map(outcome)).toEqual(['deferred', 'deferred', 'rejected']);
   });
 
   test('decides whether a message may ever be taken', () => {
     const outcome = (code: number, text: string) =>
-      toOutcome(reply('DATA', code, text), 'body', FROM);
+      toOutcome(reply('DATA', code, text), 'body', PARTIES);
     expect(outcome(554, 'not authorized to perform ses:SendRawEmail').kind).toBe('deferred');
     expect(outcome(554, `${IN_REGION} EU-WEST-1: ann@example.test`).kind).toBe('rejected');
     const relaying = reply('RCPT TO', 550, '5.7.1 relaying denied');
-    expect(toOutcome(relaying, 'before_body', FROM)).toEqual({
+    expect(toOutcome(relaying, 'before_body', PARTIES)).toMatchObject({
       kind: 'rejected',
       reason: 'blocked_by_policy',
     });
@@ -132,7 +133,7 @@ describe('a bounce that is said while the message is handed over', () => {
     ['DATA', 554, 'bob: 550 5.2.1 closed', '554 5.2.1'],
   ])('%s: %i %s', (command, code, text, codes) => {
     const phase = command === 'DATA' ? 'body' : 'before_body';
-    expect(toOutcome(reply(command, code, text), phase, FROM)).toEqual({
+    expect(toOutcome(reply(command, code, text), phase, PARTIES)).toMatchObject({
       kind: 'rejected',
       reason: 'recipient_refused',
       bounce: { type: 'hard', codes },
@@ -147,7 +148,7 @@ describe('a bounce that is said while the message is handed over', () => {
     ['RCPT TO', 550, 'mailbox is full', '550'],
   ])('%s: %i %s is a soft one', (command, code, text, codes = '552 5.2.2') => {
     const phase = command === 'DATA' ? 'body' : 'before_body';
-    expect(toOutcome(reply(command, code, text), phase, FROM)).toEqual({
+    expect(toOutcome(reply(command, code, text), phase, PARTIES)).toMatchObject({
       kind: 'rejected',
       reason: 'recipient_refused',
       bounce: { type: 'soft', codes },
@@ -176,7 +177,7 @@ describe('a bounce that is said while the message is handed over', () => {
     ['CONN', 521, 'does not accept mail'],
   ])('is not heard in %s: %i %s', (command, code, text) => {
     const phase = command === 'DATA' ? 'body' : 'before_body';
-    expect(toOutcome(reply(command, code, text), phase, FROM)).not.toHaveProperty('bounce');
+    expect(toOutcome(reply(command, code, text), phase, PARTIES)).not.toHaveProperty('bounce');
   });
 });
 

@@ -27,7 +27,15 @@ export type BodyBounds = {
   requestsOfAddress: number;
 };
 
-type Share = { name: string; bytesMax: number; ofAddress: boolean };
+/** A part of the memory, and the requests that use it. */
+type Share = {
+  /** Of a project or an address: where it is known by. */
+  name: string | null;
+  bytesMax: number;
+  refuse: () => Refusal;
+  heldBytes: number;
+  requests: number;
+};
 
 const overloaded = (): Refusal =>
   new Refusal('overloaded', {
@@ -54,81 +62,83 @@ export type HeldBody = {
  * has a bound of requests in progress. A request that finds no room is refused before its body is parsed.
  */
 export class BodiesInHand {
-  readonly #bounds: BodyBounds;
-  readonly #held = new Map<string, number>();
-  readonly #requests = new Map<string, number>();
+  readonly #requestsOfAddress: number;
+  readonly #all: Share;
+  readonly #strangers: Share;
+  /** Of projects and addresses that have requests in progress: no flood of others fills the map. */
+  readonly #named = new Map<string, Share>();
 
-  constructor(bounds: BodyBounds) {
-    this.#bounds = bounds;
+  constructor({ bytes, requestsOfAddress }: BodyBounds) {
+    this.#requestsOfAddress = requestsOfAddress === 0 ? Infinity : requestsOfAddress;
+    this.#all = newShare(null, bytes, overloaded);
+    this.#strangers = newShare(null, bytes * PUBLISHABLE_PART, overloaded);
   }
 
   /** How many bytes all requests hold, and those of strangers. */
   get heldBytes(): { all: number; strangers: number } {
-    return { all: this.#held.get(ALL) ?? 0, strangers: this.#held.get(STRANGERS) ?? 0 };
+    return { all: this.#all.heldBytes, strangers: this.#strangers.heldBytes };
   }
 
   /** Begins to count a request. Throws `rate_limited` where its address has too many in progress. */
   open(sender: BodySender): HeldBody {
-    const leave = this.#enter(sender);
     const shares = this.#sharesOf(sender);
+    for (const share of shares) this.#enter(share);
     let held = 0;
+    let isOpen = true;
     return {
       add: (bytes) => {
-        for (const { name, bytesMax, ofAddress } of shares)
-          if ((this.#held.get(name) ?? 0) + bytes > bytesMax)
-            throw ofAddress ? tooManyOfAddress() : overloaded();
+        if (!isOpen) return;
+        for (const { heldBytes, bytesMax, refuse } of shares)
+          if (heldBytes + bytes > bytesMax) throw refuse();
+        for (const share of shares) share.heldBytes += bytes;
         held += bytes;
-        for (const { name } of shares) addTo(this.#held, name, bytes);
       },
       release: () => {
-        for (const { name } of shares) addTo(this.#held, name, -held);
-        held = 0;
-        leave();
+        if (!isOpen) return;
+        isOpen = false;
+        for (const share of shares) this.#leave(share, held);
       },
-    };
-  }
-
-  #enter(sender: BodySender): () => void {
-    const { requestsOfAddress: most } = this.#bounds;
-    if (sender.kind === 'server' || most === 0) return () => {};
-    const { origin } = sender;
-    if ((this.#requests.get(origin) ?? 0) >= most) throw tooManyOfAddress();
-    addTo(this.#requests, origin, 1);
-    let isIn = true;
-    return () => {
-      if (isIn) addTo(this.#requests, origin, -1);
-      isIn = false;
     };
   }
 
   /** The narrowest first: an address that has too much is told so, and not that the service is overloaded. */
   #sharesOf(sender: BodySender): Share[] {
-    const all = { name: ALL, bytesMax: this.#bounds.bytes, ofAddress: false };
     const { kind, projectId } = sender;
-    const ofKind = kind === 'server' ? all.bytesMax : all.bytesMax * PUBLISHABLE_PART;
+    const ofKind = kind === 'server' ? this.#all : this.#strangers;
     const ofProject =
       projectId === null
         ? []
-        : [{ name: `${kind} ${projectId}`, bytesMax: ofKind * PROJECT_PART, ofAddress: false }];
-    if (kind === 'server') return [...ofProject, all];
-    return [
-      { name: `address ${sender.origin}`, bytesMax: ofKind * ADDRESS_PART, ofAddress: true },
-      ...ofProject,
-      { name: STRANGERS, bytesMax: ofKind, ofAddress: false },
-      all,
-    ];
+        : [this.#find(`${kind} ${projectId}`, ofKind.bytesMax * PROJECT_PART, overloaded)];
+    if (kind === 'server') return [...ofProject, this.#all];
+    const bytesMax = ofKind.bytesMax * ADDRESS_PART;
+    const ofAddress = this.#find(`address ${sender.origin}`, bytesMax, tooManyOfAddress);
+    if (ofAddress.requests >= this.#requestsOfAddress) throw tooManyOfAddress();
+    return [ofAddress, ...ofProject, this.#strangers, this.#all];
+  }
+
+  #find(name: string, bytesMax: number, refuse: () => Refusal): Share {
+    return this.#named.get(name) ?? newShare(name, bytesMax, refuse);
+  }
+
+  #enter(share: Share): void {
+    share.requests += 1;
+    if (share.name !== null) this.#named.set(share.name, share);
+  }
+
+  #leave(share: Share, bytes: number): void {
+    share.requests -= 1;
+    share.heldBytes -= bytes;
+    if (share.name !== null && share.requests === 0) this.#named.delete(share.name);
   }
 }
 
-const ALL = 'all';
-const STRANGERS = 'strangers';
-
-/** What is used up is forgotten, so that no flood of addresses fills the map. */
-const addTo = (counts: Map<string, number>, name: string, amount: number): void => {
-  const sum = (counts.get(name) ?? 0) + amount;
-  if (sum > 0) counts.set(name, sum);
-  else counts.delete(name);
-};
+const newShare = (name: string | null, bytesMax: number, refuse: () => Refusal): Share => ({
+  name,
+  bytesMax,
+  refuse,
+  heldBytes: 0,
+  requests: 0,
+});
 
 type Needs = Pick<Deps, 'config' | 'resources'>;
 

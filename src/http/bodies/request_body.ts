@@ -49,6 +49,7 @@ export class RequestBody {
 
   /** Begins to count the request of a key. One that named its key in its body counts already, as a stranger's. */
   open(key: Key): void {
+    if (!this.#declared.body) return;
     this.#held ??= bodiesInHandOf(this.#deps).open(senderOf(key, this.#ctx));
   }
 
