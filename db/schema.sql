@@ -955,11 +955,16 @@ create table delivery.attempts (
   reason              text,
   provider_message_id text,
   sent_through        text,
+  reply_code          smallint,
+  reply_enhanced      text,
+  reply_text          text,
+  queue_id            text,
   constraint attempts_pkey primary key (project_id, send_id, attempt),
   constraint attempts_project_id_send_id_fkey foreign key (project_id, send_id) references delivery.sends(project_id, send_id) on delete cascade,
   constraint attempts_outcome_is_known check ((outcome = any (array['accepted'::text, 'rejected'::text, 'deferred'::text, 'unknown'::text, 'not_started'::text]))),
   constraint attempts_sent_through_is_known check ((sent_through = any (array['amazon_ses'::text, 'mailgun'::text, 'smtp2go'::text, 'other'::text]))) not valid
 ) with (fillfactor=80);
+-- of a person: reply_text
 create index attempts_by_message_id on delivery.attempts using btree (message_id, project_id);
 create index attempts_by_provider_message_id on delivery.attempts using btree (provider_message_id, project_id) where (provider_message_id is not null);
 alter table delivery.attempts enable row level security, force row level security;
@@ -2685,17 +2690,20 @@ create policy one_project on providers.data_keys for all to public using ((proje
 grant delete, insert, select, update on providers.data_keys to trunkline_runtime;
 
 create table providers.paces (
-  project_id    uuid not null,
-  provider_id   uuid not null,
-  next_at       timestamptz(3),
-  learned_rate  real,
-  learned_at    timestamptz(3),
-  failure_count integer not null default 0,
-  opened_until  timestamptz(3),
-  ramp_day      date,
-  ramp_count    integer not null default 0,
-  wakes_at      timestamptz(3),
-  probed_by     text,
+  project_id     uuid not null,
+  provider_id    uuid not null,
+  next_at        timestamptz(3),
+  learned_rate   real,
+  learned_at     timestamptz(3),
+  failure_count  integer not null default 0,
+  opened_until   timestamptz(3),
+  ramp_day       date,
+  ramp_count     integer not null default 0,
+  wakes_at       timestamptz(3),
+  probed_by      text,
+  held_reason    text,
+  refused_digest text,
+  refused_count  integer not null default 0,
   constraint paces_pkey primary key (project_id, provider_id),
   constraint paces_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,
   constraint paces_learned_are_complete check (((learned_rate is null) = (learned_at is null))),

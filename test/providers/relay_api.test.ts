@@ -210,9 +210,9 @@ describe('classify', () => {
   test('reads failures inside a 200', () => {
     const data = { succeeded: 0, failed: 1, email_id: '1x' };
     expect(classify(answer(200, { data }), PARTIES)).toMatchObject(rejected('message_refused'));
-    expect(classify(answer(200, { data: { ...data, failures: [UNVERIFIED] } }), PARTIES)).toMatchObject(
-      rejected('sender_not_verified'),
-    );
+    expect(
+      classify(answer(200, { data: { ...data, failures: [UNVERIFIED] } }), PARTIES),
+    ).toMatchObject(rejected('sender_not_verified'));
   });
 
   test.each<[string, object, object]>([
@@ -292,7 +292,9 @@ describe('classify', () => {
 
   test('a quota is used up also where a number beside it looks like a full mailbox', () => {
     const error = 'Daily message quota exceeded (relay 5.2.2)';
-    expect(classify(answer(400, { data: { error } }), PARTIES)).toMatchObject(deferred('quota_exhausted'));
+    expect(classify(answer(400, { data: { error } }), PARTIES)).toMatchObject(
+      deferred('quota_exhausted'),
+    );
   });
 
   test('takes an answer without counts, as one that was accepted at once has', () => {
@@ -305,7 +307,9 @@ describe('classify', () => {
   test('whatever a body holds, it answers', () => {
     for (const json of [null, 1, '', [], [[]], { data: null }, { data: [] }, { data: 1 }])
       for (const status of [200, 400, 500]) {
-        expect(classify(answer(status, json), PARTIES).kind).toBe(status === 400 ? 'rejected' : 'unknown');
+        expect(classify(answer(status, json), PARTIES).kind).toBe(
+          status === 400 ? 'rejected' : 'unknown',
+        );
         expect(readPermissions(answer(status, json)).kind).toBe('failed');
       }
   });
