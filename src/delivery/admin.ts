@@ -87,9 +87,7 @@ export const sendProcedures = router({
 
   /** Queues the rejected sends of one reason again, a bounded number at a time. */
   requeueAll: editorProcedure
-    .input(
-      z.object({ reason: z.enum(REJECTION_REASONS), providerId: z.uuid().optional() }),
-    )
+    .input(z.object({ reason: z.enum(REJECTION_REASONS), providerId: z.uuid().optional() }))
     .mutation(({ ctx, input: { projectId, reason, providerId } }) =>
       requeueAll(ctx.deps, projectId, { reason, provider_id: providerId }),
     ),

@@ -10,26 +10,43 @@ export const IDENTICAL_BOUNCES_MAX = 25;
 /** What is known of refusals in a row: the digest of their text, and how many there were. */
 export type Refusals = { digest: string; count: number };
 
+type Rejected = SendOutcome & { kind: 'rejected' };
+type Deferred = SendOutcome & { kind: 'deferred' };
+
 const DIGEST_BYTES = 16;
 
-const digestOf = (outcome: SendOutcome & { kind: 'rejected' }): string => {
-  const { code, enhanced, text } = outcome.reply ?? { code: null, enhanced: null, text: null };
-  const said = [outcome.reason, code, enhanced, normalizeReply(text ?? '')].join(' ');
-  return createHash('sha256').update(said).digest().subarray(0, DIGEST_BYTES).toString('hex');
-};
+const digestOf = (...parts: readonly unknown[]): string =>
+  createHash('sha256').update(parts.join(' ')).digest().subarray(0, DIGEST_BYTES).toString('hex');
+
+const digestOfRefusal = ({ reason, reply }: Rejected): string =>
+  digestOf(reason, reply?.code, reply?.enhanced, normalizeReply(reply?.text ?? ''));
+
+/** Whether an answer would stop the whole provider, and came for one recipient. */
+const isSuspicious = ({ isOfOne, waits }: Deferred): boolean =>
+  isOfOne === true && (waits === 'park' || waits === 'hold');
+
+/** Marks the digest of an answer about the account that so far came for one recipient. */
+const SUSPECT = 'account';
+const suspectOf = (reason: string): string => `${SUSPECT} ${digestOf(reason)}`;
 
 /**
  * The refusals of a provider without an acceptance in between. Identical ones for different recipients hold the provider
- * instead of ending more sends. One instance belongs to one turn of a provider; `Refusals` carries on what turns before
- * it counted.
+ * instead of ending more sends. What is said of the account beside one recipient counts once a second one gets it, too.
+ * One instance belongs to one turn of a provider; `Refusals` carries on what turns before it counted.
  */
 export class RefusalStreak {
   #digest: string | null = null;
   #before = 0;
+  /** `account <digest of the reason> <digest of the recipient>`. */
+  #suspect: string | null = null;
   readonly #recipients = new Set<string>();
 
   /** Continues what earlier turns and other workers counted. */
   continue({ digest, count }: Refusals): void {
+    if (digest.startsWith(SUSPECT)) {
+      this.#suspect ??= digest;
+      return;
+    }
     if (digest === this.#digest && this.count >= count) return;
     this.#digest = digest;
     this.#before = count;
@@ -41,14 +58,20 @@ export class RefusalStreak {
   }
 
   get refusals(): Refusals | null {
+    if (this.#suspect !== null) return { digest: this.#suspect, count: 1 };
     return this.#digest === null ? null : { digest: this.#digest, count: this.count };
   }
 
   /** Returns what the outcome means beside those before it. `recipient` tells different ones apart. */
   judge(outcome: SendOutcome, recipient: string): SendOutcome {
     if (outcome.kind === 'accepted') this.reset();
-    if (outcome.kind !== 'rejected') return outcome;
-    const digest = digestOf(outcome);
+    if (outcome.kind === 'deferred' && isSuspicious(outcome))
+      return this.#believe(outcome, recipient);
+    return outcome.kind === 'rejected' ? this.#count(outcome, recipient) : outcome;
+  }
+
+  #count(outcome: Rejected, recipient: string): SendOutcome {
+    const digest = digestOfRefusal(outcome);
     if (digest !== this.#digest) this.reset();
     this.#digest = digest;
     this.#recipients.add(recipient);
@@ -63,9 +86,20 @@ export class RefusalStreak {
     };
   }
 
+  /** The send alone waits, unless the answer before was about the account as well, beside another recipient. */
+  #believe(outcome: Deferred, recipient: string): SendOutcome {
+    const suspect = suspectOf(outcome.reason);
+    const own = `${suspect} ${digestOf(recipient)}`;
+    const isSaidAgain = this.#suspect !== null && this.#suspect !== own;
+    if (isSaidAgain && this.#suspect?.startsWith(suspect)) return outcome;
+    this.#suspect = own;
+    return { ...outcome, waits: 'send' };
+  }
+
   reset(): void {
     this.#digest = null;
     this.#before = 0;
+    this.#suspect = null;
     this.#recipients.clear();
   }
 }

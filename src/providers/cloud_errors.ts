@@ -10,6 +10,9 @@ export type CloudError = { name: string; message: string };
 /** A signature that is too old or from the future: the clock that is wrong is ours. */
 const ABOUT_CLOCK = /signature (?:expired|not yet current)/i;
 
+/** What the client calls its own failure to read an answer. */
+const NOT_UNDERSTOOD = new Set(['SyntaxError', 'Unknown', 'UnknownError']);
+
 /** What is said of an address that is none. The sender's was proved when the record was saved. */
 const BAD_REQUEST = 'BadRequestException';
 const ABOUT_ADDRESS =
@@ -19,13 +22,11 @@ const isNoAddress = ({ name, message }: CloudError, from: string): boolean =>
   name === BAD_REQUEST && ABOUT_ADDRESS.test(message) && !(from !== '' && message.includes(from));
 
 /** Returns what an error of Amazon SES means for a message. Without a known name the status decides. */
-export const classify = (
-  error: CloudError,
-  answer: HttpsAnswer,
-  parties: Parties,
-): SendOutcome => {
+export const classify = (error: CloudError, answer: HttpsAnswer, parties: Parties): SendOutcome => {
   if (isNoAddress(error, parties.from)) return bounced(BAD_ADDRESS);
   if (ABOUT_CLOCK.test(error.message)) return deferred('provider_unavailable', 'provider');
+  if (NOT_UNDERSTOOD.has(error.name))
+    return refusalOf(answer, { provider: 'Amazon SES', ...parties });
   // The client reads the message also where the body has another form.
   const body = Buffer.from(JSON.stringify({ __type: error.name, message: error.message }));
   return refusalOf({ ...answer, body }, { provider: 'Amazon SES', ...parties }, error.name);

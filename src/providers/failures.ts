@@ -12,7 +12,8 @@ export const explanations = {
       'operator of this installation lists its network in EGRESS_ALLOW_NETWORKS.',
   },
   connection_limit: {
-    cause: 'The relay allows fewer connections at a time, or fewer messages over one, than were used.',
+    cause:
+      'The relay allows fewer connections at a time, or fewer messages over one, than were used.',
     fix: 'Nothing at once: sends go on over fewer, new connections.',
   },
   connection_refused_by_policy: {
@@ -80,6 +81,11 @@ export const explanations = {
     cause: 'The provider has suspended the account or paused its sending.',
     fix: 'Clear it up with the provider.',
   },
+  account_refused: {
+    cause:
+      'The provider refuses requests of this account: a setting at the provider is missing or wrong.',
+    fix: 'Read the answer in the send log, and correct the setting at the provider; then send a test message.',
+  },
   sandboxed: {
     cause: 'A new account is sandboxed: it may send to verified recipients only.',
     fix: 'Ask the provider for production access, or verify the recipient.',
@@ -93,7 +99,8 @@ export const explanations = {
     fix: 'Nothing at once: sends are repeated with exponential back-off.',
   },
   reputation_refused: {
-    cause: 'A receiver does not trust the relay or the sender: a block list, or missing authentication.',
+    cause:
+      'A receiver does not trust the relay or the sender: a block list, or missing authentication.',
     fix:
       'Look at the domain health of this provider. Look the domain and the relay up in the public block lists, and ' +
       'ask the provider to have the relay removed.',

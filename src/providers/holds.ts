@@ -22,7 +22,6 @@ export type Hold = {
   fix: string;
 };
 
-
 const parkedFor = (reason: Parameters<typeof toParked>[0]): Hold => ({
   because: 'provider_parked',
   reason,

@@ -69,5 +69,5 @@ export const refusalOf = (answer: HttpsAnswer, parts: Parts, exception?: string)
     return { kind: 'unknown', reply };
   const hint = retryAfterOf(headers);
   const classified = hint === undefined ? found : { ...found, retryAfterSeconds: hint };
-  return { ...outcomeOf(classified, body, 'https'), reply };
+  return { ...outcomeOf(classified, { text: body, status }), reply };
 };

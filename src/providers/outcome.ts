@@ -16,6 +16,7 @@ export const FAILURE_REASONS = [
   'permission_denied',
   'region_mismatch',
   'account_blocked',
+  'account_refused',
   'sandboxed',
   'throttled',
   'quota_exhausted',
@@ -70,6 +71,8 @@ export type SendOutcome =
       kind: 'deferred';
       reason: FailureReason;
       waits: Deferral;
+      /** Said of one recipient, maybe by another host: one such answer alone says nothing of the account. */
+      isOfOne?: true;
       retryAfterSeconds?: number;
       reply?: Reply;
     }
@@ -109,7 +112,7 @@ export const bounced = (bounce: SaidBounce): RefusedOutcome => ({
 
 /** Whether nothing of this provider is taken until a person changes something. */
 export const isParking = (outcome: SendOutcome): boolean =>
-  outcome.kind === 'deferred' && outcome.waits === 'park';
+  outcome.kind === 'deferred' && outcome.waits === 'park' && outcome.isOfOne !== true;
 
 /** What is said of an address that is none. */
 export const BAD_ADDRESS: SaidBounce = { type: 'hard', codes: '5.1.3' };

@@ -12,12 +12,20 @@ const RATE_LIMIT =
 /** A wait of this many seconds or more is no matter of the rate. */
 export const QUOTA_RETRY_SECONDS = 3_600;
 
-const limitOf = (text: string, seconds: number | undefined): [FailureReason, Deferral] => {
+/** Too Many Requests (RFC 6585 §4): a rate, where nothing says otherwise. */
+const TOO_MANY_REQUESTS = 429;
+
+const limitOf = (
+  { text, status }: Said,
+  seconds: number | undefined,
+): [FailureReason, Deferral] => {
   const isLong = (seconds ?? 0) >= QUOTA_RETRY_SECONDS || LONG_LIMIT.test(text);
-  return !isLong && RATE_LIMIT.test(text) ? ['throttled', 'rate'] : ['quota_exhausted', 'hold'];
+  const isRate = status === TOO_MANY_REQUESTS || RATE_LIMIT.test(text);
+  return !isLong && isRate ? ['throttled', 'rate'] : ['quota_exhausted', 'hold'];
 };
 
-type Kind = 'smtp' | 'https';
+/** The words of an answer, and its status where it came over HTTPS. */
+type Said = { text: string; status?: number };
 
 /** The failure class of an answer about the account or the sender, by its meaning. */
 const ACCOUNT_REASONS: Partial<Record<AnswerMeaning, FailureReason>> = {
@@ -29,25 +37,38 @@ const ACCOUNT_REASONS: Partial<Record<AnswerMeaning, FailureReason>> = {
   dns_sender_problem: 'sender_domain_problem',
 };
 
+/** The host of one region does not know what another one verified. */
+const OTHER_REGION =
+  /credential should be scoped to a valid region|\bdomain (?:\S{1,255} )?not found/i;
+const REGIONAL: readonly AnswerMeaning[] = ['auth_failed', 'sender_not_allowed'];
+
 const accountReason = (
   { scope, meaning }: Classification,
-  kind: Kind,
+  { text, status }: Said,
 ): FailureReason => {
-  if (meaning === 'auth_failed') return kind === 'smtp' ? 'authentication_failed' : 'invalid_key';
+  if (REGIONAL.includes(meaning) && OTHER_REGION.test(text)) return 'region_mismatch';
+  if (meaning === 'auth_failed') return status ? 'invalid_key' : 'authentication_failed';
   if (meaning === 'sender_not_allowed' && scope === 'account') return 'sandboxed';
-  return ACCOUNT_REASONS[meaning] ?? (scope === 'sender' ? 'sender_not_verified' : 'account_blocked');
+  return (
+    ACCOUNT_REASONS[meaning] ?? (scope === 'sender' ? 'sender_not_verified' : 'account_refused')
+  );
 };
 
 /** What may pass without a change of the record: a probe finds out. */
-const PASSING: readonly AnswerMeaning[] = ['reputation_refused', 'dns_sender_problem'];
+const PASSING: readonly FailureReason[] = [
+  'reputation_refused',
+  'sender_domain_problem',
+  'sandboxed',
+];
 
-const ofAccount = (found: Classification, text: string, kind: Kind): RefusedOutcome => {
+const ofAccount = (found: Classification, said: Said): RefusedOutcome => {
   const { meaning, retry, retryAfterSeconds } = found;
   if (meaning === 'account_limit')
-    return deferred(...limitOf(text, retryAfterSeconds), retryAfterSeconds);
+    return deferred(...limitOf(said, retryAfterSeconds), retryAfterSeconds);
   if (meaning === 'connection_limit') return deferred('connection_limit', 'connection');
-  const isPassing = retry === 'later' || PASSING.includes(meaning);
-  return deferred(accountReason(found, kind), isPassing ? 'hold' : 'park', retryAfterSeconds);
+  const reason = accountReason(found, said);
+  const isPassing = retry === 'later' || PASSING.includes(reason);
+  return deferred(reason, isPassing ? 'hold' : 'park', retryAfterSeconds);
 };
 
 const ofConnection = ({ meaning, retry, retryAfterSeconds }: Classification): RefusedOutcome => {
@@ -68,6 +89,9 @@ const codesOf = (text: string): string => {
   return [code, enhanced].filter((part) => part !== null).join(' ');
 };
 
+/** A refusal by policy (RFC 3463 §3.8) says nothing certain of the mailbox, whatever its words are. */
+const POLICY_CODE = /\b5\.7\.\d/;
+
 const BOUNCES: Partial<Record<AnswerMeaning, SaidBounce['type']>> = {
   recipient_unknown: 'hard',
   recipient_disabled: 'hard',
@@ -77,7 +101,8 @@ const BOUNCES: Partial<Record<AnswerMeaning, SaidBounce['type']>> = {
 const ofRecipient = ({ meaning, retry, retryAfterSeconds }: Classification, text: string) => {
   if (retry === 'later') return deferred('recipient_deferred', 'send', retryAfterSeconds);
   const type = BOUNCES[meaning];
-  if (type) return bounced({ type, codes: codesOf(text) });
+  const codes = codesOf(text);
+  if (type && !POLICY_CODE.test(codes)) return bounced({ type, codes });
   return rejected(meaning === 'message_too_large' ? 'message_refused' : 'blocked_by_policy');
 };
 
@@ -88,20 +113,20 @@ const ofMessage = ({ retry, retryAfterSeconds }: Classification): RefusedOutcome
 
 /**
  * Returns what an answer means for the send and for its provider. Only an answer about the recipient or the message ends
- * the send; every other one defers it. `text` is the answer, for the period of a limit and the codes of a bounce.
+ * the send; every other one defers it. The words say the period of a limit, and the codes of a bounce.
  */
-export const outcomeOf = (found: Classification, text: string, kind: Kind): RefusedOutcome => {
+export const outcomeOf = (found: Classification, said: Said): RefusedOutcome => {
   const scope: AnswerScope = found.scope;
   switch (scope) {
     case 'account':
     case 'sender':
-      return ofAccount(found, text, kind);
+      return ofAccount(found, said);
     case 'connection':
       return ofConnection(found);
     case 'relay':
       return ofRelay(found);
     case 'recipient':
-      return ofRecipient(found, text);
+      return ofRecipient(found, said.text);
     case 'message':
       return ofMessage(found);
   }

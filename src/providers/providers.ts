@@ -14,7 +14,15 @@ export { LINKS_PER_PROVIDER_MAX, saveProvider };
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { fixOf } from './failures.ts';
 export { allow, findState, setPlan, spend } from './pace.ts';
-export { giveBack, noteAnswered, noteFailure, noteHeld, noteRefusals, noteSuccess, noteThrottled } from './pace_notes.ts';
+export {
+  giveBack,
+  noteAnswered,
+  noteFailure,
+  noteHeld,
+  noteRefusals,
+  noteSuccess,
+  noteThrottled,
+} from './pace_notes.ts';
 export type { Used } from './pace_notes.ts';
 export { normalizeReply } from './answers/answers.ts';
 export { findHold, HOLDS } from './holds.ts';

@@ -89,7 +89,9 @@ const isBadRecipient = ({ status }: HttpsAnswer, read: Answer): boolean => {
 /** What a receiver answered, passed on: it is about its recipient, like a reply to RCPT TO. */
 const ofReceiver = (failures: string, { from, to, secrets }: Parties): SendOutcome => {
   const classified = classifySmtpReply({ reply: failures, phase: 'rcpt', from, to });
-  return { ...outcomeOf(classified, failures, 'smtp'), reply: toReply(failures, { to, secrets }) };
+  const outcome = outcomeOf(classified, { text: failures });
+  const ofOne = outcome.kind === 'deferred' ? { isOfOne: true as const } : {};
+  return { ...outcome, ...ofOne, reply: toReply(failures, { to, secrets }) };
 };
 
 /** Returns what an answer to a message means. A 200 says that it was read, not that it was taken. */

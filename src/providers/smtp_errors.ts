@@ -2,7 +2,7 @@ import { classifySmtpReply } from './answers/answers.ts';
 import type { SmtpPhase } from './answers/answers.ts';
 import { isCertificateCode } from '../base/tls_errors.ts';
 import { deferred } from './outcome.ts';
-import type { FailureReason, SendOutcome } from './outcome.ts';
+import type { FailureReason, RefusedOutcome, SendOutcome } from './outcome.ts';
 import { outcomeOf } from './outcome_of.ts';
 import { toReply } from './reply.ts';
 import type { Parties } from './reply.ts';
@@ -63,6 +63,26 @@ const withoutReply = (error: SmtpError): SendOutcome | null => {
 };
 
 const REPLY_MIN = 400;
+const REFUSED_MIN = 500;
+
+/** Phases in which nothing is known of who asks: what is said then is said of this machine. */
+const BEFORE_LOGIN: readonly SmtpPhase[] = ['connect', 'ehlo'];
+/** Phases in which a relay may pass on what another host says of one recipient. */
+const OF_ONE: readonly SmtpPhase[] = ['rcpt', 'data', 'body'];
+const NOT_IMPLEMENTED: readonly number[] = [502, 504];
+
+/** The outcome as far as it may be believed in its phase. */
+const believe = (outcome: RefusedOutcome, phase: SmtpPhase, code: number): RefusedOutcome => {
+  if (outcome.kind !== 'deferred') return outcome;
+  const isGeneral = outcome.waits === 'park' || outcome.waits === 'hold';
+  if (OF_ONE.includes(phase)) return isGeneral ? { ...outcome, isOfOne: true } : outcome;
+  if (!BEFORE_LOGIN.includes(phase) || outcome.reason === 'tls_required' || code < REFUSED_MIN)
+    return outcome;
+  if (phase === 'ehlo' && NOT_IMPLEMENTED.includes(code))
+    return { ...outcome, reason: 'connection_failed', waits: 'provider' };
+  const waits = isGeneral ? 'hold' : outcome.waits;
+  return { ...outcome, reason: 'connection_refused_by_policy', waits };
+};
 
 /**
  * Returns what a failed hand-off means (reliability: the table of failures). A reply to the message is definite.
@@ -76,8 +96,10 @@ export const toOutcome = (error: SmtpError, phase: Phase, parties: Parties): Sen
   if (found) return found;
   const reply = error.response ?? String(error.responseCode);
   const { from, to } = parties;
-  const classified = classifySmtpReply({ reply, phase: phaseOf(error), from, to });
-  return { ...outcomeOf(classified, reply, 'smtp'), reply: toReply(reply, parties) };
+  const said = phaseOf(error);
+  const outcome = outcomeOf(classifySmtpReply({ reply, phase: said, from, to }), { text: reply });
+  const shown = toReply(reply, parties);
+  return { ...believe(outcome, said, error.responseCode ?? 0), reply: shown };
 };
 
 /** Returns the failure class of a connection that could not be opened. */

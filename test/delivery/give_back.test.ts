@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { giveBackLost } from '../../src/delivery/delivery.ts';
-import { release } from '../../src/delivery/lane.ts';
-import type { LaneContext } from '../../src/delivery/lane.ts';
+import { release } from '../../src/delivery/lane_context.ts';
+import type { LaneContext } from '../../src/delivery/lane_context.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';

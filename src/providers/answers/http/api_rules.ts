@@ -3,6 +3,12 @@ import type { Rule } from '../rules/rule.ts';
 
 /** Words that count for more than the code beside them. */
 export const FIRST_RULES: readonly Rule[] = [
+  // Amazon SES names the identities that it wants verified. In a sandboxed account that may be the
+  // recipient alone: then nothing is wrong with the sender.
+  { when: /identities failed the check .*@from(?:domain)?/, means: 'sender_not_allowed' },
+  { when: /identities failed the check .*@to(?:domain)?/, means: 'account_sender' },
+  { when: /identities failed the check/, knowsFrom: true, means: 'account_sender' },
+  { when: /illegal address.*@from(?!\w)/, means: 'sender_syntax' },
   {
     when: phrases(`signature (expired|not yet current)|clock skew`),
     means: 'temporary_local',

@@ -189,6 +189,11 @@ const BLOCKED_RULES: readonly Rule[] = [
 ];
 
 export const SENDER_RULES: readonly Rule[] = [
+  // A relay that does not know the domain for which the account sends.
+  {
+    when: /domain @fromdomain (?:is |was )?(?:not found|unknown|not known)/,
+    means: 'sender_not_allowed',
+  },
   { when: phrases(`bad sender`), code: /^501/, means: 'sender_syntax' },
   ...HEADER_RULES,
   {

@@ -102,7 +102,8 @@ const settle = (means: VerdictName, { phase, class: replyClass }: Reading): Verd
   if (phase === 'rcpt' && meaningIs(means, 'content_refused'))
     return passes ? 'relay_reputation_later' : 'relay_reputation';
   if (phase !== 'mail') return means;
-  if (means === 'recipient_unknown' || means === 'recipient_disabled') return 'sender_not_allowed';
+  if (means === 'recipient_unknown') return 'sender_not_allowed';
+  if (means === 'recipient_disabled') return 'sender_suspended';
   if (means === 'recipient_policy') return 'sender_reputation';
   if (means === 'mailbox_full') return 'sender_limit';
   if (means === 'temporary_recipient') return 'temporary_local';

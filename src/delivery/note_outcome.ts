@@ -1,0 +1,164 @@
+// What hand-offs say of their provider, and what a turn does then.
+import { assertNever } from '../base/assert_never.ts';
+import { hint } from '../base/hints.ts';
+import * as providers from '../providers/providers.ts';
+import type { SendOutcome } from '../providers/providers.ts';
+import { hintOf } from './hand_off.ts';
+import type { Prepared } from './hand_off.ts';
+import { giveBack, stop, within } from './lane_context.ts';
+import type { LaneContext, ProviderTurn } from './lane_context.ts';
+import { sendHint } from './send_hint.ts';
+
+/** How long a provider that throttled is left alone when it does not say so itself. */
+const THROTTLED_PAUSE_SECONDS = 2;
+
+/**
+ * A turn that has handed over fewer says how much there was to do, and nothing of what the provider takes: it is
+ * taken to bear one a second for each lane.
+ */
+const TELLING_SENDS = 10;
+
+const usedBy = ({ ready }: Prepared): providers.Used => ready;
+
+/** Parks a provider that takes nothing until a person changes something. */
+const notePark = async (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { item, reason }: { item: Prepared; reason: string },
+) => {
+  const { deps, projectId: project_id, providerId: provider_id } = context;
+  const isParked = await within(context, (scope) => providers.park(scope, usedBy(item), reason));
+  if (isParked) deps.log.error({ project_id, provider_id, reason }, 'provider parked');
+  // A record that was saved meanwhile has other settings, which the next turn uses.
+  return stop(context, turn, isParked ? null : 0);
+};
+
+type Noted = { item: Prepared; reason: string };
+
+const noteFailure = async (context: LaneContext, turn: ProviderTurn, { item, reason }: Noted) => {
+  const { health, providerId, deps, projectId } = context;
+  health.failures += 1;
+  const { isProbe } = item;
+  const openMs = await within(context, (scope) =>
+    providers.noteFailure(scope, usedBy(item), { isProbe }),
+  );
+  if (openMs === null) return undefined;
+  const told = { project_id: projectId, provider_id: providerId, reason, open_ms: openMs };
+  deps.log.warn(told, 'circuit of a provider opened');
+  return stop(context, turn, openMs);
+};
+
+/** Holds a provider that takes nothing of this account: the queue waits, and one send probes it. */
+const noteHeld = async (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { item, reason, retryAfterSeconds }: Noted & { retryAfterSeconds: number | undefined },
+) => {
+  const { health, providerId, deps, projectId } = context;
+  health.failures += 1;
+  const held = { reason, retryAfterSeconds, isProbe: item.isProbe };
+  const heldMs = await within(context, (scope) => providers.noteHeld(scope, usedBy(item), held));
+  const told = { project_id: projectId, provider_id: providerId, reason, held_ms: heldMs };
+  deps.log.error(told, 'provider held');
+  return stop(context, turn, heldMs ?? 0);
+};
+
+const noteThrottled = async (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { item, outcome }: { item: Prepared; outcome: SendOutcome },
+) => {
+  const { health } = context;
+  const pauseMs = (hintOf(outcome) ?? THROTTLED_PAUSE_SECONDS) * 1_000;
+  const seconds = Math.max(1, (performance.now() - health.startedAt) / 1_000);
+  const isTelling = health.acceptedCount >= TELLING_SENDS;
+  const observed = isTelling ? health.acceptedCount / seconds : providers.LINKS_PER_PROVIDER_MAX;
+  await within(context, (scope) => providers.noteThrottled(scope, usedBy(item), observed, pauseMs));
+  return stop(context, turn, pauseMs);
+};
+
+/** Uses fewer connections at a time. A provider that refuses the only one fails. */
+const noteCrowded = (context: LaneContext, turn: ProviderTurn, noted: Noted) => {
+  if (turn.lanesMax === 1) return noteFailure(context, turn, noted);
+  turn.limitLanes(Math.floor(turn.lanesMax / 2));
+  return Promise.resolve();
+};
+
+/** Records that the provider took a message, where anything before said otherwise. */
+const noteSuccess = async (context: LaneContext): Promise<void> => {
+  const { deps, health, projectId, providerId } = context;
+  health.acceptedCount += 1;
+  if (health.failures === 0 && !health.isRefusing) return;
+  const isHinted = health.failures > 0;
+  health.failures = 0;
+  health.isRefusing = false;
+  await within(context, (scope) => providers.noteSuccess(scope, providerId));
+  if (isHinted) await hint(deps, sendHint(projectId, providerId));
+};
+
+/** Records that the provider answered about one send: what failed before is over, but for a hold of the account. */
+const noteAnswered = async (context: LaneContext, { isProbe }: Prepared): Promise<void> => {
+  const { deps, health, projectId, providerId } = context;
+  if (health.failures === 0) return;
+  const isClosed = await within(context, (scope) => providers.noteAnswered(scope, providerId));
+  if (isClosed) health.failures = 0;
+  // Another send probes a provider that is held.
+  await giveBack(context, 0, isProbe);
+  await hint(deps, sendHint(projectId, providerId));
+};
+
+/** Records what is known of refusals in a row, which other turns continue. */
+const noteRefused = async (context: LaneContext, item: Prepared): Promise<void> => {
+  const { refusals } = context.streak;
+  if (refusals) {
+    context.health.isRefusing = true;
+    await within(context, (scope) => providers.noteRefusals(scope, usedBy(item), refusals));
+  }
+  return noteAnswered(context, item);
+};
+
+const noteDeferred = (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { item, outcome }: { item: Prepared; outcome: SendOutcome & { kind: 'deferred' } },
+) => {
+  const { reason, waits, retryAfterSeconds } = outcome;
+  switch (waits) {
+    case 'send':
+      return noteRefused(context, item);
+    case 'connection':
+      return noteCrowded(context, turn, { item, reason });
+    case 'provider':
+      return noteFailure(context, turn, { item, reason });
+    case 'rate':
+      return noteThrottled(context, turn, { item, outcome });
+    case 'hold':
+      return noteHeld(context, turn, { item, reason, retryAfterSeconds });
+    case 'park':
+      return notePark(context, turn, { item, reason });
+    default:
+      return assertNever(waits);
+  }
+};
+
+/** Records what an answer says of the provider, whatever it says of the message. */
+export const noteOutcome = (
+  context: LaneContext,
+  turn: ProviderTurn,
+  { item, outcome }: { item: Prepared; outcome: SendOutcome },
+) => {
+  switch (outcome.kind) {
+    case 'accepted':
+      return noteSuccess(context);
+    case 'unknown':
+      return noteFailure(context, turn, { item, reason: 'outcome_unknown' });
+    case 'not_started':
+      return noteFailure(context, turn, { item, reason: 'too_slow' });
+    case 'rejected':
+      return noteRefused(context, item);
+    case 'deferred':
+      return noteDeferred(context, turn, { item, outcome });
+    default:
+      return assertNever(outcome);
+  }
+};
