@@ -10,6 +10,9 @@ export type CloudError = { name: string; message: string };
 /** A signature that is too old or from the future: the clock that is wrong is ours. */
 const ABOUT_CLOCK = /signature (?:expired|not yet current)/i;
 
+/** Server errors by which Amazon SES says that it did not take the message (API reference, common errors). */
+const TYPED = new Set(['InternalServiceErrorException', 'ServiceUnavailableException']);
+
 /** What the client calls its own failure to read an answer. */
 const NOT_UNDERSTOOD = new Set(['SyntaxError', 'Unknown', 'UnknownError']);
 
@@ -25,9 +28,10 @@ const isNoAddress = ({ name, message }: CloudError, from: string): boolean =>
 export const classify = (error: CloudError, answer: HttpsAnswer, parties: Parties): SendOutcome => {
   if (isNoAddress(error, parties.from)) return bounced(BAD_ADDRESS);
   if (ABOUT_CLOCK.test(error.message)) return deferred('provider_unavailable', 'provider');
-  if (NOT_UNDERSTOOD.has(error.name))
-    return refusalOf(answer, { provider: 'Amazon SES', ...parties });
+  const parts = { provider: 'Amazon SES', ...parties };
+  if (NOT_UNDERSTOOD.has(error.name)) return refusalOf(answer, parts);
   // The client reads the message also where the body has another form.
   const body = Buffer.from(JSON.stringify({ __type: error.name, message: error.message }));
-  return refusalOf({ ...answer, body }, { provider: 'Amazon SES', ...parties }, error.name);
+  const isTyped = TYPED.has(error.name);
+  return refusalOf({ ...answer, body }, { ...parts, exception: error.name, isTyped });
 };

@@ -43,18 +43,25 @@ const NOT_BEGUN = 503;
 /** Meanings of a server's error that say nothing of what became of the message. */
 const VAGUE: readonly AnswerMeaning[] = ['temporary_local', 'other'];
 
-type Parts = Parties & { provider: string };
+type Parts = Parties & {
+  provider: string;
+  /** The name of the error, where a client library found one. */
+  exception?: string;
+  /** Whether the provider documents that it refuses the message with this error. */
+  isTyped?: boolean;
+};
 
-const textOf = ({ body }: Pick<HttpsAnswer, 'body'>): string => body?.toString('utf8') ?? '';
+const textOf = ({ body }: Pick<HttpsAnswer, 'body'>): string =>
+  body === null ? '' : Buffer.from(body).toString('utf8');
 
 /**
  * Returns what an answer that is no acceptance means for the message. A redirect is not followed. A server error that
  * names no cause leaves it open whether the message was taken.
  */
-export const refusalOf = (answer: HttpsAnswer, parts: Parts, exception?: string): SendOutcome => {
+export const refusalOf = (answer: HttpsAnswer, parts: Parts): SendOutcome => {
   const { status, headers } = answer;
   const body = textOf(answer);
-  const { provider, from, to } = parts;
+  const { provider, from, to, exception, isTyped = false } = parts;
   const found = classifyHttpAnswer({
     provider,
     status,
@@ -65,8 +72,8 @@ export const refusalOf = (answer: HttpsAnswer, parts: Parts, exception?: string)
     ...(exception === undefined ? {} : { exception }),
   });
   const reply = { ...toReply(body, parts), code: status };
-  if (status >= UNTYPED && status !== NOT_BEGUN && VAGUE.includes(found.meaning))
-    return { kind: 'unknown', reply };
+  const isVague = !isTyped && VAGUE.includes(found.meaning);
+  if (status >= UNTYPED && status !== NOT_BEGUN && isVague) return { kind: 'unknown', reply };
   const hint = retryAfterOf(headers);
   const classified = hint === undefined ? found : { ...found, retryAfterSeconds: hint };
   return { ...outcomeOf(classified, { text: body, status }), reply };

@@ -8,7 +8,7 @@ const LONG_LIMIT =
   /\b(?:dai?ly|day|hour(?:ly)?|month(?:ly)?|week(?:ly)?|24 ?h|quota|credits?|plan|allowance)\b/i;
 /** A limit of what is taken at a time. */
 const RATE_LIMIT =
-  /\b(?:rate|second|minute|throttl\w{0,5}|too (?:fast|quickly|many (?:messages|requests))|slow down)\b/i;
+  /\b(?:rate(?: ?limit\w{0,5})?|second|minute|throttl\w{0,5}|too (?:fast|quickly|many (?:messages|requests))|slow down)\b/i;
 /** A wait of this many seconds or more is no matter of the rate. */
 export const QUOTA_RETRY_SECONDS = 3_600;
 

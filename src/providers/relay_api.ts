@@ -94,6 +94,9 @@ const ofReceiver = (failures: string, { from, to, secrets }: Parties): SendOutco
   return { ...outcome, ...ofOne, reply: toReply(failures, { to, secrets }) };
 };
 
+/** Errors inside a 200 mean what they mean with this status. */
+const BAD_REQUEST = 400;
+
 /** Returns what an answer to a message means. A 200 says that it was read, not that it was taken. */
 export const classify = (answer: HttpsAnswer, parties: Parties): SendOutcome => {
   const read = readAnswer(answer);
@@ -102,9 +105,12 @@ export const classify = (answer: HttpsAnswer, parties: Parties): SendOutcome => 
   if (failures !== '' && OF_MESSAGE.includes(answer.status)) return ofReceiver(failures, parties);
   const data = read && dataOf(read);
   const problem = read ? problemOf(read) : '';
-  const isRefused = answer.status < 200 || answer.status >= 300 || problem !== '';
-  if (isRefused || (data?.failed ?? 0) > 0)
-    return refusalOf(answer, { provider: 'SMTP2GO', ...parties });
+  const isOk = answer.status >= 200 && answer.status < 300;
+  if (!isOk || problem !== '' || (data?.failed ?? 0) > 0)
+    return refusalOf(isOk ? { ...answer, status: BAD_REQUEST } : answer, {
+      provider: 'SMTP2GO',
+      ...parties,
+    });
   if (!data || (data.email_id === undefined && !data.succeeded)) return { kind: 'unknown' };
   return { kind: 'accepted', providerMessageId: data.email_id ?? null };
 };

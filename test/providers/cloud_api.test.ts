@@ -139,16 +139,16 @@ describe('a message', () => {
   const UNVERIFIED =
     'Email address is not verified. The following identities failed the check in region EU-WEST-1: ';
   test.each<[number, string, string, object]>([
-    [400, 'MessageRejected', `${UNVERIFIED}hello@acme.test`, rejected('sender_not_verified')],
-    [400, 'MessageRejected', `${UNVERIFIED}acme.test`, rejected('sender_not_verified')],
-    [400, 'MessageRejected', `${UNVERIFIED}ada@example.test`, rejected('sandboxed')],
+    [400, 'MessageRejected', `${UNVERIFIED}hello@acme.test`, deferred('sender_not_verified')],
+    [400, 'MessageRejected', `${UNVERIFIED}acme.test`, deferred('sender_not_verified')],
+    [400, 'MessageRejected', `${UNVERIFIED}ada@example.test`, deferred('sandboxed')],
     [400, 'MessageRejected', 'Bad content', rejected('message_refused')],
-    [400, 'MailFromDomainNotVerifiedException', 'MX missing', rejected('sender_not_verified')],
+    [400, 'MailFromDomainNotVerifiedException', 'MX missing', deferred('sender_not_verified')],
     [400, 'BadRequestException', "Missing final '@domain'", bounced],
-    [400, 'BadRequestException', 'Illegal address: hello@acme.test', rejected('message_refused')],
+    [400, 'BadRequestException', 'Illegal address: hello@acme.test', deferred('sender_not_verified')],
     [400, 'BadRequestException', 'Duplicate header', rejected('message_refused')],
-    [400, 'MessageRejected', "Missing final '@domain'", rejected('message_refused')],
-    [404, 'NotFoundException', 'Configuration set <x> missing.', rejected('message_refused')],
+    [400, 'MessageRejected', "Missing final '@domain'", rejected('recipient_refused')],
+    [404, 'NotFoundException', 'Configuration set <x> missing.', deferred('account_refused')],
     [400, 'AccountSuspendedException', 'no', deferred('account_blocked')],
     [400, 'SendingPausedException', 'no', deferred('account_blocked')],
     [429, 'TooManyRequestsException', 'Maximum sending rate exceeded.', deferred('throttled')],
@@ -157,16 +157,16 @@ describe('a message', () => {
       429,
       'TooManyRequestsException',
       'Daily message quota exceeded.',
-      deferred('quota_exhausted', { retryAfterSeconds: 3_600 }),
+      deferred('quota_exhausted', { waits: 'hold' }),
     ],
-    [400, 'LimitExceededException', 'no', deferred('throttled')],
+    [400, 'LimitExceededException', 'no', deferred('quota_exhausted')],
     [403, 'UnrecognizedClientException', 'no', deferred('invalid_key')],
     [403, 'SignatureDoesNotMatch', 'no', deferred('invalid_key')],
     [
       403,
       'InvalidSignatureException',
       'Credential should be scoped to a valid region.',
-      rejected('region_mismatch'),
+      deferred('region_mismatch', { waits: 'park' }),
     ],
     [403, 'InvalidSignatureException', 'Signature expired: x', deferred('provider_unavailable')],
     [
@@ -177,10 +177,10 @@ describe('a message', () => {
     ],
     [500, 'InternalServiceErrorException', 'oops', deferred('provider_unavailable')],
     [500, 'NobodyKnowsException', 'oops', { kind: 'unknown' }],
-    [418, 'NobodyKnowsException', 'oops', rejected('message_refused')],
+    [418, 'NobodyKnowsException', 'oops', deferred('provider_unavailable')],
   ])('%i %s "%s"', async (status, name, text, outcome) => {
     sink.play(SEND, cloudError(status, name, text));
-    expect(await send()).toEqual(outcome);
+    expect(await send()).toMatchObject(outcome);
     expect(sink.requests).toHaveLength(1);
   });
 
@@ -199,7 +199,7 @@ describe('a message', () => {
     [{ status: 403, text: 'no' }, deferred('permission_denied')],
   ])('%j', async (action, outcome) => {
     sink.play(SEND, action);
-    expect(await send()).toEqual(outcome);
+    expect(await send()).toMatchObject(outcome);
     expect(sink.requests).toHaveLength(1);
   });
 });

@@ -33,8 +33,8 @@ type Row = {
   reason: ExplainedFailure;
   /** Some words of the cause and of the fix, as the table has them. */
   says: [RegExp, RegExp];
-  /** What the send log says. A definite refusal of the message ends it; everything else waits. */
-  status: 'queued' | 'rejected';
+  /** What the send log says: each of these is about the account, the sender or the relay, and the send waits. */
+  status: 'queued';
   breakIt: () => unknown;
   /** Only found out by a message: saving sends none. */
   isSaved?: boolean;
@@ -90,7 +90,7 @@ const rows: Row[] = [
       /not under a verified identity/,
       /Verify the domain .* confirm its region and its DKIM status/s,
     ],
-    status: 'rejected',
+    status: 'queued',
     breakIt: refusing(
       400,
       'MessageRejected',
@@ -105,7 +105,7 @@ const rows: Row[] = [
       /not under a verified identity/,
       /Verify the domain .* confirm its region and its DKIM status/s,
     ],
-    status: 'rejected',
+    status: 'queued',
     isSaved: true,
     breakIt: () =>
       sinks.smtp.play('end', {
@@ -147,7 +147,7 @@ const rows: Row[] = [
     kind: 'cloud_api',
     reason: 'region_mismatch',
     says: [/region differs .* domain is verified/, /Match region and host/],
-    status: 'rejected',
+    status: 'queued',
     breakIt: refusing(
       403,
       'InvalidSignatureException',
@@ -159,7 +159,7 @@ const rows: Row[] = [
     kind: 'smtp',
     reason: 'region_mismatch',
     says: [/region differs .* domain is verified/, /Match region and host/],
-    status: 'rejected',
+    status: 'queued',
     isSaved: true,
     breakIt: () => sinks.smtp.play('mail', { code: 550, text: 'Domain acme.test not found' }),
   },

@@ -154,13 +154,13 @@ describe('a connection', () => {
   test.each<[Stage, Action, string]>([
     ['connect', 'drop', 'connection_failed'],
     ['connect', { code: 554 }, 'connection_refused_by_policy'],
-    ['connect', { code: 421 }, 'throttled'],
+    ['connect', { code: 421 }, 'provider_unavailable'],
     ['starttls', 'drop', 'connection_failed'],
-    ['starttls', { code: 454 }, 'throttled'],
+    ['starttls', { code: 454 }, 'provider_unavailable'],
     ['auth', 'drop', 'connection_failed'],
-    ['auth', { code: 454 }, 'throttled'],
-    ['auth', { code: 451 }, 'throttled'],
-    ['auth', { code: 421 }, 'throttled'],
+    ['auth', { code: 454 }, 'provider_unavailable'],
+    ['auth', { code: 451 }, 'provider_unavailable'],
+    ['auth', { code: 421 }, 'provider_unavailable'],
     ['auth', { code: 535 }, 'authentication_failed'],
     ['auth', { code: 530 }, 'authentication_failed'],
   ])('at %s, %j is %s', async (stage, action, reason) => {
@@ -211,13 +211,13 @@ describe('a message', () => {
 
   test.each<[Stage, Action, object]>([
     ['mail', { code: 550 }, { kind: 'rejected', reason: 'sender_not_verified' }],
-    ['mail', { code: 451 }, { kind: 'deferred', reason: 'throttled' }],
+    ['mail', { code: 451 }, { kind: 'deferred', reason: 'provider_unavailable' }],
     ['mail', 'drop', { kind: 'deferred', reason: 'connection_failed' }],
     ['rcpt', { code: 550 }, { kind: 'rejected', reason: 'recipient_refused' }],
     ['rcpt', { code: 450 }, { kind: 'deferred', reason: 'recipient_refused' }],
     ['rcpt', 'drop', { kind: 'deferred', reason: 'connection_failed' }],
     ['data', { code: 554 }, { kind: 'rejected', reason: 'message_refused' }],
-    ['data', { code: 451 }, { kind: 'deferred', reason: 'throttled' }],
+    ['data', { code: 451 }, { kind: 'deferred', reason: 'provider_unavailable' }],
     ['data', 'drop', { kind: 'deferred', reason: 'connection_failed' }],
   ])('at %s, %j: not taken, and no byte of it left', async (stage, action, outcome) => {
     sink.play(stage, action);
@@ -229,8 +229,8 @@ describe('a message', () => {
   });
 
   test.each([
-    [451, 'try later', { kind: 'deferred', reason: 'throttled' }],
-    [421, 'closing', { kind: 'deferred', reason: 'throttled' }],
+    [451, 'try later', { kind: 'deferred', reason: 'provider_unavailable' }],
+    [421, 'closing', { kind: 'deferred', reason: 'provider_unavailable' }],
     [
       454,
       'Throttling failure: Maximum sending rate exceeded',
@@ -284,7 +284,7 @@ describe('a message', () => {
     const mayStart = () => asked.push(sink.mails.length) > 0;
     expect((await link.send(message({ mayStart }))).kind).toBe('accepted');
     expect(asked).toHaveLength(1);
-    sink.play('rcpt', { code: 550 });
+    sink.play('rcpt', { code: 550, text: 'no such user' });
     expect((await link.send(message({ mayStart }))).kind).toBe('rejected');
     expect(asked).toHaveLength(1);
   });

@@ -38,56 +38,56 @@ describe('what a relay says in words', () => {
     ['DATA', 454, 'Throttling failure: Daily message quota exceeded', 'quota_exhausted'],
     ['MAIL FROM', 550, '5.7.1 Domain mg.acme.test not found', 'region_mismatch'],
     ['MAIL FROM', 550, '5.7.1 not yours', 'sender_not_verified'],
-    ['RCPT TO', 550, '5.1.8 Bad sender domain', 'sender_not_verified'],
-    ['DATA', 550, '5.7.26 Unauthenticated email is not accepted', 'sender_not_verified'],
+    ['RCPT TO', 550, '5.1.8 Bad sender domain', 'sender_domain_problem'],
+    ['DATA', 550, '5.7.26 Unauthenticated email is not accepted', 'reputation_refused'],
     ['RCPT TO', 550, '5.1.1 no such user', 'recipient_refused'],
-    ['RCPT TO', 550, '5.7.1 relaying denied', 'blocked_by_policy'],
-    ['RCPT TO', 554, '5.7.0 blocked', 'blocked_by_policy'],
-    ['RCPT TO', 550, 'relay not permitted', 'blocked_by_policy'],
-    ['RCPT TO', 450, '4.7.1 greylisted', 'recipient_refused'],
+    ['RCPT TO', 550, '5.7.1 relaying denied', 'permission_denied'],
+    ['RCPT TO', 554, '5.7.0 blocked', 'reputation_refused'],
+    ['RCPT TO', 550, 'relay not permitted', 'permission_denied'],
+    ['RCPT TO', 450, '4.7.1 greylisted', 'recipient_deferred'],
     ['RCPT TO', 550, '5.2.1 the account is disabled', 'recipient_refused'],
-    ['RCPT TO', 552, '5.2.2 mailbox quota exceeded', 'recipient_refused'],
-    ['RCPT TO', 452, '4.2.2 quota exceeded', 'recipient_refused'],
+    ['RCPT TO', 552, '5.2.2 mailbox quota exceeded', 'recipient_deferred'],
+    ['RCPT TO', 452, '4.2.2 quota exceeded', 'recipient_deferred'],
     ['RCPT TO', 550, '5.1.2 Domain shop.test not found', 'recipient_refused'],
     ['DATA', 550, '5.2.1 account has been disabled', 'recipient_refused'],
     ['MAIL FROM', 550, '5.2.1 account has been disabled', 'account_blocked'],
-    ['RCPT TO', 552, 'Mailbox quota exceeded', 'recipient_refused'],
+    ['RCPT TO', 552, 'Mailbox quota exceeded', 'recipient_deferred'],
     ['RCPT TO', 454, 'Throttling failure: Daily message quota exceeded', 'quota_exhausted'],
     ['RCPT TO', 454, 'Throttling failure: Maximum sending rate exceeded', 'throttled'],
-    ['RCPT TO', 450, 'recipient rate limit exceeded', 'recipient_refused'],
+    ['RCPT TO', 450, 'recipient rate limit exceeded', 'recipient_deferred'],
     ['RCPT TO', 550, 'account is disabled', 'recipient_refused'],
     ['RCPT TO', 550, 'your account has been suspended', 'account_blocked'],
     ['RCPT TO', 550, 'sender not verified', 'sender_not_verified'],
-    ['RCPT TO', 550, 'Domain acme.test not found', 'recipient_refused'],
+    ['RCPT TO', 550, 'Domain acme.test not found', 'region_mismatch'],
     ['MAIL FROM', 550, 'account is disabled', 'account_blocked'],
     ['MAIL FROM', 452, 'quota exceeded', 'quota_exhausted'],
-    ['MAIL FROM', 550, 'invalid_api_key', 'invalid_key'],
-    ['DATA', 554, '5.7.1 the account of ada is suspended', 'message_refused'],
-    ['DATA', 554, '5.7.1 account suspended', 'message_refused'],
+    ['MAIL FROM', 550, 'invalid_api_key', 'sender_not_verified'],
+    ['DATA', 554, '5.7.1 the account of ada is suspended', 'account_blocked'],
+    ['DATA', 554, '5.7.1 account suspended', 'account_blocked'],
     ['DATA', 554, 'Sending paused for this account.', 'account_blocked'],
     ['DATA', 554, 'Your account is suspended', 'account_blocked'],
     ['DATA', 552, 'message size limit exceeded', 'message_refused'],
     ['DATA', 550, 'Domain acme.test not found', 'region_mismatch'],
     ['DATA', 550, 'Domain mail.acme.test not found', 'region_mismatch'],
-    ['DATA', 550, 'Domain shop.test not found', 'message_refused'],
-    ['DATA', 550, 'invalid_api_key', 'message_refused'],
+    ['DATA', 550, 'Domain shop.test not found', 'recipient_refused'],
+    ['DATA', 550, 'invalid_api_key', 'provider_unavailable'],
     ['DATA', 552, '5.3.4 too big', 'message_refused'],
-    ['DATA', 421, 'closing', 'throttled'],
+    ['DATA', 421, 'closing', 'provider_unavailable'],
     ['CONN', 554, '5.7.1 your address is blocked', 'connection_refused_by_policy'],
     ['CONN', 500, 'go away', 'connection_refused_by_policy'],
-    ['CONN', 499, 'not now', 'throttled'],
+    ['CONN', 499, 'not now', 'provider_unavailable'],
     ['EHLO', 550, 'you are not welcome', 'connection_refused_by_policy'],
     ['HELO', 554, 'you are not welcome', 'connection_refused_by_policy'],
     ['EHLO', 501, '5.7.1 no mail from there', 'connection_refused_by_policy'],
     ['EHLO', 502, 'not known here', 'connection_failed'],
     ['HELO', 504, 'not known here', 'connection_failed'],
     ['EHLO', 505, 'not welcome here', 'connection_refused_by_policy'],
-    ['EHLO', 421, 'shutting down', 'throttled'],
+    ['EHLO', 421, 'shutting down', 'provider_unavailable'],
   ])('%s: %i %s is %s', (command, code, text, reason) => {
     expect(classify(reply(command, code, text), PARTIES)).toBe(reason);
   });
 
-  test('is not believed before anybody was asked: a banner cannot lock an account', () => {
+  test('of a banner cannot park the account: nobody signed in yet', () => {
     const banner = Object.assign(reply('CONN', 554, 'not authorized to perform'), {
       code: 'EPROTOCOL',
     });
@@ -97,24 +97,29 @@ describe('what a relay says in words', () => {
   test('to a message is an answer from 400 on: what is neither yes nor no is unknown', () => {
     const outcome = (code: number) => toOutcome(reply('DATA', code, 'go on'), 'body', PARTIES).kind;
     expect([354, 399].map(outcome)).toEqual(['unknown', 'unknown']);
-    expect([400, 499, 500].map(outcome)).toEqual(['deferred', 'deferred', 'rejected']);
+    expect([400, 499, 500].map(outcome)).toEqual(['deferred', 'deferred', 'deferred']);
   });
 
-  test('decides whether a message may ever be taken', () => {
-    const outcome = (code: number, text: string) =>
-      toOutcome(reply('DATA', code, text), 'body', PARTIES);
-    expect(outcome(554, 'not authorized to perform ses:SendRawEmail').kind).toBe('deferred');
-    expect(outcome(554, `${IN_REGION} EU-WEST-1: ann@example.test`).kind).toBe('rejected');
-    const relaying = reply('RCPT TO', 550, '5.7.1 relaying denied');
-    expect(toOutcome(relaying, 'before_body', PARTIES)).toMatchObject({
-      kind: 'rejected',
-      reason: 'blocked_by_policy',
+  test('decides what waits for it', () => {
+    const after = (command: string, code: number, text: string) =>
+      toOutcome(reply(command, code, text), command === 'DATA' ? 'body' : 'before_body', PARTIES);
+    expect(after('DATA', 554, 'not authorized to perform ses:SendRawEmail')).toMatchObject({
+      waits: 'park',
+      isOfOne: true,
     });
-    expect(outcome(454, 'Daily message quota exceeded')).toEqual({
-      kind: 'deferred',
+    expect(after('DATA', 554, `${IN_REGION} EU-WEST-1: ann@example.test`)).toMatchObject({
+      reason: 'sandboxed',
+      waits: 'hold',
+    });
+    expect(after('MAIL FROM', 550, '5.7.1 not yours')).not.toHaveProperty('isOfOne');
+    expect(after('RCPT TO', 450, '4.7.1 greylisted')).toMatchObject({ waits: 'send' });
+    expect(after('DATA', 454, 'Daily message quota exceeded')).toMatchObject({
       reason: 'quota_exhausted',
-      retryAfterSeconds: 3_600,
+      waits: 'hold',
     });
+    expect(after('DATA', 454, 'Maximum sending rate exceeded')).toMatchObject({ waits: 'rate' });
+    expect(after('MAIL FROM', 421, 'too many connections')).toMatchObject({ waits: 'connection' });
+    expect(after('CONN', 554, '5.7.1 your address is blocked')).toMatchObject({ waits: 'hold' });
   });
 });
 
@@ -131,6 +136,8 @@ describe('a bounce that is said while the message is handed over', () => {
     ['RCPT TO', 550, '5.4.1 Recipient address rejected: Access denied', '550 5.4.1'],
     ['DATA', 550, '5.1.1 user unknown', '550 5.1.1'],
     ['DATA', 554, 'bob: 550 5.2.1 closed', '554 5.2.1'],
+    ['RCPT TO', 550, 'User account is disabled', '550'],
+    ['RCPT TO', 550, 'mailbox unavailable', '550'],
   ])('%s: %i %s', (command, code, text, codes) => {
     const phase = command === 'DATA' ? 'body' : 'before_body';
     expect(toOutcome(reply(command, code, text), phase, PARTIES)).toMatchObject({
@@ -140,18 +147,17 @@ describe('a bounce that is said while the message is handed over', () => {
     });
   });
 
-  test.each<[string, number, string, string?]>([
+  test.each<[string, number, string]>([
     ['RCPT TO', 552, '5.2.2 mailbox full'],
     ['DATA', 552, '5.2.2 over quota'],
-    ['RCPT TO', 552, 'Mailbox quota exceeded', '552'],
-    ['RCPT TO', 552, 'scripted', '552'],
-    ['RCPT TO', 550, 'mailbox is full', '550'],
-  ])('%s: %i %s is a soft one', (command, code, text, codes = '552 5.2.2') => {
+    ['RCPT TO', 552, 'Mailbox quota exceeded'],
+    ['RCPT TO', 550, 'mailbox is full'],
+  ])('%s: %i %s is repeated: it may have room again', (command, code, text) => {
     const phase = command === 'DATA' ? 'body' : 'before_body';
     expect(toOutcome(reply(command, code, text), phase, PARTIES)).toMatchObject({
-      kind: 'rejected',
-      reason: 'recipient_refused',
-      bounce: { type: 'soft', codes },
+      kind: 'deferred',
+      reason: 'recipient_deferred',
+      waits: 'send',
     });
   });
 
@@ -168,9 +174,7 @@ describe('a bounce that is said while the message is handed over', () => {
     ['RCPT TO', 552, 'message too big'],
     ['RCPT TO', 452, 'Mailbox quota exceeded'],
     ['DATA', 552, 'Mailbox quota exceeded'],
-    ['RCPT TO', 550, 'User account is disabled'],
     ['RCPT TO', 550, '5.1.0 rejected'],
-    ['DATA', 550, 'mailbox unavailable'],
     ['DATA', 554, '5.7.1 spam: no such user'],
     ['DATA', 552, '5.3.4 too big'],
     ['MAIL FROM', 550, '5.1.1 user unknown'],
