@@ -24,12 +24,15 @@ const ABOUT_ADDRESS =
 const isNoAddress = ({ name, message }: CloudError, from: string): boolean =>
   name === BAD_REQUEST && ABOUT_ADDRESS.test(message) && !(from !== '' && message.includes(from));
 
+const isSuccess = ({ status }: HttpsAnswer): boolean => status >= 200 && status < 300;
+
 /** Returns what an error of Amazon SES means for a message. Without a known name the status decides. */
 export const classify = (error: CloudError, answer: HttpsAnswer, parties: Parties): SendOutcome => {
   if (isNoAddress(error, parties.from)) return bounced(BAD_ADDRESS);
   if (ABOUT_CLOCK.test(error.message)) return deferred('provider_unavailable', 'provider');
   const parts = { provider: 'Amazon SES', ...parties };
-  if (NOT_UNDERSTOOD.has(error.name)) return refusalOf(answer, parts);
+  if (NOT_UNDERSTOOD.has(error.name))
+    return isSuccess(answer) ? { kind: 'unknown' } : refusalOf(answer, parts);
   // The client reads the message also where the body has another form.
   const body = Buffer.from(JSON.stringify({ __type: error.name, message: error.message }));
   const isTyped = TYPED.has(error.name);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpsAnswer, HttpsFailure } from '../base/https.ts';
 import { classifyHttpAnswer } from './answers/answers.ts';
 import type { AnswerMeaning } from './answers/answers.ts';
-import type { Deferral, SendOutcome } from './outcome.ts';
+import type { Deferral, RefusedOutcome, SendOutcome } from './outcome.ts';
 import { outcomeOf } from './outcome_of.ts';
 import { toReply } from './reply.ts';
 import type { Parties } from './reply.ts';
@@ -43,6 +43,12 @@ const NOT_BEGUN = 503;
 /** Meanings of a server's error that say nothing of what became of the message. */
 const VAGUE: readonly AnswerMeaning[] = ['temporary_local', 'other'];
 
+const withoutBounce = (outcome: RefusedOutcome): RefusedOutcome => {
+  if (outcome.kind !== 'rejected') return outcome;
+  const { bounce: _, ...refused } = outcome;
+  return refused;
+};
+
 type Parts = Parties & {
   provider: string;
   /** The name of the error, where a client library found one. */
@@ -76,5 +82,6 @@ export const refusalOf = (answer: HttpsAnswer, parts: Parts): SendOutcome => {
   if (status >= UNTYPED && status !== NOT_BEGUN && isVague) return { kind: 'unknown', reply };
   const hint = retryAfterOf(headers);
   const classified = hint === undefined ? found : { ...found, retryAfterSeconds: hint };
-  return { ...outcomeOf(classified, { text: body, status }), reply };
+  // Only a receiver's code says that a mailbox does not exist: an API may mean a field of the request.
+  return { ...withoutBounce(outcomeOf(classified, { text: body, status })), reply };
 };

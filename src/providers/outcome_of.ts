@@ -102,7 +102,8 @@ const ofRecipient = ({ meaning, retry, retryAfterSeconds }: Classification, text
   if (retry === 'later') return deferred('recipient_deferred', 'send', retryAfterSeconds);
   const type = BOUNCES[meaning];
   const codes = codesOf(text);
-  if (type && !POLICY_CODE.test(codes)) return bounced({ type, codes });
+  if (type && codes !== '' && !POLICY_CODE.test(codes)) return bounced({ type, codes });
+  if (type && codes === '') return rejected('recipient_refused');
   return rejected(meaning === 'message_too_large' ? 'message_refused' : 'blocked_by_policy');
 };
 

@@ -145,7 +145,12 @@ describe('a message', () => {
     [400, 'MessageRejected', 'Bad content', rejected('message_refused')],
     [400, 'MailFromDomainNotVerifiedException', 'MX missing', deferred('sender_not_verified')],
     [400, 'BadRequestException', "Missing final '@domain'", bounced],
-    [400, 'BadRequestException', 'Illegal address: hello@acme.test', deferred('sender_not_verified')],
+    [
+      400,
+      'BadRequestException',
+      'Illegal address: hello@acme.test',
+      deferred('sender_not_verified'),
+    ],
     [400, 'BadRequestException', 'Duplicate header', rejected('message_refused')],
     [400, 'MessageRejected', "Missing final '@domain'", rejected('recipient_refused')],
     [404, 'NotFoundException', 'Configuration set <x> missing.', deferred('account_refused')],

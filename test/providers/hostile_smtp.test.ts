@@ -190,7 +190,7 @@ describe('a message', () => {
     ['RCPT is answered without end', 'RCPT', floodOf('250-ok\r\n')],
     ['DATA is answered byte by byte', 'DATA', dripOf('354-go\r\n')],
   ])('not taken, to be tried again: %s', async (_what, step, behave) => {
-    expect(await sendTo(step, behave)).toEqual(NOT_TAKEN);
+    expect(await sendTo(step, behave)).toMatchObject(NOT_TAKEN);
   });
 
   test('unknown: a large one is taken in a few bytes at a time', async () => {

@@ -163,7 +163,7 @@ describe('a connection that is lent', () => {
       isRun = true;
       return Promise.resolve(null);
     });
-    expect(outcome).toEqual({ kind: 'deferred', reason: 'connection_failed' });
+    expect(outcome).toMatchObject({ kind: 'deferred', reason: 'connection_failed' });
     expect(isRun).toBe(false);
   });
 });

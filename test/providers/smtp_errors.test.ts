@@ -119,7 +119,9 @@ describe('what a relay says in words', () => {
     });
     expect(after('DATA', 454, 'Maximum sending rate exceeded')).toMatchObject({ waits: 'rate' });
     expect(after('MAIL FROM', 421, 'too many connections')).toMatchObject({ waits: 'connection' });
-    expect(after('CONN', 554, '5.7.1 your address is blocked')).toMatchObject({ waits: 'hold' });
+    expect(after('CONN', 554, '5.7.1 your address is blocked')).toMatchObject({
+      waits: 'provider',
+    });
   });
 });
 
