@@ -5,6 +5,7 @@ import { explainCommand } from './explain_command.ts';
 import { folderCommands } from './folder_commands.ts';
 import { keyCommands } from './key_commands.ts';
 import { projectCommands } from './project_commands.ts';
+import { requeueCommand } from './requeue_command.ts';
 import { resumeCommand } from './resume_command.ts';
 import { sessionCommands } from './session_commands.ts';
 import { simulateCommand } from './simulate_command.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   simulateCommand,
   explainCommand,
   suppressCommand,
+  requeueCommand,
   resumeCommand,
 ];
 

@@ -57,12 +57,29 @@ const showDecisions = (heading: string, { decisions, stopped_by }: Told, world: 
   ].join('\n');
 };
 
+type ProviderAnswer = Awaited<ReturnType<Inside['client']['sends']['read']['query']>>['answer'];
+
+/** What the provider answered to the newest hand-off, in its own words. */
+const showAnswer = (answer: ProviderAnswer): string[] => {
+  if (answer === null) return [];
+  const { code, enhanced_code, text, queue_id } = answer;
+  const said = [code, enhanced_code, text].filter((part) => part !== null).join(' ');
+  return [
+    `The provider answered: ${plain(said)}`,
+    ...(queue_id === null ? [] : [`Its id in the provider's queue: ${plain(queue_id)}`]),
+  ];
+};
+
 const explainSend = async (inside: Inside, { id }: Explained, world: World): Promise<Answer> => {
   const { client, projectId } = inside;
   const told = await ask(inside, () =>
     client.automations.explainSend.query({ projectId, sendId: id }),
   );
-  return { value: told, text: showDecisions(`Send ${id}`, told, world) };
+  const { answer } = await ask(inside, () => client.sends.read.query({ projectId, sendId: id }));
+  return {
+    value: { ...told, answer },
+    text: [showDecisions(`Send ${id}`, told, world), ...showAnswer(answer)].join('\n'),
+  };
 };
 
 const explainAutomation = async (

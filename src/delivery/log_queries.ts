@@ -9,6 +9,23 @@ import { isResent } from './wait_queries.ts';
 /** The states of a send, and the facts that feedback adds to an accepted one. */
 export const SHOWN_STATUSES = [...SEND_STATUSES, 'delivered', 'bounced', 'complained'] as const;
 
+/** What the provider answered to a hand-off, fit to be shown. */
+export const Answer = z.strictObject({
+  code: z.int().nullable(),
+  enhanced_code: z.string().nullable(),
+  text: z.string().nullable(),
+  queue_id: z.string().nullable(),
+});
+
+const newestAnswer = sql.fragment`(
+  select json_build_object('code', reply_code, 'enhanced_code', reply_enhanced, 'text', reply_text, 'queue_id', queue_id)
+  from delivery.attempts as attempt
+  where attempt.project_id = sends.project_id and attempt.send_id = sends.send_id
+    and (reply_code is not null or reply_text is not null)
+  order by attempt.attempt desc
+  limit 1
+) as answer`;
+
 const Send = z.strictObject({
   send_id: z.uuid(),
   automation_id: z.uuid().nullable(),
@@ -32,6 +49,7 @@ const Send = z.strictObject({
   /** Whether it is unknown and will be sent again by itself. */
   is_resent: z.boolean(),
   is_test: z.boolean(),
+  answer: Answer.nullable(),
 });
 export type SendRow = z.output<typeof Send>;
 
@@ -146,7 +164,7 @@ export const listSends = (scope: Scope, filter: SendFilter) => {
     select send_id, automation_id, run_id, step_id, profile_id, provider_id, recipient, subject,
       ${shownStatus} as shown_status, status_reason, attempt_count, queued_at, accepted_at, delivered_at, bounced_at,
       complained_at, provider_message_id, case when isfinite(due_at) then due_at end as due_at,
-      (status = 'unknown' and ${isResent}) as is_resent, is_test
+      (status = 'unknown' and ${isResent}) as is_resent, is_test, ${newestAnswer}
     from ${from}
     order by send_id desc
     limit ${filter.limit}

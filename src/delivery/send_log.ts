@@ -4,7 +4,7 @@ import { readCursor, toCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import { fixOf } from '../providers/providers.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { findLookedTo, listSends, SHOWN_STATUSES } from './log_queries.ts';
+import { Answer, findLookedTo, listSends, SHOWN_STATUSES } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
 import { DELIVERED_SHOWN, WAITING_SHOWN } from './shown.ts';
 import { findWait, WAITS } from './waits.ts';
@@ -48,6 +48,12 @@ export const Send = z
     accepted_at: Timestamp.nullable(),
     delivered_at: Timestamp.nullable(),
     provider_message_id: z.string().nullable(),
+    answer: Answer.nullable().meta({
+      description:
+        'What the provider answered to the newest hand-off: the SMTP code or HTTP status, the enhanced code (RFC 3463), ' +
+        'the text without secrets and other addresses, and the id in the queue of the relay. Null before an answer, ' +
+        'and once the content of the send is gone.',
+    }),
     feedback: z.array(z.strictObject({ kind: z.string(), occurred_at: Timestamp })),
     is_test: z.boolean().meta({
       description:
@@ -159,6 +165,7 @@ export const toSend = (row: SendRow) => ({
   accepted_at: toText(row.accepted_at),
   delivered_at: toText(row.delivered_at),
   provider_message_id: row.provider_message_id,
+  answer: row.answer,
   feedback: feedbackOf(row),
   is_test: row.is_test,
 });

@@ -12,6 +12,7 @@ const SHOWN = {
   queued_at: '2026-01-31T12:00:00.300Z',
   delivered_at: null,
   provider_message_id: null,
+  answer: null,
   feedback: [],
   is_test: false,
 };
@@ -25,6 +26,12 @@ export const DELIVERED_SHOWN = {
   accepted_at: '2026-01-31T12:00:00.900Z',
   delivered_at: '2026-01-31T12:00:04.000Z',
   provider_message_id: '<019a9f0c-6c00-7cc3-98c4-dc0c0c07398f.1@example.com>',
+  answer: {
+    code: 250,
+    enhanced_code: '2.0.0',
+    text: '2.0.0 Ok: queued as 4bXq2R1mZ9z',
+    queue_id: '4bXq2R1mZ9z',
+  },
   feedback: [{ kind: 'delivered', occurred_at: '2026-01-31T12:00:04.000Z' }],
 };
 

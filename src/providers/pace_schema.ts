@@ -64,6 +64,8 @@ export const PACE_SHOWN = z
     paused: z
       .strictObject({
         reason: z.string().meta({ description: 'The class of the failure, as of a test.' }),
+        cause: z.string(),
+        fix: z.string(),
         until: z.iso.datetime().nullable().meta({
           description: 'When one send is tried; null while one is.',
         }),

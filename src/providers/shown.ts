@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Scope } from '../base/db.ts';
-import { isExplained, toFailure, toParked } from './failures.ts';
+import { explanations, isExplained, toFailure, toParked } from './failures.ts';
 import { findState } from './pace.ts';
 import type { PaceState } from './pace.ts';
 import { UNPACED } from './pace_schema.ts';
@@ -30,14 +30,17 @@ const settingsOf = (row: ProviderRow) => {
   }
 };
 
+const toPaused = (said: string, until: Date | null) => {
+  const reason = isExplained(said) ? said : 'provider_unavailable';
+  const { cause, fix } = explanations[reason];
+  return { reason, cause, fix, until: until?.toISOString() ?? null };
+};
+
 /** A hold of the account, or a throttling; a hold that a probe tests just now has no end. */
 const pausedOf = ({ circuit, heldReason, openedUntil, pause }: PaceState) => {
   if (circuit !== 'closed' && heldReason !== null)
-    return {
-      reason: heldReason,
-      until: circuit === 'open' ? (openedUntil?.toISOString() ?? null) : null,
-    };
-  return pause && { reason: 'throttled', until: new Date(pause.until).toISOString() };
+    return toPaused(heldReason, circuit === 'open' ? openedUntil : null);
+  return pause && toPaused('throttled', new Date(pause.until));
 };
 
 const toPace = (state: PaceState | null): z.output<typeof PACE_SHOWN> =>

@@ -6,6 +6,7 @@ import {
   allow,
   LINKS_PER_PROVIDER_MAX,
   noteFailure,
+  noteHeld,
   noteThrottled,
   park,
   spend,
@@ -120,8 +121,13 @@ test('GET 200: of its own next try and its provider, what lasts longer', async (
 describe('a provider that wants nothing for a while', () => {
   const paused = async (reason: 'throttled' | 'quota_exhausted') => {
     const one = await queued({ rate_per_second: 5 });
-    const pauseMs = reason === 'throttled' ? 60_000 : 3_600_000;
-    await within((scope) => noteThrottled(scope, used(one.providerId), 1, pauseMs));
+    const provider = used(one.providerId);
+    const held = { reason, isProbe: false, retryAfterSeconds: 3_600 };
+    await within<unknown>((scope) =>
+      reason === 'throttled'
+        ? noteThrottled(scope, provider, 1, 60_000)
+        : noteHeld(scope, provider, held),
+    );
     return one;
   };
 
@@ -130,9 +136,11 @@ describe('a provider that wants nothing for a while', () => {
     async (reason) => {
       const { providerId, read } = await paused(reason);
       const { paused: pause } = (await readProvider(providerId)).body.pace;
-      expect(pause).toEqual({ reason, until: expect.any(String) });
-      const leftMs = Date.parse(pause.until) - Date.now();
-      expect(Math.round(leftMs / 60_000)).toBe(reason === 'throttled' ? 1 : 60);
+      expect(pause).toMatchObject({ reason, until: expect.any(String) });
+      const leftMinutes = (Date.parse(pause.until) - Date.now()) / 60_000;
+      const [least, most] = reason === 'throttled' ? [0.9, 1.1] : [59, 67];
+      expect(leftMinutes).toBeGreaterThan(least);
+      expect(leftMinutes).toBeLessThan(most);
       expect((await read()).waits_for).toEqual({
         because: 'provider_paused',
         reason,
@@ -143,7 +151,7 @@ describe('a provider that wants nothing for a while', () => {
   );
 
   test('gets nothing until then, also once what it taught of its rate is forgotten', async () => {
-    const { providerId } = await paused('quota_exhausted');
+    const { providerId } = await paused('throttled');
     const claim = () => within((scope) => allow(scope, providerId));
     expect(await claim()).toMatchObject({ sends: 0, limitedBy: 'pause' });
     await database.owner.query(
@@ -154,13 +162,13 @@ describe('a provider that wants nothing for a while', () => {
     expect(await claim()).toMatchObject({ sends: 0, limitedBy: 'pause' });
   });
 
-  test('the pause of a quota is not made shorter, nor another, by a burst that only throttles', async () => {
-    const { providerId } = await queued();
-    await within((scope) => noteThrottled(scope, used(providerId), 1, 2_000));
-    await within((scope) => noteThrottled(scope, used(providerId), 1, 3_600_000));
+  test('a hold is not made shorter by an answer to an email that was handed over before', async () => {
+    const { providerId } = await paused('quota_exhausted');
     const told = (await readProvider(providerId)).body.pace;
     expect(told.paused.reason).toBe('quota_exhausted');
+    const late = { reason: 'account_blocked', isProbe: false, retryAfterSeconds: undefined };
     await within((scope) => noteThrottled(scope, used(providerId), 1, 2_000));
+    await within((scope) => noteHeld(scope, used(providerId), late));
     expect((await readProvider(providerId)).body.pace.paused).toEqual(told.paused);
   });
 

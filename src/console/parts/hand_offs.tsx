@@ -11,6 +11,23 @@ const outcomes: Record<string, string> = {
   not_started: 'Not begun: it would have begun too late',
 };
 
+type Said = Pick<
+  SendDetail['hand_offs'][number],
+  'reply_code' | 'reply_enhanced' | 'reply_text' | 'queue_id'
+>;
+
+/** What the provider answered, in its own words. */
+const Reply = ({ reply_code, reply_enhanced, reply_text, queue_id }: Said) => {
+  const codes = [reply_code, reply_enhanced].filter((code) => code !== null && code !== '');
+  if (codes.length === 0 && reply_text === null && queue_id === null) return null;
+  return (
+    <Text size="sm" c="dimmed" className="breaks">
+      The provider answered: {[...codes, reply_text].join(' ').trim()}
+      {queue_id !== null && ` (queue id ${queue_id})`}
+    </Text>
+  );
+};
+
 /** Every time that a send was handed to its provider, and what came of it. */
 export const HandOffs = ({ handOffs }: { handOffs: SendDetail['hand_offs'] }) => {
   if (handOffs.length === 0) {
@@ -22,7 +39,7 @@ export const HandOffs = ({ handOffs }: { handOffs: SendDetail['hand_offs'] }) =>
   }
   return (
     <Timeline bulletSize={12} lineWidth={2}>
-      {handOffs.map(({ attempt, started_at, outcome, reason, provider_message_id }) => (
+      {handOffs.map(({ attempt, started_at, outcome, reason, provider_message_id, ...said }) => (
         <Timeline.Item
           key={attempt}
           title={
@@ -39,6 +56,7 @@ export const HandOffs = ({ handOffs }: { handOffs: SendDetail['hand_offs'] }) =>
               {reason === 'resolved' ? 'Somebody found that it was not sent' : inWords(reason)}
             </Text>
           )}
+          <Reply {...said} />
           {provider_message_id !== null && (
             <Text size="sm" c="dimmed" className="breaks">
               its id there: {provider_message_id}

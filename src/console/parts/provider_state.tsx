@@ -13,8 +13,8 @@ const circuits = {
 
 const wordOf = ({ status, pace }: Provider, isSilent: boolean) => {
   if (status === 'parked') return { word: 'Parked', color: 'red' } as const;
+  if (pace.paused !== null) return { word: 'Held', color: 'orange' } as const;
   if (pace.circuit !== 'closed') return circuits[pace.circuit];
-  if (pace.paused !== null) return { word: 'Paused', color: 'orange' } as const;
   return isSilent ? ({ word: 'Does not answer', color: 'orange' } as const) : circuits.closed;
 };
 
@@ -27,11 +27,6 @@ const useSilence = ({ provider, projectId }: Props) =>
 export const ProviderStatus = (props: Props) => (
   <Status {...wordOf(props.provider, useSilence(props) !== undefined)} />
 );
-
-const pauses = {
-  throttled: 'Paused: it asked to be left alone',
-  quota_exhausted: "Paused: the account's quota is used up",
-} as const;
 
 const Ramp = ({ today }: { today: { allowed: number; used: number } }) => (
   <Stack gap={4}>
@@ -62,15 +57,27 @@ export const ProviderState = (props: Props) => {
           {parked.fix}
         </Alert>
       )}
-      {pace.open_until !== null && (
+      {pace.open_until !== null && pace.paused === null && (
         <Alert color="orange" title="Paused: it failed several times in a row">
           It is tried again by itself at <When at={pace.open_until} isDimmed={false} />.
         </Alert>
       )}
       {pace.paused && (
-        <Alert color="orange" title={pauses[pace.paused.reason]}>
-          Nothing goes to it until <When at={pace.paused.until} isDimmed={false} />. A test message
-          that it takes, or saving its connection again, ends this at once.
+        <Alert color="orange" title={`Held: ${pace.paused.cause}`}>
+          <Stack gap={4}>
+            <Text size="sm">{pace.paused.fix}</Text>
+            <Text size="sm">
+              {pace.paused.until === null ? (
+                'One email tries it just now.'
+              ) : (
+                <>
+                  All its emails wait. One tries it again at{' '}
+                  <When at={pace.paused.until} isDimmed={false} />.
+                </>
+              )}{' '}
+              A test message that it takes, or saving its connection again, ends this at once.
+            </Text>
+          </Stack>
         </Alert>
       )}
       {silence && (

@@ -81,14 +81,60 @@ const Cancel = ({ projectId, send: { id, status } }: Props) => {
   );
 };
 
-/** What somebody can do about a send as it stands. */
+type Reason = Parameters<typeof api.sends.requeueAll.mutate>[0]['reason'];
+
+const Rejected = ({ projectId, send: { id, provider_id, status_reason } }: Props) => {
+  const [queued, setQueued] = useState<{ queued: number; has_more: boolean } | null>(null);
+  const one = useChange(projectId, ['sends', 'overview'], () =>
+    api.sends.requeue.mutate({ projectId, sendId: id }),
+  );
+  const all = useChange(projectId, ['sends', 'overview'], () =>
+    api.sends.requeueAll
+      .mutate({ projectId, reason: status_reason as Reason, providerId: provider_id })
+      .then(setQueued),
+  );
+  const isBusy = one.isPending || all.isPending;
+  return (
+    <Alert color="yellow" title="The provider refused this email">
+      <Stack gap="sm" align="flex-start">
+        <span>
+          Correct the cause first. Suppressions and unsubscribes still stop an email that you queue
+          again.
+        </span>
+        <Group gap="sm">
+          <Button size="xs" loading={isBusy} onClick={() => one.mutate(undefined)}>
+            Queue it again
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            loading={isBusy}
+            onClick={() => all.mutate(undefined)}
+          >
+            Queue all that this provider refused for this reason
+          </Button>
+        </Group>
+        {queued !== null && (
+          <span>
+            {queued.queued.toLocaleString()} emails are queued again.
+            {queued.has_more && ' There are more: repeat it.'}
+          </span>
+        )}
+        <Refused error={one.error ?? all.error} />
+      </Stack>
+    </Alert>
+  );
+};
+
+/** What an editor can do about a send in its present state. */
 export const SendActions = (props: Props) => {
   const { status, waits_for } = props.send;
   const mayCancel = status === 'queued' || (status === 'unknown' && waits_for !== null);
-  if (status !== 'unknown' && !mayCancel) return null;
+  if (status !== 'unknown' && status !== 'rejected' && !mayCancel) return null;
   return (
     <ForRole projectId={props.projectId} role="editor" to="to decide about this send">
       {status === 'unknown' && <Unknown {...props} />}
+      {status === 'rejected' && <Rejected {...props} />}
       {mayCancel && <Cancel {...props} />}
     </ForRole>
   );
