@@ -44,13 +44,17 @@ const queue = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
 
 const Listed = z.strictObject({ send_id: z.uuid() });
 
-const listRejected = ({ tx, projectId }: Scope, { reason, provider_id = undefined }: Rejected) =>
+const listRejected = (
+  { tx, projectId }: Scope,
+  { reason, provider_id }: Rejected,
+  sendsMax: number,
+) =>
   tx.any(sql.type(Listed)`
     select send_id from delivery.sends
     where project_id = ${projectId} and status_reason = ${reason} and ${mayBeQueued}
     and (${provider_id ?? null}::uuid is null or provider_id = ${provider_id ?? null}::uuid)
     order by send_id
-    limit ${REQUEUE_SENDS_MAX + 1}
+    limit ${sendsMax + 1}
   `);
 
 const wake = (deps: Deps, projectId: string, providerIds: Iterable<string>): Promise<unknown> =>
@@ -59,7 +63,7 @@ const wake = (deps: Deps, projectId: string, providerIds: Iterable<string>): Pro
 const whyNot = ({ shown_status: status, recipient }: SendRow): string => {
   if (recipient === null) return 'The person is erased: there is no address to send to.';
   if (status === 'bounced')
-    return 'The refusal was a bounce: the mailbox does not exist or is full. Send to another address.';
+    return 'It bounced after the provider accepted it. Send to another address.';
   return status === 'rejected'
     ? `The send is older than ${REQUEUE_DAYS_MAX} days.`
     : `The send is ${status}. Only a rejected send can be queued again.`;
@@ -84,11 +88,12 @@ export const requeueAll = async (
   deps: Deps,
   projectId: string,
   rejected: Rejected,
+  sendsMax = REQUEUE_SENDS_MAX,
 ): Promise<{ queued: number; has_more: boolean }> => {
   const { queued, hasMore } = await inProject(deps, projectId, async (scope) => {
-    const listed = await listRejected(scope, rejected);
-    const ids = listed.slice(0, REQUEUE_SENDS_MAX).map(({ send_id }) => send_id);
-    return { queued: await queue(scope, ids), hasMore: listed.length > REQUEUE_SENDS_MAX };
+    const listed = await listRejected(scope, rejected, sendsMax);
+    const ids = listed.slice(0, sendsMax).map(({ send_id }) => send_id);
+    return { queued: await queue(scope, ids), hasMore: listed.length > sendsMax };
   });
   await wake(
     deps,
