@@ -63,7 +63,7 @@ const wake = (deps: Deps, projectId: string, providerIds: Iterable<string>): Pro
 const whyNot = ({ shown_status: status, recipient }: SendRow): string => {
   if (recipient === null) return 'The person is erased: there is no address to send to.';
   if (status === 'bounced')
-    return 'It bounced after the provider accepted it. Send to another address.';
+    return 'It bounced: the mailbox does not exist or is full. Send to another address.';
   return status === 'rejected'
     ? `The send is older than ${REQUEUE_DAYS_MAX} days.`
     : `The send is ${status}. Only a rejected send can be queued again.`;

@@ -143,8 +143,8 @@ export const deliveryRoutes = [
     access: 'server',
     summary: 'Queue a rejected send again.',
     description:
-      'After the cause is corrected at the provider. Suppressions (a hard bounce makes one) and unsubscribes still ' +
-      'stop it. A send that bounced after it was accepted stays ended. Queuing it twice changes nothing.',
+      'After the cause is corrected at the provider. A send that bounced stays ended. Suppressions and unsubscribes ' +
+      'still stop it. Queuing it twice changes nothing.',
     params: SendParams,
     find: findNamed,
     status: 200,

@@ -99,9 +99,12 @@ const BOUNCES: Partial<Record<AnswerMeaning, SaidBounce['type']>> = {
 };
 
 const ofRecipient = ({ meaning, retry, retryAfterSeconds }: Classification, text: string) => {
-  if (retry === 'later') return deferred('recipient_deferred', 'send', retryAfterSeconds);
-  const type = BOUNCES[meaning];
   const codes = codesOf(text);
+  // A full mailbox may have room again, but 5xx asks not to repeat the message: a soft bounce.
+  const isFull = meaning === 'mailbox_full' && codes.startsWith('5');
+  if (retry === 'later' && !isFull)
+    return deferred('recipient_deferred', 'send', retryAfterSeconds);
+  const type = BOUNCES[meaning];
   if (type && codes !== '' && !POLICY_CODE.test(codes)) return bounced({ type, codes });
   if (type && codes === '') return rejected('recipient_refused');
   return rejected(meaning === 'message_too_large' ? 'message_refused' : 'blocked_by_policy');

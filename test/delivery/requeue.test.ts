@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { requeueAll, REQUEUE_DAYS_MAX } from '../../src/delivery/requeue.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import { addressKey } from '../../src/suppression/suppression.ts';
 import { counterparts, fieldsOf, providersOf, sendOneOf } from '../providers/counterparts.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -65,7 +67,7 @@ describe('POST /v1/sends/{id}/requeue', () => {
     );
     for (const [id, says] of [
       [accepted.id, /Only a rejected send/],
-      [bounced.id, /was a bounce/],
+      [bounced.id, /It bounced/],
       [ids[0], /older than 30 days/],
     ])
       expect(await post(`/v1/sends/${id}/requeue`)).toMatchObject({
@@ -74,13 +76,16 @@ describe('POST /v1/sends/{id}/requeue', () => {
       });
   });
 
-  test('a suppression that a hard bounce made stops it when it is handed over', async () => {
+  test('409: the hard bounce of a hand-off ends its send for good', async () => {
     const { id: providerId } = (await create(fieldsOf(sinks, 'smtp'))).body;
+    const recipient = `${newId()}@example.test`;
+    const key = await inProject(database.deps, api.project.project_id, (scope) =>
+      Promise.resolve(addressKey(scope, recipient)),
+    );
     sinks.smtp.play('rcpt', { code: 550, text: '5.1.1 no such user' }, { times: 1 });
-    const { id } = await sendOne(providerId);
-    expect((await post(`/v1/sends/${id}/requeue`)).status).toBe(200);
-    await sendOne(providerId);
-    expect(await sends().read(id)).toMatchObject({ status: 'suppressed', attempt_count: 1 });
+    const { id } = await sendOne(providerId, { recipient, addressKey: key });
+    expect((await post(`/v1/sends/${id}/requeue`)).status).toBe(409);
+    expect(await sends().read(id)).toMatchObject({ status: 'rejected', attempt_count: 1 });
   });
 
   test('a send that is almost too old is queued', async () => {

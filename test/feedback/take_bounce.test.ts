@@ -140,7 +140,7 @@ describe.each(bounces)('%s, %s', (kind, _where, play, codes) => {
 test.each([
   ['rcpt', 550, '5.7.1 blocked by policy'],
   ['end', 552, '5.3.4 too big'],
-  ['end', 550, 'mailbox unavailable'],
+  ['end', 550, '5.7.1 mailbox unavailable: the address 192.0.2.1 is on a block list'],
 ] as const)('at %s, %i %s is refused and suppresses nobody', async (stage, code, text) => {
   const { send, sends, work, timeline, profile, suppressed } = await toAnn();
   await sends.plan(send);

@@ -238,11 +238,11 @@ describe('classify', () => {
       bounced('5.1.3'),
     ],
     ['policy', { failures: ['550 5.7.1 blocked: user unknown'] }, rejected('blocked_by_policy')],
-    ['a full mailbox', { failures: ['552 5.2.2 quota exceeded'] }, deferred('recipient_deferred')],
+    ['a full mailbox', { failures: ['552 5.2.2 quota exceeded'] }, bounced('552 5.2.2', 'soft')],
     [
       'a full mailbox, in words',
       { failures: ['552 Mailbox quota exceeded'] },
-      deferred('recipient_deferred', { waits: 'send' }),
+      bounced('552', 'soft'),
     ],
     ['an account in words', { failures: ['550 User account is disabled'] }, bounced('550')],
     ['a domain', { failures: ['550 Domain not found'] }, bounced('550')],

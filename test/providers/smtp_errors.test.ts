@@ -46,12 +46,12 @@ describe('what a relay says in words', () => {
     ['RCPT TO', 550, 'relay not permitted', 'permission_denied'],
     ['RCPT TO', 450, '4.7.1 greylisted', 'recipient_deferred'],
     ['RCPT TO', 550, '5.2.1 the account is disabled', 'recipient_refused'],
-    ['RCPT TO', 552, '5.2.2 mailbox quota exceeded', 'recipient_deferred'],
+    ['RCPT TO', 552, '5.2.2 mailbox quota exceeded', 'recipient_refused'],
     ['RCPT TO', 452, '4.2.2 quota exceeded', 'recipient_deferred'],
     ['RCPT TO', 550, '5.1.2 Domain shop.test not found', 'recipient_refused'],
     ['DATA', 550, '5.2.1 account has been disabled', 'recipient_refused'],
     ['MAIL FROM', 550, '5.2.1 account has been disabled', 'account_blocked'],
-    ['RCPT TO', 552, 'Mailbox quota exceeded', 'recipient_deferred'],
+    ['RCPT TO', 552, 'Mailbox quota exceeded', 'recipient_refused'],
     ['RCPT TO', 454, 'Throttling failure: Daily message quota exceeded', 'quota_exhausted'],
     ['RCPT TO', 454, 'Throttling failure: Maximum sending rate exceeded', 'throttled'],
     ['RCPT TO', 450, 'recipient rate limit exceeded', 'recipient_deferred'],
@@ -154,9 +154,18 @@ describe('a bounce that is said while the message is handed over', () => {
     ['DATA', 552, '5.2.2 over quota'],
     ['RCPT TO', 552, 'Mailbox quota exceeded'],
     ['RCPT TO', 550, 'mailbox is full'],
-  ])('%s: %i %s is repeated: it may have room again', (command, code, text) => {
+  ])('%s: %i %s is a soft one', (command, code, text) => {
     const phase = command === 'DATA' ? 'body' : 'before_body';
     expect(toOutcome(reply(command, code, text), phase, PARTIES)).toMatchObject({
+      kind: 'rejected',
+      reason: 'recipient_refused',
+      bounce: { type: 'soft', codes: expect.stringMatching(/^55[02]/) },
+    });
+  });
+
+  test('a full mailbox with a 4xx is repeated: it may have room again', () => {
+    const full = reply('RCPT TO', 452, '4.2.2 mailbox full');
+    expect(toOutcome(full, 'before_body', PARTIES)).toMatchObject({
       kind: 'deferred',
       reason: 'recipient_deferred',
       waits: 'send',
@@ -175,7 +184,6 @@ describe('a bounce that is said while the message is handed over', () => {
     ['RCPT TO', 552, '5.3.4 too big'],
     ['RCPT TO', 552, 'message too big'],
     ['RCPT TO', 452, 'Mailbox quota exceeded'],
-    ['DATA', 552, 'Mailbox quota exceeded'],
     ['RCPT TO', 550, '5.1.0 rejected'],
     ['DATA', 554, '5.7.1 spam: no such user'],
     ['DATA', 552, '5.3.4 too big'],
