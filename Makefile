@@ -137,6 +137,10 @@ format: $(INSTALLED) ## Format every file
 test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed where apt is
 	@exec node test/mta.ts
 
+.PHONY: test-spf
+test-spf: $(INSTALLED) ## The openspf test suite for RFC 7208, fetched with pip: [keep=yes]
+	@exec node test/spf.ts "keep=$(keep)"
+
 .PHONY: test-pooler
 test-pooler: $(INSTALLED) ## The service behind a pooling proxy: PgBouncer, installed where apt is
 	@exec node test/pooler.ts

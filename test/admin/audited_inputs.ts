@@ -202,6 +202,10 @@ export const changes: Record<string, Change> = {
     input: () => ({ providerId: SHOWN_ID, change: { display_name: 'Renamed' } }),
   },
   'providers.remove': { in: 'project', input: () => ({ providerId: SHOWN_ID }) },
+  'providers.checkDomain': {
+    in: 'project',
+    input: () => ({ providerId: SHOWN_ID, dkim_selectors: ['s1'] }),
+  },
   'providers.test': {
     in: 'project',
     input: () => ({ providerId: SHOWN_ID, to: 'me@example.com' }),

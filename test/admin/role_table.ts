@@ -138,6 +138,8 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'providers.list': 'query viewer',
   'providers.read': 'query viewer',
   'providers.domainHealth': 'query viewer',
+  'providers.domainHistory': 'query viewer',
+  'providers.checkDomain': 'mutation editor',
   'providers.add': 'mutation editor',
   'providers.edit': 'mutation editor',
   'providers.remove': 'mutation editor',

@@ -206,7 +206,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       return post('/v1/profiles/external_id:erin/erase', { reason: chars(count) });
     },
   ]),
-  'DKIM selectors of one look': bound([
+  'DKIM selectors of one check': bound([
     async (count) => {
       const providerId = newId();
       await keepProvider(database, api.project.project_id, providerId, `${providerId}@shop.test`);
@@ -215,6 +215,17 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       return api.call('GET', path, { key: api.project.server_key });
     },
   ]),
+  "Checks of senders' domains that a project asks for, per process": async (perHour) => {
+    await startAfresh();
+    const providerId = newId();
+    await keepProvider(database, api.project.project_id, providerId);
+    const path = `/v1/email-providers/${providerId}/domain-health`;
+    const { server_key: key } = api.project;
+    for (let asked = 0; asked < perHour; asked += 1)
+      expect((await api.call(asked % 2 ? 'GET' : 'POST', path, { key })).status).toBe(200);
+    expectRefusal(await api.call('POST', path, { key }), 'rate_limited');
+    expectRefusal(await api.call('GET', path, { key }), 'rate_limited');
+  },
   ...limitsOfWebhooks({ postHook, bound }),
   ...limitsOfTopics({ api, sns, startAfresh }),
   'Name of a provider, and of its sender': async (value) => {
@@ -329,6 +340,10 @@ const ELSEWHERE = [
   'Time to take 64 KiB of an export',
   'Body of an unsubscribe',
   'Changes of an address',
+  'DNS queries of one check of a domain',
+  'Time of one check of a domain',
+  "Changes of a sender's domain that are kept",
+  "How long changes of a sender's domain are kept",
   'Events that an undo preview counts',
   'Runs that an undo preview names',
   'Time to render a mail',

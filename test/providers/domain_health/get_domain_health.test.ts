@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../src/base/ids.ts';
-import { Resources } from '../../src/base/resources.ts';
-import { createProject } from '../../src/projects/projects.ts';
-import { expectRefusal, testApi } from '../support/api.ts';
-import { testDatabase } from '../support/database.ts';
-import { keepProvider } from '../support/kept_provider.ts';
-import { startNameServer } from '../support/name_server.ts';
+import { newId } from '../../../src/base/ids.ts';
+import { Resources } from '../../../src/base/resources.ts';
+import { createProject } from '../../../src/projects/projects.ts';
+import { expectRefusal, testApi } from '../../support/api.ts';
+import { testDatabase } from '../../support/database.ts';
+import { keepProvider } from '../../support/kept_provider.ts';
+import { startNameServer } from '../../support/name_server.ts';
 
 const database = testDatabase();
 /** The same service, told of a name server of its own. */
@@ -14,6 +14,7 @@ let server: Awaited<ReturnType<typeof startNameServer>>;
 beforeAll(async () => {
   server = await startNameServer({
     'shop.test': { TXT: ['v=spf1 include:elsewhere.test -all'], MX: [[10, 'mx.shop.test']] },
+    'mx.shop.test': { A: ['192.0.2.1'] },
     'elsewhere.test': { TXT: ['v=spf1 ip4:192.0.2.1 -all'] },
     '_dmarc.shop.test': { TXT: ['v=DMARC1; p=reject; rua=mailto:a@shop.test'] },
   });
@@ -44,7 +45,7 @@ test('200: says of each what is there, what is wrong and what to publish', async
       { selector: 's2', status: 'bad' },
     ],
     dmarc: { status: 'good' },
-    alignment: { status: 'bad' },
+    alignment: { status: 'warning', code: 'aligned_spf' },
     replies: { status: 'good' },
   });
   expect(server.asked).toContain('s2._domainkey.shop.test');

@@ -1,0 +1,137 @@
+import type { Dkim } from './dkim/dkim.ts';
+import type { DnsQueries } from './dns.ts';
+import { toFinding, toUnknown } from './findings.ts';
+import type { Finding } from './findings.ts';
+import type { MailFrom } from './mail_from.ts';
+import { registeredOf } from './names.ts';
+import { findOrganization } from './dmarc/dmarc.ts';
+
+export type AlignmentSubject = {
+  /** The domain that people see. */
+  domain: string;
+  isStrict: { dkim: boolean; spf: boolean };
+  dkim: readonly Dkim[];
+  /** Whether the selectors are those that the email provider issued. */
+  areSelectorsKnown: boolean;
+  mailFrom: MailFrom;
+};
+
+/** How an authenticated domain stands to the sender's: `older`: only where receivers use the Public Suffix List. */
+type Match = 'aligned' | 'older' | 'none';
+
+const matchOf = async (
+  dns: DnsQueries,
+  domain: string,
+  authenticated: string,
+  isStrict: boolean,
+): Promise<Match> => {
+  if (authenticated === domain) return 'aligned';
+  if (isStrict) return 'none';
+  const [own, other] = await Promise.all([
+    findOrganization(dns, domain),
+    findOrganization(dns, authenticated),
+  ]);
+  if (own === other) return 'aligned';
+  return registeredOf(domain) === registeredOf(authenticated) ? 'older' : 'none';
+};
+
+const isUsable = ({ status }: Finding): boolean => status === 'good' || status === 'warning';
+
+/**
+ * Says whether what receivers authenticate is the domain that people see (RFC 9989 §4.4): one signature or the
+ * reverse-path is enough.
+ */
+export const checkAlignment = async (
+  dns: DnsQueries,
+  subject: AlignmentSubject,
+): Promise<Finding> => {
+  const { domain, isStrict, dkim, mailFrom } = subject;
+  const signatures = [];
+  for (const key of dkim.filter(isUsable))
+    signatures.push({ key, match: await matchOf(dns, domain, key.domain, isStrict.dkim) });
+  const path =
+    mailFrom.domain !== null && isUsable(mailFrom)
+      ? await matchOf(dns, domain, mailFrom.domain, isStrict.spf)
+      : 'none';
+  const signed = signatures.find(({ match }) => match === 'aligned')?.key;
+  if (signed) return saySigned(signed, path === 'aligned' ? mailFrom.domain : null);
+  if (dkim.some(({ status }) => status === 'unknown')) return toUnknown('no_answer');
+  if (path === 'aligned') return saySpfAlone(subject);
+  const older = signatures.find(({ match }) => match === 'older')?.key.domain;
+  if (older !== undefined) return sayOlder(domain, older);
+  return sayUnaligned(
+    subject,
+    signatures.map(({ key }) => key.domain),
+  );
+};
+
+const saySigned = ({ selector, domain }: Dkim, path: string | null): Finding =>
+  toFinding(
+    {
+      status: 'good',
+      code: 'aligned_dkim',
+      summary: `Email that is signed with the selector ${selector} for ${domain} passes DMARC.`,
+    },
+    {
+      advice:
+        path === null ? [] : [`Email from the reverse-path ${path} passes DMARC by SPF, too.`],
+    },
+  );
+
+const saySpfAlone = ({ areSelectorsKnown, mailFrom }: AlignmentSubject): Finding =>
+  toFinding(
+    {
+      status: 'warning',
+      code: 'aligned_spf',
+      summary: areSelectorsKnown
+        ? `DMARC depends on SPF alone, for the reverse-path ${mailFrom.domain ?? ''}. Forwarded email then fails.`
+        : `DMARC can pass by SPF, for the reverse-path ${mailFrom.domain ?? ''}. Forwarded email needs DKIM, too.`,
+    },
+    { advice: [areSelectorsKnown ? PUBLISH_KEY : NAME_SELECTORS] },
+  );
+
+const sayOlder = (domain: string, signing: string): Finding =>
+  toFinding(
+    {
+      status: 'warning',
+      code: 'aligned_older',
+      summary: `Signatures of ${signing} pass DMARC for ${domain} only where receivers use the Public Suffix List.`,
+    },
+    {
+      advice: [
+        `Publish a DMARC record at _dmarc.${registeredOf(domain)}. It makes both names one organization (RFC 9989).`,
+      ],
+    },
+  );
+
+const PUBLISH_KEY = 'Publish the DKIM record of the email provider.';
+const NAME_SELECTORS = 'Enter the DKIM selectors that the email provider issued, and check again.';
+
+const sayUnaligned = (
+  { domain, isStrict, areSelectorsKnown }: AlignmentSubject,
+  signing: readonly string[],
+): Finding => {
+  if (!areSelectorsKnown && signing.length === 0)
+    return toFinding({
+      status: 'unknown',
+      code: 'selectors_unknown',
+      summary: `DNS does not list DKIM selectors. ${NAME_SELECTORS}`,
+    });
+  const [other] = signing;
+  if (other !== undefined && isStrict.dkim)
+    return toFinding({
+      status: 'bad',
+      code: 'aligned_strict',
+      summary:
+        'The DMARC record asks for strict alignment (adkim=s), ' +
+        `so signatures of ${other} do not count for ${domain}.`,
+    });
+  return toFinding(
+    {
+      status: 'bad',
+      code: 'aligned_none',
+      summary: `No email from ${domain} passes DMARC: neither DKIM nor SPF authenticates the domain.`,
+    },
+    { advice: [PUBLISH_KEY] },
+  );
+};
