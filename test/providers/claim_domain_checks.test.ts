@@ -6,6 +6,7 @@ import { claimChecks } from '../../src/providers/domain_health/queries.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { testDatabase } from '../support/database.ts';
 import { keepProvider } from '../support/kept_provider.ts';
+import { PLAN_MODES, withRowsRead } from '../support/rows_read.ts';
 
 const database = testDatabase();
 let projectId = '';
@@ -73,4 +74,27 @@ test('sees its own project alone', async () => {
   expect(await claim()).toEqual([]);
   projectId = own;
   expect(await claim()).toEqual(ids);
+});
+
+const OTHERS = 20_000;
+const DUE = 3;
+
+test(`reads its own rows alone, beside ${OTHERS} of other projects`, async () => {
+  const own = await make(DUE);
+  await database.owner.query("set session_replication_role = 'replica'");
+  await database.owner.query(
+    `insert into providers.domain_checks (project_id, provider_id, next_check_at)
+    select gen_random_uuid(), gen_random_uuid(), now() from generate_series(1, $1)`,
+    [OTHERS],
+  );
+  await database.owner.query('reset session_replication_role; analyze providers.domain_checks');
+  for (const mode of PLAN_MODES) {
+    const { answer, read } = await withRowsRead(
+      database,
+      { projectId, table: 'providers.domain_checks', mode },
+      (scope) => claimChecks(scope, { claimMax: 10, leaseSeconds: 0 }),
+    );
+    expect(answer).toHaveLength(own.length);
+    expect(read).toBeLessThan(DUE * 10);
+  }
 });

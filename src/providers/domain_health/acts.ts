@@ -10,7 +10,7 @@ import type { ProviderRow } from '../queries.ts';
 import type { DomainHealth } from './check.ts';
 import { listChanges } from './queries.ts';
 import type { ChangeRow } from './queries.ts';
-import { checkNow, findStored, recordCheck } from './record.ts';
+import { checkNow, findStored, knownOf, recordCheck } from './record.ts';
 import type { DomainCheckInput, DomainHealthAnswer, DomainQuery } from './schema.ts';
 
 // What people with a server key or the Console do about a sender's domain.
@@ -49,10 +49,12 @@ export const readDomainHealth = async (
 ): Promise<DomainHealthAnswer> => {
   await countCheck(where);
   const stored = await findStored(where, row.provider_id);
-  const health = await checkNow(where.deps, row, {
+  const sought = {
     selectors: query.dkim_selectors ?? stored?.dkim_selectors ?? [],
     mailFromDomain: query.mail_from_domain ?? stored?.mail_from_domain ?? null,
-  });
+  };
+  const known = query.dkim_selectors ? null : knownOf(stored, row);
+  const health = await checkNow(where.deps, row, sought, known);
   return toAnswer(health, new Date());
 };
 

@@ -46,9 +46,12 @@ export const findingsOf = (health: DomainHealth): Findings => ({
   replies: toBrief(health.replies),
 });
 
-/** Returns the selectors that a check found a key for. */
-export const selectorsOf = (findings: Findings): string[] =>
-  Object.keys(findings).flatMap((name) => (name.startsWith('dkim:') ? [name.slice(5)] : []));
+/** Returns the selectors whose keys were found, or were found before they fell. */
+export const selectorsOf = ({ findings, fallen }: Known): string[] =>
+  Object.entries(findings).flatMap(([name, { code }]) => {
+    const wasThere = code !== 'dkim_missing' || fallen[name] !== undefined;
+    return name.startsWith('dkim:') && wasThere ? [name.slice('dkim:'.length)] : [];
+  });
 
 const isUnanswered = ({ code }: Brief): boolean => NO_ANSWER_CODES.includes(code);
 

@@ -12,8 +12,9 @@ const CheckRow = z.strictObject({
   next_check_at: z.date(),
   check_id: z.uuid().nullable(),
   checked_at: z.date().nullable(),
-  health: Health.nullable(),
-  known: z.record(z.string(), Brief).nullable(),
+  // What an older version stored in another shape counts as no check.
+  health: Health.nullable().catch(null),
+  known: z.record(z.string(), Brief).nullable().catch(null),
   fallen: z.record(z.string(), z.enum(STATUSES)),
   unanswered_count: z.int(),
 });
@@ -120,7 +121,7 @@ const ChangeRow = z.strictObject({
   domain: z.string(),
   status: z.enum(STATUSES),
   is_worse: z.boolean(),
-  changes: z.array(FindingChange),
+  changes: z.array(FindingChange).catch([]),
 });
 export type ChangeRow = z.output<typeof ChangeRow>;
 

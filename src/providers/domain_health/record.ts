@@ -51,7 +51,7 @@ export const checkNow = (
     replyTo: row.reply_to,
     service: factsOf(row),
     selectors,
-    knownSelectors: known ? selectorsOf(known.findings) : [],
+    knownSelectors: known ? selectorsOf(known) : [],
     mailFromDomain,
   });
 
@@ -64,7 +64,7 @@ const soughtBy = (stored: CheckRow | null, change: Partial<Sought>): Sought => (
 });
 
 /** What is known of a domain; null where the provider has another domain by now, or none was checked. */
-const knownOf = (stored: CheckRow | null, row: ProviderRow): Known | null =>
+export const knownOf = (stored: CheckRow | null, row: ProviderRow): Known | null =>
   stored?.known && isOfDomain(stored, row)
     ? {
         findings: stored.known,
@@ -92,7 +92,9 @@ export const recordCheck = async (
   const done = stored && doneBy(stored, checkId);
   if (done) return done;
   const sought = soughtBy(stored, change);
-  const health = await checkNow(where.deps, row, sought, knownOf(stored, row));
+  // New selectors take the place of what an earlier check found by trying.
+  const known = change.selectors ? null : knownOf(stored, row);
+  const health = await checkNow(where.deps, row, sought, known);
   return inProject(where.deps, where.projectId, async (scope) => {
     if (!(await holdProvider(scope, row.provider_id))) return null;
     await insertCheck(scope, row.provider_id);

@@ -6,6 +6,7 @@ import { HISTORY_CHANGES_MAX, HISTORY_DAYS } from '../../../src/providers/domain
 import { createProject } from '../../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../../support/api.ts';
 import { testDatabase } from '../../support/database.ts';
+import { KEY } from './domains.ts';
 import { makeProvider, mend, withNameServer } from './named.ts';
 
 const database = testDatabase();
@@ -87,6 +88,35 @@ test('200: what to look for is stored, left out it stays, and null is the defaul
   // The usual ones are tried again, and of those that were named only s1 was found.
   expect(third.body.dkim.map(({ selector }: { selector: string }) => selector)).toContain('s1');
   expect(third.body.mail_from.domain).toBe('shop.test');
+});
+
+test('200: of selectors that were tried, one that is gone is missed until others are named', async () => {
+  const dkimOf = ({ body }: Awaited<ReturnType<typeof post>>) =>
+    body.dkim.map(({ selector, code }: Record<string, string>) => `${selector} ${code}`);
+  expect(dkimOf(await post())).toEqual(['s1 dkim_ok']);
+  delete named.zone['s1._domainkey.shop.test'];
+  named.zone['s2._domainkey.shop.test'] = { TXT: [KEY] };
+  for (let time = 0; time < 2; time += 1)
+    expect(dkimOf(await post())).toEqual(['s1 dkim_missing', 's2 dkim_ok']);
+  expect(dkimOf(await post({ dkim_selectors: ['s2'] }))).toEqual(['s2 dkim_ok']);
+  expect(dkimOf(await post({ dkim_selectors: [] }))).toEqual(['s2 dkim_ok']);
+  expect(dkimOf(await post())).toEqual(['s2 dkim_ok']);
+});
+
+test('200: what an older version stored in another shape counts as no check', async () => {
+  await post();
+  await named.owner.query(
+    `update providers.domain_checks set health = '{"old": 1}', known = '{"spf": 1}' where provider_id = $1`,
+    [row.provider_id],
+  );
+  await named.owner.query(
+    `update providers.domain_changes set changes = '[1]' where provider_id = $1`,
+    [row.provider_id],
+  );
+  expect((await post()).status).toBe(200);
+  expect(
+    (await history()).items.map(({ changes }: { changes: unknown[] }) => changes.length),
+  ).toEqual([6, 0]);
 });
 
 test('200: a GET keeps nothing', async () => {

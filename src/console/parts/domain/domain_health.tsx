@@ -86,15 +86,15 @@ const LastCheck = ({ stored: { health, next_check_at } }: { stored: Stored }) =>
           {health.domain}, checked
         </Text>
         <When at={health.checked_at} />
-        {next_check_at !== null && (
-          <>
-            <Text size="sm" c="dimmed">
-              next check
-            </Text>
-            <When at={next_check_at} />
-          </>
-        )}
       </Group>
+      {next_check_at !== null && (
+        <Group gap="xs">
+          <Text size="sm" c="dimmed">
+            Next check
+          </Text>
+          <When at={next_check_at} />
+        </Group>
+      )}
       <FindingList health={health} />
     </Stack>
   );

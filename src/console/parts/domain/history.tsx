@@ -78,6 +78,11 @@ const Entry = ({ item }: { item: DomainChange }) => {
           <Text size="sm" c="dimmed" className="breaks">
             {item.domain}
           </Text>
+          {isFirst && (
+            <Badge variant="default" miw="max-content">
+              First check
+            </Badge>
+          )}
           {item.is_worse && (
             <Badge color="red" variant="light" miw="max-content">
               Worse
