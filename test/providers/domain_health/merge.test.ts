@@ -12,8 +12,8 @@ import {
 } from '../../../src/providers/domain_health/spf/spf.ts';
 import {
   countLookups,
+  findVoids,
   listFaults,
-  listVoids,
 } from '../../../src/providers/domain_health/spf/measure.ts';
 import { survey } from '../../../src/providers/domain_health/spf/survey.ts';
 import { readerOf } from './openspf.ts';
@@ -45,6 +45,7 @@ const ZONE: FactZone = {
   'softly.test': { TXT: [['v=spf1 ?ip4:192.0.2.9 ip4:192.0.2.8/30']] },
   'away.test': { TXT: [['v=spf1 redirect=two.test']] },
   'heavy.test': { TXT: [['v=spf1 a:h4.test a:h6.test mx:mx.test a:h46.test -all']] },
+  'four.test': { TXT: [[`v=spf1 ${'a:h46.test '.repeat(4)}-all`]] },
   'empty.test': { TXT: [['v=spf1 a:none.test a:h6.test ip4:192.0.2.11 -all']] },
   'broken.test': { TXT: [['v=spf1 ip4:192.0.2.10 include:gone.test -all']] },
   'wanted.test': { TXT: [['v=spf1 ip4:192.0.2.12 ip6:2001:db8::12 -all']] },
@@ -60,40 +61,19 @@ const SENDERS = [
   '2001:db8::99',
 ];
 
-const mechanism = fc.constantFrom(
-  'ip4:192.0.2.1',
-  'ip4:192.0.2.7',
-  'ip4:192.0.2.8/30',
-  'ip4:192.0.2.0/28',
-  'ip4:192.0.2.12',
-  'ip6:2001:db8::1',
-  'ip6:2001:db8::/120',
-  'a',
-  'a:h4.test',
-  'a:h6.test/24//120',
-  'A:H46.test',
-  'a:none.test',
-  'a:none2.test',
-  'a:none3.test',
-  'mx',
-  'mx:mx.test',
-  'mx:none.test',
-  'ptr',
-  'exists:%{i}._e.test',
-  'exists:fixed._e.test',
-  'exists:none._e.test',
-  'include:gone.test',
-  'include:one.test',
-  'include:two.test',
-  'include:three.test',
-  'include:softly.test',
-  'include:away.test',
-  'include:heavy.test',
-  'include:empty.test',
-  'include:broken.test',
-  'include:wanted.test',
+const plain = fc.constantFrom(
+  ...'ip4:192.0.2.1 ip4:192.0.2.7 ip4:192.0.2.8/30 ip4:192.0.2.0/28 ip4:192.0.2.12'.split(' '),
+  ...'ip6:2001:db8::1 ip6:2001:db8::/120 a a:h4.test A:H46.test mx include:one.test'.split(' '),
+  ...'include:two.test include:softly.test include:away.test include:wanted.test'.split(' '),
+);
+/** What finds nothing, costs much, excludes or is an error. */
+const difficult = fc.constantFrom(
+  ...'a:h6.test/24//120 a:none.test a:none2.test mx:mx.test mx:none.test ptr'.split(' '),
+  ...'exists:%{i}._e.test exists:fixed._e.test exists:none._e.test include:gone.test'.split(' '),
+  ...'include:three.test include:heavy.test include:empty.test include:broken.test'.split(' '),
   'include:%{d1r}.none.test',
 );
+const mechanism = fc.oneof({ arbitrary: plain, weight: 4 }, { arbitrary: difficult, weight: 1 });
 const qualifier = fc.constantFrom('', '', '', '', '+', '-', '~', '?');
 const term = fc.tuple(qualifier, mechanism).map((parts) => parts.join(''));
 const end = fc.constantFrom(
@@ -146,7 +126,7 @@ describe('a merge proposal', () => {
         const found = await survey(dns(), { domain: DOMAIN, mailFrom: MAIL_FROM }, value);
         expect(listFaults(found)).toEqual([]);
         expect(countLookups(found)).toBeLessThanOrEqual(SPF_LOOKUPS_MAX);
-        expect(listVoids(found).length).toBeLessThanOrEqual(SPF_VOIDS_MAX);
+        expect(findVoids(found).count).toBeLessThanOrEqual(SPF_VOIDS_MAX);
         // Of hosts without an IPv4 address, and of clients without a name, more may find nothing for a stranger.
         expect(results.get('198.51.100.1')).toMatch(/^(?:fail|permerror)$/);
         if (results.get('198.51.100.1') === 'fail') outcomes.refusing += 1;
@@ -220,21 +200,21 @@ describe('a merge proposal', () => {
   });
 
   test(`needs ${SPF_LOOKUPS_MAX} lookups at most: repeated ones are left out, others are counted`, async () => {
-    const heavy = 'include:heavy.test'; // 5
+    const four = 'include:four.test'; // 5
     const two = 'include:two.test'; // 3
-    expect(await proposalFor([`v=spf1 ${heavy} ${two} mx a -all`], null)).toMatchObject({
+    expect(await proposalFor([`v=spf1 ${four} ${two} mx a -all`], null)).toMatchObject({
       kind: 'record',
     });
     // 11: one.test is in two.test already.
-    expect(await proposalFor([`v=spf1 ${heavy} ${two} mx a include:one.test -all`], null)).toEqual({
+    expect(await proposalFor([`v=spf1 ${four} ${two} mx a include:one.test -all`], null)).toEqual({
       kind: 'record',
-      value: `v=spf1 ${heavy} ${two} mx a -all`,
+      value: `v=spf1 ${four} ${two} mx a -all`,
       notes: ['The proposal leaves out terms that another include covers: include:one.test.'],
     });
-    expect(await proposalFor([`v=spf1 ${heavy} ${two} mx a a:h4.test -all`], null)).toEqual({
+    expect(await proposalFor([`v=spf1 ${four} ${two} mx a a:h4.test -all`], null)).toEqual({
       kind: 'none',
       why:
-        'One record for all senders needs 11 DNS lookups: include:heavy.test 5, include:two.test 3, mx 1, a 1, ' +
+        'One record for all senders needs 11 DNS lookups: include:four.test 5, include:two.test 3, mx 1, a 1, ' +
         'a:h4.test 1. Replace some by ip4 and ip6 terms, or send from a subdomain.',
     });
   });

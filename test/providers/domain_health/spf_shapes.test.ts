@@ -218,7 +218,7 @@ const shapes: Record<string, Shape> = {
     texts: [`v=spf1 a:old1.shop.test a:old2.shop.test mx:old3.shop.test ${INCLUDE} -all`],
     says: bad(
       'spf_voids',
-      '3 terms find nothing in DNS (a:old1.shop.test, a:old2.shop.test, mx:old3.shop.test). ' +
+      '3 DNS queries of the record find nothing (a:old1.shop.test, a:old2.shop.test, mx:old3.shop.test). ' +
         'Receivers accept 2 and treat more as an error.',
       {
         advice: [
@@ -238,7 +238,7 @@ const shapes: Record<string, Shape> = {
       status: 'warning',
       code: 'spf_voids_ipv6',
       summary:
-        '3 terms find no IPv6 address (a:a.shop.test, a:b.shop.test, a:c.shop.test). ' +
+        '3 DNS queries of the record find no IPv6 address (a:a.shop.test, a:b.shop.test, a:c.shop.test). ' +
         'For senders that use IPv6, receivers may treat the record as an error.',
       ...publish(`v=spf1 ${INCLUDE} a:a.shop.test a:b.shop.test a:c.shop.test -all`),
     },

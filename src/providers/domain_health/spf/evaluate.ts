@@ -88,7 +88,7 @@ class Evaluation {
       case 'exists':
         return this.#exists(await this.#look(mechanism.domain, domain));
       case 'a':
-        return this.#isAt(await this.#look(mechanism.domain, domain), mechanism.cidr, true);
+        return this.#isAt(await this.#look(mechanism.domain, domain), mechanism.cidr);
       case 'mx':
         return this.#isExchange(await this.#look(mechanism.domain, domain), mechanism.cidr);
       case 'ptr':
@@ -103,12 +103,12 @@ class Evaluation {
   }
 
   async #exists(name: string): Promise<boolean> {
-    return (await this.#addresses(name, 4, true)).length > 0;
+    return (await this.#addresses(name, 4)).length > 0;
   }
 
-  async #isAt(name: string, cidr: Cidr, isCounted: boolean): Promise<boolean> {
+  async #isAt(name: string, cidr: Cidr): Promise<boolean> {
     const { address } = this.#client;
-    const addresses = await this.#addresses(name, address.family, isCounted);
+    const addresses = await this.#addresses(name, address.family);
     return addresses.some((one) => isInNetwork(address, { ...one, prefix: cidr[address.family] }));
   }
 
@@ -118,7 +118,7 @@ class Evaluation {
     if (answer.kind === 'absent') return this.#countVoid();
     if (answer.records.length > SPF_NAMES_MAX) throw new Ended('permerror');
     for (const { exchange } of answer.records.toSorted((a, b) => a.priority - b.priority))
-      if (exchange !== '' && (await this.#isAt(exchange, cidr, false))) return true;
+      if (exchange !== '' && (await this.#isAt(exchange, cidr))) return true;
     return false;
   }
 
@@ -148,10 +148,10 @@ class Evaluation {
     );
   }
 
-  async #addresses(name: string, family: 4 | 6, isCounted: boolean): Promise<Address[]> {
+  async #addresses(name: string, family: 4 | 6): Promise<Address[]> {
     const answer = await this.#dns.addresses(name, family);
     if (answer.kind === 'failed') throw new Ended('temperror');
-    if (answer.kind === 'absent' && isCounted) this.#countVoid();
+    if (answer.kind === 'absent') this.#countVoid();
     const texts = answer.kind === 'found' ? answer.records : [];
     return texts.map(readAddress).filter((address) => address !== null);
   }

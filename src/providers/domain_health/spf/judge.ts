@@ -7,10 +7,10 @@ import { codeOfFault, sayFault, sayOpen } from './faults.ts';
 import {
   authorizesAnyone,
   countLookups,
+  findVoids,
+  findVoidsBefore,
   everyUse,
   listFaults,
-  listVoids,
-  listVoidsBefore,
   strangersOf,
 } from './measure.ts';
 import { SURVEY_LOOKUPS_MAX } from './survey.ts';
@@ -54,15 +54,22 @@ const listLimits = (found: Survey): Problem[] => {
           `Receivers stop after ${SPF_LOOKUPS_MAX} and treat the record as an error.`,
       ),
     );
-  const missing = listVoids(found);
-  const voids = missing.length > SPF_VOIDS_MAX ? missing : listVoidsBefore(found, 4);
-  const forIpv6 = listVoidsBefore(found, 6);
-  if (voids.length > SPF_VOIDS_MAX) problems.push(bad('spf_voids', sayVoids(voids)));
-  else if (forIpv6.length > SPF_VOIDS_MAX)
+  const missing = findVoids(found);
+  const voids = missing.count > SPF_VOIDS_MAX ? missing : findVoidsBefore(found, 4);
+  const forIpv6 = findVoidsBefore(found, 6);
+  if (voids.count > SPF_VOIDS_MAX)
+    problems.push(
+      bad(
+        'spf_voids',
+        `${voids.count} DNS queries of the record find nothing (${listed(namesOf(voids.uses))}). ` +
+          `Receivers accept ${SPF_VOIDS_MAX} and treat more as an error.`,
+      ),
+    );
+  else if (forIpv6.count > SPF_VOIDS_MAX)
     problems.push(
       warning(
         'spf_voids_ipv6',
-        `${forIpv6.length} terms find no IPv6 address (${listed(namesOf(forIpv6))}). ` +
+        `${forIpv6.count} DNS queries of the record find no IPv6 address (${listed(namesOf(forIpv6.uses))}). ` +
           'For senders that use IPv6, receivers may treat the record as an error.',
       ),
     );
@@ -74,10 +81,6 @@ const atMost = (lookups: number): string =>
   lookups > SURVEY_LOOKUPS_MAX ? `more than ${SURVEY_LOOKUPS_MAX}` : `${lookups}`;
 
 const namesOf = (uses: readonly Use[]): string[] => uses.map(({ text }) => text);
-
-const sayVoids = (voids: readonly Use[]): string =>
-  `${voids.length} terms find nothing in DNS (${listed(namesOf(voids))}). ` +
-  `Receivers accept ${SPF_VOIDS_MAX} and treat more as an error.`;
 
 /** Which senders pass: none, all but the provider, or everyone. */
 const listSenders = (

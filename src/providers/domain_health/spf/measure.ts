@@ -27,21 +27,35 @@ export function* everyUse(found: Survey): Generator<Use> {
   }
 }
 
-/** The terms that find nothing in DNS for any client. */
-export const listVoids = (found: Survey): Use[] =>
-  [...everyUse(found)].filter(({ canMatch }) => !canMatch[4] && !canMatch[6]);
+/** The terms whose queries may find nothing, and how many queries of all terms find nothing for any client. */
+export const findVoids = (found: Survey): { uses: Use[]; count: number } => {
+  const uses = [...everyUse(found)].filter(({ canMatch }) => !canMatch[4] && !canMatch[6]);
+  const counts = [...everyUse(found)].map(({ term, isOfMessage, voids }) =>
+    // A client may have a name, and what depends on the message may be there.
+    term?.mechanism.kind === 'ptr' || isOfMessage ? 0 : Math.min(voids[4], voids[6]),
+  );
+  return { uses, count: counts.reduce((sum, count) => sum + count, 0) };
+};
 
-/** The terms whose queries may find nothing for a client of a family, up to the last term that can match it. */
-export const listVoidsBefore = (found: Survey, family: keyof ByFamily<unknown>): Use[] => {
-  const voids: Use[] = [];
-  let atLast = 0;
+/** The same for a client of a family, up to the last term that can match it: beyond the limit it may not pass. */
+export const findVoidsBefore = (
+  found: Survey,
+  family: keyof ByFamily<unknown>,
+): { uses: Use[]; count: number } => {
+  const uses: Use[] = [];
+  let before = { uses: 0, count: 0 };
+  let count = 0;
   for (const use of everyUse(found)) {
     const isAll = use.term?.mechanism.kind === 'all';
-    // A match ends the evaluation, so what the term itself does not find counts only for others.
-    if (use.child === null && !isAll && use.canMatch[family]) atLast = voids.length;
-    if (use.isVoid[family]) voids.push(use);
+    const voids = use.voids[family];
+    // A match ends the evaluation, so what the term does not find after it counts only for others.
+    const inside = use.voidsBefore[family];
+    if (use.child === null && !isAll && use.canMatch[family])
+      before = { uses: uses.length + (inside > 0 ? 1 : 0), count: count + inside };
+    if (voids > 0) uses.push(use);
+    count += voids;
   }
-  return voids.slice(0, atLast);
+  return { uses: uses.slice(0, before.uses), count: before.count };
 };
 
 /** What becomes of a client that no network, host or name of the record is about, and the term that decides it. */

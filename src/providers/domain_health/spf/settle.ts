@@ -4,10 +4,10 @@ import { SPF_LOOKUPS_MAX, SPF_VOIDS_MAX } from './evaluate.ts';
 import { sayFault, sayOpen } from './faults.ts';
 import {
   countLookups,
-  listVoidsBefore,
+  findVoids,
+  findVoidsBefore,
   listFaults,
   listIncluded,
-  listVoids,
   lookupsOf,
   strangersOf,
 } from './measure.ts';
@@ -87,7 +87,7 @@ const dropMissing = (terms: readonly Piece[], found: Survey): Trimmed => {
 
 /** Terms that find nothing authorize no server. They go where there are more of them than receivers accept. */
 const dropVoid = (terms: readonly Piece[], found: Survey): Trimmed => {
-  if (listVoids(found).length <= SPF_VOIDS_MAX) return null;
+  if (findVoids(found).count <= SPF_VOIDS_MAX) return null;
   const { kept, gone } = without(terms, found, ({ canMatch }) => !canMatch[4] && !canMatch[6]);
   if (gone.length === 0) return null;
   return {
@@ -100,13 +100,13 @@ const rankOf = (use: Use | undefined): number => {
   const kind = use?.term?.mechanism.kind;
   if (kind === 'ip') return 0;
   if (kind === 'include') return 1;
-  return use?.canMatch[6] === true && !use.isVoid[6] ? 2 : 3;
+  return use?.canMatch[6] === true && use.voids[6] === 0 ? 2 : 3;
 };
 
 /** Where hosts have no IPv6 address, what comes after them may be out of reach for senders that use IPv6. */
 const putVoidLast = (terms: readonly Piece[], found: Survey): Trimmed => {
   const isOrderFree = terms.every(({ qualifier }) => qualifier === '+');
-  if (!isOrderFree || listVoidsBefore(found, 6).length <= SPF_VOIDS_MAX) return null;
+  if (!isOrderFree || findVoidsBefore(found, 6).count <= SPF_VOIDS_MAX) return null;
   const rank = (term: Piece) => rankOf(useOf(found, term));
   return { terms: terms.toSorted((a, b) => rank(a) - rank(b)), notes: [] };
 };
@@ -150,9 +150,9 @@ const findObstacle = (value: string, found: Survey): string | null => {
       `${listed(costs, SPF_LOOKUPS_MAX)}. Replace some by ip4 and ip6 terms, or send from a subdomain.`
     );
   }
-  const voids = Math.max(listVoidsBefore(found, 4).length, listVoidsBefore(found, 6).length);
-  if (voids > SPF_VOIDS_MAX || listVoids(found).length > SPF_VOIDS_MAX)
-    return `More than ${SPF_VOIDS_MAX} terms would find nothing in DNS. Remove or correct them, then check again.`;
+  const voids = Math.max(findVoidsBefore(found, 4).count, findVoidsBefore(found, 6).count);
+  if (voids > SPF_VOIDS_MAX || findVoids(found).count > SPF_VOIDS_MAX)
+    return `More than ${SPF_VOIDS_MAX} DNS queries would find nothing. Remove or correct such terms, then check again.`;
   const { result, by } = strangersOf(found);
   if (result === 'pass') return sayOpen(by);
   if (result !== 'fail')

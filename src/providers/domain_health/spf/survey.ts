@@ -31,8 +31,10 @@ export type Use = {
   term: Term | null;
   /** Whether the term itself sends queries. */
   isLookup: boolean;
-  /** Whether its query finds nothing, for a client of each family. */
-  isVoid: ByFamily<boolean>;
+  /** How many of its queries find nothing, for a client of each family that it does not match. */
+  voids: ByFamily<number>;
+  /** How many of them come before what can match. */
+  voidsBefore: ByFamily<number>;
   /** Whether it can match a client of each family. */
   canMatch: ByFamily<boolean>;
   /** Whether the name that it asks about depends on the message. */
@@ -56,6 +58,8 @@ export type Survey = {
   unreached: string[];
 };
 
+const NONE: ByFamily<number> = { 4: 0, 6: 0 };
+const ONE: ByFamily<number> = { 4: 1, 6: 1 };
 const NEVER: ByFamily<boolean> = { 4: false, 6: false };
 const ALWAYS: ByFamily<boolean> = { 4: true, 6: true };
 
@@ -121,7 +125,8 @@ const readUse = async (
     text: term.text,
     term: directive,
     isLookup: false,
-    isVoid: NEVER,
+    voids: NONE,
+    voidsBefore: NONE,
     canMatch: ALWAYS,
     isOfMessage: false,
     isForStrangers: false,
@@ -147,7 +152,7 @@ const readUse = async (
       return { ...asked, ...(await readExistence(walk.dns, name, asked.isOfMessage)) };
     case 'ptr':
       // A client without a name of its own is one more query that finds nothing.
-      return { ...asked, isVoid: ALWAYS };
+      return { ...asked, voids: ONE };
     case 'include':
     case undefined:
       return { ...asked, ...(await readChild(walk, place, { ...asked, name })) };
@@ -167,7 +172,7 @@ const readHost = async (dns: DnsQueries, name: string): Promise<Partial<Use>> =>
   const failed = [four, six].find((answer) => answer.kind === 'failed');
   if (failed?.kind === 'failed') return { fault: { kind: 'unknown', why: failed.why, name } };
   return {
-    isVoid: { 4: four.kind === 'absent', 6: six.kind === 'absent' },
+    voids: { 4: four.kind === 'absent' ? 1 : 0, 6: six.kind === 'absent' ? 1 : 0 },
     canMatch: { 4: four.kind === 'found', 6: six.kind === 'found' },
   };
 };
@@ -178,14 +183,22 @@ const readExchanges = async (
   term: string,
 ): Promise<Partial<Use>> => {
   const answer = await dns.exchanges(name);
-  switch (answer.kind) {
-    case 'failed':
-      return { fault: { kind: 'unknown', why: answer.why, name } };
-    case 'absent':
-      return { isVoid: ALWAYS, canMatch: NEVER };
-    case 'found':
-      return answer.records.length > SPF_NAMES_MAX ? { fault: { kind: 'exchanges', term } } : {};
+  if (answer.kind === 'failed') return { fault: { kind: 'unknown', why: answer.why, name } };
+  if (answer.kind === 'absent') return { voids: ONE, canMatch: NEVER };
+  if (answer.records.length > SPF_NAMES_MAX) return { fault: { kind: 'exchanges', term } };
+  const use = { voids: { ...NONE }, voidsBefore: { ...NONE }, canMatch: { ...NEVER } };
+  for (const { exchange } of answer.records.toSorted((a, b) => a.priority - b.priority)) {
+    if (exchange === '') continue;
+    const host = await readHost(dns, exchange);
+    if (host.fault) return { fault: host.fault };
+    for (const family of [4, 6] as const) {
+      if (host.canMatch?.[family]) {
+        use.canMatch[family] = true;
+        use.voidsBefore[family] = use.voids[family];
+      } else use.voids[family] += 1;
+    }
   }
+  return use;
 };
 
 const readExistence = async (
@@ -198,7 +211,7 @@ const readExistence = async (
     case 'failed':
       return { fault: { kind: 'unknown', why: answer.why, name } };
     case 'absent':
-      return { isVoid: ALWAYS, canMatch: dependsOnMessage ? ALWAYS : NEVER };
+      return { voids: ONE, canMatch: dependsOnMessage ? ALWAYS : NEVER };
     case 'found':
       return { isForStrangers: true };
   }
