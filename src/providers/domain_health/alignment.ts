@@ -55,7 +55,7 @@ export const checkAlignment = async (
       : 'none';
   const signed = signatures.find(({ match }) => match === 'aligned')?.key;
   if (signed) return saySigned(signed, path === 'aligned' ? mailFrom.domain : null);
-  if (dkim.some(({ status }) => status === 'unknown')) return toUnknown('no_answer');
+  if (dkim.some(({ status }) => status === 'unknown')) return toUnknown(dns.silence);
   if (path === 'aligned') return saySpfAlone(subject);
   const older = signatures.find(({ match }) => match === 'older')?.key.domain;
   if (older !== undefined) return sayOlder(domain, older);

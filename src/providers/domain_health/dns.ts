@@ -89,9 +89,9 @@ export class DnsQueries {
     return this.#sent;
   }
 
-  /** Whether a limit has kept a query from being sent, so that what the check says is incomplete. */
-  get isStopped(): boolean {
-    return this.#isStopped;
+  /** Why something is not known: name servers do not answer, or a limit of the check has kept it from asking. */
+  get silence(): 'no_answer' | 'limit' {
+    return this.#isStopped ? 'limit' : 'no_answer';
   }
 
   /** Returns the texts of a name that match, each as its strings; a receiver joins those (RFC 7208 §3.3). */
@@ -138,8 +138,8 @@ export class DnsQueries {
 
   async #send<T>(name: string, send: (name: string) => Promise<T[]>): Promise<DnsAnswer<T>> {
     const { queries, failures } = this.#limits;
-    if (this.#sent >= queries || this.#unanswered >= failures || this.#timeLeft < MOMENT_MS)
-      return this.#stop();
+    if (this.#unanswered >= failures) return { kind: 'failed', why: 'no_answer' };
+    if (this.#sent >= queries || this.#timeLeft < MOMENT_MS) return this.#stop();
     this.#sent += 1;
     const timeMs = Math.min(this.#timeLeft, DNS_QUERY_TIME_MAX_MS);
     const answer = await withinTime(send(name), timeMs);

@@ -49,7 +49,8 @@ export const listed = (names: readonly string[], most = 5): string => {
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 };
 
-const VALUE_CHARS_MAX = 4_096;
+/** How long the value of a proposed record may be. */
+export const VALUE_CHARS_MAX = 4_096;
 
 /** Whether a record can be entered at any DNS host: a name server may have answered a text that cannot. */
 const isPublishable = ({ name, value }: DnsRecord): boolean =>

@@ -34,7 +34,7 @@ export const checkMailFrom = async (
   }
   return service.mailFrom === 'service'
     ? { ...sayDefault(service), domain: null }
-    : { ...saySender(subject, spf), domain };
+    : { ...saySender(dns, subject, spf), domain };
 };
 
 const sayDefault = ({ name, mailFromRecords }: EmailServiceFacts): Finding =>
@@ -52,7 +52,11 @@ const sayDefault = ({ name, mailFromRecords }: EmailServiceFacts): Finding =>
     },
   );
 
-const saySender = ({ domain, fromEmail }: MailFromSubject, spf: Finding): Finding => {
+const saySender = (
+  dns: DnsQueries,
+  { domain, fromEmail }: MailFromSubject,
+  spf: Finding,
+): Finding => {
   switch (spf.status) {
     case 'bad':
       return toFinding({
@@ -61,7 +65,7 @@ const saySender = ({ domain, fromEmail }: MailFromSubject, spf: Finding): Findin
         summary: `The reverse-path is ${fromEmail}, so its SPF record has to be in order first.`,
       });
     case 'unknown':
-      return toUnknown('no_answer');
+      return toUnknown(dns.silence);
     case 'good':
     case 'warning':
       return toFinding({

@@ -50,6 +50,13 @@ const shapes: Record<string, Shape> = {
       publish(`v=spf1 ${INCLUDE} -all`),
     ),
   },
+  'a text in which no blank follows the version': {
+    texts: [`v=spf1;${INCLUDE} -all`],
+    says: bad('spf_missing', 'There is no SPF record at shop.test.', {
+      advice: ['Receivers ignore a text in which no blank follows "v=spf1". Replace it.'],
+      ...publish(`v=spf1 ${INCLUDE} -all`),
+    }),
+  },
   'a record that only redirects: what it leads to stays': {
     texts: ['v=spf1 redirect=_spf.crm.test'],
     more: CRM,

@@ -57,7 +57,7 @@ export const checkDkim = async (
   const name = `${selector}._domainkey.${signer.domain}`;
   const also = domains.length > 1 ? ', nor at the domains above it' : '';
   return {
-    ...(first ?? { ...toUnknown('no_answer'), selector, domain: signer.domain }),
+    ...(first ?? { ...toUnknown(dns.silence), selector, domain: signer.domain }),
     summary: `There is no DKIM key at ${name}${also}. Copy the record exactly as the email provider shows it.`,
   };
 };

@@ -2,7 +2,7 @@ import { getPublicSuffix } from 'tldts';
 import type { DnsQueries } from '../dns.ts';
 import { isWithoutPolicy, policyFor } from './record.ts';
 import type { DmarcRecord } from './record.ts';
-import { toFinding, toUnknown, toVerdict } from '../findings.ts';
+import { toFinding, toUnknown, toVerdict, VALUE_CHARS_MAX } from '../findings.ts';
 import type { DnsRecord, Finding, Problem } from '../findings.ts';
 import { isWithin, registeredOf } from '../names.ts';
 import { checkReports } from './reports.ts';
@@ -55,7 +55,7 @@ export const checkDmarc = async (dns: DnsQueries, subject: DmarcSubject): Promis
   ];
   const offers = [
     ...(shared ? [shared.publish] : []),
-    ...(record.reports.addresses.length === 0 ? [withReports(policy.domain, record)] : []),
+    ...(record.reports.addresses.length === 0 ? withReports(policy.domain, record) : []),
     ...refused.flatMap(({ publish }) => publish ?? []),
   ];
   return toVerdict(problems, sayGood(subject, policy), {
@@ -168,11 +168,13 @@ const listReportProblems = ({ reports }: DmarcRecord): Problem[] => [
   ),
 ];
 
-const withReports = (domain: string, { text }: DmarcRecord): DnsRecord => ({
-  name: `_dmarc.${domain}`,
-  type: 'TXT',
-  value: `${text.replace(/[;\s]+$/, '').replace(/;\s*rua\s*=[^;]*/i, '')}; rua=mailto:dmarc@${domain}`,
-});
+/** The same record with an address for reports; none where it is too long to be published again. */
+const withReports = (domain: string, { text }: DmarcRecord): DnsRecord[] => {
+  if (text.length > VALUE_CHARS_MAX) return [];
+  const rest = text.replace(/[;\s]+$/, '').replace(/;\s*rua\s*=[^;]*/i, '');
+  const value = `${rest}; rua=mailto:dmarc@${domain}`;
+  return [{ name: `_dmarc.${domain}`, type: 'TXT', value }];
+};
 
 const listTagProblems = (record: DmarcRecord, isOwn: boolean): Problem[] => {
   const share = record.removed.find(([tag, value]) => tag === 'pct' && value !== '100');

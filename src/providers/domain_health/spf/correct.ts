@@ -5,6 +5,8 @@ import { parseTerm, termsOf } from './record.ts';
 const ADDRESS_TERM = /^([+\-~?]?)(?:ipv?[46]?|a|mx)[:=]([\da-f.:]+)(\/\d+)?$/i;
 /** A mechanism that is written as a modifier. Receivers ignore modifiers that they do not know. */
 const ASSIGNED = /^([+\-~?]?(?:include|a|mx|ptr|exists|ip4|ip6))=(.+)$/i;
+/** Longer terms are no slip of a pen. */
+const TERM_CHARS_MAX = 300;
 const DECORATED = /^["']?(.*?)["',;]*$/s;
 
 /** Whether a term is a mechanism that is written as a modifier, such as `include=spf.example.com`. */
@@ -15,6 +17,7 @@ export const isAssigned = (term: string): boolean => ASSIGNED.test(term);
  * punctuation around it. Null where that is not certain.
  */
 export const correctTerm = (term: string): string | null => {
+  if (term.length > TERM_CHARS_MAX) return parseTerm(term) && term;
   const plain = DECORATED.exec(term)?.[1] ?? term;
   const [, qualifier = '', text = '', prefix = ''] = ADDRESS_TERM.exec(plain) ?? [];
   const address = readAddress(text);

@@ -26,8 +26,8 @@ const EXPLAINING = /[crt]/i;
 const ESCAPES: Record<string, string> = { '%%': '%', '%_': ' ', '%-': '%20' };
 const DOMAIN_CHARS_MAX = 253;
 
-/** The end of a domain-spec that is written out: a dot and a top label, which is no number (§7.1). */
-const TOP_LABEL = /\.(?:[a-z\d]*[a-z][a-z\d]*|[a-z\d]+-[a-z\d-]*[a-z\d])\.?$/i;
+/** A top label (§7.1): letters, digits and hyphens, and no number. */
+const TOP_LABEL = /^(?!\d+$)[a-z\d](?:[a-z\d-]*[a-z\d])?$/i;
 
 /** Parses a macro-string; null where it is none. `mayExplain` allows the letters of explanations. */
 export const parseMacros = (text: string, mayExplain = false): MacroString | null => {
@@ -51,7 +51,16 @@ export const parseMacros = (text: string, mayExplain = false): MacroString | nul
 export const parseDomainSpec = (text: string): MacroString | null => {
   const parts = parseMacros(text);
   if (!parts || parts.length === 0) return null;
-  return /%(?:\{[^}]*\}|[%_-])$/.test(text) || TOP_LABEL.test(text) ? parts : null;
+  return parts.at(-1)?.kind === 'macro' || /%[%_-]$/.test(text) || endsWithTopLabel(text)
+    ? parts
+    : null;
+};
+
+/** Whether a text ends with a dot and a top label. Name servers may answer long ones, so no pattern looks for it. */
+const endsWithTopLabel = (text: string): boolean => {
+  const end = text.endsWith('.') ? text.length - 1 : text.length;
+  const dot = text.lastIndexOf('.', end - 1);
+  return dot >= 0 && TOP_LABEL.test(text.slice(dot + 1, end));
 };
 
 /** Whether what a macro-string says depends on the message, and not on the domain alone. */
@@ -107,8 +116,8 @@ export const expandDomain = (
     const kept = pieces.slice(-Math.min(part.keep, pieces.length)).join('.');
     return /[A-Z]/.test(part.letter) ? escapeUrl(kept) : kept;
   });
-  let name = expanded.join('').replace(/\.$/, '');
-  while (name.length > DOMAIN_CHARS_MAX && name.includes('.'))
-    name = name.slice(name.indexOf('.') + 1);
-  return name;
+  const name = expanded.join('').replace(/\.$/, '');
+  if (name.length <= DOMAIN_CHARS_MAX) return name;
+  // The first label that begins where the rest is short enough; a single label stays too long to be asked for.
+  return name.slice(name.indexOf('.', name.length - DOMAIN_CHARS_MAX - 1) + 1);
 };

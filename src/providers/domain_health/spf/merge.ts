@@ -1,8 +1,11 @@
 import type { DnsQueries } from '../dns.ts';
 import { correctTerm, isAssigned } from './correct.ts';
 import { parseTerm, termsOf } from './record.ts';
-import { settle } from './settle.ts';
+import { sayLong, settle, SPF_RECORD_CHARS_MAX } from './settle.ts';
 import type { Piece, Proposal } from './settle.ts';
+
+/** Records that are longer make no record that is short enough. */
+const READ_CHARS_MAX = 2 * SPF_RECORD_CHARS_MAX;
 
 /** What one record says about senders, in its order, and its modifiers without an effect. */
 type Pieces = { terms: Piece[]; others: string[] };
@@ -21,6 +24,8 @@ export type Merging = {
  * proposal is evaluated before it is made: where receivers would not accept it, the answer says why there is none.
  */
 export const propose = async (dns: DnsQueries, merging: Merging): Promise<Proposal> => {
+  const chars = merging.records.join(' ').length;
+  if (chars > READ_CHARS_MAX) return { kind: 'none', why: sayLong(chars) };
   const read = merging.records.map(readPieces);
   const unreadable = read.find((one) => typeof one === 'string');
   if (unreadable !== undefined)
@@ -92,10 +97,11 @@ const keyOf = ({ text }: Piece): string => {
 };
 
 /** Of the same mechanism the first decides, whatever a later one says. */
-const withoutRepeats = (terms: readonly Piece[]): Piece[] =>
-  [...new Map(terms.toReversed().map((term) => [keyOf(term), term])).values()].toSorted(
-    (a, b) => terms.indexOf(a) - terms.indexOf(b),
-  );
+const withoutRepeats = (terms: readonly Piece[]): Piece[] => {
+  const first = new Map<string, Piece>();
+  for (const term of terms) if (!first.has(keyOf(term))) first.set(keyOf(term), term);
+  return [...first.values()];
+};
 
 /** Modifiers of all records; only one of them may explain. */
 const pickOthers = (others: readonly string[]): string[] => {

@@ -157,10 +157,10 @@ const findObstacle = (value: string, found: Survey): string | null => {
   if (result === 'pass') return sayOpen(by);
   if (result !== 'fail')
     return `"${by?.text ?? ''}" matches every server, so "-all" has no effect behind it. Remove it.`;
-  if (value.length > SPF_RECORD_CHARS_MAX)
-    return (
-      `One record would have ${value.length} characters. ` +
-      'Move a part of it to a name of its own, and include that.'
-    );
-  return null;
+  return value.length > SPF_RECORD_CHARS_MAX ? sayLong(value.length) : null;
 };
+
+/** Says that a record would be too long. */
+export const sayLong = (chars: number): string =>
+  `One record would have ${chars} characters. ` +
+  'Move a part of it to a name of its own, and include that.';

@@ -44,7 +44,7 @@ export const checkSpf = async (dns: DnsQueries, given: SpfSubject): Promise<Find
   if (answer.kind === 'failed') return toUnknown(answer.why);
   const published = answer.kind === 'found' ? answer.records : [];
   const records = published.filter((strings) => isSpf(strings.join('')));
-  if (records.length === 0) return sayMissing(subject);
+  if (records.length === 0) return sayMissing(subject, published);
   const texts = records.map((strings) => strings.join(''));
   const meant = records.map((strings) => strings.join(isBadlySplit(strings) ? ' ' : ''));
   const found = await survey(dns, subject, meant.length === 1 ? meant[0] : undefined);
@@ -55,7 +55,8 @@ export const checkSpf = async (dns: DnsQueries, given: SpfSubject): Promise<Find
   ];
   const isUnknown = listFaults(found).some(({ kind }) => kind === 'unknown');
   const isCertain = problems.some(({ status }) => status === 'bad');
-  if (!isCertain && (isUnknown || authorization === 'unknown')) return sayUnknown(found, texts);
+  if (!isCertain && (isUnknown || authorization === 'unknown'))
+    return sayUnknown(dns, found, texts);
   const { publish, advice } = await advise(dns, subject, { texts: meant, problems, authorization });
   return toVerdict(problems, sayGood(found, subject), {
     found: texts,
@@ -95,9 +96,12 @@ const SPLIT: Problem = {
 
 const toRecord = (domain: string, value: string) => ({ name: domain, type: 'TXT', value }) as const;
 
-const sayMissing = ({ domain, include }: SpfSubject): Finding => {
+const sayMissing = ({ domain, include }: SpfSubject, others: readonly string[][]): Finding => {
   const summary = `There is no SPF record at ${domain}.`;
   const advice = [
+    ...(others.length > 0
+      ? ['Receivers ignore a text in which no blank follows "v=spf1". Replace it.']
+      : []),
     ...(registeredOf(domain) === domain
       ? []
       : [`A record of ${registeredOf(domain)} does not apply to ${domain}.`]),
@@ -110,14 +114,18 @@ const sayMissing = ({ domain, include }: SpfSubject): Finding => {
   const value = include === null ? null : `v=spf1 include:${include} -all`;
   return toFinding(
     { status: 'bad', code: 'spf_missing', summary },
-    { advice, publish: value === null ? null : toRecord(domain, value) },
+    {
+      advice,
+      found: others.map((strings) => strings.join('')),
+      publish: value === null ? null : toRecord(domain, value),
+    },
   );
 };
 
-const sayUnknown = (found: Survey, texts: readonly string[]): Finding => {
+const sayUnknown = (dns: DnsQueries, found: Survey, texts: readonly string[]): Finding => {
   const [fault] = listFaults(found);
   const rest = { found: [...texts], ...(fault ? { advice: [sayFault(fault)] } : {}) };
-  return toUnknown(fault?.kind === 'unknown' ? fault.why : 'no_answer', rest);
+  return toUnknown(fault?.kind === 'unknown' ? fault.why : dns.silence, rest);
 };
 
 const sayGood = (found: Survey, { include }: SpfSubject) => {
