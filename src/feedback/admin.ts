@@ -6,7 +6,15 @@ import * as delivery from '../delivery/delivery.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
 import { listNoticesOf } from './notice_queries.ts';
 import { SigningKey, SoftBounces } from './setting_routes.ts';
-import { approve, decideSoftBounces, keepSigningKey, reject, remove } from './settings.ts';
+import {
+  approve,
+  decideSoftBounces,
+  keepSigningKey,
+  reject,
+  rejectSeveral,
+  remove,
+} from './settings.ts';
+import { RejectedTopics } from './topics/topic_routes.ts';
 import type { Vault } from './signing_keys.ts';
 
 const OfTopic = z.object({ topicId: z.uuid() });
@@ -64,6 +72,12 @@ export const webhookProcedures = (vault: Vault) =>
       .input(OfTopic)
       .mutation(({ ctx: { deps }, input: { projectId, topicId } }) =>
         reject({ deps, projectId }, topicId),
+      ),
+
+    rejectTopics: ownerProcedure
+      .input(z.object(RejectedTopics.shape))
+      .mutation(({ ctx: { deps }, input: { projectId, topic_ids } }) =>
+        rejectSeveral({ deps, projectId }, topic_ids),
       ),
 
     removeTopic: ownerProcedure

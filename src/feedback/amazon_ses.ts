@@ -1,3 +1,4 @@
+import { parseJson } from '../base/json.ts';
 import { hashOf, meaning } from './notice.ts';
 import type { Meaning, Notice, ReadResult } from './notice.ts';
 import {
@@ -156,7 +157,7 @@ const SET_UP = /^Successfully validated SNS topic/;
 
 const readJson = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(Buffer.from(text));
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@ import type { EmailService, SentTo } from '../delivery/delivery.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { adapters, sourceOf } from './adapters.ts';
 import type { Notice } from './notice.ts';
-import { traceOf } from './sends.ts';
+import { isAboutTest, traceOf } from './sends.ts';
 import { unreachable } from './topics/topics.ts';
 
 export type Separated = {
@@ -18,14 +18,9 @@ type Found = { notice: Notice; send: SentTo | null };
 
 /** Returns each notice with the send that its id names. An address alone names no send. */
 const findById = async (scope: Scope, notices: readonly Notice[]): Promise<Found[]> => {
-  const sends = await delivery.findSentTo(
-    scope,
-    notices.map((notice) => traceOf(scope, notice)),
-  );
-  return notices.map((notice, nth) => {
-    const send = sends[nth] ?? null;
-    return { notice, send: send?.isById === true ? send : null };
-  });
+  const traces = notices.map((notice) => traceOf(scope, notice));
+  const sends = await delivery.findNamed(scope, traces);
+  return notices.map((notice, nth) => ({ notice, send: sends[nth] ?? null }));
 };
 
 /**
@@ -58,7 +53,8 @@ const separateHandedTo = async (
   const separated: { own: Notice[]; foreign: Notice[] } = { own: [], foreign: [] };
   for (const { notice, send } of found) {
     const isOwn =
-      send !== null && handed.has(send.send_id) && (await isRecipient(scope, notice, send));
+      isAboutTest(scope, notice, [service]) ||
+      (send !== null && handed.has(send.send_id) && (await isRecipient(scope, notice, send)));
     separated[isOwn ? 'own' : 'foreign'].push(notice);
   }
   // The outcome brings the service's id of the message. Until then any send to the address could be meant.
@@ -69,7 +65,9 @@ const separateHandedTo = async (
 
 /** Separates notices that name a send which this project does not have: their messages belong to another project. */
 const separateOthers = async (scope: Scope, notices: readonly Notice[]): Promise<Separated> => {
-  const named = notices.filter((notice) => !isUnnamed(scope, notice));
+  const named = notices.filter(
+    (notice) => !isUnnamed(scope, notice) && !isAboutTest(scope, notice),
+  );
   const found = await findById(scope, named);
   const foreign = found.filter(({ send }) => send === null).map(({ notice }) => notice);
   return { own: notices.filter((notice) => !foreign.includes(notice)), foreign };

@@ -21,6 +21,7 @@ import type { HttpsSink } from '../support/https_sink.ts';
 import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
 import { readCurl } from './read_curl.ts';
+import { PENDING_TOPIC_ID_SHOWN } from '../../src/feedback/shown.ts';
 import { keepShownTopics } from './shown_topics.ts';
 
 /** Whose address it is in the examples of the documents. */
@@ -114,6 +115,7 @@ const needsOf = ({ method, path }: Partial<Endpoint> = {}) => {
     isMoved: verb === 'move',
     run: { move: 'active', retry: 'failed' }[verb],
     isTemplateArchived: path?.endsWith('/templates/{id}/restore') ?? false,
+    topicId: path?.endsWith('/reject-topics') === true ? PENDING_TOPIC_ID_SHOWN : SHOWN_ID,
     isTopicConfirmed: method === 'DELETE' && path?.includes('/topics/') === true,
     isSendQueued: !path?.endsWith('/resolve'),
   };
@@ -213,7 +215,7 @@ export const makeShownProject = async (
     'update suppression.history set import_id = $1 where project_id = $2 and import_id is not null',
     [SHOWN_ID, project_id],
   );
-  const shownTopic = { shownId: SHOWN_ID, isConfirmed: needs.isTopicConfirmed };
+  const shownTopic = { shownId: needs.topicId, isConfirmed: needs.isTopicConfirmed };
   await keepShownTopics(database, project_id, shownTopic);
   await database.owner.query(
     `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)

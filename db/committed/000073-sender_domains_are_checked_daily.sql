@@ -1,8 +1,7 @@
---! Previous: sha1:2eeda27f73323b115c98aa843f8ce697eee2a413
---! Hash: sha1:718369df646b6d2b0668ad67e8bf96109618ac03
+--! Previous: sha1:3fa183f9fded26e85331e16a4d785496b9c21dd8
+--! Hash: sha1:14a036a831f62831d8ab5ec832362d74e416b986
 --! Message: sender_domains_are_checked_daily
 
--- Enter migration here
 -- What the daily check of a sender's domain looks for, when it is due, and what it has found last.
 create table if not exists providers.domain_checks (
   project_id       uuid not null,
