@@ -8,7 +8,7 @@ import {
   FACTS,
   readSuite,
   runSuite,
-  sayResult,
+  describeResult,
   toFacts,
 } from './providers/domain_health/openspf.ts';
 
@@ -38,7 +38,7 @@ const fetchSuite = (): string => {
 
 const scenarios = readSuite(fetchSuite());
 const result = await runSuite(scenarios);
-console.log(sayResult(result));
+console.log(describeResult(result));
 const facts = toFacts(scenarios);
 if (process.argv.includes('keep=yes')) {
   writeFileSync(FACTS, JSON.stringify(facts));

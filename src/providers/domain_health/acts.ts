@@ -10,7 +10,7 @@ import type { ProviderRow } from '../queries.ts';
 import type { DomainHealth } from './check.ts';
 import { listChanges } from './queries.ts';
 import type { ChangeRow } from './queries.ts';
-import { checkNow, findStored, knownOf, recordCheck } from './record.ts';
+import { checkNow, findStored, baselineOf, recordCheck } from './record.ts';
 import type { DomainCheckInput, DomainHealthAnswer, DomainQuery } from './schema.ts';
 
 // What people with a server key or the Console do about a sender's domain.
@@ -19,12 +19,12 @@ import type { DomainCheckInput, DomainHealthAnswer, DomainQuery } from './schema
 export const DOMAIN_CHECKS_PER_HOUR = 120;
 const HOUR_SECONDS = 3_600;
 
-type Where = { deps: Deps; projectId: string };
+type ProjectContext = { deps: Deps; projectId: string };
 
 const makeCounters = () =>
   new RateLimiterMemory({ points: DOMAIN_CHECKS_PER_HOUR, duration: HOUR_SECONDS });
 
-const countCheck = async ({ deps, projectId }: Where): Promise<void> => {
+const countCheck = async ({ deps, projectId }: ProjectContext): Promise<void> => {
   try {
     await deps.resources.of(makeCounters, undefined).consume(projectId);
   } catch (refused) {
@@ -43,7 +43,7 @@ const toAnswer = (health: DomainHealth, checkedAt: Date): DomainHealthAnswer => 
 
 /** Returns what receivers find out about a provider's domain now. Keeps nothing. */
 export const readDomainHealth = async (
-  where: Where,
+  where: ProjectContext,
   row: ProviderRow,
   query: z.output<typeof DomainQuery>,
 ): Promise<DomainHealthAnswer> => {
@@ -53,14 +53,14 @@ export const readDomainHealth = async (
     selectors: query.dkim_selectors ?? stored?.dkim_selectors ?? [],
     mailFromDomain: query.mail_from_domain ?? stored?.mail_from_domain ?? null,
   };
-  const known = query.dkim_selectors ? null : knownOf(stored, row);
+  const known = query.dkim_selectors ? null : baselineOf(stored, row);
   const health = await checkNow(where.deps, row, sought, known);
   return toAnswer(health, new Date());
 };
 
 /** Checks a provider's domain, and records what was found and what to look for. Repeatable with one `checkId`. */
 export const recordDomainHealth = async (
-  where: Where,
+  where: ProjectContext,
   row: ProviderRow,
   checkId: string,
   { dkim_selectors, mail_from_domain }: DomainCheckInput,
@@ -75,7 +75,7 @@ export const recordDomainHealth = async (
 };
 
 /** Returns what is stored of a provider's checks: what they look for, and what the last one found. */
-export const readStoredHealth = async (where: Where, providerId: string) => {
+export const readStoredHealth = async (where: ProjectContext, providerId: string) => {
   const stored = await findStored(where, providerId);
   return {
     dkim_selectors: stored?.dkim_selectors ?? [],
@@ -99,5 +99,8 @@ export const pageChanges = async (scope: Scope, providerId: string, query: PageQ
 };
 
 /** The same in a transaction of its own. */
-export const readHistory = ({ deps, projectId }: Where, providerId: string, query: PageQuery) =>
-  inProject(deps, projectId, (scope) => pageChanges(scope, providerId, query));
+export const readHistory = (
+  { deps, projectId }: ProjectContext,
+  providerId: string,
+  query: PageQuery,
+) => inProject(deps, projectId, (scope) => pageChanges(scope, providerId, query));

@@ -54,18 +54,18 @@ export const checkAlignment = async (
       ? await matchOf(dns, domain, mailFrom.domain, isStrict.spf)
       : 'none';
   const signed = signatures.find(({ match }) => match === 'aligned')?.key;
-  if (signed) return saySigned(signed, path === 'aligned' ? mailFrom.domain : null);
+  if (signed) return describeSigned(signed, path === 'aligned' ? mailFrom.domain : null);
   if (dkim.some(({ status }) => status === 'unknown')) return toUnknown(dns.silence);
-  if (path === 'aligned') return saySpfAlone(subject);
+  if (path === 'aligned') return describeSpfAlone(subject);
   const older = signatures.find(({ match }) => match === 'older')?.key.domain;
-  if (older !== undefined) return sayOlder(domain, older);
-  return sayUnaligned(
+  if (older !== undefined) return describeOlder(domain, older);
+  return describeUnaligned(
     subject,
     signatures.map(({ key }) => key.domain),
   );
 };
 
-const saySigned = ({ selector, domain }: Dkim, path: string | null): Finding =>
+const describeSigned = ({ selector, domain }: Dkim, path: string | null): Finding =>
   toFinding(
     {
       status: 'good',
@@ -78,7 +78,7 @@ const saySigned = ({ selector, domain }: Dkim, path: string | null): Finding =>
     },
   );
 
-const saySpfAlone = ({ areSelectorsKnown, mailFrom }: AlignmentSubject): Finding =>
+const describeSpfAlone = ({ areSelectorsKnown, mailFrom }: AlignmentSubject): Finding =>
   toFinding(
     {
       status: 'warning',
@@ -90,7 +90,7 @@ const saySpfAlone = ({ areSelectorsKnown, mailFrom }: AlignmentSubject): Finding
     { advice: [areSelectorsKnown ? PUBLISH_KEY : NAME_SELECTORS] },
   );
 
-const sayOlder = (domain: string, signing: string): Finding =>
+const describeOlder = (domain: string, signing: string): Finding =>
   toFinding(
     {
       status: 'warning',
@@ -107,7 +107,7 @@ const sayOlder = (domain: string, signing: string): Finding =>
 const PUBLISH_KEY = 'Publish the DKIM record of the email provider.';
 const NAME_SELECTORS = 'Enter the DKIM selectors that the email provider issued, and check again.';
 
-const sayUnaligned = (
+const describeUnaligned = (
   { domain, isStrict, areSelectorsKnown }: AlignmentSubject,
   signing: readonly string[],
 ): Finding => {

@@ -54,7 +54,7 @@ export const checkDomain = async (
 ): Promise<DomainHealth> => {
   const written = domainOf(subject.fromEmail).toLowerCase();
   const domain = toDomain(written);
-  if (domain === null || !isPublicName(domain)) return sayPrivate(domain ?? written);
+  if (domain === null || !isPublicName(domain)) return describePrivate(domain ?? written);
   const dns = new DnsQueries(reader, limits);
   const walk = await walkTree(dns, domain);
   const organization = organizationIn(walk) ?? registeredOf(domain);
@@ -125,7 +125,7 @@ const checkSelectors = async (
 };
 
 /** Nothing is asked about a name that receivers in other networks cannot look up. */
-const sayPrivate = (domain: string): DomainHealth => {
+const describePrivate = (domain: string): DomainHealth => {
   const finding = toFinding({
     status: 'bad',
     code: 'private_name',

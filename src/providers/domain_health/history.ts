@@ -12,11 +12,11 @@ export type Findings = Record<string, Brief>;
 export type Fallen = Record<string, Status>;
 
 /** What is kept between two checks. */
-export type Known = { findings: Findings; fallen: Fallen; unansweredCount: number };
+export type Baseline = { findings: Findings; fallen: Fallen; unansweredCount: number };
 
 /** What a check means, compared with what is known. */
 export type Comparison = {
-  known: Known;
+  known: Baseline;
   changes: FindingChange[];
   /** The findings that got worse with this check. */
   worse: string[];
@@ -47,7 +47,7 @@ export const findingsOf = (health: DomainHealth): Findings => ({
 });
 
 /** Returns the selectors whose keys were found, or were found before they fell. */
-export const selectorsOf = ({ findings, fallen }: Known): string[] =>
+export const selectorsOf = ({ findings, fallen }: Baseline): string[] =>
   Object.entries(findings).flatMap(([name, { code }]) => {
     const wasThere = code !== 'dkim_missing' || fallen[name] !== undefined;
     return name.startsWith('dkim:') && wasThere ? [name.slice('dkim:'.length)] : [];
@@ -66,7 +66,7 @@ const isSame = (before: Brief, after: Brief): boolean =>
  * stayed so for several checks. `known` is null for the first check of a domain, whose findings are no change for the
  * worse.
  */
-export const compare = (known: Known | null, now: Findings): Comparison => {
+export const compare = (known: Baseline | null, now: Findings): Comparison => {
   const before = known?.findings ?? {};
   const silent = Object.values(now).some(isUnanswered) ? (known?.unansweredCount ?? 0) + 1 : 0;
   const isLasting = known === null || silent >= UNANSWERED_CHECKS_MAX;

@@ -33,11 +33,11 @@ export const checkMailFrom = async (
     return { ...found, domain: mailFromDomain };
   }
   return service.mailFrom === 'service'
-    ? { ...sayDefault(service), domain: null }
-    : { ...saySender(dns, subject, spf), domain };
+    ? { ...describeDefault(service), domain: null }
+    : { ...describeSender(dns, subject, spf), domain };
 };
 
-const sayDefault = ({ name, mailFromRecords }: EmailServiceFacts): Finding =>
+const describeDefault = ({ name, mailFromRecords }: EmailServiceFacts): Finding =>
   toFinding(
     {
       status: 'good',
@@ -52,7 +52,7 @@ const sayDefault = ({ name, mailFromRecords }: EmailServiceFacts): Finding =>
     },
   );
 
-const saySender = (
+const describeSender = (
   dns: DnsQueries,
   { domain, fromEmail }: MailFromSubject,
   spf: Finding,

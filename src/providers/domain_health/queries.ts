@@ -32,7 +32,7 @@ export const findCheck = ({ tx, projectId }: Scope, providerId: string) =>
 const Locked = z.strictObject({ provider_id: z.uuid() });
 
 /** Keeps a provider from being deleted until the transaction ends; null where it is gone. */
-export const holdProvider = ({ tx, projectId }: Scope, providerId: string) =>
+export const lockProvider = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Locked)`
     select provider_id from providers.providers
     where project_id = ${projectId} and provider_id = ${providerId}
@@ -47,17 +47,17 @@ export const insertCheck = ({ tx, projectId }: Scope, providerId: string) =>
     on conflict do nothing
   `);
 
-const HeldCheck = CheckRow.extend({ now: z.date() });
+const LockedCheck = CheckRow.extend({ now: z.date() });
 
 /** Locks the check of a provider, and says what time it is. */
-export const holdCheck = ({ tx, projectId }: Scope, providerId: string) =>
-  tx.one(sql.type(HeldCheck)`
+export const lockCheck = ({ tx, projectId }: Scope, providerId: string) =>
+  tx.one(sql.type(LockedCheck)`
     select ${columns}, now() as now from providers.domain_checks
     where project_id = ${projectId} and provider_id = ${providerId}
     for update
   `);
 
-type Recorded = Pick<CheckRow, 'dkim_selectors' | 'mail_from_domain' | 'unanswered_count'> & {
+type CheckUpdate = Pick<CheckRow, 'dkim_selectors' | 'mail_from_domain' | 'unanswered_count'> & {
   check_id: string;
   checked_at: Date;
   next_check_at: Date;
@@ -66,7 +66,7 @@ type Recorded = Pick<CheckRow, 'dkim_selectors' | 'mail_from_domain' | 'unanswer
   fallen: Fallen;
 };
 
-export const updateCheck = ({ tx, projectId }: Scope, providerId: string, row: Recorded) =>
+export const updateCheck = ({ tx, projectId }: Scope, providerId: string, row: CheckUpdate) =>
   tx.query(sql.unsafe`
     update providers.domain_checks
     set dkim_selectors = ${sql.array(row.dkim_selectors, 'text')}, mail_from_domain = ${row.mail_from_domain},

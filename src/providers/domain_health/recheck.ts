@@ -13,20 +13,20 @@ export const RECHECK_RUN_TIME_MAX_MS = 10 * 60_000;
 /** After so long a check that was claimed and not recorded is due again. */
 const LEASE_SECONDS = 15 * 60;
 
-type Running = { deps: Deps; signal: AbortSignal };
+type RecheckRun = { deps: Deps; signal: AbortSignal };
 
 /**
  * Checks the domains of providers whose daily check is due, over some projects, within the bounds of a run. Returns how
  * many were recorded. What is left is due at the next run; safe to run several times at once.
  */
 export const recheckDomains = async (
-  { deps, signal }: Running,
+  { deps, signal }: RecheckRun,
   projectIds: AsyncIterable<string>,
 ): Promise<number> => {
   const endsAt = performance.now() + RECHECK_RUN_TIME_MAX_MS;
   let left = RECHECKED_PER_RUN_MAX;
   let recorded = 0;
-  for (const projectId of fromAnywhere(await collect(projectIds))) {
+  for (const projectId of rotateAtRandom(await collect(projectIds))) {
     if (signal.aborted || left <= 0 || performance.now() >= endsAt) break;
     const claimMax = Math.min(left, RECHECKED_PER_PROJECT_MAX);
     const due = await inProject(deps, projectId, (scope) =>
@@ -45,14 +45,14 @@ const collect = async (ids: AsyncIterable<string>): Promise<string[]> => {
 };
 
 /** All of a list, from some place on: where there is more than a run can do, no project is always the last. */
-const fromAnywhere = (ids: readonly string[]): string[] => {
+const rotateAtRandom = (ids: readonly string[]): string[] => {
   const start = Math.floor(Math.random() * ids.length);
   return [...ids.slice(start), ...ids.slice(0, start)];
 };
 
 /** So many at a time: each takes the next that is left. One that fails is logged, and due again after its lease. */
 const recheckEach = async (
-  { deps, signal }: Running,
+  { deps, signal }: RecheckRun,
   projectId: string,
   due: readonly { provider_id: string }[],
 ): Promise<number> => {

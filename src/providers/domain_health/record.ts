@@ -8,11 +8,11 @@ import { alertOwner } from './alert_owner.ts';
 import { checkDomain } from './check.ts';
 import type { DomainHealth } from './check.ts';
 import { compare, findingsOf, selectorsOf, UNANSWERED_CHECKS_MAX } from './history.ts';
-import type { Comparison, Known } from './history.ts';
+import type { Comparison, Baseline } from './history.ts';
 import {
   findCheck,
-  holdCheck,
-  holdProvider,
+  lockCheck,
+  lockProvider,
   insertChange,
   insertCheck,
   pruneChanges,
@@ -31,20 +31,20 @@ const DAY_MS = 24 * HOUR_MS;
 const DRIFT_MS = HOUR_MS;
 
 /** What a check looks for. */
-export type Sought = { selectors: string[]; mailFromDomain: string | null };
+export type CheckTarget = { selectors: string[]; mailFromDomain: string | null };
 
-type Where = { deps: Deps; projectId: string };
+type ProjectContext = { deps: Deps; projectId: string };
 
 /** Returns what is stored of a provider's checks; null before the first. */
-export const findStored = ({ deps, projectId }: Where, providerId: string) =>
+export const findStored = ({ deps, projectId }: ProjectContext, providerId: string) =>
   inProject(deps, projectId, (scope) => findCheck(scope, providerId));
 
 /** Checks the domain of a provider now, and keeps nothing. */
 export const checkNow = (
   deps: Deps,
   row: ProviderRow,
-  { selectors, mailFromDomain }: Sought,
-  known: Known | null = null,
+  { selectors, mailFromDomain }: CheckTarget,
+  known: Baseline | null = null,
 ): Promise<DomainHealth> =>
   checkDomain(nameServersOf(deps), {
     fromEmail: row.from_email,
@@ -55,7 +55,7 @@ export const checkNow = (
     mailFromDomain,
   });
 
-const soughtBy = (stored: CheckRow | null, change: Partial<Sought>): Sought => ({
+const targetOf = (stored: CheckRow | null, change: Partial<CheckTarget>): CheckTarget => ({
   selectors: change.selectors ?? stored?.dkim_selectors ?? [],
   mailFromDomain:
     change.mailFromDomain === undefined
@@ -64,7 +64,7 @@ const soughtBy = (stored: CheckRow | null, change: Partial<Sought>): Sought => (
 });
 
 /** What is known of a domain; null where the provider has another domain by now, or none was checked. */
-export const knownOf = (stored: CheckRow | null, row: ProviderRow): Known | null =>
+export const baselineOf = (stored: CheckRow | null, row: ProviderRow): Baseline | null =>
   stored?.known && isOfDomain(stored, row)
     ? {
         findings: stored.known,
@@ -76,59 +76,62 @@ export const knownOf = (stored: CheckRow | null, row: ProviderRow): Known | null
 const isOfDomain = ({ health }: CheckRow, { from_email }: ProviderRow): boolean =>
   health !== null && from_email.toLowerCase().endsWith(`@${health.domain}`);
 
-export type Recorded = { health: DomainHealth; checkedAt: Date };
+export type RecordedCheck = { health: DomainHealth; checkedAt: Date };
 
 /**
  * Checks the domain of a provider and records what was found: what has changed is added to the history, and what got
  * worse alerts the owner. The same `checkId` again returns what it recorded. Null where the provider is gone.
  */
 export const recordCheck = async (
-  where: Where,
+  where: ProjectContext,
   row: ProviderRow,
   checkId: string,
-  change: Partial<Sought> = {},
-): Promise<Recorded | null> => {
+  change: Partial<CheckTarget> = {},
+): Promise<RecordedCheck | null> => {
   const stored = await findStored(where, row.provider_id);
   const done = stored && doneBy(stored, checkId);
   if (done) return done;
-  const sought = soughtBy(stored, change);
+  const sought = targetOf(stored, change);
   // New selectors take the place of what an earlier check found by trying.
-  const known = change.selectors ? null : knownOf(stored, row);
+  const known = change.selectors ? null : baselineOf(stored, row);
   const health = await checkNow(where.deps, row, sought, known);
   return inProject(where.deps, where.projectId, async (scope) => {
-    if (!(await holdProvider(scope, row.provider_id))) return null;
+    if (!(await lockProvider(scope, row.provider_id))) return null;
     await insertCheck(scope, row.provider_id);
-    const held = await holdCheck(scope, row.provider_id);
-    const already = doneBy(held, checkId);
+    const locked = await lockCheck(scope, row.provider_id);
+    const already = doneBy(locked, checkId);
     if (already) return already;
-    const comparison = compare(knownOf(held, row), findingsOf(health));
-    await keep(scope, row.provider_id, {
+    const comparison = compare(baselineOf(locked, row), findingsOf(health));
+    await storeResult(scope, row.provider_id, {
       checkId,
-      at: held.now,
-      sought: soughtBy(held, change),
+      at: locked.now,
+      sought: targetOf(locked, change),
       health,
       comparison,
     });
-    await tellOwner(where.deps, scope, { row, health, comparison });
-    return { health, checkedAt: held.now };
+    await reportChange(where.deps, scope, { row, health, comparison });
+    return { health, checkedAt: locked.now };
   });
 };
 
-const doneBy = ({ check_id, health, checked_at }: CheckRow, checkId: string): Recorded | null =>
+const doneBy = (
+  { check_id, health, checked_at }: CheckRow,
+  checkId: string,
+): RecordedCheck | null =>
   check_id === checkId && health && checked_at ? { health, checkedAt: checked_at } : null;
 
-type Result = {
+type CheckResult = {
   checkId: string;
   at: Date;
-  sought: Sought;
+  sought: CheckTarget;
   health: DomainHealth;
   comparison: Comparison;
 };
 
-const keep = async (
+const storeResult = async (
   scope: Scope,
   providerId: string,
-  { checkId, at, sought, health, comparison }: Result,
+  { checkId, at, sought, health, comparison }: CheckResult,
 ): Promise<void> => {
   const { known, changes, worse } = comparison;
   await updateCheck(scope, providerId, {
@@ -162,12 +165,12 @@ const nextAfter = (at: Date, unansweredCount: number): Date => {
   return new Date(at.getTime() + wait);
 };
 
-type Found = { row: ProviderRow; health: DomainHealth; comparison: Comparison };
+type ChangeReport = { row: ProviderRow; health: DomainHealth; comparison: Comparison };
 
-const tellOwner = async (
+const reportChange = async (
   deps: Deps,
   scope: Scope,
-  { row, health, comparison: { worse, isRecovered, known } }: Found,
+  { row, health, comparison: { worse, isRecovered, known } }: ChangeReport,
 ): Promise<void> => {
   if (worse.length === 0 && !isRecovered) return;
   await alertOwner(deps.log, scope, {

@@ -22,11 +22,11 @@ export const checkReplies = async (
 ): Promise<Finding> => {
   const own = await dns.exchanges(domain);
   if (own.kind === 'failed') return toUnknown(own.why);
-  if (own.kind === 'found' && isNull(own.records)) return sayNull(domain, own.records);
+  if (own.kind === 'found' && isNull(own.records)) return describeNull(domain, own.records);
   const answer = replyDomain === domain ? own : await dns.exchanges(replyDomain);
   if (answer.kind === 'failed') return toUnknown(answer.why);
-  if (answer.kind === 'absent') return sayWithout(dns, replyDomain);
-  if (isNull(answer.records)) return sayNull(replyDomain, answer.records);
+  if (answer.kind === 'absent') return describeWithout(dns, replyDomain);
+  if (isNull(answer.records)) return describeNull(replyDomain, answer.records);
   return checkExchanges(dns, replyDomain, answer.records);
 };
 
@@ -34,7 +34,7 @@ const show = (exchanges: readonly Exchange[]): string[] =>
   exchanges.map(({ priority, exchange }) => `${priority} ${exchange === '' ? '.' : exchange}`);
 
 /** A null MX (RFC 7505): nothing arrives, and receivers may refuse email from such a domain. */
-const sayNull = (domain: string, exchanges: readonly Exchange[]): Finding =>
+const describeNull = (domain: string, exchanges: readonly Exchange[]): Finding =>
   toFinding(
     {
       status: 'bad',
@@ -45,7 +45,7 @@ const sayNull = (domain: string, exchanges: readonly Exchange[]): Finding =>
   );
 
 /** Without MX records email goes to the address of the domain itself. */
-const sayWithout = async (dns: DnsQueries, domain: string): Promise<Finding> => {
+const describeWithout = async (dns: DnsQueries, domain: string): Promise<Finding> => {
   const [four, six] = await Promise.all([dns.addresses(domain, 4), dns.addresses(domain, 6)]);
   if (four.kind === 'found' || six.kind === 'found')
     return toFinding({

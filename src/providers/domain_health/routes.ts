@@ -39,8 +39,7 @@ export const domainRoutes = [
     access: 'server',
     summary: "Check SPF, DKIM, DMARC, the reverse-path and MX of a sender's domain.",
     description:
-      'Asks name servers each time and keeps nothing. What they do not answer is `unknown`, never missing. ' +
-      'Other resolvers may see a change of a record hours later.',
+      'Queries name servers each time and stores nothing. What they do not answer is `unknown`, never missing.',
     params: ProviderParams,
     query: DomainQuery,
     refusals: ['rate_limited'],
@@ -55,8 +54,7 @@ export const domainRoutes = [
     access: 'server',
     summary: "Check a sender's domain, and record what was found.",
     description:
-      'As the daily check does: what has changed is added to the history. What the body names is stored, and daily ' +
-      'checks look for it.',
+      'As the daily check does: changes are added to the history. The fields of the body are stored for daily checks.',
     params: ProviderParams,
     refusals: ['rate_limited'],
     body: DomainCheckInput,

@@ -5,8 +5,8 @@ import { toDomain } from './names.ts';
 
 const Status = z.enum(STATUSES).meta({
   description:
-    '`good`; `warning`: works, and can be better; `bad`: receivers may refuse email or take it for spam; ' +
-    '`unknown`: name servers did not answer, or DNS does not say.',
+    '`good`; `warning`: works, and can be better; `bad`: receivers may refuse email; ' +
+    '`unknown`: no answer from name servers, or DNS does not list it.',
 });
 
 const DnsRecord = z.strictObject({
@@ -22,8 +22,7 @@ export const Finding = z.strictObject({
   advice: z.array(z.string()).meta({ description: 'What else to know and to do.' }),
   found: z.array(z.string()).meta({ description: 'The records that are published.' }),
   publish: DnsRecord.nullable().meta({
-    description:
-      'The record to publish, exactly as it is. It takes the place of records of its kind.',
+    description: 'The record to publish. It replaces all records of its kind.',
   }),
   publish_also: z.array(DnsRecord).meta({ description: 'Records to publish besides.' }),
 });
@@ -80,10 +79,7 @@ const EXAMPLE = {
   },
   dkim: [
     {
-      ...plain(
-        'dkim_missing',
-        'There is no DKIM key at s42._domainkey.example.com. Copy the record exactly as the email provider shows it.',
-      ),
+      ...plain('dkim_missing', 'There is no DKIM key at s42._domainkey.example.com.'),
       status: 'bad' as const,
       publish: {
         name: 's42._domainkey.example.com',
@@ -98,10 +94,7 @@ const EXAMPLE = {
     'v=DMARC1; p=reject; rua=mailto:dmarc@example.com; fo=1',
   ]),
   alignment: {
-    ...plain(
-      'aligned_spf',
-      'DMARC depends on SPF alone, for the reverse-path em42.example.com. Forwarded email then fails.',
-    ),
+    ...plain('aligned_spf', 'DMARC depends on SPF alone, for the reverse-path em42.example.com.'),
     status: 'warning' as const,
     advice: ['Publish the DKIM record of the email provider.'],
   },
@@ -146,8 +139,8 @@ const MailFromDomain = z.string().transform((text, context) => {
 const describeSelectors =
   'The DKIM selectors that the email provider issued; without any the usual ones are tried.';
 const describeMailFrom =
-  'The domain of the reverse-path, where the email provider uses one of yours: the custom MAIL FROM domain of ' +
-  'Amazon SES, the return path of SMTP2GO, or the domain that your relay puts there.';
+  'The domain of the reverse-path, if the email provider uses one of yours: a custom MAIL FROM domain of Amazon SES, ' +
+  'or the return path of SMTP2GO.';
 
 /** What one check looks for; what is left out is as it is stored. */
 export const DomainQuery = z.strictObject({

@@ -1,7 +1,7 @@
 // What one check means after another: changes, what is worse, when the owner is alerted and when that is over.
 import { describe, expect, test } from 'vitest';
 import { compare, UNANSWERED_CHECKS_MAX } from '../../../src/providers/domain_health/history.ts';
-import type { Comparison, Findings, Known } from '../../../src/providers/domain_health/history.ts';
+import type { Comparison, Findings, Baseline } from '../../../src/providers/domain_health/history.ts';
 import type { Status } from '../../../src/providers/domain_health/findings.ts';
 import type { Brief } from '../../../src/providers/domain_health/schema.ts';
 
@@ -15,7 +15,7 @@ const SILENT = of('unknown', 'no_answer');
 
 /** Compares one check after the other; returns what each meant. */
 const play = (...checks: Findings[]): Comparison[] => {
-  let known: Known | null = null;
+  let known: Baseline | null = null;
   return checks.map((now) => {
     const comparison = compare(known, now);
     known = comparison.known;

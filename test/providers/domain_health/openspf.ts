@@ -153,7 +153,7 @@ export const runSuite = async (scenarios: readonly Scenario[]): Promise<SuiteRes
 };
 
 /** Says how a run of the suite went. */
-export const sayResult = ({ run, failed }: SuiteResult): string =>
+export const describeResult = ({ run, failed }: SuiteResult): string =>
   [
     `openspf suite for RFC 7208: ${run} cases run, ${run - failed.length} passed, 0 left out.`,
     'Results are compared. Explanation texts (exp) are not fetched, so theirs are not.',

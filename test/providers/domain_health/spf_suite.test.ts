@@ -1,7 +1,7 @@
 // The cases of the openspf test suite for RFC 7208, from their facts. `make test-spf` runs the suite itself.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { FACTS, runCase, runSuite, sayResult } from './openspf.ts';
+import { FACTS, runCase, runSuite, describeResult } from './openspf.ts';
 import type { Scenario } from './openspf.ts';
 
 const scenarios = JSON.parse(readFileSync(FACTS, 'utf8')) as Scenario[];
@@ -14,7 +14,7 @@ describe.each(scenarios)('$name', ({ zone, cases }) => {
 
 test('all 203 cases are here, and the count is printed', async () => {
   const result = await runSuite(scenarios);
-  console.log(sayResult(result));
+  console.log(describeResult(result));
   expect(result).toEqual({ run: 203, failed: [] });
 });
 

@@ -62,9 +62,9 @@ export const checkDkim = async (
   };
 };
 
-type Place = { selector: string; domain: string };
+type KeyLocation = { selector: string; domain: string };
 
-const checkAt = async (dns: DnsQueries, signer: Signer, place: Place): Promise<Dkim> => {
+const checkAt = async (dns: DnsQueries, signer: Signer, place: KeyLocation): Promise<Dkim> => {
   const name = `${place.selector}._domainkey.${place.domain}`;
   const [texts, aliases] = await Promise.all([dns.texts(name, KEY), dns.aliases(name)]);
   if (texts.kind === 'failed') return { ...toUnknown(texts.why), ...place };
@@ -73,7 +73,7 @@ const checkAt = async (dns: DnsQueries, signer: Signer, place: Place): Promise<D
   const found = [...(target === undefined ? [] : [`CNAME ${target}`]), ...records];
   const [record] = records;
   if (record === undefined)
-    return { ...sayMissing({ name, target, found }, signer, place), ...place };
+    return { ...describeMissing({ name, target, found }, signer, place), ...place };
   if (records.length > 1)
     return {
       ...toFinding(
@@ -96,12 +96,12 @@ const checkAt = async (dns: DnsQueries, signer: Signer, place: Place): Promise<D
   return { ...toVerdict(judgeKey(record), good, { found, advice }), ...place };
 };
 
-type Missing = { name: string; target: string | undefined; found: string[] };
+type MissingKey = { name: string; target: string | undefined; found: string[] };
 
-const sayMissing = (
-  { name, target, found }: Missing,
+const describeMissing = (
+  { name, target, found }: MissingKey,
   { service }: Signer,
-  { selector, domain }: Place,
+  { selector, domain }: KeyLocation,
 ): Finding => {
   const wanted = service.dkimTarget?.(selector) ?? null;
   const publish: DnsRecord | null = wanted === null ? null : { name, type: 'CNAME', value: wanted };

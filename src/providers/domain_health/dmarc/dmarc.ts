@@ -37,7 +37,7 @@ export const checkDmarc = async (dns: DnsQueries, subject: DmarcSubject): Promis
   const { domain, walk } = subject;
   const policy = policyIn(walk);
   if (walk.failed && policy?.domain !== domain) return toUnknown(walk.failed);
-  if (!policy) return sayMissing(subject);
+  if (!policy) return describeMissing(subject);
   const { record } = policy;
   const organization = organizationIn(walk) ?? registeredOf(domain);
   const refused = await checkReports(dns, { domain: policy.domain, organization }, [
@@ -58,7 +58,7 @@ export const checkDmarc = async (dns: DnsQueries, subject: DmarcSubject): Promis
     ...(record.reports.addresses.length === 0 ? withReports(policy.domain, record) : []),
     ...refused.flatMap(({ publish }) => publish ?? []),
   ];
-  return toVerdict(problems, sayGood(subject, policy), {
+  return toVerdict(problems, describeGood(subject, policy), {
     found: [record.text, ...(walk.steps[0]?.several ?? [])],
     publish: offers[0] ?? null,
     publish_also: offers.slice(1),
@@ -87,7 +87,7 @@ const listIgnored = ({ steps: [own] }: TreeWalk): Problem[] => {
     : [];
 };
 
-const sayMissing = ({ domain, walk }: DmarcSubject): Finding => {
+const describeMissing = ({ domain, walk }: DmarcSubject): Finding => {
   const [problem] = listIgnored(walk);
   const found = walk.steps.flatMap(({ several, others }) => [...several, ...others]);
   const home = problem ? domain : registeredOf(domain);
@@ -216,7 +216,7 @@ const NEXT = {
   reject: '',
 } as const;
 
-const sayGood = (
+const describeGood = (
   { domain, exists }: DmarcSubject,
   policy: { domain: string; record: DmarcRecord },
 ) => {

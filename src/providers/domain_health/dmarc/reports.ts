@@ -9,7 +9,7 @@ export const REPORT_DOMAINS_MAX = 5;
 
 export type ReportProblem = Problem & { publish: DnsRecord | null };
 
-type Policy = {
+type PolicyLocation = {
   /** The domain at which the policy record stands. */
   domain: string;
   organization: string;
@@ -21,7 +21,7 @@ type Policy = {
  */
 export const checkReports = async (
   dns: DnsQueries,
-  policy: Policy,
+  policy: PolicyLocation,
   addresses: readonly string[],
 ): Promise<ReportProblem[]> => {
   const hosts = new Set(addresses.map((address) => address.slice(address.lastIndexOf('@') + 1)));
@@ -35,7 +35,7 @@ export const checkReports = async (
 
 const checkHost = async (
   dns: DnsQueries,
-  { domain, organization }: Policy,
+  { domain, organization }: PolicyLocation,
   host: string,
 ): Promise<ReportProblem | null> => {
   const destination = toDomain(host);

@@ -53,9 +53,9 @@ export const walkTree = async (dns: DnsQueries, domain: string): Promise<TreeWal
   return { steps, failed: null };
 };
 
-type Found = Step & { record: DmarcRecord };
+type StepWithRecord = Step & { record: DmarcRecord };
 
-const withRecord = ({ steps }: TreeWalk): Found[] =>
+const withRecord = ({ steps }: TreeWalk): StepWithRecord[] =>
   steps.flatMap((step) => (step.record ? [{ ...step, record: step.record }] : []));
 
 /** Returns the organizational domain that a walk determines (§4.10.2); null where no record does. */
@@ -82,7 +82,7 @@ export const findOrganization = async (dns: DnsQueries, domain: string): Promise
   organizationIn(await walkTree(dns, domain)) ?? registeredOf(domain);
 
 /** Returns the record that applies to a domain (§4.10.1): its own, its organization's, or a public suffix's. */
-export const policyIn = (walk: TreeWalk): Found | null => {
+export const policyIn = (walk: TreeWalk): StepWithRecord | null => {
   const found = withRecord(walk);
   const start = walk.steps[0]?.domain;
   const organization = organizationIn(walk);

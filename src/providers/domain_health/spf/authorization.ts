@@ -15,7 +15,7 @@ export const SAMPLED_NETWORKS_MAX = 6;
  */
 export type Authorization = 'whole' | 'everyone' | 'part' | 'none' | 'unknown' | 'not_asked';
 
-type Subject = { domain: string; mailFrom: string; include: string | null };
+type AuthorizationSubject = { domain: string; mailFrom: string; include: string | null };
 
 /**
  * Finds out whether a record authorizes an email provider: by its include, in whatever record, or by the addresses of
@@ -23,7 +23,7 @@ type Subject = { domain: string; mailFrom: string; include: string | null };
  */
 export const findAuthorization = async (
   dns: DnsQueries,
-  { domain, mailFrom, include }: Subject,
+  { domain, mailFrom, include }: AuthorizationSubject,
   found: Survey,
 ): Promise<Authorization> => {
   if (include === null) return 'not_asked';

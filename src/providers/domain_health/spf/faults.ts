@@ -7,7 +7,7 @@ export const codeOfFault = ({ kind }: Fault): string =>
   kind === 'unknown' ? 'no_answer' : `spf_${kind}`;
 
 /** Says what is wrong with a record, for its owner. */
-export const sayFault = (fault: Fault): string => {
+export const describeFault = (fault: Fault): string => {
   switch (fault.kind) {
     case 'unknown':
       return fault.why === 'limit'
@@ -30,7 +30,7 @@ export const sayFault = (fault: Fault): string => {
 };
 
 /** Says which term lets every server pass. */
-export const sayOpen = (by: Use | null): string => {
+export const describeOpen = (by: Use | null): string => {
   const text = by?.text ?? '';
   return by?.term?.mechanism.kind === 'all'
     ? `"${text}" authorizes every server on the Internet. List your senders, then end the record with "-all".`

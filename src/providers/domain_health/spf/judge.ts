@@ -3,7 +3,7 @@ import type { Problem } from '../findings.ts';
 import type { Authorization } from './authorization.ts';
 import { isAssigned } from './correct.ts';
 import { SPF_LOOKUPS_MAX, SPF_VOIDS_MAX } from './evaluate.ts';
-import { codeOfFault, sayFault, sayOpen } from './faults.ts';
+import { codeOfFault, describeFault, describeOpen } from './faults.ts';
 import {
   authorizesAnyone,
   countLookups,
@@ -22,12 +22,12 @@ const WIDE_PREFIXES = { 4: 8, 6: 16 } as const;
 const bad = (code: string, text: string): Problem => ({ status: 'bad', code, text });
 const warning = (code: string, text: string): Problem => ({ status: 'warning', code, text });
 
-type Subject = { domain: string; include: string | null; isReversePath: boolean };
+type RecordSubject = { domain: string; include: string | null; isReversePath: boolean };
 
 /** Lists what is wrong with a record, what counts most first. Says nothing of what name servers did not answer. */
 export const listProblems = (
   found: Survey,
-  subject: Subject,
+  subject: RecordSubject,
   authorization: Authorization,
 ): Problem[] => [
   ...listErrors(found),
@@ -40,7 +40,7 @@ export const listProblems = (
 const listErrors = (found: Survey): Problem[] =>
   listFaults(found)
     .filter(({ kind }) => kind !== 'unknown')
-    .map((fault) => bad(codeOfFault(fault), sayFault(fault)));
+    .map((fault) => bad(codeOfFault(fault), describeFault(fault)));
 
 const listLimits = (found: Survey): Problem[] => {
   const problems: Problem[] = [];
@@ -85,7 +85,7 @@ const namesOf = (uses: readonly Use[]): string[] => uses.map(({ text }) => text)
 /** Which senders pass: none, all but the provider, or everyone. */
 const listSenders = (
   found: Survey,
-  { domain, include, isReversePath }: Subject,
+  { domain, include, isReversePath }: RecordSubject,
   authorization: Authorization,
 ): Problem[] => {
   const problems: Problem[] = [];
@@ -98,7 +98,7 @@ const listSenders = (
       ),
     );
   const { result, by } = strangersOf(found);
-  if (result === 'pass') problems.push(bad('spf_open', sayOpen(by)));
+  if (result === 'pass') problems.push(bad('spf_open', describeOpen(by)));
   else if (found.unreached.length === 0 && !authorizesAnyone(found))
     problems.push(
       bad(

@@ -1,7 +1,7 @@
 import type { DnsQueries } from '../dns.ts';
 import { correctTerm, isAssigned } from './correct.ts';
 import { parseTerm, termsOf } from './record.ts';
-import { sayLong, settle, SPF_RECORD_CHARS_MAX } from './settle.ts';
+import { describeLong, settle, SPF_RECORD_CHARS_MAX } from './settle.ts';
 import type { Piece, Proposal } from './settle.ts';
 
 /** Records that are longer make no record that is short enough. */
@@ -10,7 +10,7 @@ const READ_CHARS_MAX = 2 * SPF_RECORD_CHARS_MAX;
 /** What one record says about senders, in its order, and its modifiers without an effect. */
 type Pieces = { terms: Piece[]; others: string[] };
 
-export type Merging = {
+export type MergeRequest = {
   domain: string;
   mailFrom: string;
   /** The records that are published, as they are. */
@@ -23,9 +23,9 @@ export type Merging = {
  * Proposes one record that authorizes every sender which any of some records authorizes, and ends with `-all`. The
  * proposal is evaluated before it is made: where receivers would not accept it, the answer says why there is none.
  */
-export const propose = async (dns: DnsQueries, merging: Merging): Promise<Proposal> => {
+export const propose = async (dns: DnsQueries, merging: MergeRequest): Promise<Proposal> => {
   const chars = merging.records.join(' ').length;
-  if (chars > READ_CHARS_MAX) return { kind: 'none', why: sayLong(chars) };
+  if (chars > READ_CHARS_MAX) return { kind: 'none', why: describeLong(chars) };
   const read = merging.records.map(readPieces);
   const unreadable = read.find((one) => typeof one === 'string');
   if (unreadable !== undefined)

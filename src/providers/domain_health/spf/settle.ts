@@ -1,7 +1,7 @@
 import type { DnsQueries } from '../dns.ts';
 import { listed } from '../findings.ts';
 import { SPF_LOOKUPS_MAX, SPF_VOIDS_MAX } from './evaluate.ts';
-import { sayFault, sayOpen } from './faults.ts';
+import { describeFault, describeOpen } from './faults.ts';
 import {
   countLookups,
   findVoids,
@@ -139,7 +139,7 @@ const dropRepeated = (terms: readonly Piece[], found: Survey): Trimmed => {
 /** Why receivers would not accept a proposal, or would accept anything; null where they accept it. */
 const findObstacle = (value: string, found: Survey): string | null => {
   const [fault] = listFaults(found);
-  if (fault) return sayFault(fault);
+  if (fault) return describeFault(fault);
   const lookups = countLookups(found);
   if (lookups > SPF_LOOKUPS_MAX) {
     const costs = found.uses
@@ -154,13 +154,13 @@ const findObstacle = (value: string, found: Survey): string | null => {
   if (voids > SPF_VOIDS_MAX || findVoids(found).count > SPF_VOIDS_MAX)
     return `More than ${SPF_VOIDS_MAX} DNS queries would find nothing. Remove or correct such terms, then check again.`;
   const { result, by } = strangersOf(found);
-  if (result === 'pass') return sayOpen(by);
+  if (result === 'pass') return describeOpen(by);
   if (result !== 'fail')
     return `"${by?.text ?? ''}" matches every server, so "-all" has no effect behind it. Remove it.`;
-  return value.length > SPF_RECORD_CHARS_MAX ? sayLong(value.length) : null;
+  return value.length > SPF_RECORD_CHARS_MAX ? describeLong(value.length) : null;
 };
 
 /** Says that a record would be too long. */
-export const sayLong = (chars: number): string =>
+export const describeLong = (chars: number): string =>
   `One record would have ${chars} characters. ` +
   'Move a part of it to a name of its own, and include that.';

@@ -4,7 +4,7 @@ import type { Finding, Problem } from '../findings.ts';
 import { registeredOf } from '../names.ts';
 import { isBadlySplit } from './correct.ts';
 import { SPF_LOOKUPS_MAX } from './evaluate.ts';
-import { sayFault } from './faults.ts';
+import { describeFault } from './faults.ts';
 import { findAuthorization } from './authorization.ts';
 import type { Authorization } from './authorization.ts';
 import { listProblems } from './judge.ts';
@@ -44,7 +44,7 @@ export const checkSpf = async (dns: DnsQueries, given: SpfSubject): Promise<Find
   if (answer.kind === 'failed') return toUnknown(answer.why);
   const published = answer.kind === 'found' ? answer.records : [];
   const records = published.filter((strings) => isSpf(strings.join('')));
-  if (records.length === 0) return sayMissing(subject, published);
+  if (records.length === 0) return describeMissing(subject, published);
   const texts = records.map((strings) => strings.join(''));
   const meant = records.map((strings) => strings.join(isBadlySplit(strings) ? ' ' : ''));
   const found = await survey(dns, subject, meant.length === 1 ? meant[0] : undefined);
@@ -56,9 +56,9 @@ export const checkSpf = async (dns: DnsQueries, given: SpfSubject): Promise<Find
   const isUnknown = listFaults(found).some(({ kind }) => kind === 'unknown');
   const isCertain = problems.some(({ status }) => status === 'bad');
   if (!isCertain && (isUnknown || authorization === 'unknown'))
-    return sayUnknown(dns, found, texts);
+    return describeUnknown(dns, found, texts);
   const { publish, advice } = await advise(dns, subject, { texts: meant, problems, authorization });
-  return toVerdict(problems, sayGood(found, subject), {
+  return toVerdict(problems, describeGood(found, subject), {
     found: texts,
     publish,
     advice: [...advice, ...describe(found)],
@@ -96,7 +96,7 @@ const SPLIT: Problem = {
 
 const toRecord = (domain: string, value: string) => ({ name: domain, type: 'TXT', value }) as const;
 
-const sayMissing = ({ domain, include }: SpfSubject, others: readonly string[][]): Finding => {
+const describeMissing = ({ domain, include }: SpfSubject, others: readonly string[][]): Finding => {
   const summary = `There is no SPF record at ${domain}.`;
   const advice = [
     ...(others.length > 0
@@ -122,13 +122,13 @@ const sayMissing = ({ domain, include }: SpfSubject, others: readonly string[][]
   );
 };
 
-const sayUnknown = (dns: DnsQueries, found: Survey, texts: readonly string[]): Finding => {
+const describeUnknown = (dns: DnsQueries, found: Survey, texts: readonly string[]): Finding => {
   const [fault] = listFaults(found);
-  const rest = { found: [...texts], ...(fault ? { advice: [sayFault(fault)] } : {}) };
+  const rest = { found: [...texts], ...(fault ? { advice: [describeFault(fault)] } : {}) };
   return toUnknown(fault?.kind === 'unknown' ? fault.why : dns.silence, rest);
 };
 
-const sayGood = (found: Survey, { include }: SpfSubject) => {
+const describeGood = (found: Survey, { include }: SpfSubject) => {
   const cost = `${countLookups(found)} of ${SPF_LOOKUPS_MAX} DNS lookups`;
   return {
     code: 'spf_ok',

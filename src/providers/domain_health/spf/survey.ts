@@ -112,11 +112,11 @@ const findRecord = async (dns: DnsQueries, domain: string): Promise<string | Fau
   return records[0] ?? null;
 };
 
-type Place = { domain: string; path: readonly string[] };
+type TermLocation = { domain: string; path: readonly string[] };
 
 const readUse = async (
   walk: Walk,
-  place: Place,
+  place: TermLocation,
   term: Term | NonNullable<SpfRecord['redirect']>,
 ): Promise<Use> => {
   const directive = 'mechanism' in term ? term : null;
@@ -220,7 +220,7 @@ const readExistence = async (
 /** Of a name that depends on the message, what is missing for a stranger may be there for a sender. */
 const readChild = async (
   walk: Walk,
-  { domain, path }: Place,
+  { domain, path }: TermLocation,
   {
     name,
     text,
