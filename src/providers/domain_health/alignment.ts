@@ -4,38 +4,44 @@ import { toFinding, toUnknown } from './findings.ts';
 import type { Finding } from './findings.ts';
 import type { MailFrom } from './mail_from.ts';
 import { registeredOf } from './names.ts';
-import { findOrganization } from './dmarc/dmarc.ts';
+import { organizationIn, walkTree } from './dmarc/dmarc.ts';
 
 export type AlignmentSubject = {
   /** The domain that people see. */
   domain: string;
-  isStrict: { dkim: boolean; spf: boolean };
+  /** What the DMARC record asks for; null where name servers did not say. */
+  isStrict: { dkim: boolean; spf: boolean } | null;
   dkim: readonly Dkim[];
   /** Whether the selectors are those that the email provider issued. */
   areSelectorsKnown: boolean;
   mailFrom: MailFrom;
 };
 
-/** How an authenticated domain stands to the sender's: `older`: only where receivers use the Public Suffix List. */
-type Match = 'aligned' | 'older' | 'none';
+/**
+ * How an authenticated domain stands to the sender's. `older`: aligned only where receivers use the Public Suffix List;
+ * `unknown`: name servers did not answer.
+ */
+type Match = 'aligned' | 'older' | 'none' | 'unknown';
 
 const matchOf = async (
   dns: DnsQueries,
   domain: string,
   authenticated: string,
-  isStrict: boolean,
+  isStrict: boolean | undefined,
 ): Promise<Match> => {
   if (authenticated === domain) return 'aligned';
+  if (isStrict === undefined) return 'unknown';
   if (isStrict) return 'none';
-  const [own, other] = await Promise.all([
-    findOrganization(dns, domain),
-    findOrganization(dns, authenticated),
-  ]);
-  if (own === other) return 'aligned';
+  const walks = await Promise.all([walkTree(dns, domain), walkTree(dns, authenticated)]);
+  if (walks.some(({ failed }) => failed !== null)) return 'unknown';
+  const [own, other] = walks.map(organizationIn);
+  if ((own ?? registeredOf(domain)) === (other ?? registeredOf(authenticated))) return 'aligned';
   return registeredOf(domain) === registeredOf(authenticated) ? 'older' : 'none';
 };
 
 const isUsable = ({ status }: Finding): boolean => status === 'good' || status === 'warning';
+
+const isUnanswered = ({ status }: Finding): boolean => status === 'unknown';
 
 /**
  * Says whether what receivers authenticate is the domain that people see (RFC 9989 §4.4): one signature or the
@@ -48,15 +54,18 @@ export const checkAlignment = async (
   const { domain, isStrict, dkim, mailFrom } = subject;
   const signatures = [];
   for (const key of dkim.filter(isUsable))
-    signatures.push({ key, match: await matchOf(dns, domain, key.domain, isStrict.dkim) });
+    signatures.push({ key, match: await matchOf(dns, domain, key.domain, isStrict?.dkim) });
   const path =
     mailFrom.domain !== null && isUsable(mailFrom)
-      ? await matchOf(dns, domain, mailFrom.domain, isStrict.spf)
+      ? await matchOf(dns, domain, mailFrom.domain, isStrict?.spf)
       : 'none';
   const signed = signatures.find(({ match }) => match === 'aligned')?.key;
   if (signed) return describeSigned(signed, path === 'aligned' ? mailFrom.domain : null);
-  if (dkim.some(({ status }) => status === 'unknown')) return toUnknown(dns.silence);
+  const isOpen = dkim.some(isUnanswered) || signatures.some(({ match }) => match === 'unknown');
+  if (isOpen) return toUnknown(dns.silence);
   if (path === 'aligned') return describeSpfAlone(subject);
+  if (path === 'unknown' || (mailFrom.domain !== null && isUnanswered(mailFrom)))
+    return toUnknown(dns.silence);
   const older = signatures.find(({ match }) => match === 'older')?.key.domain;
   if (older !== undefined) return describeOlder(domain, older);
   return describeUnaligned(
@@ -118,7 +127,7 @@ const describeUnaligned = (
       summary: `DNS does not list DKIM selectors. ${NAME_SELECTORS}`,
     });
   const [other] = signing;
-  if (other !== undefined && isStrict.dkim)
+  if (other !== undefined && isStrict?.dkim)
     return toFinding({
       status: 'bad',
       code: 'aligned_strict',

@@ -76,7 +76,7 @@ export const checkDomain = async (
   });
   const alignment = await checkAlignment(dns, {
     domain,
-    isStrict: strictnessIn(walk),
+    isStrict: strictnessIn(walk, domain),
     dkim,
     areSelectorsKnown,
     mailFrom,
@@ -96,8 +96,12 @@ export const checkDomain = async (
   };
 };
 
-const strictnessIn = (walk: TreeWalk) =>
-  policyIn(walk)?.record.isStrict ?? { dkim: false, spf: false };
+/** The alignment modes that apply to a domain; null where the walk failed before a record of its own. */
+const strictnessIn = (walk: TreeWalk, domain: string) => {
+  const policy = policyIn(walk);
+  if (walk.failed !== null && policy?.domain !== domain) return null;
+  return policy?.record.isStrict ?? { dkim: false, spf: false };
+};
 
 /** Whether a domain exists for DMARC: it has an address or an exchange (RFC 9989 §3.2.13). */
 const doesExist = async (dns: DnsQueries, domain: string): Promise<boolean> => {

@@ -291,6 +291,25 @@ describe('alignment', () => {
     });
   });
 
+  test.each<[what: string, zone: Zone]>([
+    ['the modes that the DMARC record asks for', { '_dmarc.shop.test': null }],
+    ['the organization', { '_dmarc.shop.test': null, '_dmarc.news.shop.test': { TXT: [DMARC] } }],
+  ])('is unknown where name servers do not say: %s', async (_what, zone) => {
+    const { alignment } = await checkWith({ ...news, ...zone }, fromNews);
+    expect([alignment.status, alignment.code]).toEqual(['unknown', 'no_answer']);
+  });
+
+  test('is unknown, not missing, where only the SPF record of the sender is not answered', async () => {
+    const zone: Zone = { [NAME]: {}, 'shop.test': null };
+    const { dkim, alignment } = await checkWith(zone, { through: RELAY });
+    expect(dkim).toMatchObject([{ code: 'dkim_missing' }]);
+    expect([alignment.status, alignment.code]).toEqual(['unknown', 'no_answer']);
+  });
+
+  test('does not depend on the DMARC record where the key is of the sender itself', async () => {
+    expect((await checkWith({ '_dmarc.shop.test': null })).alignment.code).toBe('aligned_dkim');
+  });
+
   test('by SPF alone, where the reverse-path is the sender', async () => {
     const zone: Zone = { [NAME]: {}, 'shop.test': { TXT: ['v=spf1 ip4:192.0.2.25 -all'] } };
     expect(said((await checkWith(zone, { through: RELAY })).alignment)).toEqual({

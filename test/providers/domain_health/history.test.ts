@@ -1,7 +1,11 @@
 // What one check means after another: changes, what is worse, when the owner is alerted and when that is over.
 import { describe, expect, test } from 'vitest';
 import { compare, UNANSWERED_CHECKS_MAX } from '../../../src/providers/domain_health/history.ts';
-import type { Comparison, Findings, Baseline } from '../../../src/providers/domain_health/history.ts';
+import type {
+  Comparison,
+  Findings,
+  Baseline,
+} from '../../../src/providers/domain_health/history.ts';
 import type { Status } from '../../../src/providers/domain_health/findings.ts';
 import type { Brief } from '../../../src/providers/domain_health/schema.ts';
 
