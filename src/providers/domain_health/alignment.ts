@@ -44,7 +44,7 @@ const isUsable = ({ status }: Finding): boolean => status === 'good' || status =
 const isUnanswered = ({ status }: Finding): boolean => status === 'unknown';
 
 /**
- * Says whether what receivers authenticate is the domain that people see (RFC 9989 §4.4): one signature or the
+ * Checks whether receivers authenticate the domain that people see (RFC 9989 §4.4): one signature or the
  * reverse-path is enough.
  */
 export const checkAlignment = async (

@@ -5,9 +5,9 @@ const NAME_CHARS_MAX = 253;
 const LABEL_CHARS_MAX = 63;
 
 /**
- * Names that never lead out of a network of its owner's (RFC 6761, 6762, 7686, 8375, 9476; ICANN's `internal`, and what
- * routers and companies use). Receivers elsewhere find nothing there, and what a resolver of this house knows of them
- * is nothing for customers.
+ * Names that are resolved only inside a private network (RFC 6761, 6762, 7686, 8375, 9476; ICANN's `internal`, and what
+ * routers and companies use). Receivers elsewhere find nothing there, and customers must not read names of the
+ * operator's network.
  */
 const PRIVATE_NAMES =
   'localhost local internal intranet private corp home lan localdomain home.arpa onion alt invalid'.split(

@@ -31,7 +31,7 @@ export const findCheck = ({ tx, projectId }: Scope, providerId: string) =>
 
 const Locked = z.strictObject({ provider_id: z.uuid() });
 
-/** Keeps a provider from being deleted until the transaction ends; null where it is gone. */
+/** Locks a provider against deletion until the transaction ends; null where it is gone. */
 export const lockProvider = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Locked)`
     select provider_id from providers.providers
@@ -49,7 +49,7 @@ export const insertCheck = ({ tx, projectId }: Scope, providerId: string) =>
 
 const LockedCheck = CheckRow.extend({ now: z.date() });
 
-/** Locks the check of a provider, and says what time it is. */
+/** Locks the check of a provider. Returns it with the time of the transaction. */
 export const lockCheck = ({ tx, projectId }: Scope, providerId: string) =>
   tx.one(sql.type(LockedCheck)`
     select ${columns}, now() as now from providers.domain_checks

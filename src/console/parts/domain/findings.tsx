@@ -20,12 +20,17 @@ const Record = ({ record }: { record: DnsRecord }) => (
       Publish this {record.type} record
     </Text>
     {(['name', 'value'] as const).map((part) => (
-      <Group key={part} wrap="nowrap" gap="xs" align="flex-start">
-        <Code block className="snippet" flex={1}>
-          {record[part]}
-        </Code>
-        <Copy value={record[part]} what={`the ${part} of the record`} />
-      </Group>
+      <Stack key={part} gap={2}>
+        <Text size="sm" c="dimmed" tt="capitalize">
+          {part}
+        </Text>
+        <Group wrap="nowrap" gap="xs" align="flex-start">
+          <Code block className="snippet" flex={1}>
+            {record[part]}
+          </Code>
+          <Copy value={record[part]} what={`the ${part} of the record`} />
+        </Group>
+      </Stack>
     ))}
   </Stack>
 );
