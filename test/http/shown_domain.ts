@@ -11,7 +11,7 @@ export const shownDomain = (database: TestDatabase): void => {
       'example.com': { MX: [[10, 'mx.example.com']] },
       'mx.example.com': { A: ['192.0.2.25'] },
       'em42.example.com': { CNAME: ['return.smtp2go.net'] },
-      '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject; rua=mailto:dmarc@example.com; fo=1'] },
+      '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject; rua=mailto:dmarc@example.com'] },
       'spf.smtp2go.com': { TXT: ['v=spf1 ip4:203.0.113.0/24 -all'] },
     });
     const config = { ...database.deps.config, dnsServers: [server.address] };

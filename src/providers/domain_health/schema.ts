@@ -34,8 +34,7 @@ const Dkim = Finding.extend({
 
 const MailFrom = Finding.extend({
   domain: z.string().nullable().meta({
-    description:
-      'The domain whose SPF record receivers evaluate; null for a domain of the service.',
+    description: "The domain whose SPF record receivers evaluate; null for the service's own.",
   }),
 });
 
@@ -79,7 +78,10 @@ const EXAMPLE = {
   },
   dkim: [
     {
-      ...plain('dkim_missing', 'There is no DKIM key at s42._domainkey.example.com.'),
+      ...plain(
+        'dkim_missing',
+        'There is no DKIM key at s42._domainkey.example.com. Copy the record exactly as the email provider shows it.',
+      ),
       status: 'bad' as const,
       publish: {
         name: 's42._domainkey.example.com',
@@ -91,10 +93,13 @@ const EXAMPLE = {
     },
   ],
   dmarc: plain('dmarc_ok', 'The record is published with p=reject.', [
-    'v=DMARC1; p=reject; rua=mailto:dmarc@example.com; fo=1',
+    'v=DMARC1; p=reject; rua=mailto:dmarc@example.com',
   ]),
   alignment: {
-    ...plain('aligned_spf', 'DMARC depends on SPF alone, for the reverse-path em42.example.com.'),
+    ...plain(
+      'aligned_spf',
+      'DMARC depends on SPF alone, for the reverse-path em42.example.com. Forwarded email then fails.',
+    ),
     status: 'warning' as const,
     advice: ['Publish the DKIM record of the email provider.'],
   },
@@ -167,7 +172,7 @@ export const DomainCheckInput = z
   })
   .meta({
     id: 'DomainCheckInput',
-    description: 'What this check and the daily checks look for. What is left out stays.',
+    description: 'What this and daily checks look for. Omitted fields stay.',
     examples: [{ dkim_selectors: ['s42'], mail_from_domain: 'em42.example.com' }, {}],
   });
 export type DomainCheckInput = z.output<typeof DomainCheckInput>;
@@ -183,7 +188,7 @@ export type Brief = z.output<typeof Brief>;
 
 export const FindingChange = z.strictObject({
   finding: z.string().meta({
-    description: '`spf`, `dmarc`, `alignment`, `mail_from`, `replies`, or `dkim:` and a selector.',
+    description: 'The name of a finding, or `dkim:` and a selector.',
   }),
   before: Brief.nullable().meta({ description: 'Null where there was none.' }),
   after: Brief.nullable().meta({ description: 'Null where it is no longer checked.' }),
@@ -216,13 +221,13 @@ export const DomainHealthChange = z
               status: 'good',
               code: 'dkim_ok',
               summary: 'The key is published and has 2048 bits.',
-              found: ['v=DKIM1; k=rsa; p=MIIB…'],
+              found: ['v=DKIM1; p=MIIB…'],
             },
             after: {
               status: 'bad',
               code: 'dkim_revoked',
               summary: 'The key is revoked: "p=" is empty. Publish a new key.',
-              found: ['v=DKIM1; k=rsa; p='],
+              found: ['v=DKIM1; p='],
             },
           },
         ],
