@@ -14,7 +14,13 @@ import { endLost } from './sweep_queries.ts';
 export type { Bounce, TakeBounce } from './bounce.ts';
 export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
-export { findSentTo, isHandingOff, listHandedTo, noteRefused } from './feedback_queries.ts';
+export {
+  findSentTo,
+  isHandingOff,
+  listHandedTo,
+  listRecipients,
+  noteRefused,
+} from './feedback_queries.ts';
 export type { EmailService } from '../providers/providers.ts';
 export type { Fact };
 export type { Found as SentTo, Trace } from './feedback_queries.ts';

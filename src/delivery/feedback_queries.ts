@@ -65,10 +65,15 @@ export const listByMessageIds = ({ tx, projectId }: Scope, spellings: readonly s
 
 const FoundNth = Found.extend({ nth: z.int() });
 
-/** Of each of some traces the newest send to its address. */
+/**
+ * Returns for each trace the newest send to its address, if a provider has accepted it. Address and time prove nothing about
+ * an outcome that is unknown, and an older send is not meant either. A send that only feedback proved is left out, too: the
+ * order in which events arrive must not matter.
+ */
 const listByAddress = ({ tx, projectId }: Scope, traces: readonly Trace[]) =>
   tx.any(sql.type(FoundNth)`
-    select wanted.nth::integer as nth, newest.*
+    select wanted.nth::integer as nth, newest.send_id, newest.profile_id, newest.automation_id, newest.is_test,
+      newest.address_key
     from unnest(
       ${sql.array(
         traces.map(({ addressKey }) => addressKey),
@@ -80,7 +85,8 @@ const listByAddress = ({ tx, projectId }: Scope, traces: readonly Trace[]) =>
       )}
     ) with ordinality as wanted (address_key, occurred_at, nth)
     cross join lateral (
-      select send_id, profile_id, automation_id, is_test, address_key from delivery.sends
+      select send_id, profile_id, automation_id, is_test, address_key, status, status_reason
+      from delivery.sends
       where project_id = ${projectId} and address_key = wanted.address_key
       and status in ('accepted', 'unknown', 'handing_off')
       and handed_off_at between wanted.occurred_at - make_interval(days => ${MATCH_BY_ADDRESS_DAYS})
@@ -88,6 +94,7 @@ const listByAddress = ({ tx, projectId }: Scope, traces: readonly Trace[]) =>
       order by handed_off_at desc
       limit 1
     ) as newest
+    where newest.status = 'accepted' and newest.status_reason is distinct from 'outcome_unknown'
   `);
 
 type Finding = Map<Trace, Found>;
@@ -147,6 +154,15 @@ export const findSentTo = async (
   return traces.map((trace) => found.get(trace) ?? null);
 };
 
+const Recipient = z.strictObject({ send_id: z.uuid(), recipient: z.string().nullable() });
+
+/** Returns to whom some sends went; null for the sends of an erased person. */
+export const listRecipients = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
+  tx.any(sql.type(Recipient)`
+    select send_id, recipient from delivery.sends
+    where project_id = ${projectId} and send_id = any (${sql.array([...sendIds], 'uuid')})
+  `);
+
 const Handed = z.strictObject({ send_id: z.uuid() });
 
 /** Returns those of some sends that were handed to a service: now or at any earlier attempt, with any outcome. */
@@ -180,8 +196,11 @@ export const isHandingOff = (
     and send.status = 'handing_off'
   `);
 
-/** `taken` is any sign of the provider's that it has the message. */
-export type Fact = 'delivered' | 'bounced' | 'complained' | 'taken';
+/**
+ * `taken` is any sign of the provider's that it has the message. `soft_bounced` stands unless a later delivery follows;
+ * every other bounce stands.
+ */
+export type Fact = 'delivered' | 'bounced' | 'soft_bounced' | 'complained' | 'taken';
 
 /** What was told of a send. */
 export type Told = { sendId: string; fact: Fact; occurredAt: Date };
@@ -230,6 +249,7 @@ export const proveResolved = ({ tx, projectId }: Scope, sendIds: readonly string
 export const noteRefused = ({ tx, projectId }: Scope, sendId: string, occurredAt: Date) =>
   tx.query(sql.unsafe`
     update delivery.sends
-    set bounced_at = least(bounced_at, ${sql.timestamp(occurredAt)})
+    set bounced_at = least(bounced_at, ${sql.timestamp(occurredAt)}),
+      firm_bounced_at = least(firm_bounced_at, bounced_at, ${sql.timestamp(occurredAt)})
     where project_id = ${projectId} and send_id = ${sendId} and status in ('rejected', 'not_sent')
   `);

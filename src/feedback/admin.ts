@@ -5,11 +5,20 @@ import { editorProcedure, ownerProcedure, projectProcedure, router } from '../ba
 import * as delivery from '../delivery/delivery.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
 import { listNoticesOf } from './notice_queries.ts';
+import { SIGNED_SOURCES } from './dialects/dialects.ts';
 import { SigningKey, SoftBounces } from './setting_routes.ts';
-import { approve, decideSoftBounces, keepSigningKey, reject, remove } from './settings.ts';
+import {
+  approve,
+  decideSoftBounces,
+  keepSigningKey,
+  reject,
+  remove,
+  removeSigningKey,
+} from './settings.ts';
 import type { Vault } from './signing_keys.ts';
 
 const OfTopic = z.object({ topicId: z.uuid() });
+const Signed = z.enum(SIGNED_SOURCES);
 const OfSend = z.object({ sendId: z.uuid() });
 
 /** Everything that its provider told of a send, the newest first. Of an erased one nobody knows what was told. */
@@ -47,11 +56,17 @@ export const webhookProcedures = (vault: Vault) =>
         decideSoftBounces({ deps, projectId: input.projectId }, input.soft_bounces_max),
       ),
 
-    /** Sets whose signatures are believed: for owners, as every decision about that. */
+    /** Sets whose signatures count: for owners, as every decision about that. */
     setSigningKey: ownerProcedure
-      .input(z.object(SigningKey.shape))
-      .mutation(({ ctx: { deps }, input }) =>
-        keepSigningKey({ deps, projectId: input.projectId }, vault, input.signing_key),
+      .input(z.object({ ...SigningKey.shape, slug: Signed.default('mailgun') }))
+      .mutation(({ ctx: { deps }, input: { projectId, slug, signing_key } }) =>
+        keepSigningKey({ deps, projectId }, vault, { source: slug, key: signing_key }),
+      ),
+
+    removeSigningKey: ownerProcedure
+      .input(z.object({ slug: Signed }))
+      .mutation(({ ctx: { deps }, input: { projectId, slug } }) =>
+        removeSigningKey({ deps, projectId }, slug),
       ),
 
     approveTopic: ownerProcedure

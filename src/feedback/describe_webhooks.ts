@@ -1,6 +1,7 @@
 import type { Scope } from '../base/db.ts';
-import { adapters, SOURCES } from './adapters.ts';
-import type { Source } from './adapters.ts';
+import type { Verification } from './dialects/dialect.ts';
+import { dialectOf, SOURCES } from './dialects/dialects.ts';
+import type { Source } from './dialects/dialects.ts';
 import { listArrived } from './queries.ts';
 import type { Arrived } from './queries.ts';
 import { findRefused } from './refused_queries.ts';
@@ -53,15 +54,34 @@ const describeRefused = async (scope: Scope, source: Source) => {
   );
 };
 
+/** A vendor that signs on request is verified by the token until the project sets its key. */
+const verifiedBy = (verification: Verification, keySetAt: Date | null) => {
+  if (verification.kind !== 'signature') return verification.kind;
+  return verification.isRequired || keySetAt !== null ? 'signing_key' : 'token';
+};
+
+const describeKey = (verification: Verification) =>
+  verification.kind === 'signature'
+    ? { name: verification.keyName, is_required: verification.isRequired }
+    : null;
+
 const describe = async (scope: Scope, source: Source) => {
-  const { proof } = adapters[source];
-  const keySetAt = proof === 'signing_key' ? await findKeySetAt(scope, source) : null;
+  const { name, verification, setUp } = dialectOf(source);
+  const isSigned = verification.kind === 'signature';
+  const keySetAt = isSigned ? await findKeySetAt(scope, source) : null;
   return {
     slug: source,
+    name,
     path: `/v1/webhooks/${source}/${scope.projectId}`,
-    verified_by: proof,
+    verified_by: verifiedBy(verification, keySetAt),
+    signing_key: describeKey(verification),
     signing_key_set_at: keySetAt?.toISOString() ?? null,
-    ...(proof === 'topic' ? await describeTopics(scope) : NO_TOPICS),
+    set_up: {
+      steps: [...setUp.steps],
+      subscribe_to: [...setUp.subscribeTo],
+      is_token_in_url: setUp.isTokenInUrl,
+    },
+    ...(verification.kind === 'topic' ? await describeTopics(scope) : NO_TOPICS),
     refused: await describeRefused(scope, source),
     last_notices: (await listArrived(scope, source, LAST_NOTICES_MAX)).map(toNotice),
   };

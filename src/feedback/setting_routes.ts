@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
-import type { Limit } from '../base/route.ts';
+import type { Addressed, Limit } from '../base/route.ts';
 import { route } from '../base/route.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
+import { SIGNED_SOURCES } from './dialects/dialects.ts';
+import type { Source } from './dialects/dialects.ts';
 import type { Vault } from './signing_keys.ts';
-import { decideSoftBounces, keepSigningKey } from './settings.ts';
-import { DECIDED_SHOWN, KEY_SET_SHOWN } from './shown.ts';
+import { decideSoftBounces, keepSigningKey, removeSigningKey } from './settings.ts';
+import { DECIDED_SHOWN, KEY_SET_SHOWN, WEBHOOKS_SHOWN } from './shown.ts';
 import { topicLimits, topicRoutes } from './topics/topic_routes.ts';
 import { shared } from './webhooks_answer.ts';
 
@@ -17,7 +19,7 @@ export const SoftBounces = z.strictObject({
   soft_bounces_max: z.int().min(1).max(SOFT_BOUNCES_MAX),
 });
 
-/** The key that Mailgun signs with. */
+/** The key that a vendor signs with. */
 export const SigningKey = z.strictObject({
   signing_key: z
     .string()
@@ -49,19 +51,47 @@ const projectRoutes = [
   }),
 ];
 
+/** Returns the signed source that a path names, or null. */
+const signedSourceOf = (slug: string | undefined): Source | null =>
+  SIGNED_SOURCES.find((source) => source === slug) ?? null;
+
+const ofSignature = {
+  ...shared,
+  params: shared.params.extend({
+    slug: z.enum(SIGNED_SOURCES).meta({ description: 'The vendor that signs its webhooks.' }),
+  }),
+  find: async (addressed: Addressed) =>
+    (await shared.find(addressed)) === null ? null : signedSourceOf(addressed.params['slug']),
+};
+const keyPath = '/v1/projects/:project_id/webhooks/:slug/signing-key';
+
 /** How each provider proves that it is itself. */
 const proofRoutes = (vault: Vault) => [
   route({
-    ...shared,
+    ...ofSignature,
     method: 'POST',
-    path: '/v1/projects/:project_id/webhooks/mailgun/signing-key',
+    path: keyPath,
     example: KEY_SET_SHOWN,
-    summary: "Set the key that Mailgun signs with: your account's HTTP webhook signing key.",
+    summary: 'Set the key that a vendor signs its webhooks with.',
     description:
-      'It is kept sealed and never answered. Posts that it does not verify are refused with 401.',
+      'Mailgun: the HTTP webhook signing key of the account. SendGrid: the verification key of the Signed Event Webhook. ' +
+      'Resend: the signing secret, which begins with `whsec_`. The key is stored sealed and never returned. Posts that it ' +
+      'does not verify are refused with 401.',
     body: SigningKey.meta({ examples: [{ signing_key: '0123456789abcdef0123456789abcdef' }] }),
-    handle: ({ deps, caller: { projectId }, body }) =>
-      keepSigningKey({ deps, projectId }, vault, body.signing_key),
+    handle: ({ deps, caller: { projectId }, body, found }) =>
+      keepSigningKey({ deps, projectId }, vault, { source: found, key: body.signing_key }),
+  }),
+  route({
+    ...ofSignature,
+    method: 'DELETE',
+    path: keyPath,
+    example: WEBHOOKS_SHOWN,
+    summary: 'Remove the key that a vendor signs its webhooks with.',
+    description:
+      'SendGrid and Resend can then post with the webhook token. Every post of Mailgun is refused until a key is set. ' +
+      'Repeating the request changes nothing.',
+    handle: ({ deps, caller: { projectId }, found }) =>
+      removeSigningKey({ deps, projectId }, found),
   }),
 ];
 
@@ -74,7 +104,7 @@ export const settingRoutes = (vault: Vault) => [
 
 export const settingLimits: readonly Limit[] = [
   {
-    name: 'Signing key of Mailgun',
+    name: 'Signing key of a webhook',
     value: SIGNING_KEY_CHARS_MAX,
     unit: 'characters',
     where: '`signing_key`',

@@ -1,4 +1,6 @@
 // What the examples of the documents say of webhooks: a project with a confirmed topic, and one that waits.
+import { dialectOf } from './dialects/dialects.ts';
+import type { Source } from './dialects/dialects.ts';
 import { SOFT_BOUNCES_MAX_DEFAULT } from './soft_queries.ts';
 import type { TopicChange } from './topics/topic_queries.ts';
 
@@ -10,18 +12,31 @@ export const PENDING_TOPIC_ID_SHOWN = '019a9f0c-6c00-7cc3-98c4-dc0c0c0739a2';
 const PLACE = { arn: ARN_SHOWN, account: '123456789012', region: 'eu-west-1' };
 const PENDING_PLACE = { arn: PENDING_ARN_SHOWN, account: '123456789012', region: 'us-east-1' };
 
-const webhook = <V extends 'token' | 'signing_key' | 'topic'>(slug: string, verified_by: V) => ({
-  slug,
-  path: `/v1/webhooks/${slug}/019a9f0c-6c00-7cc3-98c4-dc0c0c07398f`,
-  verified_by,
-  signing_key_set_at: null,
-  topics: [],
-  pending_topics: [],
-  refused_topics: [],
-  topic_changes: [],
-  refused: null,
-  last_notices: [],
-});
+const webhook = <V extends 'token' | 'signing_key' | 'topic'>(slug: Source, verified_by: V) => {
+  const { name, verification, setUp } = dialectOf(slug);
+  return {
+    slug,
+    name,
+    path: `/v1/webhooks/${slug}/019a9f0c-6c00-7cc3-98c4-dc0c0c07398f`,
+    verified_by,
+    signing_key:
+      verification.kind === 'signature'
+        ? { name: verification.keyName, is_required: verification.isRequired }
+        : null,
+    signing_key_set_at: null,
+    set_up: {
+      steps: [...setUp.steps],
+      subscribe_to: [...setUp.subscribeTo],
+      is_token_in_url: setUp.isTokenInUrl,
+    },
+    topics: [],
+    pending_topics: [],
+    refused_topics: [],
+    topic_changes: [],
+    refused: null,
+    last_notices: [],
+  };
+};
 const change = <C extends TopicChange['change']>(what: C, arn = ARN_SHOWN) => ({
   arn,
   change: what,

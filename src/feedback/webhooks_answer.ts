@@ -73,15 +73,41 @@ const Refused = z
       `within ${REFUSED_WRITTEN_EVERY_MS / 1_000} seconds.`,
   });
 
+const SetUp = z
+  .strictObject({
+    steps: z.array(z.string()),
+    subscribe_to: z
+      .array(z.string())
+      .meta({ description: 'The events to select, as the vendor calls them.' }),
+    is_token_in_url: z.boolean().meta({
+      description: 'Whether the URL has to end in `?token=` and the webhook token.',
+    }),
+  })
+  .meta({ description: 'What to do at the vendor.' });
+
 const Webhook = z
   .strictObject({
     slug: z.string(),
+    name: z.string().meta({ description: 'The vendor.' }),
     path: z.string().meta({ description: 'Where to post, on the host of this API.' }),
     verified_by: z.enum(['token', 'signing_key', 'topic']).meta({
       description:
-        "The project's webhook token; a signature by the provider's signing key; or Amazon's signature and the topic.",
+        "The project's webhook token; a signature by the provider's signing key; or Amazon's signature and the topic. A " +
+        'vendor that signs on request is verified by the token until its key is set.',
     }),
+    signing_key: z
+      .strictObject({
+        name: z.string().meta({ description: 'What the vendor calls the key.' }),
+        is_required: z
+          .boolean()
+          .meta({
+            description: 'Whether posts without a signature are refused before a key is set.',
+          }),
+      })
+      .nullable()
+      .meta({ description: 'The key of a vendor that signs its posts.' }),
     signing_key_set_at: Timestamp.nullable(),
+    set_up: SetUp,
     topics: z.array(Topic).meta({ description: 'The topics whose notifications count.' }),
     pending_topics: z.array(PendingTopic).meta({
       description: 'Topics without the webhook token, which wait for the approval of an owner.',

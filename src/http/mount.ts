@@ -7,7 +7,7 @@ import { parseStrictJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
 import { BODY_BYTES_DEFAULT, isAudited, JsonStream } from '../base/route.ts';
-import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
+import type { Addressed, JsonRoute, RawInbound, Route, WebhookRoute } from '../base/route.ts';
 import { inTurnsOf } from '../base/session_turns.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
@@ -215,9 +215,9 @@ const serveWebhook = async (
   ctx: RouterContext,
 ): Promise<void> => {
   refuseRepeated(ctx.req);
-  const readRaw = async (mediaTypes?: RegExp | null): Promise<Buffer> => {
+  const readRaw: RawInbound['readRaw'] = async (mediaTypes, bytesMax = declared.bodyBytesMax) => {
     checkMediaType(ctx.req, mediaTypes);
-    return readBody(ctx.req, declared.bodyBytesMax);
+    return readBody(ctx.req, Math.min(bytesMax, declared.bodyBytesMax));
   };
   const query = new URLSearchParams(ctx.querystring);
   const { params, headers, ip: address } = ctx;

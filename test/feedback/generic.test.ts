@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/base/refusal.ts';
 import {
   EVENT_ID_CHARS_MAX,
-  generic,
+  smtp as generic,
   GenericBody,
   NOTICES_MAX,
-} from '../../src/feedback/generic.ts';
+} from '../../src/feedback/dialects/smtp/smtp.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
-import { REASON_CHARS_MAX } from '../../src/feedback/reading.ts';
+import { REASON_CHARS_MAX } from '../../src/feedback/dialects/reading.ts';
 
 const NOW = new Date('2026-11-20T12:00:00.000Z');
 const SEND_ID = '0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -84,7 +84,7 @@ describe('how hard a bounce is', () => {
     [{ enhanced_code: '5.1.6' }, 'hard'],
     [{ enhanced_code: '5.1.10' }, 'hard'],
     [{ enhanced_code: '5.2.1' }, 'hard'],
-    [{ enhanced_code: '5.1.7' }, 'soft'],
+    [{ enhanced_code: '5.1.7' }, 'block'],
     [{ enhanced_code: '5.1.11' }, 'soft'],
     [{ enhanced_code: '5.2.2' }, 'soft'],
     [{ enhanced_code: '5.7.1' }, 'block'],
@@ -127,21 +127,37 @@ describe('how hard a bounce is', () => {
     [{ description: 'mx.example.com said: 550-5.1.1 The account does not exist' }, 'hard'],
     [{ reason: 'bounced', response: '550 5.1.1 <ann@example.com>: user unknown' }, 'hard'],
     [{ reason: '(#5.1.1)' }, 'hard'],
-    [{ reason: '550 5.7.1 user unknown' }, 'block'],
+    [{ reason: '550 5.7.1 user unknown' }, 'hard'],
+    [{ reason: '550 5.7.1 blocked for its reputation' }, 'block'],
+    [{ reason: '550 mailbox unavailable' }, 'soft'],
+    [{ reason: '550 5.1.8 domain of sender does not exist' }, 'block'],
     [{ reason: '552 5.2.2 mailbox full' }, 'soft'],
     [{ reason: '450 4.2.1 try 5.1.1 again' }, 'soft'],
     [{ reason: 'refused by 5.1.1.4' }, 'soft'],
     [{ reason: 'refused by 192.5.1.1' }, 'soft'],
-    [{ reason: 'user unknown' }, 'soft'],
+    [{ reason: 'user unknown' }, 'hard'],
     [{ reason: 'tried 521 times' }, 'soft'],
     [{ reason: { text: '550 5.1.1' } }, 'soft'],
   ])('a bounce with the codes in %j is %s', (told, expected) => {
     expect(meaning({ event: 'bounce', ...told })).toBe(`bounced/${expected}`);
   });
 
-  test('a name that says hard is believed unless the relay says otherwise', () => {
+  test.each([
+    [{ event: 'hard_bounce', enhanced_code: '5.7.1' }, 'block'],
+    [{ event: 'bounce', bounce_type: 'hard', reason: '554 spam content' }, 'block'],
+    [{ event: 'bounce', bounce_type: 'hard', reason: '552 5.2.2 over quota' }, 'soft'],
+    [{ event: 'soft_bounce', reason: '550 5.7.26 DMARC policy' }, 'block'],
+    [{ event: 'soft_bounce', reason: '550 5.1.1 user unknown' }, 'soft'],
+  ])(
+    'another cause makes a bounce less hard than the relay says, never harder: %j',
+    (told, type) => {
+      expect(meaning(told)).toBe(`bounced/${type}`);
+    },
+  );
+
+  test('a name that says hard counts unless the relay says otherwise', () => {
     expect(meaning({ event: 'hard_bounce' })).toBe('bounced/hard');
-    expect(meaning({ event: 'hard_bounce', enhanced_code: '5.7.1' })).toBe('bounced/hard');
+    expect(meaning({ event: 'hard_bounce', reason: 'mailbox unavailable' })).toBe('bounced/hard');
     expect(meaning({ event: 'permanent_fail', severity: 'temporary' })).toBe('bounced/soft');
     expect(meaning({ event: 'hard_bounce', bounce_type: 'block' })).toBe('bounced/block');
     expect(meaning({ event: 'hard_bounce', severity: 'error' })).toBe('bounced/hard');
@@ -273,6 +289,12 @@ describe('which notice it is', () => {
     const bounce = { event: 'bounce', ...told };
     expect(key({ ...bounce, code: 556 })).not.toBe(key(bounce));
     expect(key({ message_id: '<a@b>' })).toBe(key({ message_id: '<a@b>' }));
+  });
+
+  test('with neither id nor time it is the same notice for a short time only', () => {
+    const isUndated = (event: object) => notice({ ...good, ...event }).isUndated ?? false;
+    expect([isUndated({}), isUndated({ message_id: '<a@b>' })]).toEqual([true, true]);
+    expect([isUndated({ time: 1_795_169_702 }), isUndated({ id: 'e1' })]).toEqual([false, false]);
   });
 
   test('an empty id is no id: two different events are two notices', () => {

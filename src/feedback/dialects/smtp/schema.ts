@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BOUNCE_TYPE_TOLD, CODES_TOLD, EVENT_TOLD } from './generic_told.ts';
+import { BOUNCE_TYPE_DESCRIPTION, CODES_DESCRIPTION, EVENT_DESCRIPTION } from './described.ts';
 import {
   CODE_NAMES,
   ID_NAMES,
@@ -7,8 +7,8 @@ import {
   REASON_NAMES,
   RECIPIENT_NAMES,
   TIME_NAMES,
-} from './generic_words.ts';
-import { REASON_CHARS_MAX } from './reading.ts';
+} from './words.ts';
+import { REASON_CHARS_MAX } from '../reading.ts';
 
 export const NOTICES_MAX = 500;
 
@@ -30,14 +30,14 @@ const all = <Name extends string, Value extends z.ZodType>(
 /** The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays use. */
 const GenericEvent = z
   .looseObject({
-    event: Text.meta({ description: EVENT_TOLD }),
+    event: Text.meta({ description: EVENT_DESCRIPTION }),
     type: Text.meta({
       description:
         'What happened, where there is no `event`; beside one the same as `bounce_type`.',
     }),
     ...all(RECIPIENT_NAMES, Text, 'To whom: one e-mail address, with or without a name.'),
-    ...all(['bounce_type', 'severity'], Text, BOUNCE_TYPE_TOLD),
-    ...all(CODE_NAMES, Told, CODES_TOLD),
+    ...all(['bounce_type', 'severity'], Text, BOUNCE_TYPE_DESCRIPTION),
+    ...all(CODE_NAMES, Told, CODES_DESCRIPTION),
     ...all(
       REASON_NAMES,
       Text,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
-import { toStorable } from '../base/text.ts';
+import { EMAIL_CHARS_MAX, readEmail } from '../../base/email_address.ts';
+import { toStorable } from '../../base/text.ts';
 
 /** Of what a provider writes this much is kept. */
 export const REASON_CHARS_MAX = 1_000;
@@ -23,11 +23,23 @@ export const readText = (value: unknown, charsMax = NAME_CHARS_MAX): string | nu
 export const first = <T>(...values: (T | null | undefined)[]): T | null =>
   values.find((value) => value != null) ?? null;
 
+/** Returns the texts that are there. */
+export const present = (...texts: (string | null)[]): string[] =>
+  texts.filter((text) => text !== null);
+
 /** What a provider says of the cause, in one text that is short enough to keep. */
 export const readReason = (...values: unknown[]): string | null => {
   const told = values.find((value) => typeof value === 'string' && value.trim() !== '');
   return typeof told === 'string' ? (toText(told)?.slice(0, REASON_CHARS_MAX) ?? null) : null;
 };
+
+/** Returns what a provider says of the cause in several members, in one text. */
+export const joinReasons = (...values: unknown[]): string | null =>
+  readReason(
+    present(
+      ...values.map((value) => (typeof value === 'number' ? String(value) : readReason(value))),
+    ).join('; '),
+  );
 
 /** `Name <a@b>` is tolerated. */
 export const readRecipient = (value: unknown): string | null => {
@@ -66,3 +78,40 @@ export const readObject = (value: unknown): Record<string, unknown> => {
 };
 
 export const readList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export type Fields = Record<string, unknown>;
+
+const SEND_ID_IN_TEXT =
+  /send_id["']?\s{0,5}[:=]\s{0,5}["']?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/i;
+const isSendIdName = (name: string): boolean => /^send[-_]?id$/i.test(name);
+
+/**
+ * Returns our send id out of a vendor's metadata: an object, JSON as text, or `send_id:<id>|…`. Vendors change the case
+ * of names, and hyphens.
+ */
+export const readSendIdIn = (...metadata: unknown[]): string | null => {
+  for (const one of metadata) {
+    const found =
+      typeof one === 'string'
+        ? readSendId(SEND_ID_IN_TEXT.exec(one.slice(0, NAME_CHARS_MAX))?.[1])
+        : readSendId(
+            ...Object.entries(readObject(one))
+              .filter(([name]) => isSendIdName(name))
+              .map(([, value]) => value),
+          );
+    if (found !== null) return found;
+  }
+  return null;
+};
+
+/** How many headers of an email are searched for our send id. */
+const HEADERS_MAX = 100;
+
+/** Returns our send id out of a list of `{ name, value }` headers. */
+export const readSendIdOfHeaders = (headers: unknown): string | null => {
+  const ours = readList(headers)
+    .slice(0, HEADERS_MAX)
+    .map(readObject)
+    .find(({ name }) => readText(name)?.toLowerCase() === 'x-trunkline-send-id');
+  return readSendId(ours?.['value']);
+};
