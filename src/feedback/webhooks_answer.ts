@@ -98,11 +98,9 @@ const Webhook = z
     signing_key: z
       .strictObject({
         name: z.string().meta({ description: 'What the vendor calls the key.' }),
-        is_required: z
-          .boolean()
-          .meta({
-            description: 'Whether posts without a signature are refused before a key is set.',
-          }),
+        is_required: z.boolean().meta({
+          description: 'Whether posts without a signature are refused before a key is set.',
+        }),
       })
       .nullable()
       .meta({ description: 'The key of a vendor that signs its posts.' }),

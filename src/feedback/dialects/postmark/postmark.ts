@@ -95,7 +95,7 @@ const translate = (fields: Fields, receivedAt: Date): Translated => {
         id: readText(fields['ID']),
         time,
         message: messageId,
-        what: [record, says.kind, email],
+        what: [record, says.kind, readText(fields['Type']), email],
       }),
     },
   ];
