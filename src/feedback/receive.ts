@@ -73,6 +73,16 @@ const receiveSigned = async (
   });
 };
 
+const UNSIGNED =
+  'An event of Amazon EventBridge bears no signature. Let its API destination send the webhook token of this project in ' +
+  'X-Webhook-Token.';
+
+/** Only the token proves an event of EventBridge. */
+const receiveUnsigned = (post: Post): Promise<Received> => {
+  if (!post.isTokened) throw new Refusal('invalid_token', { detail: UNSIGNED });
+  return receiveByToken(post);
+};
+
 /** Verifies a post in the way of its dialect, then stores what it reports. */
 export const receive = async (post: Post, vault: Vault): Promise<Received> => {
   const { verification } = dialectOf(post.source);
@@ -82,9 +92,6 @@ export const receive = async (post: Post, vault: Vault): Promise<Received> => {
     case 'signature':
       return receiveSigned(post, vault, verification);
     case 'topic':
-      // Only the token proves an event of EventBridge, which bears no signature.
-      return post.isTokened && isEventBridge(parseJson(post.posted.raw))
-        ? receiveByToken(post)
-        : receiveSns(post);
+      return isEventBridge(parseJson(post.posted.raw)) ? receiveUnsigned(post) : receiveSns(post);
   }
 };

@@ -42,10 +42,12 @@ test('200: only about emails that this project handed to Amazon SES', async () =
   expect(await hooks.reasonOf(email)).toBeNull();
 });
 
-test('without the token, or with a wrong one, it has no effect', async () => {
+test('401 invalid_token: without the token, or with a wrong one, it has no effect', async () => {
   const { email, sendId } = await accepted();
   const bounce = bounceOf(email, { sendId });
-  expectRefusal(await post(bounce, null), 'invalid_request');
+  const refused = await post(bounce, null);
+  expectRefusal(refused, 'invalid_token');
+  expect(refused.body.detail).toMatch(/EventBridge/);
   expectRefusal(await post(bounce, 'svc_hook_live_x'), 'invalid_token');
   expect(await hooks.reasonOf(email)).toBeNull();
 });
