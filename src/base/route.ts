@@ -39,8 +39,8 @@ export type RawInbound = {
   /** Charges the post for what its body holds. Refuses it whole past the limit. */
   charge: (work: readonly Work[]) => void;
   /**
-   * The body's bytes, which is what signatures cover. Refuses what is larger than `bytesMax` (that of the route where none
-   * is given), or of another type than `mediaTypes` (JSON where none are named; null is any). Once.
+   * The body's bytes, which is what signatures cover. Refuses what is larger than `bytesMax` (that of the route where
+   * none is given), or of another type than `mediaTypes` (JSON where none are named; null is any). Once.
    */
   readRaw: (mediaTypes?: RegExp | null, bytesMax?: number) => Promise<Buffer>;
 };

@@ -14,13 +14,7 @@ import { endLost } from './sweep_queries.ts';
 export type { Bounce, TakeBounce } from './bounce.ts';
 export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
-export {
-  findSentTo,
-  isHandingOff,
-  listHandedTo,
-  listRecipients,
-  noteRefused,
-} from './feedback_queries.ts';
+export { findSentTo, isHandingOff, listHandedTo, noteRefused } from './feedback_queries.ts';
 export type { EmailService } from '../providers/providers.ts';
 export type { Fact };
 export type { Found as SentTo, Trace } from './feedback_queries.ts';
@@ -37,7 +31,7 @@ export {
   countUnknown,
   UNKNOWN_COUNTED_MAX,
 } from './count_queries.ts';
-export { countSentBy } from './sent_queries.ts';
+export { countSentBy, listRecipients } from './sent_queries.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';
 export type { ReadSend } from './read_send.ts';

@@ -66,9 +66,8 @@ export const listByMessageIds = ({ tx, projectId }: Scope, spellings: readonly s
 const FoundNth = Found.extend({ nth: z.int() });
 
 /**
- * Returns for each trace the newest send to its address, if a provider has accepted it. Address and time prove nothing about
- * an outcome that is unknown, and an older send is not meant either. A send that only feedback proved is left out, too: the
- * order in which events arrive must not matter.
+ * Returns for each trace the newest send to its address, if a provider has accepted it. Address and time prove nothing
+ * about an outcome that is unknown. A send that only feedback proved is left out, too: order must not matter.
  */
 const listByAddress = ({ tx, projectId }: Scope, traces: readonly Trace[]) =>
   tx.any(sql.type(FoundNth)`
@@ -153,15 +152,6 @@ export const findSentTo = async (
   }
   return traces.map((trace) => found.get(trace) ?? null);
 };
-
-const Recipient = z.strictObject({ send_id: z.uuid(), recipient: z.string().nullable() });
-
-/** Returns to whom some sends went; null for the sends of an erased person. */
-export const listRecipients = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
-  tx.any(sql.type(Recipient)`
-    select send_id, recipient from delivery.sends
-    where project_id = ${projectId} and send_id = any (${sql.array([...sendIds], 'uuid')})
-  `);
 
 const Handed = z.strictObject({ send_id: z.uuid() });
 

@@ -4,8 +4,8 @@ import type { Scope } from '../base/db.ts';
 import type { Told } from './keep.ts';
 
 /**
- * How many opens, and how many clicks, of one email reach the timeline in a day. Image proxies and link scanners repeat
- * them without end. Events past the bound are stored, and not shown there.
+ * How many opens, and how many clicks, of one email reach the timeline in a day. Image proxies and
+ * link scanners repeat them without end. Events past the bound are stored, and not shown there.
  */
 export const ENGAGEMENTS_MAX = 20;
 
@@ -19,7 +19,10 @@ const Count = z.strictObject({ nth: z.int(), count: z.int() });
 /** An email and what was done with it. */
 type Group = { addressKey: Buffer; sendId: string | null; kind: string };
 
-/** Returns how many events of some groups are stored since a day, the newest included, each up to `countMax`. */
+/**
+ * Returns how many events of some groups are stored since a day, the newest included, each up to
+ * `countMax`.
+ */
 const countGroups = ({ tx, projectId }: Scope, groups: readonly Group[], countMax: number) => {
   const column = (read: (group: Group) => string | Buffer, type: string) =>
     sql.array(groups.map(read), type);

@@ -49,8 +49,8 @@ const concernsAddress = (notice: Notice): boolean =>
     countsAsSoft(notice));
 
 /**
- * Returns the fact that an event is of its send. A soft bounce may be followed by a delivery, any other bounce is final.
- * Whatever a provider reports about a message by its id, it has the message.
+ * Returns the fact that an event is of its send. A soft bounce may be followed by a delivery, any other bounce is
+ * final. Whatever a provider reports about a message by its id, it has the message.
  */
 const factOf = ({ kind, bounceType, isTest }: Notice, send: SentTo): delivery.Fact | null => {
   if (isTest || kind === 'unknown') return null;

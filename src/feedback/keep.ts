@@ -14,8 +14,8 @@ import { findSends } from './sends.ts';
 export const UNDATED_MINUTES = 10;
 
 /**
- * Returns what an event is known by: its provider's own id may name the person, so a keyed hash of it is stored, which also
- * outlives them.
+ * Returns what an event is known by: its provider's own id may name the person, so a keyed hash of it is stored,
+ * which also outlives them.
  */
 const hashKey = ({ keys, projectId }: Scope, source: string, dedupeKey: string): string =>
   keys.hash('notice-dedupe', `${projectId} ${source} ${dedupeKey}`).toString('base64url');
@@ -24,8 +24,8 @@ const hashKey = ({ keys, projectId }: Scope, source: string, dedupeKey: string):
 type Keyed<N> = { notice: N; key: string; known: readonly string[] };
 
 /**
- * Returns the keys of events. Time is cut into windows for those without id and time, and each window has a key of its own:
- * the same event may stand in this window or in a neighboring one, where its age decides.
+ * Returns the keys of events. Time is cut into windows for those without id and time, and each window has a key of
+ * its own. The same event may stand in this window or in a neighboring one, where its age decides.
  */
 const keyNotices = async <N extends Keyable>(
   scope: Scope,

@@ -28,12 +28,12 @@ const inWords = (minutes: number): string =>
 
 /** Only a sender with the key learns this: one of the two clocks is wrong, and everything it signs is refused. */
 const staleOf = ({ minutesMax }: SignatureCheck): string =>
-  `The signature is right, but its time is not: by our clock it is more than ${inWords(minutesMax)} old, or ahead. ` +
-  'Check both clocks, then send the webhook again.';
+  `The signature is right, but its time is not: by our clock it is more than ${inWords(minutesMax)} old, ` +
+  'or ahead. Check both clocks, then send the webhook again.';
 
 const noKeyOf = ({ keyName }: SignatureCheck): string =>
-  `This project has no key to check the signature. Set the ${keyName.toLowerCase()} in Settings, Webhooks, or post with ` +
-  'the webhook token.';
+  `This project has no key to check the signature. Set the ${keyName.toLowerCase()} in Settings, Webhooks, ` +
+  'or post with the webhook token.';
 
 /** Returns the id of a post whose signature is right and fresh; refuses any other. */
 const verify = (post: Post, check: SignatureCheck, signed: SignedPost, key: string): string => {
@@ -48,8 +48,8 @@ const verify = (post: Post, check: SignatureCheck, signed: SignedPost, key: stri
 };
 
 /**
- * By signature. A vendor that signs on request posts with the webhook token until the project sets a key; from then on
- * only the signature counts. Trunkline remembers each signed post with what it said, so a replay has no effect.
+ * By signature. A vendor that signs on request posts with the webhook token until the project sets a key; from then
+ * on only the signature counts. Trunkline remembers each signed post with its body, so a replay has no effect.
  */
 const receiveSigned = async (
   post: Post,
@@ -74,8 +74,8 @@ const receiveSigned = async (
 };
 
 const UNSIGNED =
-  'An event of Amazon EventBridge bears no signature. Let its API destination send the webhook token of this project in ' +
-  'X-Webhook-Token.';
+  'An event of Amazon EventBridge bears no signature. Let its API destination send the webhook token of ' +
+  'this project in X-Webhook-Token.';
 
 /** Only the token proves an event of EventBridge. */
 const receiveUnsigned = (post: Post): Promise<Received> => {

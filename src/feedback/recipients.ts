@@ -9,8 +9,8 @@ const NO_ADDRESS = Buffer.alloc(0);
 const hasEmail = (notice: ReadNotice): notice is Notice => notice.email !== null;
 
 /**
- * Gives events without a recipient the recipient of the send that they name. Returns the others apart: they can have no
- * effect.
+ * Gives events without a recipient the recipient of the send that they name. Returns the others
+ * apart: they can have no effect.
  */
 export const addRecipients = async (
   scope: Scope,

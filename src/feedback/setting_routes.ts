@@ -74,9 +74,9 @@ const proofRoutes = (vault: Vault) => [
     example: KEY_SET_SHOWN,
     summary: 'Set the key that a vendor signs its webhooks with.',
     description:
-      'Mailgun: the HTTP webhook signing key of the account. SendGrid: the verification key of the Signed Event Webhook. ' +
-      'Resend: the signing secret, which begins with `whsec_`. The key is stored sealed and never returned. Posts that it ' +
-      'does not verify are refused with 401.',
+      'Mailgun: the HTTP webhook signing key of the account. SendGrid: the verification key of the Signed Event ' +
+      'Webhook. Resend: the signing secret, which begins with `whsec_`. The key is stored sealed and never returned. ' +
+      'Posts that it does not verify are refused with 401.',
     body: SigningKey.meta({ examples: [{ signing_key: '0123456789abcdef0123456789abcdef' }] }),
     handle: ({ deps, caller: { projectId }, body, found }) =>
       keepSigningKey({ deps, projectId }, vault, { source: found, key: body.signing_key }),
@@ -88,8 +88,8 @@ const proofRoutes = (vault: Vault) => [
     example: WEBHOOKS_SHOWN,
     summary: 'Remove the key that a vendor signs its webhooks with.',
     description:
-      'SendGrid and Resend can then post with the webhook token. Every post of Mailgun is refused until a key is set. ' +
-      'Repeating the request changes nothing.',
+      'SendGrid and Resend can then post with the webhook token. Every post of Mailgun is refused until a key is ' +
+      'set. Repeating the request changes nothing.',
     handle: ({ deps, caller: { projectId }, found }) =>
       removeSigningKey({ deps, projectId }, found),
   }),

@@ -1,4 +1,4 @@
-// What the examples of the documents say of webhooks: a project with a confirmed topic, and one that waits.
+// The examples of webhooks in the reference: two of the vendors, with a confirmed topic and one that waits.
 import { dialectOf } from './dialects/dialects.ts';
 import type { Source } from './dialects/dialects.ts';
 import { SOFT_BOUNCES_MAX_DEFAULT } from './soft_queries.ts';
@@ -43,8 +43,6 @@ const change = <C extends TopicChange['change']>(what: C, arn = ARN_SHOWN) => ({
   changed_at: AT,
 });
 
-const SMTP = webhook('smtp', 'token');
-const SMTP2GO = webhook('smtp2go', 'token');
 const MAILGUN = webhook('mailgun', 'signing_key');
 const CONFIRMED = {
   id: TOPIC_ID_SHOWN,
@@ -76,19 +74,19 @@ const AMAZON_SES = {
 
 export const WEBHOOKS_SHOWN = {
   soft_bounces_max: SOFT_BOUNCES_MAX_DEFAULT,
-  items: [SMTP, SMTP2GO, MAILGUN, AMAZON_SES],
+  items: [MAILGUN, AMAZON_SES],
 };
 
 export const DECIDED_SHOWN = { ...WEBHOOKS_SHOWN, soft_bounces_max: 3 };
 
 export const KEY_SET_SHOWN = {
   ...WEBHOOKS_SHOWN,
-  items: [SMTP, SMTP2GO, { ...MAILGUN, signing_key_set_at: AT }, AMAZON_SES],
+  items: [{ ...MAILGUN, signing_key_set_at: AT }, AMAZON_SES],
 };
 
 const withTopics = <T extends object>(given: T) => ({
   ...WEBHOOKS_SHOWN,
-  items: [SMTP, SMTP2GO, MAILGUN, { ...AMAZON_SES, ...given }],
+  items: [MAILGUN, { ...AMAZON_SES, ...given }],
 });
 
 export const TOPIC_APPROVED_SHOWN = withTopics({

@@ -80,8 +80,8 @@ const add = (a: Recorded, b: Recorded): Recorded => ({
 type Admit = (scope: Scope) => Promise<boolean>;
 
 /**
- * Stores events with their effects, in parts that each commit. `admit` runs with the last part: after a failure in between
- * the post counts as new when it comes again, and the parts that are stored count as duplicates.
+ * Stores events with their effects, in parts that each commit. `admit` runs with the last part: after a failure in
+ * between the post counts as new when it comes again, and the parts that are stored count as duplicates.
  */
 const recordParts = async (
   { deps, projectId, source }: Post,

@@ -4,8 +4,6 @@ import { STANDARD_MINUTES } from './dialects/freshness.ts';
 import { SIGNATURE_HOURS_MAX } from './dialects/mailgun/mailgun_signature.ts';
 import { NAME_CHARS_MAX } from './dialects/reading.ts';
 import { EVENT_ID_CHARS_MAX, NOTICES_MAX } from './dialects/smtp/smtp.ts';
-import { ENGAGEMENTS_MAX } from './engagement.ts';
-import { UNDATED_MINUTES } from './keep.ts';
 
 /** Vendors post up to 1,000 events or 768 KiB at a time, and drop what is refused for its size. */
 export const WEBHOOK_BYTES_MAX = 2 * 1024 * 1024;
@@ -43,18 +41,6 @@ export const feedbackLimits: readonly Limit[] = [
     value: STANDARD_MINUTES,
     unit: 'minutes',
     where: '`resend`: `svix-timestamp`',
-  },
-  {
-    name: 'Time in which the same event without id and time is one event',
-    value: UNDATED_MINUTES,
-    unit: 'minutes',
-    where: 'event',
-  },
-  {
-    name: 'Opens, and clicks, of one email on a timeline',
-    value: ENGAGEMENTS_MAX,
-    unit: 'a day',
-    where: 'email; further ones are stored without a timeline event',
   },
   { name: 'Body of a webhook', value: WEBHOOK_BYTES_MAX, unit: 'bytes', where: 'body' },
   {

@@ -92,8 +92,8 @@ const Webhook = z
     path: z.string().meta({ description: 'Where to post, on the host of this API.' }),
     verified_by: z.enum(['token', 'signing_key', 'topic']).meta({
       description:
-        "The project's webhook token; a signature by the provider's signing key; or Amazon's signature and the topic. A " +
-        'vendor that signs on request is verified by the token until its key is set.',
+        "The project's webhook token, a signature by the provider's signing key, or Amazon's signature and topic. " +
+        'A vendor that signs on request is verified by the token until its key is set.',
     }),
     signing_key: z
       .strictObject({

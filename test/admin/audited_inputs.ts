@@ -212,6 +212,7 @@ export const changes: Record<string, Change> = {
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),
   },
   'webhooks.setSigningKey': { in: 'project', input: () => ({ signing_key: 'a-signing-key' }) },
+  'webhooks.removeSigningKey': { in: 'project', input: () => ({ slug: 'mailgun' as const }) },
   'webhooks.approveTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
   'webhooks.rejectTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
   'webhooks.removeTopic': {

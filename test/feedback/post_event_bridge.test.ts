@@ -1,4 +1,5 @@
-// Events of Amazon SES through EventBridge: an API destination posts them with the webhook token, and signs nothing.
+// Events of Amazon SES through EventBridge: an API destination posts them with the webhook token,
+// and signs nothing.
 import { expect, test } from 'vitest';
 import { expectRefusal } from '../support/api.ts';
 import { bounceOf, complaintOf, sesWorld } from './ses_world.ts';

@@ -14,7 +14,9 @@ import {
 
 const time = (minute: number) => new Date(Date.UTC(2026, 10, 20, 10, minute)).toISOString();
 
-/** What vendors post about the sends to an address, soft bounces and deliveries by turns among it. */
+/**
+ * What vendors post about the sends to an address, soft bounces and deliveries by turns among it.
+ */
 export const bodiesAbout = (email: string, sendId: string): [Source, object][] => [
   ...[1, 2, 4, 6, 7].map((minute): [Source, object] => [
     'smtp2go',
@@ -88,7 +90,10 @@ function sesOf(type: string, emailAddress: string, sendId: string, minute: numbe
   );
 }
 
-/** The same of vendors whose events name the send by its metadata: bounces of each kind, and what repeats them. */
+/**
+ * The same of vendors whose events name the send by its metadata: bounces of each kind, and what
+ * repeats them.
+ */
 function vendorBodiesAbout(email: string, send_id: string): [Source, object][] {
   const seconds = (minute: number) => Date.parse(time(minute)) / 1_000;
   const Metadata = { send_id };

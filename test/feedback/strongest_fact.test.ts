@@ -1,4 +1,5 @@
-// What a send shows is the strongest fact that is true of it, in whatever order its provider reports.
+// What a send shows is the strongest fact that is true of it, in whatever order its provider
+// reports.
 import { describe, expect, test } from 'vitest';
 import { readSend } from '../../src/delivery/delivery.ts';
 import type { Notice } from '../../src/feedback/notice.ts';

@@ -1,4 +1,5 @@
-// A feedback event without id and time is the same event for a short time only: a second complaint after a lift counts.
+// A feedback event without id and time is the same event for a short time only: a second complaint
+// after a lift counts.
 import { expect, test } from 'vitest';
 import { UNDATED_MINUTES } from '../../src/feedback/keep.ts';
 import { testApi } from '../support/api.ts';
@@ -12,7 +13,9 @@ const api = testApi(database);
 const hooks = webhooksOf(database, api);
 
 const WINDOW_MS = UNDATED_MINUTES * 60_000;
-/** Some hours ago, in the middle of a window and at its bounds: where time is cut must not matter. */
+/**
+ * Some hours ago, in the middle of a window and at its bounds: where time is cut must not matter.
+ */
 const MIDDLE = (Math.floor(Date.now() / WINDOW_MS) - 12) * WINDOW_MS + WINDOW_MS / 2;
 const BEGINNINGS = [MIDDLE, MIDDLE - WINDOW_MS / 2, MIDDLE + WINDOW_MS / 2 - 1];
 

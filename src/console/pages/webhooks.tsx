@@ -77,7 +77,7 @@ export const WebhooksPage = () => {
     <Stack maw={900}>
       <PageTitle
         title="Webhooks"
-        note="Where your provider reports bounces, complaints and deliveries. Set up the provider that sends your email."
+        note="Where your provider reports bounces, complaints and deliveries. Set up the one that you use."
       />
       <WebhookTokens projectId={projectId} />
       {isPending && <Loading />}

@@ -5,41 +5,42 @@ type Vendor = Pick<Webhook, 'name' | 'verified_by' | 'signing_key'>;
 /** What to do about posts that were refused, by the error that they were answered. */
 const advice: Record<string, string> = {
   invalid_token:
-    'They brought no token of this project, or one that was revoked. Make a new token above, and set it where ' +
-    'your provider posts from.',
+    'They brought no token of this project, or one that was revoked. Make a new token above, and' +
+    ' set it where your provider posts from.',
   foreign_topic:
-    'They came from an SNS topic that is not confirmed. If that topic is yours, create its subscription again with ' +
-    'the webhook token in the URL.',
+    'They came from an SNS topic that is not confirmed. If that topic is yours, create its ' +
+    'subscription again with the webhook token in the URL.',
   topic_needs_approval:
-    'An SNS topic asked for confirmation without the webhook token, and could not be listed for approval. If that ' +
-    'topic is yours, create its subscription again with the webhook token in the URL.',
+    'An SNS topic asked for confirmation without the webhook token, and could not be listed for ' +
+    'approval. If that topic is yours, create its subscription again with the webhook token in ' +
+    'the URL.',
   too_many_topics:
-    'The project has as many confirmed SNS topics as it may. Remove one that you do not need, then create the ' +
-    'subscription again.',
+    'The project has as many confirmed SNS topics as it may. Remove one that you do not need, ' +
+    'then create the subscription again.',
   topic_not_confirmed:
     'Amazon SNS did not confirm a subscription. Create it again at Amazon SNS, without raw message delivery.',
   invalid_request:
-    'No event in them could be read. Each answer says what is wrong, and where. See the log of your provider, and /docs ' +
-    'for the events that Trunkline reads.',
+    'No event in them could be read. Each answer says what is wrong, and where. See the log of ' +
+    'your provider, and /docs for the events that Trunkline reads.',
   invalid_json: 'They were no JSON. Let your provider post JSON, in UTF-8.',
   unsupported_media_type: 'Their content type is not supported. Let your provider post JSON.',
   body_too_large: 'They were too large. Let your provider post fewer events at a time.',
   rate_limited:
-    'Your provider sent more than UNIT_LIMIT_SERVER allows. It sends them again later. If this goes on, the operator ' +
-    'of this installation can raise that setting.',
+    'Your provider sent more than UNIT_LIMIT_SERVER allows. It sends them again later. If this ' +
+    'goes on, the operator of this installation can raise that setting.',
   request_timeout:
-    'They broke off on their way. Your provider tries them again. If this goes on, check the proxies between it and ' +
-    'this server.',
+    'They broke off on their way. Your provider tries them again. If this goes on, check the ' +
+    'proxies between it and this server.',
 };
 
 /** The same for Amazon SNS. */
 const ofTopics: Record<string, string> = {
   invalid_signature:
-    'Amazon’s signature was missing, wrong or too old. Only Amazon SNS may post to this address: subscribe it to ' +
-    'your topic over HTTPS, and let no proxy change the posts.',
+    'Amazon’s signature was missing, wrong or too old. Only Amazon SNS may post to this address:' +
+    ' subscribe it to your topic over HTTPS, and let no proxy change the posts.',
   invalid_request:
-    'They were no messages of Amazon SNS that could be read. Subscribe the URL to your topic over HTTPS, without raw ' +
-    'message delivery.',
+    'They were no messages of Amazon SNS that could be read. Subscribe the URL to your topic ' +
+    'over HTTPS, without raw message delivery.',
 };
 
 /** The same for a vendor that signs. */

@@ -10,7 +10,10 @@ const withAutomation = ({ sendId, automationId }: Ids): Record<string, string> =
 
 type Vendor = { isOf: (host: string) => boolean; headersOf: (ids: Ids) => Record<string, string> };
 
-/** SMTP hosts whose vendor returns what certain headers hold, and these headers (the vendors' manuals of SMTP). */
+/**
+ * SMTP hosts whose vendor returns what certain headers hold, and these headers (the vendors'
+ * manuals of SMTP).
+ */
 const VENDORS: readonly Vendor[] = [
   {
     isOf: (host) => serviceOfHost(host) === 'mailgun',
@@ -49,6 +52,9 @@ const VENDORS: readonly Vendor[] = [
   },
 ];
 
-/** Returns the headers that make the vendor behind an SMTP host return our ids; none for a host of another vendor. */
+/**
+ * Returns the headers that make the vendor behind an SMTP host return our ids; none for a host of
+ * another vendor.
+ */
 export const tagHeadersOf = (host: string | null, ids: Ids): Record<string, string> =>
   VENDORS.find((vendor) => host !== null && vendor.isOf(host))?.headersOf(ids) ?? {};

@@ -4,7 +4,10 @@ import type { ReadNotice, ReadResult } from './dialect.ts';
 import { readObject } from './reading.ts';
 import type { Fields } from './reading.ts';
 
-/** What one event of a body is: feedback events, about no email on purpose, or nothing that can be read. */
+/**
+ * What one event of a body is: feedback events, about no email on purpose, or nothing that can be
+ * read.
+ */
 export type Translated = readonly ReadNotice[] | 'aside' | { missing: string };
 
 /** Returns the events of a body: one object, an array, or an array as `events`. */
@@ -17,8 +20,8 @@ const eventsOf = (body: unknown): { events: readonly unknown[]; path: string; is
 };
 
 /**
- * Translates each event of a body by itself, so that one that cannot be read loses no other. An empty array is a test of
- * the URL. Throws `invalid_request` for more events than `EVENTS_MAX`.
+ * Translates each event of a body by itself, so that one that cannot be read loses no other. An
+ * empty array is a test of the URL. Throws `invalid_request` for more events than `EVENTS_MAX`.
  */
 export const readEach = (
   body: unknown,

@@ -17,8 +17,9 @@ type Identity = {
 };
 
 /**
- * Returns what tells an event from others of its source: its id where it has one, else its email and its time. An event
- * with neither id nor time is one event only as long as the window for such events lasts (`keep.ts`).
+ * Returns what tells an event from others of its source: its id where it has one, else its email
+ * and its time. An event with neither id nor time is one event only as long as the window for such
+ * events lasts (`keep.ts`).
  */
 export const identify = ({
   id,

@@ -7,7 +7,10 @@ export const STANDARD_MINUTES = 5;
 
 const MINUTE_MS = 60_000;
 
-/** Returns whether the time of a signature, in seconds since 1970, is within so many minutes of ours. */
+/**
+ * Returns whether the time of a signature, in seconds since 1970, is within so many minutes of
+ * ours.
+ */
 export const ageOf = (timestamp: string, now: Date, minutesMax: number): 'fresh' | 'stale' => {
   const ageMs = now.getTime() - Number(timestamp) * 1_000;
   return ageMs > minutesMax * MINUTE_MS || ageMs < -AHEAD_MINUTES_MAX * MINUTE_MS

@@ -7,13 +7,18 @@ export const REASON_CHARS_MAX = 1_000;
 /** A name or an address that is longer is none. */
 export const NAME_CHARS_MAX = 4_096;
 
-/** What cannot be stored is left out rather than the notice refused; empty is as good as missing. */
+/**
+ * What cannot be stored is left out rather than the notice refused; empty is as good as missing.
+ */
 export const toText = (text: string): string | null => {
   const stored = toStorable(text);
   return stored.trim() === '' ? null : stored;
 };
 
-/** A text of a provider's, whatever stands in its place: a number is read as it is written, the rest is missing. */
+/**
+ * A text of a provider's, whatever stands in its place: a number is read as it is written, the rest
+ * is missing.
+ */
 export const readText = (value: unknown, charsMax = NAME_CHARS_MAX): string | null => {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string' || value.length > charsMax) return null;
@@ -71,7 +76,9 @@ export const readTime = (value: string | number | null, receivedAt: Date): Date 
 export const readSendId = (...values: unknown[]): string | null =>
   values.map((value) => z.uuid().safeParse(value)).find(({ success }) => success)?.data ?? null;
 
-/** An object of a body, whatever stands in its place: members that are not its own are not there. */
+/**
+ * An object of a body, whatever stands in its place: members that are not its own are not there.
+ */
 export const readObject = (value: unknown): Record<string, unknown> => {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return Object.assign(Object.create(null), isObject ? value : {}) as Record<string, unknown>;
@@ -86,8 +93,8 @@ const SEND_ID_IN_TEXT =
 const isSendIdName = (name: string): boolean => /^send[-_]?id$/i.test(name);
 
 /**
- * Returns our send id out of a vendor's metadata: an object, JSON as text, or `send_id:<id>|…`. Vendors change the case
- * of names, and hyphens.
+ * Returns our send id out of a vendor's metadata: an object, JSON as text, or `send_id:<id>|…`.
+ * Vendors change the case of names, and hyphens.
  */
 export const readSendIdIn = (...metadata: unknown[]): string | null => {
   for (const one of metadata) {

@@ -1,4 +1,5 @@
-// What vendors post, with its meaning. `REPLIES_FOLDER` names another folder with a webhooks.json of the same shape.
+// What vendors post, with its meaning. `REPLIES_FOLDER` names another folder with a webhooks.json
+// of the same shape.
 import { describe, expect, test } from 'vitest';
 import { SOURCES } from '../../../src/feedback/dialects/dialects.ts';
 import { readRecipient } from '../../../src/feedback/dialects/reading.ts';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ReadNotice, ReadResult } from '../../../src/feedback/dialects/dialect.ts';
 import { dialectOf } from '../../../src/feedback/dialects/dialects.ts';
 import type { Source } from '../../../src/feedback/dialects/dialects.ts';
+import { REPLIES_FOLDER } from '../../support/replies_folder.ts';
 
 /** A payload that a vendor posts, and what it means. */
 export type Fact = {
@@ -15,11 +16,8 @@ export type Fact = {
   message_id_field: string | null;
 };
 
-/** Another folder with a `webhooks.json` of the same shape. */
-const FOLDER = process.env['REPLIES_FOLDER'] || import.meta.dirname;
-
 /** Reads the facts of a folder: those of this one, or of `REPLIES_FOLDER`. */
-export const readFacts = (folder = FOLDER): Fact[] =>
+export const readFacts = (folder = REPLIES_FOLDER ?? import.meta.dirname): Fact[] =>
   JSON.parse(readFileSync(join(folder, 'webhooks.json'), 'utf8')) as Fact[];
 
 /** Returns the source of a fact: "Amazon SES (SNS)" is `amazon-ses`. */

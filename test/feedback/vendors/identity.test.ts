@@ -1,4 +1,5 @@
-// Of which email an event of a vendor is, when it happened, to whom, and what makes it another event.
+// Of which email an event of a vendor is, when it happened, to whom, and what makes it another
+// event.
 import { describe, expect, test } from 'vitest';
 import { EVENTS_MAX } from '../../../src/feedback/dialects/dialect.ts';
 import { dialectOf } from '../../../src/feedback/dialects/dialects.ts';

@@ -1,4 +1,5 @@
-// Vendors that post with the webhook token: what they report takes effect, and their tests of the URL are answered 200.
+// Vendors that post with the webhook token: what they report takes effect, and their tests of the
+// URL are answered 200.
 import { describe, expect, test } from 'vitest';
 import { EVENTS_MAX } from '../../../src/feedback/dialects/dialect.ts';
 import type { Source } from '../../../src/feedback/dialects/dialects.ts';

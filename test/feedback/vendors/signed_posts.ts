@@ -23,7 +23,9 @@ export const sendgridKeys = () => {
   return { key, sign };
 };
 
-/** A secret as Svix makes one for each endpoint, and its signature under either name of the headers. */
+/**
+ * A secret as Svix makes one for each endpoint, and its signature under either name of the headers.
+ */
 export const svixSecret = (bytes = Buffer.alloc(24, 7)) => {
   const key = `whsec_${bytes.toString('base64')}`;
   const signatureOf = (id: string, at: Date, raw: string): string =>

@@ -45,7 +45,10 @@ const Events = ({ webhook: { set_up } }: { webhook: Webhook }) => (
   </Stack>
 );
 
-/** What to do at the vendor so that it reports to this project: the URL, the steps, the events, and the key. */
+/**
+ * What to do at the vendor so that it reports to this project: the URL, the steps, the events, and
+ * the key.
+ */
 export const SetUp = ({ projectId, webhook }: Props) => {
   const { signing_key: key, verified_by, set_up } = webhook;
   return (

@@ -27,7 +27,10 @@ const LastEvent = ({ webhook: { last_notices } }: { webhook: Webhook }) => {
   );
 };
 
-/** One vendor: how its webhook stands, and what to do there. The set-up of vendors that the project uses is open. */
+/**
+ * One vendor: how its webhook stands, and what to do there. The set-up of vendors that the project
+ * uses is open.
+ */
 export const WebhookCard = ({ projectId, webhook }: { projectId: string; webhook: Webhook }) => {
   const { name } = webhook;
   const [isOpen, setIsOpen] = useState(isInUse(webhook));

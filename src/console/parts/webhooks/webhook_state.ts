@@ -4,7 +4,10 @@ import type { Webhook } from '../../api.ts';
 export const isMended = ({ refused, last_notices: [last] }: Webhook): boolean =>
   refused !== null && last !== undefined && last.received_at > refused.last_at;
 
-/** Whether a project uses a webhook, or something waits for a decision there: then its set-up is open. */
+/**
+ * Whether a project uses a webhook, or something waits for a decision there: then its set-up is
+ * open.
+ */
 export const isInUse = (webhook: Webhook): boolean =>
   webhook.last_notices.length > 0 ||
   webhook.refused !== null ||

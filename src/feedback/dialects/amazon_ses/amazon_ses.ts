@@ -1,7 +1,10 @@
 import type { Dialect } from '../dialect.ts';
 import { readSesMessage } from './events.ts';
 
-/** Amazon SES reports through topics of Amazon SNS, which posts its JSON as text; or through Amazon EventBridge. */
+/**
+ * Amazon SES reports through topics of Amazon SNS, which posts its JSON as text; or through Amazon
+ * EventBridge.
+ */
 export const amazonSes = {
   name: 'Amazon SES',
   aliases: ['aws-ses'],
@@ -11,8 +14,9 @@ export const amazonSes = {
   setUp: {
     steps: [
       'Create a configuration set at Amazon SES with an SNS topic as its event destination.',
-      'Create an HTTPS subscription for the topic with this URL and the webhook token at its end, without raw message delivery.',
-      'Instead of a topic, an EventBridge API destination can post the events with the webhook token in X-Webhook-Token.',
+      'Create an HTTPS subscription for the topic with this URL and the webhook token at its end.',
+      'Leave raw message delivery off.',
+      'Instead of a topic, an EventBridge API destination can post with the token in X-Webhook-Token.',
     ],
     subscribeTo: [
       'Bounce',

@@ -27,7 +27,9 @@ const ON_THEIR_LISTS = [
   'EmailValidationSuppressed',
 ];
 
-/** What one kind of event is about: its detail, its recipients in there, and what it means for each. */
+/**
+ * What one kind of event is about: its detail, its recipients in there, and what it means for each.
+ */
 type Kind = {
   detail: string;
   recipients?: string;
@@ -41,7 +43,10 @@ const hasReport = (recipient: Fields): boolean =>
 /** Transient bounces whose cause is the message. */
 const OF_MESSAGE = ['ContentRejected', 'AttachmentRejected', 'MessageTooLarge'];
 
-/** Amazon SES calls permanent what a host refused for good, whatever the cause: the host's words decide. */
+/**
+ * Amazon SES calls permanent what a host refused for good, whatever the cause: the host's words
+ * decide.
+ */
 const meaningOfBounce = (detail: Fields, recipient: Fields): Meaning => {
   const { bounceType, bounceSubType } = detail;
   const text = joinReasons(recipient['diagnosticCode'], recipient['status']);
@@ -81,7 +86,10 @@ const meaningOfSubscription = (detail: Fields): Meaning => {
   return meaning(isOut ? 'unsubscribed' : 'unknown');
 };
 
-/** Their kinds of events. A key for each detail, and where in it the recipients are, if not in `mail`. */
+/**
+ * Their kinds of events. A key for each detail, and where in it the recipients are, if not in
+ * `mail`.
+ */
 const KINDS = new Map<string, Kind>([
   ['Bounce', { detail: 'bounce', recipients: 'bouncedRecipients', meaningOf: meaningOfBounce }],
   [
@@ -165,7 +173,9 @@ const toNotices = (type: string, event: Fields, receivedAt: Date): Notice[] => {
   return [...told.values()];
 };
 
-/** What they write when a topic is set up, and mail that they took in: nothing about mail of ours. */
+/**
+ * What they write when a topic is set up, and mail that they took in: nothing about mail of ours.
+ */
 const SAYS_NOTHING = ['AmazonSnsSubscriptionSucceeded', 'Received'];
 const SET_UP = /^Successfully validated SNS topic/;
 
@@ -177,7 +187,10 @@ const readJson = (text: string): unknown => {
   }
 };
 
-/** Whether a body is an event of Amazon EventBridge, which wraps the same event and bears no signature. */
+/**
+ * Whether a body is an event of Amazon EventBridge, which wraps the same event and bears no
+ * signature.
+ */
 export const isEventBridge = (body: unknown): boolean => {
   const { source, detail } = readObject(body);
   return source === 'aws.ses' && typeof detail === 'object' && detail !== null;
@@ -185,7 +198,9 @@ export const isEventBridge = (body: unknown): boolean => {
 
 const ASIDE: ReadResult = { notices: [], errors: [], asideCount: 1 };
 
-/** Returns what the text of a notification reports; all formats of Amazon SES have the same details. */
+/**
+ * Returns what the text of a notification reports; all formats of Amazon SES have the same details.
+ */
 export const readSesMessage = (text: string, receivedAt: Date): ReadResult => {
   if (SET_UP.test(text)) return ASIDE;
   const body = readJson(text);

@@ -69,7 +69,7 @@ export const brevo = {
     steps: [
       'Open Transactional, Settings, Webhook at Brevo, and add a webhook.',
       'Enter this URL, with the webhook token at its end.',
-      'A webhook that you create by the API of Brevo can send the token as bearer token instead: leave it out of the URL.',
+      'A webhook of the API of Brevo can send the token as bearer token: leave it out of the URL.',
     ],
     subscribeTo: [
       'Delivered',

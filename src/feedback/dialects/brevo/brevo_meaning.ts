@@ -6,8 +6,8 @@ import type { Meaning } from '../../notice.ts';
 export const toEvent = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
 
 /**
- * Why Brevo did not send an email, where its reason says it. Its block list also holds addresses that unsubscribed and that
- * the account blocked by hand, so the list alone proves no bounce.
+ * Why Brevo did not send an email, where its reason says it. Its block list also holds addresses
+ * that unsubscribed and that the account blocked by hand, so the list alone proves no bounce.
  */
 const BLOCKS: readonly [RegExp, readonly Meaning[]][] = [
   [/bounce|invalid/i, [ON_PROVIDER_LIST]],
@@ -15,7 +15,9 @@ const BLOCKS: readonly [RegExp, readonly Meaning[]][] = [
   [/unsub/i, [meaning('rejected'), meaning('unsubscribed')]],
 ];
 
-/** Brevo's events of transactional email (its "Transactional webhooks") besides bounces and blocks. */
+/**
+ * Brevo's events of transactional email (its "Transactional webhooks") besides bounces and blocks.
+ */
 const MEANINGS = new Map<string, Meaning>([
   ['request', meaning('accepted')],
   ['sent', meaning('accepted')],

@@ -16,7 +16,9 @@ const MEANINGS = new Map<string, Meaning>([
 
 const UNSUBSCRIBED = [meaning('rejected'), meaning('unsubscribed')];
 
-/** What Mailgun did not even try, for what its own lists say of the address: by reason, and by code. */
+/**
+ * What Mailgun did not even try, for what its own lists say of the address: by reason, and by code.
+ */
 const OF_THEIR_LISTS = new Map<unknown, readonly Meaning[]>([
   ['suppress-bounce', [ON_PROVIDER_LIST]],
   [605, [ON_PROVIDER_LIST]],
@@ -32,8 +34,9 @@ const OF_THEIR_LISTS = new Map<unknown, readonly Meaning[]>([
 const NO_REPLY_CODES = [0, 498, 499];
 
 /**
- * Returns what a permanent failure means. Mailgun calls a bounce what a host refused for good, whatever the cause: the text
- * decides. Where the host's answer is not there at all, Mailgun's word does.
+ * Returns what a permanent failure means. Mailgun calls a bounce what a host refused for good,
+ * whatever the cause: the text decides. Where the host's answer is not there at all, Mailgun's word
+ * does.
  */
 const meaningsOfPermanent = (reason: string, status: Fields): readonly Meaning[] => {
   const code = Number(readText(status['code']) ?? Number.NaN);

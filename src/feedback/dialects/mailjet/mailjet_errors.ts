@@ -6,7 +6,10 @@ import type { Fields } from '../reading.ts';
 
 type BounceType = NonNullable<Meaning['bounceType']>;
 
-/** Mailjet's errors (its "Possible values for errors") that name the cause of a bounce, whatever the reply says. */
+/**
+ * Mailjet's errors (its "Possible values for errors") that name the cause of a bounce, whatever the
+ * reply says.
+ */
 const CAUSES = new Map<string, BounceType>([
   ['quota exceeded', 'soft'],
   ['no mail host', 'soft'],
@@ -27,7 +30,10 @@ const GONE = ['user unknown', 'mailbox inactive', 'invalid domain', 'typofix'];
 
 const errorOf = (fields: Fields): string => readText(fields['error'], 100)?.toLowerCase() ?? '';
 
-/** Only `hard_bounce` makes a bounce permanent: Mailjet reports "user unknown" for temporary refusals, too. */
+/**
+ * Only `hard_bounce` makes a bounce permanent: Mailjet reports "user unknown" for temporary
+ * refusals, too.
+ */
 const meaningOfBounce = (fields: Fields): Meaning => {
   const error = errorOf(fields);
   const isHard = fields['hard_bounce'] === true;

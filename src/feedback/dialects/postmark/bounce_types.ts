@@ -2,15 +2,18 @@ import { judgeBounce } from '../../diagnostic.ts';
 import { meaning, ON_PROVIDER_LIST } from '../../notice.ts';
 import type { Meaning } from '../../notice.ts';
 
-/** Postmark refuses an inactive recipient by error 406 of its API; over SMTP that becomes a bounce. */
+/**
+ * Postmark refuses an inactive recipient by error 406 of its API; over SMTP that becomes a bounce.
+ */
 const INACTIVE = /inactive recipient|marked as inactive|\b406\b/i;
 
 const BLOCK = meaning('bounced', 'block');
 const AUTO_REPLY = meaning('auto_reply');
 
 /**
- * Postmark's types of bounces (its Bounce API, "Bounce types"), with what each says. Several are no bounces: replies of
- * people and machines to an email that was delivered, and refusals of Postmark itself.
+ * Postmark's types of bounces (its Bounce API, "Bounce types"), with what each says. Several are no
+ * bounces: replies of people and machines to an email that was delivered, and refusals of Postmark
+ * itself.
  */
 const TYPES = new Map<string, (details: string | null) => Meaning>([
   ['HardBounce', (details) => meaning('bounced', judgeBounce('hard', details))],

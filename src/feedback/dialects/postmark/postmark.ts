@@ -24,8 +24,9 @@ type Says = Meaning & { isRepeat?: true };
 const NO_MESSAGE = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Returns what a change of Postmark's suppression list means. A bounce and a complaint come as events of their own,
- * too. Only the recipient takes an unsubscribe back: the account does not speak for them.
+ * Returns what a change of Postmark's suppression list means. A bounce and a complaint come as
+ * events of their own, too. Only the recipient takes an unsubscribe back: the account does not
+ * speak for them.
  */
 const meaningOfChange = (fields: Fields): Says => {
   if (fields['SuppressSending'] !== true)

@@ -46,8 +46,9 @@ const reasonOf = (data: Fields): string | null => {
 };
 
 /**
- * Returns the recipient, and whether it is the only one. Resend does not say which of several an event is about. Trunkline
- * sends one email per recipient, so an email with several is none of ours.
+ * Returns the recipient, and whether it is the only one. Resend does not say which of several an
+ * event is about. Trunkline sends one email per recipient, so an email with several is none of
+ * ours.
  */
 const recipientOf = (data: Fields) => {
   const [to, ...others] = readList(data['to']);

@@ -34,7 +34,10 @@ const meaningOfBounce = (bounce: Fields): Meaning => {
   }
 };
 
-/** Returns what an entry on Resend's suppression list means. Its cause comes as an event of its own, too. */
+/**
+ * Returns what an entry on Resend's suppression list means. Its cause comes as an event of its own,
+ * too.
+ */
 const meaningOfEntry = ({ origin }: Fields): Says => {
   if (origin === 'complaint') return { ...meaning('complained'), isRepeat: true };
   return origin === 'bounce'

@@ -19,7 +19,10 @@ import { sendgridSignature } from './sendgrid_signature.ts';
 /** Events of the account: about no email. */
 const OF_ACCOUNT = /^account_/;
 
-/** SendGrid's id of the email, as its API and its SMTP server answer it, with what it adds; and the Message-ID. */
+/**
+ * SendGrid's id of the email, as its API and its SMTP server answer it, with what it adds; and the
+ * Message-ID.
+ */
 const messageIdsOf = (fields: Fields): string[] => {
   const id = readText(fields['sg_message_id'], 255);
   return present(id?.split('.')[0] ?? null, id, readText(fields['smtp-id']));

@@ -29,8 +29,8 @@ const OTHER_CLASSES = ['reputation', 'content', 'frequency or volume too high'];
 const OF_MAILBOX = ['mailbox unavailable', 'technical'];
 
 /**
- * Returns how hard a bounce is. SendGrid calls a final refusal `bounce` and a temporary one `blocked`, and classifies
- * the reply of the host.
+ * Returns how hard a bounce is. SendGrid calls a final refusal `bounce` and a temporary one
+ * `blocked`, and classifies the reply of the host.
  */
 const bounceTypeOf = (fields: Fields): Meaning['bounceType'] => {
   const type = readText(fields['type'])?.toLowerCase();

@@ -27,7 +27,10 @@ const all = <Name extends string, Value extends z.ZodType>(
     Value
   >;
 
-/** The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays use. */
+/**
+ * The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays
+ * use.
+ */
 const GenericEvent = z
   .looseObject({
     event: Text.meta({ description: EVENT_DESCRIPTION }),
@@ -46,8 +49,8 @@ const GenericEvent = z
     ...all(
       TIME_NAMES,
       Told,
-      'When: ISO 8601, or seconds or milliseconds since 1970; the moment of receipt, if nobody can read it. What ' +
-        'comes together without a time happened one after another, as it stands.',
+      'When: ISO 8601, or seconds or milliseconds since 1970; the moment of receipt, if nobody ' +
+        'can read it. What comes together without a time happened one after another, as it stands.',
     ),
     ...all(MESSAGE_ID_NAMES, Told, 'The `Message-ID` of the mail, or the relay’s own id of it.'),
     send_id: SendId,
@@ -57,13 +60,16 @@ const GenericEvent = z
   .meta({
     id: 'Notice',
     description:
-      'What a relay tells about one message. It has to say what happened (`event` or `type`) and to whom ' +
-      '(`recipient`, `email`, `rcpt` or `to`). The other names are what relays call the rest. Of several names ' +
-      'for one thing the first that can be read counts; unknown names are ignored, and so is what cannot be read ' +
-      'of the rest.',
+      'What a relay tells about one message. It has to say what happened (`event` or `type`) and' +
+      ' to whom (`recipient`, `email`, `rcpt` or `to`). The other names are what relays call the' +
+      ' rest. Of several names for one thing the first that can be read counts; unknown names ' +
+      'are ignored, and so is what cannot be read of the rest.',
   });
 
-/** What the documents say of it. `read` is more lenient: nothing but what happened, and to whom, can be wrong. */
+/**
+ * What the documents say of it. `read` is more lenient: nothing but what happened, and to whom, can
+ * be wrong.
+ */
 export const GenericBody = z
   .union([
     GenericEvent,

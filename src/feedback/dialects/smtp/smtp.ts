@@ -76,7 +76,10 @@ const meaningOf = (name: string, fields: Fields): Meaning => {
 
 const isThere = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 
-/** Where a reader of the refusal should look: at the first of the names that is there, else at the one to add. */
+/**
+ * Where a reader of the refusal should look: at the first of the names that is there, else at the
+ * one to add.
+ */
 const unread = (fields: Fields, names: readonly string[], message: string): Unread => ({
   path: pointer([names.find((name) => isThere(fields[name])) ?? names[0] ?? '']),
   message,
@@ -90,7 +93,10 @@ const recipientOf = (fields: Fields): string | null =>
     ),
   );
 
-/** Nothing but what happened, and to whom, has to be there; what cannot be read of the rest is not there. */
+/**
+ * Nothing but what happened, and to whom, has to be there; what cannot be read of the rest is not
+ * there.
+ */
 const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unread => {
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     return { path: '', message: 'must be an object' };
@@ -163,8 +169,9 @@ export const smtp = {
   mediaTypes: JSON_ONLY,
   setUp: {
     steps: [
-      'Let your relay, or a script of yours, post its feedback to this URL as JSON. The reference at /docs has the schema.',
-      'Send the webhook token with each post: as bearer token, as the password of Basic, or as X-Webhook-Token.',
+      'Let your relay, or a script of yours, post its feedback to this URL as JSON.',
+      'The reference at /docs has the schema.',
+      'Send the webhook token with each post: as bearer token, Basic password or X-Webhook-Token.',
     ],
     subscribeTo: ['bounces', 'complaints', 'deliveries', 'unsubscribes', 'opens', 'clicks'],
     isTokenInUrl: false,

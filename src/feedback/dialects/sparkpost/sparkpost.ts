@@ -19,7 +19,10 @@ import {
 import type { Fields } from '../reading.ts';
 import { meaningOfBounce } from './bounce_classes.ts';
 
-/** What a feedback loop says a report is about (RFC 5965, section 3.1 and the registry of its types). */
+/**
+ * What a feedback loop says a report is about (RFC 5965, section 3.1 and the registry of its
+ * types).
+ */
 const COMPLAINTS = new Map<string, Meaning>([
   ['not-spam', meaning('not_spam')],
   ['opt-out', meaning('unsubscribed')],
@@ -89,9 +92,9 @@ const toNotice = (fields: Fields, type: string, receivedAt: Date) => {
 const translate = (event: Fields, receivedAt: Date): Translated => {
   if (!('msys' in event)) return { missing: 'msys is required: an object with one event' };
   const groups = readObject(event['msys']);
-  const [[group = '', value] = []] = Object.entries(groups);
-  if (group === '' || ASIDE.includes(group)) return 'aside';
-  const fields = readObject(value);
+  const [group] = Object.keys(groups);
+  if (group === undefined || ASIDE.includes(group)) return 'aside';
+  const fields = readObject(groups[group]);
   const type = readText(fields['type'], 64)?.trim().toLowerCase();
   if (!type) return { missing: 'the event in msys has no type' };
   return [toNotice(fields, type, receivedAt)];
