@@ -26,7 +26,7 @@ export const countSentBy = (
 
 const Recipient = z.strictObject({ send_id: z.uuid(), recipient: z.string().nullable() });
 
-/** Returns to whom some sends went; null for the sends of an erased person. */
+/** Returns the recipients of some sends; null for the sends of an erased person. */
 export const listRecipients = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
   tx.any(sql.type(Recipient)`
     select send_id, recipient from delivery.sends

@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { editorProcedure, ownerProcedure, projectProcedure, router } from '../base/procedure.ts';
 import * as delivery from '../delivery/delivery.ts';
-import { describeWebhooks } from './describe_webhooks.ts';
+import { describeWithSetUp } from './describe_webhooks.ts';
 import { listNoticesOf } from './notice_queries.ts';
 import { SIGNED_SOURCES } from './dialects/dialects.ts';
 import { SigningKey, SoftBounces } from './setting_routes.ts';
@@ -46,7 +46,7 @@ export const feedbackProcedures = router({
 export const webhookProcedures = (vault: Vault) =>
   router({
     read: projectProcedure.query(({ ctx, input }) =>
-      inProject(ctx.deps, input.projectId, describeWebhooks),
+      inProject(ctx.deps, input.projectId, describeWithSetUp),
     ),
 
     /** Decides after how many soft bounces in a row an address is suppressed. */

@@ -55,7 +55,7 @@ const describeRefused = async (scope: Scope, source: Source) => {
 };
 
 /** A vendor that signs on request is verified by the token until the project sets its key. */
-const verifiedBy = (verification: Verification, keySetAt: Date | null) => {
+export const verifiedBy = (verification: Verification, keySetAt: Date | null) => {
   if (verification.kind !== 'signature') return verification.kind;
   return verification.isRequired || keySetAt !== null ? 'signing_key' : 'token';
 };
@@ -65,31 +65,49 @@ const describeKey = (verification: Verification) =>
     ? { name: verification.keyName, is_required: verification.isRequired }
     : null;
 
+/** Returns where a vendor posts about a project. */
+export const pathOf = (source: Source, projectId: string): string =>
+  `/v1/webhooks/${source}/${projectId}`;
+
 const describe = async (scope: Scope, source: Source) => {
-  const { name, verification, setUp } = dialectOf(source);
+  const { name, verification } = dialectOf(source);
   const isSigned = verification.kind === 'signature';
   const keySetAt = isSigned ? await findKeySetAt(scope, source) : null;
   return {
     slug: source,
     name,
-    path: `/v1/webhooks/${source}/${scope.projectId}`,
+    path: pathOf(source, scope.projectId),
     verified_by: verifiedBy(verification, keySetAt),
     signing_key: describeKey(verification),
     signing_key_set_at: keySetAt?.toISOString() ?? null,
-    set_up: {
-      steps: [...setUp.steps],
-      subscribe_to: [...setUp.subscribeTo],
-      is_token_in_url: setUp.isTokenInUrl,
-    },
     ...(verification.kind === 'topic' ? await describeTopics(scope) : NO_TOPICS),
     refused: await describeRefused(scope, source),
     last_notices: (await listArrived(scope, source, LAST_NOTICES_MAX)).map(toNotice),
   };
 };
 
-/** The webhooks of a project: where to post, how each is verified, and what it told last. */
+/** Returns what to do at a vendor. */
+export const describeSetUp = (source: Source) => {
+  const { steps, subscribeTo, isTokenInUrl } = dialectOf(source).setUp;
+  return {
+    steps: [...steps],
+    subscribe_to: [...subscribeTo],
+    is_token_in_url: isTokenInUrl,
+  };
+};
+
+/** Returns the webhooks of a project: where to post, how each is verified, and the last events. */
 export const describeWebhooks = async (scope: Scope) => {
   const items: Awaited<ReturnType<typeof describe>>[] = [];
   for (const source of SOURCES) items.push(await describe(scope, source));
   return { soft_bounces_max: await readSoftBouncesMax(scope), items };
+};
+
+/** Returns the same with the set-up of each. */
+export const describeWithSetUp = async (scope: Scope) => {
+  const { items, ...settings } = await describeWebhooks(scope);
+  return {
+    ...settings,
+    items: items.map((item) => ({ ...item, set_up: describeSetUp(item.slug) })),
+  };
 };

@@ -11,7 +11,7 @@ export const ENGAGEMENTS_MAX = 20;
 
 const KINDS = ['opened', 'clicked'];
 
-/** Stands for no send: an open of an email that is no send of ours counts for its address. */
+/** Stands for no send: an open of an email that this project did not send counts per address. */
 const NO_SEND = '00000000-0000-0000-0000-000000000000';
 
 const Count = z.strictObject({ nth: z.int(), count: z.int() });

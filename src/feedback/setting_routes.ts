@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Addressed, Limit } from '../base/route.ts';
 import { route } from '../base/route.ts';
-import { describeWebhooks } from './describe_webhooks.ts';
-import { SIGNED_SOURCES } from './dialects/dialects.ts';
+import { describeSetUp, describeWebhooks, pathOf } from './describe_webhooks.ts';
+import { SIGNED_SOURCES, SOURCES } from './dialects/dialects.ts';
 import type { Source } from './dialects/dialects.ts';
 import type { Vault } from './signing_keys.ts';
 import { decideSoftBounces, keepSigningKey, removeSigningKey } from './settings.ts';
 import { DECIDED_SHOWN, KEY_SET_SHOWN, WEBHOOKS_SHOWN } from './shown.ts';
 import { topicLimits, topicRoutes } from './topics/topic_routes.ts';
-import { shared } from './webhooks_answer.ts';
+import { shared, WebhookSetUp } from './webhooks_answer.ts';
 
 export const SIGNING_KEY_CHARS_MAX = 255;
 export const SOFT_BOUNCES_MAX = 100;
@@ -28,13 +28,33 @@ export const SigningKey = z.strictObject({
     .regex(/^[\x21-\x7e]*$/, 'visible ASCII characters without blanks'),
 });
 
+/** What routes of one webhook have in common: any other slug is 404. */
+const ofSource = (sources: [Source, ...Source[]], description: string) => ({
+  ...shared,
+  params: shared.params.extend({ slug: z.enum(sources).meta({ description }) }),
+  find: async (addressed: Addressed): Promise<Source | null> => {
+    if ((await shared.find(addressed)) === null) return null;
+    return sources.find((source) => source === addressed.params['slug']) ?? null;
+  },
+});
+const ofSignature = ofSource(SIGNED_SOURCES, 'The vendor that signs its webhooks.');
+
 const projectRoutes = [
   route({
     ...shared,
     method: 'GET',
     path: '/v1/projects/:project_id/webhooks',
-    summary: 'List the webhooks of the project, how each is verified, and what it told last.',
+    summary: 'List the webhooks of the project, how each is verified, and its last events.',
     handle: ({ deps, caller }) => inProject(deps, caller.projectId, describeWebhooks),
+  }),
+  route({
+    ...ofSource(SOURCES, 'Whose webhook it is.'),
+    method: 'GET',
+    path: '/v1/projects/:project_id/webhooks/:slug/setup',
+    summary: 'Get the steps to set up one webhook, and the events to select.',
+    answer: WebhookSetUp,
+    handle: ({ caller, found }) =>
+      Promise.resolve({ path: pathOf(found, caller.projectId), ...describeSetUp(found) }),
   }),
   route({
     ...shared,
@@ -51,18 +71,6 @@ const projectRoutes = [
   }),
 ];
 
-/** Returns the signed source that a path names, or null. */
-const signedSourceOf = (slug: string | undefined): Source | null =>
-  SIGNED_SOURCES.find((source) => source === slug) ?? null;
-
-const ofSignature = {
-  ...shared,
-  params: shared.params.extend({
-    slug: z.enum(SIGNED_SOURCES).meta({ description: 'The vendor that signs its webhooks.' }),
-  }),
-  find: async (addressed: Addressed) =>
-    (await shared.find(addressed)) === null ? null : signedSourceOf(addressed.params['slug']),
-};
 const keyPath = '/v1/projects/:project_id/webhooks/:slug/signing-key';
 
 /** How each provider proves that it is itself. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Addressed } from '../base/route.ts';
 import { KINDS } from './notice.ts';
 import { REFUSED_WRITTEN_EVERY_MS } from './refused_posts.ts';
-import { WEBHOOKS_SHOWN } from './shown.ts';
+import { SET_UP_SHOWN, WEBHOOKS_SHOWN } from './shown.ts';
 import { TOPIC_CHANGES } from './topics/topic_queries.ts';
 
 const Timestamp = z.iso.datetime();
@@ -73,8 +73,12 @@ const Refused = z
       `within ${REFUSED_WRITTEN_EVERY_MS / 1_000} seconds.`,
   });
 
-const SetUp = z
+const path = z.string().meta({ description: 'Where to post, on the host of this API.' });
+
+/** What to do at one vendor. */
+export const WebhookSetUp = z
   .strictObject({
+    path,
     steps: z.array(z.string()),
     subscribe_to: z
       .array(z.string())
@@ -83,13 +87,13 @@ const SetUp = z
       description: 'Whether the URL has to end in `?token=` and the webhook token.',
     }),
   })
-  .meta({ description: 'What to do at the vendor.' });
+  .meta({ id: 'WebhookSetUp', examples: [SET_UP_SHOWN] });
 
 const Webhook = z
   .strictObject({
     slug: z.string(),
     name: z.string().meta({ description: 'The vendor.' }),
-    path: z.string().meta({ description: 'Where to post, on the host of this API.' }),
+    path,
     verified_by: z.enum(['token', 'signing_key', 'topic']).meta({
       description:
         "The project's webhook token, a signature by the provider's signing key, or Amazon's signature and topic. " +
@@ -105,7 +109,6 @@ const Webhook = z
       .nullable()
       .meta({ description: 'The key of a vendor that signs its posts.' }),
     signing_key_set_at: Timestamp.nullable(),
-    set_up: SetUp,
     topics: z.array(Topic).meta({ description: 'The topics whose notifications count.' }),
     pending_topics: z.array(PendingTopic).meta({
       description: 'Topics without the webhook token, which wait for the approval of an owner.',

@@ -1,4 +1,5 @@
-// How hard a bounce is that a relay posts to the generic webhook: by its word, its reason and its codes.
+// How hard a bounce is that a relay posts to the generic webhook: by its word, its reason and its
+// codes.
 import { describe, expect, test } from 'vitest';
 import { smtp } from '../../src/feedback/dialects/smtp/smtp.ts';
 

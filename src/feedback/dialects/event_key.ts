@@ -12,7 +12,7 @@ type Identity = {
   time: string | null;
   /** Which email it is about, as the vendor writes it. */
   message: string | null;
-  /** What happened, and to whom: a vendor may give one id to several events of one email. */
+  /** What happened and the recipient: a vendor may give one id to several events of one email. */
   what: readonly (string | null)[];
 };
 

@@ -61,7 +61,7 @@ const EPOCH_SECONDS_MAX = 100_000_000_000;
 const toIso = (text: string): string =>
   text.trim().replace(/^(\S{1,40}) ([+-]\d{2}):?(\d{2})$/, '$1$2:$3');
 
-/** When it happened by the provider's clock; when we heard of it, if nobody can say. */
+/** Returns the time by the provider's clock; without a readable one, the time of receipt. */
 export const readTime = (value: string | number | null, receivedAt: Date): Date => {
   if (value === null) return receivedAt;
   const number = Number(value);

@@ -1,4 +1,4 @@
-// Of which email an event of a vendor is, when it happened, to whom, and what makes it another
+// Which email an event of a vendor is about, its time, its recipient, and what makes it another
 // event.
 import { describe, expect, test } from 'vitest';
 import { EVENTS_MAX } from '../../../src/feedback/dialects/dialect.ts';
@@ -100,17 +100,20 @@ const PLACES: Record<string, (given: object) => unknown> = {
     sparkpostEvent('open', { rcpt_to: email, raw_rcpt_to: email }),
 };
 
-test.each(Object.keys(PLACES))('%s says to whom; without it the send may', async (source) => {
-  const dialect = dialectOf(source as Source);
-  const emailOf = async (email: unknown) => {
-    const { notices, errors } = await readAs(dialect, PLACES[source]?.({ email }));
-    expect([notices.length, errors.length]).toEqual([1, 0]);
-    return notices[0]?.email;
-  };
-  expect(await emailOf('Ann <Ann@Example.NET>')).toBe('Ann@example.net');
-  for (const none of [undefined, null, '', 'nobody', 'a@b, c@d', 5, {}])
-    expect(await emailOf(none)).toBeNull();
-});
+test.each(Object.keys(PLACES))(
+  '%s names the recipient; without it the send may',
+  async (source) => {
+    const dialect = dialectOf(source as Source);
+    const emailOf = async (email: unknown) => {
+      const { notices, errors } = await readAs(dialect, PLACES[source]?.({ email }));
+      expect([notices.length, errors.length]).toEqual([1, 0]);
+      return notices[0]?.email;
+    };
+    expect(await emailOf('Ann <Ann@Example.NET>')).toBe('Ann@example.net');
+    for (const none of [undefined, null, '', 'nobody', 'a@b, c@d', 5, {}])
+      expect(await emailOf(none)).toBeNull();
+  },
+);
 
 test('an email of Resend with several recipients suppresses none of them', async () => {
   const bounce = { type: 'Permanent', subType: 'General' };

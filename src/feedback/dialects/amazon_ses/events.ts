@@ -173,9 +173,7 @@ const toNotices = (type: string, event: Fields, receivedAt: Date): Notice[] => {
   return [...told.values()];
 };
 
-/**
- * What they write when a topic is set up, and mail that they took in: nothing about mail of ours.
- */
+/** What SES writes at the set-up of a topic, and about email that it received. */
 const SAYS_NOTHING = ['AmazonSnsSubscriptionSucceeded', 'Received'];
 const SET_UP = /^Successfully validated SNS topic/;
 

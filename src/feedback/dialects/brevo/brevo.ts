@@ -16,7 +16,9 @@ import {
 import type { Fields } from '../reading.ts';
 import { meaningsOf, toEvent } from './brevo_meaning.ts';
 
-/** Events of contacts, email that came in, and other channels: about no email of ours. */
+/**
+ * Events of contacts, email that came in, and other channels: about no email of this installation.
+ */
 const ASIDE = [
   'listaddition',
   'contactupdated',

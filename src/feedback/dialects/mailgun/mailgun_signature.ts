@@ -21,7 +21,7 @@ const isSigned = (key: string, fields: Fields): boolean => {
 
 /**
  * Returns whether a body is signed with the key, by the account itself or by its parent's. The
- * signature covers a time and a token, not the event: whoever takes the body has to remember the
+ * signature covers a time and a token, not the event: the receiver of the body has to remember the
  * token.
  */
 export const checkSignature = (body: unknown, key: string, now: Date): Signed => {

@@ -20,7 +20,10 @@ import type { Fields } from '../reading.ts';
 import { diagnosticOf, meaningOf } from './resend_meaning.ts';
 import { svixSignature } from './svix_signature.ts';
 
-/** Events about domains, imports of contacts, and email that came in: about no email of ours. */
+/**
+ * Events about domains, imports of contacts, and email that came in: about no email of this
+ * installation.
+ */
 const ASIDE = /^(?:domain\.|contact\.(?:created|deleted)$|email\.received$)/;
 
 /** Tags as an object, or as a list of names and values. */

@@ -49,8 +49,8 @@ const GenericEvent = z
     ...all(
       TIME_NAMES,
       Told,
-      'When: ISO 8601, or seconds or milliseconds since 1970; the moment of receipt, if nobody ' +
-        'can read it. What comes together without a time happened one after another, as it stands.',
+      'When: ISO 8601, or seconds or milliseconds since 1970. A time that cannot be read is the ' +
+        'time of receipt. Events of one body without a time happened in their order.',
     ),
     ...all(MESSAGE_ID_NAMES, Told, 'The `Message-ID` of the mail, or the relay’s own id of it.'),
     send_id: SendId,
@@ -60,15 +60,15 @@ const GenericEvent = z
   .meta({
     id: 'Notice',
     description:
-      'What a relay tells about one message. It has to say what happened (`event` or `type`) and' +
-      ' to whom (`recipient`, `email`, `rcpt` or `to`). The other names are what relays call the' +
-      ' rest. Of several names for one thing the first that can be read counts; unknown names ' +
-      'are ignored, and so is what cannot be read of the rest.',
+      'What a relay reports about one email. It needs what happened (`event` or `type`) and the ' +
+      'recipient (`recipient`, `email`, `rcpt` or `to`). The other names are what relays call the' +
+      ' rest. Of several names for one thing the first that can be read counts. Unknown names are' +
+      ' ignored, and so are other values that cannot be read.',
   });
 
 /**
- * What the documents say of it. `read` is more lenient: nothing but what happened, and to whom, can
- * be wrong.
+ * What the documents say of it. `read` is more lenient: only what happened and the recipient can be
+ * wrong.
  */
 export const GenericBody = z
   .union([

@@ -93,10 +93,7 @@ const recipientOf = (fields: Fields): string | null =>
     ),
   );
 
-/**
- * Nothing but what happened, and to whom, has to be there; what cannot be read of the rest is not
- * there.
- */
+/** What happened and the recipient have to be there; the rest counts where it can be read. */
 const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unread => {
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     return { path: '', message: 'must be an object' };
@@ -113,7 +110,7 @@ const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unre
   const messageId = readFirst(fields, MESSAGE_ID_NAMES);
   const sendIds = [fields['send_id'], readObject(fields['metadata'])['send_id']].map(readName);
   const id = first(...valuesOf(fields, ID_NAMES).map(readId));
-  // Ids name a message as often as an event: what happened to whom is part of which notice it is.
+  // Ids name an email as often as an event, so what happened and the recipient are part of the key.
   const which = [says.kind, says.bounceType, email];
   return {
     ...says,

@@ -60,7 +60,10 @@ const MEANINGS = new Map<string, (fields: Fields) => Meaning>([
   ['amp_click', () => meaning('clicked')],
 ]);
 
-/** Groups of events that are about no email of ours: email that came in, imports, A/B tests. */
+/**
+ * Groups of events that are about no email of this installation: email that came in, imports, A/B
+ * tests.
+ */
 const ASIDE = ['relay_event', 'relay_message', 'ab_test_event', 'ingest_event'];
 
 const toNotice = (fields: Fields, type: string, receivedAt: Date) => {
