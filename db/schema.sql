@@ -102,6 +102,7 @@ create table admin.known_devices (
   person_id    uuid not null,
   signed_in_at timestamptz(3) not null,
   expires_at   timestamptz(3) not null,
+  device_id    uuid not null default gen_random_uuid(),
   constraint known_devices_pkey primary key (device_hash, person_id),
   constraint known_devices_person_id_fkey foreign key (person_id) references admin.people(person_id) on delete cascade,
   constraint known_devices_hash_is_hmac_sha256 check ((length(device_hash) = 32))
@@ -146,6 +147,7 @@ create table admin.sessions (
   expires_at   timestamptz(3) not null,
   last_seen_at timestamptz(3) not null,
   session_id   uuid not null default gen_random_uuid(),
+  device_id    uuid,
   constraint sessions_pkey primary key (session_hash),
   constraint sessions_person_id_fkey foreign key (person_id) references admin.people(person_id) on delete cascade,
   constraint sessions_end check ((expires_at > created_at)),
@@ -173,7 +175,7 @@ create function admin.remember_device(
   lives_for_days integer,
   devices_max integer
 )
-returns void
+returns uuid
 language plpgsql volatile
 set search_path = '';
 grant execute on function admin.remember_device to public;
@@ -829,7 +831,8 @@ create function base.consume_rate_limits(
   cost integer,
   window_seconds integer,
   exceeded text,
-  retry_after_seconds integer
+  retry_after_seconds integer,
+  window_ends text[]
 )
 returns record
 language plpgsql volatile
@@ -897,6 +900,7 @@ grant execute on function base.quiet_until to public;
 create function base.restore_rate_limits(
   names text[],
   keys text[],
+  window_ends timestamptz[],
   cost integer
 )
 returns void
@@ -1063,6 +1067,7 @@ create index sends_by_automation on delivery.sends using btree (automation_id, p
 create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
 create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
+create index sends_by_hand_off_to_mailbox on delivery.sends using btree (mailbox_key, project_id, handed_off_at) where ((mailbox_key is not null) and (handed_off_at is not null) and (limits ? 'browser_triggered'::text));
 create index sends_by_identity on delivery.sends using btree (identity_id, project_id, send_id) where (identity_id is not null);
 create index sends_by_mailbox on delivery.sends using btree (mailbox_key, project_id, send_id) where (mailbox_key is not null);
 create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
@@ -1070,6 +1075,7 @@ create index sends_by_rare_status on delivery.sends using btree (project_id, sta
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
 create index sends_due on delivery.sends using btree (provider_id, project_id, due_at, send_id) where (status = 'queued'::text);
 create index sends_unknown_due on delivery.sends using btree (provider_id, project_id, due_at) where (status = 'unknown'::text);
+create index sends_waiting_for_budget on delivery.sends using btree (project_id, send_id) where ((status = 'queued'::text) and (status_reason = 'unconfirmed_budget'::text));
 alter table delivery.sends enable row level security, force row level security;
 create policy analysts_permissive on delivery.sends for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on delivery.sends as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -1485,6 +1491,16 @@ returns uuid[]
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.settle_lost to public;
+
+create function delivery.skip_key(
+  project_id uuid,
+  identity_id uuid,
+  automation_id uuid,
+  at timestamptz
+)
+returns uuid
+language sql immutable;
+grant execute on function delivery.skip_key to public;
 
 create function delivery.step_hand_offs(
   project_id uuid,
@@ -2035,6 +2051,7 @@ create table ingest.pending (
   retry_at      timestamptz(3),
   traces        jsonb,
   key_id        uuid,
+  key_ids       uuid[],
   constraint pending_pkey primary key (project_id, flush_id),
   constraint pending_traces_are_an_object check ((jsonb_typeof(traces) = 'object'::text)) not valid,
   constraint pending_waits_after_failing check (((retry_at is null) = (failure_count = 0)))
@@ -2061,7 +2078,8 @@ create function ingest.accept_events(
   key_kinds text[],
   sources text[],
   traces jsonb default null::jsonb,
-  key_id uuid default null::uuid
+  key_id uuid default null::uuid,
+  key_ids uuid[] default null::uuid[]
 )
 returns table (
   stored_ids uuid[],
@@ -2326,19 +2344,20 @@ grant select (project_id, erasure_id, status, requested_at) on profiles.erasures
 grant update (status, reason, done_at, counts, receipt) on profiles.erasures to trunkline_runtime;
 
 create table profiles.profiles (
-  project_id  uuid not null,
-  profile_id  uuid not null,
-  email       text,
-  traits      jsonb not null default '{}'::jsonb,
-  tags        text[] not null default '{}'::text[],
-  created_at  timestamptz(3) not null,
-  updated_at  timestamptz(3) not null,
-  merged_into uuid,
-  erasure_id  uuid,
-  address     text generated always as lower(email),
+  project_id    uuid not null,
+  profile_id    uuid not null,
+  email         text,
+  traits        jsonb not null default '{}'::jsonb,
+  tags          text[] not null default '{}'::text[],
+  created_at    timestamptz(3) not null,
+  updated_at    timestamptz(3) not null,
+  merged_into   uuid,
+  erasure_id    uuid,
+  address       text generated always as lower(email),
+  browser_names text[] default '{}'::text[],
   constraint profiles_pkey primary key (project_id, profile_id)
 ) with (fillfactor=85);
--- of a person: email, traits, tags, address
+-- of a person: email, traits, tags, address, browser_names
 create index profiles_by_address on profiles.profiles using btree (project_id, address, profile_id) where (address is not null);
 alter table profiles.profiles enable row level security, force row level security;
 create policy analysts_permissive on profiles.profiles for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
@@ -2483,6 +2502,15 @@ create function profiles.list_confirmed(
 returns setof uuid
 language sql stable;
 grant execute on function profiles.list_confirmed to public;
+
+create function profiles.list_confirmed_places(
+  project_id uuid,
+  profile_ids uuid[],
+  emails text[]
+)
+returns setof bigint
+language sql stable;
+grant execute on function profiles.list_confirmed_places to public;
 
 create function profiles.list_provenance(
   project_id uuid,
@@ -2788,7 +2816,7 @@ create table quotas.settings (
   stored_bytes_per_day bigint,
   updated_at           timestamptz(3) not null,
   constraint settings_pkey primary key (project_id),
-  constraint settings_are_positive check (((new_profiles_per_day > 0) and (stored_bytes_per_day > 0)))
+  constraint settings_are_not_negative check (((new_profiles_per_day >= 0) and (stored_bytes_per_day >= 0))) not valid
 );
 alter table quotas.settings enable row level security, force row level security;
 create policy one_project on quotas.settings for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
@@ -3278,6 +3306,15 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function suppression.lift_address to public;
 
+create function suppression.lock_addresses(
+  project_id uuid,
+  address_keys bytea[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function suppression.lock_addresses to public;
+
 create function suppression.note_change(
   project_id uuid,
   address_key bytea,
@@ -3333,8 +3370,7 @@ grant execute on function suppression.standing_reasons to public;
 create function suppression.stop_mails(
   project_id uuid,
   address_keys bytea[],
-  categories text[],
-  is_alone boolean default false
+  categories text[]
 )
 returns text[]
 language plpgsql volatile

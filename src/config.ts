@@ -71,6 +71,10 @@ const Settings = z.object({
   DATABASE_POOL_URL: postgresUrl
     .optional()
     .describe('the same database through a transaction-pooling proxy, for requests and jobs'),
+  DATABASE_AUTH: z
+    .enum(['any', 'scram-sha-256'])
+    .default('any')
+    .describe('how the database may ask for passwords; scram-sha-256 refuses every other way'),
   MASTER_KEY: z
     .string('required: 32 random bytes as 64 hexadecimal digits')
     .regex(MASTER_KEY_FORM, '32 bytes as 64 lower-case hexadecimal digits')
@@ -89,11 +93,15 @@ const Settings = z.object({
   TRUSTED_PROXIES: wholeNumber(0, 10)
     .default(0)
     .describe('reverse proxies in front that append to X-Forwarded-For; 0 ignores the header'),
-  RATE_LIMIT_SERVER: limit(1_000, 'requests a second per server key'),
+  RATE_LIMIT_SERVER: limit(1_000, 'requests a second per server key, and per webhook of a project'),
   RATE_LIMIT_PUBLISHABLE: limit(200, 'requests a second per publishable key'),
   RATE_LIMIT_ADDRESS: limit(50, 'requests a second per address, with publishable keys'),
+  RATE_LIMIT_UNSUBSCRIBE: limit(500, 'requests a second per address, for unsubscribe links'),
   RATE_LIMIT_UNKNOWN_KEYS: limit(5, 'unknown keys a second per address'),
-  UNIT_LIMIT_SERVER: limit(20_000, 'units of work (one per event) a second per server key'),
+  UNIT_LIMIT_SERVER: limit(
+    20_000,
+    'units of work (one per event) a second per server key, and per webhook of a project',
+  ),
   UNIT_LIMIT_PUBLISHABLE: limit(2_000, 'units a second per publishable key'),
   UNIT_LIMIT_ADDRESS: limit(500, 'units a second per address, with publishable keys'),
   UNIT_LIMIT_ANONYMOUS: limit(500, 'units a second per anonymous id, with publishable keys'),
@@ -166,6 +174,7 @@ const Environment = Settings.refine(
     databaseUrl: withoutCredentials(env.DATABASE_URL),
     databasePoolUrl: env.DATABASE_POOL_URL ? withoutCredentials(env.DATABASE_POOL_URL) : null,
     ownerDatabaseUrl: env.OWNER_DATABASE_URL ?? env.DATABASE_URL,
+    databaseAuth: env.DATABASE_AUTH,
     masterKey: readMasterKey(env.MASTER_KEY).root,
     outerKeys: [env.MASTER_KEY, env.MASTER_KEY_PREVIOUS]
       .filter((text) => text !== undefined)
@@ -179,6 +188,7 @@ const Environment = Settings.refine(
     rateLimitServer: env.RATE_LIMIT_SERVER,
     rateLimitPublishable: env.RATE_LIMIT_PUBLISHABLE,
     rateLimitAddress: env.RATE_LIMIT_ADDRESS,
+    rateLimitUnsubscribe: env.RATE_LIMIT_UNSUBSCRIBE,
     rateLimitUnknownKeys: env.RATE_LIMIT_UNKNOWN_KEYS,
     unitLimitServer: env.UNIT_LIMIT_SERVER,
     unitLimitPublishable: env.UNIT_LIMIT_PUBLISHABLE,

@@ -10,6 +10,7 @@ import type { Deps } from './base/deps.ts';
 import { armFailpoint } from './base/failpoint.ts';
 import { Keys } from './base/keys.ts';
 import { exitFlushed, openLog } from './base/log.ts';
+import { requireScramOf } from './base/require_scram.ts';
 import { Resources } from './base/resources.ts';
 import { runtimeUrl } from './base/roles.ts';
 import { lookAtSending } from './base/sending.ts';
@@ -29,7 +30,15 @@ const openRuntimeDb = ({ databaseUrl, databasePoolUrl }: Config, keys: Keys): Pr
     ? openPooledDb(runtimeUrl(databasePoolUrl, keys))
     : openDb(runtimeUrl(databaseUrl, keys));
 
+/** Before the first connection. */
+const protectPasswords = ({ databaseAuth, databaseUrl, databasePoolUrl }: Config): void => {
+  if (databaseAuth === 'any') return;
+  requireScramOf(databaseUrl);
+  if (databasePoolUrl !== null) requireScramOf(databasePoolUrl);
+};
+
 const openDeps = async (config: Config): Promise<Deps> => {
+  protectPasswords(config);
   const keys = new Keys(config.masterKey, config.outerKeys);
   const db = await openRuntimeDb(config, keys);
   return { config, keys, db, log: openLog(config.logLevel), resources: new Resources() };

@@ -48,7 +48,8 @@ const buildFolder = (): string => {
     if (name === 'COPY') {
       console.log(`  COPY ${rest}`);
       copy(rest, folder);
-    } else if (name === 'RUN') run('sh', ['-c', rest], { cwd: folder });
+    } else if (name === 'RUN' && !rest.startsWith('case "$NODE_IMAGE"'))
+      run('sh', ['-c', rest], { cwd: folder });
     else throw new Error(`${DOCKERFILE}: the script does not know ${name}`);
   }
   return folder;
@@ -111,7 +112,11 @@ if (hasDocker)
     'sh',
     [
       '-c',
-      '. .deploy/.env && docker build --file "$1" --build-arg NODE_IMAGE="$NODE_IMAGE" --tag trunkline .',
+      [
+        'test -f .deploy/.env || { echo \'Run "make image-digests" first.\' >&2; exit 1; }',
+        '. .deploy/.env',
+        'docker build --file "$1" --build-arg NODE_IMAGE="$NODE_IMAGE" --tag trunkline .',
+      ].join('\n'),
       'sh',
       DOCKERFILE,
     ],

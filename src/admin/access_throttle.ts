@@ -1,8 +1,7 @@
 import type { Deps } from '../base/deps.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import { toOrigin } from '../base/origin.ts';
-import { consume, describeWait, slotOf } from '../base/rate_limits.ts';
-import type { RateLimit } from '../base/rate_limits.ts';
+import { consume, describeWait, limitsWithin, slotOf } from '../base/rate_limits.ts';
 import { Refusal } from '../base/refusal.ts';
 import { inTurnOfAttempts } from './sign_in_turns.ts';
 
@@ -11,11 +10,7 @@ export const REQUESTS_PER_ORIGIN_MAX = 10;
 export const REQUESTS_PER_EMAIL_MAX = 3;
 export const REQUEST_WINDOW_SECONDS = 60 * 60;
 
-const limit = (name: string, max: number): RateLimit => ({
-  name,
-  max,
-  windowSeconds: REQUEST_WINDOW_SECONDS,
-});
+const limit = limitsWithin(REQUEST_WINDOW_SECONDS);
 const PER_ORIGIN = limit('access_requests_per_origin', REQUESTS_PER_ORIGIN_MAX);
 const PER_EMAIL = limit('access_requests_per_email', REQUESTS_PER_EMAIL_MAX);
 
@@ -30,7 +25,7 @@ export const countAccessRequest = async (
     { limit: PER_EMAIL, key: slotOf(keys, normaliseEmail(email)) },
   ];
   const turn = { line: origin, isKnown: false };
-  const exceeded = await inTurnOfAttempts({ resources }, turn, () => consume(db, charges));
+  const { exceeded } = await inTurnOfAttempts({ resources }, turn, () => consume(db, charges));
   if (!exceeded) return;
   const { retryAfterSeconds } = exceeded;
   throw new Refusal('rate_limited', {

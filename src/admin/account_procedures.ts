@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { inInstallation } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
 import { PASSWORD_CHARS_MAX, personProcedure, router } from '../base/procedure.ts';
-import type { ProcedureContext } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { hashPassword, Password } from './password.ts';
-import { deviceHashOf } from './devices.ts';
-import { deleteSessionOf, listSessions, setPassword, signOutElsewhere } from './queries.ts';
-import type { KeptPlace } from './queries.ts';
+import { setPassword } from './queries.ts';
+import { deleteSessionOf, listSessions, signOutElsewhere } from './session_queries.ts';
 import { sessionHashOf } from './sessions.ts';
 
-/** So many of somebody's sessions are listed, the last used first. */
+/** How many sessions of a person are listed, the last used first. */
 export const SESSIONS_SHOWN_MAX = 50;
 
 const NewPassword = z.strictObject({
@@ -17,16 +16,13 @@ const NewPassword = z.strictObject({
   new_password: Password,
 });
 
-/** The session and the device of a call. */
-const placeOf = ({ deps, sessionToken, deviceToken }: ProcedureContext): KeptPlace => ({
-  sessionHash: sessionHashOf(deps, sessionToken ?? ''),
-  deviceHash: deviceHashOf(deps, deviceToken),
-});
+type Call = { deps: Deps; sessionToken: string | null };
+const sessionOf = ({ deps, sessionToken }: Call): Buffer => sessionHashOf(deps, sessionToken ?? '');
 
 /** What people may do with their own account. */
 export const accountProcedures = router({
   sessions: personProcedure.query(async ({ ctx }) => {
-    const currentHash = sessionHashOf(ctx.deps, ctx.sessionToken ?? '');
+    const currentHash = sessionOf(ctx);
     const personId = ctx.person.person_id;
     const rows = await listSessions(ctx.deps.db, {
       personId,
@@ -44,7 +40,7 @@ export const accountProcedures = router({
     };
   }),
 
-  /** Ends one of one's own sessions, wherever it is open. */
+  /** Ends one of the person's sessions. Its browser is unknown then. */
   endSession: personProcedure
     .input(z.strictObject({ sessionId: z.uuid() }))
     .mutation(async ({ ctx, input }) => {
@@ -58,7 +54,7 @@ export const accountProcedures = router({
   /** Ends all sessions except the one of this call. Browsers that signed in before are unknown then. */
   endOtherSessions: personProcedure.mutation(async ({ ctx }) => {
     const ended = await inInstallation(ctx.deps, (tx) =>
-      signOutElsewhere(tx, ctx.person.person_id, placeOf(ctx)),
+      signOutElsewhere(tx, ctx.person.person_id, sessionOf(ctx)),
     );
     return { ended };
   }),
@@ -68,7 +64,7 @@ export const accountProcedures = router({
     await ctx.confirm(ctx.person, input.old_password);
     const passwordHash = await hashPassword(input.new_password);
     await inInstallation(ctx.deps, (tx) =>
-      setPassword(tx, ctx.person.person_id, { passwordHash, kept: placeOf(ctx) }),
+      setPassword(tx, ctx.person.person_id, { passwordHash, keptSession: sessionOf(ctx) }),
     );
     return { changed: true };
   }),

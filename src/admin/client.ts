@@ -1,6 +1,6 @@
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import type { HTTPBatchLinkOptions, TRPCClient } from '@trpc/client';
-import { cookieNames } from './cookie_names.ts';
+import { cookieNames, PROOF_HEADER } from './cookie_names.ts';
 import type { AppRouter } from './router.ts';
 
 export type AdminClient = TRPCClient<AppRouter>;
@@ -11,7 +11,7 @@ type Fetch = NonNullable<HTTPBatchLinkOptions<AppRouter['_def']['_config']['$typ
 export type AdminClientOptions = {
   /** Where the installation is, such as `https://trunkline.example.com`. */
   url: string;
-  /** The cookies of a session, as `openSession` returned them: nothing else keeps them here. */
+  /** The session, as `openSession` returned it: its cookie and, after a dot, its proof. Nothing else keeps it here. */
   cookie?: string;
   fetch?: Fetch;
 };
@@ -20,7 +20,20 @@ export type AdminClientOptions = {
 const BATCH_CALLS_MAX = 20;
 const URL_CHARS_MAX = 4_000;
 
-/** A typed client of the admin API. Calls made in the same moment share a request. */
+const SESSION = /(_session=[\w-]+)\.([\w-]+)/;
+
+/** Returns the headers of a session. The proof travels in a header of its own, and never in a cookie. */
+const toHeaders = (url: string, session: string): Record<string, string> => {
+  const [, , proof] = SESSION.exec(session) ?? [];
+  return {
+    cookie: session.replace(SESSION, '$1'),
+    ...(proof === undefined ? {} : { [PROOF_HEADER]: proof }),
+    // A cookie is only believed together with the installation's own origin.
+    origin: new URL(url).origin,
+  };
+};
+
+/** Creates a typed client of the admin API. Calls made in the same moment share a request. */
 export const createAdminClient = ({ url, cookie, fetch }: AdminClientOptions): AdminClient =>
   createTRPCClient<AppRouter>({
     links: [
@@ -28,17 +41,17 @@ export const createAdminClient = ({ url, cookie, fetch }: AdminClientOptions): A
         url: new URL('/admin/trpc', url),
         maxItems: BATCH_CALLS_MAX,
         maxURLLength: URL_CHARS_MAX,
-        // A cookie is only believed together with the installation's own origin.
-        headers: cookie === undefined ? {} : { cookie, origin: new URL(url).origin },
+        headers: cookie === undefined ? {} : toHeaders(url, cookie),
         ...(fetch === undefined ? {} : { fetch }),
       }),
     ],
   });
 
-export type AdminLogin = { email: string; password: string };
+/** Ask for `remember_device` only in a program that keeps the `device` of each session: an account has 20 places. */
+export type AdminLogin = { email: string; password: string; remember_device?: boolean };
 /**
  * `cookie` is for `createAdminClient`, until `expiresAt`. `device` is the cookie of this program as a known device:
- * with it, the wrong passwords of strangers do not block the next `openSession`.
+ * with it, the wrong passwords of strangers do not block the next `openSession`. Null without `remember_device`.
  */
 export type AdminSession = { cookie: string; device: string | null; expiresAt: Date };
 
@@ -50,8 +63,8 @@ const findCookie = (lines: readonly string[], name: string) => {
 };
 
 /**
- * Signs a person in, as the Console's page does. `cookie` may hold the cookies of earlier sign-ins, joined by `; `:
- * the earlier session ends, and the device is known.
+ * Signs a person in, as the Console's page does. `cookie` may hold the `cookie` and the `device` of earlier sign-ins,
+ * joined by `; `: the earlier session ends, and the device is known.
  */
 export const openSession = async (
   { fetch: ask = globalThis.fetch as Fetch, ...options }: AdminClientOptions,
@@ -63,13 +76,14 @@ export const openSession = async (
     lines = (answer as Response).headers.getSetCookie();
     return answer;
   };
-  await createAdminClient({ ...options, fetch: watching }).session.signIn.mutate(login);
+  const client = createAdminClient({ ...options, fetch: watching });
+  const { proof } = await client.session.signIn.mutate(login);
   const names = cookieNames(options.url);
   const session = findCookie(lines, names.session);
   if (session === null) throw new Error('the answer has no session');
   const expiresAt = new Date(Date.now() + session.seconds * 1_000);
   return {
-    cookie: session.cookie,
+    cookie: `${session.cookie}.${proof}`,
     device: findCookie(lines, names.device)?.cookie ?? null,
     expiresAt,
   };

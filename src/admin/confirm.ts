@@ -14,8 +14,10 @@ export const confirmPassword = async (
   { person, password, sessionToken }: Asked,
 ): Promise<void> => {
   if (password === undefined) throw new Refusal('password_needed');
-  const isRight = await attemptConfirmation(deps, sessionHashOf(deps, sessionToken), async () => {
-    const known = await findPasswordHash(deps.db, person.person_id);
+  const personId = person.person_id;
+  const session = { sessionHash: sessionHashOf(deps, sessionToken), personId };
+  const isRight = await attemptConfirmation(deps, session, async () => {
+    const known = await findPasswordHash(deps.db, personId);
     return known && (await isPasswordOf(known.password_hash, password)) ? true : null;
   });
   if (!isRight) throw new Refusal('wrong_password');

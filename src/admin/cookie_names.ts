@@ -1,4 +1,5 @@
-// The names of the Console's cookies: shared with the typed client and the command line, so it imports nothing.
+// The names of a session's two halves: shared with the Console, the typed client and the command line, so this file
+// imports nothing.
 
 export type CookieName = 'session' | 'device';
 
@@ -10,3 +11,6 @@ export const cookieNames = (url: string): Readonly<Record<CookieName, string>> =
   const prefix = url.startsWith('https:') ? '__Host-' : '';
   return { session: `${prefix}trunkline_session`, device: `${prefix}trunkline_device` };
 };
+
+/** The header with the second half of a session, which no cookie holds. */
+export const PROOF_HEADER = 'Trunkline-Session-Proof';

@@ -8,14 +8,16 @@ import type { Person, ProcedureContext } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { confirmPassword } from './confirm.ts';
 import type { CookieName } from './cookie_names.ts';
+import { PROOF_HEADER } from './cookie_names.ts';
 import { readCookie, toSetCookie } from './cookies.ts';
 import { DEVICE_DAYS } from './devices.ts';
 import { FOLDER_BODY_BYTES_MAX } from './folder_limits.ts';
 import { folderTurnsOf } from './folder_turns.ts';
+import { holdBody } from './held_body.ts';
 import { findRole } from './members.ts';
 import { checkSite } from './own_origin.ts';
 import { appRouter } from './router.ts';
-import { findPerson, SESSION_DAYS, sessionHashOf } from './sessions.ts';
+import { findPerson, readSession, SESSION_DAYS, sessionHashOf } from './sessions.ts';
 import { hasLeft, streamsOf } from './streams.ts';
 
 const ENDPOINT = '/admin/trpc';
@@ -23,20 +25,30 @@ export const CALLS_PER_REQUEST_MAX = 20;
 export const ADMIN_BODY_BYTES_MAX = 256 * 1024;
 const FOLDER_CALL = /^\/admin\/trpc\/folder\.(?:compareFiles|applyFiles)$/;
 
-type Tokens = { sessionToken: string | null; deviceToken: string | null };
+type Tokens = {
+  sessionToken: string | null;
+  /** Whether there is a session cookie, with or without its proof. */
+  hasCookie: boolean;
+  deviceCookie: string | null;
+};
 type Caller = Tokens & {
   /** Why the cookies are refused. */
   refusal: Refusal | null;
   findPerson: () => Promise<Person | null>;
 };
 
-const readTokens = ({ config: { publicUrl } }: Deps, ctx: Context): Tokens => ({
-  sessionToken: readCookie(publicUrl, ctx.get('cookie'), 'session'),
-  deviceToken: readCookie(publicUrl, ctx.get('cookie'), 'device'),
-});
+const readTokens = (deps: Deps, ctx: Context): Tokens => {
+  const { publicUrl } = deps.config;
+  const token = readCookie(publicUrl, ctx.get('cookie'), 'session');
+  return {
+    sessionToken: readSession(deps, { token, proof: ctx.get(PROOF_HEADER) }),
+    hasCookie: token !== null,
+    deviceCookie: readCookie(publicUrl, ctx.get('cookie'), 'device'),
+  };
+};
 
 const callerOf = (deps: Deps, ctx: Context): Caller => {
-  let tokens: Tokens = { sessionToken: null, deviceToken: null };
+  let tokens: Tokens = { sessionToken: null, hasCookie: false, deviceCookie: null };
   let refusal: Refusal | null = null;
   try {
     tokens = readTokens(deps, ctx);
@@ -59,18 +71,17 @@ const cookieSetter = ({ publicUrl }: Deps['config'], ctx: Context) => {
 };
 
 const toContext = (deps: Deps, ctx: Context, caller: Caller): ProcedureContext => {
-  const { sessionToken, deviceToken } = caller;
+  const { sessionToken, hasCookie, deviceCookie } = caller;
   const setCookie = cookieSetter(deps.config, ctx);
   return {
     deps,
     requestId: ctx.state['requestId'] as string,
     address: ctx.ip,
-    checkSite: ({ isReading }) =>
-      checkSite(deps.config, ctx, { isReading, hasSession: sessionToken !== null }),
+    checkSite: ({ isReading }) => checkSite(deps.config, ctx, { isReading, hasSession: hasCookie }),
     sessionToken,
-    deviceToken,
+    deviceCookie,
     keepSession: (token) => setCookie('session', { token, days: SESSION_DAYS }),
-    keepDevice: (token) => setCookie('device', { token, days: DEVICE_DAYS }),
+    keepDevice: (value) => setCookie('device', { token: value, days: DEVICE_DAYS }),
     findPerson: caller.findPerson,
     findRole: (who, projectId) => findRole(deps, who, projectId),
     openStream: ({ person_id: personId }, projectId) => {
@@ -138,13 +149,18 @@ export const adminDoor =
       throw new Refusal('method_not_allowed');
     }
     const caller = callerOf(deps, ctx);
+    const held = holdBody(deps, ctx, {
+      request: toRequest(ctx, await bodyMaxOf(ctx, caller)),
+      isFolder: FOLDER_CALL.test(ctx.path),
+    });
     const answer = await fetchRequestHandler({
       endpoint: ENDPOINT,
       router: appRouter,
-      req: toRequest(ctx, await bodyMaxOf(ctx, caller)),
+      req: held.request,
       maxBatchSize: CALLS_PER_REQUEST_MAX,
       createContext: async () => {
         if (caller.refusal) throw new TRPCError({ code: 'BAD_REQUEST', cause: caller.refusal });
+        held.open();
         await takeTurn(deps, ctx, caller);
         return toContext(deps, ctx, caller);
       },
@@ -157,7 +173,7 @@ export const adminDoor =
         const { cause } = error.cause ?? error;
         deps.log.error({ err: cause ?? error, request_id: ctx.state['requestId'], path }, reason);
       },
-    });
+    }).finally(held.release);
     await giveAnswer(ctx, answer);
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Cross-Origin-Resource-Policy', 'same-origin');

@@ -13,12 +13,15 @@ import { Refusal } from '../base/refusal.ts';
 import { listOpenInvitations, revokeOpen } from './invitation_queries.ts';
 import { acceptInvitation, checkNewPassword, inviteMember, readInvitation } from './invitations.ts';
 import { MEMBERS_MAX } from './members.ts';
-import { openNew, signInOf } from './session_procedures.ts';
+import { openNew, RememberDevice, signInOf } from './session_procedures.ts';
 import { attemptSignIn } from './throttle.ts';
 
 const TOKEN_CHARS_MAX = 100;
 const Token = z.strictObject({ token: z.string().min(1).max(TOKEN_CHARS_MAX) });
-const Accepted = Token.extend({ password: z.string().min(1).max(PASSWORD_CHARS_MAX) });
+const Accepted = Token.extend({
+  password: z.string().min(1).max(PASSWORD_CHARS_MAX),
+  remember_device: RememberDevice,
+});
 const Invited = PasswordAgain.extend({ email: EmailAddress, role: z.enum(MEMBER_ROLES) });
 
 type Row = Awaited<ReturnType<typeof listOpenInvitations>>[number];
@@ -70,12 +73,12 @@ export const invitationProcedures = router({
       address: ctx.address,
     });
     if (!is_known) checkNewPassword(input.password);
-    const given = { ...input, address: ctx.address };
+    const { token, password, remember_device: isRemembered } = input;
+    const given = { token, password, address: ctx.address };
     const person = await attemptSignIn(ctx.deps, signInOf(ctx, email), () =>
       acceptInvitation(ctx.deps, given, ctx.requestId),
     );
     if (person === null) throw new Refusal('wrong_login');
-    await openNew(ctx, person.person_id);
-    return { signed_in: true };
+    return openNew(ctx, { personId: person.person_id, email, isRemembered });
   }),
 });

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { withAudit } from '../base/audit.ts';
 import { inInstallation, inProject } from '../base/db.ts';
 import type { Scope, Tx } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
+import { isIssued, issueToken } from '../base/issued_tokens.ts';
 import type { MemberRole, Person } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { tokenLookupsOf } from '../base/token_lookups.ts';
@@ -23,7 +23,6 @@ import { findByEmail, insertPerson, isMemberAlready, setAdmin } from './queries.
 
 /** An invitation that nobody used by then is over. */
 export const INVITATION_DAYS = 7;
-const TOKEN_BYTES = 32;
 const TOKEN_SHAPE = /^[\w-]{43}$/;
 
 /** Where a link leads. The token is behind the #, so that it is in no request, log or referrer. */
@@ -46,7 +45,7 @@ const insert = async (
   tx: Tx,
   invited: NewInvitation & { projectId: string | null },
 ): Promise<{ id: string; path: string }> => {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const token = issueToken(keys, 'invitation');
   const invitationId = newId();
   const tokenHash = keys.hash('invitation', token);
   await revokeFormer(tx, invited.projectId, invited.email);
@@ -77,16 +76,20 @@ export const inviteAdministrator = async (
     return insert(deps, tx, { ...invited, role: 'admin', projectId: null });
   });
 
-/** An address that sends too many unknown tokens is refused before the database is asked. */
+/**
+ * Finds an open invitation. An address that sends too many made-up tokens is refused before the database is asked;
+ * invitations from before tokens had tags are looked up like those.
+ */
 const find = async (
   deps: Deps,
   { token, address }: { token: string; address: string },
 ): Promise<OpenInvitation> => {
   const tokenHash = deps.keys.hash('invitation', token);
-  const digest = `invitation ${tokenHash.toString('base64')}`;
+  const digest = tokenHash.toString('base64');
+  const lookup = { digest, address, isIssued: isIssued(deps.keys, 'invitation', token) };
   const found =
     TOKEN_SHAPE.test(token) &&
-    (await tokenLookupsOf(deps).find({ digest, address }, () =>
+    (await tokenLookupsOf(deps).find({ kind: 'invitation', ...lookup }, () =>
       findOpenInvitation(deps.db, tokenHash),
     ));
   if (!found) throw new Refusal('not_found', { detail: GONE });

@@ -97,7 +97,7 @@ export const readOverview = async (
     provider_gone: gone.count,
     /** To addresses that only browsers asserted: they wait for the hourly budget. */
     unconfirmed_waiting: waiting.count,
-    /** Of which not all were counted, but the newest: there may be more. */
+    /** Which of these numbers are bounds: there may be more. */
     capped,
     buckets: buckets.map((begins, at) => ({
       at: begins.toISOString(),

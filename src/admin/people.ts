@@ -15,7 +15,6 @@ import {
 
 type PeopleDeps = Pick<Deps, 'db' | 'audit'>;
 export type Login = { email: string; password: string };
-const NOTHING_KEPT = { sessionHash: null, deviceHash: null };
 
 /** The person whose address and password these are, or null. An unknown address takes as long as a wrong password. */
 export const checkLogin = async (
@@ -35,7 +34,7 @@ export const keepAdministrator = async (deps: PeopleDeps, login: Login): Promise
   if (known && (await isPasswordOf(known.password_hash, password))) return;
   const passwordHash = await hashPassword(password);
   await inInstallation(deps, async (tx) => {
-    if (known) await setPassword(tx, known.person_id, { passwordHash, kept: NOTHING_KEPT });
+    if (known) await setPassword(tx, known.person_id, { passwordHash, keptSession: null });
     else await insertPerson(tx, { personId: newId(), email, passwordHash, isAdmin: true });
   });
 };

@@ -1,7 +1,10 @@
 import type { Context, Middleware } from 'koa';
+import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { isIssued } from '../base/issued_tokens.ts';
+import { projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { findHtml } from '../delivery/admin.ts';
 import { readCookie } from './cookies.ts';
@@ -10,10 +13,46 @@ import { checkSite } from './own_origin.ts';
 import { findPerson } from './sessions.ts';
 
 const PATH = /^\/admin\/preview\/([^/]+)\/([^/]+)$/;
+/** How long the address of a preview works. */
+export const PREVIEW_SECONDS = 300;
+
+// A frame sends cookies and no header, so a ticket in its address stands for the proof of the session: for one send and
+// a few minutes, and only beside the cookie.
+
+type Previewed = { token: string; projectId: string; sendId: string };
+
+/** Returns the ticket of a preview: when it ends, in seconds since 1970, and a keyed MAC. */
+const makeTicket = (
+  { keys }: Pick<Deps, 'keys'>,
+  { token, projectId, sendId }: Previewed,
+  until: number,
+): string => {
+  const mac = keys.hash('preview-ticket', [token, projectId, sendId, until].join(' '));
+  return `${until}.${mac.toString('base64url')}`;
+};
+
+const isTicket = (deps: Pick<Deps, 'keys'>, previewed: Previewed, ticket: string): boolean => {
+  const until = Number.parseInt(ticket, 10);
+  if (!(until > Date.now() / 1_000)) return false;
+  const [own, sent] = [Buffer.from(makeTicket(deps, previewed, until)), Buffer.from(ticket)];
+  return own.length === sent.length && timingSafeEqual(own, sent);
+};
+
+export const previewProcedures = router({
+  /** Returns the address of an email's HTML, for a frame: it works in this session alone, for five minutes. */
+  open: projectProcedure
+    .input(z.object({ sendId: z.uuid() }))
+    .query(({ ctx, input: { projectId, sendId } }) => {
+      const until = Math.floor(Date.now() / 1_000) + PREVIEW_SECONDS;
+      const previewed = { token: ctx.sessionToken ?? '', projectId, sendId };
+      const ticket = makeTicket(ctx.deps, previewed, until);
+      return { path: `/admin/preview/${projectId}/${sendId}?ticket=${ticket}` };
+    }),
+});
 
 /**
- * A mail is a stranger's document: no script runs, nothing is sent, and no picture is loaded from elsewhere, which
- * would tell its sender that somebody looked. Only our own pages may frame it.
+ * An email is a stranger's document: no script runs, nothing is sent, and no picture is loaded from elsewhere, which
+ * would show its sender that a person opened it. Only our own pages may frame it.
  */
 const POLICY = [
   'sandbox',
@@ -25,10 +64,17 @@ const POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
+/** Returns the token of the session that the ticket of this address was made in; null for every other. */
+const readTicketed = (deps: Deps, ctx: Context, of: Omit<Previewed, 'token'>): string | null => {
+  const token = readCookie(deps.config.publicUrl, ctx.get('cookie'), 'session');
+  checkSite(deps.config, ctx, { isReading: true, hasSession: token !== null });
+  if (token === null || !isIssued(deps.keys, 'session', token)) return null;
+  const ticket = new URLSearchParams(ctx.querystring).get('ticket') ?? '';
+  return isTicket(deps, { token, ...of }, ticket) ? token : null;
+};
+
 const read = async (deps: Deps, ctx: Context, projectId: string, sendId: string) => {
-  const sessionToken = readCookie(deps.config.publicUrl, ctx.get('cookie'), 'session');
-  checkSite(deps.config, ctx, { isReading: true, hasSession: sessionToken !== null });
-  const person = await findPerson(deps, sessionToken, ctx.ip);
+  const person = await findPerson(deps, readTicketed(deps, ctx, { projectId, sendId }), ctx.ip);
   if (!person) throw new Refusal('not_signed_in');
   const isNamed = z.uuid().safeParse(projectId).success && z.uuid().safeParse(sendId).success;
   if (!isNamed || (await findRole(deps, person, projectId)) === null)
@@ -38,7 +84,7 @@ const read = async (deps: Deps, ctx: Context, projectId: string, sendId: string)
   return html;
 };
 
-/** The HTML of a mail as its recipient got it, for a frame of the Console. */
+/** Serves the HTML of an email as its recipient got it, for a frame of the Console. */
 export const previewDoor =
   (deps: Deps): Middleware =>
   async (ctx, next) => {

@@ -1,24 +1,10 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Db, Tx } from '../base/db.ts';
-import { deleteOtherDevices } from './device_queries.ts';
+import { signOutElsewhere } from './session_queries.ts';
 
 const Known = z.strictObject({ person_id: z.uuid(), password_hash: z.string() });
 
-const SignedIn = z.strictObject({
-  person_id: z.uuid(),
-  email: z.string(),
-  is_admin: z.boolean(),
-  is_last_seen_old: z.boolean(),
-});
-
-const Session = z.strictObject({
-  session_id: z.uuid(),
-  created_at: z.date(),
-  last_seen_at: z.date(),
-  expires_at: z.date(),
-  is_current: z.boolean(),
-});
 const Found = z.strictObject({ is_found: z.boolean() });
 const Listed = z.strictObject({
   person_id: z.uuid(),
@@ -54,35 +40,16 @@ export const insertPerson = (
     on conflict (lower(email)) do nothing
   `);
 
-/** The session and the device that a person keeps where all others end. */
-export type KeptPlace = { sessionHash: Buffer | null; deviceHash: Buffer | null };
-
-/** Sets a password. The sessions that the old one opened end and their devices are unknown, except the kept ones. */
+/** Sets a password. All sessions of the person end and all devices are unknown, except the kept session's. */
 export const setPassword = async (
   tx: Tx,
   personId: string,
-  { passwordHash, kept }: { passwordHash: string; kept: KeptPlace },
+  { passwordHash, keptSession }: { passwordHash: string; keptSession: Buffer | null },
 ): Promise<void> => {
   await tx.query(sql.unsafe`
     update admin.people set password_hash = ${passwordHash} where person_id = ${personId}
   `);
-  await signOutElsewhere(tx, personId, kept);
-};
-
-/** Ends the other sessions of a person and makes the other devices unknown; returns how many sessions ended. */
-export const signOutElsewhere = async (
-  tx: Pick<Db, 'query'>,
-  personId: string,
-  { sessionHash, deviceHash }: KeptPlace,
-): Promise<number> => {
-  const { rowCount } = await deleteOtherSessions(tx, personId, sessionHash);
-  await deleteOtherDevices(tx, personId, deviceHash);
-  return rowCount;
-};
-
-const deleteOtherSessions = (tx: Pick<Db, 'query'>, personId: string, keptHash: Buffer | null) => {
-  const but = keptHash ? sql.fragment`and session_hash <> ${sql.binary(keptHash)}` : sql.fragment``;
-  return tx.query(sql.unsafe`delete from admin.sessions where person_id = ${personId} ${but}`);
+  await signOutElsewhere(tx, personId, keptSession);
 };
 
 export const setAdmin = (tx: Tx, personId: string) =>
@@ -161,85 +128,3 @@ export const deletePerson = async (tx: Tx, personId: string): Promise<boolean> =
   `);
   return rowCount > 0;
 };
-
-/** The live sessions of a person, the last to be used first. */
-export const listSessions = (
-  db: Db,
-  { personId, currentHash, limit }: { personId: string; currentHash: Buffer; limit: number },
-) =>
-  db.any(sql.type(Session)`
-    select session_id, created_at, last_seen_at, expires_at,
-      session_hash = ${sql.binary(currentHash)} as is_current
-    from admin.sessions
-    where person_id = ${personId} and expires_at > now()
-    order by last_seen_at desc, session_id
-    limit ${limit}
-  `);
-
-/** Ends one session of a person; answers whether there was one. */
-export const deleteSessionOf = async (
-  tx: Tx,
-  personId: string,
-  sessionId: string,
-): Promise<boolean> => {
-  const { rowCount } = await tx.query(sql.unsafe`
-    delete from admin.sessions where person_id = ${personId} and session_id = ${sessionId}
-  `);
-  return rowCount > 0;
-};
-
-type NewSession = { sessionHash: Buffer; personId: string; livesForDays: number };
-
-export const insertSession = (db: Db, { sessionHash, personId, livesForDays }: NewSession) =>
-  db.query(sql.unsafe`
-    insert into admin.sessions (session_hash, person_id, created_at, expires_at, last_seen_at)
-    values (${sql.binary(sessionHash)}, ${personId}, now(), now() + make_interval(days => ${livesForDays}), now())
-  `);
-
-/** The person of a live session, and whether its last use was noted longer ago than `seconds`. */
-export const findSignedIn = (db: Db, sessionHash: Buffer, seconds: number) =>
-  db.maybeOne(sql.type(SignedIn)`
-    select person.person_id, person.email, person.is_admin,
-      session.last_seen_at < now() - make_interval(secs => ${seconds}) as is_last_seen_old
-    from admin.sessions as session
-    join admin.people as person on person.person_id = session.person_id
-    where session.session_hash = ${sql.binary(sessionHash)} and session.expires_at > now()
-  `);
-
-const Place = z.strictObject({ place: z.int() });
-
-/** Of sessions and the projects that they look on at, the places of those that still may. */
-export const listLooking = (db: Db, asked: readonly { session: Buffer; projectId: string }[]) =>
-  db.any(sql.type(Place)`
-    select asked.place::int
-    from unnest(
-      ${sql.array(
-        asked.map(({ session }) => session),
-        'bytea',
-      )},
-      ${sql.array(
-        asked.map(({ projectId }) => projectId),
-        'uuid',
-      )}
-    ) with ordinality as asked (session_hash, project_id, place)
-    join admin.sessions as session
-      on session.session_hash = asked.session_hash and session.expires_at > now()
-    join admin.people as person on person.person_id = session.person_id
-    where person.is_admin or exists (
-      select from admin.members as member
-      where member.project_id = asked.project_id and member.person_id = person.person_id
-    )
-  `);
-
-export const seeSession = (db: Db, sessionHash: Buffer) =>
-  db.query(sql.unsafe`
-    update admin.sessions set last_seen_at = now() where session_hash = ${sql.binary(sessionHash)}
-  `);
-
-export const deleteSession = (db: Db, sessionHash: Buffer) =>
-  db.query(sql.unsafe`
-    delete from admin.sessions where session_hash = ${sql.binary(sessionHash)}
-  `);
-
-export const deleteExpired = (db: Db) =>
-  db.query(sql.unsafe`delete from admin.sessions where expires_at <= now()`);

@@ -28,6 +28,7 @@ import { invitationProcedures } from './invitation_procedures.ts';
 import { libraryProcedures } from './library_procedures.ts';
 import { memberProcedures } from './member_procedures.ts';
 import { overviewProcedures } from './overview.ts';
+import { previewProcedures } from './preview.ts';
 import { peopleProcedures } from './people_procedures.ts';
 import { projectProcedures } from './project_procedures.ts';
 import { retentionProcedures } from './retention.ts';
@@ -51,6 +52,7 @@ export const appRouter = router({
   overview: overviewProcedures,
   events: eventProcedures,
   sends: sendProcedures,
+  previews: previewProcedures,
   feedback: feedbackProcedures,
   profiles: profileProcedures,
   links: linkProcedures(automations.wakeLinked, automations.listInProgress),

@@ -9,24 +9,44 @@ import { checkLogin } from './people.ts';
 import { closeSession, openSession } from './sessions.ts';
 import { attemptSignIn } from './throttle.ts';
 
-/** Any text that could be a login. What is wrong with it is never said. */
+/**
+ * Whether the client keeps the device cookie. One that keeps none must not ask for it: each of its sign-ins would take
+ * the place of a browser.
+ */
+export const RememberDevice = z.boolean().default(false);
+
+/** Any text that could be a login. The answer never says which part is wrong. */
 const LoginInput = z.strictObject({
   email: z.string().min(1).max(EMAIL_CHARS_MAX),
   password: z.string().min(1).max(PASSWORD_CHARS_MAX),
+  remember_device: RememberDevice,
 });
 
-/** Opens a session in place of the one that the browser had, and makes the browser a known device. */
-export const openNew = async (ctx: ProcedureContext, personId: string): Promise<void> => {
+type SignedIn = { personId: string; email: string; isRemembered: boolean };
+
+/**
+ * Opens a session in place of the one that the client had. Returns the proof of the session, which no cookie holds.
+ * Where the client asked for it, its browser is a known device from now on.
+ */
+export const openNew = async (
+  ctx: ProcedureContext,
+  { personId, email, isRemembered }: SignedIn,
+): Promise<{ signed_in: true; proof: string }> => {
   if (ctx.sessionToken !== null) await closeSession(ctx.deps, ctx.sessionToken);
-  ctx.keepSession(await openSession(ctx.deps, personId));
-  ctx.keepDevice(await rememberDevice(ctx.deps, personId, ctx.deviceToken));
+  const device = isRemembered
+    ? await rememberDevice(ctx.deps, { personId, email }, ctx.deviceCookie)
+    : null;
+  const { token, proof } = await openSession(ctx.deps, personId, device?.deviceId);
+  ctx.keepSession(token);
+  if (device) ctx.keepDevice(device.cookie);
+  return { signed_in: true, proof };
 };
 
-/** Who signs in from where, as the limits count it. */
-export const signInOf = ({ address, deviceToken }: ProcedureContext, email: string) => ({
+/** Returns who signs in from where, as the limits count it. */
+export const signInOf = ({ address, deviceCookie }: ProcedureContext, email: string) => ({
   email,
   address,
-  deviceToken,
+  deviceCookie,
 });
 
 export const sessionProcedures = router({
@@ -35,8 +55,8 @@ export const sessionProcedures = router({
       checkLogin(ctx.deps, input),
     );
     if (personId === null) throw new Refusal('wrong_login');
-    await openNew(ctx, personId);
-    return { signed_in: true };
+    const { email, remember_device: isRemembered } = input;
+    return openNew(ctx, { personId, email, isRemembered });
   }),
 
   signOut: personProcedure.mutation(async ({ ctx }) => {

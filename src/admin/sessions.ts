@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Deps } from '../base/deps.ts';
+import { isIssued, issueToken } from '../base/issued_tokens.ts';
 import type { Person } from '../base/procedure.ts';
 import { tokenLookupsOf } from '../base/token_lookups.ts';
 import {
@@ -8,44 +9,67 @@ import {
   findSignedIn,
   insertSession,
   seeSession,
-} from './queries.ts';
+} from './session_queries.ts';
+
+// A session has two halves: the token in the cookie, and a proof that the page keeps in its storage and sends as a
+// header. Cookies do not know ports (RFC 6265 §8.5), storage does: a server at another port receives the token alone.
 
 export const SESSION_DAYS = 14;
 /** Reading is not worth a write each time. */
 export const LAST_SEEN_SECONDS = 60;
-const TOKEN_BYTES = 32;
-const TOKEN_SHAPE = /^[\w-]{43}$/;
 
 type SessionDeps = Pick<Deps, 'db' | 'keys'>;
 
 export const sessionHashOf = ({ keys }: Pick<Deps, 'keys'>, token: string): Buffer =>
   keys.hash('session', token);
 
-/** Opens a session and answers its token, which is kept nowhere but in the cookie. */
-export const openSession = async (deps: SessionDeps, personId: string): Promise<string> => {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+/** Returns the proof of a session: a keyed MAC of its token, in 43 characters of base64url. */
+export const proofOf = ({ keys }: Pick<Deps, 'keys'>, token: string): string =>
+  keys.hash('session-proof', token).toString('base64url');
+
+export type OpenedSession = { token: string; proof: string };
+
+/** Opens a session and returns both of its halves, which are stored nowhere. */
+export const openSession = async (
+  deps: SessionDeps,
+  personId: string,
+  deviceId: string | null = null,
+): Promise<OpenedSession> => {
+  const token = issueToken(deps.keys, 'session');
   await deleteExpired(deps.db);
   await insertSession(deps.db, {
     sessionHash: sessionHashOf(deps, token),
     personId,
+    deviceId,
     livesForDays: SESSION_DAYS,
   });
-  return token;
+  return { token, proof: proofOf(deps, token) };
 };
 
-/**
- * Finds the person behind a token, or null: unknown, ended, expired, malformed and foreign tokens are alike. An
- * address that sends too many unknown ones is refused before the database is asked.
- */
+const isProven = (deps: Pick<Deps, 'keys'>, token: string, proof: string): boolean => {
+  const [own, sent] = [Buffer.from(proofOf(deps, token)), Buffer.from(proof)];
+  return own.length === sent.length && timingSafeEqual(own, sent);
+};
+
+/** Returns the token of a session whose two halves belong together; null without the proof and for a made-up token. */
+export const readSession = (
+  deps: Pick<Deps, 'keys'>,
+  { token, proof }: { token: string | null; proof: string },
+): string | null =>
+  token !== null && isIssued(deps.keys, 'session', token) && isProven(deps, token, proof)
+    ? token
+    : null;
+
+/** Finds the person behind the token of a session, or null where it has ended or expired. */
 export const findPerson = async (
   deps: SessionDeps & Parameters<typeof tokenLookupsOf>[0],
   token: string | null,
   address: string,
 ): Promise<Person | null> => {
-  if (token === null || !TOKEN_SHAPE.test(token)) return null;
+  if (token === null) return null;
   const sessionHash = sessionHashOf(deps, token);
-  const digest = `session ${sessionHash.toString('base64')}`;
-  const row = await tokenLookupsOf(deps).find({ digest, address }, () =>
+  const lookup = { digest: sessionHash.toString('base64'), address, isIssued: true };
+  const row = await tokenLookupsOf(deps).find({ kind: 'session', ...lookup }, () =>
     findSignedIn(deps.db, sessionHash, LAST_SEEN_SECONDS),
   );
   if (!row) return null;
@@ -54,7 +78,7 @@ export const findPerson = async (
   return person;
 };
 
-/** Ends a session for good, whoever still holds its token. */
+/** Ends a session for good, for every holder of its token. */
 export const closeSession = async (deps: SessionDeps, token: string): Promise<void> => {
   await deleteSession(deps.db, sessionHashOf(deps, token));
 };

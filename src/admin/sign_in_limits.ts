@@ -1,6 +1,7 @@
 import type { Limit } from '../base/route.ts';
 import { REQUESTS_PER_EMAIL_MAX, REQUESTS_PER_ORIGIN_MAX } from './access_throttle.ts';
-import { DEVICES_PER_ACCOUNT_MAX } from './devices.ts';
+import { ACCOUNTS_PER_DEVICE_MAX, DEVICES_PER_ACCOUNT_MAX } from './devices.ts';
+import { PLACES_PER_PERSON_MAX } from './password_queues.ts';
 import {
   CONFIRMATIONS_PER_SESSION_MAX,
   SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX,
@@ -30,6 +31,18 @@ export const signInLimits: readonly Limit[] = [
     value: DEVICES_PER_ACCOUNT_MAX,
     unit: 'items',
     where: SIGN_IN,
+  },
+  {
+    name: 'Accounts that know one browser',
+    value: ACCOUNTS_PER_DEVICE_MAX,
+    unit: 'items',
+    where: SIGN_IN,
+  },
+  {
+    name: 'Passwords of one person that are checked or wait',
+    value: PLACES_PER_PERSON_MAX,
+    unit: 'items',
+    where: `${SIGN_IN}, each process`,
   },
   {
     name: 'Requests for access from one address',

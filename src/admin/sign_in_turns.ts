@@ -4,8 +4,8 @@ import { SessionTurns, TURN_WAIT_MAX_MS } from '../base/session_turns.ts';
 import type { TurnBounds } from '../base/session_turns.ts';
 
 /**
- * How much of the database callers without a session get to count their attempts. Each origin waits in a line of its
- * own, and strangers get half of everything, so a flood of theirs takes one session and delays no known device.
+ * How much of the database attempts at passwords get. Each person waits in a line of their own, and so does each origin
+ * of strangers. Strangers get half of everything, so their flood takes one session and delays no known device.
  */
 const OF_ATTEMPTS: TurnBounds = {
   sessions: 2,

@@ -6,7 +6,7 @@ import type { Metrics } from '../base/metrics.ts';
 import { metricsOf } from '../base/metrics.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Limit } from '../base/route.ts';
-import { listLooking } from './queries.ts';
+import { listLooking } from './session_queries.ts';
 
 /** How many streams one process has open at once. */
 export const STREAMS_MAX = 500;

@@ -6,6 +6,7 @@ import * as profiles from '../profiles/profiles.ts';
 import { callHint } from './call_hint.ts';
 import { readDefinitions } from './definitions.ts';
 import { openLive } from './live.ts';
+import { lockRecipients } from './recipients.ts';
 import { claimDueRuns, insertLog, listDueRuns, readClock } from './run_queries.ts';
 import type { DueRun, LogEntry } from './run_queries.ts';
 import { insertReader } from './segment_queries.ts';
@@ -142,6 +143,7 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
   );
   const queuedFor = new Set<string>();
   const calledAt = new Set<string>();
+  const skipped: delivery.Skip[] = [];
   const stood: Stood[] = [];
   for (const one of due) {
     const said = definitionOf(one);
@@ -150,13 +152,16 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
     if (run.automation_status === 'archived') stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
-      const live = openLive({ scope, run, together, profileId, now, queuedFor, calledAt });
+      const around = { scope, run, together, profileId, now, queuedFor, calledAt, skipped };
+      const live = openLive(around);
       const dueAt = run.wake_at;
       const isRestored = await wasInBackup(run, together);
       stood.push({ run, walked: await walk(run, { now, dueAt, isRestored, ...live }) });
     }
   }
-  return { queuedFor, calledAt, isMore: await keep(scope, stood, now) };
+  const isMore = await keep(scope, stood, now);
+  await delivery.observeSkips(scope, skipped);
+  return { queuedFor, calledAt, isMore };
 };
 
 /** Walks runs together; when one of them cannot be walked, each alone, and that one later. */
@@ -165,6 +170,8 @@ const walkWhatGoes = async (
   runs: readonly DueRun[],
   profileOf: Held,
 ): Promise<Done[]> => {
+  // Whatever fails in it is said by the walk that meets it.
+  await attempt(scope, (inner) => lockRecipients(inner, runs, profileOf));
   const together = await attempt(scope, (inner) => walkAll(inner, runs, profileOf));
   if (together.kind === 'done') return [together.value];
   const done: Done[] = [];

@@ -7,6 +7,7 @@ import { nameServersOf } from '../base/resolve_host.ts';
 import { traceHeader, traceIdOf } from '../base/traceparent.ts';
 import * as delivery from '../delivery/delivery.ts';
 import { advanceHint } from './advance.ts';
+import { chargeCall } from './call_budget.ts';
 import { writeBody } from './call_body.ts';
 import { CALL_ANSWER_BYTES_MAX, CALL_TIMEOUTS } from './call_limits.ts';
 import { claimCall, endCall } from './call_queries.ts';
@@ -47,7 +48,11 @@ export const classify = (came: Exchange | { kind: 'failed'; reason: HttpsFailure
 };
 
 type Ready = { url: URL; secrets: string[]; body: string; now: Date };
-type Taken = { call: Claimed; ready: Ready | null; reason: string };
+/** A call that was claimed: what to send, or what became of it without a request. */
+type Taken = { call: Claimed } & ({ ready: Ready } | { ready: null; told: Told });
+
+const OVER_LIMIT = { kind: 'postponed', httpStatus: null, reason: 'browser_limit' } as const;
+const REFUSED = { kind: 'refused', httpStatus: null } as const;
 
 const take = (
   deps: Deps,
@@ -60,13 +65,16 @@ const take = (
     const endpoint = await findEndpoint(scope, endpointId);
     if (endpoint?.status !== 'active') {
       const reason = endpoint ? 'endpoint_disabled' : 'endpoint_deleted';
-      return { call, ready: null, reason };
+      return { call, ready: null, told: { ...REFUSED, reason } };
     }
     const body = await writeBody(scope, call);
-    if (body === null) return { call, ready: null, reason: 'person_erased' };
+    if (body === null) return { call, ready: null, told: { ...REFUSED, reason: 'person_erased' } };
     const secrets = await openSecrets(scope, vault, endpointId);
     const now = await readClock(scope);
-    return { call, ready: { url: new URL(endpoint.url), secrets, body, now }, reason: '' };
+    const hintSeconds = await chargeCall(scope, endpointId, call);
+    return hintSeconds === null
+      ? { call, ready: { url: new URL(endpoint.url), secrets, body, now } }
+      : { call, ready: null, told: { ...OVER_LIMIT, hintSeconds } };
   });
 
 /** Connections that are open just now, so that whoever stops can end them. */
@@ -109,7 +117,7 @@ const post = async (
 };
 
 /** A test is told once: whoever tries wants to know, not to wait. */
-const toEnded = ({ call }: Taken, told: Told, now: Date): Ended => {
+const toEnded = (call: Claimed, told: Told, now: Date): Ended => {
   const of = { callId: call.call_id, runId: call.run_id, attempt: call.attempts };
   const { httpStatus } = told;
   if (told.kind === 'delivered')
@@ -132,13 +140,11 @@ export const callNext = async (
   const { projectId, endpointId, open } = asked;
   const taken = await take(deps, vault, asked);
   if (taken === null) return false;
-  const { call, ready, reason } = taken;
+  const { call } = taken;
   asked.onTaken?.(traceIdOf(call.traceparent));
-  const told: Told = ready
-    ? await post(deps, call, ready, open)
-    : { kind: 'refused', httpStatus: null, reason };
+  const told = taken.ready ? await post(deps, call, taken.ready, open) : taken.told;
   await inProject(deps, projectId, async (scope) => {
-    await endCall(scope, toEnded(taken, told, await readClock(scope)));
+    await endCall(scope, toEnded(call, told, await readClock(scope)));
     if (told.kind === 'refused' && told.reason === 'endpoint_gone')
       await disableEndpoint(scope, endpointId, 'gone');
   });

@@ -6,6 +6,8 @@ export const CALL_ANSWER_BYTES_MAX = 64 * 1024;
 export const CALL_LEASE_SECONDS = 30;
 /** How soon a run looks again for what came of its call when nobody has woken it. */
 export const CALL_LOOK_AGAIN_MS = 15_000;
+/** How many calls an hour one endpoint gets of browser-triggered runs. A call above this number waits. */
+export const BROWSER_CALLS_PER_HOUR_MAX = 10_000;
 /** How many calls of one endpoint, of one project, and of all are under way in one process. */
 export const ENDPOINT_CALLS_MAX = 4;
 export const PROJECT_CALLS_MAX = 8;

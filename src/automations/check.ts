@@ -1,13 +1,16 @@
 import { checkTraits } from '../profiles/profiles.ts';
+import { isReserved, RESERVED_PREFIX } from '../ingest/ingest.ts';
 import { takesNoTime } from './clock.ts';
 import { namedBy } from './ways_on.ts';
 import type { Condition, Step } from './step_schema.ts';
 
 export type Fault = { path: (string | number)[]; message: string };
 
+type Match = { event: string; source?: 'server' | undefined };
+
 type Graph = {
-  trigger: { kind: string };
-  settings: { re_entry: unknown };
+  trigger: { kind: string } | ({ kind: 'event' } & Match);
+  settings: { re_entry: unknown; goal: Match | { segment_id: string } | null };
   entry: string;
   steps: Record<string, Step>;
 };
@@ -121,6 +124,37 @@ const findStrangeConditions = ({ trigger, settings, steps }: Graph): Fault[] => 
     : []),
 ];
 
+type Matched = { path: Fault['path']; match: Match };
+
+/** Every place of a definition that names an event. */
+const listMatches = ({ trigger, settings, steps }: Graph): Matched[] => [
+  ...('event' in trigger ? [{ path: ['trigger'], match: trigger }] : []),
+  ...(settings.goal && 'event' in settings.goal
+    ? [{ path: ['settings', 'goal'], match: settings.goal }]
+    : []),
+  ...Object.entries(steps).flatMap(([id, step]) =>
+    step.kind === 'wait_for_event' ? [{ path: ['steps', id], match: step }] : [],
+  ),
+  ...listConditions(steps).flatMap(({ path, condition }) =>
+    condition.on === 'event' ? [{ path, match: condition }] : [],
+  ),
+];
+
+/** Events that only the service records and that are required to come from a server: none ever does. */
+const findImpossibleSources = (graph: Graph): Fault[] =>
+  listMatches(graph).flatMap(({ path, match: { event, source } }) =>
+    source !== undefined && isReserved(event)
+      ? [
+          {
+            path: [...path, 'source'],
+            message:
+              `no server sends "${event}": Trunkline itself records events whose name begins with ` +
+              `${RESERVED_PREFIX}. Remove source, or name another event`,
+          },
+        ]
+      : [],
+  );
+
 /** What a step would tell a profile that nobody else may tell it. */
 const findStrangeTraits = ({ steps }: Graph): Fault[] =>
   Object.entries(steps).flatMap(([id, step]) =>
@@ -140,6 +174,7 @@ export const findFaults = (graph: Graph): Fault[] => {
     ...findUnreachable(graph),
     ...findCircles(graph),
     ...findStrangeConditions(graph),
+    ...findImpossibleSources(graph),
     ...findStrangeTraits(graph),
   ];
 };

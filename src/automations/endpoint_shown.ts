@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Limit } from '../base/route.ts';
 import { isStorable } from '../base/text.ts';
+import { BROWSER_CALLS_PER_HOUR_MAX } from './call_limits.ts';
 import { ENDPOINT_STATUSES } from './endpoint_queries.ts';
 import type { EndpointRow, SecretRow } from './endpoint_queries.ts';
 
@@ -160,5 +161,11 @@ export const endpointLimits: readonly Limit[] = [
     value: ENDPOINT_URL_CHARS_MAX,
     unit: 'characters',
     where: '`POST /v1/webhook-endpoints`',
+  },
+  {
+    name: 'Webhook calls of browser-triggered runs to one endpoint',
+    value: BROWSER_CALLS_PER_HOUR_MAX,
+    unit: 'an hour',
+    where: 'steps of kind `webhook`',
   },
 ];

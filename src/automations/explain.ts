@@ -37,9 +37,13 @@ const STANDS: Record<Kept['status'], Entry[]> = {
   archived: [toEntry('automation_archived')],
 };
 
+type OfEvent = Definition & { trigger: { kind: 'event' } };
 type OfSegment = Extract<Definition['trigger'], { segment_id: string }>;
-/** One time that somebody came: a run of theirs, or what did not become one, and when. */
-type Coming = { at: Date; entries: Entry[] };
+/**
+ * One time that a person came: a run of theirs, or what did not become one, and when. An event from a source that does
+ * not count is told, and hides no reason of one that counts: anyone with a publishable key can send it.
+ */
+type Coming = { at: Date; entries: Entry[]; isUncounted?: boolean };
 /** The times that they came, or why nobody can say that they ever did. */
 type Came = { comings: Coming[]; absence: Entry[] };
 
@@ -66,30 +70,50 @@ const explainEntry = async (
   return came(after !== null && told.entry > after ? 'not_read_yet' : 'not_active_then');
 };
 
-/** Why the last trigger event started nothing: what of filters and lateness said no, or that there is none. */
-const explainEvent = async (
-  asked: Asked,
-  { trigger, settings }: Definition & { trigger: { kind: 'event' } },
-  known: ReadonlySet<string>,
-): Promise<Came> => {
-  const { scope, members } = asked;
-  const now = await readClock(scope);
-  const event = await findNewestOf(scope, members, { name: trigger.event, now });
-  if (event === null) {
-    const detail = { event: trigger.event };
-    return { comings: [], absence: [toEntry('not_triggered', { detail })] };
-  }
-  if (known.has(event.event_id)) return NOBODY;
-  const detail = { event_id: event.event_id };
-  const came = (decision: Decided, more: Record<string, string> = {}): Came => {
-    const entry = toEntry(decision, { at: event.occurred_at, detail: { ...detail, ...more } });
-    const entries = [...STANDS[asked.kept.status], entry];
-    return { comings: [{ at: event.received_at, entries }], absence: [] };
+type Event = NonNullable<Awaited<ReturnType<typeof findNewestOf>>>;
+
+/** Why an event that counts started nothing: which filter did not hold, or that it was late. */
+const explainCounted = ({ kept }: Asked, { trigger, settings }: OfEvent, event: Event): Coming => {
+  const came = (decision: Decided, more: Record<string, string> = {}): Coming => {
+    const detail = { event_id: event.event_id, ...more };
+    const entry = toEntry(decision, { at: event.occurred_at, detail });
+    return { at: event.received_at, entries: [...STANDS[kept.status], entry] };
   };
-  if (!isFrom(trigger, event.source)) return came('source', { source: event.source });
   const failing = findFailing(trigger.filters, event.properties);
   if (failing) return came('filter', { property: failing.property, is: failing.is });
   return came(isLate(event, settings.late_events) ? 'late' : 'not_active_then');
+};
+
+const toUncounted = (event: Event, before: readonly Entry[]): Coming => ({
+  at: event.received_at,
+  entries: [
+    ...before,
+    toEntry('source', {
+      at: event.occurred_at,
+      detail: { event_id: event.event_id, source: event.source },
+    }),
+  ],
+  isUncounted: true,
+});
+
+/** Why the last trigger event that counts started nothing, and whether a later one does not count. */
+const explainEvent = async (
+  asked: Asked,
+  definition: OfEvent,
+  known: ReadonlySet<string>,
+): Promise<Came> => {
+  const { scope, members } = asked;
+  const { event: name, source } = definition.trigger;
+  const now = await readClock(scope);
+  const newest = await findNewestOf(scope, members, { name, now });
+  if (newest === null)
+    return { comings: [], absence: [toEntry('not_triggered', { detail: { event: name } })] };
+  const isCounted = isFrom(definition.trigger, newest.source);
+  const counted = isCounted ? newest : await findNewestOf(scope, members, { name, source, now });
+  const isExplained = counted === null || known.has(counted.event_id);
+  const comings = isExplained ? [] : [explainCounted(asked, definition, counted)];
+  const before = isExplained ? STANDS[asked.kept.status] : [];
+  return { comings: isCounted ? comings : [...comings, toUncounted(newest, before)], absence: [] };
 };
 
 /** Whether and why what they did last started nothing. */
@@ -172,15 +196,18 @@ type Explained = Pick<z.output<typeof Explanation>, 'decisions' | 'stopped_by'>;
 const inOrder = (kept: Kept, { comings, absence }: Came): Explained => {
   const ordered = comings.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   const last = ordered.at(-1);
+  const counted = ordered.findLast(({ isUncounted }) => isUncounted !== true);
   if (!last) {
     const decisions = [...STANDS[kept.status], ...absence];
     return { decisions, stopped_by: decisions.find(stops) ?? null };
   }
   const told = ordered.flatMap(({ entries }) => entries);
-  const isTold = last.entries.some(({ decision }) => decision.startsWith('automation_'));
+  const isTold = [counted, last].some((coming) =>
+    coming?.entries.some(({ decision }) => decision.startsWith('automation_')),
+  );
   return {
     decisions: isTold ? told : [...told, ...STANDS[kept.status]],
-    stopped_by: findStop(last),
+    stopped_by: (counted && findStop(counted)) ?? findStop(last),
   };
 };
 

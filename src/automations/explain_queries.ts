@@ -54,11 +54,13 @@ const Newest = z.strictObject({
   source: z.enum(['browser', 'server', 'system']),
 });
 
-/** The newest event of a name by one identifier since a moment: one walk down an index. */
+type Sought = { name: string; source?: 'server' | undefined };
+
+/** Returns the newest event of a name and a source by one identifier since a moment: one walk down an index. */
 const findNewestEvent = (
   { tx, projectId }: Scope,
   { kind, value }: Identifier,
-  { name, since }: { name: string; since: Date },
+  { name, source, since }: Sought & { since: Date },
 ) => {
   const belongsTo =
     kind === 'external'
@@ -67,6 +69,7 @@ const findNewestEvent = (
   return tx.maybeOne(sql.type(Newest)`
     select event_id, properties, occurred_at, received_at, source from ingest.events as event
     where project_id = ${projectId} and ${belongsTo} and ${isNamed(name)}
+    and (${source ?? null}::text is null or source = ${source ?? null})
     and occurred_at >= ${sql.timestamp(since)}
     order by occurred_at desc
     limit 1
@@ -77,16 +80,19 @@ const findNewestEvent = (
 const LOOK_BACK_DAYS = 400;
 const DAY_MS = 86_400_000;
 
-/** The newest event of a name of somebody's, under any of their identifiers. */
+/**
+ * Returns the newest event of a name that a person has under any of their identifiers. With a source, events of others
+ * do not hide an older one.
+ */
 export const findNewestOf = async (
   scope: Scope,
   members: readonly Identifier[],
-  { name, now }: { name: string; now: Date },
+  { name, source, now }: Sought & { now: Date },
 ) => {
   const since = new Date(now.getTime() - LOOK_BACK_DAYS * DAY_MS);
   const found = [];
   for (const member of members) {
-    const event = await findNewestEvent(scope, member, { name, since });
+    const event = await findNewestEvent(scope, member, { name, source, since });
     if (event) found.push(event);
   }
   return found.toSorted((a, b) => b.occurred_at.getTime() - a.occurred_at.getTime())[0] ?? null;

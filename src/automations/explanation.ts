@@ -83,8 +83,8 @@ export const DECISIONS = {
   unconfirmed_address: {
     stops: true,
     says:
-      'Only a browser asserted this address. It has had all that such an address gets, or the email needs what only ' +
-      'a server said of the person. Identify the person with a server key to confirm the address.',
+      'Only a browser asserted this address. It reached the limit for such addresses, or the template needs data ' +
+      'that only a server sent. Identify the person with a server key to confirm the address.',
   },
   recipient_cap: {
     stops: true,

@@ -1,6 +1,5 @@
 import type { Scope } from '../base/db.ts';
 import * as delivery from '../delivery/delivery.ts';
-import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import { findCall, queueCall } from './call_queries.ts';
@@ -23,6 +22,8 @@ export type Live = {
   queuedFor: Set<string>;
   /** Endpoints that are to be called. */
   calledAt: Set<string>;
+  /** Emails that are not even planned, for the timelines. */
+  skipped: delivery.Skip[];
 };
 
 const STOPPED = ['suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent'];
@@ -100,17 +101,19 @@ const askCall = async (live: Live, stepId: string, endpointId: string) => {
 
 type Known = Awaited<ReturnType<typeof profiles.listMembers>>[number];
 
-/** On the timeline as delivery tells of mail that it skips. */
-const toSkipped = (
+const toSkip = (
   { run, now }: Live,
   { kind, value }: Known,
   { stepId, reason }: { stepId: string; reason: string },
-): ingest.Observed => ({
-  name: 'email_skipped',
-  externalId: kind === 'external' ? value : null,
-  anonymousId: kind === 'anonymous' ? value : null,
-  properties: { automation_id: run.automation_id, step_id: stepId, reason },
-  occurredAt: now,
+): delivery.Skip => ({
+  identityId: run.identity_id,
+  kind,
+  value,
+  automationId: run.automation_id,
+  stepId,
+  reason,
+  at: now,
+  isBrowserTriggered: run.source !== 'server',
 });
 
 /** A test mails the address that was chosen for it, also of somebody who has none. */
@@ -169,8 +172,7 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       const known = (await members.get()).find(
         ({ identity_id }) => identity_id === run.identity_id,
       );
-      if (known && !run.is_test)
-        await ingest.observe(scope, [toSkipped(live, known, { stepId, reason })]);
+      if (known && !run.is_test) live.skipped.push(toSkip(live, known, { stepId, reason }));
     },
     changeTraits: async ({ traits, setAt, authority, anonymousId }) => {
       const { identity_id: identityId, is_test } = run;

@@ -1,7 +1,7 @@
 import type { Audit } from '../base/audit.ts';
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
-import { countTestEmails } from '../base/test_emails.ts';
+import { countTestEmails, TEST_EMAILS_PER_CALLER_MAX } from '../base/test_emails.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { isMeant } from './comparison.ts';
 import { findNewestOf } from './explain_queries.ts';
@@ -104,6 +104,7 @@ const findTrigger = async (
   if (trigger.kind !== 'event') return null;
   const event = await findNewestOf(scope, await profiles.listMembers(scope, [profileId]), {
     name: trigger.event,
+    source: trigger.source,
     now: await readClock(scope),
   });
   return event && isMeant(trigger, event) ? event : null;
@@ -111,9 +112,17 @@ const findTrigger = async (
 
 type Test = Start & { to: string; mayCall: boolean; audit?: Audit | undefined };
 
-/** How many emails a run sends at most: each step sends one. */
-const countEmails = ({ steps }: Definition): number =>
-  Object.values(steps).filter(({ kind }) => kind === 'send_email').length;
+/** Returns how many emails a run sends at most: each step sends one. Refuses more than a caller may send in an hour. */
+const requireTestable = ({ steps }: Definition): number => {
+  const emails = Object.values(steps).filter(({ kind }) => kind === 'send_email').length;
+  if (emails > TEST_EMAILS_PER_CALLER_MAX)
+    throw new Refusal('automation_state', {
+      detail:
+        `This automation has ${emails} email steps, and a test sends at most ${TEST_EMAILS_PER_CALLER_MAX} emails. ` +
+        'Send test emails of its templates instead.',
+    });
+  return emails;
+};
 
 /**
  * Runs the latest version for one profile now, as by the last event of theirs that would have started it. Every wait
@@ -132,6 +141,7 @@ export const startTest = async (
       detail: 'An archived automation stays archived: nothing of it can be tried any more.',
     });
   const definition = await getVersion(scope, kept, kept.latest_version);
+  const emails = requireTestable(definition);
   const { identityId } = await findSubject(scope, profileId);
   const event = await findTrigger(scope, profileId, definition);
   await insertRuns(scope, [
@@ -153,6 +163,6 @@ export const startTest = async (
   ]);
   const started = await getStarted(scope, runId);
   const { projectId } = scope;
-  await countTestEmails(scope.tx, { projectId, audit, emails: countEmails(definition) });
+  await countTestEmails(scope.tx, { projectId, audit, emails });
   return started;
 };

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { Config } from '../config.ts';
 
 /** The entries of a list header (RFC 9110 §5.6.1), without empty ones. */
 const splitList = (header: string): string[] =>
@@ -35,3 +36,13 @@ const FORWARDING =
 /** Returns whether a request came through a proxy, by the names of its headers in lower case. */
 export const isForwarded = (headerNames: readonly string[]): boolean =>
   headerNames.some((name) => FORWARDING.test(name));
+
+/**
+ * Returns whether all visitors share the address of a proxy that is not declared: behind https with TRUSTED_PROXIES 0.
+ * Limits per address that would refuse everyone then do not apply.
+ */
+export const isAddressShared = ({
+  publicUrl,
+  trustedProxies,
+}: Pick<Config, 'publicUrl' | 'trustedProxies'>): boolean =>
+  publicUrl.startsWith('https:') && trustedProxies === 0;

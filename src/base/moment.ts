@@ -3,9 +3,14 @@ import { z } from 'zod';
 const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** No timestamp is longer; a text that is longer is not looked through. */
+const TIMESTAMP_CHARS_MAX = 100;
+
 /** RFC 3339 §5.6 lets T and Z be written small. */
 const inCapitals = (given: unknown): unknown =>
-  typeof given === 'string' && /[tz]/.test(given) ? given.toUpperCase() : given;
+  typeof given === 'string' && given.length <= TIMESTAMP_CHARS_MAX && /[tz]/.test(given)
+    ? given.toUpperCase()
+    : given;
 
 const WANTED_CHARS = '2026-01-31T12:00:00.000Z'.length;
 

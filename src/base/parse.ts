@@ -62,11 +62,17 @@ z.config({ customError: sayRule });
 /** How many problems one answer lists; the rest is cut so that an answer stays small. */
 export const ISSUES_MAX = 100;
 
+/** How much of the name of a member an issue tells: an answer has up to ISSUES_MAX paths, and each up to six names. */
+export const POINTER_NAME_CHARS_MAX = 255;
+
+const cut = (name: string): string =>
+  name.length > POINTER_NAME_CHARS_MAX ? `${name.slice(0, POINTER_NAME_CHARS_MAX)}…` : name;
+
 /** Well-formed, whatever a member was called: not every client can read an answer that is not. */
 const escape = (part: PropertyKey): string =>
-  String(part).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
+  cut(String(part)).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The path as a JSON Pointer (RFC 6901); the whole document is the empty string. */
+/** The path as a JSON Pointer (RFC 6901); the whole document is the empty string. A very long name is cut. */
 export const pointer = (path: readonly PropertyKey[]): string =>
   path.map((part) => `/${escape(part)}`).join('');
 

@@ -34,14 +34,14 @@ export type ProcedureContext = {
   address: string;
   /** Refuses what a page of another origin asks for. `isReading` says that the call changes nothing. */
   checkSite: (call: { isReading: boolean }) => void;
-  /** The token of the session cookie, as the client sent it. */
+  /** The token of the session, of which the client sent both halves. */
   sessionToken: string | null;
-  /** The token of the device cookie: of a browser that signed in before. */
-  deviceToken: string | null;
+  /** The device cookie: of a browser that signed in before. */
+  deviceCookie: string | null;
   /** Answers with a session cookie that holds this token, or with one that ends it. */
   keepSession: (token: string | null) => void;
-  /** Answers with a device cookie that holds this token. */
-  keepDevice: (token: string) => void;
+  /** Answers with a device cookie of this value. */
+  keepDevice: (value: string) => void;
   /** The person behind the session cookie. The database is asked once per request at most. */
   findPerson: () => Promise<Person | null>;
   /** What a person may do in a project; null where they may not even see it, or there is none. */

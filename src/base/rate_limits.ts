@@ -9,10 +9,21 @@ import type { Keys } from './keys.ts';
 /** So many charges of one key within a window, which begins with the first charge. */
 export type RateLimit = { name: string; max: number; windowSeconds: number };
 
+/** Returns what makes limits that share the length of a window. */
+export const limitsWithin =
+  (windowSeconds: number) =>
+  (name: string, max: number): RateLimit => ({ name, max, windowSeconds });
+
 /** One limit, and the key that the charge is counted under: at most 64 characters. */
 export type Charge = { limit: RateLimit; key: string };
 
 export type Exceeded = { limit: RateLimit; retryAfterSeconds: number };
+
+/** What was charged, and the end of each window that was charged: a charge goes back to its own window alone. */
+export type Receipt = { charges: readonly Charge[]; cost: number; windowEnds: readonly string[] };
+
+/** The first limit without room, or the receipt of a charge. */
+export type Consumption = { exceeded: Exceeded } | { exceeded: null; receipt: Receipt };
 
 type Connection = Pick<Db, 'one' | 'query'>;
 
@@ -26,6 +37,7 @@ export const slotOf = (keys: Keys, text: string): string =>
 const Consumed = z.strictObject({
   exceeded: z.string().nullable(),
   retry_after_seconds: z.int().nullable(),
+  window_ends: z.array(z.string()).nullable(),
 });
 
 const namesOf = (charges: readonly Charge[]) =>
@@ -40,39 +52,43 @@ const keysOf = (charges: readonly Charge[]) =>
   );
 
 /**
- * Charges all limits, which have one window, or none of them. Returns the first that has no room, or null.
+ * Charges all limits, whose windows have one length, or none of them. Returns the first that has no room, or a receipt.
  * Inside a transaction it is the last statement: the counters stay locked until the transaction ends.
  */
 export const consume = async (
   db: Connection,
   charges: readonly Charge[],
   cost = 1,
-): Promise<Exceeded | null> => {
+): Promise<Consumption> => {
   const [first] = charges;
-  if (!first) return null;
+  if (!first) return { exceeded: null, receipt: { charges, cost, windowEnds: [] } };
   const maxima = sql.array(
     charges.map(({ limit }) => limit.max),
     'int4',
   );
-  const { exceeded, retry_after_seconds } = await db.one(sql.type(Consumed)`
-    select exceeded, retry_after_seconds
+  const { exceeded, retry_after_seconds, window_ends } = await db.one(sql.type(Consumed)`
+    select exceeded, retry_after_seconds, window_ends
     from base.consume_rate_limits(
       names => ${namesOf(charges)}, keys => ${keysOf(charges)}, maxima => ${maxima},
       cost => ${cost}, window_seconds => ${first.limit.windowSeconds}
     )
   `);
   const limit = charges.find(({ limit: { name } }) => name === exceeded)?.limit;
-  return limit ? { limit, retryAfterSeconds: retry_after_seconds ?? 1 } : null;
+  return limit
+    ? { exceeded: { limit, retryAfterSeconds: retry_after_seconds ?? 1 } }
+    : { exceeded: null, receipt: { charges, cost, windowEnds: window_ends ?? [] } };
 };
 
-/** Returns a charge, as of an attempt that succeeded. */
+/** Returns a charge, as of an attempt that succeeded. A window that is over by then gets nothing. */
 export const restore = async (
   db: Connection,
-  charges: readonly Charge[],
-  cost = 1,
+  { charges, cost, windowEnds }: Receipt,
 ): Promise<void> => {
   await db.query(sql.unsafe`
-    select base.restore_rate_limits(names => ${namesOf(charges)}, keys => ${keysOf(charges)}, cost => ${cost})
+    select base.restore_rate_limits(
+      names => ${namesOf(charges)}, keys => ${keysOf(charges)},
+      window_ends => ${sql.array([...windowEnds], 'timestamptz')}, cost => ${cost}
+    )
   `);
 };
 

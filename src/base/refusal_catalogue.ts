@@ -32,7 +32,10 @@ export const refusals = {
     status: 403,
     detail: 'Only pages of this installation may do this. Open the Console at PUBLIC_URL.',
   },
-  foreign_host: { status: 403, detail: 'The Console is not here. Open it at PUBLIC_URL.' },
+  foreign_host: {
+    status: 403,
+    detail: 'The Console answers only at PUBLIC_URL. Open it there.',
+  },
   role_too_low: {
     status: 403,
     detail: 'Your role in this project does not allow this. Ask an owner.',
@@ -194,7 +197,8 @@ others away first, by setting them to null.',
   quota_exceeded: {
     status: 429,
     detail:
-      'A daily quota of this publishable key is used up. `reason` names it. Retry after Retry-After, or raise it.',
+      'A daily quota of this publishable key, or the share of your address, is used up. `reason` names the quota. ' +
+      'Send the request again after Retry-After seconds.',
   },
   too_many_sign_ins: {
     status: 429,

@@ -26,6 +26,9 @@ export type Addressed = {
 
 export type Inbound<Body, Query, Found> = Addressed & { found: Found; query: Query; body: Body };
 
+/** Who a post to a webhook counts for. */
+export type PostSender = { projectId: string; isProven: boolean };
+
 /** What a webhook is given before anything is verified. */
 export type RawInbound = {
   deps: Deps;
@@ -34,8 +37,11 @@ export type RawInbound = {
   headers: IncomingHttpHeaders;
   /** The address of the client. */
   address: string;
-  /** Counts the post before its body is read, under whom it comes from. Refuses it past the limit. */
-  countAs: (sender: string) => void;
+  /**
+   * Counts the post before its body is read, under its sender: a project that its token proves, or a stranger, who
+   * may post to any project. Refuses it past the limit.
+   */
+  countAs: (sender: PostSender) => void;
   /** Charges the post for what its body holds. Refuses it whole past the limit. */
   charge: (work: readonly Work[]) => void;
   /**

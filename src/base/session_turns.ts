@@ -38,7 +38,7 @@ const OF_REQUESTS: TurnBounds = {
   waitMs: TURN_WAIT_MAX_MS,
 };
 
-const halfOf = (value: number): number => Math.floor(value * PUBLISHABLE_PART);
+const halfOf = (value: number): number => Math.max(1, Math.floor(value * PUBLISHABLE_PART));
 
 /** The part of each bound that publishable requests may fill. */
 export const publishablePart = ({ waitMs, ...bounds }: TurnBounds): TurnBounds => ({

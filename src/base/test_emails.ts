@@ -1,7 +1,7 @@
 import type { Audit } from './audit.ts';
 import type { Db } from './db.ts';
-import { consume, describeWait } from './rate_limits.ts';
-import type { Charge, RateLimit } from './rate_limits.ts';
+import { consume, describeWait, limitsWithin } from './rate_limits.ts';
+import type { Charge } from './rate_limits.ts';
 import { Refusal } from './refusal.ts';
 import type { Limit } from './route.ts';
 
@@ -13,11 +13,7 @@ export const TEST_EMAILS_PER_CALLER_MAX = 30;
 export const TEST_EMAILS_PER_PROJECT_MAX = 60;
 const HOUR_SECONDS = 3_600;
 
-const limit = (name: string, max: number): RateLimit => ({
-  name,
-  max,
-  windowSeconds: HOUR_SECONDS,
-});
+const limit = limitsWithin(HOUR_SECONDS);
 const PER_CALLER = limit('test_emails_per_caller', TEST_EMAILS_PER_CALLER_MAX);
 const PER_PROJECT = limit('test_emails_per_project', TEST_EMAILS_PER_PROJECT_MAX);
 
@@ -32,16 +28,15 @@ const chargesOf = ({ projectId, audit }: Counted): Charge[] => {
 };
 
 /**
- * Counts test emails that are about to be sent, or refuses them. More than a caller's budget take all of it. Inside a
- * transaction it is the last statement that locks.
+ * Counts test emails that are about to be sent, or refuses them. Inside a transaction it is the last statement that
+ * locks.
  */
 export const countTestEmails = async (
   db: Pick<Db, 'one' | 'query'>,
   counted: Counted,
 ): Promise<void> => {
-  const emails = Math.min(counted.emails, TEST_EMAILS_PER_CALLER_MAX);
-  if (emails === 0) return;
-  const exceeded = await consume(db, chargesOf(counted), emails);
+  if (counted.emails === 0) return;
+  const { exceeded } = await consume(db, chargesOf(counted), counted.emails);
   if (!exceeded) return;
   const { retryAfterSeconds } = exceeded;
   throw new Refusal('rate_limited', {

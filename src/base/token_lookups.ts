@@ -1,10 +1,13 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { Config } from '../config.ts';
+import type { KeyKind } from './caller.ts';
 import type { Deps } from './deps.ts';
+import { isAddressShared } from './forwarded.ts';
+import type { IssuedKind } from './issued_tokens.ts';
 import { watchQueue } from './memory_queues.ts';
 import { toOrigin } from './origin.ts';
 import { Refusal } from './refusal.ts';
 import { SessionTurns, TURN_WAIT_MAX_MS } from './session_turns.ts';
+import { Slots } from './slots.ts';
 import { WindowCounters } from './window_counters.ts';
 
 /** Unknown tokens count in windows of this length. */
@@ -16,16 +19,16 @@ export const KNOWN_TOKEN_MS = 24 * 60 * 60 * 1_000;
 /** How many tokens of each sort are remembered. The oldest make room. */
 export const REMEMBERED_TOKENS_MAX = 10_000;
 /** Look-ups take this many of the pool's sessions, tokens that were never valid half of them. */
-const SESSIONS = 2;
-const WAITING_MAX = 500;
-const WAITING_OF_ADDRESS_MAX = 100;
-const COUNTERS_MAX = 65_536;
+export const LOOKUP_SESSIONS = 2;
+/** How many look-ups wait, of all addresses and of one. Tokens that were never valid fill half of the places. */
+export const LOOKUPS_WAITING_MAX = 500;
+export const LOOKUPS_WAITING_OF_ADDRESS_MAX = 100;
 
 const TURNS = {
-  sessions: SESSIONS,
-  sessionsOfProject: SESSIONS,
-  waiting: WAITING_MAX,
-  waitingOfProject: WAITING_OF_ADDRESS_MAX,
+  sessions: LOOKUP_SESSIONS,
+  sessionsOfProject: LOOKUP_SESSIONS,
+  waiting: LOOKUPS_WAITING_MAX,
+  waitingOfProject: LOOKUPS_WAITING_OF_ADDRESS_MAX,
   waitMs: TURN_WAIT_MAX_MS,
 };
 
@@ -50,13 +53,25 @@ class Remembered {
   }
 }
 
-/** A token to look up, by its digest. Without an address, as in commands, it counts under no address. */
-export type Lookup = { digest: string; address: string | undefined; now?: number | undefined };
+/**
+ * A token to look up, by its kind and digest. Without an address, as in commands, it counts under no address.
+ * `isIssued` says that its tag shows that this service made it.
+ */
+export type Lookup = {
+  kind: KeyKind | IssuedKind | 'project';
+  digest: string;
+  isIssued?: boolean;
+  address: string | undefined;
+  now?: number | undefined;
+};
 
 /**
- * Bounds what unknown tokens cost. Each look-up of a token that is not known to be valid counts under its address
- * of origin, and is refused without a statement once too many of them found nothing. A token that was valid
- * recently does not count: a flood from the same address does not lock it out.
+ * Bounds what unknown tokens cost. Each look-up of a token that is not known to be valid counts under its kind and
+ * its address of origin, and is refused without a statement once too many of them found nothing. A token that this
+ * service made, or that was valid recently, does not count: a flood from the same address does not lock it out.
+ *
+ * Where all visitors share one address, nothing counts by address: one flood would lock all of them out. The sessions
+ * and waiting places of all look-ups then bound what a flood costs.
  */
 export class TokenLookups {
   readonly #quota: number;
@@ -64,11 +79,13 @@ export class TokenLookups {
   readonly #unknown = new Remembered();
   readonly #known = new Remembered();
   readonly #running = new Map<string, Promise<unknown>>();
-  readonly #secret = randomBytes(32).toString('hex');
+  readonly #slots = new Slots();
   readonly turns = new SessionTurns(TURN_WAIT_MAX_MS, TURNS);
+  readonly #isAddressShared: boolean;
   #share: number;
 
-  constructor(perSecond: number) {
+  constructor(perSecond: number, isAddressShared = false) {
+    this.#isAddressShared = isAddressShared;
     this.#quota = perSecond * LOOKUP_WINDOW_SECONDS;
     this.#share = this.#quota;
   }
@@ -81,32 +98,32 @@ export class TokenLookups {
   /** Returns what `find` finds for a token, or null. Refuses an address with too many unknown tokens. */
   async find<T>(token: Lookup, find: () => Promise<T | null>): Promise<T | null> {
     const now = token.now ?? Date.now();
-    const running = this.#running.get(token.digest);
+    const name = `${token.kind} ${token.digest}`;
+    const running = this.#running.get(name);
     if (running) return running as Promise<T | null>;
-    if (this.#unknown.has(token.digest, now)) return null;
-    const started = this.#start(token, now, find);
-    this.#running.set(token.digest, started);
+    if (this.#unknown.has(name, now)) return null;
+    const started = this.#start({ ...token, digest: name }, now, find);
+    this.#running.set(name, started);
     try {
       return await started;
     } finally {
-      this.#running.delete(token.digest);
+      this.#running.delete(name);
     }
   }
 
-  /** Forgets that a token was valid. */
-  forget(digest: string): void {
-    this.#known.delete(digest);
-  }
-
-  async #start<T>({ digest, address }: Lookup, now: number, find: () => Promise<T | null>) {
-    const isKnown = this.#known.has(digest, now);
-    const origin = address === undefined ? null : this.#counterOf(toOrigin(address));
+  async #start<T>(
+    { kind, digest, isIssued = false, address }: Lookup,
+    now: number,
+    find: () => Promise<T | null>,
+  ) {
+    const isKnown = isIssued || this.#known.has(digest, now);
+    const origin = this.#originOf(kind, address);
     const isCounted = !isKnown && origin !== null && this.#quota > 0;
-    if (isCounted) this.#count(origin);
+    const until = isCounted ? this.#count(origin) : 0;
     let isUnknown = false;
     try {
-      const kind = isKnown ? 'server' : 'publishable';
-      const found = await this.turns.have(String(origin), find, kind);
+      const turn = isKnown ? 'server' : 'publishable';
+      const found = await this.turns.have(String(origin ?? digest), find, turn);
       isUnknown = found === null;
       if (isUnknown) this.#known.delete(digest);
       else this.#known.add(digest, now + KNOWN_TOKEN_MS);
@@ -115,12 +132,18 @@ export class TokenLookups {
       return found;
     } finally {
       // A look-up that failed shows nothing about the token.
-      if (isCounted && !isUnknown) this.#failed.refund(origin, 1);
+      if (isCounted && !isUnknown) this.#failed.refund(origin, 1, until);
     }
   }
 
-  /** Counts before the look-up, so that many at once cannot slip through. */
-  #count(origin: number): void {
+  /** Returns what a look-up counts under; null where it counts under no address. */
+  #originOf(kind: Lookup['kind'], address: string | undefined): number | null {
+    if (address === undefined || this.#isAddressShared) return null;
+    return this.#slots.of(`${kind} ${toOrigin(address)}`);
+  }
+
+  /** Counts before the look-up, so that many at once cannot slip through. Returns when the window ends. */
+  #count(origin: number): number {
     if (!this.#failed.hasRoom(origin, 1, { share: this.#share, most: this.#share })) {
       const { resetMs } = this.#failed.read(origin, this.#share);
       throw new Refusal('rate_limited', {
@@ -129,20 +152,19 @@ export class TokenLookups {
         retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1_000)),
       });
     }
-    this.#failed.charge(origin, 1, this.#share);
-  }
-
-  #counterOf(origin: string): number {
-    return hash('sha256', this.#secret + origin, 'buffer').readUInt32BE() % COUNTERS_MAX;
+    return this.#failed.charge(origin, 1, this.#share);
   }
 }
 
-type Needs = Pick<Deps, 'resources'> & { config: Pick<Config, 'rateLimitUnknownKeys'> };
+type Needs = Pick<Deps, 'resources'> & {
+  config: Pick<Config, 'rateLimitUnknownKeys' | 'publicUrl' | 'trustedProxies'>;
+};
 
 const makeTokenLookups = (deps: Needs): TokenLookups => {
-  const lookups = new TokenLookups(deps.config.rateLimitUnknownKeys);
+  const { config } = deps;
+  const lookups = new TokenLookups(config.rateLimitUnknownKeys, isAddressShared(config));
   const size = () => lookups.turns.waitingCount;
-  watchQueue(deps, 'token_lookups', { size, max: WAITING_MAX });
+  watchQueue(deps, 'token_lookups', { size, max: LOOKUPS_WAITING_MAX });
   return lookups;
 };
 

@@ -30,21 +30,22 @@ export class WindowCounters {
 
   /**
    * Charges a name. Units beyond `share` lengthen the window: several processes that each let one large request
-   * through stay within their shares on average.
+   * through stay within their shares on average. Returns when the charged window ends.
    */
-  charge(name: string | number, units: number, share: number): void {
+  charge(name: string | number, units: number, share: number): number {
     const now = Date.now();
     const counter = this.#read(name, now);
     const windows = Math.max(1, Math.ceil(units / share));
     const until = counter.used === 0 ? now + windows * this.#windowMs : counter.until;
     this.#counters.set(name, { used: counter.used + units, until });
     this.#sweep(now);
+    return until;
   }
 
-  /** Returns units to a name whose window is still open. */
-  refund(name: string | number, units: number): void {
+  /** Returns units to a name whose window is still the charged one, by its end. A later window keeps its charges. */
+  refund(name: string | number, units: number, until: number): void {
     const counter = this.#counters.get(name);
-    if (counter) counter.used = Math.max(0, counter.used - units);
+    if (counter?.until === until) counter.used = Math.max(0, counter.used - units);
   }
 
   read(name: string | number, share: number): Reading {

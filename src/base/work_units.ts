@@ -19,6 +19,9 @@ export const UNITS = {
   scan: 500,
 } as const;
 
+/** An identify costs one unit more for every so many traits: each is a row that is compared, kept and folded. */
+export const TRAITS_PER_UNIT = 10;
+
 /** What an import costs: a list by its items, a CSV text by its lines. */
 export const importWork = (list: string | readonly unknown[]): Work => ({
   units:
@@ -28,5 +31,8 @@ export const importWork = (list: string | readonly unknown[]): Work => ({
 /** What one part of a request costs, and the anonymous id it names, if any. */
 export type Work = { units: number; device?: string | undefined };
 
-/** A body that the service refused costs one unit for each started part of this size that it read and parsed. */
-export const REFUSED_BYTES_PER_UNIT = 4 * 1024;
+/**
+ * A request costs one unit at least for each started part of its body of this size, unpacked: it is read and parsed,
+ * whatever it says. A body that is refused costs as much.
+ */
+export const BYTES_PER_UNIT = 4 * 1024;

@@ -27,7 +27,11 @@ const login = async (given: Given, world: World): Promise<Answer> => {
   const earlier = isPrinted
     ? { session: null, device: null }
     : { session: findSession(world, url)?.session ?? null, device: findDevice(world, url) };
-  const { token, expiresAt, device } = await open(url, { email, password }, earlier);
+  const { token, expiresAt, device } = await open(
+    url,
+    { email, password, remember_device: !isPrinted },
+    earlier,
+  );
   const expires_at = expiresAt.toISOString();
   const until = `until ${toTime(expires_at)}`;
   if (isPrinted)

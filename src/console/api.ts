@@ -6,8 +6,10 @@ import {
   TRPCClientError,
 } from '@trpc/client';
 import type { inferRouterOutputs } from '@trpc/server';
+import { EventSource } from 'eventsource';
 import type { AppRouter } from '../admin/router.ts';
 import { NotReached, Replaced } from './no_code.ts';
+import { proofHeaders } from './proof.ts';
 
 /** As many as the server takes in one request. */
 const BATCH_CALLS_MAX = 20;
@@ -15,13 +17,27 @@ const URL_CHARS_MAX = 4_000;
 
 const url = '/admin/trpc';
 
-/** The admin API of the installation that this page came from. The browser keeps the session. */
+/** Streams send the proof as well, which the browser's own EventSource cannot. */
+const fetchStream: NonNullable<ConstructorParameters<typeof EventSource>[1]>['fetch'] = (
+  at,
+  init,
+) => fetch(at, { ...init, headers: { ...init.headers, ...proofHeaders() } });
+
+/**
+ * The admin API of the installation that this page came from. The browser keeps the cookie of the session, and
+ * `proof.ts` its proof.
+ */
 export const api = createTRPCClient<AppRouter>({
   links: [
     splitLink({
       condition: ({ type }) => type === 'subscription',
-      true: httpSubscriptionLink({ url }),
-      false: httpBatchLink({ url, maxItems: BATCH_CALLS_MAX, maxURLLength: URL_CHARS_MAX }),
+      true: httpSubscriptionLink({ url, EventSource, eventSourceOptions: { fetch: fetchStream } }),
+      false: httpBatchLink({
+        url,
+        headers: proofHeaders,
+        maxItems: BATCH_CALLS_MAX,
+        maxURLLength: URL_CHARS_MAX,
+      }),
     }),
   ],
 });

@@ -88,6 +88,15 @@ export const send = (projectId: string, sendId: string) =>
     queryFn: ({ signal }) => api.sends.read.query({ projectId, sendId }, { signal }),
   });
 
+/** The address of an email's frame. It works for a few minutes, so a page that is opened again asks for another. */
+export const previewOf = (projectId: string, sendId: string) =>
+  queryOptions({
+    queryKey: ['preview', projectId, sendId],
+    queryFn: ({ signal }) => api.previews.open.query({ projectId, sendId }, { signal }),
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+
 export const noticesOf = (projectId: string, sendId: string) =>
   queryOptions({
     queryKey: ['sends', projectId, 'notices', sendId],

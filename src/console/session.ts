@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { api } from './api.ts';
+import { keepProof } from './proof.ts';
 import { queryClient, session } from './queries.ts';
 
 /** Signing out, and leaving the page when the session ends by itself. */
@@ -17,6 +18,7 @@ export const useSession = () => {
 
   const signOut = async (): Promise<void> => {
     await api.session.signOut.mutate();
+    keepProof(null);
     queryClient.clear();
     queryClient.setQueryData(session.queryKey, { person: null });
     await router.navigate({ to: '/sign-in' });

@@ -14,7 +14,7 @@ import {
 import { readSend } from './read_send.ts';
 import { cancel, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
-import { decideSendingLimits, readSettings, SendingSettings } from './settings.ts';
+import { changeSendingLimits, readSettings, SendingSettings } from './settings.ts';
 import { listSilences, SILENCE_FIX } from './silences.ts';
 
 export { findHtml } from './detail_queries.ts';
@@ -90,9 +90,9 @@ export const sendingLimitProcedures = router({
     inProject(ctx.deps, projectId, readSettings),
   ),
 
-  decide: ownerProcedure
+  change: ownerProcedure
     .input(z.object(SendingSettings.shape))
     .mutation(({ ctx, input: { projectId, ...settings } }) =>
-      decideSendingLimits(ctx.deps, projectId, settings),
+      changeSendingLimits(ctx.deps, projectId, settings),
     ),
 });

@@ -5,18 +5,15 @@ import * as rendering from '../rendering/rendering.ts';
 import type { Claimed } from './queries.ts';
 
 /** What the template of a send may show, and what exists besides but is withheld from its address. */
-export type Context = { sample: rendering.Sample; withheld: rendering.Sample | null };
+export type Context = rendering.KnownSample & { withheld: rendering.Sample | null };
 
 /** Of a send whose person is gone. */
-export const NOTHING_KNOWN: Context = {
-  sample: rendering.toSample(null, null),
-  withheld: null,
-};
+export const NOTHING_KNOWN: Context = { ...rendering.toSample(null, null), withheld: null };
 
 type Known = { person: profiles.ForEmail | null; event: ingest.Event | null };
 
 /** Everything that is known, for an address that a server has confirmed. */
-const toWhole = ({ person, event }: Known, exempt: string): rendering.Sample =>
+const toWhole = ({ person, event }: Known, exempt: string): rendering.KnownSample =>
   rendering.toSample(
     person && {
       traits: person.profile.traits,
@@ -39,12 +36,14 @@ export const toContext = (
   const { person, event } = known;
   const whole = toWhole(known, recipient);
   const asserted = person?.asserted ?? null;
-  if (person === null || asserted === null) return { sample: whole, withheld: null };
+  if (person === null || asserted === null) return { ...whole, withheld: null };
   const email = is_test ? (person.profile.email ?? recipient) : recipient;
   const isShown = event !== null && profiles.isOfBrowser(scope, asserted, { event, email });
   const shown = { ...profiles.traitsForEmail(person), email };
-  const sample = rendering.toSample(shown, isShown ? event : null, email);
-  return { sample, withheld: whole };
+  return {
+    ...rendering.toSample(shown, isShown ? event : null, email),
+    withheld: whole.sample,
+  };
 };
 
 /** A test shows what the person would get, whatever address it goes to. */

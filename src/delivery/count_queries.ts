@@ -115,25 +115,22 @@ export const countUnknown = async (
   return unknown;
 };
 
-/** How many queued sends are read to count those that wait for the hourly budget. */
-export const WAITING_LOOKED_MAX = 10_000;
+/** How many sends that wait for the hourly budget are counted at most. */
+export const WAITING_COUNTED_MAX = 10_000;
 
-const Waiting = z.strictObject({ looked: z.int(), waiting: z.int() });
+const Waiting = z.strictObject({ waiting: z.int() });
 
-/** Counts the sends to unconfirmed addresses that wait for the hourly budget, among the oldest that are queued. */
+/** Counts the sends to unconfirmed addresses that wait for the hourly budget. An index holds only those. */
 export const countUnconfirmedWaiting = async (
   { tx, projectId }: Scope,
-  lookedMax = WAITING_LOOKED_MAX,
+  countedMax = WAITING_COUNTED_MAX,
 ): Promise<{ count: number; isCapped: boolean }> => {
-  const { looked, waiting } = await tx.one(sql.type(Waiting)`
-    select count(*)::int as looked,
-      (count(*) filter (where status_reason = 'unconfirmed_budget'))::int as waiting
-    from (
-      select status_reason from delivery.sends
-      where project_id = ${projectId} and status = 'queued' and status <> 'accepted'
-      order by send_id
-      limit ${lookedMax}
-    ) as oldest
+  const { waiting } = await tx.one(sql.type(Waiting)`
+    select count(*)::int as waiting from (
+      select from delivery.sends
+      where project_id = ${projectId} and status = 'queued' and status_reason = 'unconfirmed_budget'
+      limit ${countedMax + 1}
+    ) as counted
   `);
-  return { count: waiting, isCapped: looked >= lookedMax };
+  return { count: Math.min(waiting, countedMax), isCapped: waiting > countedMax };
 };

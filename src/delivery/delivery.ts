@@ -14,14 +14,27 @@ import { endLost } from './sweep_queries.ts';
 export type { Bounce, TakeBounce } from './bounce.ts';
 export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
-export { findSentTo, isHandingOff, listHandedTo, noteRefused } from './feedback_queries.ts';
+export {
+  findNamed,
+  findSentTo,
+  isHandingOff,
+  listHandedTo,
+  noteRefused,
+} from './feedback_queries.ts';
+export { EMAIL_SERVICES, isTestEmail } from '../providers/providers.ts';
 export type { EmailService } from '../providers/providers.ts';
 export type { Fact };
 export type { Found as SentTo, Trace } from './feedback_queries.ts';
 export { giveBackLost } from './give_back.ts';
 export { goOnSending, haltSends } from './halts.ts';
 export { getBegunAt } from './hand_off_queries.ts';
-export { countMailed, countOfRecipient, isMost, UNCONFIRMED } from './limits.ts';
+export {
+  countMailed,
+  countOfRecipient,
+  isMost,
+  STOPPED_PER_RECIPIENT_MAX,
+  UNCONFIRMED,
+} from './limits.ts';
 export type { Limits, Mailed, OfRecipient } from './limits.ts';
 export { readSettings } from './settings.ts';
 export {
@@ -46,6 +59,8 @@ export type { Category };
 export { HAND_OFF_DEADLINE_MS } from '../providers/providers.ts';
 export { retryAfterSeconds } from './retry.ts';
 export { sendHint } from './send_hint.ts';
+export { observeSkips } from './skips.ts';
+export type { Skip } from './skips.ts';
 export { fixOfEnded } from './send_log.ts';
 export { sendQueued } from './send_queued.ts';
 
@@ -103,6 +118,19 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
   if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);
   failpoint('before_plan_commit');
   return planned;
+};
+
+/**
+ * Locks addresses and their mailboxes, in the order of all locks, before emails to them are planned together. One row
+ * needs no order: its plan locks it.
+ */
+export const lockRecipients = async (scope: Scope, emails: readonly string[]): Promise<void> => {
+  const keys = emails.flatMap((email) => [
+    suppression.addressKey(scope, email),
+    suppression.mailboxKey(scope, email),
+  ]);
+  const distinct = [...new Map(keys.map((key) => [key.toString('hex'), key])).values()];
+  if (distinct.length > 1) await suppression.lockAddresses(scope, distinct);
 };
 
 /** Adds what providers told of sends, by their ids; those whose outcome nobody knew may turn out to be sent. */

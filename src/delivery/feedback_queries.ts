@@ -137,21 +137,27 @@ const findByAddress = async (scope: Scope, traces: readonly Trace[]): Promise<Fi
   );
 };
 
+type Find = (scope: Scope, traces: readonly Trace[]) => Promise<Finding>;
+
+const findBy =
+  (...finds: Find[]) =>
+  async (scope: Scope, traces: readonly Trace[]): Promise<(Found | null)[]> => {
+    const found: Finding = new Map();
+    for (const find of finds) {
+      const left = traces.filter((trace) => !found.has(trace));
+      for (const [trace, send] of await find(scope, left)) found.set(trace, send);
+    }
+    return traces.map((trace) => found.get(trace) ?? null);
+  };
+
+/** Returns the send that each trace names by our send id or by a message id, in the order of the traces. */
+export const findNamed = findBy(findByIds, findByMessageIds);
+
 /**
- * The send that each of some notices is about, in their order: by our send id, else by a message id, else the newest
- * one to the address. As many statements for all as for one.
+ * Returns the send that each trace is about, in their order: by our send id, else by a message id, else the newest one
+ * to the address. As many statements for all as for one.
  */
-export const findSentTo = async (
-  scope: Scope,
-  traces: readonly Trace[],
-): Promise<(Found | null)[]> => {
-  const found: Finding = new Map();
-  for (const find of [findByIds, findByMessageIds, findByAddress]) {
-    const left = traces.filter((trace) => !found.has(trace));
-    for (const [trace, send] of await find(scope, left)) found.set(trace, send);
-  }
-  return traces.map((trace) => found.get(trace) ?? null);
-};
+export const findSentTo = findBy(findByIds, findByMessageIds, findByAddress);
 
 const Handed = z.strictObject({ send_id: z.uuid() });
 

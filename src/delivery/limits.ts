@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { firstIdAt } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { readSettings } from './settings.ts';
 
@@ -70,12 +71,21 @@ export const countMailed = (
 export const isMost = ({ per_automation, per_day }: Mailed): boolean =>
   per_automation >= UNCONFIRMED_PER_AUTOMATION_MAX || per_day >= UNCONFIRMED_PER_DAY_MAX;
 
-const Sent = z.strictObject({ sent: z.int() });
+/**
+ * How many emails that runs planned which no server started may be stopped in 24 hours, of one mailbox. Each leaves a
+ * row, also where the address is suppressed: past this no more are planned.
+ */
+export const STOPPED_PER_RECIPIENT_MAX = 20;
+
+const Sent = z.strictObject({ sent: z.int(), stopped: z.int() });
 
 /** How many emails a mailbox was to get in 24 hours of runs that no server started, and how many it may. */
 export type OfRecipient = { sent: number; max: number };
 
-/** Counts the emails to the mailbox of an address that runs planned which no server started. */
+/**
+ * Counts the emails to the mailbox of an address that runs planned which no server started. A mailbox with too many
+ * stopped ones has had as many as it may.
+ */
 export const countOfRecipient = async (
   scope: Scope,
   email: string,
@@ -83,11 +93,13 @@ export const countOfRecipient = async (
 ): Promise<OfRecipient> => {
   const { tx, projectId } = scope;
   const since = new Date(now.getTime() - HOURS_24_MS);
-  const { sent } = await tx.one(sql.type(Sent)`
-    select count(*) as sent from delivery.sends
+  const { sent, stopped } = await tx.one(sql.type(Sent)`
+    select count(*) filter (where ${isCounted}) as sent, count(*) filter (where not (${isCounted})) as stopped
+    from delivery.sends
     where project_id = ${projectId} and mailbox_key = ${sql.binary(suppression.mailboxKey(scope, email))}
-    and limits ? 'browser_triggered' and queued_at > ${sql.timestamp(since)} and ${isCounted}
+    and send_id >= ${firstIdAt(since)} and limits ? 'browser_triggered'
+    and queued_at > ${sql.timestamp(since)} and not is_test
   `);
   const { recipient_sends_max: max } = await readSettings(scope);
-  return { sent, max };
+  return { sent: stopped < STOPPED_PER_RECIPIENT_MAX ? sent : Math.max(sent, max), max };
 };

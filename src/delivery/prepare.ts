@@ -39,9 +39,9 @@ const address = (deps: PrepareDeps, { projectId }: Batch, read: Read, send: Clai
   const about = { projectId, addressKey, sendId: send_id };
   const url = `${deps.config.publicUrl}/u/${suppression.makeUnsubscribeToken(deps.keys, about)}`;
   const template = read.templates.get(templateKey(send));
-  const { sample, withheld } = read.contexts.get(send_id) ?? NOTHING_KNOWN;
+  const { sample, asserted, withheld } = read.contexts.get(send_id) ?? NOTHING_KNOWN;
   const rest = { run: { send_id }, project: read.project, unsubscribe_url: url };
-  const mail = template ? { template, variables: { ...sample, ...rest } } : null;
+  const mail = template ? { template, variables: { ...sample, ...rest }, asserted } : null;
   return { send, url, mail, withheld };
 };
 

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import { route } from '../base/route.ts';
 import type { Addressed, Limit } from '../base/route.ts';
+import { STOPPED_PER_RECIPIENT_MAX } from './limits.ts';
 import {
-  decideSendingLimits,
+  changeSendingLimits,
   readSettings,
   RECIPIENT_SENDS_MAX,
   SendingSettings,
@@ -11,7 +12,7 @@ import {
 } from './settings.ts';
 
 const LIMITS_SHOWN = { recipient_sends_max: 3, unconfirmed_sends_max: 200 };
-const DECIDED_SHOWN = { recipient_sends_max: 5, unconfirmed_sends_max: 500 };
+const CHANGED_SHOWN = { recipient_sends_max: 5, unconfirmed_sends_max: 500 };
 
 const SendingLimits = z.strictObject(SendingSettings.shape).meta({
   id: 'SendingLimits',
@@ -44,12 +45,13 @@ export const sendingLimitRoutes = [
   route({
     ...shared,
     method: 'POST',
-    summary: 'Decide how much email strangers can cause.',
+    summary: 'Change how much email strangers can cause.',
     description:
-      'Holds for email that waits, too. Email that waits for the hourly budget is judged by the new one at once.',
-    example: DECIDED_SHOWN,
-    body: SendingSettings.meta({ examples: [DECIDED_SHOWN] }),
-    handle: ({ deps, caller: { projectId }, body }) => decideSendingLimits(deps, projectId, body),
+      'The new limits also apply to email that is already queued. ' +
+      'Email that waits for the hourly budget is checked against them at once.',
+    example: CHANGED_SHOWN,
+    body: SendingSettings.meta({ examples: [CHANGED_SHOWN] }),
+    handle: ({ deps, caller: { projectId }, body }) => changeSendingLimits(deps, projectId, body),
   }),
 ];
 
@@ -59,6 +61,12 @@ export const sendingLimits: readonly Limit[] = [
     value: RECIPIENT_SENDS_MAX,
     unit: 'items',
     where: '`recipient_sends_max`',
+  },
+  {
+    name: 'Emails of such runs to one recipient that are stopped in 24 hours',
+    value: STOPPED_PER_RECIPIENT_MAX,
+    unit: 'items',
+    where: 'send log; no more are planned',
   },
   {
     name: 'Emails to unconfirmed addresses in an hour',

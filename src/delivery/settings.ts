@@ -14,7 +14,7 @@ const RELEASED_SENDS_MAX = 10_000;
 
 const Settings = z.strictObject({ recipient_sends_max: z.int(), unconfirmed_sends_max: z.int() });
 
-/** What a project decided about email that strangers could cause. */
+/** The limits of a project for email that strangers could cause. */
 export const SendingSettings = z.strictObject({
   recipient_sends_max: z
     .int()
@@ -22,9 +22,9 @@ export const SendingSettings = z.strictObject({
     .max(RECIPIENT_SENDS_MAX, `at most ${RECIPIENT_SENDS_MAX}`)
     .meta({
       description:
-        'How many emails one recipient gets in 24 hours from runs that no server started: a browser event, or a ' +
-        'change that no server made, began them. All addresses of a mailbox count together. ' +
-        'What exceeds it is skipped.',
+        'How many emails one recipient gets in 24 hours from browser-triggered runs. A run is browser-triggered ' +
+        'unless an event or a change of a server started it. All addresses of a mailbox count together. ' +
+        'Trunkline skips email above this number.',
     }),
   unconfirmed_sends_max: z
     .int()
@@ -32,7 +32,8 @@ export const SendingSettings = z.strictObject({
     .max(UNCONFIRMED_SENDS_MAX, `at most ${UNCONFIRMED_SENDS_MAX}`)
     .meta({
       description:
-        'How many emails the project sends in an hour to addresses that only browsers asserted. What exceeds it waits.',
+        'How many emails the project sends in an hour to addresses that only browsers asserted. ' +
+        'Email above this number waits for the next hour.',
     }),
 });
 export type SendingSettings = z.output<typeof SendingSettings>;
@@ -67,8 +68,7 @@ export const writeSettings = async (
     update delivery.sends set due_at = queued_at
     where project_id = ${projectId} and send_id = any (array(
       select send_id from delivery.sends
-      where project_id = ${projectId} and status = 'queued' and status <> 'accepted'
-      and status_reason = 'unconfirmed_budget'
+      where project_id = ${projectId} and status = 'queued' and status_reason = 'unconfirmed_budget'
       order by send_id
       limit ${RELEASED_SENDS_MAX}
       for update
@@ -78,8 +78,8 @@ export const writeSettings = async (
   return new Set(released.map(({ provider_id }) => provider_id));
 };
 
-/** Decides how much email strangers can cause; returns what holds then. */
-export const decideSendingLimits = async (
+/** Changes how much email strangers can cause; returns the new limits. */
+export const changeSendingLimits = async (
   deps: Deps,
   projectId: string,
   settings: SendingSettings,

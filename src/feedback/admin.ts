@@ -12,9 +12,11 @@ import {
   decideSoftBounces,
   keepSigningKey,
   reject,
+  rejectSeveral,
   remove,
   removeSigningKey,
 } from './settings.ts';
+import { RejectedTopics } from './topics/topic_routes.ts';
 import type { Vault } from './signing_keys.ts';
 
 const OfTopic = z.object({ topicId: z.uuid() });
@@ -79,6 +81,12 @@ export const webhookProcedures = (vault: Vault) =>
       .input(OfTopic)
       .mutation(({ ctx: { deps }, input: { projectId, topicId } }) =>
         reject({ deps, projectId }, topicId),
+      ),
+
+    rejectTopics: ownerProcedure
+      .input(z.object(RejectedTopics.shape))
+      .mutation(({ ctx: { deps }, input: { projectId, topic_ids } }) =>
+        rejectSeveral({ deps, projectId }, topic_ids),
       ),
 
     removeTopic: ownerProcedure

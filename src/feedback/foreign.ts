@@ -4,7 +4,7 @@ import type { EmailService, SentTo } from '../delivery/delivery.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { dialectOf, sourceOf } from './dialects/dialects.ts';
 import type { Notice } from './notice.ts';
-import { traceOf } from './sends.ts';
+import { isAboutTest, traceOf } from './sends.ts';
 import { unreachable } from './topics/topics.ts';
 
 export type Separated = {
@@ -18,14 +18,9 @@ type Found = { notice: Notice; send: SentTo | null };
 
 /** Returns each notice with the send that its id names. An address alone names no send. */
 const findById = async (scope: Scope, notices: readonly Notice[]): Promise<Found[]> => {
-  const sends = await delivery.findSentTo(
-    scope,
-    notices.map((notice) => traceOf(scope, notice)),
-  );
-  return notices.map((notice, nth) => {
-    const send = sends[nth] ?? null;
-    return { notice, send: send?.isById === true ? send : null };
-  });
+  const traces = notices.map((notice) => traceOf(scope, notice));
+  const sends = await delivery.findNamed(scope, traces);
+  return notices.map((notice, nth) => ({ notice, send: sends[nth] ?? null }));
 };
 
 /**
@@ -73,7 +68,8 @@ const separateHandedTo = async (
   const separated: { own: Notice[]; foreign: Notice[] } = { own: [], foreign: [] };
   for (const { notice, send } of found) {
     const isOwn =
-      send !== null && handed.has(send.send_id) && (await isRecipient(scope, notice, send));
+      isAboutTest(scope, notice, [service]) ||
+      (send !== null && handed.has(send.send_id) && (await isRecipient(scope, notice, send)));
     separated[isOwn ? 'own' : 'foreign'].push(notice);
   }
   requireSettled(
@@ -93,7 +89,9 @@ const separateOthers = async (
   const withIds =
     service === undefined ? [] : unnamed.filter(({ messageIds }) => messageIds.length > 0);
   const isWaiting = service !== undefined && (await isUnderWay(scope, withIds, service));
-  const named = notices.filter((notice) => !unnamed.includes(notice));
+  const named = notices.filter(
+    (notice) => !unnamed.includes(notice) && !isAboutTest(scope, notice),
+  );
   const asked = isWaiting ? [...named, ...withIds] : named;
   const unmatched = new Set(
     (await findById(scope, asked)).filter(({ send }) => send === null).map(({ notice }) => notice),

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { watchQueue } from '../base/memory_queues.ts';
-import { toOrigin } from '../base/origin.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
@@ -81,13 +80,13 @@ const findProjectId = async (
   if (token === null && dialectOf(source).verification.kind !== 'token') {
     const { deps, address, countAs } = inbound;
     if (!isId(projectId)) throw new Refusal('not_found');
-    countAs(`${projectId} ${toOrigin(address)}`);
+    countAs({ projectId, isProven: false });
     if (!(await isProject(deps, projectId, address))) throw new Refusal('not_found');
     return projectId;
   }
   const caller = token === null ? null : await findCaller(inbound.deps, token, inbound);
   if (caller?.kind !== 'hook') throw new Refusal('invalid_token', { detail: HOOK_TOKEN });
-  inbound.countAs(caller.projectId);
+  inbound.countAs({ projectId: caller.projectId, isProven: true });
   if (caller.projectId !== projectId) throw new Refusal('not_found');
   return projectId;
 };

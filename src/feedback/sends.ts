@@ -1,6 +1,6 @@
 import type { Scope } from '../base/db.ts';
 import * as delivery from '../delivery/delivery.ts';
-import type { SentTo, Trace } from '../delivery/delivery.ts';
+import type { EmailService, SentTo, Trace } from '../delivery/delivery.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
 
@@ -11,7 +11,25 @@ export const traceOf = (scope: Scope, { email, sendId, messageIds, occurredAt }:
   return { sendId: sendId ?? ours?.sendId ?? null, messageIds, addressKey, occurredAt };
 };
 
-/** Returns the send that each notice is about, or null, in the order of the notices. */
+/** Whether a notice is about a test email that this project sent to its recipient through one of some services. */
+export const isAboutTest = (
+  scope: Scope,
+  notice: Notice,
+  services: readonly EmailService[] = delivery.EMAIL_SERVICES,
+): boolean => {
+  const { sendId } = traceOf(scope, notice);
+  const { projectId, keys } = scope;
+  const to = notice.email;
+  return (
+    sendId !== null &&
+    services.some((service) => delivery.isTestEmail(keys, { projectId, to, service }, sendId))
+  );
+};
+
+/**
+ * Returns the send that each notice is about, or null, in the order of the notices. A test email has no send: the
+ * newest send to its address is another email.
+ */
 export const findSends = async (
   scope: Scope,
   notices: readonly Notice[],
@@ -19,7 +37,8 @@ export const findSends = async (
   const traces = notices.map((notice) => traceOf(scope, notice));
   const sends = await delivery.findSentTo(scope, traces);
   return traces.map(({ addressKey }, nth) => {
-    const send = sends[nth] ?? null;
+    const notice = notices[nth];
+    const send = notice && isAboutTest(scope, notice) ? null : (sends[nth] ?? null);
     // A notice about another address than the send's was forwarded, or is not about that send. An erased send has no
     // address any more.
     const isOfSend = send !== null && (send.address_key?.equals(addressKey) ?? true);

@@ -8,7 +8,7 @@ import type { Source } from './dialects/dialects.ts';
 import { deleteSigningKey, setSigningKey } from './signing_keys.ts';
 import type { Vault } from './signing_keys.ts';
 import { writeSoftBouncesMax } from './soft_queries.ts';
-import { approveTopic, rejectTopic, removeTopic } from './topics/approve.ts';
+import { approveTopic, rejectTopic, rejectTopics, removeTopic } from './topics/approve.ts';
 import { listTopics } from './topics/topic_queries.ts';
 
 type Where = { deps: Deps; projectId: string };
@@ -55,6 +55,10 @@ export const approve = async (where: Where, topicId: string) => {
 /** Rejects a topic that waits for approval. */
 export const reject = (where: Where, topicId: string) =>
   change(where, (scope) => rejectTopic(scope, topicId));
+
+/** Rejects several topics that wait for approval. */
+export const rejectSeveral = (where: Where, topicIds: readonly string[]) =>
+  change(where, (scope) => rejectTopics(scope, topicIds));
 
 /** Removes a confirmed topic. */
 export const remove = (where: Where, topicId: string) =>

@@ -58,21 +58,28 @@ export const toCanonical = (message: SnsMessage): string =>
     .map(([name, value]) => `${name}\n${value}\n`)
     .join('');
 
-/** The vendor's partitions, and the domain that each has its services under. */
-const DOMAINS = new Map([
-  ['aws', 'amazonaws.com'],
-  ['aws-us-gov', 'amazonaws.com'],
-  ['aws-cn', 'amazonaws.com.cn'],
-  ['aws-eusc', 'amazonaws.eu'],
+/**
+ * The vendor's partitions: the domain that each has its services under, and how its regions are named (AWS General
+ * Reference, "Service endpoints"). Other names may be hosts of other services: `sns.s3-us-west-2.amazonaws.com` is a
+ * bucket that anyone may create.
+ */
+const PARTITIONS = new Map([
+  ['aws', { domain: 'amazonaws.com', region: /^(?!cn-)[a-z]{2}-[a-z]{4,10}-\d{1,2}$/ }],
+  ['aws-us-gov', { domain: 'amazonaws.com', region: /^us-gov-[a-z]{4,10}-\d{1,2}$/ }],
+  ['aws-cn', { domain: 'amazonaws.com.cn', region: /^cn-[a-z]{4,10}-\d{1,2}$/ }],
+  ['aws-eusc', { domain: 'amazonaws.eu', region: /^eusc-[a-z]{2}-[a-z]{4,10}-\d{1,2}$/ }],
 ]);
 const TOPIC = /^arn:(aws(?:-[a-z]{2,4}){0,2}):sns:([a-z0-9-]{3,30}):(\d{12}):[\w.-]{1,256}$/;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[A-Za-z0-9]{32}\.pem$/;
 
-/** The host that speaks for a topic: the service's, in the topic's region. Null for what is no topic. */
+/**
+ * Returns the host that speaks for a topic: the notification service in the region of the topic. Null for what is no
+ * topic, and for a region that its partition cannot have.
+ */
 export const hostOfTopic = (topicArn: string): string | null => {
-  const [, partition = '', region] = TOPIC.exec(topicArn) ?? [];
-  const domain = DOMAINS.get(partition);
-  return domain === undefined ? null : `sns.${region}.${domain}`;
+  const [, name = '', region = ''] = TOPIC.exec(topicArn) ?? [];
+  const partition = PARTITIONS.get(name);
+  return partition?.region.test(region) ? `sns.${region}.${partition.domain}` : null;
 };
 
 /** Returns the AWS account and the region of a topic. */

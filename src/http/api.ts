@@ -52,12 +52,12 @@ export const makeApp = (deps: Deps, readiness: Readiness, doors: Doors | null): 
   app.use(identify).use(timeRequests(deps)).use(answerErrors(deps.log)).use(requireHost);
   app.use(readClientAddress(deps));
   app.use(refuseManyHeaders).use(refuseCodings);
-  doors?.useDoors(app, deps);
   app.use((ctx, next) => {
-    // Whoever keeps its connection must not find it reset after the answer.
+    // A client that keeps its connection must not find it reset after the answer.
     if (readiness.isDraining) ctx.set('Connection', 'close');
     return next();
   });
+  doors?.useDoors(app, deps);
   app.use(refuseOtherMethods).use(router.routes());
   app.on('error', (error: NodeJS.ErrnoException) => {
     // Whoever looks on at something leaves when they have seen enough.

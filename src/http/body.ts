@@ -46,17 +46,29 @@ const sendContinue = (request: IncomingMessage): void => {
   heldBack.delete(request);
 };
 
+/** Is called with each number of bytes that a body takes more. It may refuse the body. */
+type OnBytes = (bytes: number) => void;
+
 /** Reads a whole body of at most `bytesMax` bytes, announced or discovered. */
-export const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> => {
+export const readBody = (
+  request: IncomingMessage,
+  bytesMax: number,
+  onBytes: OnBytes = () => {},
+): Promise<Buffer> => {
   if (bytesAhead(request) > bytesMax) return Promise.reject(tooLarge(bytesMax));
   sendContinue(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > bytesMax) end(() => reject(tooLarge(bytesMax)));
-      else chunks.push(chunk);
+      try {
+        size += chunk.length;
+        if (size > bytesMax) throw tooLarge(bytesMax);
+        onBytes(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        end(() => reject(error as Refusal));
+      }
     };
     const onEnd = (): void => end(() => resolve(Buffer.concat(chunks, size)));
     const onBroken = (): void => end(() => reject(new Refusal('request_timeout')));
@@ -100,7 +112,9 @@ export const checkMediaType = (
 
 /** Refuses JSON that says it is of another encoding: read as UTF-8 it would say something else. */
 export const checkCharset = ({ headers }: IncomingMessage): void => {
-  const named = [...(headers['content-type'] ?? '').matchAll(CHARSET)].map(([, name = '']) => name);
+  const type = headers['content-type'] ?? '';
+  if (!type.includes(';')) return;
+  const named = [...type.matchAll(CHARSET)].map(([, name = '']) => name);
   if (named.every((name) => UTF8_NAMES.has(name.toLowerCase()))) return;
   const detail = 'JSON is UTF-8: send it so, as "Content-Type: application/json".';
   throw new Refusal('unsupported_media_type', { detail });
@@ -125,21 +139,38 @@ export const refuseCodings: Middleware = (ctx, next) => {
   });
 };
 
-const unpack = promisify(gunzip);
+const unpackAll = promisify(gunzip);
+
+/** The size of what was packed stands in the last four bytes (RFC 1952 §2.3.1), if one member was packed honestly. */
+const sizeSaid = (packed: Buffer): number =>
+  packed.length < 4 ? 0 : packed.readUInt32LE(packed.length - 4);
+
+/** Unpacks to at most `bytesMax` bytes. Null where it is more. */
+const unpack = async (packed: Buffer, bytesMax: number): Promise<Buffer | null> => {
+  try {
+    return await unpackAll(packed, { maxOutputLength: bytesMax });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
+    throw new Refusal('invalid_json', { detail: 'The body is not packed with gzip.', cause });
+  }
+};
 
 /** A body that may be packed with gzip; `bytesMax` holds for what it is unpacked, too. It may be called anything. */
 export const readPackedBody = async (
   request: IncomingMessage,
   bytesMax: number,
+  onBytes: OnBytes,
 ): Promise<Buffer> => {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'gzip') checkMediaType(request, /^/);
-  const bytes = await readBody(request, bytesMax);
+  const bytes = await readBody(request, bytesMax, onBytes);
   if (encoding !== 'gzip') return bytes;
-  try {
-    return await unpack(bytes, { maxOutputLength: bytesMax });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax);
-    throw new Refusal('invalid_json', { detail: 'The body is not packed with gzip.', cause });
-  }
+  const expected = Math.min(bytesMax, Math.max(1, sizeSaid(bytes)));
+  onBytes(expected);
+  const unpacked = await unpack(bytes, expected);
+  if (unpacked !== null) return unpacked;
+  onBytes(bytesMax - expected);
+  const whole = expected < bytesMax ? await unpack(bytes, bytesMax) : null;
+  if (whole === null) throw tooLarge(bytesMax);
+  return whole;
 };

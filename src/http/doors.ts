@@ -21,12 +21,14 @@ import { inTurns, WAITING_OF_PROJECT_MAX } from '../base/session_turns.ts';
 import { tokenLookupsOf } from '../base/token_lookups.ts';
 import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
+import * as quotas from '../quotas/quotas.ts';
+import { bodyLimits } from './bodies/bodies.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
 import { mountGuides } from './guides.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
 import { makeLimits } from './limits.ts';
-import { mountRoutes } from './mount.ts';
+import { mountRoutes, serveExactPaths } from './mount.ts';
 import { startPresence } from './presence.ts';
 import { routes } from './routes.ts';
 import { mountSdk } from './sdk.ts';
@@ -34,13 +36,22 @@ import { mountUnsubscribe, unsubscribeLimits } from './unsubscribe.ts';
 
 export { endStreams };
 
+const OF_WEBHOOKS = 'the webhooks of each project count apart, and each address without a token';
+
 /** What the installation grants, as far as it has a bound; 0 is none. */
 const rateLimits = (config: Config): Limit[] => {
   const granted = {
-    'Requests with a server key': [config.rateLimitServer, 'each key'],
+    'Requests with a server key': [config.rateLimitServer, `each key; ${OF_WEBHOOKS}`],
     'Requests with a publishable key': [config.rateLimitPublishable, 'each key'],
     'The same from one address': [config.rateLimitAddress, 'each address'],
-    'Units of work with a server key': [config.unitLimitServer, 'each key, in units'],
+    'Requests for unsubscribe links from one address': [
+      config.rateLimitUnsubscribe,
+      'each address; `/u/{token}`',
+    ],
+    'Units of work with a server key': [
+      config.unitLimitServer,
+      `each key, in units; ${OF_WEBHOOKS}`,
+    ],
     'Units of work with a publishable key': [config.unitLimitPublishable, 'each key, in units'],
     'Units from one address': [config.unitLimitAddress, 'each address, in units'],
     'Units that name one anonymous id': [
@@ -64,6 +75,7 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   ...folderLimits,
   ...signInLimits,
   ...testEmailLimits,
+  ...bodyLimits(config),
   { name: 'Any other JSON body', value: BODY_BYTES_DEFAULT, unit: 'bytes', where: 'body' },
   {
     name: 'Idempotency-Key',
@@ -118,6 +130,7 @@ export const mountDoors = (router: Router, deps: Deps): void => {
 /** What answers before the paths are looked at. */
 export const useDoors = (app: Koa, deps: Deps): void => {
   const asked = inTurns(deps);
+  app.use(serveExactPaths(asked, routes));
   app.use(leadToDocs).use(adminDoor(asked)).use(previewDoor(asked));
   app.use(consoleDoor(deps.config));
 };
@@ -129,5 +142,6 @@ export const joinOthers = (deps: Deps) => {
   return startPresence(deps, (processes) => {
     limits.share(processes);
     lookups.share(processes);
+    quotas.divideShares(deps, processes);
   });
 };

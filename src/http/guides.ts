@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type Router from '@koa/router';
+import type { Context } from 'koa';
 import { Liquid } from 'liquidjs';
 import MarkdownIt from 'markdown-it';
 import { Refusal } from '../base/refusal.ts';
@@ -62,18 +63,45 @@ const render = (guide: Guide, guides: readonly Guide[]): Asset =>
     }) as string,
   );
 
+const NO_PAGE = 'There is no such page.';
+/** The page in place of one that does not exist. No guide has its name. */
+const MISSING = { name: '', title: NO_PAGE, text: `# ${NO_PAGE}\n\nThese are the guides:` };
+
+const listOf = (guides: readonly Guide[]): string =>
+  guides.map(({ name }) => `/docs/${name}`).join(', ');
+
+const setPageHeaders = (ctx: Context): void => {
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.set('Content-Security-Policy', DOCS_POLICY);
+  ctx.set('Referrer-Policy', 'no-referrer');
+  ctx.set('X-Content-Type-Options', 'nosniff');
+};
+
+/** Answers 404 with the guides that exist: a page to browsers, the one shape of errors to programs. */
+const refuseMissing = (ctx: Context, guides: readonly Guide[], page: () => Asset): void => {
+  ctx.vary('Accept');
+  if (ctx.accepts('json', 'html') !== 'html')
+    throw new Refusal('not_found', {
+      detail: `${NO_PAGE} The guides are ${listOf(guides)}, and the API reference is /docs.`,
+    });
+  ctx.status = 404;
+  setPageHeaders(ctx);
+  ctx.body = page().plain;
+};
+
 /** Serves each guide of `src/docs` as `/docs/<name>`. Renders a page when a client first asks for it. */
 export const mountGuides = (router: Router): void => {
   const guides = readGuides();
   const pages = new Map<string, Asset>();
-  router.get('/docs/:guide', (ctx) => {
-    const guide = guides.find(({ name }) => name === ctx.params['guide']);
-    if (!guide) throw new Refusal('not_found');
+  const pageOf = (guide: Guide): Asset => {
     const page = pages.get(guide.name) ?? render(guide, guides);
     pages.set(guide.name, page);
-    ctx.type = 'text/html; charset=utf-8';
-    ctx.set('Content-Security-Policy', DOCS_POLICY);
-    ctx.set('Referrer-Policy', 'no-referrer');
-    sendAsset(ctx, page);
+    return page;
+  };
+  router.get('/docs/:guide', (ctx) => {
+    const guide = guides.find(({ name }) => name === ctx.params['guide']);
+    if (!guide) return refuseMissing(ctx, guides, () => pageOf(MISSING));
+    setPageHeaders(ctx);
+    return sendAsset(ctx, pageOf(guide));
   });
 };

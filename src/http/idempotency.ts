@@ -103,8 +103,8 @@ type Note = (
 ) => Promise<void>;
 
 /**
- * Writes about a claim. A failure is only logged: the request is done, and the lease runs out. A renewal does not
- * wait for a turn, or the lease could run out meanwhile.
+ * Writes about a claim. A write that fails, or finds no place to wait, is logged and dropped: the request is done, and
+ * its claim ends with the lease. A renewal does not wait for a turn, or the lease could end meanwhile.
  */
 const noteOn =
   (deps: Deps, projectId: string, claim: Claim): Note =>
@@ -186,7 +186,7 @@ export const countKept = async (
   caller: Caller,
   run: () => Promise<Answer>,
 ): Promise<Answer> => {
-  const settle = await quotas.admit(deps, caller, { bytes: STORED_ROW_BYTES, identifiers: [] });
+  const settle = await quotas.admit(deps, caller, { bytes: STORED_ROW_BYTES, pairs: [] });
   let storedBytes = 0;
   try {
     const answer = await run();

@@ -56,4 +56,4 @@ export class Limit {
 
 /** Makes a limit; 0 is none. */
 export const limitOf = (policy: Policy, perSecond: number): Limit | null =>
-  perSecond === 0 ? null : new Limit(policy, perSecond);
+  perSecond > 0 ? new Limit(policy, perSecond) : null;

@@ -1,22 +1,22 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { KeyKind } from '../base/caller.ts';
 import { toOrigin } from '../base/origin.ts';
+import { Slots } from '../base/slots.ts';
 import type { Work } from '../base/work_units.ts';
 import type { Config } from '../config.ts';
+import { chargeAll, takeAll, toCharges, toStandings } from './charges.ts';
+import type { Charge } from './charges.ts';
 import { limitOf } from './limit.ts';
 import type { Limit, Standing } from './limit.ts';
 
 export { WINDOW_SECONDS } from './limit.ts';
 export type { Standing } from './limit.ts';
 
-/** Addresses and anonymous ids share counters, so no flood of names fills the memory. The secret hides which ones. */
-export const COUNTERS_MAX = 65_536;
-
 type LimitSettings = Pick<
   Config,
   | 'rateLimitServer'
   | 'rateLimitPublishable'
   | 'rateLimitAddress'
+  | 'rateLimitUnsubscribe'
   | 'unitLimitServer'
   | 'unitLimitPublishable'
   | 'unitLimitAddress'
@@ -36,28 +36,33 @@ export type Sender = {
   address: string;
   /** Whether the request was counted by its address already. */
   isAddressCounted?: boolean | undefined;
+  /** What the request paid for its body already. */
+  paid?: Paid | undefined;
 };
 
-/** A counter, and how much a request takes from it. */
-type Charge = { limit: Limit; name: string | number; units: number };
+/** Units that a request paid before its work was known. Its work then costs what goes beyond them. */
+export type Paid = { address: number; key: number };
 
 /**
  * Counts requests, and the work in them, per key. Requests with publishable keys also count per address of origin,
- * their work per address and per anonymous id.
+ * their work per address and per anonymous id. Posts to webhooks have the limits of server keys, and counters of their
+ * own: per project, or per address where they bring no token.
  *
  * The counters are in memory. Each process grants its share of a limit, so that all processes together stay within
  * it. Heartbeats say how many processes there are (`presence.ts`).
  */
 export class Limits {
-  readonly #requests: Record<'server' | 'publishable' | 'address', Limit | null>;
+  readonly #requests: Record<'server' | 'publishable' | 'address' | 'unsubscribe', Limit | null>;
   readonly #units: Record<'server' | 'publishable' | 'address' | 'anonymous', Limit | null>;
-  readonly #secret = randomBytes(32).toString('hex');
+  /** Addresses and anonymous ids share counters. */
+  readonly #slots = new Slots();
 
   constructor(settings: LimitSettings) {
     this.#requests = {
       server: limitOf('key', settings.rateLimitServer),
       publishable: limitOf('key', settings.rateLimitPublishable),
       address: limitOf('address', settings.rateLimitAddress),
+      unsubscribe: limitOf('address', settings.rateLimitUnsubscribe),
     };
     this.#units = {
       server: limitOf('key_units', settings.unitLimitServer),
@@ -95,18 +100,20 @@ export class Limits {
 
   /** Counts a request that names its key in the body, by its address alone. Returns null while there is room. */
   takeAddress(address: string): Standing | null {
-    return this.#takeOrigin(toOrigin(address));
+    return this.#takeOrigin(this.#requests.address, address);
   }
 
-  /** Counts a visit of a page that needs no key, apart from requests with keys. Returns null while there is room. */
-  takeVisit(address: string): Standing | null {
-    return this.#takeOrigin(`visit ${toOrigin(address)}`);
+  /**
+   * Counts a request for an unsubscribe link, by its address. Many recipients may share one: a mail provider posts
+   * their one-click unsubscribes for them. Returns null while there is room.
+   */
+  takeUnsubscribe(address: string): Standing | null {
+    return this.#takeOrigin(this.#requests.unsubscribe, address);
   }
 
-  #takeOrigin(origin: string): Standing | null {
-    const limit = this.#requests.address;
-    const name = this.#counterOf(origin);
+  #takeOrigin(limit: Limit | null, address: string): Standing | null {
     if (!limit) return null;
+    const name = this.#slots.of(toOrigin(address));
     if (!limit.hasRoom(name, 1)) return limit.standing(name, true);
     limit.charge(name, 1);
     return null;
@@ -117,17 +124,54 @@ export class Limits {
     const charges = this.#unitCharges(sender, work);
     for (const { limit, units } of charges)
       if (units > limit.quota) return { kind: 'too_costly', units, unitsMax: limit.quota };
-    const full = charges.find(({ limit, name, units }) => !limit.hasRoom(name, units));
-    if (full) return { kind: 'exceeded', standing: full.limit.standing(full.name, true) };
-    for (const { limit, name, units } of charges) limit.charge(name, units);
+    const exceeded = takeAll(this.#owed(charges, sender.paid));
+    if (exceeded) return { kind: 'exceeded', standing: exceeded };
     const standings = toStandings(charges.filter(({ limit }) => limit !== this.#units.anonymous));
     return { kind: 'taken', standings };
   }
 
+  /** Charges a body before it is parsed: whole, or not at all. Returns null while there is room. */
+  chargeBody(sender: Sender, units: number): Standing | null {
+    return takeAll(this.#owed(this.#unitCharges(sender, [{ units }]), sender.paid));
+  }
+
+  /** The same by its address alone, before its key is known. */
+  chargeBodyOfAddress(address: string, units: number): Standing | null {
+    return takeAll(this.#addressCharges(address, units));
+  }
+
+  /** Returns the limit of an address that has no unit left, or null. */
+  findSpent(address: string): Standing | null {
+    const [charge] = this.#addressCharges(address, 1);
+    if (!charge || charge.limit.hasRoom(charge.name, 1)) return null;
+    return charge.limit.standing(charge.name, true);
+  }
+
   /** Charges for a body that was refused. What is not left is charged all the same: the work is done. */
   chargeRefused(sender: Sender, units: number): void {
-    for (const { limit, name } of this.#unitCharges(sender, [{ units: 1 }]))
-      limit.charge(name, Math.min(units, limit.quota));
+    chargeAll(this.#owed(this.#unitCharges(sender, [{ units }]), sender.paid));
+  }
+
+  /** The same by its address alone. */
+  chargeRefusedOfAddress(address: string, units: number): void {
+    chargeAll(this.#addressCharges(address, units));
+  }
+
+  #addressCharges(address: string, units: number): Charge[] {
+    const limit = this.#units.address;
+    const name = () => this.#slots.of(toOrigin(address));
+    return toCharges([[limit, name, Math.min(units, limit?.quota ?? 0)]]);
+  }
+
+  /** What charges cost beyond what was paid already. Nothing is paid ahead by anonymous id. */
+  #owed(charges: readonly Charge[], paid: Paid | undefined): readonly Charge[] {
+    if (!paid) return charges;
+    const { address, anonymous } = this.#units;
+    const paidTo = (limit: Limit): number =>
+      limit === anonymous ? 0 : limit === address ? paid.address : paid.key;
+    return charges
+      .map(({ limit, name, units }) => ({ limit, name, units: units - paidTo(limit) }))
+      .filter(({ units }) => units > 0);
   }
 
   #all(): Limit[] {
@@ -142,7 +186,7 @@ export class Limits {
       isPublic &&
         isAddressCounted !== true && [
           this.#requests.address,
-          () => this.#counterOf(toOrigin(address)),
+          () => this.#slots.of(toOrigin(address)),
           1,
         ],
       [
@@ -168,7 +212,7 @@ export class Limits {
       return toCharges([[this.#units.server, () => this.#nameOf(kind, keyId), total]]).map(bound);
     const devices = [...this.#unitsOfDevices(keyId, work)];
     return toCharges([
-      [this.#units.address, () => this.#counterOf(toOrigin(address)), total],
+      [this.#units.address, () => this.#slots.of(toOrigin(address)), total],
       [this.#units.publishable, () => keyId, total],
       ...devices.map(([counter, units]) => [this.#units.anonymous, () => counter, units] as const),
     ]).map(bound);
@@ -181,34 +225,17 @@ export class Limits {
     const devices = Map.groupBy(work, ({ device }) => device);
     for (const [device, parts] of devices) {
       if (device === undefined) continue;
-      const counter = this.#counterOf(`${keyId} ${device}`);
+      const counter = this.#slots.of(`${keyId} ${device}`);
       const units = parts.reduce((sum, part) => sum + part.units, 0);
       charged.set(counter, (charged.get(counter) ?? 0) + units);
     }
     return charged;
   }
 
-  /** Keys are known and few; the senders of webhooks are not. */
+  /** Returns what a sender counts under. Keys are known and few; the senders of webhooks are not. */
   #nameOf(kind: KeyKind, keyId: string): string | number {
-    return kind === 'hook' ? this.#counterOf(`hook ${keyId}`) : keyId;
-  }
-
-  #counterOf(name: string): number {
-    return hash('sha256', this.#secret + name, 'buffer').readUInt32BE() % COUNTERS_MAX;
+    return kind === 'hook' ? this.#slots.of(`hook ${keyId}`) : keyId;
   }
 }
-
-type Row = readonly [limit: Limit | null, nameOf: () => string | number, units: number];
-
-const toCharges = (rows: readonly (Row | false)[]): Charge[] =>
-  rows.flatMap((row) => {
-    if (row === false) return [];
-    const [limit, nameOf, units] = row;
-    return limit ? [{ limit, name: nameOf(), units }] : [];
-  });
-
-/** In the order key, address. */
-const toStandings = (charges: readonly Charge[]): Standing[] =>
-  charges.map(({ limit, name }) => limit.standing(name)).toReversed();
 
 export const makeLimits = (settings: LimitSettings): Limits => new Limits(settings);

@@ -1,25 +1,18 @@
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
+import type { Middleware } from 'koa';
 import { z } from 'zod';
 import { asOneCall, listPathTargets, listTargets, withAudit } from '../base/audit.ts';
 import type { Deps } from '../base/deps.ts';
-import { parseStrictJson } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
-import { BODY_BYTES_DEFAULT, isAudited, JsonStream } from '../base/route.ts';
-import type { Addressed, JsonRoute, RawInbound, Route, WebhookRoute } from '../base/route.ts';
+import { isAudited, JsonStream } from '../base/route.ts';
+import type { Addressed, JsonRoute, Route, WebhookRoute } from '../base/route.ts';
 import { inTurnsOf } from '../base/session_turns.ts';
 import { findKey } from '../projects/projects.ts';
 import type { Key } from '../projects/projects.ts';
-import {
-  bytesToRead,
-  checkCharset,
-  checkMediaType,
-  hasBody,
-  readBody,
-  readPackedBody,
-  refuseRepeated,
-} from './body.ts';
+import { PostBody, RequestBody } from './bodies/bodies.ts';
+import { refuseRepeated } from './body.ts';
 import { answerPreflight, isForBrowsers, letBrowsersRead } from './cors.ts';
 import {
   answerOnce,
@@ -31,80 +24,34 @@ import {
 } from './idempotency.ts';
 import type { Answer, Keeping, Keyed } from './idempotency.ts';
 import { takesIdempotencyKey } from './openapi_headers.ts';
-import {
-  chargeRefusedBody,
-  limitPost,
-  limitRequest,
-  limitUnauthenticated,
-  limitWork,
-} from './limit_requests.ts';
+import { limitRequest, limitWork, writeLimits } from './limit_requests.ts';
 import { sendStream } from './send_stream.ts';
 import { readBearer, readWriteKey } from './tokens.ts';
 import { checkPath, inLowerCase, readQuery } from './url.ts';
 
+type Request = { ctx: RouterContext; requestBody: RequestBody };
+type Asked = Key & Request;
+
 /** Token (401), then key type (403). One indistinguishable body for every kind of wrong token. */
-const authenticate = async (deps: Deps, ctx: RouterContext, declared: JsonRoute): Promise<Key> => {
+const authenticate = async (
+  deps: Deps,
+  declared: JsonRoute,
+  { ctx, requestBody }: Request,
+): Promise<Key> => {
   const authorization = ctx.get('authorization');
   const token = declared.takesWriteKey
-    ? await readWriteKey(authorization, () => readUnauthenticated(deps, declared, ctx))
+    ? await readWriteKey(authorization, () => requestBody.readKeyless())
     : readBearer(authorization);
   const key = token === undefined ? null : await findKey(deps, token, { address: ctx.ip });
   if (!key || key.caller.kind === 'hook') throw new Refusal('invalid_token');
   if (declared.access === 'server' && key.caller.kind !== 'server')
     throw new Refusal('wrong_key_type');
-  return key;
+  if (key.caller.kind === 'server') return key;
+  return { ...key, caller: { ...key.caller, address: ctx.ip } };
 };
 
-const NO_BODY = Buffer.alloc(0);
 /** Of a route that takes no parameters: whoever sends one has misspelt something. */
 const NO_QUERY = z.strictObject({});
-
-const bytesMaxOf = ({ bodyBytesMax }: JsonRoute): number => bodyBytesMax ?? BODY_BYTES_DEFAULT;
-
-const readBytes = async (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
-  if (!declared.body || (declared.isBodyOptional && !hasBody(ctx.req))) return NO_BODY;
-  const bytesMax = bytesMaxOf(declared);
-  if (declared.takesWriteKey) return readPackedBody(ctx.req, bytesMax);
-  checkMediaType(ctx.req);
-  checkCharset(ctx.req);
-  return readBody(ctx.req, bytesMax);
-};
-
-/** The body's bytes, read once: a token may have been looked for in them. */
-const readJsonBytes = (declared: JsonRoute, ctx: RouterContext): Promise<Buffer> => {
-  const known = ctx.state as { bytes?: Promise<Buffer> };
-  known.bytes ??= readBytes(declared, ctx);
-  return known.bytes;
-};
-
-/** The same before the key is known. The body costs something, so the address is counted first. */
-const readUnauthenticated = (
-  deps: Deps,
-  declared: JsonRoute,
-  ctx: RouterContext,
-): Promise<Buffer> => {
-  limitUnauthenticated(deps, ctx);
-  return readJsonBytes(declared, ctx);
-};
-
-/** The parsed body. One that is refused is charged by its size: reading and parsing it was work. */
-const readJson = async (
-  deps: Deps,
-  declared: JsonRoute,
-  { ctx, ...key }: Asked,
-): Promise<{ bytes: Buffer; body: unknown }> => {
-  let size = declared.body ? bytesToRead(ctx.req, bytesMaxOf(declared)) : 0;
-  try {
-    const bytes = await readJsonBytes(declared, ctx);
-    size = bytes.length;
-    const isLeftOut = declared.isBodyOptional && bytes.length === 0;
-    const body = declared.body && parse(declared.body, isLeftOut ? {} : parseStrictJson(bytes));
-    return { bytes, body };
-  } catch (error) {
-    if (wasRefused(error)) chargeRefusedBody(deps, ctx, key, size);
-    throw error;
-  }
-};
 
 const toKeyed = (
   declared: JsonRoute,
@@ -117,7 +64,6 @@ const toKeyed = (
   return key === null ? null : { projectId, key, scope, url: ctx.url };
 };
 
-type Asked = Key & { ctx: RouterContext };
 const ONE_UNIT = [{ units: 1 }];
 
 const toKeeping = ({ again }: JsonRoute, addressed: Addressed & { body?: unknown }): Keeping =>
@@ -127,12 +73,12 @@ const toKeeping = ({ again }: JsonRoute, addressed: Addressed & { body?: unknown
 const answerForGone = async (
   deps: Deps,
   declared: JsonRoute,
-  { ctx, ...key }: Asked,
+  { ctx, requestBody, ...key }: Asked,
 ): Promise<Answer & { isReplayed: boolean }> => {
   const find = async (): Promise<Answer | null> => {
     const keyed = toKeyed(declared, ctx, key.caller);
     if (keyed === null) return null;
-    const body = await readJsonBytes(declared, ctx);
+    const body = await requestBody.read();
     const keeping = toKeeping(declared, { deps, ...key, params: ctx.params });
     return findKept(deps, { ...keyed, body }, keeping);
   };
@@ -148,7 +94,7 @@ const answerForGone = async (
 const auditedBy = (
   deps: Deps,
   { method, path }: JsonRoute,
-  { ctx, keyId }: Asked,
+  { ctx, keyId }: Omit<Asked, 'requestBody'>,
   body: unknown,
 ): Deps =>
   withAudit(deps, {
@@ -162,16 +108,16 @@ const auditedBy = (
 const answerJson = async (
   deps: Deps,
   declared: JsonRoute,
-  { ctx, ...key }: Asked,
+  { ctx, requestBody, ...key }: Asked,
 ): Promise<Answer & { isReplayed: boolean }> => {
   checkPath(ctx);
   const { traceparent } = ctx.state as { traceparent?: string };
   const addressed = { deps, ...key, params: ctx.params, traceparent };
   const found = await declared.find?.(addressed);
-  if (found === null) return answerForGone(deps, declared, { ctx, ...key });
+  if (found === null) return answerForGone(deps, declared, { ctx, requestBody, ...key });
   const keyed = toKeyed(declared, ctx, key.caller);
   const query = parse(declared.query ?? NO_QUERY, readQuery(ctx));
-  const { bytes, body } = await readJson(deps, declared, { ctx, ...key });
+  const { bytes, body } = await requestBody.parse(key);
   limitWork(deps, ctx, key, declared.workOf?.(body, found) ?? ONE_UNIT);
   const audited = isAudited(declared) ? auditedBy(deps, declared, { ctx, ...key }, body) : deps;
   const run = async (repeatable: Pick<Addressed, 'repetitionId'>): Promise<Answer> => ({
@@ -198,14 +144,21 @@ const answerJson = async (
 const serveJson = async (deps: Deps, declared: JsonRoute, ctx: RouterContext): Promise<void> => {
   if (isForBrowsers(declared)) letBrowsersRead(ctx);
   refuseRepeated(ctx.req);
-  const key = await authenticate(deps, ctx, declared);
-  limitRequest(deps, ctx, key);
-  const kind = key.caller.kind === 'publishable' ? 'publishable' : 'server';
-  const answer = await answerJson(inTurnsOf(deps, kind), declared, { ctx, ...key });
-  if (answer.isReplayed) ctx.set('Idempotency-Replayed', 'true');
-  ctx.status = answer.status;
-  if (answer.body instanceof JsonStream) await sendStream(deps, ctx, answer.body);
-  else ctx.body = answer.body;
+  const requestBody = new RequestBody(deps, declared, ctx);
+  try {
+    const key = await authenticate(deps, declared, { ctx, requestBody });
+    limitRequest(deps, ctx, key);
+    requestBody.open(key);
+    const kind = key.caller.kind === 'publishable' ? 'publishable' : 'server';
+    const answer = await answerJson(inTurnsOf(deps, kind), declared, { ctx, requestBody, ...key });
+    if (answer.isReplayed) ctx.set('Idempotency-Replayed', 'true');
+    ctx.status = answer.status;
+    if (answer.body instanceof JsonStream) await sendStream(deps, ctx, answer.body);
+    else ctx.body = answer.body;
+  } finally {
+    writeLimits(ctx);
+    requestBody.close();
+  }
 };
 
 /** A webhook proves itself before its body is read, unless the proof is in the body. */
@@ -215,26 +168,51 @@ const serveWebhook = async (
   ctx: RouterContext,
 ): Promise<void> => {
   refuseRepeated(ctx.req);
-  const readRaw: RawInbound['readRaw'] = async (mediaTypes, bytesMax = declared.bodyBytesMax) => {
-    checkMediaType(ctx.req, mediaTypes);
-    return readBody(ctx.req, Math.min(bytesMax, declared.bodyBytesMax));
-  };
   const query = new URLSearchParams(ctx.querystring);
   const { params, headers, ip: address } = ctx;
-  const limits = limitPost(deps, ctx);
-  ctx.body = await declared.handle({ deps, params, query, headers, address, readRaw, ...limits });
-  ctx.status = declared.status;
+  const post = new PostBody(deps, declared, ctx);
+  const { countAs, charge, readRaw } = post;
+  const known = { deps, params, query, headers, address };
+  try {
+    ctx.body = await declared.handle({ ...known, countAs, charge, readRaw });
+    ctx.status = declared.status;
+  } finally {
+    post.close();
+  }
 };
+
+type Serve = (ctx: RouterContext) => Promise<void>;
+
+const serverOf =
+  (deps: Deps, declared: Route): Serve =>
+  (ctx) => {
+    ctx.params = inLowerCase(ctx.params);
+    return declared.access === 'webhook'
+      ? serveWebhook(deps, declared, ctx)
+      : serveJson(deps, declared, ctx);
+  };
 
 /** Puts the declared routes on a router. */
 export const mountRoutes = (router: Router, deps: Deps, routes: readonly Route[]): void => {
   for (const declared of routes) {
     if (isForBrowsers(declared)) router.register(declared.path, ['OPTIONS'], answerPreflight);
-    router.register(declared.path, [declared.method], (ctx) => {
-      ctx.params = inLowerCase(ctx.params);
-      return declared.access === 'webhook'
-        ? serveWebhook(deps, declared, ctx)
-        : serveJson(deps, declared, ctx);
-    });
+    router.register(declared.path, [declared.method], serverOf(deps, declared));
   }
+};
+
+/**
+ * Serves the declared routes whose paths have no parameters. Finds them by name: the router tries the pattern of each
+ * route in turn, which costs a request that stores one event a tenth of its time.
+ */
+export const serveExactPaths = (deps: Deps, routes: readonly Route[]): Middleware => {
+  const servers = new Map(
+    routes
+      .filter(({ path }) => !path.includes(':'))
+      .map((declared) => [`${declared.method} ${declared.path}`, serverOf(deps, declared)]),
+  );
+  return (ctx, next) => {
+    const serve = servers.get(`${ctx.method} ${ctx.path}`);
+    if (!serve) return next();
+    return serve(Object.assign(ctx as RouterContext, { params: {}, _matchedRoute: ctx.path }));
+  };
 };

@@ -150,7 +150,11 @@ export const openPaths: ZodOpenApiPathsObject = {
       ...read('Read a guide, as a page.', {
         '200': ok('text/html', z.string(), cached),
         '304': unchanged,
-        '404': toResponse(404, ['not_found']),
+        '404': {
+          ...toResponse(404, ['not_found']),
+          description:
+            'There is no such page. The answer names the guides; a browser receives it as a page.',
+        },
       }).get,
       parameters: [guide, ...headersRead({ method: 'GET', access: 'none' })],
     },

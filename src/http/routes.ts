@@ -43,7 +43,7 @@ const feedbackDoors: Parameters<typeof feedbackRoutes>[0] = {
   findCaller,
   isProject: async (deps, projectId, address) => {
     const find = () => findProject(deps.db, projectId);
-    const lookup = { digest: `project ${projectId}`, address };
+    const lookup = { kind: 'project', digest: projectId, address } as const;
     return (await tokenLookupsOf(deps).find(lookup, find)) !== null;
   },
   vault: { seal: sealCredential, open: openCredential },

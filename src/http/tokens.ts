@@ -13,8 +13,9 @@ const readUserName = (authorization: string): string | undefined => {
   return encoded && Buffer.from(encoded, 'base64').toString().split(':')[0];
 };
 
-/** `writeKey` of a body, where it is JSON and has one. */
+/** `writeKey` of a body, where it is JSON and has one. A body without that name is not parsed. */
 const findWriteKey = (bytes: Buffer): string | undefined => {
+  if (!bytes.includes('"writeKey"')) return undefined;
   try {
     const { writeKey } = parseJson(bytes) as { writeKey?: unknown };
     return typeof writeKey === 'string' ? writeKey : undefined;

@@ -10,7 +10,7 @@ import { findProject } from '../projects/projects.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { UnsubscribeLink } from '../suppression/suppression.ts';
 import { readBody } from './body.ts';
-import { limitVisit } from './limit_requests.ts';
+import { limitUnsubscribe } from './limit_requests.ts';
 import { COME_BACK, renderUnsubscribePage, UNSUBSCRIBE_POLICY } from './unsubscribe_page.ts';
 import type { UnsubscribePage } from './unsubscribe_page.ts';
 
@@ -30,12 +30,12 @@ type Asked = { link: UnsubscribeLink; sender: string };
 
 /**
  * Returns what a token asks for; null for a token that is not ours, or of a project that is gone. Only our own
- * tokens reach the database, and one address sends so many requests a second.
+ * tokens reach the database, and RATE_LIMIT_UNSUBSCRIBE bounds how many an address sends.
  */
 const findAsked = async (deps: Deps, ctx: RouterContext): Promise<Asked | null> => {
   const link = suppression.readUnsubscribeToken(deps.keys, ctx.params['token'] ?? '');
   if (!link) return null;
-  limitVisit(deps, ctx);
+  limitUnsubscribe(deps, ctx);
   const project = await findProject(deps.db, link.projectId);
   return project ? { link, sender: project.name } : null;
 };

@@ -17,6 +17,7 @@ import {
   getLink,
   linkIdentities,
   listActiveLinks,
+  listLinkedTo,
   listLinks,
   undoLink,
 } from './link_queries.ts';
@@ -37,7 +38,7 @@ import type { Identity, Person } from './queries.ts';
 
 export { findById, findByValue, findLink, listByValues, listFirst, SeenIdentifier };
 export { listNamesOf, listSeenTimes };
-export { listActiveLinks, listLinks };
+export { listActiveLinks, listLinkedTo, listLinks };
 export { listByIds, listByProfiles, listLinksEver };
 export { holdErased, holdLiving, holdPerson, listErased, listMembers, markErased, scanIdentities };
 export {

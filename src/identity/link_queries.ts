@@ -112,6 +112,25 @@ export const listActiveLinks = ({ tx, projectId }: Scope, profileIds: readonly s
   `);
 };
 
+const LinkedTo = z.strictObject({ anonymous_id: z.string(), external_id: z.string().nullable() });
+
+/** Lists which of some anonymous ids exist, each with the external id of its active link, or null. */
+export const listLinkedTo = ({ tx, projectId }: Scope, anonymousIds: readonly string[]) =>
+  tx.any(sql.type(LinkedTo)`
+    select known.value as anonymous_id, linked.external_id
+    from unnest(${sql.array([...anonymousIds], 'text')}) as wanted (value)
+    cross join lateral (
+      select identity_id, value from identity.identities
+      where project_id = ${projectId} and kind = 'anonymous' and value = wanted.value
+      limit 1
+    ) as known
+    left join lateral (
+      select external_id from identity.links
+      where project_id = ${projectId} and anonymous_identity_id = known.identity_id and status = 'active'
+      limit 1
+    ) as linked on true
+  `);
+
 export type LinkFilter = {
   limit: number;
   beforeId: string | null;

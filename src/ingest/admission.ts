@@ -2,47 +2,48 @@ import type { Caller } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import { storedBytesOf } from './events.ts';
 import type { EventRow } from './events.ts';
-import type { Flusher, Sender } from './flusher.ts';
+import type { Flusher } from './flusher.ts';
 import type { Stored } from './store.ts';
 
-type AdmitDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources' | 'turns'>;
+type AdmitDeps = Pick<Deps, 'config' | 'db' | 'keys' | 'log' | 'resources' | 'turns'>;
 
-/** An external or anonymous id that an event names. */
-type Identifier = { kind: 'external' | 'anonymous'; value: string };
+/** The identifiers that one event or one identify names. */
+export type IdentifierPair = { externalId: string | null; anonymousId: string | null };
 
-/** Refuses events that their key may not store. Its answer is called with the bytes that were stored. */
+/** What a request of a publishable key is going to store, in bytes, and whom it names. */
+export type Load = { bytes: number; pairs: readonly IdentifierPair[] };
+
+/** Refuses what a publishable key may not store. Call its answer with the bytes that were stored. */
 export type Admit = (
   deps: AdmitDeps,
   caller: Caller,
-  load: { bytes: number; identifiers: readonly Identifier[] },
+  load: Load,
 ) => Promise<(storedBytes: number) => void>;
 
-const identifiersOf = (rows: readonly EventRow[]): Identifier[] =>
-  rows.flatMap(({ external_id, anonymous_id }) => [
-    ...(external_id === null ? [] : [{ kind: 'external' as const, value: external_id }]),
-    ...(anonymous_id === null ? [] : [{ kind: 'anonymous' as const, value: anonymous_id }]),
-  ]);
+const toPair = ({ external_id, anonymous_id }: EventRow): IdentifierPair => ({
+  externalId: external_id,
+  anonymousId: anonymous_id,
+});
 
 const sumBytes = (rows: readonly EventRow[]): number =>
   rows.reduce((sum, row) => sum + storedBytesOf(row), 0);
 
-const senderOf = ({ kind, keyId }: Caller): Sender =>
-  kind === 'publishable' ? { kind, keyId: keyId ?? null } : { kind: 'server', keyId: null };
-
-/** Stores the rows of a request that was admitted. Of a duplicate no bytes are stored. */
+/**
+ * Stores the rows of a request that its key may store. A duplicate counts no bytes. Throws where the key is publishable
+ * and no `admit` is given: a public key must never write without a quota.
+ */
 export const storeAdmitted = async (
   deps: AdmitDeps,
   caller: Caller,
   rows: EventRow[],
   { flusher, admit }: { flusher: Flusher<EventRow, Stored>; admit: Admit | undefined },
 ): Promise<Stored[]> => {
-  const isAdmitted = caller.kind === 'publishable' && admit !== undefined;
-  if (!isAdmitted) return flusher.add(caller.projectId, rows, senderOf(caller));
-  const load = { bytes: sumBytes(rows), identifiers: identifiersOf(rows) };
-  const settle = await admit(deps, caller, load);
+  if (caller.kind !== 'publishable') return flusher.add(caller.projectId, rows);
+  if (admit === undefined) throw new Error('Events of a publishable key need `admit`.');
+  const settle = await admit(deps, caller, { bytes: sumBytes(rows), pairs: rows.map(toPair) });
   let storedBytes = 0;
   try {
-    const stored = await flusher.add(caller.projectId, rows, senderOf(caller));
+    const stored = await flusher.add(caller.projectId, rows, 'publishable');
     storedBytes = sumBytes(rows.filter((_, at) => stored[at]?.isDuplicate === false));
     return stored;
   } finally {

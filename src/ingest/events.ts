@@ -19,7 +19,7 @@ export type EventRow = {
   /** Null of what the service itself observed. */
   key_kind: string | null;
   source: 'browser' | 'server' | 'system';
-  /** The publishable key of a browser's event. All browser events of a flush have the same. */
+  /** The publishable key of a browser's event. */
   key_id?: string | null;
   /** How the trace of its request goes on; null where it brought none. Kept with the note of the work alone. */
   traceparent: string | null;

@@ -22,14 +22,10 @@ const GATHER_MS = 2;
 type Waiting<Item, Stored> = {
   items: Item[];
   bytes: number;
-  sender: Sender;
+  kind: TurnKind;
   resolve: (stored: Stored[]) => void;
   reject: (error: unknown) => void;
 };
-
-/** Who sent the items of a request. The items of two publishable keys do not share a flush: it names one key. */
-export type Sender = { kind: TurnKind; keyId: string | null };
-const SERVER: Sender = { kind: 'server', keyId: null };
 
 /** The requests of one project that wait, servers' and web pages' apart. */
 type Queue<Item, Stored> = {
@@ -91,17 +87,17 @@ export class Flusher<Item, Stored> {
   }
 
   /** Resolves when the items are committed. Refuses with `overloaded` when too much waits already. */
-  add(projectId: string, items: Item[], sender: Sender = SERVER): Promise<Stored[]> {
+  add(projectId: string, items: Item[], kind: TurnKind = 'server'): Promise<Stored[]> {
     const bytes = items.reduce((sum, item) => sum + this.#bytesOf(item), 0);
-    if (!this.#hasRoom(sender, { events: items.length, bytes }))
+    if (!this.#hasRoom(kind, { events: items.length, bytes }))
       return Promise.reject(new Refusal('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
-    const queued = this.#queued[sender.kind];
+    const queued = this.#queued[kind];
     queued.events += items.length;
     queued.bytes += bytes;
     return new Promise((resolve, reject) => {
       const known = this.#queues.get(projectId);
       const queue = known ?? newQueue<Item, Stored>();
-      queue.waiting[sender.kind].push({ items, bytes, sender, resolve, reject });
+      queue.waiting[kind].push({ items, bytes, kind, resolve, reject });
       queue.watchers.notify();
       if (known) return;
       this.#queues.set(projectId, queue);
@@ -109,7 +105,7 @@ export class Flusher<Item, Stored> {
     });
   }
 
-  #hasRoom({ kind }: Sender, { events, bytes }: Size): boolean {
+  #hasRoom(kind: TurnKind, { events, bytes }: Size): boolean {
     const own = this.#queued[kind];
     return (
       this.queuedCount + events <= MOST.server.events &&
@@ -163,8 +159,8 @@ export class Flusher<Item, Stored> {
     }
   }
 
-  #settle({ items, bytes, sender }: Waiting<Item, Stored>, answer: () => void): void {
-    const queued = this.#queued[sender.kind];
+  #settle({ items, bytes, kind }: Waiting<Item, Stored>, answer: () => void): void {
+    const queued = this.#queued[kind];
     queued.events -= items.length;
     queued.bytes -= bytes;
     answer();
@@ -187,16 +183,13 @@ const takeFlush = <Item, Stored>(queue: Queue<Item, Stored>): Waiting<Item, Stor
   const { waiting, first } = queue;
   const taken: Waiting<Item, Stored>[] = [];
   const size: Size = { events: 0, bytes: 0 };
-  let keyId: string | null = null;
   const take = (kind: TurnKind, part: number): void => {
     let count = 0;
     for (const next of waiting[kind]) {
       const events = size.events + next.items.length;
       const bytes = size.bytes + next.bytes;
       const isFull = events > FLUSH_EVENTS_MAX * part || bytes > FLUSH_BYTES_MAX * part;
-      const isOfAnotherKey = keyId !== null && (next.sender.keyId ?? keyId) !== keyId;
-      if (taken.length > 0 && (isFull || isOfAnotherKey)) break;
-      keyId ??= next.sender.keyId;
+      if (taken.length > 0 && isFull) break;
       Object.assign(size, { events, bytes });
       taken.push(next);
       count += 1;

@@ -50,12 +50,16 @@ export {
   keepMonths,
 } from './retention.ts';
 export { countAnonymous, countBetween, listConflicts, listEvents };
-export { isNamed, SYSTEM_EVENTS } from './reserved_names.ts';
+export { isNamed, isReserved, RESERVED_PREFIX, SYSTEM_EVENTS } from './reserved_names.ts';
 export { observe, withinTimeline } from './observe.ts';
 export { clockCorrectionMs } from './occurred_at.ts';
-export { PROPERTY_KEYS_MAX, PROPERTY_STRING_BYTES_MAX } from './properties.ts';
+export {
+  PROPERTY_KEY_CHARS_MAX,
+  PROPERTY_KEYS_MAX,
+  PROPERTY_STRING_BYTES_MAX,
+} from './properties.ts';
 export type { MessageSpace, Repetition } from './message_key.ts';
-export type { Admit } from './admission.ts';
+export type { Admit, IdentifierPair, Load } from './admission.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
@@ -64,6 +68,7 @@ export {
   EventInput,
   EventName,
   Identifier,
+  IDENTIFIER_CHARS_MAX,
   MessageId,
   NOBODY,
   toSnakeCase,
@@ -155,7 +160,7 @@ export type Batch = {
   placeOf?: (at: number) => number;
   /** The trace that its work belongs to. */
   traceparent?: string | undefined;
-  /** Decides whether the key may store the events; without one every key may. */
+  /** Decides whether the key may store the events. Required for a publishable key. */
   admit?: Admit | undefined;
   pathOf?: (at: number) => string;
 };

@@ -15,11 +15,13 @@ export type Observed = {
   anonymousId: string | null;
   properties: Readonly<Record<string, string | number | boolean>>;
   occurredAt: Date;
+  /** Of an event that is stored once: what `ingest.message_ids` knows it by. */
+  messageKey?: string | undefined;
 };
 
 const toRow = (observed: Observed): EventRow => ({
   event_id: newId(),
-  message_key: null,
+  message_key: observed.messageKey ?? null,
   name: observed.name,
   external_id: observed.externalId,
   anonymous_id: observed.anonymousId,

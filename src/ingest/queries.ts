@@ -31,6 +31,15 @@ const tracesOf = (events: readonly EventRow[]): string | null => {
   );
 };
 
+/** Returns the publishable key of each event; null where no event has one. */
+const keyIdsOf = (events: readonly EventRow[]) =>
+  events.some(({ key_id }) => key_id)
+    ? sql.array(
+        events.map(({ key_id }) => key_id ?? null),
+        'uuid',
+      )
+    : null;
+
 /** Stores a flush and the note of the work it needs, both or neither. One statement, one commit. */
 export const acceptEvents = (
   db: Pick<Db, 'one'>,
@@ -55,7 +64,7 @@ export const acceptEvents = (
       key_kinds => ${column((event) => event.key_kind, 'text')},
       sources => ${column((event) => event.source, 'text')},
       traces => ${tracesOf(events)}::jsonb,
-      key_id => ${events.find(({ key_id }) => key_id)?.key_id ?? null}
+      key_ids => ${keyIdsOf(events)}::uuid[]
     )
   `);
 };

@@ -57,7 +57,8 @@ const proposal = (name: string): string => {
 /** The name of an event; of anything else nothing can ever have happened. */
 export const EventName = z
   .string()
-  .max(EVENT_NAME_CHARS_MAX, `at most ${EVENT_NAME_CHARS_MAX} characters`)
+  // A text of another length is not looked through: of unbounded texts even that is work.
+  .max(EVENT_NAME_CHARS_MAX, { abort: true, error: `at most ${EVENT_NAME_CHARS_MAX} characters` })
   .regex(EVENT_NAME, { error: ({ input }) => proposal(String(input)) })
   .meta({ description: 'What happened, in the past tense and snake_case.' });
 
@@ -82,7 +83,7 @@ const SentName = EventName.refine((name) => !isReserved(name), {
 export const Identifier = z
   .string()
   .min(1, 'must not be empty')
-  .max(IDENTIFIER_CHARS_MAX, `at most ${IDENTIFIER_CHARS_MAX} characters`)
+  .max(IDENTIFIER_CHARS_MAX, { abort: true, error: `at most ${IDENTIFIER_CHARS_MAX} characters` })
   .refine(isStorable, 'must be well-formed Unicode without U+0000')
   .refine((value) => value === '' || value.trim() !== '', 'must not be blank')
   .refine((value) => !isNobody(value), 'never names a person: leave it out, or send the real id');
@@ -104,7 +105,7 @@ const OccurredAt = Timestamp.meta({
 export const MessageId = z
   .string()
   .min(1, 'must not be empty')
-  .max(MESSAGE_ID_CHARS_MAX, `at most ${MESSAGE_ID_CHARS_MAX} characters`)
+  .max(MESSAGE_ID_CHARS_MAX, { abort: true, error: `at most ${MESSAGE_ID_CHARS_MAX} characters` })
   .refine(isStorable, 'must be well-formed Unicode without U+0000')
   .meta({
     description:

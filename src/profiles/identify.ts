@@ -8,7 +8,7 @@ import * as identity from '../identity/identity.ts';
 import type { LinkRow, Person, SeenIdentifier } from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as quotas from '../quotas/quotas.ts';
-import { gather, linkPeople } from './link.ts';
+import { gather, linkPeople, makeLink } from './link.ts';
 import type { AfterLink, OnLinked } from './link.ts';
 import { changeTraits, seePeople } from './people.ts';
 import type { AliasInput, IdentifyInput } from './schema.ts';
@@ -49,7 +49,8 @@ export const identify = async (
   const { hints, afterLink } = gather(onLinked);
   // Also without traits: its message id, and what it changes, is a row each.
   const bytes = ingest.STORED_ROW_BYTES + Buffer.byteLength(JSON.stringify(input.traits ?? {}));
-  const settle = await quotas.admit(deps, caller, { bytes, identifiers: [] });
+  const pair = { externalId: input.external_id, anonymousId: input.anonymous_id ?? null };
+  const admitted = await quotas.admitIdentify(deps, caller, { bytes, pair });
   let stored = { bytes: 0, profiles: 0 };
   try {
     stored = await inProject(deps, caller.projectId, async (scope) => {
@@ -57,13 +58,12 @@ export const identify = async (
         message === undefined ||
         (await ingest.claimIdentify(scope, caller, { message, occurredAt }));
       if (!isNew) return { bytes: 0, profiles: 0 };
-      const people = await identifyPerson(scope, { caller, input, occurredAt, afterLink });
-      const profiles = people.filter(({ is_new }) => is_new).length;
-      await quotas.takeProfiles(scope, caller, profiles);
-      return { bytes, profiles };
+      const made = await identifyPerson(scope, { caller, input, occurredAt, afterLink });
+      await admitted.count(scope, made);
+      return { bytes, profiles: made.newProfiles };
     });
   } finally {
-    settle(stored.bytes, stored.profiles);
+    admitted.settle(stored.bytes, stored.profiles);
   }
   await giveHints(deps, hints);
 };
@@ -75,11 +75,14 @@ type Identified = {
   afterLink: AfterLink;
 };
 
-/** Links the anonymous id and stores the traits. Returns the two people that the request names, as they were found. */
+/**
+ * Links the anonymous id and stores the traits. Returns how many profiles that made. An anonymous id that was linked to
+ * this person before proves that both exist; without it the person counts as one that may be new.
+ */
 const identifyPerson = async (
   scope: Scope,
   { caller, input, occurredAt, afterLink }: Identified,
-): Promise<readonly Person[]> => {
+): Promise<quotas.Made> => {
   // To be identified is to be seen: as with events, only the first and the last time are kept.
   const people = await identity.see(scope, [
     ...(input.anonymous_id === undefined
@@ -88,14 +91,17 @@ const identifyPerson = async (
     seen('external', input.external_id, occurredAt),
   ]);
   await seePeople(scope, people);
+  let isProven = false;
   if (input.anonymous_id !== undefined) {
     const { anonymous_id, external_id } = input;
     const key_type = authorityOf(caller);
     const wish = { anonymous_id, external_id, source: 'identify' as const, key_type };
-    await linkPeople(scope, wish, afterLink);
+    const made = await makeLink(scope, wish, afterLink);
+    isProven = made !== null && !made.isNew && made.link.status === 'active';
   }
+  const made = countMade(people, isProven);
   const person = people.find(({ kind }) => kind === 'external');
-  if (!person || input.traits === undefined) return people;
+  if (!person || input.traits === undefined) return made;
   const isKept = await changeTraits(scope, {
     identityId: person.identity_id,
     traits: input.traits,
@@ -104,7 +110,13 @@ const identifyPerson = async (
     anonymousId: input.anonymous_id,
   });
   if (!isKept) throw new Refusal('too_many_traits');
-  return people;
+  return made;
+};
+
+const countMade = (people: readonly Person[], isProven: boolean): quotas.Made => {
+  const made = people.filter(({ is_new }) => is_new);
+  const mayBeNew = people.filter(({ kind, is_new }) => kind === 'external' || is_new);
+  return { newProfiles: made.length, newProfilesMax: isProven ? 0 : mayBeNew.length };
 };
 
 /**

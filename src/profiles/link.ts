@@ -2,7 +2,7 @@ import type { Scope } from '../base/db.ts';
 import type { Hint } from '../base/hints.ts';
 import type { Limit } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
-import type { LinkRow } from '../identity/identity.ts';
+import type { LinkAnswer, LinkRow } from '../identity/identity.ts';
 import { refold } from './people.ts';
 import { noteChanges, setMergedInto } from './queries.ts';
 import type { Link } from './schema.ts';
@@ -78,22 +78,31 @@ export const gather = (onLinked: OnLinked | undefined) => {
   return { hints, afterLink };
 };
 
+type Wish = Parameters<typeof identity.link>[1];
+
 /**
  * Links two identities and returns the row of the log, which says whether the link was refused. Null when one of the
  * two is being erased, or when the log has no room for one more refusal of a browser.
  */
 export const linkPeople = async (
   scope: Scope,
-  wish: Parameters<typeof identity.link>[1],
+  wish: Wish,
   afterLink?: AfterLink,
-): Promise<LinkRow | null> => {
+): Promise<LinkRow | null> => (await makeLink(scope, wish, afterLink))?.link ?? null;
+
+/** Does the same, and returns also whether this call made the row. */
+export const makeLink = async (
+  scope: Scope,
+  wish: Wish,
+  afterLink?: AfterLink,
+): Promise<LinkAnswer | null> => {
   const made = await identity.link(scope, wish);
   if (made?.isNew && made.link.status === 'active') {
     const { link, replaced } = made;
     await refoldAll(scope, { links: [link, replaced], into: link.profile_id });
     await afterLink?.(scope, link.profile_id);
   }
-  return made?.link ?? null;
+  return made;
 };
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp as TimestampInput } from '../base/moment.ts';
 import { pageQuery } from '../base/page.ts';
-import { UNITS } from '../base/work_units.ts';
+import { TRAITS_PER_UNIT, UNITS } from '../base/work_units.ts';
 import type { Work } from '../base/work_units.ts';
 import {
   LINK_KEY_TYPES,
@@ -146,9 +146,18 @@ const TraitsInput = z
     propertyNames: { minLength: 1, maxLength: TRAIT_KEY_CHARS_MAX },
   }) as unknown as z.ZodType<Record<string, z.core.util.JSONType>>;
 
-/** What an identify or an alias costs: with an anonymous id it links two profiles. */
-export const workOf = ({ anonymous_id }: { anonymous_id?: string | undefined }): Work => ({
-  units: UNITS.identify + (anonymous_id === undefined ? 0 : UNITS.link),
+/** Returns what an identify or an alias costs: traits cost more, and with an anonymous id it links two profiles. */
+export const workOf = ({
+  anonymous_id,
+  traits = {},
+}: {
+  anonymous_id?: string | undefined;
+  traits?: object | undefined;
+}): Work => ({
+  units:
+    UNITS.identify +
+    (anonymous_id === undefined ? 0 : UNITS.link) +
+    Math.floor(Object.keys(traits).length / TRAITS_PER_UNIT),
   device: anonymous_id,
 });
 

@@ -20,7 +20,7 @@ import {
   setRevoked,
 } from './queries.ts';
 import type { ListedKey } from './queries.ts';
-import { makeToken, readTokenKind } from './token.ts';
+import { isIssuedToken, makeToken, readTokenKind } from './token.ts';
 
 export { findProject, findProjectByName, listKeys, listProjects };
 export type { ListedKey };
@@ -65,8 +65,8 @@ export type TokenOrigin = { address?: string | undefined; now?: number | undefin
 type LookupDeps = ProjectDeps & Parameters<typeof tokenLookupsOf>[0];
 
 /**
- * Finds the live key of a token, or null. A malformed token costs no statement, and neither does an unknown one
- * once its address has sent too many: that is refused with `rate_limited`.
+ * Finds the live key of a token, or null. A malformed token costs no statement, and neither does a made-up one
+ * once its address has sent too many: that is refused with `rate_limited`. A token that this service made never is.
  */
 export const findKey = async (
   deps: LookupDeps,
@@ -81,7 +81,8 @@ export const findKey = async (
   const cached = cache.get(digest);
   if (cached && cached.until > now) return cached.key;
 
-  const row = await tokenLookupsOf(deps).find({ digest: `key ${digest}`, address, now }, () =>
+  const lookup = { kind, digest, address, now, isIssued: isIssuedToken(deps.keys, token) };
+  const row = await tokenLookupsOf(deps).find(lookup, () =>
     findLiveKey(deps.db, hashToken(deps, token)),
   );
   cache.delete(digest);
@@ -104,7 +105,7 @@ export const findCaller = async (
 
 /** Makes a key in a transaction of its project. */
 const makeKey = async (scope: Scope, kind: KeyKind): Promise<string> => {
-  const token = makeToken(kind);
+  const token = makeToken(kind, scope.keys);
   await insertKey(scope, {
     keyId: newId(),
     kind,

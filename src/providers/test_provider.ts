@@ -5,6 +5,8 @@ import { Refusal } from '../base/refusal.ts';
 import { outOfTurn } from '../base/session_turns.ts';
 import { countTestEmails } from '../base/test_emails.ts';
 import { countCheck, networkOf } from './checks.ts';
+import { serviceOf } from './email_service.ts';
+import type { EmailService } from './email_service.ts';
 import { isExplained, toFailure } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
 import { isHopeless } from './outcome.ts';
@@ -15,6 +17,7 @@ import type { ProbeMail } from './probe_message.ts';
 import { findProvider, noteTest, noteTestBegun, parkProvider } from './queries.ts';
 import type { ProviderRow, TestNote } from './queries.ts';
 import { openSettings } from './records.ts';
+import { testEmailId } from './test_email_id.ts';
 import { HAND_OFF_DEADLINE_MS } from './transport.ts';
 import type { Link, Network } from './transport.ts';
 import { connect } from './transports.ts';
@@ -57,10 +60,11 @@ const sendProbe = async (
   deps: Deps,
   projectId: string,
   row: ProviderRow,
-  { test, link }: { test: Test; link: Link },
+  { test, link, service }: { test: Test; link: Link; service: EmailService },
 ): Promise<SendOutcome> => {
   const { from_email: from, from_name: fromName, reply_to: replyTo } = row;
-  const probe = { from, fromName, replyTo, to: test.to, probeId: test.testId };
+  const probeId = testEmailId(deps.keys, { projectId, to: test.to, service }, test.testId);
+  const probe = { from, fromName, replyTo, to: test.to, probeId };
   const message = probeMessage(test.mail ? { ...probe, mail: test.mail } : probe);
   const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
   await begin(deps, projectId, row, test);
@@ -86,7 +90,8 @@ const attempt = async (
   const opened = await connect(settings, networkOfTest(deps));
   if (opened.kind === 'failed') return opened.outcome;
   try {
-    return await sendProbe(deps, projectId, row, { test, link: opened.link });
+    const service = serviceOf(settings);
+    return await sendProbe(deps, projectId, row, { test, link: opened.link, service });
   } finally {
     opened.link.close();
   }

@@ -11,14 +11,8 @@ import {
   STORED_BYTES_PER_DAY,
 } from './schema.ts';
 
-/** 0 is no quota, as null is. */
-const quota = (max: number) =>
-  z
-    .int()
-    .min(0)
-    .max(max)
-    .nullable()
-    .transform((value) => (value === 0 ? null : value));
+/** Null is no quota; 0 allows nothing. */
+const quota = (max: number) => z.int().min(0).max(max).nullable();
 
 const Changed = z.object({
   newProfilesPerDay: quota(NEW_PROFILES_MAX),
@@ -56,7 +50,7 @@ export const quotaProcedures = router({
       }),
     ),
 
-  /** Changes both quotas. They hold within seconds in every process. */
+  /** Changes both quotas: null is no quota, 0 allows nothing. They apply within seconds in every process. */
   change: ownerProcedure
     .input(Changed)
     .mutation(async ({ ctx, input: { projectId, newProfilesPerDay, storedBytesPerDay } }) => {

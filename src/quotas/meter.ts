@@ -1,98 +1,113 @@
-import { inProject } from '../base/db.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { inProject, isDatabaseDown } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { watchQueue } from '../base/memory_queues.ts';
-import { Refusal } from '../base/refusal.ts';
 import { outOfTurn } from '../base/session_turns.ts';
 import * as identity from '../identity/identity.ts';
+import { nameOf } from './identifiers.ts';
 import { KeyUse } from './key_use.ts';
-import type { Identifier } from './key_use.ts';
 import { countUse, readUse, readWaiting } from './queries.ts';
+import { RECENT_MAX, RecentMemory } from './recent_names.ts';
 import { COUNT_EVERY_MS } from './schema.ts';
 
-/** A key that has not been used for so long is forgotten. */
+/** A key that has not been used for so long leaves the memory. */
 const IDLE_MS = 10 * 60_000;
-/** Where a quota is used up, a key is read again at most this often, unless new people were let in meanwhile. */
+/** Where a quota is used up, a key is read again at most this often, unless new names came meanwhile. */
 const READ_AGAIN_MS = 1_000;
-/** How many identifiers one such reading looks up. */
+/** How many names one such reading looks up. */
 const LOOK_UP_MAX = 10_000;
-/** How many identifiers of all keys are remembered until a worker has processed them. */
-export const RECENT_MAX = 200_000;
-const RETRY_AFTER_SECONDS = 5;
+/** How long a process that stops waits for its last cycle. Bytes that are not written by then are lost. */
+export const CLOSE_WITHIN_MS = 5_000;
 
-type QuotaDeps = Pick<Deps, 'db' | 'keys' | 'log' | 'resources' | 'turns'>;
+export type QuotaDeps = Pick<Deps, 'config' | 'db' | 'keys' | 'log' | 'resources' | 'turns'>;
 
-const findUnknown = async (scope: Scope, identifiers: readonly Identifier[]) => {
-  const known = await identity.listByValues(scope, identifiers);
-  const names = new Set(known.map(({ kind, value }) => `${kind} ${value}`));
-  return identifiers.filter(({ kind, value }) => !names.has(`${kind} ${value}`));
+/** The keys of one project that are in use. */
+type Project = {
+  projectId: string;
+  keys: Map<string, KeyUse>;
+  /** The database's time when names were last rotated. */
+  rotatedAt: Date | null;
+  /** When a cycle last came to this project: the one that waits longest comes first. */
+  triedAt: number;
 };
 
 /**
- * The use of publishable keys, in this process. Requests are checked against memory; every COUNT_EVERY_MS the process
- * writes the bytes that it stored, and reads what all processes counted.
+ * The use of publishable keys, in this process. Requests are checked against memory; every COUNT_EVERY_MS a cycle
+ * writes the bytes that the process stored, and reads what all processes counted.
  */
-class Meter {
-  readonly #deps: QuotaDeps;
-  readonly #keys = new Map<string, KeyUse>();
+export class Meter {
+  readonly memory = new RecentMemory();
+  readonly #deps: Omit<QuotaDeps, 'turns'>;
+  readonly #projects = new Map<string, Project>();
   readonly #loading = new Map<string, Promise<void>>();
-  /** The database's time at the end of the last cycle, by project. */
-  readonly #rotatedAt = new Map<string, Date>();
   readonly #timer: NodeJS.Timeout;
-  #cycle: Promise<void> = Promise.resolve();
+  #cycle: Promise<void> | null = null;
+  #stopsAt = Infinity;
 
   constructor(deps: QuotaDeps) {
     this.#deps = outOfTurn(deps);
-    this.#timer = setInterval(() => {
-      this.#cycle = this.#cycle.then(() => this.#runCycle());
-    }, COUNT_EVERY_MS);
+    this.#timer = setInterval(() => void this.runCycle(), COUNT_EVERY_MS);
     this.#timer.unref();
-  }
-
-  get recentCount(): number {
-    let count = 0;
-    for (const use of this.#keys.values()) count += use.recentCount;
-    return count;
   }
 
   /** Returns the use of a key, read from the database the first time and after midnight. */
   async useOf(deps: QuotaDeps, projectId: string, keyId: string): Promise<KeyUse> {
-    const use = this.#keys.get(keyId) ?? new KeyUse(projectId, keyId);
-    this.#keys.set(keyId, use);
-    use.lastUsedAt = Date.now();
-    if (use.isOver()) await this.#once(keyId, () => this.#read(deps, use));
-    return use;
+    const project = this.#projects.get(projectId) ?? this.#addProject(projectId);
+    let use = project.keys.get(keyId);
+    if (use === undefined) {
+      use = new KeyUse(projectId, keyId, this.memory.open(projectId));
+      project.keys.set(keyId, use);
+    }
+    const known = use;
+    known.lastUsedAt = Date.now();
+    if (known.isOver()) await this.#once(keyId, () => this.#read(deps, known));
+    return known;
   }
 
-  /** Refuses a request that would make more people than the quota of its key allows. */
-  async admitPeople(deps: QuotaDeps, use: KeyUse, named: readonly Identifier[]): Promise<void> {
-    if (!use.hasProfilesQuota) return;
-    const fresh = use.listFresh(named);
-    if (fresh.length === 0) return;
-    if (this.recentCount + fresh.length > RECENT_MAX)
-      throw new Refusal('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    if (use.hasRoomFor(fresh.length)) return use.remember(fresh);
-    const unknown = await inProject(deps, use.projectId, (scope) => findUnknown(scope, fresh));
-    if (unknown.length === 0) return;
-    if (use.hasNews || Date.now() - use.readAt >= READ_AGAIN_MS)
-      await this.#once(use.keyId, () => this.#readAgain(deps, use));
-    if (!use.hasRoomFor(unknown.length)) throw use.exceededProfiles();
-    use.remember(unknown);
+  /** Reads a key again where that may free places of its quota, or always. */
+  async refresh(deps: QuotaDeps, use: KeyUse, isAlways: boolean): Promise<void> {
+    if (!isAlways && !use.hasNews && Date.now() - use.readAt < READ_AGAIN_MS) return;
+    await this.#once(use.keyId, () => this.#lookAgain(deps, use));
   }
 
-  /** Has the keys of a project read again before their next request, after its quotas were changed. */
-  forgetProject(projectId: string): Promise<void> {
-    return this.#count(projectId, this.#ofProject(projectId));
+  /** Reads the keys of a project again, after its quotas were changed. */
+  async refreshProject(projectId: string): Promise<void> {
+    const project = this.#projects.get(projectId);
+    if (project) await this.#count(project, [...project.keys.values()]);
   }
 
+  /** Writes and reads all keys that are due, unless a cycle runs already. */
+  runCycle(): Promise<void> {
+    this.#cycle ??= this.#countAll().finally(() => {
+      this.#cycle = null;
+    });
+    return this.#cycle;
+  }
+
+  /** Writes what is left, for CLOSE_WITHIN_MS at most. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#cycle;
-    await this.#runCycle();
+    this.#stopsAt = Date.now() + CLOSE_WITHIN_MS;
+    const isDone = new AbortController();
+    const deadline = wait(CLOSE_WITHIN_MS, false, { signal: isDone.signal }).catch(() => false);
+    const isWritten = await Promise.race([this.#writeAll(), deadline]);
+    isDone.abort();
+    if (!isWritten) this.#deps.log.warn('the process stops before all key use is written');
   }
 
-  #ofProject(projectId: string): KeyUse[] {
-    return [...this.#keys.values()].filter((use) => use.projectId === projectId);
+  /** Writes what the running cycle leaves. Returns whether nothing is left. */
+  async #writeAll(): Promise<boolean> {
+    await this.#cycle;
+    await this.runCycle();
+    const projects = [...this.#projects.values()];
+    return projects.every(({ keys }) => [...keys.values()].every((use) => !use.hasUnwritten));
+  }
+
+  #addProject(projectId: string): Project {
+    const project: Project = { projectId, keys: new Map(), rotatedAt: null, triedAt: 0 };
+    this.#projects.set(projectId, project);
+    return project;
   }
 
   /** Requests that need the same reading share it. */
@@ -108,64 +123,87 @@ class Meter {
     });
   }
 
-  /** Reads the use of a key, and in the same snapshot which of its recent identifiers belong to somebody by now. */
-  #readAgain(deps: QuotaDeps, use: KeyUse): Promise<void> {
-    return inProject(deps, use.projectId, async (scope) => {
-      const recent = use.listRecent(LOOK_UP_MAX);
-      const known = await identity.listByValues(scope, recent);
-      for (const row of await readUse(scope, [use.keyId])) use.update(row);
-      use.forget(known);
-    });
+  /** Reads the use of a key, and in the same snapshot which of its recent names are of people who exist by now. */
+  async #lookAgain(deps: QuotaDeps, use: KeyUse): Promise<void> {
+    const recent = use.beginLook(LOOK_UP_MAX);
+    try {
+      await inProject(deps, use.projectId, async (scope) => {
+        const known = await identity.listByValues(scope, recent);
+        for (const row of await readUse(scope, [use.keyId])) use.update(row);
+        use.recent.delete(known.map(nameOf));
+      });
+    } catch (error) {
+      use.failLook();
+      throw error;
+    }
   }
 
-  async #runCycle(): Promise<void> {
-    const byProject = Map.groupBy(this.#keys.values(), ({ projectId }) => projectId);
-    for (const [projectId, uses] of byProject)
-      await this.#count(projectId, uses).catch((error: unknown) =>
-        this.#deps.log.warn(
-          { err: error, project_id: projectId },
-          'key use not counted; tried again',
-        ),
-      );
+  /** Stops where the database is down, and at the end of the time to close. The next cycle goes on with the others. */
+  async #countAll(): Promise<void> {
+    const byWait = [...this.#projects.values()].toSorted((a, b) => a.triedAt - b.triedAt);
+    for (const project of byWait) {
+      if (Date.now() >= this.#stopsAt) return;
+      const due = [...project.keys.values()].filter(({ isDue }) => isDue);
+      if (due.length === 0) continue;
+      project.triedAt = Date.now();
+      try {
+        await this.#count(project, due);
+      } catch (error) {
+        const { projectId: project_id } = project;
+        this.#deps.log.warn({ err: error, project_id }, 'key use not counted; tried again');
+        if (isDatabaseDown(error)) return;
+      }
+    }
+    this.#removeIdle();
+  }
+
+  #removeIdle(): void {
     const idleSince = Date.now() - IDLE_MS;
-    for (const [keyId, use] of this.#keys) if (use.lastUsedAt < idleSince) this.#keys.delete(keyId);
+    for (const { projectId, keys } of this.#projects.values()) {
+      for (const use of keys.values()) {
+        if (use.lastUsedAt >= idleSince || use.hasUnwritten) continue;
+        use.recent.close();
+        keys.delete(use.keyId);
+      }
+      if (keys.size === 0) this.#projects.delete(projectId);
+    }
   }
 
   /** Writes what this process stored for a project, and reads what all did. */
-  async #count(projectId: string, uses: readonly KeyUse[]): Promise<void> {
+  async #count(project: Project, uses: readonly KeyUse[]): Promise<void> {
     const taken = uses.map((use) => ({ use, ...use.takeUnwritten() }));
     const written = taken
       .filter(({ bytes }) => bytes > 0)
       .map(({ use: { keyId }, bytes }) => ({ keyId, newProfiles: 0, storedBytes: bytes }));
     try {
-      await inProject(this.#deps, projectId, async (scope) => {
+      await inProject(this.#deps, project.projectId, async (scope) => {
         if (written.length > 0) await countUse(scope, 'accept', written);
         const rows = await readUse(
           scope,
           uses.map(({ keyId }) => keyId),
         );
-        for (const row of rows) uses.find(({ keyId }) => keyId === row.key_id)?.update(row);
-        await this.#rotate(scope, uses);
+        for (const row of rows) project.keys.get(row.key_id)?.update(row);
+        await this.#rotate(scope, project);
       });
     } catch (error) {
-      for (const { giveBack } of taken) giveBack();
+      for (const { restore } of taken) restore();
       throw error;
     }
   }
 
-  /** Forgets the identifiers of the cycle before the last, unless events of that time still wait for a worker. */
-  async #rotate(scope: Scope, uses: readonly KeyUse[]): Promise<void> {
+  /** Removes the names of the cycle before the last, unless events of that time still wait for a worker. */
+  async #rotate(scope: Scope, project: Project): Promise<void> {
     const { now, waits_since } = await readWaiting(scope);
-    const rotatedAt = this.#rotatedAt.get(scope.projectId);
-    if (rotatedAt !== undefined && waits_since !== null && waits_since <= rotatedAt) return;
-    for (const use of uses) use.rotate();
-    this.#rotatedAt.set(scope.projectId, now);
+    const { rotatedAt, keys } = project;
+    if (rotatedAt !== null && waits_since !== null && waits_since <= rotatedAt) return;
+    for (const use of keys.values()) use.recent.rotate();
+    project.rotatedAt = now;
   }
 }
 
 const makeMeter = (deps: QuotaDeps): Meter => {
   const meter = new Meter(deps);
-  watchQueue(deps, 'recent_identifiers', { size: () => meter.recentCount, max: RECENT_MAX });
+  watchQueue(deps, 'recent_identifiers', { size: () => meter.memory.heldCount, max: RECENT_MAX });
   return meter;
 };
 

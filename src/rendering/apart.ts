@@ -6,8 +6,7 @@ import type { RenderOutcome, Source } from './render.ts';
 import type { Shown } from './show.ts';
 import { Threads } from './threads.ts';
 import type { ThreadsOptions } from './threads.ts';
-import type { Outcome } from './tasks.ts';
-import type { Variables } from './variables.ts';
+import type { Filled, Outcome, Task } from './tasks.ts';
 
 /** How long all parts of one mail may take, watched from outside the thread that renders them. */
 export const MAIL_MS_MAX = 2_000;
@@ -49,9 +48,8 @@ const makeMailThreads = (where: Where) => makeThreads(where, 'mails_to_render', 
 /** Apart from those of mails: nobody's draft keeps a mail waiting. */
 const makeAuthorThreads = (where: Where) => makeThreads(where, 'templates_to_try', AUTHORS);
 
-export type Mail = {
+export type Mail = Pick<Filled, 'variables' | 'asserted'> & {
   template: Source & { template_id: string; version: number };
-  variables: Variables;
 };
 
 /** An outcome of one kind of task is of that kind. */
@@ -68,10 +66,11 @@ export const renderMails = async (
   msMax: number,
 ): Promise<(RenderOutcome | null)[]> => {
   const threads = where.resources.of(makeMailThreads, where);
-  const tasks = mails.map(({ template, variables }) => ({
+  const tasks = mails.map(({ template, variables, asserted }) => ({
     kind: 'render' as const,
     source: template,
     variables,
+    asserted,
     key: `${projectId}/${template.template_id}/${template.version}`,
   }));
   const outcomes = await threads.perform(projectId, tasks, msMax);
@@ -81,8 +80,7 @@ export const renderMails = async (
 const perform = async (
   where: Where,
   projectId: string,
-  task:
-    { kind: 'examine'; written: Written } | { kind: 'show'; source: Source; variables: Variables },
+  task: Exclude<Task, { kind: 'render' }>,
 ): Promise<Outcome> => {
   const threads = where.resources.of(makeAuthorThreads, where);
   if (threads.isFullFor(projectId)) throw new Refusal('overloaded', { retryAfterSeconds: 1 });
@@ -103,8 +101,5 @@ export const examineApart = async (
   as<Examined | Failed>(await perform(where, projectId, { kind: 'examine', written }));
 
 /** Shows a template for somebody, in a thread. */
-export const showApart = async (
-  where: Where,
-  projectId: string,
-  shown: { source: Source; variables: Variables },
-): Promise<Shown> => as<Shown>(await perform(where, projectId, { kind: 'show', ...shown }));
+export const showApart = async (where: Where, projectId: string, shown: Filled): Promise<Shown> =>
+  as<Shown>(await perform(where, projectId, { kind: 'show', ...shown }));

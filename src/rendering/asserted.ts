@@ -1,5 +1,6 @@
-import { domainToASCII } from 'node:url';
-import { parse } from 'tldts';
+import { isDomain } from './links/domains.ts';
+import { SCHEMES } from './links/in_text.ts';
+import { readText, spellMarks, UNSEEN } from './links/spelling.ts';
 
 /** How many characters of a value are rendered that only a browser asserted. */
 export const ASSERTED_CHARS_MAX = 100;
@@ -10,9 +11,6 @@ export const ASSERTED_MEMBERS_MAX = 100;
 const PLAIN = /^(?:[\p{L}\p{M}\p{N}'’_-]+(?: (?=[\p{L}\p{M}\p{N}'’_-])|$))*$/u;
 /** Controls, line and paragraph separators, and every other blank: each becomes one blank. */
 const BLANKS = /[\p{Cc}\p{Z}]+/gu;
-/** What nobody sees: zero-width characters, bidi controls, tags, soft hyphens, private use and unassigned ones. */
-const UNSEEN =
-  /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]|[\uFE00-\uFE0E]|[\u{E0100}-\u{E01EF}]/gu;
 /** Characters that software takes for a dot (UTS 46). Between Chinese, Japanese or Korean they end a sentence. */
 const CJK = '[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hang}]';
 const FULL_STOP = '[\\u3002\\uFF61]';
@@ -20,24 +18,15 @@ const DOTS = new RegExp(
   `[\\uFF0E\\u2024\\uFE52]|${FULL_STOP}(?!${CJK})|(?<!${CJK})${FULL_STOP}`,
   'gu',
 );
-/** The same of a slash, a colon and an at sign. */
-const SLASHES = /[\u2044\u2215\u29F8\uFF0F]/g;
-const COLONS = /[\uFF1A\uFE55\uA789\u2236]/g;
-const ATS = /[\uFF20\uFE6B]/g;
 /** What begins markup, or an entity that becomes any of these characters where a template prints without escaping. */
 const MARKUP = /[<>`\u02C2\u02C3\uFF1C\uFF1E]|&(?=#|\w+;)/g;
 
 const SCHEME = /:[/\\]/;
-/** Schemes without slashes that email software makes links of, or runs. */
-const SCHEMES = (
-  'about bitcoin blob callto cid data facetime file ftp geo http https intent itms javascript magnet mailto ' +
-  'maps market mid sip sips skype sms tel tg urn vbscript view-source whatsapp xmpp'
-).split(' ');
 const NAMED_SCHEME = new RegExp(`(?:^|[^\\p{L}\\p{N}])(?:${SCHEMES.join('|')}):`, 'iu');
 const WWW = /(?:^|[^\p{L}\p{N}])www\d*\./iu;
 const ADDRESS = /[^\s@]@[^\s@]/u;
 /** A number behind an at sign: a template that prints it behind its own host would make it the host (WHATWG URL). */
-const NUMBER_AS_HOST = /@\d/;
+const NUMBER_AS_HOST = /@\p{N}/u;
 const SLASHED = /^[\\/]{2}|[^\p{L}\p{N}][\\/]{2}\p{L}/u;
 const HOST = /[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
 const IP_WITH_PATH = /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}[:/?#]|\[[\da-f:.]*:[\da-f:.]*\]/i;
@@ -46,15 +35,8 @@ const JOINING_DOT = /\.(?=\p{L})/gu;
 /** Marks of a URL at the edges of a value. A list, or two values side by side, is printed without a separator. */
 const EDGES = /^[.:/\\]+|[.:/\\@]+$/gu;
 
-/** Whether software would make a link of a host name that stands alone: its suffix is in the public list of ICANN's. */
-const isDomain = (host: string): boolean => {
-  const ascii = domainToASCII(host) || host;
-  const { domain, isIcann } = parse(ascii, { allowPrivateDomains: false, validateHostname: false });
-  return isIcann === true && domain !== null;
-};
-
-/** Whether email software would, or could be made to, show a word as a link. */
-const isLink = (word: string): boolean =>
+/** Whether email software would show a word as a link, as it is written. */
+const isLinkAsWritten = (word: string): boolean =>
   SCHEME.test(word) ||
   NAMED_SCHEME.test(word) ||
   WWW.test(word) ||
@@ -63,6 +45,13 @@ const isLink = (word: string): boolean =>
   SLASHED.test(word) ||
   IP_WITH_PATH.test(word) ||
   (word.match(HOST) ?? []).some(isDomain);
+
+/** Whether email software would, or could be made to, show a word as a link, also as the parser of URLs reads it. */
+const isLink = (word: string): boolean => {
+  const read = readText(word);
+  if (read === null || isLinkAsWritten(word)) return true;
+  return read !== word && read.split(BLANKS).some(isLinkAsWritten);
+};
 
 const cut = (text: string): string => {
   const characters = Array.from(text);
@@ -76,14 +65,10 @@ const LOOKED_AT_CHARS_MAX = 1_000;
 
 /** The text with each character that stands for another one replaced, and without those that hide something. */
 const spellOut = (text: string): string =>
-  text
-    .replaceAll(BLANKS, ' ')
-    .replaceAll(UNSEEN, '')
-    .replaceAll(DOTS, '.')
-    .replaceAll(SLASHES, '/')
-    .replaceAll(COLONS, ':')
-    .replaceAll(ATS, '@')
-    .replaceAll(MARKUP, '');
+  spellMarks(text.replaceAll(BLANKS, ' ').replaceAll(UNSEEN, '').replaceAll(DOTS, '.')).replaceAll(
+    MARKUP,
+    '',
+  );
 
 const cleanOnce = (text: string): string =>
   cut(
@@ -110,25 +95,61 @@ const cleanText = (text: string): string => {
   return cleanOnce(cleaned) === cleaned ? cleaned : '';
 };
 
+/** Names of what JavaScript calls to print a value: a value under one of them ends the email. */
+const CALLED_NAMES = new Set(['toString', 'valueOf', 'toJSON']);
+
 /** Whether a name may be printed. Dots may stay in it: templates name it. */
 const isCleanName = (name: string): boolean =>
-  name.length <= ASSERTED_CHARS_MAX && spellOut(name) === name && !name.split(' ').some(isLink);
+  name.length <= ASSERTED_CHARS_MAX &&
+  !CALLED_NAMES.has(name) &&
+  spellOut(name) === name &&
+  !name.split(' ').some(isLink);
 
 const isSame = (text: string, exempt: string | null): boolean =>
   exempt !== null && text.trim().toLowerCase() === exempt.toLowerCase();
 
 /**
  * Returns a value that only a browser asserted as an email may show it: without URLs, addresses, line breaks, control
- * and invisible characters, and cut at ASSERTED_CHARS_MAX. Nested values likewise; numbers and booleans stay what they
- * are. The text that is `exempt` (the recipient's own address) stays whole.
+ * and invisible characters, and cut at ASSERTED_CHARS_MAX, nested values and names together. Numbers and booleans stay
+ * what they are. The text that is `exempt` (the recipient's own address) stays whole.
  */
-export const cleanAsserted = (value: unknown, exempt: string | null): unknown => {
-  if (typeof value === 'string') return isSame(value, exempt) ? exempt : cleanText(value);
+export const cleanAsserted = (
+  value: unknown,
+  exempt: string | null,
+  budget: Budget = newBudget(),
+): unknown => {
+  if (typeof value === 'string')
+    return isSame(value, exempt) ? exempt : budget.spend(cleanText(value));
   if (Array.isArray(value))
-    return value.slice(0, ASSERTED_MEMBERS_MAX).map((one) => cleanAsserted(one, exempt));
-  return typeof value === 'object' && value !== null
-    ? cleanMembers(value, () => true, exempt)
-    : value;
+    return value.slice(0, budget.members()).map((one) => cleanAsserted(one, exempt, budget));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value)
+        .slice(0, budget.members())
+        .flatMap(([name, one]: [string, unknown]) =>
+          isCleanName(name) && budget.spend(name) === name
+            ? [[name, cleanAsserted(one, exempt, budget)]]
+            : [],
+        ),
+    );
+  const printed = JSON.stringify(value);
+  return value === null || budget.spend(printed) === printed ? value : '';
+};
+
+/** What one value may still show, all of its members together: a template prints a list as one text. */
+type Budget = { spend: (text: string) => string; members: () => number };
+
+const newBudget = (): Budget => {
+  let [chars, members] = [ASSERTED_CHARS_MAX, ASSERTED_MEMBERS_MAX];
+  return {
+    spend: (text) => {
+      const characters = Array.from(text).slice(0, chars);
+      chars -= characters.length;
+      members -= 1;
+      return characters.join('').trimEnd();
+    },
+    members: () => Math.max(0, members),
+  };
 };
 
 /** The same of those members that only a browser asserted, without those whose name is a link: loops print names. */

@@ -33,6 +33,9 @@ const placeOf = (source: string, piece: string): string => {
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 };
 
+/** Loads the compiler, which is large and which few threads need. */
+export const loadMjml = () => import('mjml');
+
 /**
  * Makes HTML of MJML, once, when a template is saved; Liquid stays as it is and is rendered per person.
  * Strict: refuses what MJML does not know, includes of any kind, and Liquid where MJML would leave it out
@@ -41,8 +44,7 @@ const placeOf = (source: string, piece: string): string => {
 export const compileMjml = async (source: string): Promise<string> => {
   if (INCLUDE.test(source))
     throw refuse(['mj-include is not possible here: put its content in its place']);
-  // Large, and needed by few processes.
-  const { default: mjml2html } = await import('mjml');
+  const { default: mjml2html } = await loadMjml();
   const compiled = await Promise.resolve(
     mjml2html(source, { validationLevel: 'strict', ignoreIncludes: true, fonts: {} }),
   ).catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { makeSample, withRest } from './sample.ts';
 import type { Whom } from './schema.ts';
 import { toPreview } from './shown.ts';
 import { toSample } from './variables.ts';
-import type { Happened, Person, Sample } from './variables.ts';
+import type { Happened, KnownSample, Person, Sample } from './variables.ts';
 
 /** What this room is handed of rooms that it does not ask. */
 export type PreviewDoors = {
@@ -36,7 +36,7 @@ const sampleFor = async (
   read: <T>(work: (scope: Scope) => Promise<T>) => Promise<T>,
   { sample, whom }: Asked,
   doors: PreviewDoors,
-): Promise<Sample> => {
+): Promise<KnownSample> => {
   const ref = whom.profile_id;
   const person = ref === undefined ? null : await read((scope) => doors.findPerson(scope, ref));
   if (ref !== undefined && person === null)
@@ -47,8 +47,11 @@ const sampleFor = async (
   const known = toSample(person, isWithheld ? null : toHappened(whom));
   const made = sample ?? makeSample([]);
   return {
-    profile: person ? known.profile : made.profile,
-    event: whom.event ? known.event : made.event,
+    sample: {
+      profile: person ? known.sample.profile : made.profile,
+      event: whom.event ? known.sample.event : made.event,
+    },
+    asserted: known.asserted,
   };
 };
 
@@ -59,9 +62,17 @@ export const preview = async (
   previewed: Asked,
   doors: PreviewDoors,
 ) => {
-  const sample = await sampleFor((work) => inProject(deps, projectId, work), previewed, doors);
+  const { sample, asserted } = await sampleFor(
+    (work) => inProject(deps, projectId, work),
+    previewed,
+    doors,
+  );
   const variables = withRest(sample, await doors.findProjectName(deps, projectId));
-  const shown = await showApart(deps, projectId, { source: previewed.source, variables });
+  const shown = await showApart(deps, projectId, {
+    source: previewed.source,
+    variables,
+    asserted,
+  });
   if (shown.kind === 'failed') throw new Refusal('template_failed', { detail: shown.reason });
   return toPreview(shown.message, shown.warnings);
 };

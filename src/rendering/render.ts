@@ -8,6 +8,8 @@ import {
   TEMPLATE_CHARS_MAX,
 } from './limits.ts';
 import { toTextPart } from './text_part.ts';
+import { renderSafely } from './guard.ts';
+import type { Guard } from './guard.ts';
 import type { Variables } from './variables.ts';
 
 /** How much a template may make, in liquidjs's own units, and how many milliseconds it may take. */
@@ -197,6 +199,8 @@ export const renderDraft = (
 };
 
 const TIME_LIMIT = /render limit exceeded/;
+/** Whether a rendering took too long: another one would take as long. */
+const isOfTime = (error: unknown): boolean => TIME_LIMIT.test(toReason(error));
 const MICROSECONDS_PER_MS = 1_000;
 const TRIES_MAX = 3;
 
@@ -210,12 +214,18 @@ export const threadCpuMs = (): number => {
  * Renders a template for one person. The text part is derived from the HTML when the template has none. A failure is
  * final for a mail, so a template is not blamed for time that the machine took: a busy one, or one that slept.
  */
-export const render = (source: Source, variables: Variables, key?: string): RenderOutcome => {
+export const render = (
+  source: Source,
+  variables: Variables,
+  { key, guard = null }: { key?: string; guard?: Guard | null } = {},
+): RenderOutcome => {
   for (let tries = 1; ; tries += 1) {
     const cpuBefore = threadCpuMs();
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
-      return { kind: 'rendered', message: renderParsed(parsed, variables, strict).message };
+      const renderWith = (given: Variables) => renderParsed(parsed, given, strict).message;
+      const message = renderSafely(renderWith, variables, { guard, isFinal: isOfTime });
+      return { kind: 'rendered', message: guard ? guard.check(message, renderWith) : message };
     } catch (error) {
       const { part, message } =
         error instanceof PartFailed ? error : { part: 'html', message: toReason(error) };

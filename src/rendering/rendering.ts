@@ -32,7 +32,7 @@ export type { Rendered, RenderOutcome } from './render.ts';
 export { NewTemplate } from './schema.ts';
 export type { TemplateText };
 export { hasVariable, toSample } from './variables.ts';
-export type { Person, Sample, Variables } from './variables.ts';
+export type { KnownSample, Person, Sample, Variables } from './variables.ts';
 export { ASSERTED_CHARS_MAX } from './asserted.ts';
 
 const refuse = (issues: Issue[]): Refusal => new Refusal('invalid_request', { issues });

@@ -1,6 +1,9 @@
 import { missingVariable } from './faults.ts';
+import { renderSafely } from './guard.ts';
+import type { Guard } from './guard.ts';
 import { PartFailed, renderDraft } from './render.ts';
 import type { RenderedDraft, Source } from './render.ts';
+import type { Filled } from './tasks.ts';
 import type { Variables } from './variables.ts';
 import { listWarnings } from './warnings.ts';
 import type { Warning } from './warnings.ts';
@@ -51,16 +54,30 @@ const tryStrictly = (source: Source, given: Variables): Tried => {
   return { missing: [...missing.values()], message: null };
 };
 
-/** Shows a template for somebody. What they lack is left out and warned of: their mail would fail. */
-export const show = (source: Source, variables: Variables): Shown => {
+/** What an email says instead of a link that a browser asserted, which a preview shows, too. */
+const ASSERTED_LINK: Warning = {
+  warning: 'asserted_link',
+  message:
+    'Values that only a browser asserted would make a link to a host that neither the template nor a server named. ' +
+    'The email shows all of them empty.',
+};
+
+/** Shows a template for a person. What they lack is left out, with a warning: their email would fail. */
+export const show = (
+  { source, variables }: Pick<Filled, 'source' | 'variables'>,
+  guard: Guard | null,
+): Shown => {
   try {
     const tried = tryStrictly(source, variables);
-    const message = tried.message ?? renderDraft(source, variables, true);
+    const draft = (given: Variables) => renderDraft(source, given, true);
+    const said = tried.message ?? renderSafely(draft, variables, { guard, isFinal: () => false });
+    const message = guard ? guard.check(said, draft) : said;
     const lacking = tried.missing.map((says) => ({
       warning: 'missing_variable' as const,
       message: says,
     }));
-    const warnings = [...lacking, ...listWarnings(message, variables.unsubscribe_url)];
+    const asserted = message === said ? [] : [ASSERTED_LINK];
+    const warnings = [...lacking, ...asserted, ...listWarnings(message, variables.unsubscribe_url)];
     return { kind: 'shown', message, warnings };
   } catch (error) {
     if (!(error instanceof PartFailed)) throw error;

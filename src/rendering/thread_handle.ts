@@ -12,14 +12,22 @@ export type Bounds = {
   memoryMbMax: number;
 };
 
-/** What a thread is told when it begins. */
-export type ThreadData = { progress: Int32Array; turnMs: number; turnChars: number };
+/** What a thread gets when it starts. The arrays are shared. */
+export type ThreadData = {
+  /** How many tasks of its turn it has begun. */
+  progress: Int32Array;
+  /** Milliseconds of processor time that the thread had used before the first task of its turn. */
+  cpuAtStart: Float64Array;
+  turnMs: number;
+  turnChars: number;
+};
 
 /** More than so many characters of mail are not sent back at once. */
 const TURN_CHARS = 1024 * 1024;
 const YOUNG_MB = 16;
 const STACK_MB = 4;
 const TICK_MS = 50;
+const MICROSECONDS_PER_MS = 1_000;
 /** Until its code is loaded; a machine that is busy takes its time. */
 const START_MS_MAX = 60_000;
 
@@ -54,6 +62,7 @@ export class ThreadHandle {
   readonly #worker: Worker;
   readonly #bounds: Bounds;
   readonly #progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #cpuAtStart = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
   #finish: ((turned: Turned) => void) | null = null;
   #isDead = false;
 
@@ -61,6 +70,7 @@ export class ThreadHandle {
     this.#bounds = bounds;
     const data: ThreadData = {
       progress: this.#progress,
+      cpuAtStart: this.#cpuAtStart,
       turnMs: bounds.turnMs,
       turnChars: TURN_CHARS,
     };
@@ -91,6 +101,7 @@ export class ThreadHandle {
     const watching = setInterval(() => this.#watch(), TICK_MS);
     this.#ticks = 0;
     this.#seen = 0;
+    this.#turnTicks = 0;
     try {
       return await new Promise<Turned>((resolve) => {
         this.#finish = resolve;
@@ -100,6 +111,20 @@ export class ThreadHandle {
     } finally {
       clearInterval(watching);
       this.#worker.unref();
+    }
+  }
+
+  /**
+   * Whether the tasks of this turn have taken so long, and so much processor time: a thread that waits for a processor
+   * is not slow. Asked while the turn lasts; null when the thread has ended.
+   */
+  async hasTaken({ turnMs, cpuMs }: { turnMs: number; cpuMs: number }): Promise<boolean | null> {
+    if (this.#turnTicks * TICK_MS < turnMs) return false;
+    try {
+      const { user, system } = await this.#worker.cpuUsage();
+      return (user + system) / MICROSECONDS_PER_MS - (this.#cpuAtStart[0] ?? 0) >= cpuMs;
+    } catch {
+      return null;
     }
   }
 
@@ -116,10 +141,13 @@ export class ThreadHandle {
 
   #ticks = 0;
   #seen = 0;
+  /** Ticks since the first task of the turn was begun: the start of a thread is no project's doing. */
+  #turnTicks = 0;
 
-  /** Counts ticks since a task was begun, not time: whoever was frozen or starved has not ticked either. */
+  /** Counts ticks since a task was begun, not time: a process that was frozen or starved has not ticked either. */
   #watch(): void {
     const begun = Atomics.load(this.#progress, 0);
+    if (begun > 0) this.#turnTicks += 1;
     this.#ticks = begun === this.#seen ? this.#ticks + 1 : 0;
     this.#seen = begun;
     const { taskMsMax } = this.#bounds;

@@ -14,8 +14,14 @@ const TURN_TASKS_MAX = 50;
 /** A project is slow once a turn took so much processor time, or was stopped, and stays so for a while. */
 const SLOW_TURN_MS = 500;
 const SLOW_FOR_MS = 60_000;
-/** A turn that lasts so long while another project waits begins again, in a thread of slow projects. */
-const PREEMPT_AFTER_MS = 1_000;
+/**
+ * A turn whose tasks have taken so long, and so much processor time, begins again in a thread of slow projects while
+ * another project waits. A turn ends by itself after 100 ms and the task that it is at, so this is one heavy task; on a
+ * busy machine light tasks last as long, and use less.
+ */
+const PREEMPT = { turnMs: 1_000, cpuMs: 200 } as const;
+/** How often that is checked. */
+const PREEMPT_CHECK_MS = 100;
 
 type Batch = {
   projectId: string;
@@ -44,6 +50,7 @@ export class Threads {
   /** Until when each slow project counts as one, of `performance.now()`; the oldest first. */
   readonly #slowUntil = new Map<string, number>();
   #waitingCount = 0;
+  #preemptedCount = 0;
   #isClosed = false;
 
   constructor(options: ThreadsOptions) {
@@ -54,6 +61,11 @@ export class Threads {
   /** How many batches wait for a thread, or are in one. */
   get waitingCount(): number {
     return this.#waitingCount;
+  }
+
+  /** How many turns began again in another thread because other projects waited for them. */
+  get preemptedCount(): number {
+    return this.#preemptedCount;
   }
 
   /** Whether a project should ask for no more: memory is bounded, and no project takes all of it. */
@@ -149,11 +161,9 @@ export class Threads {
   async #turn(thread: ThreadHandle, batch: Batch): Promise<void> {
     const { projectId, tasks } = batch;
     const chosen = waitingIn(batch).slice(0, TURN_TASKS_MAX);
-    const watching = setInterval(() => {
-      if (!this.#isSlow(projectId) && this.#hasWaiter()) thread.preempt();
-    }, PREEMPT_AFTER_MS);
+    const stopWatching = this.#watchTurn(thread, projectId);
     const turned = await thread.perform(chosen.flatMap((at) => tasks[at] ?? []));
-    clearInterval(watching);
+    stopWatching();
     this.#noteTurn(projectId, turned);
     this.#take(batch, chosen, turned);
     this.#busy.delete(projectId);
@@ -165,13 +175,33 @@ export class Threads {
     this.#assign();
   }
 
+  /** Preempts the turn of a project that turns out to be slow. Returns what ends the watch, with the turn. */
+  #watchTurn(thread: ThreadHandle, projectId: string): () => void {
+    const mayGoOn = () => this.#isSlow(projectId) || !this.#hasWaiter();
+    let isOver = false;
+    const check = async (): Promise<void> => {
+      if (mayGoOn()) return;
+      const isSlow = await thread.hasTaken(PREEMPT);
+      // By then the thread may have the turn of another project.
+      if (isSlow === true && !isOver && !mayGoOn()) thread.preempt();
+    };
+    const watching = setInterval(() => void check(), PREEMPT_CHECK_MS);
+    return () => {
+      isOver = true;
+      clearInterval(watching);
+    };
+  }
+
   #take(batch: Batch, chosen: readonly number[], turned: Turned): void {
     const remove = () => {
       const batches = this.#waiting.get(batch.projectId) ?? [];
       const at = batches.indexOf(batch);
       if (at >= 0) batches.splice(at, 1);
     };
-    if (turned.kind === 'preempted') return;
+    if (turned.kind === 'preempted') {
+      this.#preemptedCount += 1;
+      return;
+    }
     if (turned.kind === 'broken') {
       remove();
       batch.fail(turned.error);

@@ -1,4 +1,4 @@
-import { cleanMembers } from './asserted.ts';
+import { cleanAsserted, cleanMembers } from './asserted.ts';
 
 /** What a template may mention. */
 export type Variables = {
@@ -11,6 +11,12 @@ export type Variables = {
 
 /** A person, and what happened to them, as a template sees both. */
 export type Sample = Pick<Variables, 'profile' | 'event'>;
+
+/** The names of those variables whose values only a browser asserted. */
+export type Asserted = { profile: readonly string[]; event: readonly string[] };
+
+/** A sample of a person who is known, and which of it only a browser asserted. */
+export type KnownSample = { sample: Sample; asserted: Asserted | null };
 
 export type Person = {
   traits: object;
@@ -25,17 +31,26 @@ export type Happened = {
   source: 'browser' | 'server' | 'system';
 };
 
-const toProfile = (person: Person | null, exempt: string | null): object => {
-  const names = new Set(person?.browserNames);
-  const traits = cleanMembers(person?.traits ?? {}, (name) => names.has(name), exempt);
-  return { ...traits, email: person?.email ?? null };
+type Members = { members: object; asserted: string[] };
+
+const toProfile = (person: Person | null, exempt: string | null): Members => {
+  const { traits = {}, email = null, browserNames = [] } = person ?? {};
+  const names = new Set(browserNames);
+  const isAsserted = (name: string): boolean => names.has(name);
+  const cleaned = cleanMembers(traits, isAsserted, exempt);
+  const address = isAsserted('email') ? cleanAsserted(email, exempt) : email;
+  const asserted = Object.keys(cleaned).filter((name) => name !== 'email' && isAsserted(name));
+  return { members: { ...cleaned, email: address }, asserted };
 };
 
-const toEvent = (event: Happened | null, exempt: string | null): object => {
-  if (event === null) return {};
+const toEvent = (event: Happened | null, exempt: string | null): Members => {
+  if (event === null) return { members: {}, asserted: [] };
   const { name, properties, occurred_at, source } = event;
-  const said = source === 'browser' ? cleanMembers(properties, () => true, exempt) : properties;
-  return { ...said, event: name, occurred_at: occurred_at.toISOString() };
+  const own = { event: name, occurred_at: occurred_at.toISOString() };
+  if (source !== 'browser') return { members: { ...properties, ...own }, asserted: [] };
+  const cleaned = cleanMembers(properties, () => true, exempt);
+  const asserted = Object.keys(cleaned).filter((one) => !Object.hasOwn(own, one));
+  return { members: { ...cleaned, ...own }, asserted };
 };
 
 /**
@@ -46,7 +61,17 @@ export const toSample = (
   person: Person | null,
   event: Happened | null,
   exempt: string | null = person?.email ?? null,
-): Sample => ({ profile: toProfile(person, exempt), event: toEvent(event, exempt) });
+): KnownSample => {
+  const profile = toProfile(person, exempt);
+  const happened = toEvent(event, exempt);
+  return {
+    sample: { profile: profile.members, event: happened.members },
+    asserted:
+      profile.asserted.length + happened.asserted.length > 0
+        ? { profile: profile.asserted, event: happened.asserted }
+        : null,
+  };
+};
 
 /** Whether a variable is there that a template names, such as `profile.address.city`. */
 export const hasVariable = (sample: Sample, name: string): boolean => {

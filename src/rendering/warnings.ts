@@ -6,6 +6,7 @@ export const WARNINGS = [
   'missing_variable',
   'unlikely_variable',
   'whole_object',
+  'asserted_link',
   'no_unsubscribe_link',
   'clipped_by_gmail',
   'no_text_part',

@@ -18,7 +18,8 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const findDigest = (image: string): string => {
   const args = ['buildx', 'imagetools', 'inspect', image, '--format', '{{.Manifest.Digest}}'];
   const { error, status, stdout, stderr } = spawnSync('docker', args, { encoding: 'utf8' });
-  if (error) throw new Error(`Docker with buildx is needed: ${error.message}`);
+  if (error || /unknown (?:flag|command)|is not a docker command/.test(stderr))
+    throw new Error(`Docker with buildx is needed: ${error?.message ?? stderr.trim()}`);
   const digest = stdout.trim();
   if (status !== 0 || !DIGEST.test(digest))
     throw new Error(`The registry did not tell the digest of ${image}: ${stderr.trim() || digest}`);

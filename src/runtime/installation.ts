@@ -145,6 +145,7 @@ const open = async (home: Home, say: Say, closers: Closers): Promise<Installatio
     ...givenSettings(),
     DATABASE_URL: readSetting('DATABASE_URL') ?? ownerUrl,
     OWNER_DATABASE_URL: ownerUrl,
+    ...(database.isLocal ? { DATABASE_AUTH: 'scram-sha-256' } : {}),
     ...masterKeysOf(secrets),
     PORT: String(home.port),
     EGRESS_ALLOW_NETWORKS: process.env['EGRESS_ALLOW_NETWORKS'] ?? '127.0.0.0/8',

@@ -15,6 +15,8 @@ export const unmarkKept = (home: Home): Promise<void> => rm(keptFile(home), { fo
 export type LocalDatabase = {
   /** The owner's, with its credentials. */
   ownerUrl: string;
+  /** Whether it is the Postgres that the installation brings. */
+  isLocal: boolean;
   /** Starts the server again where it was lost; one call after the other. */
   revive: () => Promise<void>;
   close: () => Promise<void>;
@@ -29,7 +31,8 @@ export const openDatabase = async (
   say: Say,
 ): Promise<LocalDatabase> => {
   const given = findGivenDatabase();
-  if (given !== null) return { ownerUrl: given, revive: async () => {}, close: async () => {} };
+  if (given !== null)
+    return { ownerUrl: given, isLocal: false, revive: async () => {}, close: async () => {} };
 
   const dir = postgresFolder(home);
   const open = () => startLocalPostgres({ dir, port: home.postgresPort, password, say });
@@ -48,5 +51,10 @@ export const openDatabase = async (
     say('postgres is gone; starting it again');
     await open();
   };
-  return { ownerUrl: server.url, revive: () => (revived = revived.then(revive, revive)), close };
+  return {
+    ownerUrl: server.url,
+    isLocal: true,
+    revive: () => (revived = revived.then(revive, revive)),
+    close,
+  };
 };

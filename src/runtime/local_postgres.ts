@@ -6,6 +6,8 @@ import { chown, mkdir, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { requireScram } from '../base/require_scram.ts';
+import { ROLES } from '../base/roles.ts';
 import { findAccount, findBinaries, keepParent, placeFor } from './postgres_account.ts';
 import type { Account, Binaries } from './postgres_account.ts';
 import {
@@ -42,6 +44,7 @@ export type LocalPostgresOptions = {
 
 const READY_TIMEOUT_MS = 30_000;
 const POLL_MS = 10;
+const LOOPBACK = '127.0.0.1';
 const PRIVATE_FILE_MODE = 0o600;
 
 const LOCALE = [
@@ -107,7 +110,7 @@ const waitUntilReady = async (child: ChildProcess, dir: string, log: FileHandle)
 
 const launch = async ({ binaries, account, dir, port, settings }: Parts): Promise<number> => {
   const all = {
-    listen_addresses: '127.0.0.1',
+    listen_addresses: LOOPBACK,
     unix_socket_directories: '',
     // A new installation is filled at once: what its tables hold should be known before long.
     autovacuum_naptime: '10s',
@@ -133,10 +136,11 @@ const launch = async ({ binaries, account, dir, port, settings }: Parts): Promis
   }
 };
 
-const toRunning = (server: ServerProcess): RunningPostgres => ({
-  ...server,
-  stop: (mode = 'fast') => stopServerProcess(server, mode),
-});
+const toRunning = (server: ServerProcess): RunningPostgres => {
+  // Another user may take the port while the server is away.
+  requireScram(LOOPBACK, server.port);
+  return { ...server, stop: (mode = 'fast') => stopServerProcess(server, mode) };
+};
 
 /** Returns where the data of a folder really is: root's server cannot always reach the folder itself. */
 export const dataFolder = (dir: string): string => placeFor(resolve(dir), findAccount());
@@ -148,6 +152,9 @@ export const findLocalPostgres = async (dir: string): Promise<RunningPostgres | 
 };
 
 const OPEN = 'postgres: the data folder did not require a password; it does from now on';
+const CLOSED =
+  'postgres: any user of this machine could create roles while no password was needed. These are closed now; run ' +
+  '"make analyst" again for each login that you need:';
 const CHANGED = 'postgres: the data folder had another password; it gets the one in secrets.json';
 
 /** Starts the server over a folder that has data, and sees to it that it takes this password and nothing else. */
@@ -156,13 +163,15 @@ const startProtected = async (parts: Parts): Promise<RunningPostgres> => {
   const start = async () => toRunning({ dir, port, pid: await launch(parts) });
   if (!(await isProtected(dir))) {
     say?.(OPEN);
-    await protect(dir, password, parts);
+    const closed = await protect(dir, password, { ...parts, isOpen: true });
+    const others = closed.filter((role) => !ROLES.some((own) => own === role));
+    if (others.length > 0) say?.(`${CLOSED} ${others.join(', ')}`);
   }
   const server = await start();
   if (!(await refusesPassword(superuserUrl(port, password)))) return server;
   say?.(CHANGED);
   await server.stop();
-  await protect(dir, password, parts);
+  await protect(dir, password, { ...parts, isOpen: false });
   const again = await start();
   if (!(await refusesPassword(superuserUrl(port, password)))) return again;
   await again.stop();

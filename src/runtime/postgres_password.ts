@@ -80,28 +80,60 @@ export const withPasswordFile = async <T>(
   }
 };
 
-/**
- * Sets the superuser's password in a data folder over which no server runs, then replaces its access rules. Postgres
- * runs in single-user mode meanwhile, so no connection can come before the password counts. After a crash the rules
- * are still the old ones, and the next start does both again.
- */
-export const protect = async (
+type Programs = { binaries: Binaries; account: Account };
+
+/** Runs statements, one on each line, over a data folder without a server. Returns what Postgres reported. */
+const runSingleUser = async (
   dir: string,
-  password: string,
-  { binaries, account }: { binaries: Binaries; account: Account },
-): Promise<void> => {
+  statements: readonly string[],
+  { binaries, account }: Programs,
+): Promise<string> => {
   const args = ['--single', '-D', dir, 'postgres'];
   const stdio = ['pipe', 'ignore', 'pipe'] as const;
   const child = spawn(binaries.postgres, args, { ...account, cwd: dir, stdio: [...stdio] });
   let output = '';
   child.stderr?.on('data', (chunk) => (output += String(chunk)));
-  child.stdin?.end(`alter role ${SUPERUSER} with login password '${toScramVerifier(password)}'\n`);
+  child.stdin?.end(statements.map((statement) => `${statement}\n`).join(''));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`Postgres cannot set its password (${code}): ${output}`);
+  return output;
+};
 
+const CLOSED_ROLE = /closed role (\S{1,64})/g;
+
+/** Closes every role but the superuser and those of Postgres itself. The next migration opens the service's own. */
+const CLOSE_ROLES = `do $$ declare v_role text; begin
+  for v_role in select rolname from pg_roles where rolname !~ '^pg_' and rolname <> '${SUPERUSER}' order by rolname loop
+    execute format('alter role %I nologin nosuperuser nocreaterole nocreatedb noreplication nobypassrls password null',
+      v_role);
+    raise warning 'closed role %', v_role;
+  end loop;
+end $$`.replaceAll(/\s+/g, ' ');
+
+/**
+ * Sets the superuser's password in a data folder over which no server runs, then replaces its access rules. Postgres
+ * runs in single-user mode meanwhile, so no connection can come before the password counts. After a crash the rules
+ * are still the old ones, and the next start does both again.
+ *
+ * In a folder that required no password any user of the machine could create roles: `isOpen` closes them all. Returns
+ * their names.
+ */
+export const protect = async (
+  dir: string,
+  password: string,
+  programs: Programs & { isOpen: boolean },
+): Promise<string[]> => {
+  const { account, isOpen } = programs;
+  const setPassword = `alter role ${SUPERUSER} with login password '${toScramVerifier(password)}'`;
+  const output = await runSingleUser(
+    dir,
+    [setPassword, ...(isOpen ? [CLOSE_ROLES] : [])],
+    programs,
+  );
   const replacement = `${rulesFile(dir)}.${randomBytes(4).toString('hex')}`;
   await writePrivateFile(replacement, ACCESS_RULES, account);
   await rename(replacement, rulesFile(dir));
+  return [...output.matchAll(CLOSED_ROLE)].flatMap(([, role]) => role ?? []);
 };
 
 /** Returns the URL of an embedded server for its superuser. */

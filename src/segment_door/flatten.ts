@@ -1,6 +1,10 @@
 import type { Issue } from '../base/refusal.ts';
 import { ISSUES_MAX, pointer } from '../base/parse.ts';
-import { PROPERTY_KEYS_MAX, PROPERTY_STRING_BYTES_MAX } from '../ingest/ingest.ts';
+import {
+  PROPERTY_KEY_CHARS_MAX,
+  PROPERTY_KEYS_MAX,
+  PROPERTY_STRING_BYTES_MAX,
+} from '../ingest/ingest.ts';
 
 /** How deep objects are taken apart; what lies deeper is kept as JSON text. */
 const LEVELS_MAX = 5;
@@ -12,6 +16,7 @@ type Flat = { [key: string]: string | number | boolean };
 /** Properties as an event of ours takes them, and what of them it does not. */
 export type Flattened = { properties: Flat; leftOut: Issue[] };
 
+const TOO_LONG = `left out: keys have 1 to ${PROPERTY_KEY_CHARS_MAX} characters`;
 const TOO_MANY = `left out: an event has at most ${PROPERTY_KEYS_MAX} properties`;
 
 /** More values have no room in a text: each is a character at least, and one stands between two. */
@@ -68,6 +73,11 @@ export const flatten = (given: object, at: string[]): Flattened => {
         const [key, path] = [prefix === '' ? name : `${prefix}_${name}`, [...outerPath, name]];
         const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
         if (value === null || value === undefined) continue;
+        // A name that is too long is not put before others: each of them would be as long.
+        if (key.length > PROPERTY_KEY_CHARS_MAX) {
+          leave(path, TOO_LONG);
+          continue;
+        }
         if (isObject && level < LEVELS_MAX) {
           next.push({ value: value as object, key, path });
           continue;

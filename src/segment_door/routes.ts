@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { route } from '../base/route.ts';
 import type { Limit, Route } from '../base/route.ts';
 import type { OnLinked } from '../profiles/profiles.ts';
-import { BATCH_CALLS_MAX, BatchBody, CallBody, CallName, DoneAnswer, findCall } from './schema.ts';
+import {
+  BATCH_CALLS_MAX,
+  BatchBody,
+  CallBody,
+  CallName,
+  DoneAnswer,
+  findCall,
+  NAME_CHARS_MAX,
+} from './schema.ts';
 import { takeBatch, takeCall } from './segment_door.ts';
 import { workOf } from './work.ts';
 
@@ -89,6 +97,12 @@ export const segmentLimits: readonly Limit[] = [
     value: BATCH_CALLS_MAX,
     unit: 'items',
     where: '`batch`',
+  },
+  {
+    name: 'Name of an event, page or category of another library',
+    value: NAME_CHARS_MAX,
+    unit: 'characters',
+    where: '`event`, `name`, `category`',
   },
   {
     name: 'Body of calls of another library',

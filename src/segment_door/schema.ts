@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { jsonObject } from '../base/json_object.ts';
+import { IDENTIFIER_CHARS_MAX } from '../ingest/ingest.ts';
 
 /** The most that one request of these libraries holds; each of its calls is looked at by itself. */
 export const BATCH_CALLS_MAX = 500;
@@ -16,12 +18,17 @@ export const findCall = (name: string): CallType | null =>
 const Optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), schema.optional());
 
-const Id = Optional(z.union([z.string(), z.number().transform(String)]));
-const Bag = Optional(z.looseObject({}));
-const Text = Optional(z.string());
+/** How long the name of an event, a page or a category may be. A longer one is refused before it is looked through. */
+export const NAME_CHARS_MAX = 8 * 1024;
+
+const upTo = (charsMax: number) => z.string().max(charsMax, `at most ${charsMax} characters`);
+const Id = Optional(z.union([upTo(IDENTIFIER_CHARS_MAX), z.number().transform(String)]));
+/** Its members are looked at one by one: a copy of a large one would cost as much again. */
+const Bag = Optional(jsonObject<z.core.util.JSONType>());
+const Text = Optional(upTo(NAME_CHARS_MAX));
 
 /** A call as those libraries send it, as far as it is read. Whatever else it holds is passed over. */
-export const Call = z.looseObject({
+export const Call = z.object({
   type: Text,
   userId: Id,
   anonymousId: Id,
@@ -39,6 +46,24 @@ export const Call = z.looseObject({
   sentAt: Text,
 });
 export type Call = z.output<typeof Call>;
+
+const CALL_MEMBERS = Object.keys(Call.shape);
+const CONTEXT_MEMBERS = ['page', 'campaign', 'locale', 'timezone', 'traits'];
+
+/** The members of these names. Whatever is no object stays as it is, for the schema to refuse. */
+const pick = (given: unknown, names: readonly string[]): unknown => {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  const known = names.filter((name) => Object.hasOwn(given, name));
+  return Object.fromEntries(known.map((name) => [name, (given as Record<string, unknown>)[name]]));
+};
+
+/** What is read of a call. The rest of its body must not stay in memory while the call waits for the database. */
+const pickCall = (given: unknown): unknown => {
+  const call = pick(given, CALL_MEMBERS) as { context?: unknown };
+  return typeof call === 'object' && call !== null && 'context' in call
+    ? { ...call, context: pick(call.context, CONTEXT_MEMBERS) }
+    : call;
+};
 
 const described = {
   type: 'object' as const,
@@ -62,20 +87,23 @@ const described = {
 };
 
 /** One call, in the documents; each is read by itself, so that one that is wrong loses no other. */
-export const CallBody = z.looseObject({}).meta({
-  id: 'SegmentCall',
-  description:
-    "A call as Segment's and RudderStack's libraries send it. Members that are not named here are passed over.",
-  properties: described.properties,
-  examples: [
-    {
-      userId: 'ann',
-      event: 'Order Completed',
-      properties: { orderId: '7', shipping: { city: 'Bern' } },
-      messageId: 'order-7',
-    },
-  ],
-});
+export const CallBody = z
+  .looseObject({})
+  .overwrite((call) => pickCall(call) as typeof call)
+  .meta({
+    id: 'SegmentCall',
+    description:
+      "A call as Segment's and RudderStack's libraries send it. Members that are not named here are passed over.",
+    properties: described.properties,
+    examples: [
+      {
+        userId: 'ann',
+        event: 'Order Completed',
+        properties: { orderId: '7', shipping: { city: 'Bern' } },
+        messageId: 'order-7',
+      },
+    ],
+  });
 
 export const BatchBody = z
   .looseObject({
@@ -88,6 +116,7 @@ export const BatchBody = z
         "The client's clock when it sent the batch: what its timestamps are corrected by.",
     }),
   })
+  .overwrite(({ batch, sentAt }) => ({ batch: batch.map(pickCall), sentAt }))
   .meta({
     id: 'SegmentBatch',
     examples: [

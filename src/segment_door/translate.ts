@@ -126,7 +126,8 @@ const merged = (first: Bag, second: Bag): Bag => {
   return isEmpty(second) ? first : { ...first, ...second };
 };
 
-const traitsOf = ({ traits, context }: Call): Bag =>
+/** The traits of a call, of which those in its surroundings are a part. */
+export const traitsOf = ({ traits, context }: Pick<Call, 'traits' | 'context'>): Bag =>
   merged(bagOf(context?.['traits']), bagOf(traits));
 
 const withOwn = (given: object | undefined, at: string, more: Bag = {}): Flattened =>

@@ -3,9 +3,16 @@ import type { Work } from '../base/work_units.ts';
 import { workOf as workOfIdentify } from '../profiles/profiles.ts';
 import { Call, CALLS } from './schema.ts';
 import type { CallType } from './schema.ts';
-import { deviceOf } from './translate.ts';
+import { deviceOf, traitsOf } from './translate.ts';
 
-const Named = Call.pick({ type: true, userId: true, anonymousId: true, previousId: true });
+const Named = Call.pick({
+  type: true,
+  userId: true,
+  anonymousId: true,
+  previousId: true,
+  traits: true,
+  context: true,
+});
 
 /** What a call costs, and the anonymous id it names. A call that cannot be read costs as much as an event. */
 export const workOf = (given: unknown, type: CallType | null): Work => {
@@ -14,6 +21,9 @@ export const workOf = (given: unknown, type: CallType | null): Work => {
   if (!success || isOf === undefined) return { units: UNITS.event };
   const device = deviceOf(isOf, data);
   // Without a user id an identify is an event.
-  const isOfPerson = isOf === 'alias' || (isOf === 'identify' && data.userId !== undefined);
-  return isOfPerson ? workOfIdentify({ anonymous_id: device }) : { units: UNITS.event, device };
+  if (isOf === 'identify' && data.userId !== undefined)
+    return workOfIdentify({ anonymous_id: device, traits: traitsOf(data) });
+  return isOf === 'alias'
+    ? workOfIdentify({ anonymous_id: device })
+    : { units: UNITS.event, device };
 };

@@ -121,6 +121,14 @@ export const holdAddresses = ({ tx, projectId }: Scope, addressKeys: readonly Bu
     )
   `);
 
+/** Locks the addresses of emails before they are planned, in the order of all locks; inserts those without a row. */
+export const lockAddresses = ({ tx, projectId }: Scope, addressKeys: readonly Buffer[]) =>
+  tx.query(sql.unsafe`
+    select suppression.lock_addresses(
+      project_id => ${projectId}, address_keys => ${sql.array([...addressKeys], 'bytea')}
+    )
+  `);
+
 const ErasedKey = z.strictObject({ address_key: z.instanceof(Buffer) });
 
 /** Those of some addresses that were erased: it stays true while they are held. */

@@ -15,6 +15,7 @@ import {
   listErased,
   listWhy,
   listWords,
+  lockAddresses,
 } from './queries.ts';
 import type { Known, Suppressed, SuppressionReason, Word } from './queries.ts';
 import { changeSubscriptions, setSoftBounced, suppressAddresses } from './told_queries.ts';
@@ -29,6 +30,7 @@ export {
   holdAddresses,
   listChanges,
   listErased,
+  lockAddresses,
   makeUnsubscribeToken,
   readUnsubscribeToken,
 };

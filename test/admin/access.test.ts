@@ -17,6 +17,7 @@ import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
 import type { Somebody } from '../support/people.ts';
 import { refusalOf } from '../support/refusal_of.ts';
+import { sessionOf } from '../support/session.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -83,7 +84,7 @@ test('approved for a new project, somebody gets a link, is its owner, and the re
   const token = path.split('#')[1];
   const accept = { token, password: 'a password of my own' };
   const answer = await admin.call('invitations.accept', { type: 'mutation', input: accept });
-  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const cookie = sessionOf(answer.headers.getSetCookie(), answer.body);
   const projects = await admin.call('projects.list', { type: 'query', input: {}, cookie });
   expect(projects.body.result.data.items).toEqual([
     { id: project_id, name: 'Ann’s shop', role: 'owner' },

@@ -207,7 +207,7 @@ export const changes: Record<string, Change> = {
     input: () => ({ providerId: SHOWN_ID, to: 'me@example.com' }),
   },
   'webhooks.decide': { in: 'project', input: () => ({ soft_bounces_max: 7 }) },
-  'sendingLimits.decide': {
+  'sendingLimits.change': {
     in: 'project',
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),
   },
@@ -224,6 +224,7 @@ export const changes: Record<string, Change> = {
   },
   'webhooks.approveTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
   'webhooks.rejectTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
+  'webhooks.rejectTopics': { in: 'project', input: () => ({ topic_ids: [SHOWN_ID] }) },
   'webhooks.removeTopic': {
     in: 'project',
     like: 'DELETE /v1/projects/{project_id}/webhooks/amazon-ses/topics/{id}',

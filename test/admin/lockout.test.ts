@@ -11,6 +11,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import { consoleAt, cookiesOf, errorOf } from '../support/console_at.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
+import { sessionOf } from '../support/session.ts';
 
 const database = testDatabase();
 /** Behind one proxy, so that each attempt can come from another address. */
@@ -24,8 +25,15 @@ const headersOf = ({ address = OFFICE, cookie }: From) => ({
   'x-forwarded-for': address,
   ...(cookie === undefined ? {} : { cookie, origin: `http://${host()}` }),
 });
+/** Signs in as the Console does: its browser becomes a known device. */
 const signIn = (email: string, password: string, from: From = {}) =>
-  at.call('session.signIn', { email, password }, headersOf(from));
+  at.call('session.signIn', { email, password, remember_device: true }, headersOf(from));
+/** Signs in; returns the session and the device cookie. */
+const open = async (email: string, from: From = {}) => {
+  const answer = await signIn(email, PASSWORD, from);
+  const session = sessionOf(answer.headers['set-cookie'] ?? [], JSON.parse(answer.text));
+  return { session, device: cookiesOf(answer)['trunkline_device'] ?? '' };
+};
 
 let projectId: string;
 let owner: { email: string; personId: string; session: string; device: string };
@@ -33,13 +41,7 @@ beforeEach(async () => {
   await database.owner.query('delete from base.rate_limit_counters');
   ({ project_id: projectId } = await createProject(database.deps, 'shop'));
   const { email, personId } = await makePerson(database, { projectId, role: 'owner' });
-  const cookies = cookiesOf(await signIn(email, PASSWORD));
-  owner = {
-    email,
-    personId,
-    session: cookies['trunkline_session'] ?? '',
-    device: cookies['trunkline_device'] ?? '',
-  };
+  owner = { email, personId, ...(await open(email)) };
 });
 
 /** Enters so many wrong passwords, each from an address of its own or all from one. */
@@ -146,7 +148,7 @@ describe('the device of a browser', () => {
   });
 
   test('is unknown after its account changed the password elsewhere', async () => {
-    const elsewhere = cookiesOf(await signIn(owner.email, PASSWORD))['trunkline_session'] ?? '';
+    const elsewhere = (await open(owner.email)).session;
     const changed = await at.call(
       'account.changePassword',
       { old_password: PASSWORD, new_password: 'another good password' },
@@ -157,15 +159,11 @@ describe('the device of a browser', () => {
   });
 
   test('is unknown after its account signed out everywhere else, and stays known where it did that', async () => {
-    const other = cookiesOf(await signIn(owner.email, PASSWORD));
-    const { status } = await at.call(
-      'account.endOtherSessions',
-      {},
-      headersOf({ cookie: `${other['trunkline_session']}; ${other['trunkline_device']}` }),
-    );
-    expect(status).toBe(200);
+    const other = await open(owner.email);
+    const from = headersOf({ cookie: `${other.session}; ${other.device}` });
+    expect((await at.call('account.endOtherSessions', {}, from)).status).toBe(200);
     expect(await isKnown(owner.device)).toBe(false);
-    expect(await isKnown(other['trunkline_device'] ?? '')).toBe(true);
+    expect(await isKnown(other.device)).toBe(true);
   });
 
   test('is unknown after an operator set the password', async () => {
@@ -178,10 +176,10 @@ describe('the device of a browser', () => {
 
   test('that an attacker planted in a browser is worth nothing once its owner signs in', async () => {
     const attacker = await makePerson(database);
-    const planted = cookiesOf(await signIn(attacker.email, PASSWORD))['trunkline_device'] ?? '';
-    const made = cookiesOf(await signIn(owner.email, PASSWORD, { cookie: planted }));
+    const { device: planted } = await open(attacker.email);
+    const { device } = await open(owner.email, { cookie: planted });
     expect(await isKnown(planted)).toBe(false);
-    expect(await isKnown(made['trunkline_device'] ?? '')).toBe(true);
+    expect(await isKnown(device)).toBe(true);
   });
 
   test('is one of 20 of an account: the one that signed in longest ago is unknown', async () => {

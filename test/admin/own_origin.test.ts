@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { findOwnOrigin } from '../../src/admin/own_origin.ts';
 import { consoleAt, cookiesOf, errorOf } from '../support/console_at.ts';
-import type { Wire } from '../support/console_at.ts';
+import type { Said, Wire } from '../support/console_at.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
+import { sessionOf } from '../support/session.ts';
 
 const database = testDatabase();
 const PUBLIC = 'https://console.example.com';
@@ -16,9 +17,12 @@ const local = consoleAt(database, {});
 
 const signIn = async (headers: Wire = {}) => {
   const { email } = await makePerson(database);
-  return secure.call('session.signIn', { email, password: PASSWORD }, { host: HOST, ...headers });
+  const input = { email, password: PASSWORD, remember_device: true };
+  return secure.call('session.signIn', input, { host: HOST, ...headers });
 };
-const sessionOf = async () => cookiesOf(await signIn())['__Host-trunkline_session'] ?? '';
+const openedBy = ({ headers, text }: Said): string =>
+  sessionOf(headers['set-cookie'] ?? [], JSON.parse(text));
+const open = async () => openedBy(await signIn());
 const current = async (headers: Wire) => {
   const { status, text } = await secure.ask('GET', '/admin/trpc/session.current', headers);
   expect(status).toBe(200);
@@ -41,19 +45,19 @@ describe('with PUBLIC_URL of https', () => {
   });
 
   test('cookie tossing: a session cookie without the prefix, as a sibling subdomain sets, is ignored', async () => {
-    const cookie = await sessionOf();
+    const cookie = await open();
     const tossed = cookie.replace('__Host-', '');
     expect(await current({ host: HOST, cookie })).not.toBeNull();
     expect(await current({ host: HOST, cookie: tossed })).toBeNull();
     // The attacker's session beside the owner's: the owner's counts.
-    const attackers = (await sessionOf()).replace('__Host-', '');
+    const [attackers = ''] = (await open()).replace('__Host-', '').split('.');
     expect(await current({ host: HOST, cookie: `${attackers}; ${cookie}` })).toEqual(
       await current({ host: HOST, cookie }),
     );
   });
 
   test('cookie tossing: two session cookies of one name are refused, whichever comes first', async () => {
-    const [owners, attackers] = [await sessionOf(), await sessionOf()];
+    const [owners, attackers] = [await open(), await open()];
     for (const cookie of [
       `${owners}; ${attackers}`,
       `${attackers}; ${owners}`,
@@ -70,7 +74,7 @@ describe('with PUBLIC_URL of https', () => {
   });
 
   test('a change is accepted from the origin of PUBLIC_URL', async () => {
-    const cookie = await sessionOf();
+    const cookie = await open();
     expect(
       (await signOut({ cookie, origin: PUBLIC, 'sec-fetch-site': 'same-origin' })).status,
     ).toBe(200);
@@ -86,7 +90,7 @@ describe('with PUBLIC_URL of https', () => {
     ['another spelling', 'https://CONSOLE.example.com'],
     ['two origins', 'https://console.example.com, https://console.example.com'],
   ])('403 foreign_origin: log-out CSRF from %s', async (_, origin) => {
-    const cookie = await sessionOf();
+    const cookie = await open();
     const answer = await signOut({ cookie, origin });
     expect([answer.status, errorOf(answer).message]).toEqual([403, 'foreign_origin']);
     expect(errorOf(answer).detail).toContain(PUBLIC);
@@ -94,7 +98,7 @@ describe('with PUBLIC_URL of https', () => {
   });
 
   test('403: an Origin that equals the Host header does not help a foreign host', async () => {
-    const cookie = await sessionOf();
+    const cookie = await open();
     const answer = await signOut({ host: 'evil.example', cookie, origin: 'https://evil.example' });
     expect([answer.status, errorOf(answer).message]).toEqual([403, 'foreign_host']);
   });
@@ -102,7 +106,7 @@ describe('with PUBLIC_URL of https', () => {
   test.each(['cross-site', 'same-site'])(
     '403 foreign_origin: the browser says %s, whatever the Origin is',
     async (site) => {
-      const cookie = await sessionOf();
+      const cookie = await open();
       for (const more of [{}, { origin: PUBLIC }])
         expect((await signOut({ cookie, 'sec-fetch-site': site, ...more })).status).toBe(403);
       const read = { host: HOST, cookie, 'sec-fetch-site': site };
@@ -189,8 +193,8 @@ describe('with PUBLIC_URL of https', () => {
 
   test('a mail preview is refused to a foreign host and to a page of another site', async () => {
     const path = '/admin/preview/a/b';
-    const cookie = await sessionOf();
-    expect((await secure.ask('GET', path, { host: HOST, cookie })).status).toBe(404);
+    const cookie = await open();
+    expect((await secure.ask('GET', path, { host: HOST, cookie })).status).toBe(401);
     for (const headers of [
       { host: 'evil.example' },
       { host: HOST, 'sec-fetch-site': 'cross-site' },
@@ -204,7 +208,7 @@ describe('on a developer’s machine, without PUBLIC_URL', () => {
     const { email } = await makePerson(database);
     const signedIn = await local.call('session.signIn', { email, password: PASSWORD }, { host });
     expect(signedIn.status).toBe(200);
-    const cookie = cookiesOf(signedIn)['trunkline_session'] ?? '';
+    const cookie = openedBy(signedIn);
     return (await local.call('session.signOut', {}, { host, cookie, origin })).status;
   };
   const names = ['127.0.0.1', 'localhost', '[::1]'];
@@ -244,7 +248,7 @@ describe('on a developer’s machine, without PUBLIC_URL', () => {
     const { email } = await makePerson(database);
     const answer = await local.call(
       'session.signIn',
-      { email, password: PASSWORD },
+      { email, password: PASSWORD, remember_device: true },
       { host: 'localhost' },
     );
     expect(Object.keys(cookiesOf(answer))).toEqual(['trunkline_session', 'trunkline_device']);

@@ -6,6 +6,7 @@ import { Keys } from '../../src/base/keys.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { inHalves, sessionOf } from '../support/session.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -24,7 +25,7 @@ test('a session says who is signed in', async () => {
 
 test('the token is stored as a hash only', async () => {
   const cookie = await admin.openSession();
-  const token = cookie.replace('trunkline_session=', '');
+  const token = cookie.replace('trunkline_session=', '').split('.')[0] ?? '';
   const { rows } = await database.owner.query('select s::text as row from admin.sessions as s');
   const raw = Buffer.from(token, 'base64url').toString('hex');
   expect(rows.some(({ row }) => row.includes(token) || row.includes(raw))).toBe(false);
@@ -85,8 +86,8 @@ test('a session notes its last use once a minute at most', async () => {
 test('401: a cookie of another installation opens nothing', async () => {
   const { rows } = await database.owner.query('select person_id from admin.people');
   const keys = new Keys(Buffer.alloc(32, 7));
-  const token = await openSession({ ...database.deps, keys }, rows[0].person_id);
-  const cookie = `trunkline_session=${token}`;
+  const { token, proof } = await openSession({ ...database.deps, keys }, rows[0].person_id);
+  const cookie = `trunkline_session=${token}.${proof}`;
   const { status } = await admin.call('projects.list', { type: 'query', cookie, input: {} });
   expect(status).toBe(401);
 });
@@ -94,7 +95,7 @@ test('401: a cookie of another installation opens nothing', async () => {
 /** As bytes on the wire: fetch adds headers of its own. */
 const post = (cookie: string, headers: Record<string, string>): Promise<number> =>
   new Promise((resolve, reject) => {
-    const all = { 'content-type': 'application/json', cookie, ...headers };
+    const all = { 'content-type': 'application/json', ...inHalves(cookie), ...headers };
     const sent = request(`${api.url}/admin/trpc/session.signOut`, { method: 'POST', headers: all });
     sent.on('response', (answer) => resolve(answer.resume().statusCode ?? 0)).on('error', reject);
     sent.end('{}');
@@ -111,12 +112,12 @@ test('403: a change with a cookie says where it comes from, or is refused', asyn
 
 test('session fixation: a token that somebody planted in the browser is never adopted', async () => {
   const planted = `trunkline_session=${'A'.repeat(43)}`;
-  const { headers } = await admin.call('session.signIn', {
+  const { headers, body } = await admin.call('session.signIn', {
     type: 'mutation',
     input: OWNER,
     cookie: planted,
   });
-  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const cookie = sessionOf(headers.getSetCookie(), body);
   expect(cookie).not.toBe(planted);
   expect(await current(planted)).toBeNull();
   expect(await current(cookie)).not.toBeNull();

@@ -9,14 +9,17 @@ import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
+import { sessionOf } from '../support/session.ts';
 
 const database = testDatabase();
 const api = testApi(database);
 const admin = testAdmin(database, api);
 
 test('200: the right password opens a session in a cookie that only our pages send', async () => {
-  const { status, headers, body } = await admin.signIn();
-  expect(body).toEqual({ result: { data: { signed_in: true } } });
+  const input = { ...OWNER, remember_device: true };
+  const { status, headers, body } = await admin.call('session.signIn', { type: 'mutation', input });
+  const proof = expect.stringMatching(/^[\w-]{43}$/) as string;
+  expect(body).toEqual({ result: { data: { signed_in: true, proof } } });
   expect(status).toBe(200);
   const cookies = headers.getSetCookie().map((cookie) => {
     const [token = '', ...attributes] = cookie.split('; ');
@@ -89,8 +92,8 @@ test('415: a form of another site cannot post a sign-in', async () => {
 test('a new password ends the sessions that the old one opened', async () => {
   const other = { email: 'second@trunkline.test', password: 'a first password' };
   await keepAdministrator(database.deps, other);
-  const { headers } = await admin.signIn(other);
-  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const { headers, body } = await admin.signIn(other);
+  const cookie = sessionOf(headers.getSetCookie(), body);
   await keepAdministrator(database.deps, other);
   const before = await admin.call('session.current', { type: 'query', cookie });
   expect(before.body.result.data.person).toEqual({ email: other.email, is_admin: true });

@@ -10,6 +10,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
+import { inHalves } from '../support/session.ts';
 import { until } from '../support/until.ts';
 
 const database = testDatabase();
@@ -24,7 +25,7 @@ const request = async (): Promise<string> => {
   const { project_id: projectId } = api.project;
   const { cookie } = await makePerson(database, { projectId, role: 'viewer' });
   const input = encodeURIComponent(JSON.stringify({ projectId }));
-  const headers = { Cookie: cookie, Accept: 'text/event-stream' };
+  const headers = { ...inHalves(cookie), Accept: 'text/event-stream' };
   return toWire({ path: `/admin/trpc/events.latest?input=${input}`, headers });
 };
 const write = async (text: string) => {

@@ -26,20 +26,25 @@ const fresh = () => {
   names += 1;
   return { email: `${newId()}@people.test`, address: `198.51.${names}.1` };
 };
-type Attempt = { email: string; address: string; deviceToken?: string };
-const signIn = ({ deviceToken, ...who }: Attempt, check: () => Promise<string | null> = wrong) =>
-  attemptSignIn(database.deps, { ...who, deviceToken: deviceToken ?? null }, check);
+type Attempt = { email: string; address: string; deviceCookie?: string };
+const signIn = ({ deviceCookie, ...who }: Attempt, check: () => Promise<string | null> = wrong) =>
+  attemptSignIn(database.deps, { ...who, deviceCookie: deviceCookie ?? null }, check);
 const wrongTimes = async (count: number, attemptOf: (at: number) => Attempt): Promise<void> => {
   for (let at = 0; at < count; at += 1) expect(await signIn(attemptOf(at))).toBeNull();
 };
-const confirm = (session: Buffer, check: () => Promise<string | null> = wrong) =>
+type Session = Parameters<typeof attemptConfirmation>[1];
+const confirm = (session: Session, check: () => Promise<string | null> = wrong) =>
   attemptConfirmation(database.deps, session, check);
-const session = () => database.deps.keys.hash('session', newId());
+const session = (personId = newId()): Session => ({
+  sessionHash: database.deps.keys.hash('session', newId()),
+  personId,
+});
 
 /** An account with a browser that signed in before. */
 const withDevice = async () => {
-  const { email, personId } = await makePerson(database);
-  return { email, deviceToken: await rememberDevice(database.deps, personId, null) };
+  const person = await makePerson(database);
+  const { cookie } = await rememberDevice(database.deps, person, null);
+  return { ...person, deviceCookie: cookie };
 };
 
 test('an account and an origin have 10 wrong sign-ins together, and then none', async () => {
@@ -93,38 +98,39 @@ test('an origin that is past its limit uses up no account', async () => {
 });
 
 test('a botnet that uses up an account does not lock out a browser that signed in before', async () => {
-  const { email, deviceToken } = await withDevice();
+  const { email, deviceCookie } = await withDevice();
   await wrongTimes(SIGN_INS_PER_ACCOUNT_MAX, () => ({ ...fresh(), email }));
   await expect(signIn({ ...fresh(), email }, right)).rejects.toMatchObject(refused);
-  expect(await signIn({ ...fresh(), email, deviceToken }, right)).toBe('person');
+  expect(await signIn({ ...fresh(), email, deviceCookie }, right)).toBe('person');
 });
 
 test('a stranger behind the same address does not lock out a browser that signed in before', async () => {
-  const { email, deviceToken } = await withDevice();
+  const { email, deviceCookie } = await withDevice();
   const { address } = fresh();
   await wrongTimes(SIGN_INS_PER_ORIGIN_MAX, () => ({ ...fresh(), address }));
-  expect(await signIn({ email, address, deviceToken }, right)).toBe('person');
+  expect(await signIn({ email, address, deviceCookie }, right)).toBe('person');
 });
 
 test('a known device has 10 wrong sign-ins of its own, and takes nothing from others', async () => {
-  const { email, deviceToken } = await withDevice();
+  const { email, deviceCookie } = await withDevice();
   expect(SIGN_INS_PER_DEVICE_MAX).toBe(10);
-  await wrongTimes(SIGN_INS_PER_DEVICE_MAX, () => ({ ...fresh(), email, deviceToken }));
-  await expect(signIn({ ...fresh(), email, deviceToken }, right)).rejects.toMatchObject(refused);
+  await wrongTimes(SIGN_INS_PER_DEVICE_MAX, () => ({ ...fresh(), email, deviceCookie }));
+  await expect(signIn({ ...fresh(), email, deviceCookie }, right)).rejects.toMatchObject(refused);
   expect(await signIn({ ...fresh(), email }, right)).toBe('person');
 });
 
 test('a device of one account is a stranger to every other account', async () => {
-  const { deviceToken } = await withDevice();
+  const { deviceCookie } = await withDevice();
   const victim = await withDevice();
   await wrongTimes(SIGN_INS_PER_ACCOUNT_MAX, () => ({ ...fresh(), email: victim.email }));
-  await expect(signIn({ ...fresh(), email: victim.email, deviceToken })).rejects.toMatchObject(
+  await expect(signIn({ ...fresh(), email: victim.email, deviceCookie })).rejects.toMatchObject(
     refused,
   );
 });
 
 test('a session has 10 wrong confirmations of its own, and every other session has its own', async () => {
-  const [one, other] = [session(), session()];
+  const personId = newId();
+  const [one, other] = [session(personId), session(personId)];
   expect(CONFIRMATIONS_PER_SESSION_MAX).toBe(10);
   for (let at = 0; at < CONFIRMATIONS_PER_SESSION_MAX; at += 1)
     expect(await confirm(one)).toBeNull();

@@ -66,6 +66,33 @@ describe('nobody entered because', () => {
     });
   });
 
+  test('filter: a later event of a browser does not hide it where the trigger requires a server', async () => {
+    const filters = [{ property: 'plan', is: 'equals' as const, value: 'pro' }];
+    const trigger = { kind: 'event' as const, event: EVENT, filters, source: 'server' as const };
+    const id = await live(mailing({ trigger }));
+    const byBrowser = async () => {
+      const event = { event: EVENT, external_id: 'ann', properties: { plan: 'pro' } };
+      await ask('POST', '/v1/events', event, api.project.publishable_key);
+      await work();
+    };
+    await byBrowser();
+    expect(await stoppedBy(id)).toBe('source');
+    await happen(EVENT, { plan: 'free' });
+    await byBrowser();
+    const { decisions, stopped_by } = await explain(id);
+    expect(stopped_by.decision).toBe('filter');
+    expect(decisions.map(({ decision }: { decision: string }) => decision)).toEqual([
+      'filter',
+      'source',
+    ]);
+    await happen(EVENT, { plan: 'pro' });
+    expect(await stoppedBy(id)).toBeNull();
+    await byBrowser();
+    expect(await stoppedBy(id)).toBe('source');
+    await post(`/${id}/pause`);
+    expect(await stoppedBy(id)).toBe('automation_paused');
+  });
+
   test('late: the event was received too long after it occurred', async () => {
     const id = await live(mailing());
     const event = { event: EVENT, external_id: 'ann', occurred_at: hoursAgo(30) };

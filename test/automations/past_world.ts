@@ -232,9 +232,13 @@ export const copyProject = async ({ owner }: TestDatabase, from: string): Promis
        and attname <> 'project_id'`,
       [table],
     );
-    const columns = rows.map(({ name }) => name).join(', ');
+    const others = rows.map(({ name }) => name);
+    const [columns, values] = [
+      ['project_id', ...others],
+      ['$2::uuid', ...others],
+    ];
     await owner.query(
-      `insert into ${table} (project_id, ${columns}) select $2, ${columns} from ${table} where project_id = $1`,
+      `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${table} where project_id = $1`,
       [from, to],
     );
   }

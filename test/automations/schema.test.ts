@@ -242,6 +242,28 @@ describe('the way that steps lead', () => {
   });
 });
 
+test('an event that only the service records cannot be required from a server', () => {
+  const match = { event: 'email_clicked', source: 'server' as const };
+  const message =
+    'no server sends "email_clicked": Trunkline itself records events whose name begins with email_. ' +
+    'Remove source, or name another event';
+  const wait = { kind: 'wait_for_event', timeout: 'P1D', next: 'mail', on_timeout: null };
+  const when = [{ on: 'event', ...match }];
+  const branch = { kind: 'branch', branches: [{ when, next: null }], otherwise: null };
+  const steps = (one: object) => ({ entry: 'a', steps: { a: one, mail: mail() } }) as never;
+  const given = {
+    '/trigger': { trigger: { kind: 'event', ...match } } as never,
+    '/settings/goal': { settings: { goal: match } },
+    '/steps/a': steps({ ...wait, ...match }),
+    '/steps/a/branches/0/when/0': { ...(steps({ ...branch, otherwise: 'mail' }) as object) },
+  };
+  for (const [place, one] of Object.entries(given))
+    expect(issuesOf(definition(one))).toEqual([{ path: `${place}/source`, message }]);
+  const { source: _, ...anyone } = match;
+  expect(issuesOf(definition({ trigger: { kind: 'event', ...anyone } }))).toEqual([]);
+  expect(issuesOf(definition({ trigger: { kind: 'event', ...match, event: 'paid' } }))).toEqual([]);
+});
+
 test('a trigger is an event, coming into a segment or leaving it, or by hand; others are named', () => {
   for (const kind of ['segment_entered', 'segment_left'])
     expect(issuesOf({ ...definition(), trigger: { kind, segment_id: newId() } })).toEqual([]);

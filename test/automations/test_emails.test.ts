@@ -121,9 +121,11 @@ describe('a test of an automation', () => {
     expectRefusal(await testByKey(), 'rate_limited');
   });
 
-  test('with more emails than the budget takes the budget whole', async () => {
-    const many = await make(definition(TEST_EMAILS_PER_CALLER_MAX + 5), 'Many');
-    expect((await testByKey(undefined, many)).status).toBe(201);
+  test('409 automation_state: with one email more than the budget; at the bound it takes it whole', async () => {
+    const more = await make(definition(TEST_EMAILS_PER_CALLER_MAX + 1), 'More');
+    expectRefusal(await testByKey(undefined, more), 'automation_state');
+    const most = await make(definition(TEST_EMAILS_PER_CALLER_MAX), 'Most');
+    expect((await testByKey(undefined, most)).status).toBe(201);
     expectRefusal(await testByKey(), 'rate_limited');
   });
 

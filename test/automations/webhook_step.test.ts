@@ -47,13 +47,19 @@ describe('a call', () => {
           id: expect.any(String),
           external_id: 'ann',
           email: 'ann@example.com',
+          email_confirmed: true,
           traits: { email: 'ann@example.com', plan: 'pro' },
+          browser_asserted: [],
           tags: [],
         },
         run: { id: expect.any(String), started_at: expect.any(String), is_test: false },
         automation: { id: automationId, name: 'Telling', version: 1 },
         step: { id: 'tell' },
-        trigger: expect.objectContaining({ kind: 'event', event: 'trial_started' }),
+        trigger: expect.objectContaining({
+          kind: 'event',
+          event: 'trial_started',
+          source: 'server',
+        }),
       },
     });
     expect([request.method, request.path, request.headers['content-type']]).toEqual([

@@ -27,8 +27,11 @@ export const withEndpoint = async (database: TestDatabase, sink: HttpsSink, path
     await settle();
     return isMade;
   };
-  const telling = (given: object = {}): NewDefinition => ({
-    trigger: { kind: 'event', event: 'trial_started' },
+  const telling = (
+    given: object = {},
+    trigger: NewDefinition['trigger'] = { kind: 'event', event: 'trial_started' },
+  ): NewDefinition => ({
+    trigger,
     settings: { re_entry: 'every_time' },
     entry: 'tell',
     steps: {
@@ -43,9 +46,9 @@ export const withEndpoint = async (database: TestDatabase, sink: HttpsSink, path
       ...('on_failure' in given ? {} : NOT_TOLD),
     },
   });
-  const live = (given: object = {}): Promise<string> =>
+  const live = (...given: Parameters<typeof telling>): Promise<string> =>
     inProject(database.deps, projectId, (scope) =>
-      automations.createActive(scope, 'Telling', telling(given)),
+      automations.createActive(scope, 'Telling', telling(...given)),
     );
   const calls = () => world.select('status, attempts, http_status, reason', 'automations.calls');
   /** Lets the call that waits for its next time have it. */

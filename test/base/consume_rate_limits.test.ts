@@ -14,7 +14,8 @@ const charge = (max = MAX, key = newId()): Charge => {
   names += 1;
   return { limit: { name: `limit_${names}`, max, windowSeconds: WINDOW_SECONDS }, key };
 };
-const take = (charges: Charge[], cost = 1) => consume(database.deps.db, charges, cost);
+const take = async (charges: Charge[], cost = 1) =>
+  (await consume(database.deps.db, charges, cost)).exceeded;
 const usedOf = async ({ limit, key }: Charge): Promise<number> =>
   (
     await database.owner.query(

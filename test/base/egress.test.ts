@@ -43,7 +43,7 @@ describe('closed to everybody', () => {
     ['6to4', ['2002:7f00:1::', '2002:a9fe:a9fe::1', '192.88.99.1']],
     ['NAT64', ['64:ff9b::7f00:1', '64:ff9b::10.0.0.1', '64:ff9b:1::1']],
     ['Teredo', ['2001:0:4136:e378:8000:63bf:3fff:fdd2']],
-  ])('%s', async (_kind, addresses) => {
+  ])('an address of %s is closed', async (_kind, addresses) => {
     for (const address of addresses)
       expect([address, await resolveEgress(address, [])]).toEqual([address, { kind: 'closed' }]);
   });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ISSUES_MAX, parse, pointer } from '../../src/base/parse.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import type { Issue } from '../../src/base/refusal.ts';
+import { checkTraits } from '../../src/profiles/traits.ts';
 
 const issuesOf = (schema: z.ZodType, value: unknown): Issue[] => {
   try {
@@ -145,4 +146,13 @@ describe('of what may be one of several things', () => {
       '/either': 'is required',
     });
   });
+});
+
+test('attack: names of a megabyte are not repeated in each issue about what is in them', () => {
+  const long = 'x'.repeat(1_000_000);
+  expect(pointer([long, 0, 'a'.repeat(255)])).toBe(`/${'x'.repeat(255)}…/0/${'a'.repeat(255)}`);
+  const members = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`m${at}`, '\0']));
+  const problems = checkTraits({ [long]: members });
+  expect(problems.length).toBeGreaterThan(10);
+  expect(problems.map(({ path }) => pointer(path)).join('').length).toBeLessThan(100_000);
 });

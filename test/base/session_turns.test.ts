@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { inSnapshot } from '../../src/automations/snapshot.ts';
 import { inInstallation, inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { inTurnsOfNotes } from '../../src/base/note_turns.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import {
   outOfTurn,
@@ -235,25 +234,6 @@ test('in any order of requests: pages have at most half, and no session that is 
     }
     expect([turns.heldCount, turns.waitingCount]).toEqual([0, 0]);
   }
-});
-
-test('notes of requests that are answered wait for each other, two at a time, and none is refused', async () => {
-  const { resources } = database.deps;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const { turns } = inTurnsOfNotes({ resources });
-  let running = 0;
-  const counts: number[] = [];
-  const all = Array.from({ length: 2 * WAITING_MAX }, () =>
-    turns.have('project', async () => {
-      counts.push((running += 1));
-      await promise;
-      running -= 1;
-    }),
-  );
-  resolve();
-  await Promise.all(all);
-  expect(counts).toHaveLength(2 * WAITING_MAX);
-  expect(Math.max(...counts)).toBe(2);
 });
 
 test('work that fails gives its turn back', async () => {

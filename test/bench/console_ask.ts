@@ -1,3 +1,4 @@
+import { inHalves } from '../support/session.ts';
 import { median } from './measure.ts';
 import { pagesOf } from './console_pages.ts';
 import type { Page } from './console_pages.ts';
@@ -19,10 +20,10 @@ const ask = async ({ base, cookie }: Door, { procedure, input, isPost }: Page, o
   const response = await (isPost
     ? fetch(path, {
         method: 'POST',
-        headers: { cookie, origin: base, 'content-type': 'application/json' },
+        headers: { ...inHalves(cookie), origin: base, 'content-type': 'application/json' },
         body: given,
       })
-    : fetch(`${path}?input=${encodeURIComponent(given)}`, { headers: { cookie } }));
+    : fetch(`${path}?input=${encodeURIComponent(given)}`, { headers: inHalves(cookie) }));
   const answer = await response.text();
   const took = performance.now() - startedAt;
   if (!response.ok) throw new Error(`${procedure} ${given}: ${response.status} ${answer}`);

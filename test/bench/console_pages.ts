@@ -39,6 +39,7 @@ const ofSends = (subject: Subject): Page[] => {
       ['an unknown address', { email: NOBODY }],
     ]),
     ...pages('sends.read', [['one', { sendId }]]),
+    ...pages('previews.open', [['one', { sendId }]]),
     ...pages('sends.silences', [['all', {}]]),
     ...pages('feedback.ofSend', [['one', { sendId }]]),
     ...pages('automations.explainSend', [['one', { sendId }]]),

@@ -61,6 +61,7 @@ export const openInstallation = async (
     RATE_LIMIT_SERVER: '0',
     RATE_LIMIT_PUBLISHABLE: '0',
     RATE_LIMIT_ADDRESS: '0',
+    RATE_LIMIT_UNSUBSCRIBE: '0',
     RATE_LIMIT_UNKNOWN_KEYS: '0',
     UNIT_LIMIT_SERVER: '0',
     UNIT_LIMIT_PUBLISHABLE: '0',

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { DEVICES_PER_ACCOUNT_MAX } from '../../src/admin/devices.ts';
 import { SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX } from '../../src/admin/throttle.ts';
 import { EXIT_CODES } from '../../src/cli/failure.ts';
 import { keepSession } from '../../src/cli/kept.ts';
@@ -190,7 +191,7 @@ describe('a token for CI', () => {
   test('is printed, kept nowhere, and counts before a session that is kept', async () => {
     await trunkline(['logout']);
     const printed = await trunkline([...LOGIN, '--print'], { input: OWNER.password });
-    expect(printed.stdout).toMatch(/^[\w-]{43}\n$/);
+    expect(printed.stdout).toMatch(/^[\w-]{43}\.[\w-]{43}\n$/);
     expect(printed.stderr).toContain('TRUNKLINE_SESSION');
     expect((await trunkline(['whoami'])).code).toBe(EXIT_CODES.signed_out);
     const env = { TRUNKLINE_SESSION: printed.stdout.trim() };
@@ -204,6 +205,18 @@ describe('a token for CI', () => {
       role: 'viewer',
     });
     expect((await as(viewer, ['whoami'])).stdout).toContain(viewer.email);
+  });
+
+  test('attack: twenty printed tokens leave the machine of the owner known', async () => {
+    await login();
+    expect(DEVICES_PER_ACCOUNT_MAX).toBe(20);
+    for (let at = 0; at < DEVICES_PER_ACCOUNT_MAX; at += 1)
+      expect((await trunkline([...LOGIN, '--print'], { input: OWNER.password })).code).toBe(0);
+    for (let at = 0; at < SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX; at += 1)
+      expect((await admin.signIn({ ...OWNER, password: 'not the password' })).status).toBe(401);
+    expect((await admin.signIn()).status).toBe(429);
+    expect((await login()).code).toBe(0);
+    await database.owner.query('delete from base.rate_limit_counters');
   });
 
   test('is shown to no installation but that of TRUNKLINE_URL', async () => {

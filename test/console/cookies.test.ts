@@ -14,6 +14,7 @@ import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { findBrowser, FLAGS, launch, NO_BROWSER } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
+import { makePerson } from '../support/people.ts';
 import { fillLogin } from './in_browser.ts';
 
 const CONSOLE = 'console.shop.test';
@@ -83,6 +84,14 @@ const open = async (): Promise<Page> => {
   closing.push(() => context.close());
   return context.newPage();
 };
+/** Who is signed in, as a script of the page's origin asks: with what the browser and its storage have. */
+const currentOf = async (page: Page, url: string): Promise<{ email: string } | null> => {
+  const ask = `fetch(${JSON.stringify(`${url}/admin/trpc/session.current`)}, { headers: {
+    'Trunkline-Session-Proof': localStorage.getItem('trunkline.session_proof') ?? '',
+  } }).then((answer) => answer.text(), String)`;
+  const text = (await page.evaluate(ask)) as string;
+  return text.startsWith('{') ? JSON.parse(text).result.data.person : null;
+};
 const cookiesOf = async (page: Page) =>
   (await page.context().cookies())
     .map(({ name, secure, httpOnly, sameSite }) => ({ name, secure, httpOnly, sameSite }))
@@ -120,13 +129,62 @@ test('cookie tossing: a page of a sibling subdomain cannot replace the session, 
   // The browser kept the one without the prefix, and sends it to the Console.
   const kept = await page.context().cookies(`${secureUrl}/admin/trpc`);
   expect(kept.map(({ name }) => name)).toEqual(['trunkline_session']);
-  const current = `${secureUrl}/admin/trpc/session.current`;
   await page.goto(`${secureUrl}/console`);
-  const ask = () =>
-    page.evaluate(async (url) => (await fetch(url)).text(), current) as Promise<string>;
-  expect(JSON.parse(await ask())).toEqual({ result: { data: { person: null } } });
+  expect(await currentOf(page, secureUrl)).toBeNull();
   await signIn(page, secureUrl);
-  expect(JSON.parse(await ask()).result.data.person.email).toBe(OWNER.email);
+  expect(await currentOf(page, secureUrl)).toMatchObject({ email: OWNER.email });
+});
+
+test('attack: a page at another port of 127.0.0.1 receives the cookie, and replaying it gives 401', async () => {
+  const page = await open();
+  await signIn(page, api.url);
+  const received: string[] = [];
+  const neighbor = createServer((inbound, answer) => {
+    received.push(inbound.headers.cookie ?? '');
+    answer.setHeader('content-type', 'text/html').end('<title>A tool</title>');
+  });
+  const neighborUrl = `http://127.0.0.1:${await listen(neighbor)}`;
+  await page.goto(neighborUrl);
+  const cookie = received[0] ?? '';
+  expect(cookie).toMatch(/trunkline_session=[\w-]{43}(?:;|$)/);
+  // As its own page: the browser sends the cookie again, and this origin's storage has no proof.
+  expect(await page.evaluate('localStorage.length')).toBe(0);
+  expect(await currentOf(page, api.url)).toBeNull();
+  // As a program, which states whatever origin it likes.
+  const headers = {
+    cookie,
+    origin: api.url,
+    'sec-fetch-site': 'same-origin',
+    'content-type': 'application/json',
+  };
+  const replay = (path: string, init: RequestInit = {}) =>
+    fetch(`${api.url}${path}`, { headers, ...init }).then(({ status }) => status);
+  const { project_id: projectId } = api.project;
+  const input = encodeURIComponent(JSON.stringify({ projectId }));
+  expect(await replay('/admin/trpc/account.sessions')).toBe(401);
+  expect(await replay(`/admin/trpc/keys.list?input=${input}`)).toBe(401);
+  expect(await replay(`/admin/preview/${projectId}/${crypto.randomUUID()}`)).toBe(401);
+  const posted = {
+    method: 'POST',
+    body: JSON.stringify({ projectId, kind: 'server', password: OWNER.password }),
+  };
+  expect(await replay('/admin/trpc/keys.issue', posted)).toBe(401);
+  // The Console goes on.
+  await page.goto(`${api.url}/console`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await currentOf(page, api.url)).toMatchObject({ email: OWNER.email });
+});
+
+test('attack: a session cookie that a page at another port plants signs in to no account', async () => {
+  const page = await open();
+  await signIn(page, api.url);
+  const attacker = await makePerson(database);
+  const [planted = ''] = attacker.cookie.split('.');
+  const neighbor = createServer((_, answer) => answer.setHeader('Set-Cookie', planted).end('evil'));
+  await page.goto(`http://127.0.0.1:${await listen(neighbor)}`);
+  await page.goto(`${api.url}/console`);
+  await page.waitForURL((at) => at.pathname.includes('sign-in'));
+  expect(await currentOf(page, api.url)).toBeNull();
 });
 
 test('over http on this machine both spellings sign in', async () => {

@@ -108,7 +108,7 @@ const settings: Record<string, PageCase> = {
     shows: text('https://crm.example.com/hooks'),
     empty: /No endpoint yet.*Add where that service listens/s,
   },
-  '/settings/sending-limits': { shows: text('Save limits'), empty: null },
+  '/settings/sending-limits': { shows: text('Change limits'), empty: null },
   '/settings/retention': { shows: text('What stays'), empty: null },
   '/settings/sdk': {
     shows: text('Events arrive'),

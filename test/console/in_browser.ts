@@ -1,7 +1,9 @@
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, expect } from 'vitest';
+import { PROOF_HEADER } from '../../src/admin/cookie_names.ts';
 import { OWNER } from '../support/admin.ts';
 import { findBrowser, NO_BROWSER, sharedBrowser } from '../support/browser.ts';
+import { inHalves } from '../support/session.ts';
 
 const TIMEOUT_MS = 30_000;
 export { NO_BROWSER };
@@ -110,10 +112,13 @@ export const fillLogin = async (
   await page.keyboard.press('Enter');
 };
 
-/** Brings the session of somebody who is signed in already. */
-export const bringSession = async (page: Page, url: string, cookie: string): Promise<void> => {
+/** Brings the session of a person who is signed in already: the cookie, and the proof that the page has stored. */
+export const bringSession = async (page: Page, url: string, session: string): Promise<void> => {
+  const { cookie = '', [PROOF_HEADER]: proof = '' } = inHalves(session);
   const [name = '', value = ''] = cookie.split('=');
   await page.context().addCookies([{ name, value, url, sameSite: 'Strict' }]);
+  await page.goto(new URL('/nobody-is-here', url).href);
+  await page.evaluate(`localStorage.setItem('trunkline.session_proof', ${JSON.stringify(proof)})`);
 };
 
 /** Until the sign-in page is left and a page of the Console is there, with what it has asked for. */

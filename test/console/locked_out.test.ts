@@ -63,7 +63,11 @@ describe.each([1280, 360])('at %i px', (width) => {
       [personId],
     );
     for (let at = 0; at < CONFIRMATIONS_PER_SESSION_MAX; at += 1)
-      await attemptConfirmation(database.deps, rows[0].session_hash, () => Promise.resolve(null));
+      await attemptConfirmation(
+        database.deps,
+        { sessionHash: rows[0].session_hash, personId },
+        () => Promise.resolve(null),
+      );
     await page.getByLabel('Old password').fill(PASSWORD);
     await page.getByLabel('New password').fill('another good password');
     await page.getByRole('button', { name: 'Change password' }).click();

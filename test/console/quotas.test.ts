@@ -6,7 +6,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
 import { expectAccessible } from './axe.ts';
-import { NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { bringSession, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -17,8 +17,7 @@ const openKeys = async (width: number) => {
   const { project_id: projectId } = api.project;
   const { cookie } = await makePerson(database, { projectId, role: 'owner' });
   const { page, complaints } = await chromium.openPage(width);
-  const [name = '', value = ''] = cookie.split('=');
-  await page.context().addCookies([{ name, value, url: api.url, sameSite: 'Strict' }]);
+  await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console/p/${projectId}/settings/keys`);
   const section = page.getByRole('region', { name: 'Daily quotas' });
   await section.waitFor();
@@ -46,9 +45,14 @@ describe('daily quotas in a browser', () => {
 
       await section.getByLabel('New profiles a day').fill('many');
       await section.getByRole('button', { name: 'Save quotas' }).click();
-      await section.getByText('Enter a whole number. 0 is no quota.').waitFor();
+      await section
+        .getByText('Enter a whole number, or leave the field empty for no quota.')
+        .waitFor();
+      await section.getByLabel('New profiles a day').fill('0');
+      await section.getByRole('button', { name: 'Save quotas' }).click();
+      await use.getByText('This quota allows nothing.').waitFor();
       await section.getByLabel('New profiles a day').fill('1');
-      await section.getByLabel('Stored data a day, in MB').fill('0');
+      await section.getByLabel('Stored data a day, in MB').fill('');
       await section.getByRole('button', { name: 'Save quotas' }).click();
       await section.getByText('Saved. The quotas apply within seconds.').waitFor();
       await use.getByText('Used up until midnight UTC.').waitFor();
@@ -64,6 +68,7 @@ describe('daily quotas in a browser', () => {
       await page.reload();
       await section.waitFor();
       expect(await section.getByLabel('New profiles a day').inputValue()).toBe('1');
+      expect(await section.getByLabel('Stored data a day, in MB').inputValue()).toBe('');
       expect(complaints).toEqual([]);
     },
     90_000,

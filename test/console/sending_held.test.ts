@@ -8,7 +8,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
 import type { Somebody } from '../support/people.ts';
-import { expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { bringSession, expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -17,8 +17,7 @@ const chromium = testBrowser();
 
 const openAs = async ({ cookie }: Somebody, path: string, width = 1280) => {
   const { page, complaints } = await chromium.openPage(width);
-  const [name = '', value = ''] = cookie.split('=');
-  await page.context().addCookies([{ name, value, url: api.url, sameSite: 'Strict' }]);
+  await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console${path}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   return { page, complaints };

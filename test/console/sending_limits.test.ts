@@ -38,16 +38,34 @@ describe('sending limits in a browser', () => {
     if (chromium.isThere) await keepConsole();
   }, 60_000);
 
-  test('an owner saves both limits; one past the bound is refused at its field', async () => {
+  test('an emptied field is asked for, and changes nothing', async () => {
+    const { page, complaints } = await open('/settings/sending-limits');
+    const read = () => inProject(database.deps, api.project.project_id, readSettings);
+    const before = await read();
+    const fields = [
+      'Emails to one recipient in 24 hours',
+      'Emails to unconfirmed addresses in an hour',
+    ];
+    for (const typed of ['', ' ', '-1', '1.5', 'many']) {
+      for (const label of fields) await page.getByLabel(label).fill(typed);
+      await page.getByRole('button', { name: 'Change limits' }).click();
+      await expect.poll(() => page.getByText('Enter a whole number.').count()).toBe(fields.length);
+    }
+    expect(await read()).toEqual(before);
+    expect(await page.getByText('Changed.').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  test('an owner changes both limits; one past the bound is refused at its field', async () => {
     const { page, complaints } = await open('/settings/sending-limits');
     const recipient = page.getByLabel('Emails to one recipient in 24 hours');
     await recipient.fill('101');
-    await page.getByRole('button', { name: 'Save limits' }).click();
+    await page.getByRole('button', { name: 'Change limits' }).click();
     await page.getByText('at most 100').waitFor();
     await recipient.fill('7');
     await page.getByLabel('Emails to unconfirmed addresses in an hour').fill('50');
-    await page.getByRole('button', { name: 'Save limits' }).click();
-    await page.getByText('Saved.').waitFor();
+    await page.getByRole('button', { name: 'Change limits' }).click();
+    await page.getByText('Changed.').waitFor();
     const kept = await inProject(database.deps, api.project.project_id, readSettings);
     expect(kept).toEqual({ recipient_sends_max: 7, unconfirmed_sends_max: 50 });
     // The browser itself reports the refused request.

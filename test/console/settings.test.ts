@@ -10,7 +10,7 @@ import { makePerson } from '../support/people.ts';
 import type { Somebody } from '../support/people.ts';
 import { until } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
-import { expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { bringSession, expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -22,8 +22,7 @@ const make = (role: 'viewer' | 'editor') =>
   makePerson(database, { projectId: api.project.project_id, role });
 const openAs = async ({ cookie }: Somebody, path: string, width = 1280) => {
   const { page, complaints } = await chromium.openPage(width);
-  const [name = '', value = ''] = cookie.split('=');
-  await page.context().addCookies([{ name, value, url: api.url, sameSite: 'Strict' }]);
+  await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   return { page, complaints };

@@ -1,6 +1,7 @@
 // Who asks for access is let in as a viewer: what they, and the administrator, do in their browsers.
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { PROOF_HEADER } from '../../src/admin/cookie_names.ts';
 import { procedures } from '../admin/role_table.ts';
 import type { TestApi } from '../support/api.ts';
 import { fillLogin } from './in_browser.ts';
@@ -86,12 +87,13 @@ export const lookAround = async (page: Page): Promise<void> => {
 /** What the same browser can change all the same, sending by hand what no button sends. */
 export const tryEverything = async (page: Page, { url, project }: TestApi): Promise<string[]> => {
   const changed: string[] = [];
+  const proof = (await page.evaluate("localStorage.getItem('trunkline.session_proof')")) as string;
   for (const { name, type, needs = 'admin' } of procedures) {
     // What a viewer may post only reads, by its declaration: test/admin/roles.test.ts.
     if (type !== 'mutation' || ['nobody', 'person', 'viewer'].includes(needs)) continue;
     const answer = await page.request.post(`${url}/admin/trpc/${name}`, {
       data: { projectId: project.project_id },
-      headers: { origin: url },
+      headers: { origin: url, [PROOF_HEADER]: proof },
     });
     if (answer.status() !== 403) changed.push(`${name}: ${answer.status()}`);
   }

@@ -102,6 +102,30 @@ describe('topics in a browser', () => {
     ]);
   }, 90_000);
 
+  test('an owner rejects all waiting topics when asked twice, and none that came meanwhile', async () => {
+    const arns = ['one', 'two', 'three'].map(
+      (name) => `arn:aws:sns:us-east-1:123456789012:${name}`,
+    );
+    for (const arn of arns) await ask(arn);
+    const { page, complaints } = await open(await admin.openSession());
+    await page.getByRole('button', { name: 'Reject all' }).click();
+    await ask(OTHER_TOPIC);
+    const sure = page.getByRole('button', { name: 'Yes, reject 3 topics' });
+    if (PICTURES)
+      await page.screenshot({ path: join(PICTURES, 'reject_topics.png'), fullPage: true });
+    await sure.click();
+    const waiting = page.getByRole('region', { name: 'Topics waiting for approval' });
+    await waiting.getByText(OTHER_TOPIC).waitFor();
+    for (const arn of arns) expect(await waiting.getByText(arn).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Reject all' }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    const { rows } = await database.owner.query(
+      'select actor_kind, action from admin.audit where project_id = $1',
+      [api.project.project_id],
+    );
+    expect(rows).toEqual([{ actor_kind: 'person', action: 'webhooks.rejectTopics' }]);
+  }, 60_000);
+
   test('an editor sees topics and is told that an owner decides', async () => {
     await ask(OTHER_TOPIC);
     const { project_id: projectId } = api.project;

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { inHalves } from '../support/session.ts';
 import type { Changed, Journal } from './journal.ts';
 import type { Random } from './random.ts';
 import type { Site } from './site.ts';
@@ -105,7 +106,7 @@ export class Client {
       method,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(session === undefined ? {} : { cookie: session, origin }),
+        ...(session === undefined ? {} : { ...inHalves(session), origin }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(key === undefined ? {} : { 'idempotency-key': key }),
         ...(requestId === undefined ? {} : { 'x-request-id': requestId }),

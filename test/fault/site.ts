@@ -66,7 +66,8 @@ const makeProjects = async (
   const cloud = await makeProject(deps, 'cloud', providers.cloud);
   await keepAdministrator(deps, OWNER);
   const personId = (await checkLogin(deps, OWNER)) ?? '';
-  const cookie = `trunkline_session=${await openSession(deps, personId)}`;
+  const { token, proof } = await openSession(deps, personId);
+  const cookie = `trunkline_session=${token}.${proof}`;
   await db.end();
   return {
     projects: { calm, wild, relay, cloud },
@@ -92,13 +93,17 @@ const listen = (secrets: Record<string, string>) => {
   return { leaks, complaints, onLine };
 };
 
+const tokenOf = (cookie: string): string =>
+  cookie.slice(cookie.indexOf('=') + 1, cookie.indexOf('.'));
+
 const secretsOf = (
   { projects, owner }: Pick<Site, 'projects' | 'owner'>,
   relays: Relays,
 ): Record<string, string> => ({
   ...relays.secrets,
   'the password of the owner': owner.password,
-  'the session of the owner': owner.cookie.slice(owner.cookie.indexOf('=') + 1),
+  'the session of the owner': tokenOf(owner.cookie),
+  'the proof of that session': owner.cookie.slice(owner.cookie.indexOf('.') + 1),
   'the key that relays sign with': SIGNING_KEY,
   'the master key': TEST_MASTER_KEY,
   ...Object.fromEntries(
@@ -124,6 +129,7 @@ export const openSite = async (): Promise<Site> => {
     RATE_LIMIT_SERVER: '0',
     RATE_LIMIT_PUBLISHABLE: '0',
     RATE_LIMIT_ADDRESS: '0',
+    RATE_LIMIT_UNSUBSCRIBE: '0',
     RATE_LIMIT_UNKNOWN_KEYS: '0',
     UNIT_LIMIT_SERVER: '0',
     UNIT_LIMIT_PUBLISHABLE: '0',

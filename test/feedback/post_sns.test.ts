@@ -247,6 +247,16 @@ describe('refusals', () => {
   });
 });
 
+test.each(['s3-us-west-2', 's3', 'cn-north-1'])(
+  '401 invalid_signature, attack: a topic of the region %j makes the service fetch nothing',
+  async (region) => {
+    const topicArn = `arn:aws:sns:${region}:666666666666:evil`;
+    const asked = service.asked.length;
+    expectRefusal(await post(confirmationOf({ TopicArn: topicArn })), 'invalid_signature');
+    expect(service.asked).toHaveLength(asked);
+  },
+);
+
 test('nobody is asked through a closed network', async () => {
   const { deps } = database;
   const config = { ...deps.config, egressAllowNetworks: [] };

@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { settleLost } from '../../src/delivery/delivery.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import { testEmailId } from '../../src/providers/test_email_id.ts';
+import type { TestEmail } from '../../src/providers/test_email_id.ts';
 import { OWNER } from '../delivery/one_send.ts';
 import { expectRefusal } from '../support/api.ts';
 import { bounceOf, complaintOf, sesWorld } from './ses_world.ts';
@@ -33,6 +35,14 @@ const effects = async () => ({
   ),
   addresses: await hooks.countOf('suppression.addresses'),
 });
+
+/** The send id that a test email of this project has, or one like it of another. */
+const testIdOf = (to: string, other: Partial<TestEmail> = {}): string =>
+  testEmailId(
+    database.deps.keys,
+    { projectId: api.project.project_id, to, service: 'amazon_ses', ...other },
+    newId(),
+  );
 
 const IGNORED = { received: 1, accepted: 0, duplicates: 0, ignored: 1, errors: [] };
 
@@ -92,6 +102,15 @@ describe('no effect', () => {
     },
   );
 
+  test.each([
+    ['another recipient', { to: someone() }],
+    ['another service', { service: 'mailgun' }],
+    ['another project', { projectId: newId() }],
+  ] as const)('the id of a test email of %s proves nothing', async (_of, other) => {
+    const email = someone();
+    await isWithoutEffect(complaintOf(email, { sendId: testIdOf(email, other) }));
+  });
+
   test('neither a soft bounce, a delivery nor an unsubscribe of a foreign message counts', async () => {
     const { email } = await accepted();
     for (let at = 0; at < 6; at += 1)
@@ -123,6 +142,15 @@ describe('an effect', () => {
     );
     expect(tags).toEqual(['complained']);
     expect((await webhook()).last_notices[0]).toMatchObject({ outcome: 'suppressed' });
+  });
+
+  test('of a complaint about a test email, which no newer send to the address takes over', async () => {
+    const { email, sendId, sends } = await accepted();
+    await identify(email);
+    const event = complaintOf(email, { sendId: testIdOf(email) });
+    expect((await notify(event)).body.accepted).toBe(1);
+    expect(await hooks.reasonOf(email)).toBe('complaint');
+    expect((await sends.read(sendId)).complained_at).toBeNull();
   });
 
   test('of a bounce by the account’s own suppression list', async () => {

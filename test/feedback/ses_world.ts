@@ -75,6 +75,8 @@ export const sesWorld = (before: (database: TestDatabase) => void = () => {}) =>
   const webhook = () => hooks.describe('amazon-ses');
   const decide = (topicId: string, verb: 'approve' | 'reject') =>
     hooks.manage('POST', `/amazon-ses/topics/${topicId}/${verb}`);
+  const rejectAll = (topicIds: readonly string[]) =>
+    hooks.manage('POST', '/amazon-ses/reject-topics', { topic_ids: topicIds });
   const remove = (topicId: string) => hooks.manage('DELETE', `/amazon-ses/topics/${topicId}`);
   const confirmedAtAmazon = () => service.asked.filter(({ path }) => path.includes('Confirm'));
 
@@ -96,5 +98,5 @@ export const sesWorld = (before: (database: TestDatabase) => void = () => {}) =>
     return send;
   };
   const posting = { database, service, api, hooks, post, withToken, ask, confirm, notify, webhook };
-  return { ...posting, decide, remove, confirmedAtAmazon, sentTo, accepted };
+  return { ...posting, decide, rejectAll, remove, confirmedAtAmazon, sentTo, accepted };
 };

@@ -131,6 +131,8 @@ describe('the address of a certificate', () => {
       `arn:${partition}:sns:${region}:123456789012:t`;
     const cases: [string, string, string][] = [
       ['aws', 'us-east-1', 'sns.us-east-1.amazonaws.com'],
+      ['aws', 'ap-southeast-7', 'sns.ap-southeast-7.amazonaws.com'],
+      ['aws', 'mx-central-1', 'sns.mx-central-1.amazonaws.com'],
       ['aws-us-gov', 'us-gov-west-1', 'sns.us-gov-west-1.amazonaws.com'],
       ['aws-cn', 'cn-north-1', 'sns.cn-north-1.amazonaws.com.cn'],
       ['aws-eusc', 'eusc-de-east-1', 'sns.eusc-de-east-1.amazonaws.eu'],
@@ -148,6 +150,16 @@ describe('the address of a certificate', () => {
     'arn:aws-iso:sns:us-iso-east-1:123456789012:t',
     'arn:aws:sns:eu-west-1.evil.test:123456789012:t',
     'arn:aws:sns:eu-west-1:1234:t',
+    // Names of other regions than the partition has, and of other services: `s3-us-west-2` is a bucket of anyone's.
+    'arn:aws:sns:s3-us-west-2:123456789012:t',
+    'arn:aws:sns:s3:123456789012:t',
+    'arn:aws:sns:fips-us-east-1:123456789012:t',
+    'arn:aws:sns:us-east:123456789012:t',
+    'arn:aws:sns:us-gov-west-1:123456789012:t',
+    'arn:aws:sns:cn-north-1:123456789012:t',
+    'arn:aws-cn:sns:us-east-1:123456789012:t',
+    'arn:aws-us-gov:sns:us-east-1:123456789012:t',
+    'arn:aws-eusc:sns:eu-west-1:123456789012:t',
     'arn:aws:sns:eu-west-1:123456789012:t t',
     `${TOPIC}\n`,
     '',

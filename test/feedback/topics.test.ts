@@ -8,6 +8,7 @@ import {
 } from '../../src/feedback/topics/topic_limits.ts';
 import { createProject, issueKey } from '../../src/projects/projects.ts';
 import { expectRefusal } from '../support/api.ts';
+import { until } from '../support/until.ts';
 import { bounceOf, sesWorld } from './ses_world.ts';
 import { confirmationOf, notificationOf, OTHER_TOPIC, TOPIC } from './sns_service.ts';
 import { someone } from './webhooks_of.ts';
@@ -135,6 +136,27 @@ describe('several topics of a project', () => {
     expect((await notify(event, { TopicArn: kept ?? '' })).body.accepted).toBe(1);
   });
 
+  test('is not removed while another transaction holds the list, and stays removed after it', async () => {
+    await confirm();
+    const [{ id }] = await topics();
+    await database.owner.query('begin');
+    await database.owner.query(
+      'select from feedback.topic_lists where project_id = $1 for update',
+      [api.project.project_id],
+    );
+    const removing = remove(id);
+    await until('the removal waits for the list', async () => {
+      const { rowCount } = await database.owner.query(
+        'select from pg_locks as lock where not lock.granted and pg_backend_pid() = any (pg_blocking_pids(lock.pid))',
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    expect(await topics()).toHaveLength(1);
+    await database.owner.query('commit');
+    expect((await removing).status).toBe(200);
+    expect(await topics()).toEqual([]);
+  });
+
   test(`409 too_many_topics: ${CONFIRMED_TOPICS_MAX} are confirmed, by token or approval, and no more`, async () => {
     for (let at = 0; at < CONFIRMED_TOPICS_MAX - 1; at += 1)
       expect((await confirm({ TopicArn: arnOf(1, `t-${at}`) })).status).toBe(200);
@@ -258,7 +280,7 @@ describe('approval', () => {
 });
 
 describe('the list of pending topics', () => {
-  test(`holds ${PENDING_TOPICS_PER_ACCOUNT_MAX} of one AWS account; rejected ones keep their place`, async () => {
+  test('holds five of one AWS account; rejected ones keep their place', async () => {
     const names = Array.from({ length: PENDING_TOPICS_PER_ACCOUNT_MAX + 1 }, (_, at) => `t-${at}`);
     for (const name of names) await ask({ TopicArn: arnOf(1, name) });
     expect(arnsOf(await pending())).toEqual(names.slice(0, -1).map((name) => arnOf(1, name)));
@@ -271,7 +293,7 @@ describe('the list of pending topics', () => {
     expect((await webhook()).refused).toMatchObject({ last_error: 'topic_needs_approval' });
   });
 
-  test(`holds ${PENDING_TOPICS_MAX}: strangers neither flush it nor keep the token out`, async () => {
+  test('holds fifty: strangers neither flush it nor keep the token out', async () => {
     await fillPending(PENDING_TOPICS_MAX - 1);
     await ask({ TopicArn: arnOf(1, 'last') });
     await ask({ TopicArn: arnOf(2, 'past') });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { testDatabase } from '../support/database.ts';
 import { inRooms } from '../support/script/in_rooms.ts';
 import {
@@ -14,7 +14,29 @@ const RUNS = 30;
 const FEWER_RUNS = 15;
 const TEST_TIMEOUT_MS = 120_000;
 
-const stage = inRooms(testDatabase());
+const database = testDatabase();
+const stage = inRooms(database);
+
+/** Profiles that keep other names than those of the traits that only browsers asserted of their identities. */
+const WRONG_NAMES = `
+  select profile.profile_id, profile.browser_names, named.keys
+  from profiles.profiles as profile
+  cross join lateral (
+    select coalesce(array_agg(winner.key order by winner.key collate "C")
+      filter (where winner.authority = 'publishable' and winner.value <> 'null'), '{}') as keys
+    from (
+      select distinct on (trait.key) trait.key, trait.value, trait.authority
+      from identity.identities as known join profiles.traits as trait using (project_id, identity_id)
+      where known.project_id = profile.project_id and known.profile_id = profile.profile_id
+      order by trait.key, trait.authority = 'server' desc, trait.set_at desc, trait.value::text collate "C" desc
+    ) as winner
+  ) as named
+  where profile.browser_names is distinct from named.keys
+`;
+afterEach(async () => {
+  const { rows } = await database.owner.query(WRONG_NAMES);
+  expect(rows, 'names of traits that only browsers asserted').toEqual([]);
+});
 
 test(
   'the same events, links and traits in any order, with duplicates, two at a time, give the same people',

@@ -91,8 +91,9 @@ test(
     console.log('the flood was answered', flood);
     expect(Object.keys(reads)).toEqual(['200']);
     expect(Object.keys(writes)).toEqual(['202']);
-    // One batch is a whole window of its address.
-    expect(flood).toEqual({ 200: 1, 429: BATCHES - 1 });
+    // One batch is a whole window of its address, and none is where others have paid for their bodies before.
+    expect([BATCHES, BATCHES - 1]).toContain(flood[429]);
+    expect((flood[200] ?? 0) + (flood[429] ?? 0)).toBe(BATCHES);
   },
 );
 

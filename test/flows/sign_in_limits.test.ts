@@ -6,6 +6,7 @@ import {
 } from '../../src/admin/throttle.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
+import { inHalves } from '../support/session.ts';
 import { testWorld } from '../support/world.ts';
 
 const TIMEOUT_MS = 90_000;
@@ -16,7 +17,7 @@ const call = ({ port }: Service, procedure: string, input: object, cookie?: stri
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      ...(cookie === undefined ? {} : { cookie, origin: `http://127.0.0.1:${port}` }),
+      ...(cookie === undefined ? {} : { ...inHalves(cookie), origin: `http://127.0.0.1:${port}` }),
     },
     body: JSON.stringify(input),
   }).then(async (answer) => {
@@ -34,7 +35,7 @@ test(
     const signedIn = await fetch(`http://127.0.0.1:${inTurn(0).port}/admin/trpc/session.signIn`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password: PASSWORD }),
+      body: JSON.stringify({ email, password: PASSWORD, remember_device: true }),
     });
     const device = signedIn.headers.getSetCookie()[1]?.split(';')[0] ?? '';
     expect(device).toMatch(/^trunkline_device=/);

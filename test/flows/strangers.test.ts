@@ -24,7 +24,7 @@ test(
     const mails = world.sink.mails.filter(({ to }) => foreign.includes(to[0] ?? ''));
     expect(mails).toHaveLength(20);
     expect(new Set(mails.map(({ headers }) => headers['subject']))).toEqual(
-      new Set(['Hello Your account is locked:']),
+      new Set(['Hello Your account is locked']),
     );
 
     const { items } = await get('/v1/sends?status=queued&limit=1');
@@ -63,8 +63,9 @@ test(
 
     const { items } = await get('/v1/profiles/external_id:ann/events?limit=100');
     const skipped = items.filter((one: { event: string }) => one.event === 'email_skipped');
-    expect(skipped).toHaveLength(37);
-    expect(skipped[0].properties.reason).toBe('recipient_cap');
+    // The timeline has one for each automation and day: a stranger does not flood it.
+    const of = skipped.map(({ properties }: { properties: object }) => properties);
+    expect(of).toEqual(events.map(() => expect.objectContaining({ reason: 'recipient_cap' })));
 
     // Its own server is no stranger.
     const [first = ''] = events;

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openStream, tells } from '../support/event_stream.ts';
 import { makePerson } from '../support/people.ts';
+import { inHalves } from '../support/session.ts';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 
@@ -19,14 +20,15 @@ test('whoever leaves before a stream begins ends no process', { timeout: 60_000 
   const input = encodeURIComponent(JSON.stringify({ projectId }));
   const makeViewer = () => makePerson(world, { projectId, role: 'viewer' });
   for (const delayMs of DELAYS_MS) {
-    const { cookie } = await makeViewer();
+    const halves = Object.entries(inHalves((await makeViewer()).cookie));
+    const lines = halves.map(([name, value]) => `${name}: ${value}`).join('\r\n');
     for (let at = 0; at < TIMES_EACH; at += 1) {
       const socket = connect(service.port, '127.0.0.1');
       socket.on('error', () => {});
       await once(socket, 'connect');
       socket.write(
         `GET /admin/trpc/events.latest?input=${input} HTTP/1.1\r\nHost: localhost\r\n` +
-          `Cookie: ${cookie}\r\nAccept: text/event-stream\r\n\r\n`,
+          `${lines}\r\nAccept: text/event-stream\r\n\r\n`,
       );
       await wait(delayMs);
       socket.destroy();

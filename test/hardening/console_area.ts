@@ -23,6 +23,20 @@ export const consoleArea: Area = {
       },
     },
     {
+      says: 'a session needs its proof beside the cookie, which a server at another port does not receive',
+      shown: {
+        'admin/session_halves.test.ts': [
+          'attack: the cookie alone reads nothing, changes nothing and follows no stream',
+          'attack: the proof of one session is none of another, and neither is one that is made up',
+        ],
+        'console/cookies.test.ts': [
+          'attack: a page at another port of 127.0.0.1 receives the cookie, and replaying it gives 401',
+          'attack: a session cookie that a page at another port plants signs in to no account',
+        ],
+        'admin/preview.test.ts': ['works for one email, in the session that asked for it'],
+      },
+    },
+    {
       says: 'the cookie is host-only, HTTP-only, same-site, and __Host- and secure where PUBLIC_URL is https',
       shown: {
         'admin/sign_in.test.ts': [
@@ -139,6 +153,13 @@ export const consoleArea: Area = {
           'wrong confirmations in a session that was stolen do not block signing in',
           'is unknown after its account changed the password elsewhere',
           'that an attacker planted in a browser is worth nothing once its owner signs in',
+        ],
+        'admin/known_browser.test.ts': [
+          'attack: signing in as oneself brings no new guesses for the other account',
+          'attack: twenty sign-ins by programs leave the browser of the owner known',
+          'attack: its browser has no guesses left of its own',
+          'attack: unknown keys, sessions and devices shut out no known device, session or key',
+          'attack: a member who confirms without end blocks no sign-in of a known browser',
         ],
         'admin/account.test.ts': [
           '429 too_many_confirmations: ten wrong passwords in one session block that session alone',

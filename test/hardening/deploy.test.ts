@@ -126,11 +126,24 @@ describe('images', () => {
     expect(findUnpinned(`FROM ${pinned}\nFROM \${NODE_IMAGE}\nimage: \${A:?run it}`)).toEqual([]);
   });
 
-  test('a setting that names an image has no default, and its pin is a digest', () => {
-    expect(tree.read('.deploy/Dockerfile')).toMatch(/^ARG NODE_IMAGE$/m);
-    const pins = tree.paths.includes('.deploy/.env') ? tree.read('.deploy/.env') : '';
-    for (const image of matches(pins, /^\w+_IMAGE=(.*)$/gm))
-      expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
+  test('a setting that names an image has no default, and the build refuses one without a digest', () => {
+    const dockerfile = tree.read('.deploy/Dockerfile');
+    expect(dockerfile).toMatch(/^ARG NODE_IMAGE$/m);
+    const [check = ''] = matches(dockerfile, /^RUN (case .*esac)$/gm);
+    const build = (NODE_IMAGE: string) =>
+      spawnSync('/bin/sh', ['-c', check], { env: { NODE_IMAGE }, encoding: 'utf8' });
+    expect(build('node:26')).toMatchObject({
+      status: 1,
+      stderr: 'NODE_IMAGE needs a digest: run "make image-digests".\n',
+    });
+    expect(build(`node:26@sha256:${'a'.repeat(64)}`).status).toBe(0);
+  });
+
+  test('each pin of an image is a digest', ({ skip }) => {
+    skip(!tree.paths.includes('.deploy/.env'), 'no images are pinned: no registry was reachable');
+    const pins = matches(tree.read('.deploy/.env'), /^\w+_IMAGE=(.*)$/gm);
+    expect(pins).toHaveLength(2);
+    for (const image of pins) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   });
 
   test('the process of the image is no root', () => {

@@ -147,8 +147,8 @@ export const webhooks: Area = {
       says: 'strangers neither fill nor flush the list of topics that wait for approval',
       shown: {
         'feedback/topics.test.ts': [
-          'holds ${PENDING_TOPICS_PER_ACCOUNT_MAX} of one AWS account; rejected ones keep their place',
-          'holds ${PENDING_TOPICS_MAX}: strangers neither flush it nor keep the token out',
+          'holds five of one AWS account; rejected ones keep their place',
+          'holds fifty: strangers neither flush it nor keep the token out',
           'holds so many and no more of those that ask at once',
           'forgets a topic ${PENDING_TOPIC_HOURS_MAX} hours after it asked last, as Amazon does its token',
         ],

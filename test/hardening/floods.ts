@@ -42,13 +42,43 @@ export const floods: readonly Promised[] = [
     shown: {
       'quotas/new_profiles.test.ts': [
         'at the bound new people pass, one past it none, also before a worker has seen them',
-        'known people still pass, of a batch with one unknown person nothing does',
+        'known devices still pass; a batch with one unknown device stores nothing',
         'exactly at the bound and one past it, in two processes at once; a refused one stores nothing',
       ],
       'quotas/stored_bytes.test.ts': [
         '429 quota_exceeded: stored bytes at the bound, and one past it',
         'attack: identifies that set no traits are rows, too',
         'attack: one event with ever new Idempotency-Keys keeps an answer each time, which counts',
+      ],
+    },
+  },
+  {
+    says: 'one address uses a share of each daily quota, and leaves the rest to all others',
+    shown: {
+      'quotas/address_shares.test.ts': [
+        'at the bound it is served, one past it refused, and every other address is served',
+        'at the bound it is served, one past it refused; duplicates cost nothing',
+        'a flood of names takes a bounded amount of memory, and a name that made room counts again',
+      ],
+    },
+  },
+  {
+    says: 'what a flood leaves in memory is bounded, and takes no room of other projects',
+    shown: {
+      'quotas/recent_names.test.ts': [
+        'one name past the bound: the largest project makes room, and its names still count',
+        'several small keys of one project count together against one key of another',
+      ],
+      'quotas/cycle.test.ts': [
+        'a lost database ends a cycle at the first project, and nothing is lost',
+      ],
+    },
+  },
+  {
+    says: 'several publishable keys of a project share commits',
+    shown: {
+      'ingest/accept.test.ts': [
+        '400 events of two publishable keys in turns share a few flushes, and each note names both keys',
       ],
     },
   },

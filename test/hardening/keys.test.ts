@@ -3,6 +3,7 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import type { KeyPurpose } from '../../src/base/keys.ts';
 import { KEY_KINDS } from '../../src/base/caller.ts';
+import { AUDIT_WORDS } from '../../src/console/parts/audit_words.ts';
 import { routes } from '../../src/http/routes.ts';
 import { makeToken, readTokenKind } from '../../src/projects/token.ts';
 import { openCredential, sealCredential } from '../../src/providers/credentials.ts';
@@ -15,7 +16,7 @@ const database = testDatabase();
 const FORM = /svc_(?:pub|secret|hook)_live_[0-9A-Za-z]{33}/g;
 
 test('a key that leaked is found in any text by its form, and nothing else is taken for one', () => {
-  const leaked = KEY_KINDS.map(makeToken);
+  const leaked = KEY_KINDS.map((kind) => makeToken(kind, database.deps.keys));
   const [one = ''] = leaked;
   const decoys = [`${one.slice(0, -1)}_`, one.replace('live', 'test'), `${one.slice(0, -2)}zz`];
   const text = [...leaked, ...decoys].map((token) => `const key = "${token}";\n`).join('# ');
@@ -32,6 +33,7 @@ const PURPOSES = Object.keys({
   'unsubscribe-token': 0,
   'unsubscribe-token-iv': 0,
   'feedback-id': 0,
+  'test-email': 0,
   tombstone: 0,
   'erase-receipt': 0,
   'notice-dedupe': 0,
@@ -40,6 +42,10 @@ const PURPOSES = Object.keys({
   session: 0,
   invitation: 0,
   device: 0,
+  'token-tag': 0,
+  'session-proof': 0,
+  'preview-ticket': 0,
+  'api-key-tag': 0,
   'rate-limit': 0,
   'runtime-role-password': 0,
   'queue-role-password': 0,
@@ -74,4 +80,49 @@ test('no door deletes a project; without its data key nothing of it opens', asyn
   expect(await within((scope) => openCredential(scope, place, sealed))).toBe('a password');
   await database.owner.query('delete from providers.data_keys where project_id = $1', [projectId]);
   await expect(within((scope) => openCredential(scope, place, sealed))).rejects.toThrow();
+});
+
+/** What people change in the Console and no key through the API, in the order of their names. */
+const OF_PEOPLE_ALONE = [
+  'access.approve',
+  'access.refuse',
+  'account.changePassword',
+  'account.endOtherSessions',
+  'account.endSession',
+  'folder.applyFiles',
+  'installation.resumeSending',
+  'invitations.accept',
+  'invitations.invite',
+  'invitations.revoke',
+  'keys.issue',
+  'keys.revoke',
+  'members.changeRole',
+  'members.leave',
+  'members.remove',
+  'people.invite',
+  'people.remove',
+  'people.revokeInvitation',
+  'projects.make',
+  'projects.rename',
+  'quotas.change',
+  'readyMade.adopt',
+  'sends.sendAgain',
+  'templates.test',
+  'webhookTokens.issue',
+  'webhookTokens.revoke',
+];
+
+test('no endpoint lets a server key manage keys, webhook tokens, quotas, people or the project', () => {
+  const isEndpoint = (name: string): boolean => /^[A-Z]+ \//.test(name);
+  const endpointWords = new Set(
+    [...AUDIT_WORDS].flatMap(([name, words]) => (isEndpoint(name) ? [words] : [])),
+  );
+  const alone = [...AUDIT_WORDS].flatMap(([name, words]) =>
+    endpointWords.has(words) || !/^\w+\.\w+$/.test(name) ? [] : [name],
+  );
+  expect(alone.toSorted()).toEqual(OF_PEOPLE_ALONE);
+  const paths = routes.map(({ path }) => path);
+  expect(
+    paths.filter((path) => /keys|tokens|quotas|audit|members$|people|invit/.test(path)),
+  ).toEqual(['/v1/segments/:id/members']);
 });

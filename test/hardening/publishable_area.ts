@@ -29,6 +29,20 @@ export const publishable: Area = {
       },
     },
     {
+      says: 'they learn it neither from a quota that is used up, nor from the share of an address',
+      shown: {
+        'quotas/who_exists.test.ts': [
+          '%s: a known, an erased and an unknown person are refused alike, in every process',
+          '%s: a browser that was linked before goes on, in every process; with another person it does not',
+          'an alias of the Segment-compatible API follows the same rule',
+          '%s: a new device with a person needs two places, whether or not the person exists',
+          '%s: the last place is gone after one person, whether or not that person exists',
+          'a request that finds no room closes the quota, so that the places left cannot be counted',
+        ],
+        'quotas/address_shares.test.ts': ['%s: attack: past the bound no answer tells who exists'],
+      },
+    },
+    {
       says: 'they use up no message id or Idempotency-Key of a server, and learn no event id of one',
       shown: {
         'hardening/message_ids.test.ts': [

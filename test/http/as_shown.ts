@@ -21,6 +21,7 @@ import type { HttpsSink } from '../support/https_sink.ts';
 import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
 import { readCurl } from './read_curl.ts';
+import { PENDING_TOPIC_ID_SHOWN } from '../../src/feedback/shown.ts';
 import { keepShownTopics } from './shown_topics.ts';
 
 /** Whose address it is in the examples of the documents. */
@@ -115,6 +116,7 @@ const needsOf = ({ method, path }: Partial<Endpoint> = {}) => {
     run: { move: 'active', retry: 'failed' }[verb],
     isTemplateArchived: path?.endsWith('/templates/{id}/restore') ?? false,
     hasSigningKey: method === 'DELETE' && path?.endsWith('/signing-key') === true,
+    topicId: path?.endsWith('/reject-topics') === true ? PENDING_TOPIC_ID_SHOWN : SHOWN_ID,
     isTopicConfirmed: method === 'DELETE' && path?.includes('/topics/') === true,
     isSendQueued: !path?.endsWith('/resolve'),
   };
@@ -214,7 +216,7 @@ export const makeShownProject = async (
     'update suppression.history set import_id = $1 where project_id = $2 and import_id is not null',
     [SHOWN_ID, project_id],
   );
-  const shownTopic = { shownId: SHOWN_ID, isConfirmed: needs.isTopicConfirmed };
+  const shownTopic = { shownId: needs.topicId, isConfirmed: needs.isTopicConfirmed };
   await keepShownTopics(database, project_id, shownTopic);
   const signing = `/v1/projects/${project_id}/webhooks/mailgun/signing-key`;
   if (needs.hasSigningKey) await post(signing, { signing_key: 'shown' });

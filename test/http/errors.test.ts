@@ -163,8 +163,8 @@ describe.each(named(withBody))('%s', (_name, route) => {
       expectRefusal(await send(route, { body }), 'invalid_request');
   });
 
-  test('400: nesting of 100,000 levels is no trouble', async () => {
-    const levels = 100_000;
+  test('400: nesting of 40,000 levels is no trouble', async () => {
+    const levels = 40_000;
     for (const body of [
       '['.repeat(levels) + ']'.repeat(levels),
       '{"a":'.repeat(levels) + '1' + '}'.repeat(levels),

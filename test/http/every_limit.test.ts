@@ -31,6 +31,7 @@ import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfSending } from './limits_of_sending.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfTopics } from './limits_of_topics.ts';
+import { limitsOfCalls } from './limits_of_calls.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
 import { limitsOfUnits, UNIT_RATES } from './limits_of_units.ts';
 import { limitsOfVendors } from './limits_of_vendors.ts';
@@ -77,6 +78,12 @@ const eventOfBytes = (count: number) => {
   }
   return event({ properties: parts });
 };
+const segmentCallOf = (values: number) => ({
+  type: 'track',
+  event: 'Made',
+  userId: 'ann',
+  integrations: times(values, () => 1),
+});
 const startAfresh = async (): Promise<void> => {
   api.project = await createProject(database.deps, 'fresh');
 };
@@ -217,6 +224,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ]),
   ...limitsOfWebhooks({ postHook, bound }),
   ...limitsOfTopics({ api, sns, startAfresh }),
+  ...limitsOfCalls(database),
   'Name of a provider, and of its sender': async (value) => {
     await startAfresh();
     await bound([
@@ -267,6 +275,14 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       '/v1/profiles?email=a',
     ].map(list),
   ),
+  'Values in a JSON body': bound(
+    [
+      // The whole, three members and a list are values, too.
+      (count) => post('/segment/v1/track', segmentCallOf(count - 5)),
+      (count) => post('/segment/v1/batch', { batch: [segmentCallOf(count - 7)] }),
+    ],
+    'body_too_large',
+  ),
   'Any other JSON body': bound(
     [
       (count) => post('/v1/identify', padded({ external_id: 'ann' }, count)),
@@ -310,12 +326,17 @@ const trials: Record<string, (value: number) => Promise<void>> = {
 // Shown by tests of their own; changes of an address and what an undo preview tells is how much is answered.
 const ELSEWHERE = [
   'Connections at a time, per process',
+  'Memory for the bodies of requests, per process',
+  'The same for requests with publishable keys',
+  'The same for requests from one address',
+  'Requests from one address in progress, per process',
   'Requests of a project that wait for the database, per process',
   'Time for headers to arrive',
   'Time for a request to arrive',
   'Open exports of a project, per process',
   'Time to take 64 KiB of an export',
   'Body of an unsubscribe',
+  'Emails of such runs to one recipient that are stopped in 24 hours',
   'Changes of an address',
   'Events that an undo preview counts',
   'Runs that an undo preview names',

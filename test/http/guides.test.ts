@@ -40,9 +40,36 @@ describe('GET /docs/{guide}', () => {
     expect(answer?.status).toBe(304);
   });
 
-  test('404 not_found: a guide that does not exist, and a file outside the folder', async () => {
-    for (const name of ['no-guide', 'security_model', '..%2fhttp%2fdocs', 'security-model.md'])
-      expectRefusal(await api.call('GET', `/docs/${name}`), 'not_found');
+  const missing = [
+    'no-guide',
+    'security_model',
+    '..%2fhttp%2fdocs',
+    'security-model.md',
+    '%',
+    '<img src=x onerror=alert(1)>',
+  ];
+  test('404 not_found: a page that does not exist, and a file outside the folder; the guides are named', async () => {
+    for (const name of missing) {
+      const answer = await api.call('GET', `/docs/${name}`);
+      expectRefusal(answer, 'not_found');
+      expect(answer.body.detail).toMatch(/^There is no such page\. The guides are \/docs\//);
+      for (const guide of guides) expect(answer.body.detail).toContain(`/docs/${guide.name}`);
+    }
+  });
+
+  test('404: a browser gets a page with links to the guides', async () => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    for (const name of missing) {
+      const response = await fetch(`${api.url}/docs/${name}`, { headers: { accept } });
+      const page = await response.text();
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+      ]);
+      expect(page).toContain('>There is no such page.</h1>');
+      expect(page).not.toContain('alert(1)');
+      for (const guide of guides) expect(page).toContain(`href="/docs/${guide.name}"`);
+    }
   });
 });
 
@@ -62,7 +89,7 @@ describe('in a browser', () => {
       const browser = await sharedBrowser(found as NonNullable<typeof found>);
       context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
       const page = await context.newPage();
-      for (const { name } of guides) {
+      for (const name of [...guides.map((guide) => guide.name), 'no-guide']) {
         await page.goto(`${api.url}/docs/${name}`);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         await expectAccessible(page, `/docs/${name}`);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { COUNTERS_MAX, Limits, WINDOW_SECONDS } from '../../src/http/limits.ts';
+import { COUNTERS_MAX } from '../../src/base/slots.ts';
+import { Limits, WINDOW_SECONDS } from '../../src/http/limits.ts';
 import type { Sender } from '../../src/http/limits.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -9,6 +10,7 @@ const NONE = {
   rateLimitServer: 0,
   rateLimitPublishable: 0,
   rateLimitAddress: 0,
+  rateLimitUnsubscribe: 0,
   unitLimitServer: 0,
   unitLimitPublishable: 0,
   unitLimitAddress: 0,
@@ -121,7 +123,18 @@ describe('requests', () => {
       expect(limits.takeRequest(sender)).toMatchObject([{ policy: 'key', isExceeded: false }]);
     }
     expect(limits.takeAddress('192.0.2.1')).toMatchObject({ policy: 'address', isExceeded: true });
-    expect(limits.takeVisit('192.0.2.1')).toBeNull();
+    expect(limits.takeUnsubscribe('192.0.2.1')).toBeNull();
+  });
+
+  test('unsubscribe links have a limit per address, at its bound and one past it, apart from keys', () => {
+    const limits = new Limits({ ...REQUESTS, rateLimitUnsubscribe: 3 });
+    const quota = 3 * WINDOW_SECONDS;
+    for (let time = 0; time < ADDRESS_QUOTA; time += 1) limits.takeAddress('192.0.2.1');
+    for (let time = 0; time < quota; time += 1)
+      expect(limits.takeUnsubscribe('192.0.2.1')).toBeNull();
+    expect(limits.takeUnsubscribe('192.0.2.1')).toMatchObject({ quota, isExceeded: true });
+    expect(limits.takeUnsubscribe('192.0.2.2')).toBeNull();
+    expect(limits.takeAddress('192.0.2.2')).toBeNull();
   });
 
   test('of several processes each grants its share, together never more than the limit by a rounding', () => {
@@ -258,7 +271,7 @@ test('0 is no limit, for each of them alone', () => {
   const none = new Limits(NONE);
   expect(none.takeRequest(server())).toEqual([]);
   expect(none.takeRequest(browser('192.0.2.1'))).toEqual([]);
-  expect(none.takeVisit('192.0.2.1')).toBeNull();
+  expect(none.takeUnsubscribe('192.0.2.1')).toBeNull();
   expect(charge(none, browser('192.0.2.1'), 10 ** 9, 'device').kind).toBe('taken');
   expect(none.counterCount).toBe(0);
   const perAddress = new Limits({ ...NONE, rateLimitAddress: 2 });

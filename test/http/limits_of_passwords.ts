@@ -9,7 +9,7 @@ import { makePerson } from '../support/people.ts';
 import { times } from './of_size.ts';
 
 type Trials = Record<string, (value: number) => Promise<void>>;
-type From = { email: string; address: string; deviceToken: string | null };
+type From = { email: string; address: string; deviceCookie: string | null };
 
 const wrong = () => Promise.resolve(null);
 let networks = 0;
@@ -17,7 +17,7 @@ let networks = 0;
 const fresh = (): From => {
   networks += 1;
   const address = `2001:db8:${networks.toString(16)}::1`;
-  return { email: `${newId()}@people.test`, address, deviceToken: null };
+  return { email: `${newId()}@people.test`, address, deviceCookie: null };
 };
 
 /** Counted by Postgres for all processes: at the bound an attempt is made, one past it it is refused. */
@@ -31,8 +31,9 @@ export const limitsOfPasswords = ({ database }: { database: TestDatabase }): Tri
       await expect(attempt()).rejects.toMatchObject({ reason: 'too_many_sign_ins' });
     };
   const known = async () => {
-    const { personId, email } = await makePerson(database);
-    return { email, deviceToken: await rememberDevice(database.deps, personId, null) };
+    const person = await makePerson(database);
+    const { cookie } = await rememberDevice(database.deps, person, null);
+    return { email: person.email, deviceCookie: cookie };
   };
   const requests =
     (of: () => { email: string; address: string }): Trials[string] =>
@@ -51,20 +52,45 @@ export const limitsOfPasswords = ({ database }: { database: TestDatabase }): Tri
     ),
     'Wrong passwords for an account from a browser that signed in before': bound(known),
     'Wrong passwords inside one session': async (value) => {
-      const session = database.deps.keys.hash('session', newId());
+      const sessionHash = database.deps.keys.hash('session', newId());
+      const session = { sessionHash, personId: newId() };
       const confirm = () => attemptConfirmation(database.deps, session, wrong);
       for (const _ of times(value, () => null)) expect(await confirm()).toBeNull();
       await expect(confirm()).rejects.toMatchObject({ reason: 'too_many_confirmations' });
     },
     'Browsers that an account signed in from': async (value) => {
-      const { personId } = await makePerson(database);
+      const { personId, email } = await makePerson(database);
       for (const _ of times(value + 1, () => null))
-        await rememberDevice(database.deps, personId, null);
+        await rememberDevice(database.deps, { personId, email }, null);
       const { rowCount } = await database.owner.query(
         'select from admin.known_devices where person_id = $1',
         [personId],
       );
       expect(rowCount).toBe(value);
+    },
+    'Accounts that know one browser': async (value) => {
+      const people = await Promise.all(times(value + 1, () => makePerson(database)));
+      let cookie: string | null = null;
+      for (const [at, person] of people.entries()) {
+        ({ cookie } = await rememberDevice(database.deps, person, cookie));
+        expect(cookie.split('.')).toHaveLength(Math.min(at + 1, value));
+      }
+    },
+    'Passwords of one person that are checked or wait': async (value) => {
+      const { promise, resolve } = Promise.withResolvers<null>();
+      const personId = newId();
+      const confirm = () => {
+        const sessionHash = database.deps.keys.hash('session', newId());
+        return attemptConfirmation(database.deps, { sessionHash, personId }, () => promise);
+      };
+      const taken = times(value, confirm);
+      const one = confirm();
+      // Which of them comes too late is for their statements to decide.
+      const refused = await Promise.race([...taken, one]).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ reason: 'overloaded' });
+      resolve(null);
+      const settled = await Promise.allSettled([...taken, one]);
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(value);
     },
     'Test emails of a person or a key': async (value) => {
       const actor = { kind: 'person', id: newId() } as const;

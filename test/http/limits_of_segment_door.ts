@@ -1,7 +1,7 @@
 // The limits of what other people's libraries send, at the bound and one past it.
 import type { RefusalName } from '../../src/base/refusal.ts';
 import type { Answer } from '../support/api.ts';
-import { padded, times } from './of_size.ts';
+import { chars, padded, times } from './of_size.ts';
 
 type Send = (count: number) => Promise<Answer>;
 type Given = {
@@ -19,6 +19,11 @@ export const limitsOfSegmentDoor = ({
     'Calls in a batch of another library': bound([
       (count) => post('/segment/v1/batch', { batch: times(count, () => call) }),
       (count) => post('/segment/v1/b', { batch: times(count, () => call) }),
+    ]),
+    'Name of an event, page or category of another library': bound([
+      (count) => post('/segment/v1/track', { ...call, event: chars(count) }),
+      (count) => post('/segment/v1/page', { ...call, name: chars(count) }),
+      (count) => post('/segment/v1/page', { ...call, category: chars(count) }),
     ]),
     'Body of calls of another library': bound(
       [

@@ -1,5 +1,6 @@
 // The limits of Amazon SNS topics, at the bound and one past it.
 import { expect } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
 import { confirmationOf, signMessage } from '../feedback/sns_service.ts';
 import type { SnsService } from '../feedback/sns_service.ts';
 import { expectRefusal } from '../support/api.ts';
@@ -24,12 +25,12 @@ export const limitsOfTopics = ({ api, sns, startAfresh }: Given): Limits => {
     const path = `/v1/webhooks/amazon-ses/${project_id}${token}`;
     return api.call('POST', path, { body: signMessage(message, sns.signer) });
   };
-  const countPending = async (): Promise<number> => {
+  const listPending = async (): Promise<{ id: string }[]> => {
     const { project_id, server_key: key } = api.project;
     const { body } = await api.call('GET', `/v1/projects/${project_id}/webhooks`, { key });
-    return body.items.find(({ slug }: { slug: string }) => slug === 'amazon-ses').pending_topics
-      .length;
+    return body.items.find(({ slug }: { slug: string }) => slug === 'amazon-ses').pending_topics;
   };
+  const countPending = async () => (await listPending()).length;
   /** Topics ask without the token, one more than may wait: the last one is not listed. */
   const bound = async (value: number, accountOf: (at: number) => number): Promise<void> => {
     await startAfresh();
@@ -49,6 +50,21 @@ export const limitsOfTopics = ({ api, sns, startAfresh }: Given): Limits => {
     },
     'Amazon SNS topics waiting for approval': (value) => bound(value, (at) => at + 1),
     'Amazon SNS topics of one AWS account, waiting or rejected': (value) => bound(value, () => 1),
+    'Amazon SNS topics that one request rejects': async (value) => {
+      await startAfresh();
+      await ask(1, 'waits', {});
+      const { project_id, server_key: key } = api.project;
+      const path = `/v1/projects/${project_id}/webhooks/amazon-ses/reject-topics`;
+      const [waiting] = await listPending();
+      const reject = (count: number) => {
+        const others = Array.from({ length: count - 1 }, newId);
+        return api.call('POST', path, { key, body: { topic_ids: [waiting?.id, ...others] } });
+      };
+      expectRefusal(await reject(value + 1), 'invalid_request');
+      expect(await countPending()).toBe(1);
+      expect((await reject(value)).status).toBe(200);
+      expect(await countPending()).toBe(0);
+    },
     'Time to approve an Amazon SNS topic': async (value) => {
       await startAfresh();
       const young = await ask(1, 'young', { ageMs: value * HOUR_MS - MARGIN_MS });

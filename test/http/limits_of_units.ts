@@ -1,16 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
 import { WINDOW_SECONDS } from '../../src/http/limits.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { makeToken } from '../../src/projects/token.ts';
+import { addressSharesOf } from '../../src/quotas/address_shares.ts';
+import { anonymousName } from '../../src/quotas/identifiers.ts';
+import { NEW_PROFILES_PER_DAY, STORED_BYTES_PER_DAY } from '../../src/quotas/schema.ts';
+import { makeUnsubscribeToken } from '../../src/suppression/suppression.ts';
 import { expectRefusal } from '../support/api.ts';
 import type { Answer, TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { makeUpKey } from '../support/made_up_key.ts';
 
 /** Requests and units a second that a test can use up. */
 export const UNIT_RATES = {
   rateLimitServer: 2,
   rateLimitPublishable: 3,
   rateLimitAddress: 1,
+  rateLimitUnsubscribe: 2,
   rateLimitUnknownKeys: 1,
   unitLimitServer: 20,
   unitLimitPublishable: 10,
@@ -87,6 +94,17 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
     return publishable_key;
   };
 
+  /** A new key, and what the address of these tests is to it. */
+  const makeSender = async (name: string) => {
+    const { project_id, publishable_key } = await createProject(database.deps, name);
+    const { rows } = await database.owner.query(
+      "select key_id from projects.api_keys where project_id = $1 and kind = 'publishable'",
+      [project_id],
+    );
+    const sender = addressSharesOf(database.deps).senderOf(rows[0].key_id, '127.0.0.1');
+    return { key: publishable_key, sender };
+  };
+
   return {
     'Requests with a server key': rate('server_key', () => '192.0.2.1'),
     'Requests with a publishable key': rate('publishable_key', (at) => `198.51.100.${at}`),
@@ -99,8 +117,22 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
       (at) => `198.18.0.${at}`,
       'device',
     ),
+    'Requests for unsubscribe links from one address': async (perSecond: number): Promise<void> => {
+      const { project_id: projectId } = await createProject(apart.deps, 'unsubscribes');
+      const link = { projectId, addressKey: randomBytes(32), sendId: newId() };
+      const token = makeUnsubscribeToken(apart.deps.keys, link);
+      const ask = (at: number) =>
+        fetch(`http://127.0.0.1:${portOf()}/u/${token}`, {
+          method: at % 2 === 0 ? 'GET' : 'POST',
+          headers: { 'x-forwarded-for': '192.0.2.204' },
+        });
+      const statuses: number[] = [];
+      for (let at = 0; at <= perSecond * WINDOW_SECONDS; at += 1)
+        statuses.push((await ask(at)).status);
+      expect(statuses.indexOf(429)).toBe(perSecond * WINDOW_SECONDS);
+    },
     'Unknown keys from one address': async (perSecond: number): Promise<void> => {
-      const ask = () => send(makeToken('server'), '192.0.2.203', eventsOf(1));
+      const ask = () => send(makeUpKey('server'), '192.0.2.203', eventsOf(1));
       for (let at = 0; at < perSecond * WINDOW_SECONDS; at += 1)
         expectRefusal(await ask(), 'invalid_token');
       expectRefusal(await ask(), 'rate_limited');
@@ -118,6 +150,26 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
       value: number,
     ): Promise<void> => {
       const key = await used(0, value - EVENT_BYTES);
+      const post = () =>
+        api.call('POST', '/v1/events', { key, body: { event: 'made', external_id: 'ann' } });
+      expect((await post()).status).toBe(202);
+      expectRefusal(await post(), 'quota_exceeded');
+    },
+    'Identifiers that one address may name of the quota for new profiles': async (
+      value: number,
+    ): Promise<void> => {
+      const { key, sender } = await makeSender('share of names');
+      const names = Array.from({ length: value - 1 }, (_, at) => anonymousName(`device ${at}`));
+      addressSharesOf(database.deps).takeNames(sender, names, NEW_PROFILES_PER_DAY);
+      const identify = (external_id: string) =>
+        api.call('POST', '/v1/identify', { key, body: { external_id } });
+      expect((await identify('ann')).status).toBe(202);
+      expectRefusal(await identify('ben'), 'quota_exceeded');
+      expect((await identify('ann')).status).toBe(202);
+    },
+    'Bytes that one address may store of the quota': async (value: number): Promise<void> => {
+      const { key, sender } = await makeSender('share of bytes');
+      addressSharesOf(database.deps).takeBytes(sender, value - EVENT_BYTES, STORED_BYTES_PER_DAY);
       const post = () =>
         api.call('POST', '/v1/events', { key, body: { event: 'made', external_id: 'ann' } });
       expect((await post()).status).toBe(202);

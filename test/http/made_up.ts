@@ -8,6 +8,7 @@ import { refreshProject } from '../../src/segments/segments.ts';
 import { DEFINITION_SHOWN as SEGMENT_SHOWN } from '../../src/segments/shown.ts';
 import type { TestApi } from '../support/api.ts';
 import { SHOWN_ID } from './as_shown.ts';
+import { keepShownTopics } from './shown_topics.ts';
 
 /** One automation for each thing that is done with it, so that it stays as that needs it. */
 const STANDS: Record<string, string> = {
@@ -129,6 +130,12 @@ const nameTemplate = (given: Members): Members => {
   return isOf(given, 'subject') ? asTemplate(given) : given;
 };
 
+/** Ids of topics, of which the first is there. */
+const nameTopic = (given: Members): Members => ({
+  ...given,
+  topic_ids: [SHOWN_ID, ...(given['topic_ids'] as unknown[]).slice(1)],
+});
+
 const isOf = (value: Members, name: string): boolean => Object.hasOwn(value, name);
 
 /** What has to be found, by the member that names it. */
@@ -191,6 +198,8 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
     pathOf,
     keep: async (): Promise<void> => {
       await keepAutomations(database, api.project.project_id);
+      const waiting = { shownId: SHOWN_ID, isConfirmed: false };
+      await keepShownTopics(database, api.project.project_id, waiting);
       found.used = await create({ name: 'used', definition: SEGMENT_SHOWN });
       found.segment = await create({ name: 'shown', definition: SEGMENT_SHOWN });
       found.list = await create({ name: 'list' });
@@ -200,6 +209,7 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
     },
     /** A body that fits, and names what is there. */
     name: async (endpoint: Endpoint, given: unknown): Promise<unknown> => {
+      if (endpoint.path.endsWith('/reject-topics')) return nameTopic(given as Members);
       if (!/\/(?:segment|automation|template|webhook-endpoint)/.test(endpoint.path)) return given;
       const version = await findVersion(endpoint);
       const body = named(given, namesOf({ ...found, version })) as Members;

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Resources } from '../../src/base/resources.ts';
-import { REFUSED_BYTES_PER_UNIT, UNITS } from '../../src/base/work_units.ts';
+import { BYTES_PER_UNIT, TRAITS_PER_UNIT, UNITS } from '../../src/base/work_units.ts';
 import { openApi } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
 import { WINDOW_SECONDS } from '../../src/http/limits.ts';
@@ -77,6 +77,8 @@ const leftOf = ({ headers }: Answer): number =>
 const event = (at: number) => ({ event: 'page_viewed', anonymous_id: `device-${at}` });
 const many = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
+const traits = (count: number) =>
+  Object.fromEntries(many(count, (at) => [`trait_${at}`, at] as const));
 const batch = (count: number) => ({ events: many(count, event) });
 const segmentBatch = (count: number, withDevice = false) => ({
   batch: many(count, (at) => ({
@@ -107,6 +109,24 @@ describe('each request costs what its work costs', () => {
       UNITS.identify + UNITS.link,
     ],
     [
+      'an identify with 9 traits',
+      '/v1/identify',
+      { external_id: 'ann', traits: traits(TRAITS_PER_UNIT - 1) },
+      UNITS.identify,
+    ],
+    [
+      'an identify with 10 traits',
+      '/v1/identify',
+      { external_id: 'ann', traits: traits(TRAITS_PER_UNIT) },
+      UNITS.identify + 1,
+    ],
+    [
+      'an identify with 256 traits',
+      '/v1/identify',
+      { external_id: 'ann', traits: traits(256) },
+      UNITS.identify + 25,
+    ],
+    [
       'an alias',
       '/v1/identify/alias',
       { external_id: 'ann', anonymous_id: 'other' },
@@ -114,6 +134,12 @@ describe('each request costs what its work costs', () => {
     ],
     ['a call of Segment', '/segment/v1/track', { userId: 'ann', event: 'Made' }, UNITS.event],
     ['its identify', '/segment/v1/i', { userId: 'ann' }, UNITS.identify],
+    [
+      'its identify with 20 traits, of which 5 are in its context',
+      '/segment/v1/i',
+      { userId: 'ann', traits: traits(15), context: { traits: { a: 1, b: 1, c: 1, d: 1, e: 1 } } },
+      UNITS.identify + 2,
+    ],
     ['its identify of nobody', '/segment/v1/i', { anonymousId: 'device' }, UNITS.event],
     [
       'its alias',
@@ -186,7 +212,7 @@ describe('429 rate_limited', () => {
 
   test('a body that is refused is charged by its size', async () => {
     const { publishable_key: key } = await createProject(database.deps, 'refused');
-    const bytes = 100 * REFUSED_BYTES_PER_UNIT;
+    const bytes = 100 * BYTES_PER_UNIT;
     const bad = `{"event":"${'x'.repeat(bytes - 11)}`;
     const packed = new Uint8Array(gzipSync(bad));
     for (let at = 0; at < ADDRESS / 100 / 2; at += 1) {

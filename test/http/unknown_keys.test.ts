@@ -5,15 +5,18 @@ import type { Interceptor } from 'slonik';
 import { openDb } from '../../src/base/db.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
-import { LOOKUP_WINDOW_SECONDS } from '../../src/base/token_lookups.ts';
+import { LOOKUP_WINDOW_SECONDS, LOOKUPS_WAITING_MAX } from '../../src/base/token_lookups.ts';
 import { openApi } from '../../src/http/api.ts';
 import type { Listening } from '../../src/http/api.ts';
+import { inviteAdministrator } from '../../src/admin/invitations.ts';
 import { createProject, findKey, KEY_CACHE_MS, revokeKey } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
-import { makeToken } from '../../src/projects/token.ts';
 import { expectRefusal } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { makeUpKey } from '../support/made_up_key.ts';
+import { makePerson } from '../support/people.ts';
+import { inHalves } from '../support/session.ts';
 
 const database = testDatabase();
 
@@ -89,32 +92,36 @@ const CALL = { userId: 'ann', event: 'Made' };
 /** Each way to present a token that must be looked up. */
 const ways: Record<string, (from?: string) => Promise<Answer>> = {
   'a publishable key as bearer token': (from) =>
-    send('/v1/events', { headers: bearer(makeToken('publishable')), body: EVENT, from }),
+    send('/v1/events', { headers: bearer(makeUpKey('publishable')), body: EVENT, from }),
   'a server key as bearer token': (from) =>
-    send('/v1/suppressions', { method: 'GET', headers: bearer(makeToken('server')), from }),
+    send('/v1/suppressions', { method: 'GET', headers: bearer(makeUpKey('server')), from }),
   'a write key of Basic authentication': (from) =>
     send('/segment/v1/track', {
-      headers: basic(makeToken('publishable')),
+      headers: basic(makeUpKey('publishable')),
       body: JSON.stringify(CALL),
       from,
     }),
   'a write key in the body': (from) =>
     send('/segment/v1/track', {
-      body: JSON.stringify({ ...CALL, writeKey: makeToken('publishable') }),
+      body: JSON.stringify({ ...CALL, writeKey: makeUpKey('publishable') }),
       from,
     }),
   'a webhook token': (from) =>
     send(`/v1/webhooks/smtp/${project.project_id}`, {
-      headers: bearer(makeToken('hook')),
+      headers: bearer(makeUpKey('hook')),
       body: '{}',
       from,
     }),
   'a webhook token in the address': (from) =>
-    send(`/v1/webhooks/smtp/${project.project_id}?token=${makeToken('hook')}`, {
+    send(`/v1/webhooks/smtp/${project.project_id}?token=${makeUpKey('hook')}`, {
       body: '{}',
       from,
     }),
 };
+
+/** The kind of key of each way. */
+const kindOf = (way: string): string =>
+  way.includes('webhook') ? 'hook' : way.includes('server') ? 'server' : 'publishable';
 
 const countLookups = () => statements.filter((sql) => sql.includes('projects.api_keys')).length;
 
@@ -149,11 +156,19 @@ describe('a flood of unknown keys from one address', () => {
     expect(countLookups()).toBe(QUOTA);
   });
 
-  test('all ways share one bound, and an IPv6 network is one address', async () => {
-    const all = Object.values(ways);
-    for (let at = 0; at < QUOTA; at += 1) await all[at % all.length]?.(`2001:db8:5::${at}`);
-    for (const ask of all) expectRefusal(await ask('2001:db8:5::ffff'), 'rate_limited');
-  });
+  test.each(['publishable', 'server', 'hook'])(
+    'all ways of %s keys share one bound, and an IPv6 network is one address; other kinds have their own',
+    async (kind) => {
+      const network = `2001:db8:${address.split('.')[3]}`;
+      const [own, others] = [true, false].map((isOwn) =>
+        Object.entries(ways).filter(([way]) => (kindOf(way) === kind) === isOwn),
+      );
+      for (let at = 0; at < QUOTA; at += 1) await own?.[at % own.length]?.[1](`${network}::${at}`);
+      for (const [, ask] of own ?? []) expectRefusal(await ask(`${network}::ffff`), 'rate_limited');
+      for (const [, ask] of others ?? [])
+        expectRefusal(await ask(`${network}::ffff`), 'invalid_token');
+    },
+  );
 
   test('does not lock out a key that was valid a moment ago, also when it has to be looked up again', async () => {
     const { server_key } = await createProject(database.deps, 'neighbour');
@@ -165,10 +180,33 @@ describe('a flood of unknown keys from one address', () => {
     const later = Date.now() + KEY_CACHE_MS;
     const deps = { ...database.deps, resources };
     expect(await findKey(deps, server_key, { address, now: later })).not.toBeNull();
-    // A valid key that nobody used here before cannot be told from an unknown one.
-    const { server_key: fresh } = await createProject(database.deps, 'fresh');
-    const first = await send('/v1/suppressions', { method: 'GET', headers: bearer(fresh) });
-    expectRefusal(first, 'rate_limited');
+  });
+
+  test('attack: does not shut out a key at its first use here: its tag shows that this service made it', async () => {
+    const { server_key, publishable_key } = await createProject(database.deps, 'fresh');
+    for (let at = 0; at < 2 * QUOTA; at += 1) for (const ask of Object.values(ways)) await ask();
+    const read = await send('/v1/suppressions', { method: 'GET', headers: bearer(server_key) });
+    expect(read.status).toBe(200);
+    const sent = await send('/v1/events', { headers: bearer(publishable_key), body: '{}' });
+    expect(sent.status).toBe(400);
+  });
+
+  test('shuts out a valid key from before tags at its first use here, for the rest of the window', async () => {
+    const { project_id } = await createProject(database.deps, 'old');
+    // The form of a key from before tags: its last random characters are no tag.
+    const old = makeUpKey('server');
+    await database.owner.query(
+      `insert into projects.api_keys (key_id, project_id, kind, key_hash, last_four, created_at)
+      values (gen_random_uuid(), $1, 'server', $2, $3, now())`,
+      [project_id, database.deps.keys.hash('api-key-pepper', old), old.slice(-4)],
+    );
+    const read = () => send('/v1/suppressions', { method: 'GET', headers: bearer(old) });
+    for (let at = 0; at < QUOTA; at += 1) await ways['a server key as bearer token']?.();
+    expectRefusal(await read(), 'rate_limited');
+    address = '198.51.100.250';
+    expect((await read()).status).toBe(200);
+    for (let at = 0; at < QUOTA; at += 1) await ways['a server key as bearer token']?.();
+    expect((await read()).status).toBe(200);
   });
 });
 
@@ -207,22 +245,36 @@ test('a malformed key costs no statement and counts for nothing', async () => {
   expectRefusal((await ways['a server key as bearer token']?.()) as Answer, 'invalid_token');
 });
 
-test('sessions and invitations of the Console that do not exist share the bound', async () => {
-  const cookie = () => ({ cookie: `trunkline_session=${randomBytes(32).toString('base64url')}` });
-  const ask = () =>
+test('attack: made-up sessions of the Console cost no statement, and no limit shuts out an open one', async () => {
+  const { cookie } = await makePerson(database);
+  const ask = (session: string) =>
     send('/admin/trpc/account.sessions', {
       method: 'GET',
-      headers: { ...cookie(), 'sec-fetch-site': 'same-origin' },
+      headers: { ...inHalves(session), 'sec-fetch-site': 'same-origin' },
     });
-  for (let at = 0; at < QUOTA; at += 1) await ask();
+  const madeUp = () => randomBytes(32).toString('base64url');
   statements.length = 0;
-  expect((await ask()).status).toBe(429);
-  const opened = await send('/admin/trpc/invitations.open', {
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ token: randomBytes(32).toString('base64url') }),
-  });
-  expect(opened.status).toBe(429);
+  for (let at = 0; at < 2 * QUOTA; at += 1)
+    expect((await ask(`trunkline_session=${madeUp()}.${madeUp()}`)).status).toBe(401);
   expect(statements).toEqual([]);
+  expect((await ask(cookie)).status).toBe(200);
+});
+
+test('attack: made-up invitations are refused past a bound of their own, and shut out no real one', async () => {
+  const open = (token: string) =>
+    send('/admin/trpc/invitations.open', {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token }),
+    });
+  const madeUp = () => open(randomBytes(32).toString('base64url'));
+  for (let at = 0; at < QUOTA; at += 1) expect((await madeUp()).status).toBe(404);
+  statements.length = 0;
+  expect((await madeUp()).status).toBe(429);
+  expect(statements).toEqual([]);
+  const invited = { email: 'ann@people.test', invitedBy: null };
+  const { path } = await inviteAdministrator(database.deps, invited);
+  expect((await open(path.split('#')[1] ?? '')).status).toBe(200);
+  expect((await ways['a server key as bearer token']?.())?.status).toBe(401);
 });
 
 test('projects that do not exist, in the address of a webhook without a token, share the bound', async () => {
@@ -231,4 +283,31 @@ test('projects that do not exist, in the address of a webhook without a token, s
   statements.length = 0;
   expectRefusal(await post(), 'rate_limited');
   expect(statements).toEqual([]);
+});
+
+test('attack: a flood of unknown keys from the address that all visitors share refuses no fresh key', async () => {
+  const own = new Resources();
+  const config = {
+    ...database.deps.config,
+    rateLimitUnknownKeys: PER_SECOND,
+    publicUrl: 'https://mail.shop.example',
+    trustedProxies: 0,
+  };
+  const deps = { ...database.deps, config, resources: own };
+  const shared = await openApi(deps, { isDraining: false }, true);
+  const read = async (key: string): Promise<number> => {
+    const url = `http://127.0.0.1:${shared.port}/v1/suppressions`;
+    return (await fetch(url, { headers: bearer(key) })).status;
+  };
+  for (let at = 0; at < 2 * QUOTA; at += 1) expect(await read(makeUpKey('server'))).toBe(401);
+  const { server_key } = await createProject(database.deps, 'fresh');
+  expect(await read(server_key)).toBe(200);
+  // A flood at once finds so many waiting places, and no more.
+  const flood = await Promise.all(
+    Array.from({ length: LOOKUPS_WAITING_MAX }, () => read(makeUpKey('server'))),
+  );
+  expect(flood.filter((status) => status !== 401 && status !== 503)).toEqual([]);
+  expect(await read((await createProject(database.deps, 'another')).server_key)).toBe(200);
+  await shared.close();
+  await own.close();
 });

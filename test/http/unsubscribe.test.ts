@@ -274,9 +274,9 @@ test('405 method_not_allowed: nothing but GET and POST', async () => {
   }
 });
 
-test('a link that is asked a hundred times at once says so once', async () => {
+test('a link that is asked forty times at once says so once', async () => {
   const { link, token } = await reader();
-  const answers = await Promise.all(Array.from({ length: 100 }, () => post(token)));
+  const answers = await Promise.all(Array.from({ length: 40 }, () => post(token)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   const { rowCount } = await database.owner.query(
     'select from suppression.history where address_key = $1',

@@ -3,6 +3,7 @@ import type { Caller } from '../../src/base/caller.ts';
 import { newId } from '../../src/base/ids.ts';
 import { accept, acceptOne } from '../../src/ingest/ingest.ts';
 import { EventInput } from '../../src/ingest/schema.ts';
+import { admit } from '../../src/quotas/quotas.ts';
 import { refusalOf } from '../support/refusal_of.ts';
 import { testDatabase } from '../support/database.ts';
 import { YEAR } from './some_events.ts';
@@ -56,9 +57,40 @@ test('the kind of key says where an event came from', async () => {
     ['server', 'server'],
   ] as const) {
     const caller = callerOf(kind);
-    await acceptOne(database.deps, caller, event());
+    await acceptOne(database.deps, caller, event(), { admit });
     expect(await storedOf(caller)).toMatchObject([{ source, key_kind: kind }]);
   }
+});
+
+test('events of a publishable key without an admission are a bug: nothing is stored', async () => {
+  const caller = { ...callerOf('publishable'), keyId: newId() };
+  for (const store of [
+    acceptOne(database.deps, caller, event()),
+    accept(database.deps, caller, { events: [event()], admit: undefined }),
+  ])
+    await expect(store).rejects.toThrow('need `admit`');
+  expect(await storedOf(caller)).toEqual([]);
+  expect((await acceptOne(database.deps, caller, event(), { admit })).accepted).toBe(1);
+});
+
+test('400 events of two publishable keys in turns share a few flushes, and each note names both keys', async () => {
+  const projectId = newId();
+  const keys = [newId(), newId()];
+  await Promise.all(
+    Array.from({ length: 400 }, (_, at) => {
+      const caller = { projectId, kind: 'publishable' as const, keyId: keys[at % 2] };
+      return acceptOne(database.deps, caller, event({ external_id: `ann ${at}` }), { admit });
+    }),
+  );
+  const { rows } = await database.owner.query(
+    'select event_ids, key_id, key_ids from ingest.pending where project_id = $1',
+    [projectId],
+  );
+  expect(rows.flatMap(({ event_ids }) => event_ids)).toHaveLength(400);
+  expect(rows.length).toBeLessThanOrEqual(10);
+  const named = rows.flatMap(({ key_ids }) => key_ids);
+  expect(keys.map((key) => named.filter((one) => one === key).length)).toEqual([200, 200]);
+  expect(rows.filter(({ key_id }) => key_id !== null)).toEqual([]);
 });
 
 test('a batch with times out of range is refused whole, each by its place', async () => {

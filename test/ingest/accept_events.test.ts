@@ -225,3 +225,33 @@ test('an event whose message id is forgotten while it waits is stored as new, on
     duplicates: [true],
   });
 });
+
+test('the note of a flush names the key of each event of a browser that was stored, in their order', async () => {
+  const projectId = newId();
+  const [one, two] = [newId(), newId()];
+  const ofKey = (key_id: string, message_id: string | null = null) =>
+    newEvent({ source: 'browser', key_kind: 'publishable', key_id, message_id });
+  await accept(projectId, [ofKey(one, 'once')]);
+  const events = [
+    ofKey(two),
+    newEvent(),
+    ofKey(one, 'once'),
+    ofKey(one),
+    newEvent({ key_id: null }),
+  ];
+  await accept(projectId, events);
+  const notes = await select('event_ids, key_id, key_ids', 'pending', projectId);
+  expect(notes).toContainEqual({
+    event_ids: [0, 1, 3, 4].map((at) => events[at]?.event_id),
+    key_id: null,
+    key_ids: [two, null, one, null],
+  });
+});
+
+test('the note of a flush of servers names no key', async () => {
+  const projectId = newId();
+  await accept(projectId, [newEvent(), newEvent()]);
+  expect(await select('key_id, key_ids', 'pending', projectId)).toEqual([
+    { key_id: null, key_ids: null },
+  ]);
+});

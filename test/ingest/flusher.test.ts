@@ -220,17 +220,13 @@ test('after any mixture of ends nothing counts as waiting any more', async () =>
   expect(await flusher.add('large', whole)).toEqual(whole);
 });
 
-const page = { kind: 'publishable' as const, keyId: 'key' };
-const ofKey = (keyId: string) => ({ ...page, keyId });
+const page = 'publishable';
 
 test('events of web pages fill half of the queue: one more is refused, and those of a server still fit', async () => {
   const { flusher, letGo } = slowStore();
   const half = PUBLISHABLE_QUEUED_EVENTS_MAX;
   expect(half).toBe(QUEUED_EVENTS_MAX / 2);
-  const waiting = [
-    flusher.add('one', many(half - 1), page),
-    flusher.add('one', ['x'], ofKey('other')),
-  ];
+  const waiting = [flusher.add('one', many(half), page)];
   await expect(flusher.add('three', ['x'], page)).rejects.toSatisfy(isOverloaded);
   waiting.push(flusher.add('one', many(half)));
   await expect(flusher.add('three', ['x'])).rejects.toSatisfy(isOverloaded);
@@ -282,19 +278,6 @@ test('a request of a web page larger than half of a flush is stored in its turn,
   letGo();
   await Promise.all(adding);
   expect(calls.slice(1, 3).some(({ items }) => items.includes('page'))).toBe(true);
-});
-
-test('a flush holds the events of one publishable key, and those of servers', async () => {
-  const { flusher, calls, letGo } = slowStore();
-  const adding = [flusher.add(PROJECT, ['first'])];
-  for (const name of ['a', 'b', 'a', 'b']) adding.push(flusher.add(PROJECT, [name], ofKey(name)));
-  adding.push(flusher.add(PROJECT, ['server']));
-  letGo();
-  await Promise.all(adding);
-  for (const { items } of calls) expect(items.includes('a') && items.includes('b')).toBe(false);
-  expect(calls.flatMap(({ items }) => items).toSorted()).toEqual(
-    ['a', 'a', 'b', 'b', 'first', 'server'].toSorted(),
-  );
 });
 
 test('a request without events is answered without events', async () => {

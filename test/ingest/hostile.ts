@@ -1,3 +1,4 @@
+import { POINTER_NAME_CHARS_MAX } from '../../src/base/parse.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import {
   EVENT_NAME_CHARS_MAX,
@@ -147,6 +148,8 @@ const inMap = (member: string): Hostile[] => [
 ];
 
 const name = (chars: number): string => 'k'.repeat(chars + 1);
+/** The path of an issue shows so much of a long name. */
+const shown = (long: string): string => `${long.slice(0, POINTER_NAME_CHARS_MAX)}…`;
 
 export const hostileEvents: Hostile[] = [
   ...['"Signed Up"', '"signedUp"', '"signed__up"', '""', '"\\u0000"', 'null', '7', '{}'].map(
@@ -172,7 +175,7 @@ export const hostileEvents: Hostile[] = [
   {
     what: 'properties: a name of 256 characters',
     members: { properties: json({ [name(PROPERTY_KEY_CHARS_MAX)]: 1 }) },
-    path: `/properties/${name(PROPERTY_KEY_CHARS_MAX)}`,
+    path: `/properties/${shown(name(PROPERTY_KEY_CHARS_MAX))}`,
   },
   {
     what: 'properties: a text of more than 8 KiB',
@@ -210,7 +213,7 @@ export const hostileIdentifies: Hostile[] = [
   {
     what: 'traits: a name of 256 characters',
     members: { traits: json({ [name(TRAIT_KEY_CHARS_MAX)]: 1 }) },
-    path: `/traits/${name(TRAIT_KEY_CHARS_MAX)}`,
+    path: `/traits/${shown(name(TRAIT_KEY_CHARS_MAX))}`,
   },
   {
     what: 'traits: more than 32 KiB',

@@ -60,6 +60,26 @@ test('each half takes along the traces of its own events', async () => {
   ]);
 });
 
+test('each half takes along the publishable keys of its own events, and that of an older version', async () => {
+  const projectId = newId();
+  const keyIds = [newId(), null, newId()];
+  const flushId = newId();
+  await acceptEvents(
+    database.deps.db,
+    projectId,
+    flushId,
+    keyIds.map((key_id) => newEvent({ key_id })),
+  );
+  await database.owner.query('update ingest.pending set key_id = $2 where project_id = $1', [
+    projectId,
+    keyIds[0],
+  ]);
+  await split(projectId, flushId, [newId(), newId()]);
+  const halves = await pending(projectId);
+  expect(halves.map(({ key_ids }) => key_ids)).toEqual([keyIds.slice(0, 1), keyIds.slice(1)]);
+  expect(halves.map(({ key_id }) => key_id)).toEqual([keyIds[0], keyIds[0]]);
+});
+
 test('a flush of one event is left as it is, and one that is gone is none', async () => {
   const projectId = newId();
   const { flushId } = await flush(projectId, 1);

@@ -84,6 +84,38 @@ test('a fold that changes nothing writes nothing', async () => {
   expect(await profileOf(database, person)).toEqual(before);
 });
 
+const namesOf = async ({ profileId }: Someone): Promise<string[] | null> => {
+  const { rows } = await database.owner.query<{ browser_names: string[] | null }>(
+    'select browser_names from profiles.profiles where profile_id = $1',
+    [profileId],
+  );
+  return rows[0]?.browser_names ?? null;
+};
+
+test('it keeps the names of traits that only browsers asserted, of all its identities', async () => {
+  const [one, other] = await newPair();
+  expect(await namesOf(one)).toEqual([]);
+  await tell(database, one, { traits: { size: 'M', pet: 'cat' }, authority: 'publishable' });
+  await tell(database, other, { traits: { color: 'red', plan: 'pro' }, authority: 'publishable' });
+  await tell(database, other, { traits: { plan: 'free' } });
+  await tell(database, one, { traits: { pet: null }, setAt: at(9), authority: 'publishable' });
+  expect(await namesOf(one)).toEqual(['color', 'size']);
+});
+
+test('a server that says what a browser asserted takes its name, which changes nothing else', async () => {
+  const person = await newPerson(database);
+  const { projectId } = person;
+  await tell(database, person, { traits: { size: 'M' }, authority: 'publishable' });
+  const before = await profileOf(database, person);
+  const changes = () =>
+    database.owner.query('select from profiles.changes where project_id = $1', [projectId]);
+  const { rowCount } = await changes();
+  await tell(database, person, { traits: { size: 'M' } });
+  expect(await namesOf(person)).toEqual([]);
+  expect(await profileOf(database, person)).toEqual(before);
+  expect((await changes()).rowCount).toBe(rowCount);
+});
+
 test('a profile that is not there, or another project’s, is left so', async () => {
   const person = await newPerson(database);
   await tell(database, person, { traits: { plan: 'pro' } });
@@ -124,7 +156,7 @@ test('any changes of two identities, in any order and with duplicates, give the 
               authority,
             });
           const { traits, email } = await profileOf(database, pair[0]);
-          ends.push(JSON.stringify([traits, email]));
+          ends.push(JSON.stringify([traits, email, await namesOf(pair[0])]));
         }
         expect(ends[1]).toBe(ends[0]);
       },

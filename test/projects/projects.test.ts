@@ -11,8 +11,8 @@ import {
   issueKey,
   KEY_CACHE_MS,
 } from '../../src/projects/projects.ts';
-import { makeToken } from '../../src/projects/token.ts';
 import { testDatabase } from '../support/database.ts';
+import { makeUpKey } from '../support/made_up_key.ts';
 
 const database = testDatabase();
 const NOW = 1_800_000_000_000;
@@ -83,7 +83,7 @@ test('several keys of a kind work at once, and revoking one leaves the other', a
 
 test('a well-formed token that nobody issued is nobody’s, each time it is asked', async () => {
   await using process = await openProcess();
-  const token = makeToken('server');
+  const token = makeUpKey('server');
   expect(await findCaller(process.deps, token)).toBeNull();
   expect(await findCaller(process.deps, token)).toBeNull();
   expect(process.asked()).toBe(2);

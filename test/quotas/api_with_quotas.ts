@@ -1,3 +1,4 @@
+import type { Deps } from '../../src/base/deps.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { openApi } from '../../src/http/api.ts';
 import { createProject } from '../../src/projects/projects.ts';
@@ -5,10 +6,24 @@ import type { NewProject } from '../../src/projects/projects.ts';
 import type { Answer } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
 
+/** Rate limits that no test of quotas may reach. */
+const NO_RATE_LIMITS = {
+  rateLimitPublishable: 0,
+  rateLimitAddress: 0,
+  unitLimitPublishable: 0,
+  unitLimitAddress: 0,
+  unitLimitAnonymous: 0,
+};
+
 /** An api process of its own: what it knows of keys it has read, or counted itself. */
-export const openProcess = async ({ deps }: TestDatabase) => {
+export const openProcess = async (
+  { deps: given }: TestDatabase,
+  settings: Partial<Deps['config']> = {},
+) => {
   const resources = new Resources();
-  const listening = await openApi({ ...deps, resources }, { isDraining: false }, true);
+  const config = { ...given.config, ...NO_RATE_LIMITS, ...settings };
+  const deps = { ...given, config, resources };
+  const listening = await openApi(deps, { isDraining: false }, true);
   const post = async (
     path: string,
     key: string,
@@ -26,7 +41,7 @@ export const openProcess = async ({ deps }: TestDatabase) => {
     await listening.close();
     await resources.close();
   };
-  return { post, close, deps: { ...deps, resources } };
+  return { post, close, deps };
 };
 export type Process = Awaited<ReturnType<typeof openProcess>>;
 

@@ -52,6 +52,39 @@ test('counts the identifiers that browser events name, once each, for the key th
   expect(await list(newId(), flushes, made)).toEqual([]);
 });
 
+test('several keys of one flush are each charged for their own people', async () => {
+  const [projectId, one, two] = [newId(), newId(), newId()];
+  const flushId = await flush(projectId, [
+    { keyId: one, anonymous: 'd1' },
+    { keyId: two, anonymous: 'd2' },
+    { anonymous: 'of a server' },
+    { keyId: two, anonymous: 'd3' },
+    { keyId: one, anonymous: 'd2' },
+  ]);
+  const made = ['d1', 'd2', 'd3', 'of a server'].map(device);
+  const brought = await list(projectId, [flushId], made);
+  expect(new Map(brought.map(({ key_id, brought: count }) => [key_id, count]))).toEqual(
+    new Map([
+      [one, 1],
+      [two, 2],
+    ]),
+  );
+});
+
+test('a note of an older version charges its one key for the events of browsers', async () => {
+  const [projectId, key] = [newId(), newId()];
+  const flushId = await flush(projectId, [
+    { keyId: newId(), anonymous: 'd1' },
+    { anonymous: 'of a server' },
+  ]);
+  await database.owner.query(
+    'update ingest.pending set key_id = $2, key_ids = null where project_id = $1',
+    [projectId, key],
+  );
+  const made = ['d1', 'of a server'].map(device);
+  expect(await list(projectId, [flushId], made)).toEqual([{ key_id: key, brought: 1 }]);
+});
+
 test.each(PLAN_MODES)(
   'reads the events of its flushes alone, and none of a server, with %s',
   async (mode) => {

@@ -53,7 +53,7 @@ describe('429 quota_exceeded: new profiles by events', () => {
     expectExceeded(await view(key, 'd'));
   });
 
-  test('known people still pass, of a batch with one unknown person nothing does', async () => {
+  test('known devices still pass; a batch with one unknown device stores nothing', async () => {
     const { project_id, publishable_key: key } = await makeLimited(database, { newProfiles: 2 });
     for (const device of ['a', 'b']) await view(key, device);
     await workOn(database, project_id);
@@ -148,7 +148,7 @@ describe('429 quota_exceeded: new profiles by events', () => {
     },
   );
 
-  test('0 or null is no quota', async () => {
+  test('null is no quota', async () => {
     const { publishable_key: key } = await makeLimited(database, {});
     for (let at = 0; at < 20; at += 1) expect((await view(key, `d${at}`)).status).toBe(202);
   });
@@ -171,7 +171,21 @@ describe('429 quota_exceeded: new profiles by identify', () => {
     expect(await countedOf(database, project_id)).toMatchObject({ profiles: 5 });
   });
 
-  test('known people are identified, and told traits, when the quota is used up', async () => {
+  test('people whom events named a moment ago take places, also before a worker has seen them', async () => {
+    const { project_id, publishable_key: key } = await makeLimited(database, { newProfiles: 3 });
+    for (const device of ['a', 'b', 'c']) expect((await view(key, device)).status).toBe(202);
+    expectExceeded(await identify(key, { external_id: 'ann' }));
+    await workOn(database, project_id);
+    expect(await countPeople(project_id)).toBe(3);
+    const { publishable_key: other } = await makeLimited(database, { newProfiles: 3 });
+    for (const device of ['a', 'b']) await view(other, device);
+    // The device counts once: the event named it, and the identify makes its profile.
+    const ann = { external_id: 'ann', anonymous_id: 'a' };
+    expect((await identify(other, ann)).status).toBe(202);
+    expectExceeded(await identify(other, { external_id: 'ben' }));
+  });
+
+  test('a linked browser is identified, and sets traits, when the quota is used up', async () => {
     const { publishable_key: key } = await makeLimited(database, { newProfiles: 2 });
     const ann = { external_id: 'ann', anonymous_id: 'device' };
     expect((await identify(key, ann)).status).toBe(202);
@@ -182,10 +196,15 @@ describe('429 quota_exceeded: new profiles by identify', () => {
   });
 
   test('a Segment batch with one identify too many fails whole, and may be sent again', async () => {
-    const { publishable_key: key } = await makeLimited(database, { newProfiles: 1 });
-    const batch = ['ann', 'ben'].map((userId) => ({ type: 'identify', userId, messageId: userId }));
+    const { publishable_key: key } = await makeLimited(database, { newProfiles: 2 });
+    const ann = { userId: 'ann', anonymousId: 'device' };
+    const batch = [ann, { userId: 'ben' }].map((one) => ({
+      type: 'identify',
+      messageId: one.userId,
+      ...one,
+    }));
     for (let time = 0; time < 2; time += 1)
       expectExceeded(await one.post('/segment/v1/batch', key, { batch }));
-    expect((await one.post('/segment/v1/identify', key, { userId: 'ann' })).status).toBe(200);
+    expect((await one.post('/segment/v1/identify', key, ann)).status).toBe(200);
   });
 });

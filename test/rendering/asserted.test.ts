@@ -39,6 +39,18 @@ test.each([
   ['a null and a bell', 'An\u0000n\u0007', 'An n'],
   ['markup', '<b>Ann</b>', 'bAnn/b'],
   ['an entity for a dot', 'evil&#46;com', 'evil#46;com'],
+  ['a percent-encoded dot', 'evil%2ecom', ''],
+  ['a dot that is percent-encoded twice', 'evil%252ecom', ''],
+  ['a dot that is percent-encoded too often to tell', `evil%${'25'.repeat(9)}2ecom`, ''],
+  ['a percent-encoded ideographic dot', 'evil%E3%80%82com/x', ''],
+  ['an ideographic dot between ideographs', '例。中国', ''],
+  ['a percent-encoded slash', '%2F%2Fevil', ''],
+  ['a percent-encoded scheme', 'https%3A%2F%2Fevil', ''],
+  ['fullwidth digits behind an at sign', '@１６７７７２１６１', ''],
+  ['circled digits behind an at sign', '@①⑥⑦⑦⑦②①⑥①', ''],
+  ['mathematical digits behind an at sign', '@𝟏67772161', ''],
+  ['a hexadecimal number behind an at sign', '@０xa000001', ''],
+  ['a care-of sign that is read as a slash', '@1℅evil.com', ''],
 ])('%s is taken out', (_, given, rendered) => {
   expect(clean(given)).toBe(rendered);
 });
@@ -55,6 +67,10 @@ test.each([
   'こんにちは。元気',
   'Europe/Berlin',
   '@ann',
+  '50% off',
+  'search?q=red%20shoes',
+  'm%C3%BCtzen',
+  '東京。大阪',
 ])('%s stays as it is', (text) => {
   expect(clean(text)).toBe(text);
 });
@@ -89,13 +105,57 @@ test('what a template cuts off afterwards is no domain either', () => {
   expect(clean('foo.comxyz')).toBe('foo. comxyz');
 });
 
-test.each(['@167772161/login', '@0xa000001', '@10.0.0.1', '.evil.com/', ':80@evil.com/'])(
-  'attack: behind the host of a template, %s makes no URL of another host',
-  (path) => {
-    const { host } = new URL(`https://app.example${String(clean(path))}`);
-    expect(host).toBe('app.example');
-  },
-);
+test.each([
+  '@167772161/login',
+  '@0xa000001',
+  '@10.0.0.1',
+  '.evil.com/',
+  ':80@evil.com/',
+  '@evil%2ecom/',
+  '@evil%E3%80%82com/x',
+  '-evil%2ecom',
+  '@１６７７７２１６１',
+  '@①⑥⑦⑦⑦②①⑥①',
+  '@𝟏67772161',
+  '@０xa000001',
+])('attack: behind the host of a template, %s makes no URL of another host', (path) => {
+  const { host } = new URL(`https://app.example${String(clean(path))}`);
+  expect(host).toBe('app.example');
+});
+
+/** Every character that the URL parser of this runtime reads as another one in a host, or ignores there. */
+const listReadAs = (): [string, string][] => {
+  const found: [string, string][] = [];
+  for (let code = 0x80; code <= 0x1ffff; code += 1) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const character = String.fromCodePoint(code);
+    const { hostname = '' } = URL.parse(`https://a${character}b.example/`) ?? {};
+    if (hostname === 'a.b.example') found.push([character, '.']);
+    if (hostname === 'ab.example') found.push([character, '']);
+  }
+  return found;
+};
+
+test('attack: no character that a URL parser reads as a dot, or ignores, hides a domain', () => {
+  const all = listReadAs();
+  expect(all.filter(([, as]) => as === '.').length).toBeGreaterThanOrEqual(3);
+  expect(all.filter(([, as]) => as === '').length).toBeGreaterThan(10);
+  for (const [character, as] of all) {
+    const written = as === '.' ? `evil${character}com` : `ev${character}il.c${character}om`;
+    const encoded = encodeURIComponent(written);
+    for (const text of [written, encoded, `@${written}`, `-${encoded}`, `x ${written}/y`])
+      expect([text, String(clean(text)).replace(/^x ?/, '')]).toEqual([text, '']);
+  }
+});
+
+test('attack: no digits of any script behind an at sign become an address', () => {
+  for (let code = 0x80; code <= 0x1ffff; code += 1) {
+    if (!/\p{N}/u.test(String.fromCodePoint(code))) continue;
+    const path = `@${String.fromCodePoint(code).repeat(9)}/x`;
+    const { hostname } = new URL(`https://app.example${String(clean(path))}`);
+    expect([path, hostname]).toEqual([path, 'app.example']);
+  }
+});
 
 test('the recipient’s own address stays, another one does not', () => {
   expect(clean(' Ann@Example.com ', 'ann@example.com')).toBe('ann@example.com');
@@ -168,8 +228,19 @@ test('only what a browser asserted is cleaned: a server may send a URL', () => {
     browserNames: ['home'],
   };
   const happened = { name: 'left', properties: { url }, occurred_at: new Date(0) };
-  const sample = toSample(person, { ...happened, source: 'server' });
+  const { sample, asserted } = toSample(person, { ...happened, source: 'server' });
   expect(sample.profile).toEqual({ site: url, home: '', email: 'ann@example.com' });
   expect(sample.event).toMatchObject({ url });
-  expect(toSample(person, { ...happened, source: 'browser' }).event).toMatchObject({ url: '' });
+  expect(asserted).toEqual({ profile: ['home'], event: [] });
+  const ofBrowser = toSample({ ...person, browserNames: [] }, { ...happened, source: 'browser' });
+  expect(ofBrowser.sample.event).toMatchObject({ event: 'left', url: '' });
+  expect(ofBrowser.asserted).toEqual({ profile: [], event: ['url'] });
+  expect(toSample(null, { ...happened, source: 'server' }).asserted).toBeNull();
+});
+
+test('an address that only a browser asserted is shown to that address, and to no other', () => {
+  const person = { traits: {}, email: 'win@evil.example', browserNames: ['email'] };
+  const emailFor = (exempt: string) => toSample(person, null, exempt).sample.profile;
+  expect(emailFor('win@evil.example')).toEqual({ email: 'win@evil.example' });
+  expect(emailFor('ann@example.com')).toEqual({ email: '' });
 });

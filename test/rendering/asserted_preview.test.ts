@@ -14,13 +14,13 @@ const identify = (key: string, external_id: string, traits: object) =>
     key,
     body: { external_id, anonymous_id: external_id, traits },
   });
-const preview = async (subject: string, body: object) => {
+const preview = async (subject: string, body: object, html = '<p>Hi</p>') => {
   const answer = await api.call(
     'POST',
     `/v1/projects/${api.project.project_id}/template-previews`,
     {
       key: api.project.server_key,
-      body: { template: { name: 'T', subject, html: '<p>Hi</p>' }, ...body },
+      body: { template: { name: 'T', subject, html }, ...body },
     },
   );
   expect([answer.status, answer.body.issues]).toEqual([200, undefined]);
@@ -60,4 +60,22 @@ test('of an unconfirmed address it shows what its browser asserted, and warns of
     ...event('server'),
   });
   expect(happened.subject).toBe('-');
+});
+
+test('attack: a value that makes a link together with the template is shown empty, with a warning', async () => {
+  const html = '<a href="https://shop.co{{ event.path }}">{{ event.name }}</a>';
+  const of = (source: string, path: string) =>
+    preview('Hi', { event: { event: 'left', source, properties: { path, name: 'Ann' } } }, html);
+  const attacked = await of('browser', 'm/x');
+  expect(attacked.html).toContain('<a href="https://shop.co"></a>');
+  const warning = expect.objectContaining({ warning: 'asserted_link' });
+  expect(attacked.warnings).toContainEqual(warning);
+  for (const [source, path] of [
+    ['server', 'm/x'],
+    ['browser', '?x'],
+  ] as const) {
+    const shown = await of(source, path);
+    expect(shown.html).toContain(`<a href="https://shop.co${path}">Ann</a>`);
+    expect(shown.warnings).not.toContainEqual(warning);
+  }
 });

@@ -29,6 +29,7 @@ const mailOf = (html: string, given: object = {}) => ({
     ...given,
   },
   variables,
+  asserted: null,
 });
 const renderOf = async (htmls: readonly string[], projectId = 'p', msMax = 60_000) =>
   renderMails(
@@ -90,12 +91,14 @@ const slow = (ms: number): Task => ({
   kind: 'render',
   source: { subject: 's', html: ONE_LONG_STEP, text: null, preheader: null },
   variables: { ...variables, profile: { ms } },
+  asserted: null,
   key: `slow ${(made += 1)}`,
 });
 const quick = (name: string): Task => ({
   kind: 'render',
   source: { subject: name, html: name, text: '', preheader: null },
   variables,
+  asserted: null,
   key: name,
 });
 const subjectsOf = (outcomes: readonly (object | null)[]) =>
@@ -176,6 +179,7 @@ describe('threads', () => {
       kind: 'render',
       source: { subject: 's', html, text: null, preheader: null },
       variables,
+      asserted: null,
       key: 'h',
     };
     const outcomes = await threadsOf({ taskMsMax: 20_000, memoryMbMax: 16 }).perform('p', [
@@ -210,7 +214,7 @@ describe('threads', () => {
   });
 
   test('attack: several projects with slow templates at once leave a thread to the others', async () => {
-    const threads = threadsOf({ taskMsMax: 1_500, waitingMax: 100, waitingOfProjectMax: 10 });
+    const threads = threadsOf({ taskMsMax: 3_000, waitingMax: 100, waitingOfProjectMax: 10 });
     await threads.perform('other', [quick('warm')]);
     const done: string[] = [];
     const hostile = ['a', 'b', 'c'].map((name) =>
@@ -232,7 +236,19 @@ describe('threads', () => {
     await threads.perform('other', [quick('other')]).then(() => done.push('other'));
     await noted;
     expect(done).toEqual(['other', 'slow']);
+    expect(threads.preemptedCount).toBe(1);
     expect(subjectsOf(await slowOne)).toMatchObject([{ subject: 'before' }, 'failed']);
+  });
+
+  test('projects that save a small MJML each while no thread has started are not slow', async () => {
+    const threads = threadsOf({ taskMsMax: 60_000, turnMs: 100, memoryMbMax: 256, waitingMax: 10 });
+    const text = '<mj-text>Hi {{ profile.name | default: "you" }}</mj-text>';
+    const mjml = `<mjml><mj-body><mj-section><mj-column>${text}</mj-column></mj-section></mj-body></mjml>`;
+    const written = { subject: 's', preheader: null, text: null, html: null, mjml, sample: null };
+    const projects = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const saved = projects.map((id) => threads.perform(id, [{ kind: 'examine', written }]));
+    expect((await Promise.all(saved)).flat()).toMatchObject(projects.map(() => ({ kind: 'good' })));
+    expect(threads.preemptedCount).toBe(0);
   });
 
   test('closing gives back what waits, and is over at once', async () => {
@@ -288,7 +304,9 @@ test('MJML that explodes is refused or stopped when it is saved, and mails do no
 test('what is shown to an author is rendered in a thread too', async () => {
   const source = { subject: 's', html: ONE_LONG_STEP, text: null, preheader: null };
   const held = await longestHold(async () => {
-    expect(await showApart({ resources }, 'p', { source, variables })).toMatchObject({
+    expect(
+      await showApart({ resources }, 'p', { source, variables, asserted: null }),
+    ).toMatchObject({
       kind: 'failed',
     });
   });

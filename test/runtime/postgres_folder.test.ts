@@ -126,6 +126,30 @@ describe('a folder of a version that trusted every user of the machine', () => {
     expect(said).toHaveLength(1);
   });
 
+  test('attack: a role that another user created there as superuser signs in no more, and is named', async () => {
+    const first = await start();
+    await withClient(first.url, async (client) => {
+      await client.query("create role evil superuser createrole login password 'pw'");
+      await client.query("create role trunkline_runtime login password 'pw'");
+    });
+    await makeTrusting();
+    const server = await start();
+    await expectProtected(server);
+    expect(said).toEqual([
+      expect.stringContaining('did not require a password'),
+      expect.stringMatching(/run "make analyst" again for each login that you need: evil$/),
+    ]);
+    const asEvil = Object.assign(new URL(server.url), { username: 'evil' }).href;
+    expect(await refusalOf(asEvil, 'pw')).toBe(INVALID_PASSWORD);
+    await withClient(server.url, async (client) => {
+      const { rows } = await client.query(
+        `select rolname from pg_roles
+         where rolname in ('evil', 'trunkline_runtime') and (rolcanlogin or rolsuper or rolcreaterole)`,
+      );
+      expect(rows).toEqual([]);
+    });
+  });
+
   test('gets it after a crash between the password and the rules', async () => {
     const first = await start();
     await first.stop();
@@ -149,11 +173,13 @@ describe('a folder of a version that trusted every user of the machine', () => {
     const server = await start();
     await writeFile(rulesFile(dir), OPEN_RULES);
     await withClient(server.url, (client) => client.query('select pg_reload_conf()'));
-    const stranger = new pg.Client({
-      connectionString: Object.assign(new URL(server.url), { password: 'any' }).href,
-    });
+    const address = { hostname: 'localhost', password: 'any' };
+    const asStranger = Object.assign(new URL(server.url), address).href;
+    const stranger = new pg.Client({ connectionString: asStranger });
     stranger.on('error', () => {});
-    await expect.poll(() => refusalOf(server.url, 'any')).toBe('');
+    await expect.poll(() => refusalOf(asStranger, 'any')).toBe('');
+    // Under the address that our own programs use, they send nothing to it.
+    expect(await refusalOf(server.url, 'any')).toBe('ESCRAM');
     await stranger.connect();
     const ended = new Promise((resolve) => void stranger.once('end', resolve));
     const again = await start();

@@ -111,3 +111,22 @@ test('a list with more values than have room in a text is left out, and none of 
     leftOut: [{ path: '/properties/most', message: 'left out: it cannot be kept as text' }],
   });
 });
+
+test('attack: a name of a megabyte is not put before each of the names in it', () => {
+  const long = 'x'.repeat(1_000_000);
+  const members = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${at}`, at]));
+  const { properties, leftOut } = flatten({ [long]: members, a: { b: 1 } }, ['properties']);
+  expect(properties).toEqual({ a_b: 1 });
+  expect(leftOut).toHaveLength(1);
+  expect(leftOut[0]?.path.length).toBeLessThan(300);
+});
+
+test('a name of 255 characters is kept, one of 256 is left out, also where it comes of two', () => {
+  const [inner, outer] = ['i'.repeat(100), 'o'.repeat(154)];
+  const { properties, leftOut } = flatten(
+    { [outer]: { [inner]: 1, [`${inner}i`]: 2 }, ['x'.repeat(255)]: 3, ['x'.repeat(256)]: 4 },
+    [],
+  );
+  expect(Object.keys(properties).map((key) => key.length)).toEqual([255, 255]);
+  expect(leftOut).toHaveLength(2);
+});

@@ -38,6 +38,15 @@ test('at 100 characters a name is kept, one past it is cut, with a digest', () =
   expect(cut).not.toBe(other);
 });
 
+test('of a name of more than 400 characters the rest is a digest, however long it is', () => {
+  const spaced = (chars: number) => `a${' '.repeat(chars - 2)}b`;
+  expect(toEventName(spaced(400))).toBe('a_b');
+  expect(toEventName(spaced(401))).toMatch(/^a_[\da-f]{8}$/);
+  const [one, other] = ['a', 'b'].map((end) => toEventName('Aa'.repeat(500_000) + end));
+  expect(one).toHaveLength(100);
+  expect(one).not.toBe(other);
+});
+
 test('whatever the name, what comes of it is a name of ours', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string()), (given) => {

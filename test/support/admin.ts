@@ -11,6 +11,7 @@ import type { TestDatabase } from './database.ts';
 import { answerOf, openStream } from './event_stream.ts';
 import { keepProvider } from './kept_provider.ts';
 import { hashCheaply } from './people.ts';
+import { sessionOf, withHalves } from './session.ts';
 
 export const OWNER: Login = { email: 'owner@trunkline.test', password: 'correct horse battery' };
 
@@ -25,7 +26,7 @@ export type TestAdmin = {
   /** One call of a procedure, as bytes on the wire. */
   call: (procedure: string, asked: Asked) => Promise<Answer>;
   signIn: (login?: Login) => Promise<Answer>;
-  /** The cookie of a session of its own. */
+  /** Opens a session of its own; returns both of its halves as one text. */
   openSession: () => Promise<string>;
 };
 
@@ -54,11 +55,11 @@ export const testAdmin = (database: TestDatabase, api: TestApi): TestAdmin => {
   );
 
   const call: TestAdmin['call'] = (procedure, { type, input, cookie, headers = {} }) => {
-    const all = {
+    const all = withHalves({
       ...(cookie === undefined ? {} : { cookie }),
       ...(cookie === undefined || type === 'query' ? {} : { origin: api.url }),
       ...headers,
-    };
+    });
     if (type === 'subscription')
       return lookOnce(api.url, procedure, { input: input ?? {}, cookie: '', ...all });
     const path = `/admin/trpc/${procedure}`;
@@ -71,7 +72,10 @@ export const testAdmin = (database: TestDatabase, api: TestApi): TestAdmin => {
   return {
     call,
     signIn,
-    openSession: async () => (await signIn()).headers.getSetCookie()[0]?.split(';')[0] ?? '',
+    openSession: async () => {
+      const { headers, body } = await signIn();
+      return sessionOf(headers.getSetCookie(), body);
+    },
   };
 };
 

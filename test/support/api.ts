@@ -9,6 +9,7 @@ import { createProject } from '../../src/projects/projects.ts';
 import type { NewProject } from '../../src/projects/projects.ts';
 import { findBreaches, OF_THE_VALIDATOR } from './contract.ts';
 import type { TestDatabase } from './database.ts';
+import { withHalves } from './session.ts';
 import { workOn } from './work_on.ts';
 
 export type Answer = { status: number; headers: Headers; body: Json };
@@ -42,7 +43,7 @@ const toInit = ({ key, body, contentType = 'application/json', headers }: Call):
   headers: {
     ...(body === undefined || contentType === null ? {} : { 'content-type': contentType }),
     ...(key ? { authorization: `Bearer ${key}` } : {}),
-    ...headers,
+    ...withHalves(headers ?? {}),
   },
   ...(body === undefined ? {} : { body: toBytes(body) }),
 });

@@ -89,8 +89,9 @@ export const testCli = (database: TestDatabase, api: TestApi): TestCli => {
     home,
     trunkline,
     as: async ({ personId }, args, asking = {}) => {
-      const token = await openSession(database.deps, personId);
-      return trunkline(args, { ...asking, env: { TRUNKLINE_SESSION: token, ...asking.env } });
+      const { token, proof } = await openSession(database.deps, personId);
+      const session = `${token}.${proof}`;
+      return trunkline(args, { ...asking, env: { TRUNKLINE_SESSION: session, ...asking.env } });
     },
     program: (args, asking) => runProgram(process.execPath, [MAIN, ...args], withEnv(asking)),
   };

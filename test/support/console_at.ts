@@ -5,6 +5,7 @@ import { Resources } from '../../src/base/resources.ts';
 import { readConfig } from '../../src/config.ts';
 import { openApi } from '../../src/http/api.ts';
 import type { TestDatabase } from './database.ts';
+import { withHalves } from './session.ts';
 
 /** Header lines as they go on the wire: a list is several lines of one name. */
 export type Wire = Record<string, string | string[]>;
@@ -45,7 +46,7 @@ export const consoleAt = (database: TestDatabase, settings: Record<string, strin
       const bytes = body === undefined ? '' : JSON.stringify(body);
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
       const length = String(Buffer.byteLength(bytes));
-      const all = toLines({ ...type, 'content-length': length, ...headers });
+      const all = toLines({ ...type, 'content-length': length, ...withHalves(headers) });
       const sent = request({ host: '127.0.0.1', port: at.port, method, path, headers: all });
       sent.on('error', reject).on('response', (answer) => {
         let text = '';

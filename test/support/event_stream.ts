@@ -1,3 +1,4 @@
+import { inHalves } from './session.ts';
 import { until } from './until.ts';
 
 type Told = { event: string; data: unknown };
@@ -50,7 +51,11 @@ export const openStream = async (
   const leaving = new AbortController();
   const query = encodeURIComponent(JSON.stringify(input));
   const response = await fetch(`${url}/admin/trpc/${procedure}?input=${query}`, {
-    headers: { accept: 'text/event-stream', cookie, ...(headers as Record<string, string>) },
+    headers: {
+      accept: 'text/event-stream',
+      ...inHalves(cookie),
+      ...(headers as Record<string, string>),
+    },
     signal: leaving.signal,
   });
   const told: Told[] = [];

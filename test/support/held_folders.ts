@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { inHalves } from './session.ts';
 
 export type HeldFolders = {
   /** What those were answered that were. */
@@ -16,7 +17,7 @@ export const holdFolders = (
   const answers: IncomingMessage[] = [];
   const open = new Set<ClientRequest>();
   const headers = {
-    cookie,
+    ...inHalves(cookie),
     origin: url,
     'content-type': 'application/json',
     'content-length': '100',

@@ -18,9 +18,11 @@ export const hashCheaply = (password: string): string => {
 
 export type Somebody = { personId: string; email: string; cookie: string };
 
-/** The cookie of a new session of a person. */
-export const cookieFor = async ({ deps }: TestDatabase, personId: string): Promise<string> =>
-  `trunkline_session=${await openSession(deps, personId)}`;
+/** Opens a session of a person; returns both of its halves as one text. */
+export const cookieFor = async ({ deps }: TestDatabase, personId: string): Promise<string> => {
+  const { token, proof } = await openSession(deps, personId);
+  return `trunkline_session=${token}.${proof}`;
+};
 
 type Made = {
   email?: string;

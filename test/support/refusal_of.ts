@@ -10,3 +10,14 @@ export const refusalOf = async (work: Promise<unknown>): Promise<Refusal> => {
   }
   throw new Error('was not refused');
 };
+
+/** The name of the refusal that some synchronous work throws; null when it throws none. */
+export const reasonOf = (work: () => unknown): string | null => {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.reason;
+    throw error;
+  }
+};

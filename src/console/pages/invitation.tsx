@@ -9,6 +9,7 @@ import { fieldOf } from '../parts/form.ts';
 import { Loading } from '../parts/paged.tsx';
 import { Refused } from '../parts/refused.tsx';
 import type { OpenedInvitation } from '../people_queries.ts';
+import { keepProof } from '../proof.ts';
 import { queryClient } from '../queries.ts';
 
 const FORM_WIDTH_PX = 420;
@@ -24,8 +25,10 @@ const into = ({ project, role }: OpenedInvitation): string =>
 const Form = ({ token, invitation }: { token: string; invitation: OpenedInvitation }) => {
   const router = useRouter();
   const accept = useMutation({
-    mutationFn: (password: string) => api.invitations.accept.mutate({ token, password }),
-    onSuccess: async () => {
+    mutationFn: (password: string) =>
+      api.invitations.accept.mutate({ token, password, remember_device: true }),
+    onSuccess: async ({ proof }) => {
+      keepProof(proof);
       queryClient.clear();
       await router.navigate({ to: '/', replace: true });
     },

@@ -18,7 +18,7 @@ import { SendStatus } from '../parts/send_status.tsx';
 import { inWords } from '../parts/statuses.ts';
 import { titleOf, whyUnseen } from '../parts/untitled.ts';
 import { When } from '../parts/when.tsx';
-import { noticesOf, send } from '../queries.ts';
+import { noticesOf, previewOf, send } from '../queries.ts';
 
 const PREVIEW_HEIGHT_PX = 480;
 const route = getRouteApi('/signed-in/p/$projectId/sends/$sendId');
@@ -67,13 +67,18 @@ const Feedback = ({ projectId, sendId }: { projectId: string; sendId: string }) 
 };
 
 /** As its recipient got it, in a frame where nothing runs and nothing is loaded. */
-const Preview = ({ projectId, sendId }: { projectId: string; sendId: string }) => (
-  <Frame
-    title="The message"
-    src={`/admin/preview/${projectId}/${sendId}`}
-    style={{ width: '100%', height: PREVIEW_HEIGHT_PX, border: 0, background: '#ffffff' }}
-  />
-);
+const Preview = ({ projectId, sendId }: { projectId: string; sendId: string }) => {
+  const { data, isPending, error } = useQuery(previewOf(projectId, sendId));
+  if (isPending) return <Loading />;
+  if (!data) return <Failed error={error} />;
+  return (
+    <Frame
+      title="The message"
+      src={data.path}
+      style={{ width: '100%', height: PREVIEW_HEIGHT_PX, border: 0, background: '#ffffff' }}
+    />
+  );
+};
 
 const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
   provider_parked: 'It waits: its provider is parked',

@@ -1,12 +1,13 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { SubmitEvent } from 'react';
 import { api, issuesOf } from '../api.ts';
 import type { Outputs } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Failed } from '../parts/failed.tsx';
-import { fieldOf } from '../parts/form.ts';
+import { NOT_WHOLE, wholeOf } from '../parts/form.ts';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Loading } from '../parts/paged.tsx';
 import { Refused } from '../parts/refused.tsx';
@@ -41,17 +42,18 @@ type Props = { projectId: string; limits: Limits };
 
 const LimitsForm = ({ projectId, limits }: Props) => {
   const isOwner = isAtLeast(useRole(projectId), 'owner');
-  const decide = useChange(projectId, ['sending_limits', 'sends'], (given: Limits) =>
-    api.sendingLimits.decide.mutate({ projectId, ...given }),
+  const [wrong, setWrong] = useState<Name[]>([]);
+  const change = useChange(projectId, ['sending_limits', 'sends'], (given: Limits) =>
+    api.sendingLimits.change.mutate({ projectId, ...given }),
   );
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = event.currentTarget;
-    const numberOf = (name: Name) => Number(fieldOf(form, name));
-    decide.mutate({
-      recipient_sends_max: numberOf('recipient_sends_max'),
-      unconfirmed_sends_max: numberOf('unconfirmed_sends_max'),
-    });
+    const recipient = wholeOf(form, 'recipient_sends_max');
+    const unconfirmed = wholeOf(form, 'unconfirmed_sends_max');
+    setWrong(NAMES.filter((name) => wholeOf(form, name) === null));
+    if (recipient === null || unconfirmed === null) return;
+    change.mutate({ recipient_sends_max: recipient, unconfirmed_sends_max: unconfirmed });
   };
   return (
     <form onSubmit={submit} noValidate>
@@ -65,18 +67,18 @@ const LimitsForm = ({ projectId, limits }: Props) => {
             defaultValue={limits[name]}
             inputMode="numeric"
             readOnly={!isOwner}
-            error={issuesOf(decide.error)[name]}
+            error={wrong.includes(name) ? NOT_WHOLE : issuesOf(change.error)[name]}
           />
         ))}
-        <Refused error={decide.error} fields={NAMES} />
+        <Refused error={change.error} fields={NAMES} />
         {isOwner ? (
           <Group>
-            <Button type="submit" loading={decide.isPending}>
-              Save limits
+            <Button type="submit" loading={change.isPending}>
+              Change limits
             </Button>
-            {decide.isSuccess && (
+            {change.isSuccess && wrong.length === 0 && (
               <Text size="sm" role="status">
-                Saved.
+                Changed.
               </Text>
             )}
           </Group>

@@ -15,6 +15,7 @@ import type { SubmitEvent } from 'react';
 import { api, explain } from '../api.ts';
 import { Brand } from '../parts/brand.tsx';
 import { fieldOf } from '../parts/form.ts';
+import { keepProof } from '../proof.ts';
 import { queryClient } from '../queries.ts';
 
 const FORM_WIDTH_PX = 380;
@@ -24,8 +25,10 @@ export const SignIn = () => {
   const { next } = route.useSearch();
   const router = useRouter();
   const signIn = useMutation({
-    mutationFn: (login: { email: string; password: string }) => api.session.signIn.mutate(login),
-    onSuccess: async () => {
+    mutationFn: (login: { email: string; password: string }) =>
+      api.session.signIn.mutate({ ...login, remember_device: true }),
+    onSuccess: async ({ proof }) => {
+      keepProof(proof);
       queryClient.clear();
       await router.navigate({ href: next ?? '/', replace: true });
     },

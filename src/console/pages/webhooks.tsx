@@ -1,13 +1,14 @@
 import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { SubmitEvent } from 'react';
 import { api, issuesOf } from '../api.ts';
 import type { Webhook } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Failed } from '../parts/failed.tsx';
 import { ForRole } from '../parts/for_role.tsx';
-import { fieldOf } from '../parts/form.ts';
+import { NOT_WHOLE, wholeOf } from '../parts/form.ts';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Refused } from '../parts/refused.tsx';
@@ -22,12 +23,15 @@ const SOFT_ROW =
   'A change applies to an address from its next event on.';
 
 const SoftBounces = ({ projectId, max }: { projectId: string; max: number }) => {
+  const [isWrong, setIsWrong] = useState(false);
   const decide = useChange(projectId, ['webhooks'], (soft_bounces_max: number) =>
     api.webhooks.decide.mutate({ projectId, soft_bounces_max }),
   );
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    decide.mutate(Number(fieldOf(event.currentTarget, 'soft_bounces_max')));
+    const max = wholeOf(event.currentTarget, 'soft_bounces_max');
+    setIsWrong(max === null);
+    if (max !== null) decide.mutate(max);
   };
   return (
     <Paper withBorder p="md" component="section" aria-label="Soft bounces">
@@ -44,7 +48,7 @@ const SoftBounces = ({ projectId, max }: { projectId: string; max: number }) => 
               description={SOFT_ROW}
               defaultValue={max}
               inputMode="numeric"
-              error={issuesOf(decide.error)['soft_bounces_max']}
+              error={isWrong ? NOT_WHOLE : issuesOf(decide.error)['soft_bounces_max']}
               flex={1}
               miw={200}
             />

@@ -98,7 +98,7 @@ const named: Record<string, readonly string[]> = {
     'POST /v1/projects/:project_id/webhooks/settings',
   ],
   'Changed the sending limits': [
-    'sendingLimits.decide',
+    'sendingLimits.change',
     'POST /v1/projects/:project_id/sending-limits',
   ],
   'Set the signing key of a webhook': [
@@ -116,6 +116,10 @@ const named: Record<string, readonly string[]> = {
   'Rejected an Amazon SNS topic': [
     'webhooks.rejectTopic',
     'POST /v1/projects/:project_id/webhooks/amazon-ses/topics/:id/reject',
+  ],
+  'Rejected several Amazon SNS topics': [
+    'webhooks.rejectTopics',
+    'POST /v1/projects/:project_id/webhooks/amazon-ses/reject-topics',
   ],
   'Removed an Amazon SNS topic': [
     'webhooks.removeTopic',

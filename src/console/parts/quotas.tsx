@@ -32,8 +32,8 @@ const NEAR_PERCENT = 90;
 
 /** What a key has used of one quota. Color alone says nothing: the text says when a quota is used up. */
 const Use = ({ label, used, quota, format }: UseProps) => {
-  const percent = quota === null ? 0 : Math.min(PERCENT, (PERCENT * used) / quota);
   const isUp = quota !== null && used >= quota;
+  const percent = quota === null ? 0 : isUp ? PERCENT : (PERCENT * used) / quota;
   return (
     <Stack gap={4} flex={1} miw={220}>
       <Group justify="space-between" gap="xs">
@@ -49,7 +49,7 @@ const Use = ({ label, used, quota, format }: UseProps) => {
       />
       {isUp && (
         <Text size="sm" c="red">
-          Used up until midnight UTC.
+          {quota === 0 ? 'This quota allows nothing.' : 'Used up until midnight UTC.'}
         </Text>
       )}
     </Stack>
@@ -80,22 +80,26 @@ const UseOfKey = ({ item, read }: { item: Key; read: QuotasOfKeys }) => {
   );
 };
 
-const WHOLE = /^\d{1,12}$/;
-const NOT_WHOLE = 'Enter a whole number. 0 is no quota.';
+const WHOLE = /^\d{0,12}$/;
+const NOT_WHOLE = 'Enter a whole number, or leave the field empty for no quota.';
 
-/** A quota as a whole number, where 0 is no quota. */
+/** Returns the quota of a field; an empty one is no quota. */
+const toQuota = (text: string, unit = 1): number | null =>
+  text === '' ? null : Number(text) * unit;
+
+/** A quota as a whole number; an empty field is no quota. */
 const Amount = (props: {
   name: string;
   label: string;
   usual: number;
-  value: number;
+  value: number | null;
   error: string | undefined;
 }) => (
   <TextInput
     name={props.name}
     label={props.label}
-    description={`0 is no quota. Default: ${inCount(props.usual)}.`}
-    defaultValue={props.value}
+    description={`Empty is no quota, 0 allows nothing. Default: ${inCount(props.usual)}.`}
+    defaultValue={props.value ?? ''}
     inputMode="numeric"
     error={props.error}
     flex={1}
@@ -108,7 +112,7 @@ const Change = ({ projectId, read }: { projectId: string; read: QuotasOfKeys }) 
   const change = useChange(
     projectId,
     ['quotas', 'audit'],
-    (given: { newProfilesPerDay: number; storedBytesPerDay: number }) =>
+    (given: { newProfilesPerDay: number | null; storedBytesPerDay: number | null }) =>
       api.quotas.change.mutate({ projectId, ...given }),
   );
   const submit = (event: SubmitEvent<HTMLFormElement>): void => {
@@ -121,8 +125,8 @@ const Change = ({ projectId, read }: { projectId: string; read: QuotasOfKeys }) 
     });
     if (!WHOLE.test(profiles) || !WHOLE.test(stored)) return;
     change.mutate({
-      newProfilesPerDay: Number(profiles),
-      storedBytesPerDay: Number(stored) * BYTES_PER_MB,
+      newProfilesPerDay: toQuota(profiles),
+      storedBytesPerDay: toQuota(stored, BYTES_PER_MB),
     });
   };
   const issues = issuesOf(change.error);
@@ -136,7 +140,7 @@ const Change = ({ projectId, read }: { projectId: string; read: QuotasOfKeys }) 
             name="profiles"
             label="New profiles a day"
             usual={defaults.new_profiles_per_day}
-            value={new_profiles_per_day ?? 0}
+            value={new_profiles_per_day}
             error={wrong['profiles'] ?? issues['newProfilesPerDay']}
           />
           <Amount
@@ -144,7 +148,7 @@ const Change = ({ projectId, read }: { projectId: string; read: QuotasOfKeys }) 
             name="stored"
             label="Stored data a day, in MB"
             usual={defaults.stored_bytes_per_day / BYTES_PER_MB}
-            value={Math.ceil((stored_bytes_per_day ?? 0) / BYTES_PER_MB)}
+            value={stored_bytes_per_day && Math.ceil(stored_bytes_per_day / BYTES_PER_MB)}
             error={wrong['stored'] ?? issues['storedBytesPerDay']}
           />
         </Group>
@@ -183,9 +187,10 @@ export const Quotas = ({ projectId, items }: { projectId: string; items: Key[] }
           Daily quotas
         </Title>
         <Text size="sm" c="dimmed">
-          What each publishable key may store in a day. Past a quota, Trunkline answers 429. The
-          quota for new profiles does not affect known people. The next day begins in{' '}
-          {untilMidnight(data.seconds_left)}, at midnight UTC.
+          What each publishable key may store in a day. Past a quota, Trunkline answers 429.
+          Browsers that were there before go on when the quota for new profiles is used up. One
+          address may use 5% of a quota. The next day begins in {untilMidnight(data.seconds_left)},
+          at midnight UTC.
         </Text>
         {items.length > 0 && (
           <Stack component="ul" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>

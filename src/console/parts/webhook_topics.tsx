@@ -1,32 +1,17 @@
-import { Alert, Badge, Button, Code, Group, List, Paper, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Code, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { ReactNode } from 'react';
 import { api } from '../api.ts';
 import type { Webhook } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Copy } from './copy.tsx';
 import { ForRole } from './for_role.tsx';
+import { PendingTopics } from './pending_topics.tsx';
 import { Refused } from './refused.tsx';
+import { TopicCard, TopicPlace, TopicSection } from './topic_card.tsx';
 import { When } from './when.tsx';
 
 type Topic = Webhook['topics'][number];
-type Pending = Webhook['pending_topics'][number];
 type Props = { projectId: string; webhook: Webhook };
-
-const Place = ({ topic }: { topic: Pick<Topic, 'arn' | 'account' | 'region'> }) => (
-  <Stack gap={2}>
-    <Code className="breaks">{topic.arn}</Code>
-    <Text size="sm" c="dimmed">
-      AWS account {topic.account}, region {topic.region}
-    </Text>
-  </Stack>
-);
-
-const One = ({ children }: { children: ReactNode }) => (
-  <Paper withBorder p="sm" component="li">
-    <Stack gap="xs">{children}</Stack>
-  </Paper>
-);
 
 const Confirmed = ({ projectId, topic }: { projectId: string; topic: Topic }) => {
   const [isSure, setIsSure] = useState(false);
@@ -35,8 +20,8 @@ const Confirmed = ({ projectId, topic }: { projectId: string; topic: Topic }) =>
   );
   const verb = isSure ? 'Yes, remove topic' : 'Remove topic';
   return (
-    <One>
-      <Place topic={topic} />
+    <TopicCard>
+      <TopicPlace topic={topic} />
       <Group gap={6}>
         <Text size="sm">
           {topic.confirmed_by === 'token' ? 'Confirmed by the webhook token' : 'Approved'},
@@ -64,70 +49,9 @@ const Confirmed = ({ projectId, topic }: { projectId: string; topic: Topic }) =>
         </Group>
       </ForRole>
       <Refused error={remove.error} />
-    </One>
+    </TopicCard>
   );
 };
-
-const Waiting = ({ projectId, topic }: { projectId: string; topic: Pending }) => {
-  const input = { projectId, topicId: topic.id };
-  const approve = useChange(projectId, ['webhooks'], () => api.webhooks.approveTopic.mutate(input));
-  const reject = useChange(projectId, ['webhooks'], () => api.webhooks.rejectTopic.mutate(input));
-  return (
-    <One>
-      <Place topic={topic} />
-      <Group gap={6}>
-        <Text size="sm">Last request:</Text>
-        <When at={topic.last_asked_at} />
-      </Group>
-      <Group gap={6}>
-        <Text size="sm">Approve it before:</Text>
-        <When at={topic.expires_at} />
-      </Group>
-      <ForRole projectId={projectId} role="owner" to="to approve or reject this topic">
-        <Group gap="xs">
-          <Button
-            size="xs"
-            loading={approve.isPending}
-            onClick={() => approve.mutate(undefined)}
-            aria-label={`Approve topic ${topic.arn}`}
-          >
-            Approve topic
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            loading={reject.isPending}
-            onClick={() => reject.mutate(undefined)}
-            aria-label={`Reject topic ${topic.arn}`}
-          >
-            Reject topic
-          </Button>
-        </Group>
-      </ForRole>
-      <Refused error={approve.error ?? reject.error} />
-    </One>
-  );
-};
-
-const Section = ({
-  title,
-  count,
-  children,
-}: {
-  title: string;
-  count: number;
-  children: ReactNode;
-}) => (
-  <Stack gap="xs" component="section" aria-label={title}>
-    <Group gap="xs">
-      <Title order={3} size="h5">
-        {title}
-      </Title>
-      <Badge variant="light">{count}</Badge>
-    </Group>
-    {children}
-  </Stack>
-);
 
 const PLACEHOLDER = '<webhook token>';
 
@@ -195,32 +119,22 @@ export const WebhookTopics = ({ projectId, webhook }: Props) => {
   return (
     <Stack gap="md">
       <Subscribe webhook={webhook} />
-      {pending.length > 0 && (
-        <Section title="Topics waiting for approval" count={pending.length}>
-          <Text size="sm">
-            Approve a topic only if the AWS account is yours: its events can then suppress addresses
-            that you email. Any AWS customer can make a topic appear in this list.
-          </Text>
-          <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-            {pending.map((topic) => (
-              <Waiting key={topic.id} projectId={projectId} topic={topic} />
-            ))}
-          </Stack>
-        </Section>
-      )}
-      <Section title="Confirmed topics" count={topics.length}>
-        {topics.length === 0 ? (
-          <Text size="sm">
-            No topic is confirmed yet. Subscribe the URL above to your SNS topic.
-          </Text>
-        ) : (
-          <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
-            {topics.map((topic) => (
-              <Confirmed key={topic.id} projectId={projectId} topic={topic} />
-            ))}
-          </Stack>
-        )}
-      </Section>
+      <PendingTopics projectId={projectId} topics={pending} />
+      <TopicSection
+        title="Confirmed topics"
+        count={topics.length}
+        about={
+          topics.length === 0 && (
+            <Text size="sm">
+              No topic is confirmed yet. Subscribe the URL above to your SNS topic.
+            </Text>
+          )
+        }
+      >
+        {topics.map((topic) => (
+          <Confirmed key={topic.id} projectId={projectId} topic={topic} />
+        ))}
+      </TopicSection>
       <RefusedTopics webhook={webhook} />
       <ForeignNotices webhook={webhook} />
     </Stack>

@@ -8,6 +8,7 @@ import {
   deleteConfirmed,
   deleteOldRejected,
   insertChange,
+  lockTopics,
   markConfirming,
   setRejected,
 } from './topic_queries.ts';
@@ -23,6 +24,8 @@ import {
 const GONE =
   'No topic with this id waits for approval. It may have expired, or another owner decided about it. ' +
   'Create the subscription at Amazon SNS again.';
+
+const NONE_OF_THEM = 'No topic with one of these ids waits for approval. List the webhooks again.';
 
 type Opened = { topic: TopicRow; topics: readonly TopicRow[] };
 
@@ -71,13 +74,37 @@ export const rejectTopic = async (scope: Scope, topicId: string): Promise<void> 
   const { topic } = await openTopic(scope, topicId);
   if (topic.status === 'rejected') return;
   if (topic.status === 'confirmed') throw new Refusal('not_found', { detail: GONE });
-  await setRejected(scope, topicId);
-  await deleteOldRejected(scope, REJECTED_TOPICS_MAX);
-  await insertChange(scope, topic.topic_arn, 'rejected');
+  await rejectPending(scope, [topic]);
 };
 
-/** Deletes a confirmed topic: its notifications are refused from now on. */
+/**
+ * Rejects those of some topics that still wait. The others stay as they are, so a repetition changes nothing. Refuses
+ * ids of which the project has no topic at all.
+ */
+export const rejectTopics = async (scope: Scope, topicIds: readonly string[]): Promise<void> => {
+  const topics = (await openTopics(scope)).filter(({ topic_id }) => topicIds.includes(topic_id));
+  if (topics.length === 0) throw new Refusal('not_found', { detail: NONE_OF_THEM });
+  await rejectPending(
+    scope,
+    topics.filter(({ status }) => status === 'pending'),
+  );
+};
+
+const rejectPending = async (scope: Scope, topics: readonly TopicRow[]): Promise<void> => {
+  await setRejected(
+    scope,
+    topics.map(({ topic_id }) => topic_id),
+  );
+  await deleteOldRejected(scope, REJECTED_TOPICS_MAX);
+  for (const { topic_arn } of topics) await insertChange(scope, topic_arn, 'rejected');
+};
+
+/**
+ * Deletes a confirmed topic: its notifications are refused from now on. A confirmation that is under way finds the
+ * topic gone.
+ */
 export const removeTopic = async (scope: Scope, topicId: string): Promise<void> => {
+  await lockTopics(scope);
   const deleted = await deleteConfirmed(scope, topicId);
   if (!deleted)
     throw new Refusal('not_found', { detail: 'This project has no confirmed topic with this id.' });

@@ -6,6 +6,8 @@ export const CONFIRMED_TOPICS_MAX = 10;
 export const PENDING_TOPICS_MAX = 50;
 /** How many of them may belong to one AWS account. Rejected topics count as well. */
 export const PENDING_TOPICS_PER_ACCOUNT_MAX = 5;
+/** How many topics one request rejects: as many as can wait, with those that the token is confirming. */
+export const TOPICS_REJECTED_AT_ONCE_MAX = PENDING_TOPICS_MAX + CONFIRMED_TOPICS_MAX;
 /** How many rejected topics of a project are kept, the newest. */
 export const REJECTED_TOPICS_MAX = 100;
 /**

@@ -24,11 +24,14 @@ const columns = sql.fragment`topic_id, topic_arn, status, first_asked_at, last_a
  * Locks the list of a project's topics until the transaction ends, and creates the list at first. Code that counts
  * topics before it adds one needs this lock: it cannot lock a topic that does not exist yet.
  */
-export const lockTopics = ({ tx, projectId }: Scope) =>
-  tx.query(sql.unsafe`
-    insert into feedback.topic_lists (project_id) values (${projectId})
-    on conflict (project_id) do update set project_id = excluded.project_id
+export const lockTopics = async ({ tx, projectId }: Scope): Promise<void> => {
+  await tx.query(sql.unsafe`
+    insert into feedback.topic_lists (project_id) values (${projectId}) on conflict (project_id) do nothing
   `);
+  await tx.query(sql.unsafe`
+    select from feedback.topic_lists where project_id = ${projectId} for no key update
+  `);
+};
 
 /** Lists every topic of a project. The limits of each status bound the list. */
 export const listTopics = ({ tx, projectId }: Scope) =>
@@ -90,12 +93,12 @@ export const upsertConfirmed = (
       unsubscribed_at = null
   `);
 
-/** Rejects a pending topic: it is not listed again until the token confirms it. */
-export const setRejected = ({ tx, projectId }: Scope, topicId: string) =>
+/** Rejects pending topics: they are not listed again until the token confirms them. */
+export const setRejected = ({ tx, projectId }: Scope, topicIds: readonly string[]) =>
   tx.query(sql.unsafe`
     update feedback.topics
     set status = 'rejected', rejected_at = now(), confirm_token = null, confirming_until = null
-    where project_id = ${projectId} and topic_id = ${topicId} and status = 'pending'
+    where project_id = ${projectId} and topic_id = any (${sql.array([...topicIds], 'uuid')}) and status = 'pending'
   `);
 
 /** Deletes the oldest rejected topics past the newest `keptMax`. */

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 import type { Addressed, Limit } from '../../base/route.ts';
 import { route } from '../../base/route.ts';
-import { approve, findTopic, reject, remove } from '../settings.ts';
-import { TOPIC_APPROVED_SHOWN, TOPIC_REJECTED_SHOWN, TOPIC_REMOVED_SHOWN } from '../shown.ts';
+import { approve, findTopic, reject, rejectSeveral, remove } from '../settings.ts';
+import {
+  PENDING_TOPIC_ID_SHOWN,
+  TOPIC_APPROVED_SHOWN,
+  TOPIC_REJECTED_SHOWN,
+  TOPIC_REMOVED_SHOWN,
+} from '../shown.ts';
 import { shared } from '../webhooks_answer.ts';
 import {
   CONFIRMED_TOPICS_MAX,
   PENDING_TOPIC_HOURS_MAX,
   PENDING_TOPICS_MAX,
   PENDING_TOPICS_PER_ACCOUNT_MAX,
+  TOPICS_REJECTED_AT_ONCE_MAX,
 } from './topic_limits.ts';
 
 const ofTopic = {
@@ -18,7 +24,17 @@ const ofTopic = {
   }),
   find: ({ deps, caller, params }: Addressed) => findTopic({ deps, ...caller }, params['id'] ?? ''),
 };
-const path = '/v1/projects/:project_id/webhooks/amazon-ses/topics/:id';
+const all = '/v1/projects/:project_id/webhooks/amazon-ses';
+const path = `${all}/topics/:id`;
+
+/** Which topics to reject: those that the owner has seen, so that a topic that came since still waits. */
+export const RejectedTopics = z.strictObject({
+  topic_ids: z
+    .array(z.uuid())
+    .min(1)
+    .max(TOPICS_REJECTED_AT_ONCE_MAX)
+    .meta({ description: 'The `id` of each in `pending_topics` of the list of webhooks.' }),
+});
 
 /** What owners of a server key decide about Amazon SNS topics. */
 export const topicRoutes = [
@@ -43,6 +59,18 @@ export const topicRoutes = [
     description:
       'The topic is not listed again when it asks. A subscription URL with the webhook token still confirms it.',
     handle: ({ deps, caller, found }) => reject({ deps, ...caller }, found.topic_id),
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: `${all}/reject-topics`,
+    example: TOPIC_REJECTED_SHOWN,
+    summary: 'Reject several pending Amazon SNS topics.',
+    description:
+      'Rejects all named topics that still wait, and skips the others. Use it when strangers fill the list of ' +
+      'pending topics. 404: the project has none of the topics.',
+    body: RejectedTopics.meta({ examples: [{ topic_ids: [PENDING_TOPIC_ID_SHOWN] }] }),
+    handle: ({ deps, caller, body }) => rejectSeveral({ deps, ...caller }, body.topic_ids),
   }),
   route({
     ...ofTopic,
@@ -75,6 +103,12 @@ export const topicLimits: readonly Limit[] = [
     value: PENDING_TOPICS_PER_ACCOUNT_MAX,
     unit: 'items',
     where: 'project; a subscription URL with the webhook token is not bound by it',
+  },
+  {
+    name: 'Amazon SNS topics that one request rejects',
+    value: TOPICS_REJECTED_AT_ONCE_MAX,
+    unit: 'items',
+    where: '`topic_ids`',
   },
   {
     name: 'Time to approve an Amazon SNS topic',

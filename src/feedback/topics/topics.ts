@@ -14,6 +14,7 @@ import {
   PENDING_TOPIC_HOURS_MAX,
   PENDING_TOPICS_MAX,
   PENDING_TOPICS_PER_ACCOUNT_MAX,
+  TOPICS_REJECTED_AT_ONCE_MAX,
 } from './topic_limits.ts';
 import {
   deleteExpiredTopics,
@@ -103,7 +104,7 @@ const admitTokened = async (
   request: Request,
 ): Promise<Standing> => {
   requireRoom(topics, request.topicArn);
-  if (arnsOf(topics, 'pending').length < PENDING_TOPICS_MAX + CONFIRMED_TOPICS_MAX)
+  if (arnsOf(topics, 'pending').length < TOPICS_REJECTED_AT_ONCE_MAX)
     await upsertPending(scope, request);
   await markConfirming(scope, request.topicArn, CONFIRMING_SECONDS);
   return 'confirm';

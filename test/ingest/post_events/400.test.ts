@@ -231,6 +231,6 @@ test('400 invalid_request: everything that is wrong is said at once, within boun
     '/properties/a',
     '/x',
   ]);
-  const many = Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => [`k${index}`, 1]));
+  const many = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`k${index}`, 1]));
   expect(await issuesOf(many)).toHaveLength(100);
 });

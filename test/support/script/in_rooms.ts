@@ -8,6 +8,7 @@ import { alias, identify } from '../../../src/profiles/identify.ts';
 import { toLink } from '../../../src/profiles/link.ts';
 import { listProfiles, unlinkPeople } from '../../../src/profiles/profiles.ts';
 import { pageTimeline } from '../../../src/profiles/timeline.ts';
+import { admit } from '../../../src/quotas/quotas.ts';
 import type { TestDatabase } from '../database.ts';
 import { timeOf } from './ops.ts';
 import type { Op, Track } from './ops.ts';
@@ -29,7 +30,7 @@ const track = (database: TestDatabase, projectId: string, op: Track) => {
     ...(op.repeats === 'message_id' ? { message_id: id } : {}),
   };
   const repetitionId = op.repeats === 'idempotency_key' ? id : undefined;
-  return accept(database.deps, { projectId, kind }, { events: [event], repetitionId });
+  return accept(database.deps, { projectId, kind }, { events: [event], repetitionId, admit });
 };
 
 const undo = async (scope: Scope, device: string): Promise<void> => {

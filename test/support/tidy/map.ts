@@ -26,8 +26,8 @@ const TAKEN_ALONG = [
   'src/admin/cookie_names.ts',
   'src/admin/folder/disk.ts',
 ];
-/** What the SDKs hold out to the Console. */
-const SNIPPETS = 'src/sdk/snippets.ts';
+/** What the SDKs and the admin API hold out to the Console. Both files import nothing. */
+const FOR_CONSOLE = ['src/sdk/snippets.ts', 'src/admin/cookie_names.ts'];
 
 /** Schemas that functions of a room may name besides those of rooms it may ask. */
 export const SHARED_SCHEMAS = ['base', 'pg_catalog'];
@@ -76,7 +76,7 @@ const zoneRules: Record<string, (to: Place, isType: boolean) => boolean> = {
 export const mayImport = (from: string, to: string, isType: boolean): boolean => {
   const here = zoneOf(from);
   const there = { zone: zoneOf(to), path: to };
-  if (here === 'console' && to === SNIPPETS) return true;
+  if (here === 'console' && FOR_CONSOLE.includes(to)) return true;
   if (here === 'cli' && TAKEN_ALONG.includes(to)) return true;
   if (CLIENTS.includes(here)) return here === there.zone || isType;
   if (there.zone === 'base' && here !== 'config') return true;

@@ -50,6 +50,7 @@ export const TriggerPanel = () => {
           <ServerOnlyField
             value={trigger.source}
             onChange={(source) => set({ ...trigger, source })}
+            error={errorOf('source')}
           />
         </>
       )}

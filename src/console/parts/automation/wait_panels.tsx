@@ -180,6 +180,7 @@ export const EventPanel = ({ id, step }: { id: string; step: StepOf<'wait_for_ev
       <ServerOnlyField
         value={step.source}
         onChange={(source) => setStep(id, { ...step, source })}
+        error={errorOf('source')}
       />
       <DurationField
         label="At most for"

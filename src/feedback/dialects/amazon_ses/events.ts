@@ -1,3 +1,4 @@
+import { parseJson } from '../../../base/json.ts';
 import { judgeBounce } from '../../diagnostic.ts';
 import { meaning, ON_PROVIDER_LIST } from '../../notice.ts';
 import type { Meaning, Notice } from '../../notice.ts';
@@ -179,7 +180,7 @@ const SET_UP = /^Successfully validated SNS topic/;
 
 const readJson = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(Buffer.from(text));
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
---! Previous: sha1:2eeda27f73323b115c98aa843f8ce697eee2a413
---! Hash: sha1:7868407518c35939851ba83d40d9e1a4ca0f8a33
+--! Previous: sha1:3fa183f9fded26e85331e16a4d785496b9c21dd8
+--! Hash: sha1:1152dcd247e03ad84fad26b9a02e28e1a7a53ec5
 --! Message: soft_bounces_are_apart_from_others
 
 -- Enter migration here

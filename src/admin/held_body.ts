@@ -1,0 +1,62 @@
+import { TRPCError } from '@trpc/server';
+import type { Context } from 'koa';
+import { bodiesInHandOf, holdParsed, ValueCounter } from '../base/bodies/bodies.ts';
+import type { HeldBody } from '../base/bodies/bodies.ts';
+import type { Deps } from '../base/deps.ts';
+import { toOrigin } from '../base/origin.ts';
+
+/** A request whose body counts from `open` to `release`. */
+export type HeldRequest = { request: Request; open: () => void; release: () => void };
+
+/**
+ * Bounds the memory that the body of a request takes, as of requests without a key: most procedures ask who is signed
+ * in after it is read. A folder has bounds of its own (`folder_turns.ts`), so only its values are counted.
+ */
+export const holdBody = (
+  deps: Deps,
+  ctx: Context,
+  { request, isFolder }: { request: Request; isFolder: boolean },
+): HeldRequest => {
+  let held: HeldBody | null = null;
+  const open = (): void => {
+    if (request.body === null) return;
+    const origin = toOrigin(ctx.ip);
+    try {
+      held = bodiesInHandOf(deps).open({ kind: 'stranger', projectId: null, origin });
+    } catch (cause) {
+      throw new TRPCError({ code: 'TOO_MANY_REQUESTS', cause });
+    }
+  };
+  const counter = new ValueCounter();
+  const count = (chunk: Uint8Array): void => {
+    const before = counter.count;
+    counter.push(chunk);
+    if (held === null || isFolder) return;
+    held.add(chunk.length);
+    holdParsed(held, { bytes: chunk.length, values: counter.count - before });
+  };
+  return { request: counting(request, count), open, release: () => held?.release() };
+};
+
+/**
+ * The same request, whose body is counted while it is read: before it is parsed. A body that is refused is not
+ * cancelled: that would cut the connection before the answer.
+ */
+const counting = (request: Request, count: (chunk: Uint8Array) => void): Request => {
+  if (request.body === null) return request;
+  const reader = request.body.getReader();
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done, value } = await reader.read();
+      if (done) {
+        controller.close();
+        return;
+      }
+      count(value);
+      controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  // oxlint-disable-next-line no-invalid-fetch-options -- the method is the request's: only a POST has a body to hold
+  return new Request(request, { body, duplex: 'half' });
+};

@@ -1,0 +1,136 @@
+import { PartFailed } from '../render.ts';
+import type { Guard } from '../guard.ts';
+import type { Rendered, Source } from '../render.ts';
+import type { Asserted, Variables } from '../variables.ts';
+import { isAmong } from './domains.ts';
+import { addHtml } from './in_html.ts';
+import { addText, Hosts } from './in_text.ts';
+
+const TAGS = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
+const QUOTED = /"[^"]*"|'[^']*'/g;
+
+/** What an author has written: each tag is a gap, but for the texts in it. */
+const toLiterals = (written: string): string =>
+  written.replaceAll(TAGS, (tag) => ` ${(tag.match(QUOTED) ?? []).join(' ')} `);
+
+const addLiterals = (hosts: Hosts, { html, ...texts }: Source): void => {
+  const written = toLiterals(html);
+  addHtml(hosts, written);
+  for (const text of [written, texts.subject, texts.text, texts.preheader])
+    addText(hosts, toLiterals(text ?? ''));
+};
+
+const addValues = (hosts: Hosts, value: unknown): void => {
+  if (typeof value === 'string') addText(hosts, value);
+  if (typeof value === 'object' && value !== null)
+    for (const one of Object.values(value)) addValues(hosts, one);
+};
+
+/** Adds the hosts of a message; the recipient's own address leads to nobody else, and its domain is no host of it. */
+const addMessage = (
+  hosts: Hosts,
+  { subject, html, text }: Rendered,
+  address: string | null,
+): void => {
+  const read = (part: string) => (address === null ? part : part.replaceAll(address, ' '));
+  addHtml(hosts, read(html));
+  addText(hosts, read(subject));
+  addText(hosts, read(text));
+};
+
+/** The address of the person, where the email may show it whole. */
+const addressOf = ({ profile }: Variables): string | null => {
+  const { email } = profile as { email?: unknown };
+  return typeof email === 'string' && email.includes('@') ? email : null;
+};
+
+/** An empty value of the same shape. Names stay, so that a template finds them, and loops do not print them. */
+const toBlank = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(toBlank);
+  if (typeof value === 'object' && value !== null) return withBlanks(value, () => true);
+  return typeof value === 'string' || typeof value === 'number' ? '' : value;
+};
+
+const withBlanks = (members: object, isAsserted: (name: string) => boolean): object => {
+  const blank = {};
+  for (const [name, value] of Object.entries(members) as [string, unknown][])
+    Object.defineProperty(blank, name, {
+      value: isAsserted(name) ? toBlank(value) : value,
+      enumerable: !isAsserted(name),
+      configurable: true,
+      writable: true,
+    });
+  return blank;
+};
+
+/** Returns variables in which everything that only a browser asserted is empty. */
+export const withoutAsserted = (variables: Variables, asserted: Asserted): Variables => ({
+  ...variables,
+  profile: withBlanks(variables.profile, (name) => asserted.profile.includes(name)),
+  event: withBlanks(variables.event, (name) => asserted.event.includes(name)),
+});
+
+/** Says of a failure that it comes of the values that were left out. */
+const leaveOut = <T>(render: () => T): T => {
+  try {
+    return render();
+  } catch (error) {
+    if (!(error instanceof PartFailed)) throw error;
+    throw new PartFailed(
+      error.part,
+      new Error(
+        `values that only a browser asserted would make a link to a foreign host, and without them: ${error.message}`,
+      ),
+    );
+  }
+};
+
+/** How many versions of templates are remembered by what their authors wrote. */
+const KNOWN_MAX = 100;
+const literals = new Map<string, Hosts>();
+
+/** Returns the hosts that an author wrote. A version never changes, so it is read once; the oldest goes first. */
+const findLiterals = (source: Source, key: string | undefined): Hosts => {
+  const known = key === undefined ? undefined : literals.get(key);
+  if (known) return known;
+  const hosts = new Hosts();
+  addLiterals(hosts, source);
+  if (key !== undefined) literals.set(key, hosts);
+  for (const oldest of literals.keys()) {
+    if (literals.size <= KNOWN_MAX) break;
+    literals.delete(oldest);
+  }
+  return hosts;
+};
+
+type Guarded = { source: Source; variables: Variables; asserted: Asserted; key?: string };
+
+/**
+ * Returns what keeps the values that only a browser asserted from making links: an email that leads to a host which
+ * neither its template nor a server named is rendered with those values empty.
+ *
+ * Values are cleaned before, one by one. Only the whole shows what they make together with the template, such as
+ * `https://shop.co{{ event.path }}` and `m/x`.
+ */
+export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard => ({
+  bare: () => withoutAsserted(variables, asserted),
+  check: (message, renderAgain) => {
+    const address = addressOf(variables);
+    const written = findLiterals(source, key);
+    const shown = new Hosts(written);
+    addMessage(shown, message, address);
+    let foreign = [...shown.found];
+    const isLeft = (known: Hosts): boolean => {
+      foreign = foreign.filter((host) => !isAmong(host, known.found));
+      return foreign.length > 0;
+    };
+    if (!isLeft(written)) return message;
+    const known = new Hosts();
+    const bare = withoutAsserted(variables, asserted);
+    addValues(known, { ...bare, profile: { ...bare.profile, email: null } });
+    if (!isLeft(known)) return message;
+    const again = leaveOut(() => renderAgain(bare));
+    addMessage(known, again, address);
+    return isLeft(known) ? again : message;
+  },
+});

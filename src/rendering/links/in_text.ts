@@ -1,0 +1,124 @@
+import { domainToASCII } from 'node:url';
+import { isDomain } from './domains.ts';
+import { readText } from './spelling.ts';
+
+/** Schemes without slashes that email software makes links of, or runs. */
+export const SCHEMES = (
+  'about bitcoin blob callto cid data facetime file ftp geo http https intent itms javascript magnet mailto ' +
+  'maps market mid sip sips skype sms tel tg urn vbscript view-source whatsapp xmpp'
+).split(' ');
+
+/** Hosts that were found, and the pieces that were read for them: an email repeats its links and words. */
+export class Hosts {
+  readonly found = new Set<string>();
+  readonly #read = new Set<string>();
+  readonly #known: Hosts | null;
+
+  /** Without what is found in pieces that others know. */
+  constructor(known: Hosts | null = null) {
+    this.#known = known;
+  }
+
+  hasRead(piece: string): boolean {
+    return this.#read.has(piece) || this.#known?.hasRead(piece) === true;
+  }
+
+  /** Whether a piece was not read before. */
+  isNew(piece: string): boolean {
+    if (this.hasRead(piece)) return false;
+    this.#read.add(piece);
+    return true;
+  }
+}
+
+/** Where relative URLs lead: to no host of their own. */
+const BASE = 'https://relative.invalid/';
+const BASE_HOST = new URL(BASE).hostname;
+
+/** A dot at the beginning is what an empty label of a template leaves; one at the end is the root. */
+const toHost = (hostname: string): string => hostname.toLowerCase().replaceAll(/^\.+|\.$/g, '');
+
+/** Adds the host of a URL, as the WHATWG parser reads it; of a scheme without hosts the scheme, such as `tel:`. */
+export const addUrl = (hosts: Hosts, written: string): void => {
+  if (!hosts.isNew(`URL ${written}`)) return;
+  const url = URL.parse(written, BASE);
+  if (url === null || url.hostname === BASE_HOST) return;
+  if (url.hostname !== '') hosts.found.add(toHost(url.hostname));
+  if (url.protocol === 'http:' || url.protocol === 'https:') return;
+  hosts.found.add(url.protocol);
+  addText(hosts, url.href.slice(url.protocol.length));
+};
+
+const WORDS = /[\s<>"'`|^{}()]+/;
+/** The derived text part shows the URL of a link like this. */
+const IN_BRACKETS = /^\[(\w+:[^[\]]*)\]$/;
+const ENDS = /[.,;:!?\]]+$/;
+/** A scheme at its place, which no letter before it could lengthen. */
+const SCHEME = /(?<![a-z\d+.-])([a-z][a-z\d+.-]{0,30}):/gi;
+const TWO_SLASHES = /[\\/]{2,}/g;
+/** The host is at the beginning: more of a URL is not read. */
+const URL_CHARS_READ = 2_000;
+const NAMES = /[^\p{L}\p{M}\p{N}_.-]+/u;
+const WWW = /^www\d*\../i;
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+
+/**
+ * What a linkifier may take for the host at the beginning of a text. Where a URL ends there is a guess, and some end it
+ * before a character that they know from no host.
+ */
+const HOSTS = [/^[^\s\0-,/:-@[-^`{-\x7f]+/, /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*/u];
+
+const addHostOf = (hosts: Hosts, text: string): void => {
+  const begun = text.replace(/^[\\/]+/, '');
+  for (const pattern of HOSTS) {
+    const [host = ''] = pattern.exec(begun) ?? [];
+    if (host !== '') hosts.found.add(toHost(URL.parse(`https://${host}`)?.hostname ?? host));
+  }
+};
+
+const isScheme = (scheme: string, rest: string): boolean =>
+  /^[\\/]/.test(rest) || SCHEMES.includes(scheme.toLowerCase());
+
+const addSchemes = (hosts: Hosts, word: string): void => {
+  for (const { 0: match, 1: scheme = '', index } of word.matchAll(SCHEME)) {
+    const rest = word.slice(index + match.length);
+    if (!isScheme(scheme, rest)) continue;
+    addUrl(hosts, `${scheme}:${rest.replace(ENDS, '')}`);
+    if (/^[\\/]/.test(rest)) addHostOf(hosts, rest);
+  }
+};
+
+const addNames = (hosts: Hosts, word: string): void => {
+  for (const name of word.split(NAMES)) {
+    const host = name.replaceAll(/^[.-]+|[.-]+$/g, '');
+    if (!host.includes('.')) continue;
+    if (isDomain(host) || WWW.test(host) || IPV4.test(host))
+      hosts.found.add(toHost(domainToASCII(host) || host));
+  }
+};
+
+const addWord = (hosts: Hosts, word: string): void => {
+  addSchemes(hosts, word);
+  for (const { index } of word.matchAll(TWO_SLASHES)) {
+    if (word[index - 1] === ':') continue;
+    const url = word.slice(index, index + URL_CHARS_READ);
+    addUrl(hosts, url);
+    addHostOf(hosts, url);
+  }
+  for (const behind of word.split('@').slice(1)) if (behind.includes('.')) addHostOf(hosts, behind);
+  addNames(hosts, word);
+};
+
+const addWords = (hosts: Hosts, text: string): void => {
+  for (const written of text.split(WORDS)) {
+    const word = written.replace(IN_BRACKETS, '$1');
+    if (/[.:\\/]/.test(word) && hosts.isNew(word)) addWord(hosts, word);
+  }
+};
+
+/** Adds the hosts that software would make links to of a text, as it is written and as it is read. */
+export function addText(hosts: Hosts, text: string): void {
+  addWords(hosts, text);
+  const read = readText(text);
+  if (read !== null && read !== text) addWords(hosts, read);
+}

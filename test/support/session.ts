@@ -1,0 +1,27 @@
+// Tests write a session as one text, like programs do: `trunkline_session=<token>.<proof>`.
+import { PROOF_HEADER } from '../../src/admin/cookie_names.ts';
+
+const SESSION = /(_session=[\w-]+)\.([\w-]+)/;
+
+/** Returns the headers of a session as they travel: its token in the cookie, and its proof in a header. */
+export const inHalves = (cookie: string): Record<string, string> => {
+  const [, , proof] = SESSION.exec(cookie) ?? [];
+  return {
+    cookie: cookie.replace(SESSION, '$1'),
+    ...(proof === undefined ? {} : { [PROOF_HEADER]: proof }),
+  };
+};
+
+/** Returns headers with each session in them split into its halves. */
+export const withHalves = <T extends object>(headers: T): T => {
+  const { cookie } = headers as { cookie?: unknown };
+  return typeof cookie === 'string' ? { ...headers, ...inHalves(cookie) } : headers;
+};
+
+type Opened = { result: { data: { proof: string } } };
+
+/** Returns the session that an answer opened, from its cookie and its body. */
+export const sessionOf = (setCookie: readonly string[], body: unknown): string => {
+  const cookie = setCookie.find((line) => line.includes('_session='))?.split(';')[0] ?? '';
+  return `${cookie}.${(body as Opened).result.data.proof}`;
+};
