@@ -159,7 +159,7 @@ export const findNamed = findBy(findByIds, findByMessageIds);
  */
 export const findSentTo = findBy(findByIds, findByMessageIds, findByAddress);
 
-const Handed = z.strictObject({ send_id: z.uuid() });
+const Named = z.strictObject({ send_id: z.uuid() });
 
 /** Returns those of some sends that were handed to a service: now or at any earlier attempt, with any outcome. */
 export const listHandedTo = (
@@ -167,7 +167,7 @@ export const listHandedTo = (
   sendIds: readonly string[],
   service: EmailService,
 ) =>
-  tx.any(sql.type(Handed)`
+  tx.any(sql.type(Named)`
     select asked.send_id from unnest(${sql.array([...sendIds], 'uuid')}) as asked (send_id)
     where exists (
       select from delivery.attempts as tried
@@ -193,19 +193,17 @@ export const isHandingOff = (
   `);
 
 /**
- * `taken` is any sign of the provider's that it has the message. `soft_bounced` stands unless a later delivery follows;
- * every other bounce stands.
+ * `taken`: any sign that the provider accepted the message. `soft_bounced` stands unless a later delivery follows.
+ * Every other bounce stands.
  */
 export type Fact = 'delivered' | 'bounced' | 'soft_bounced' | 'complained' | 'taken';
 
-/** What was told of a send. */
+/** What a feedback event reports about a send. */
 export type Told = { sendId: string; fact: Fact; occurredAt: Date };
 
-const Proved = z.strictObject({ send_id: z.uuid() });
-
-/** Adds facts to sends. Answers of which they proved that the provider took them, which nobody knew. */
+/** Adds facts to sends. Returns the sends with an unknown outcome that the provider accepted, as the facts prove. */
 export const addFacts = ({ tx, projectId }: Scope, told: readonly Told[]) =>
-  tx.any(sql.type(Proved)`
+  tx.any(sql.type(Named)`
     select told.send_id
     from unnest(
       ${sql.array(
@@ -230,9 +228,9 @@ export const addFacts = ({ tx, projectId }: Scope, told: readonly Told[]) =>
     where recorded.is_proved
   `);
 
-/** Somebody said of sends that they were not sent, and their provider tells that they were. Answers of which. */
+/** Marks sends as accepted that a user resolved as not sent, and that the provider reports. Returns these sends. */
 export const proveResolved = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
-  tx.any(sql.type(Proved)`
+  tx.any(sql.type(Named)`
     update delivery.sends
     set status = 'accepted', status_reason = 'outcome_unknown',
       accepted_at = least(delivered_at, bounced_at, complained_at, taken_at)
@@ -241,7 +239,7 @@ export const proveResolved = ({ tx, projectId }: Scope, sendIds: readonly string
     returning send_id
   `);
 
-/** Adds a bounce that was said instead of taking the message, to a send that ended so: it proves nothing else. */
+/** Adds the bounce that refused a message to a send that was not accepted. It proves nothing else. */
 export const noteRefused = ({ tx, projectId }: Scope, sendId: string, occurredAt: Date) =>
   tx.query(sql.unsafe`
     update delivery.sends
