@@ -18,7 +18,7 @@ export const addRecipients = async (
 ): Promise<{ addressed: readonly Notice[]; unaddressed: readonly ReadNotice[] }> => {
   const without = notices.filter((notice) => !hasEmail(notice));
   if (without.length === 0) return { addressed: notices.filter(hasEmail), unaddressed: [] };
-  const sends = await delivery.findSentTo(
+  const sends = await delivery.findNamed(
     scope,
     without.map(({ sendId, messageIds, occurredAt }) => ({
       sendId:

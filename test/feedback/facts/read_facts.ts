@@ -16,9 +16,14 @@ export type Fact = {
   message_id_field: string | null;
 };
 
-/** Reads the facts of a folder: those of this one, or of `REPLIES_FOLDER`. */
-export const readFacts = (folder = REPLIES_FOLDER ?? import.meta.dirname): Fact[] =>
-  JSON.parse(readFileSync(join(folder, 'webhooks.json'), 'utf8')) as Fact[];
+const readFile = (folder: string, name: string): Fact[] =>
+  JSON.parse(readFileSync(join(folder, name), 'utf8')) as Fact[];
+
+/** Reads the facts of this folder and those composed after manuals, or only those of `REPLIES_FOLDER`. */
+export const readFacts = (): Fact[] =>
+  REPLIES_FOLDER === null
+    ? ['webhooks.json', 'composed.json'].flatMap((name) => readFile(import.meta.dirname, name))
+    : readFile(REPLIES_FOLDER, 'webhooks.json');
 
 /** Returns the source of a fact: "Amazon SES (SNS)" is `amazon-ses`. */
 export const sourceOfFact = ({ provider }: Fact): Source =>
