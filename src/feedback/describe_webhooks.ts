@@ -69,10 +69,15 @@ const describeKey = (verification: Verification) =>
 export const pathOf = (source: Source, projectId: string): string =>
   `/v1/webhooks/${source}/${projectId}`;
 
+/** When the project set the key of a vendor that signs; null for any other vendor. */
+const readKeySetAt = (scope: Scope, source: Source): Promise<Date | null> =>
+  dialectOf(source).verification.kind === 'signature'
+    ? findKeySetAt(scope, source)
+    : Promise.resolve(null);
+
 const describe = async (scope: Scope, source: Source) => {
   const { name, verification } = dialectOf(source);
-  const isSigned = verification.kind === 'signature';
-  const keySetAt = isSigned ? await findKeySetAt(scope, source) : null;
+  const keySetAt = await readKeySetAt(scope, source);
   return {
     slug: source,
     name,
@@ -95,6 +100,13 @@ export const describeSetUp = (source: Source) => {
     is_token_in_url: isTokenInUrl,
   };
 };
+
+/** Returns what to do at a vendor so that it posts to a project, and how its posts are verified now. */
+export const describeSetUpOf = async (scope: Scope, source: Source) => ({
+  path: pathOf(source, scope.projectId),
+  verified_by: verifiedBy(dialectOf(source).verification, await readKeySetAt(scope, source)),
+  ...describeSetUp(source),
+});
 
 /** Returns the webhooks of a project: where to post, how each is verified, and the last events. */
 export const describeWebhooks = async (scope: Scope) => {

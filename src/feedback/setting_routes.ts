@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Addressed, Limit } from '../base/route.ts';
 import { route } from '../base/route.ts';
-import { describeSetUp, describeWebhooks, pathOf } from './describe_webhooks.ts';
+import { describeSetUpOf, describeWebhooks } from './describe_webhooks.ts';
 import { SIGNED_SOURCES, SOURCES } from './dialects/dialects.ts';
 import type { Source } from './dialects/dialects.ts';
 import type { Vault } from './signing_keys.ts';
@@ -53,8 +53,8 @@ const projectRoutes = [
     path: '/v1/projects/:project_id/webhooks/:slug/setup',
     summary: 'Get the steps to set up one webhook, and the events to select.',
     answer: WebhookSetUp,
-    handle: ({ caller, found }) =>
-      Promise.resolve({ path: pathOf(found, caller.projectId), ...describeSetUp(found) }),
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, (scope) => describeSetUpOf(scope, found)),
   }),
   route({
     ...shared,
@@ -63,8 +63,8 @@ const projectRoutes = [
     example: DECIDED_SHOWN,
     summary: 'Decide after how many soft bounces in a row an address is suppressed.',
     description:
-      'A delivery begins a new row, and so does a mail that was taken and did not bounce. ' +
-      'Counts for an address from its next notice on, with all that is known of it.',
+      'A delivery starts the count again, and so does an accepted email that did not bounce. ' +
+      'A change applies to an address from its next event on.',
     body: SoftBounces.meta({ examples: [{ soft_bounces_max: 3 }] }),
     handle: ({ deps, caller: { projectId }, body }) =>
       decideSoftBounces({ deps, projectId }, body.soft_bounces_max),
@@ -83,8 +83,7 @@ const proofRoutes = (vault: Vault) => [
     summary: 'Set the key that a vendor signs its webhooks with.',
     description:
       'Mailgun: the HTTP webhook signing key of the account. SendGrid: the verification key of the Signed Event ' +
-      'Webhook. Resend: the signing secret, which begins with `whsec_`. The key is stored sealed and never returned. ' +
-      'Posts that it does not verify are refused with 401.',
+      'Webhook. Resend: the signing secret, which begins with `whsec_`. The key is stored sealed and never returned.',
     body: SigningKey.meta({ examples: [{ signing_key: '0123456789abcdef0123456789abcdef' }] }),
     handle: ({ deps, caller: { projectId }, body, found }) =>
       keepSigningKey({ deps, projectId }, vault, { source: found, key: body.signing_key }),

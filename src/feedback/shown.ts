@@ -78,7 +78,11 @@ const itemsOf = (given: Partial<Record<Source, object>>) =>
   SOURCES.map((source) => ({ ...unused(source), ...KNOWN[source], ...given[source] }));
 
 /** The set-up that the reference shows. */
-export const SET_UP_SHOWN = { path: pathOf('smtp', PROJECT_ID_SHOWN), ...describeSetUp('smtp') };
+export const SET_UP_SHOWN = {
+  path: pathOf('smtp', PROJECT_ID_SHOWN),
+  verified_by: 'token' as const,
+  ...describeSetUp('smtp'),
+};
 
 export const WEBHOOKS_SHOWN = {
   soft_bounces_max: SOFT_BOUNCES_MAX_DEFAULT,

@@ -40,15 +40,13 @@ export const VENDORS_DESCRIPTION = [
   listProofs().join('\n'),
   'A vendor that signs needs no token; one that is sent has to be right. A signature that comes ' +
     'again with another body is 406.',
-  'An event has an effect when it is about an email of this project, and when its recipient is ' +
-    'the one of the email. Events about emails of other projects here are stored as `ignored`. ' +
-    'Vendors may report any other email of your account, except Amazon SES. The generic `smtp` ' +
-    'webhook may report any address: keep its token secret.',
+  'Events about emails of other projects here are stored as `ignored`. Vendors may report any ' +
+    'other email of your account, except Amazon SES. The generic `smtp` webhook may report any ' +
+    'address: keep its token secret.',
   `An event without id and time is the same event for ${UNDATED_MINUTES} minutes. Of one email ` +
     `${ENGAGEMENTS_MAX} opens and ${ENGAGEMENTS_MAX} clicks a day reach the timeline. An event ` +
     'resolves a send whose outcome is unknown only when it names the send or its message id.',
-  'A topic of Amazon SNS that subscribes with the webhook token in its URL ' +
-    '(`?token=svc_hook_live_…`) is confirmed at once. Any other topic is answered 401 and waits ' +
-    'for an owner, who approves it in Settings, Webhooks. Notifications of topics that are not ' +
-    'confirmed are 403.',
+  'A topic of Amazon SNS with the webhook token in its URL (`?token=svc_hook_live_…`) is ' +
+    'confirmed at once. Any other is answered 401, and waits for an owner, who approves it in ' +
+    'Settings, Webhooks. Notifications of topics that are not confirmed are 403.',
 ].join('\n\n');

@@ -75,10 +75,16 @@ const Refused = z
 
 const path = z.string().meta({ description: 'Where to post, on the host of this API.' });
 
+const verifiedBy = z.enum(['token', 'signing_key', 'topic']).meta({
+  description:
+    'The webhook token, the signing key of the vendor, or the signature and topic of Amazon.',
+});
+
 /** What to do at one vendor. */
 export const WebhookSetUp = z
   .strictObject({
     path,
+    verified_by: verifiedBy,
     steps: z.array(z.string()),
     subscribe_to: z
       .array(z.string())
@@ -94,11 +100,7 @@ const Webhook = z
     slug: z.string(),
     name: z.string().meta({ description: 'The vendor.' }),
     path,
-    verified_by: z.enum(['token', 'signing_key', 'topic']).meta({
-      description:
-        "The project's webhook token, a signature by the provider's signing key, or Amazon's signature and topic. " +
-        'A vendor that signs on request is verified by the token until its key is set.',
-    }),
+    verified_by: verifiedBy,
     signing_key: z
       .strictObject({
         name: z.string().meta({ description: 'What the vendor calls the key.' }),

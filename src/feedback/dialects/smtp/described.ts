@@ -28,8 +28,7 @@ export const BOUNCE_TYPE_DESCRIPTION = [
 /** What makes a bounce hard: the rules of `feedback/diagnostic.ts`. */
 export const CODES_DESCRIPTION = [
   'What the receiver answered: an SMTP code, an enhanced code (RFC 3463), or both, as in `550 5.1.1`.',
-  'A bounce is hard only where the mailbox or the domain does not exist, or is disabled.',
-  'The words of the reason decide first. A reason such as `user unknown` is hard, a full mailbox is soft.',
+  'The words of the reason count first: `user unknown` is hard, a full mailbox is soft.',
   'Policy, reputation, content, size, limits and the sender are a block.',
   `Without such words ${inCode(GONE_ENHANCED)}, ${inCode(NEVER_ACCEPTS)} are hard.`,
   'Codes `5.6.…` and `5.7.…` are a block, and all else is soft.',
