@@ -29,7 +29,7 @@ const OTHER_CAUSES = anyOf(
   /\b(?:spam|spamming|unsolicited|junk|ube|uce|bulk|phish\w*|virus\w*|malware|infected)\b/,
   /black ?list|block ?list|\bblocked\b|\bdnsbl\b|\brbl\b|listed (?:at|by|in|on)\b/,
   /spamhaus|barracuda|spamcop|uribl/,
-  /reputation|polic(?:y|ies)\b|prohibited|suspicious|unusual|complaints?\b|untrusted/,
+  /reputation|polic(?:y|ies)\b|prohibit\w*|suspicious|unusual|complaints?\b|untrusted/,
   /\b(?:spf|dkim|dmarc|ptr|rdns)\b|reverse (?:dns|hostname)|anti-?spoof\w*/,
   /unauthenticated|authenticat\w+|not authori[sz]ed|not permitted/,
   /\bsender\b|sending|\bfrom (?:header|address)\b|header|envelope from/,
@@ -47,7 +47,7 @@ const NOT_NOW = anyOf(
   /(?:mail ?box|inbox|account|user|folder|storage)\b[^.;]{0,40}\bfull\b|\bfull (?:mail ?box|inbox)/,
   /storage (?:allocation|space|limit)|out of (?:storage|space)|mail ?box size limit/,
   /receiving (?:mail|email|messages) (?:at a rate|too quickly)|recipient (?:thread )?limit/,
-  /temporar(?:y|ily)|try again|greylist\w*|grey-?list\w*|deferred|later\b/,
+  /temporar(?:y|ily)|try again|greylist\w*|grey-?list\w*|deferred|later\b|at this time\b/,
 );
 
 /** What a reply may call the recipient, and what it may say of it. */

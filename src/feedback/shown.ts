@@ -79,9 +79,9 @@ const itemsOf = (given: Partial<Record<Source, object>>) =>
 
 /** The set-up that the reference shows. */
 export const SET_UP_SHOWN = {
-  path: pathOf('smtp', PROJECT_ID_SHOWN),
-  verified_by: 'token' as const,
-  ...describeSetUp('smtp'),
+  path: pathOf('mailgun', PROJECT_ID_SHOWN),
+  verified_by: 'signing_key' as const,
+  ...describeSetUp('mailgun'),
 };
 
 export const WEBHOOKS_SHOWN = {

@@ -34,6 +34,7 @@ describe('a reply that says of its recipient', () => {
     '450 4.2.0 greylisted: please retry after some time',
     '451 4.1.1 user unknown, the directory is away',
     '421 4.4.1 Connection timed out',
+    '550 5.2.1 This mailbox is not accepting messages at this time',
     '552',
   ])('that it takes no email now is soft: %s', (text) => {
     expect(classifyDiagnostic(text)).toBe('soft');
@@ -52,6 +53,7 @@ describe('a reply that says of its recipient', () => {
     '554 5.7.1 <ann@example.net>: Relay access denied',
     '550 mailbox unavailable: reject due to reputation',
     '521 Command line too long',
+    '550 Administrative prohibition',
     '5.7.1',
   ])('nothing, but of another cause, is not of the recipient: %s', (text) => {
     expect(classifyDiagnostic(text)).toBe('not_of_recipient');
