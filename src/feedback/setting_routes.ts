@@ -31,7 +31,9 @@ export const SigningKey = z.strictObject({
 /** What routes of one webhook have in common: any other slug is 404. */
 const ofSource = (sources: [Source, ...Source[]], description: string) => ({
   ...shared,
-  params: shared.params.extend({ slug: z.enum(sources).meta({ description }) }),
+  params: shared.params.extend({
+    slug: z.enum(sources).meta({ description, examples: ['mailgun'] }),
+  }),
   find: async (addressed: Addressed): Promise<Source | null> => {
     if ((await shared.find(addressed)) === null) return null;
     return sources.find((source) => source === addressed.params['slug']) ?? null;
