@@ -222,7 +222,7 @@ comment on view analytics.feedback is 'Everything that providers told about mess
 comment on column analytics.feedback.occurred_at is 'When, by the clock of the provider';
 comment on column analytics.feedback.received_at is 'When we were told';
 comment on column analytics.feedback.source is 'The provider''s webhook; hand_off/ and the provider''s kind of what was said while it was given the message';
-comment on column analytics.feedback.kind is 'delivered, bounced, deferred, complained, unsubscribed, rejected, opened, clicked or unknown';
+comment on column analytics.feedback.kind is 'delivered, bounced, deferred, complained, unsubscribed, rejected, failed, auto_reply, opened, clicked or unknown';
 comment on column analytics.feedback.bounce_type is 'hard, soft or block; null for what is no bounce';
 comment on column analytics.feedback.send_id is 'The send it is about; null when it could not be matched';
 comment on column analytics.feedback.email is 'The address it is about, where it is known';
@@ -1047,6 +1047,8 @@ create table delivery.sends (
   traceparent         text,
   mailbox_key         bytea,
   budget_window       timestamptz(3),
+  firm_bounced_at     timestamptz(3),
+  soft_bounced_at     timestamptz(3),
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -1655,7 +1657,7 @@ create table feedback.signing_keys (
 -- keyed: cannot be read back: sealed
 alter table feedback.signing_keys enable row level security, force row level security;
 create policy one_project on feedback.signing_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select, update on feedback.signing_keys to trunkline_runtime;
+grant delete, insert, select, update on feedback.signing_keys to trunkline_runtime;
 
 create table feedback.topic_changes (
   project_id uuid not null,

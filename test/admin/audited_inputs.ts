@@ -216,6 +216,16 @@ export const changes: Record<string, Change> = {
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),
   },
   'webhooks.setSigningKey': { in: 'project', input: () => ({ signing_key: 'a-signing-key' }) },
+  'webhooks.removeSigningKey': {
+    in: 'project',
+    input: async ({ database, projectId }) => {
+      await database.owner.query(
+        "insert into feedback.signing_keys values ($1, 'mailgun', 1, '', now()) on conflict do nothing",
+        [projectId],
+      );
+      return { slug: 'mailgun' };
+    },
+  },
   'webhooks.approveTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
   'webhooks.rejectTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
   'webhooks.rejectTopics': { in: 'project', input: () => ({ topic_ids: [SHOWN_ID] }) },

@@ -148,6 +148,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'webhooks.read': 'query viewer',
   'webhooks.decide': 'mutation editor',
   'webhooks.setSigningKey': 'mutation owner',
+  'webhooks.removeSigningKey': 'mutation owner',
   'webhooks.approveTopic': 'mutation owner',
   'webhooks.rejectTopic': 'mutation owner',
   'webhooks.rejectTopics': 'mutation owner',

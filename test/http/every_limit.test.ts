@@ -18,7 +18,6 @@ import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
 import { snsService } from '../feedback/sns_service.ts';
-import { signAs } from '../feedback/told.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
@@ -35,6 +34,7 @@ import { limitsOfTopics } from './limits_of_topics.ts';
 import { limitsOfCalls } from './limits_of_calls.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
 import { limitsOfUnits, UNIT_RATES } from './limits_of_units.ts';
+import { limitsOfVendors } from './limits_of_vendors.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
 import { bytes, chars, keys, padded, times } from './of_size.ts';
@@ -254,19 +254,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     for (let asked = 0; asked < perHour; asked += 1) expect((await connect()).status).toBe(201);
     expectRefusal(await connect(), 'rate_limited');
   },
-  'Age of a signed webhook': async (hours) => {
-    await postSetting('/mailgun/signing-key', { signing_key: 'key' });
-    const tell = (ms: number) =>
-      post(
-        `/v1/webhooks/mailgun/${api.project.project_id}`,
-        {
-          signature: signAs('key', { at: new Date(Date.now() - hours * HOUR_MS - ms) }),
-        },
-        { key: api.project.hook_token },
-      );
-    expect((await tell(-MARGIN_MS)).status).toBe(200);
-    expectRefusal(await tell(1_000), 'invalid_signature');
-  },
+  ...limitsOfVendors({ post, postSetting, api, bound }),
   ...limitsOfSending({ post, postSetting, api, bound }),
   'Addresses in an import': bound([
     (count) => importList({ addresses: times(count, (at) => ({ email: `a${at}@example.com` })) }),

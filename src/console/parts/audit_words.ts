@@ -105,9 +105,13 @@ const named: Record<string, readonly string[]> = {
     'sendingLimits.change',
     'POST /v1/projects/:project_id/sending-limits',
   ],
-  'Set the signing key of Mailgun': [
+  'Set the signing key of a webhook': [
     'webhooks.setSigningKey',
-    'POST /v1/projects/:project_id/webhooks/mailgun/signing-key',
+    'POST /v1/projects/:project_id/webhooks/:slug/signing-key',
+  ],
+  'Removed the signing key of a webhook': [
+    'webhooks.removeSigningKey',
+    'DELETE /v1/projects/:project_id/webhooks/:slug/signing-key',
   ],
   'Approved an Amazon SNS topic': [
     'webhooks.approveTopic',

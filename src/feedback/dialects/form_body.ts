@@ -1,5 +1,5 @@
-import { parseJson } from '../base/json.ts';
-import { Refusal } from '../base/refusal.ts';
+import { parseJson } from '../../base/json.ts';
+import { Refusal } from '../../base/refusal.ts';
 
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 const MULTIPART = /^multipart\/form-data\b/i;

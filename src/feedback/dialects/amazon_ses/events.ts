@@ -1,21 +1,24 @@
-import { parseJson } from '../base/json.ts';
-import { hashOf, meaning } from './notice.ts';
-import type { Meaning, Notice, ReadResult } from './notice.ts';
+import { parseJson } from '../../../base/json.ts';
+import { judgeBounce } from '../../diagnostic.ts';
+import { meaning, ON_PROVIDER_LIST } from '../../notice.ts';
+import type { Meaning, Notice } from '../../notice.ts';
+import type { ReadResult } from '../dialect.ts';
+import { hashOf } from '../event_key.ts';
 import {
   first,
+  joinReasons,
   readList,
   readObject,
   readReason,
   readRecipient,
   readSendId,
+  readSendIdOfHeaders,
   readText,
   readTime,
-} from './reading.ts';
-
-type Fields = Record<string, unknown>;
+} from '../reading.ts';
+import type { Fields } from '../reading.ts';
 
 const RECIPIENTS_MAX = 100;
-const HEADERS_MAX = 100;
 
 /** Bounces of addresses on a list of theirs: nothing was sent. */
 const ON_THEIR_LISTS = [
@@ -25,32 +28,50 @@ const ON_THEIR_LISTS = [
   'EmailValidationSuppressed',
 ];
 
-/** What one kind of event is about: its detail, its recipients in there, and what it means for each. */
+/**
+ * What one kind of event is about: its detail, its recipients in there, and what it means for each.
+ */
 type Kind = {
   detail: string;
   recipients?: string;
   meaningOf: (detail: Fields, recipient: Fields) => Meaning;
 };
 
-/** What is sent back with an out-of-office reply has no report of a host about it. */
+/** An out-of-office reply comes without a report of a host about it. */
 const hasReport = (recipient: Fields): boolean =>
   ['status', 'action', 'diagnosticCode'].some((name) => readText(recipient[name]) !== null);
 
+/** Transient bounces whose cause is the message. */
+const OF_MESSAGE = ['ContentRejected', 'AttachmentRejected', 'MessageTooLarge'];
+
+/**
+ * Amazon SES calls permanent what a host refused for good, whatever the cause: the host's words
+ * decide.
+ */
 const meaningOfBounce = (detail: Fields, recipient: Fields): Meaning => {
   const { bounceType, bounceSubType } = detail;
+  const text = joinReasons(recipient['diagnosticCode'], recipient['status']);
   if (bounceType === 'Permanent') {
-    const hard = meaning('bounced', 'hard');
     if (bounceSubType === 'UnsubscribedRecipient') return meaning('unsubscribed');
     const isListed = ON_THEIR_LISTS.some((list) => list === bounceSubType);
-    return isListed ? { ...hard, suppresses: 'provider_suppressed' } : hard;
+    return isListed ? ON_PROVIDER_LIST : meaning('bounced', judgeBounce('hard', text));
   }
   if (bounceType !== 'Transient') return meaning('bounced', 'undetermined');
-  const isAutomaticReply = bounceSubType === 'General' && !hasReport(recipient);
-  return meaning('bounced', isAutomaticReply ? 'undetermined' : 'soft');
+  if (bounceSubType === 'General' && !hasReport(recipient)) return meaning('auto_reply');
+  const isOfMessage = OF_MESSAGE.some((type) => type === bounceSubType);
+  return meaning('bounced', isOfMessage ? 'block' : judgeBounce('soft', text));
 };
 
+/** Reports of a feedback loop that are no complaints (RFC 5965). */
+const NO_COMPLAINTS = new Map<unknown, Meaning>([
+  ['not-spam', meaning('not_spam')],
+  ['auth-failure', meaning('unknown')],
+  ['opt-out', meaning('unsubscribed')],
+]);
+
 const meaningOfComplaint = (detail: Fields): Meaning => {
-  if (detail['complaintFeedbackType'] === 'not-spam') return meaning('not_spam');
+  const other = NO_COMPLAINTS.get(detail['complaintFeedbackType']);
+  if (other) return other;
   const isListed = /^On(?:Account|Tenant)SuppressionList$/.test(
     readText(detail['complaintSubType']) ?? '',
   );
@@ -66,7 +87,10 @@ const meaningOfSubscription = (detail: Fields): Meaning => {
   return meaning(isOut ? 'unsubscribed' : 'unknown');
 };
 
-/** Their kinds of events. A key for each detail, and where in it the recipients are, if not in `mail`. */
+/**
+ * Their kinds of events. A key for each detail, and where in it the recipients are, if not in
+ * `mail`.
+ */
 const KINDS = new Map<string, Kind>([
   ['Bounce', { detail: 'bounce', recipients: 'bouncedRecipients', meaningOf: meaningOfBounce }],
   [
@@ -98,11 +122,9 @@ const addressOf = (listed: unknown): string | null =>
   readRecipient(typeof listed === 'string' ? listed : readObject(listed)['emailAddress']);
 
 /** Our own id, where a tag or a header brings it back. */
-const sendIdOf = (mail: Fields): string | null => {
-  const headers = readList(mail['headers']).slice(0, HEADERS_MAX).map(readObject);
-  const ours = headers.find(({ name }) => readText(name)?.toLowerCase() === 'x-trunkline-send-id');
-  return readSendId(...readList(readObject(mail['tags'])['send_id']), ours?.['value']);
-};
+const sendIdOf = (mail: Fields): string | null =>
+  readSendId(...readList(readObject(mail['tags'])['send_id'])) ??
+  readSendIdOfHeaders(mail['headers']);
 
 /** Their id of the message; over SMTP it was answered as a Message-ID of theirs, by region. */
 const messageIdsOf = (mail: Fields): string[] => {
@@ -146,12 +168,13 @@ const toNotices = (type: string, event: Fields, receivedAt: Date): Notice[] => {
       reason: reasonOf(detail, recipient),
       isTest: false,
       dedupeKey: hashOf([readText(mail['messageId']), type, email, id]),
+      ...(id === null ? { isUndated: true } : {}),
     });
   }
   return [...told.values()];
 };
 
-/** What they write when a topic is set up, and mail that they took in: nothing about mail of ours. */
+/** What SES writes at the set-up of a topic, and about email that it received. */
 const SAYS_NOTHING = ['AmazonSnsSubscriptionSucceeded', 'Received'];
 const SET_UP = /^Successfully validated SNS topic/;
 
@@ -163,13 +186,26 @@ const readJson = (text: string): unknown => {
   }
 };
 
-/** What the text of a notification says; both of their formats have the same details. */
+/**
+ * Whether a body is an event of Amazon EventBridge, which wraps the same event and bears no
+ * signature.
+ */
+export const isEventBridge = (body: unknown): boolean => {
+  const { source, detail } = readObject(body);
+  return source === 'aws.ses' && typeof detail === 'object' && detail !== null;
+};
+
+const ASIDE: ReadResult = { notices: [], errors: [], asideCount: 1 };
+
+/**
+ * Returns what the text of a notification reports; all formats of Amazon SES have the same details.
+ */
 export const readSesMessage = (text: string, receivedAt: Date): ReadResult => {
-  if (SET_UP.test(text)) return { notices: [], errors: [], isAside: true };
-  const event = readObject(readJson(text));
+  if (SET_UP.test(text)) return ASIDE;
+  const body = readJson(text);
+  const event = readObject(isEventBridge(body) ? readObject(body)['detail'] : body);
   const type = first(readText(event['eventType']), readText(event['notificationType']));
-  if (type !== null && SAYS_NOTHING.includes(type))
-    return { notices: [], errors: [], isAside: true };
+  if (type !== null && SAYS_NOTHING.includes(type)) return ASIDE;
   const notices = type === null ? [] : toNotices(type, event, receivedAt);
   const message = 'no event with a recipient in Message';
   const errors = notices.length === 0 ? [{ index: 0, path: '/Message', message }] : [];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BOUNCE_TYPE_TOLD, CODES_TOLD, EVENT_TOLD } from './generic_told.ts';
+import { BOUNCE_TYPE_DESCRIPTION, CODES_DESCRIPTION, EVENT_DESCRIPTION } from './described.ts';
 import {
   CODE_NAMES,
   ID_NAMES,
@@ -7,8 +7,8 @@ import {
   REASON_NAMES,
   RECIPIENT_NAMES,
   TIME_NAMES,
-} from './generic_words.ts';
-import { REASON_CHARS_MAX } from './reading.ts';
+} from './words.ts';
+import { REASON_CHARS_MAX } from '../reading.ts';
 
 export const NOTICES_MAX = 500;
 
@@ -27,17 +27,20 @@ const all = <Name extends string, Value extends z.ZodType>(
     Value
   >;
 
-/** The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays use. */
+/**
+ * The generic schema: one object, an array, or `{ "events": [...] }`, with the names that relays
+ * use.
+ */
 const GenericEvent = z
   .looseObject({
-    event: Text.meta({ description: EVENT_TOLD }),
+    event: Text.meta({ description: EVENT_DESCRIPTION }),
     type: Text.meta({
       description:
         'What happened, where there is no `event`; beside one the same as `bounce_type`.',
     }),
     ...all(RECIPIENT_NAMES, Text, 'To whom: one e-mail address, with or without a name.'),
-    ...all(['bounce_type', 'severity'], Text, BOUNCE_TYPE_TOLD),
-    ...all(CODE_NAMES, Told, CODES_TOLD),
+    ...all(['bounce_type', 'severity'], Text, BOUNCE_TYPE_DESCRIPTION),
+    ...all(CODE_NAMES, Told, CODES_DESCRIPTION),
     ...all(
       REASON_NAMES,
       Text,
@@ -46,8 +49,8 @@ const GenericEvent = z
     ...all(
       TIME_NAMES,
       Told,
-      'When: ISO 8601, or seconds or milliseconds since 1970; the moment of receipt, if nobody can read it. What ' +
-        'comes together without a time happened one after another, as it stands.',
+      'When: ISO 8601, or seconds or milliseconds since 1970. A time that cannot be read is the ' +
+        'time of receipt. Events of one body without a time happened in their order.',
     ),
     ...all(MESSAGE_ID_NAMES, Told, 'The `Message-ID` of the mail, or the relay’s own id of it.'),
     send_id: SendId,
@@ -57,13 +60,16 @@ const GenericEvent = z
   .meta({
     id: 'Notice',
     description:
-      'What a relay tells about one message. It has to say what happened (`event` or `type`) and to whom ' +
-      '(`recipient`, `email`, `rcpt` or `to`). The other names are what relays call the rest. Of several names ' +
-      'for one thing the first that can be read counts; unknown names are ignored, and so is what cannot be read ' +
-      'of the rest.',
+      'What a relay reports about one email. It needs what happened (`event` or `type`) and the ' +
+      'recipient (`recipient`, `email`, `rcpt` or `to`). The other names are what relays call the' +
+      ' rest. Of several names for one thing the first that can be read counts. Unknown names are' +
+      ' ignored, and so are other values that cannot be read.',
   });
 
-/** What the documents say of it. `read` is more lenient: nothing but what happened, and to whom, can be wrong. */
+/**
+ * What the documents say of it. `read` is more lenient: only what happened and the recipient can be
+ * wrong.
+ */
 export const GenericBody = z
   .union([
     GenericEvent,

@@ -1,18 +1,20 @@
-import { bounceTypeOf } from '../base/bounce_type.ts';
-import { JSON_OR_FORM, readFields } from './form_body.ts';
-import { hashOf, meaning } from './notice.ts';
-import type { Adapter, Meaning, Notice, Posted, ReadResult } from './notice.ts';
+import { judgeBounce } from '../../diagnostic.ts';
+import { meaning } from '../../notice.ts';
+import type { Meaning, Notice } from '../../notice.ts';
+import type { Dialect, Posted, ReadResult } from '../dialect.ts';
+import { hashOf } from '../event_key.ts';
+import { JSON_OR_FORM, readFields } from '../form_body.ts';
 import {
   first,
+  joinReasons,
   readObject,
   readReason,
   readRecipient,
   readSendId,
   readText,
   readTime,
-} from './reading.ts';
-
-type Fields = Record<string, unknown>;
+} from '../reading.ts';
+import type { Fields } from '../reading.ts';
 
 const EVENT_CHARS_MAX = 64;
 const ID_CHARS_MAX = 256;
@@ -37,13 +39,11 @@ const MEANINGS = new Map<string, Meaning>([
   ['rejected', meaning('rejected')],
 ]);
 
-/** Hard or soft as they say; where they do not, what the reply that they quote says. */
+/** Hard or soft as SMTP2GO says, unless the reply that it quotes names another cause. */
 const bounceTypeOfFields = (fields: Fields): Notice['bounceType'] => {
-  const told = readText(fields['bounce'], EVENT_CHARS_MAX)?.toLowerCase();
-  if (told === 'hard' || told === 'soft') return told;
-  const reason = readReason(fields['message']);
-  const [, code, enhanced] = /^(\d{3})(?:[ -](\d\.\d{1,3}\.\d{1,3}))?/.exec(reason ?? '') ?? [];
-  return bounceTypeOf({ code: code ? Number(code) : null, enhanced: enhanced ?? null, reason });
+  const said = readText(fields['bounce'], EVENT_CHARS_MAX)?.toLowerCase();
+  const text = joinReasons(fields['message'], fields['context']);
+  return judgeBounce(said === 'hard' || said === 'soft' ? said : null, text);
 };
 
 const meaningOf = (event: string, fields: Fields): Meaning =>
@@ -89,6 +89,7 @@ const toNotices = (fields: Fields, receivedAt: Date): Notice[] => {
     reason: readReason(fields['message'], fields['reason'], fields['context']),
     isTest: false,
     dedupeKey: hashOf([first(id, emailId), event, email, id ? null : first(time)]),
+    ...(!id && time === null ? { isUndated: true as const } : {}),
   }));
 };
 
@@ -102,8 +103,28 @@ const read = async ({ raw, contentType, receivedAt }: Posted): Promise<ReadResul
 
 /** SMTP2GO, by API or by SMTP: one event per post, not signed. */
 export const smtp2go = {
-  proof: 'token',
+  name: 'SMTP2GO',
   about: 'not_foreign',
+  service: 'smtp2go',
+  verification: { kind: 'token' },
   mediaTypes: JSON_OR_FORM,
+  setUp: {
+    steps: [
+      'Open Settings, Webhooks at SMTP2GO, and add a webhook with this URL.',
+      'Add the authorization header Bearer with the webhook token.',
+      'List the custom header X-Trunkline-Send-Id, so that each event names its email.',
+    ],
+    subscribeTo: [
+      'delivered',
+      'bounce',
+      'spam',
+      'unsubscribe',
+      'resubscribe',
+      'reject',
+      'open',
+      'click',
+    ],
+    isTokenInUrl: false,
+  },
   read,
-} as const satisfies Adapter;
+} as const satisfies Dialect;

@@ -1,9 +1,25 @@
-import { bounceTypeOf, readCodes } from '../base/bounce_type.ts';
-import { parseJson } from '../base/json.ts';
-import { pointer } from '../base/parse.ts';
-import { Refusal } from '../base/refusal.ts';
+import { parseJson } from '../../../base/json.ts';
+import { pointer } from '../../../base/parse.ts';
+import { Refusal } from '../../../base/refusal.ts';
+import { judgeBounce } from '../../diagnostic.ts';
+import { meaning } from '../../notice.ts';
+import type { Meaning, Notice } from '../../notice.ts';
+import { JSON_ONLY } from '../dialect.ts';
+import type { Dialect, Posted, ReadError } from '../dialect.ts';
+import { hashOf } from '../event_key.ts';
+import {
+  first,
+  joinReasons,
+  readObject,
+  readReason,
+  readRecipient,
+  readSendId,
+  readText,
+  readTime,
+} from '../reading.ts';
+import type { Fields } from '../reading.ts';
 import { readBounceType, toWord } from './bounce_words.ts';
-import { NOTICES_MAX } from './generic_schema.ts';
+import { NOTICES_MAX } from './schema.ts';
 import {
   CODE_NAMES,
   EVENT_NAMES,
@@ -14,28 +30,11 @@ import {
   REASON_NAMES,
   RECIPIENT_NAMES,
   TIME_NAMES,
-} from './generic_words.ts';
-import { hashOf, meaning } from './notice.ts';
-import type { Adapter, Meaning, Notice, Posted, ReadResult } from './notice.ts';
-import {
-  first,
-  readObject,
-  readReason,
-  readRecipient,
-  readSendId,
-  readText,
-  readTime,
-} from './reading.ts';
-
-export { GenericBody, NOTICES_MAX } from './generic_schema.ts';
+} from './words.ts';
+export { GenericBody, NOTICES_MAX } from './schema.ts';
 
 /** An id that is longer is none: the event is told from others by what else it says. */
 export const EVENT_ID_CHARS_MAX = 128;
-
-/** What one dialect takes that has no other. */
-export const JSON_ONLY = /^application\/(?:[\w.+-]{1,60}\+)?json\s*(?:;|$)/i;
-
-type Fields = Record<string, unknown>;
 
 /** What an event cannot do without, and where it is missing or wrong. */
 type Unread = { path: string; message: string };
@@ -62,24 +61,25 @@ const toldBounceType = ({ bounce_type, severity, event, type }: Fields): Notice[
   return first(...[bounce_type, severity, beside].map(readName).map(readBounceType));
 };
 
-const bounceTypeByCodes = (fields: Fields): Notice['bounceType'] =>
-  bounceTypeOf(
-    readCodes(
-      valuesOf(fields, CODE_NAMES).map((value) => readText(value)),
-      valuesOf(fields, REASON_NAMES).map((value) => readReason(value)),
-    ),
-  );
+/** The codes and the texts that say why. */
+const diagnosticOf = (fields: Fields): string | null =>
+  joinReasons(...valuesOf(fields, CODE_NAMES), ...valuesOf(fields, REASON_NAMES));
 
 const meaningOf = (name: string, fields: Fields): Meaning => {
   const told = toldBounceType(fields);
-  if (isBounce(name)) return meaning('bounced', told ?? bounceTypeByCodes(fields));
+  if (isBounce(name)) return meaning('bounced', judgeBounce(told, diagnosticOf(fields)));
   const byName = findMeaning(name) ?? meaning('unknown');
-  return byName.kind === 'bounced' && told !== null ? meaning('bounced', told) : byName;
+  return byName.kind === 'bounced'
+    ? meaning('bounced', judgeBounce(told ?? byName.bounceType, diagnosticOf(fields)))
+    : byName;
 };
 
 const isThere = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 
-/** Where a reader of the refusal should look: at the first of the names that is there, else at the one to add. */
+/**
+ * Where a reader of the refusal should look: at the first of the names that is there, else at the
+ * one to add.
+ */
 const unread = (fields: Fields, names: readonly string[], message: string): Unread => ({
   path: pointer([names.find((name) => isThere(fields[name])) ?? names[0] ?? '']),
   message,
@@ -93,7 +93,7 @@ const recipientOf = (fields: Fields): string | null =>
     ),
   );
 
-/** Nothing but what happened, and to whom, has to be there; what cannot be read of the rest is not there. */
+/** What happened and the recipient have to be there; the rest counts where it can be read. */
 const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unread => {
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     return { path: '', message: 'must be an object' };
@@ -110,7 +110,7 @@ const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unre
   const messageId = readFirst(fields, MESSAGE_ID_NAMES);
   const sendIds = [fields['send_id'], readObject(fields['metadata'])['send_id']].map(readName);
   const id = first(...valuesOf(fields, ID_NAMES).map(readId));
-  // Ids name a message as often as an event: what happened to whom is part of which notice it is.
+  // Ids name an email as often as an event, so what happened and the recipient are part of the key.
   const which = [says.kind, says.bounceType, email];
   return {
     ...says,
@@ -123,6 +123,7 @@ const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unre
     dedupeKey: hashOf(
       id === null ? [...which, name, messageId, first(...sendIds), told] : [...which, id],
     ),
+    ...(id === null && told === null ? { isUndated: true } : {}),
   };
 };
 
@@ -135,21 +136,17 @@ const toEvents = (body: unknown): Events => {
   return Array.isArray(events) ? { events, path: '/events' } : { events: [body], path: '' };
 };
 
-const read = ({ raw, receivedAt }: Posted): ReadResult => {
+type ReadEvents = { notices: Notice[]; errors: ReadError[] };
+
+const read = ({ raw, receivedAt }: Posted): ReadEvents => {
   const body = parseJson(raw);
   const { events, path: at } = toEvents(body);
   const isOne = events[0] === body;
   if (events.length === 0 || events.length > NOTICES_MAX) {
-    throw new Refusal('invalid_request', {
-      issues: [
-        {
-          path: at,
-          message: `between 1 and ${NOTICES_MAX} events`,
-        },
-      ],
-    });
+    const issue = { path: at, message: `between 1 and ${NOTICES_MAX} events` };
+    throw new Refusal('invalid_request', { issues: [issue] });
   }
-  const result: ReadResult = { notices: [], errors: [] };
+  const result: ReadEvents = { notices: [], errors: [] };
   for (const [index, event] of events.entries()) {
     // What comes together without a time happened one after another, as it stands.
     const untold = new Date(receivedAt.getTime() - (events.length - 1 - index));
@@ -162,9 +159,19 @@ const read = ({ raw, receivedAt }: Posted): ReadResult => {
 };
 
 /** Relays without a dialect of their own. */
-export const generic = {
-  proof: 'token',
+export const smtp = {
+  name: 'Any other relay (generic)',
   about: 'any',
+  verification: { kind: 'token' },
   mediaTypes: JSON_ONLY,
+  setUp: {
+    steps: [
+      'Let your relay, or a script of yours, post its feedback to this URL as JSON.',
+      'The reference at /docs has the schema.',
+      'Send the webhook token with each post: as bearer token, Basic password or X-Webhook-Token.',
+    ],
+    subscribeTo: ['bounces', 'complaints', 'deliveries', 'unsubscribes', 'opens', 'clicks'],
+    isTokenInUrl: false,
+  },
   read,
-} as const satisfies Adapter;
+} as const satisfies Dialect;

@@ -1,8 +1,11 @@
 import { toWord } from './bounce_words.ts';
-import { meaning } from './notice.ts';
-import type { Meaning } from './notice.ts';
+import { meaning } from '../../notice.ts';
+import type { Meaning } from '../../notice.ts';
 
-/** The names that relays have for one thing: of several that are there the first that can be read counts. */
+/**
+ * The names that relays have for one thing: of several that are there the first that can be read
+ * counts.
+ */
 export const EVENT_NAMES = ['event', 'type'] as const;
 export const RECIPIENT_NAMES = ['recipient', 'email', 'rcpt', 'to'] as const;
 export const TIME_NAMES = ['occurred_at', 'timestamp', 'time'] as const;

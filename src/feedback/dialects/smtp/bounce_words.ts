@@ -15,7 +15,10 @@ export const SAID_AS = [
   { type: 'block', words: ['block', 'blocked'], behind: BOUNCED },
 ] as const;
 
-/** What a relay's own word for a bounce says; null where it says nothing of how hard it is, as "error" does. */
+/**
+ * What a relay's own word for a bounce says; null where it says nothing of how hard it is, as
+ * "error" does.
+ */
 export const readBounceType = (said: string | null): 'hard' | 'soft' | 'block' | null => {
   const word = toWord(said ?? '');
   const isIt = (one: string, behind: readonly string[]) =>
