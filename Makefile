@@ -141,6 +141,10 @@ test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed w
 test-replies: $(INSTALLED) ## How many labelled replies of relays are classified right: folder=<path>
 	@exec node test/replies.ts "$(folder)"
 
+.PHONY: test-spf
+test-spf: $(INSTALLED) ## The openspf test suite for RFC 7208, fetched with pip: [keep=yes]
+	@exec node test/spf.ts "keep=$(keep)"
+
 .PHONY: test-pooler
 test-pooler: $(INSTALLED) ## The service behind a pooling proxy: PgBouncer, installed where apt is
 	@exec node test/pooler.ts

@@ -222,7 +222,7 @@ comment on view analytics.feedback is 'Everything that providers told about mess
 comment on column analytics.feedback.occurred_at is 'When, by the clock of the provider';
 comment on column analytics.feedback.received_at is 'When we were told';
 comment on column analytics.feedback.source is 'The provider''s webhook; hand_off/ and the provider''s kind of what was said while it was given the message';
-comment on column analytics.feedback.kind is 'delivered, bounced, deferred, complained, unsubscribed, rejected, opened, clicked or unknown';
+comment on column analytics.feedback.kind is 'delivered, bounced, deferred, complained, unsubscribed, rejected, failed, auto_reply, opened, clicked or unknown';
 comment on column analytics.feedback.bounce_type is 'hard, soft or block; null for what is no bounce';
 comment on column analytics.feedback.send_id is 'The send it is about; null when it could not be matched';
 comment on column analytics.feedback.email is 'The address it is about, where it is known';
@@ -1052,6 +1052,8 @@ create table delivery.sends (
   traceparent         text,
   mailbox_key         bytea,
   budget_window       timestamptz(3),
+  firm_bounced_at     timestamptz(3),
+  soft_bounced_at     timestamptz(3),
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -1660,7 +1662,7 @@ create table feedback.signing_keys (
 -- keyed: cannot be read back: sealed
 alter table feedback.signing_keys enable row level security, force row level security;
 create policy one_project on feedback.signing_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select, update on feedback.signing_keys to trunkline_runtime;
+grant delete, insert, select, update on feedback.signing_keys to trunkline_runtime;
 
 create table feedback.topic_changes (
   project_id uuid not null,
@@ -2689,6 +2691,45 @@ alter table providers.data_keys enable row level security, force row level secur
 create policy one_project on providers.data_keys for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on providers.data_keys to trunkline_runtime;
 
+create table providers.domain_changes (
+  project_id  uuid not null,
+  provider_id uuid not null,
+  change_id   uuid not null,
+  changed_at  timestamptz(3) not null,
+  domain      text not null,
+  status      text not null,
+  is_worse    boolean not null,
+  changes     jsonb not null,
+  constraint domain_changes_pkey primary key (project_id, provider_id, change_id),
+  constraint domain_changes_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,
+  constraint domain_changes_status_is_known check ((status = any (array['good'::text, 'warning'::text, 'bad'::text, 'unknown'::text])))
+);
+alter table providers.domain_changes enable row level security, force row level security;
+create policy one_project on providers.domain_changes for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on providers.domain_changes to trunkline_runtime;
+
+create table providers.domain_checks (
+  project_id       uuid not null,
+  provider_id      uuid not null,
+  dkim_selectors   text[] not null default '{}'::text[],
+  mail_from_domain text,
+  next_check_at    timestamptz(3) not null,
+  check_id         uuid,
+  checked_at       timestamptz(3),
+  health           jsonb,
+  known            jsonb,
+  fallen           jsonb not null default '{}'::jsonb,
+  unanswered_count integer not null default 0,
+  constraint domain_checks_pkey primary key (project_id, provider_id),
+  constraint domain_checks_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,
+  constraint domain_checks_are_whole check ((num_nonnulls(check_id, checked_at, health, known) = any (array[0, 4]))),
+  constraint domain_checks_unanswered_are_counted check ((unanswered_count >= 0))
+);
+create index domain_checks_by_due on providers.domain_checks using btree (project_id, next_check_at);
+alter table providers.domain_checks enable row level security, force row level security;
+create policy one_project on providers.domain_checks for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on providers.domain_checks to trunkline_runtime;
+
 create table providers.paces (
   project_id     uuid not null,
   provider_id    uuid not null,
@@ -2767,6 +2808,16 @@ create policy one_project on providers.providers for all to public using ((proje
 create policy work_of_all_projects on providers.providers for select to trunkline_queue using (true);
 grant delete, insert, select, update on providers.providers to trunkline_runtime;
 grant select (project_id, provider_id, status) on providers.providers to trunkline_queue;
+
+create function providers.claim_domain_checks(
+  project_id uuid,
+  claim_max integer,
+  lease_seconds integer
+)
+returns setof uuid
+language plpgsql volatile
+set search_path = '';
+grant execute on function providers.claim_domain_checks to public;
 
 -- queue -------------------------------------------------------------------------------------------
 

@@ -69,6 +69,8 @@ select create_distributed_table('rendering.templates', 'project_id', colocate_wi
 select create_distributed_table('providers.data_keys', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('providers.providers', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('providers.paces', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('providers.domain_checks', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('providers.domain_changes', 'project_id', colocate_with => 'ingest.events');
 
 select create_distributed_table('automations.automations', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.versions', 'project_id', colocate_with => 'ingest.events');

@@ -45,10 +45,10 @@ export type RawInbound = {
   /** Charges the post for what its body holds. Refuses it whole past the limit. */
   charge: (work: readonly Work[]) => void;
   /**
-   * The body's bytes, which is what signatures cover. Refuses what is too large, or of another type than `mediaTypes`
-   * (JSON where none are named; null is any). Once.
+   * The body's bytes, which is what signatures cover. Refuses what is larger than `bytesMax` (that of the route where
+   * none is given), or of another type than `mediaTypes` (JSON where none are named; null is any). Once.
    */
-  readRaw: (mediaTypes?: RegExp | null) => Promise<Buffer>;
+  readRaw: (mediaTypes?: RegExp | null, bytesMax?: number) => Promise<Buffer>;
 };
 
 /** How long a client may take over one piece of a streamed answer; then it is left. */
@@ -167,6 +167,7 @@ export type Limit = {
     | 'items'
     | 'levels'
     | 'milliseconds'
+    | 'minutes'
     | 'months';
   /** Where it holds. */
   where: string;

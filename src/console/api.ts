@@ -57,7 +57,8 @@ export type Unsubscribe = Outputs['suppressions']['unsubscribes']['items'][numbe
 export type AddressState = Outputs['suppressions']['read'];
 export type Provider = Outputs['providers']['read'];
 export type Webhook = Outputs['webhooks']['read']['items'][number];
-export type DomainHealth = Outputs['providers']['domainHealth'];
+export type DomainHealth = NonNullable<Outputs['providers']['domainHealth']['health']>;
+export type DomainChange = Outputs['providers']['domainHistory']['items'][number];
 export type Imported = Outputs['suppressions']['import'];
 
 const saidOf = (error: unknown) =>

@@ -184,16 +184,21 @@ export const provider = (projectId: string, providerId: string) =>
     refetchInterval: OVERVIEW_EVERY_MS,
   });
 
-/** Asked anew each time somebody looks: records change elsewhere. */
-export const domainHealth = (projectId: string, providerId: string, dkimSelectors: string) =>
+/** What the last check of a sender's domain found. */
+export const domainHealth = (projectId: string, providerId: string) =>
   queryOptions({
-    queryKey: ['domain', projectId, providerId, dkimSelectors],
+    queryKey: ['domain', projectId, providerId, 'last'],
     queryFn: ({ signal }) =>
-      api.providers.domainHealth.query(
-        { projectId, providerId, dkim_selectors: dkimSelectors },
-        { signal },
-      ),
-    retry: false,
+      api.providers.domainHealth.query({ projectId, providerId }, { signal }),
+  });
+
+/** What has changed about a sender's domain. */
+export const domainHistory = (projectId: string, providerId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['domain', projectId, providerId, 'history'],
+    queryFn: ({ pageParam, signal }) =>
+      api.providers.domainHistory.query({ projectId, providerId, cursor: pageParam }, { signal }),
+    ...paged,
   });
 
 export const webhooks = (projectId: string) =>

@@ -44,7 +44,7 @@ export {
   countUnknown,
   UNKNOWN_COUNTED_MAX,
 } from './count_queries.ts';
-export { countSentBy } from './sent_queries.ts';
+export { countSentBy, listRecipients } from './sent_queries.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';
 export type { ReadSend } from './read_send.ts';

@@ -65,10 +65,14 @@ export const listByMessageIds = ({ tx, projectId }: Scope, spellings: readonly s
 
 const FoundNth = Found.extend({ nth: z.int() });
 
-/** Of each of some traces the newest send to its address. */
+/**
+ * Returns for each trace the newest send to its address, if a provider has accepted it. Address and time prove nothing
+ * about an outcome that is unknown. A send that only feedback proved is left out, too: order must not matter.
+ */
 const listByAddress = ({ tx, projectId }: Scope, traces: readonly Trace[]) =>
   tx.any(sql.type(FoundNth)`
-    select wanted.nth::integer as nth, newest.*
+    select wanted.nth::integer as nth, newest.send_id, newest.profile_id, newest.automation_id, newest.is_test,
+      newest.address_key
     from unnest(
       ${sql.array(
         traces.map(({ addressKey }) => addressKey),
@@ -80,7 +84,8 @@ const listByAddress = ({ tx, projectId }: Scope, traces: readonly Trace[]) =>
       )}
     ) with ordinality as wanted (address_key, occurred_at, nth)
     cross join lateral (
-      select send_id, profile_id, automation_id, is_test, address_key from delivery.sends
+      select send_id, profile_id, automation_id, is_test, address_key, status, status_reason
+      from delivery.sends
       where project_id = ${projectId} and address_key = wanted.address_key
       and status in ('accepted', 'unknown', 'handing_off')
       and handed_off_at between wanted.occurred_at - make_interval(days => ${MATCH_BY_ADDRESS_DAYS})
@@ -88,6 +93,7 @@ const listByAddress = ({ tx, projectId }: Scope, traces: readonly Trace[]) =>
       order by handed_off_at desc
       limit 1
     ) as newest
+    where newest.status = 'accepted' and newest.status_reason is distinct from 'outcome_unknown'
   `);
 
 type Finding = Map<Trace, Found>;
@@ -153,7 +159,7 @@ export const findNamed = findBy(findByIds, findByMessageIds);
  */
 export const findSentTo = findBy(findByIds, findByMessageIds, findByAddress);
 
-const Handed = z.strictObject({ send_id: z.uuid() });
+const Named = z.strictObject({ send_id: z.uuid() });
 
 /** Returns those of some sends that were handed to a service: now or at any earlier attempt, with any outcome. */
 export const listHandedTo = (
@@ -161,7 +167,7 @@ export const listHandedTo = (
   sendIds: readonly string[],
   service: EmailService,
 ) =>
-  tx.any(sql.type(Handed)`
+  tx.any(sql.type(Named)`
     select asked.send_id from unnest(${sql.array([...sendIds], 'uuid')}) as asked (send_id)
     where exists (
       select from delivery.attempts as tried
@@ -186,17 +192,18 @@ export const isHandingOff = (
     and send.status = 'handing_off'
   `);
 
-/** `taken` is any sign of the provider's that it has the message. */
-export type Fact = 'delivered' | 'bounced' | 'complained' | 'taken';
+/**
+ * `taken`: any sign that the provider accepted the message. `soft_bounced` stands unless a later delivery follows.
+ * Every other bounce stands.
+ */
+export type Fact = 'delivered' | 'bounced' | 'soft_bounced' | 'complained' | 'taken';
 
-/** What was told of a send. */
+/** What a feedback event reports about a send. */
 export type Told = { sendId: string; fact: Fact; occurredAt: Date };
 
-const Proved = z.strictObject({ send_id: z.uuid() });
-
-/** Adds facts to sends. Answers of which they proved that the provider took them, which nobody knew. */
+/** Adds facts to sends. Returns the sends with an unknown outcome that the provider accepted, as the facts prove. */
 export const addFacts = ({ tx, projectId }: Scope, told: readonly Told[]) =>
-  tx.any(sql.type(Proved)`
+  tx.any(sql.type(Named)`
     select told.send_id
     from unnest(
       ${sql.array(
@@ -221,9 +228,9 @@ export const addFacts = ({ tx, projectId }: Scope, told: readonly Told[]) =>
     where recorded.is_proved
   `);
 
-/** Somebody said of sends that they were not sent, and their provider tells that they were. Answers of which. */
+/** Marks sends as accepted that a user resolved as not sent, and that the provider reports. Returns these sends. */
 export const proveResolved = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
-  tx.any(sql.type(Proved)`
+  tx.any(sql.type(Named)`
     update delivery.sends
     set status = 'accepted', status_reason = 'outcome_unknown',
       accepted_at = least(delivered_at, bounced_at, complained_at, taken_at)
@@ -232,10 +239,11 @@ export const proveResolved = ({ tx, projectId }: Scope, sendIds: readonly string
     returning send_id
   `);
 
-/** Adds a bounce that was said instead of taking the message, to a send that ended so: it proves nothing else. */
+/** Adds the bounce that refused a message to a send that was not accepted. It proves nothing else. */
 export const noteRefused = ({ tx, projectId }: Scope, sendId: string, occurredAt: Date) =>
   tx.query(sql.unsafe`
     update delivery.sends
-    set bounced_at = least(bounced_at, ${sql.timestamp(occurredAt)})
+    set bounced_at = least(bounced_at, ${sql.timestamp(occurredAt)}),
+      firm_bounced_at = least(firm_bounced_at, bounced_at, ${sql.timestamp(occurredAt)})
     where project_id = ${projectId} and send_id = ${sendId} and status in ('rejected', 'not_sent')
   `);

@@ -1,7 +1,7 @@
 import type { Keys } from '../base/keys.ts';
-import { serviceOfHost } from '../providers/providers.ts';
 import type { Prepared } from '../providers/providers.ts';
 import type { Category } from './queries.ts';
+import { tagHeadersOf } from './tags/tags.ts';
 
 /** What a message tells mailbox providers and its own provider about itself. */
 export type MailAbout = {
@@ -47,24 +47,14 @@ const feedbackIdOf = (about: MailAbout): string =>
     about.feedbackSender,
   ].join(':');
 
-/** Returns our ids in the header that this relay repeats in its feedback; none for a relay without such a header. */
-const tagHeaders = (sendId: string, { host, automationId }: MailAbout) => {
-  const service = host === null ? null : serviceOfHost(host);
-  if (service === 'mailgun')
-    return {
-      'X-Mailgun-Variables': prepare(JSON.stringify({ send_id: sendId })),
-      ...(automationId === null ? {} : { 'X-Mailgun-Tag': prepare(automationId) }),
-    };
-  if (service === 'amazon_ses') {
-    const tags = {
-      send_id: sendId,
-      ...(automationId === null ? {} : { automation_id: automationId }),
-    };
-    const said = Object.entries(tags).map(([name, value]) => `${name}=${value}`);
-    return { 'X-SES-MESSAGE-TAGS': prepare(said.join(', ')) };
-  }
-  return {};
-};
+/** Returns our ids in the headers that this relay repeats in its feedback; none for a relay without such headers. */
+const tagHeaders = (sendId: string, { host, automationId }: MailAbout): Record<string, Prepared> =>
+  Object.fromEntries(
+    Object.entries(tagHeadersOf(host, { sendId, automationId })).map(([name, value]) => [
+      name,
+      prepare(value),
+    ]),
+  );
 
 /** RFC 2369 and RFC 8058, one field each: the address of a POST that unsubscribes at once. */
 const unsubscribeHeaders = (url: string | null) =>
@@ -76,8 +66,8 @@ const unsubscribeHeaders = (url: string | null) =>
       };
 
 /**
- * Returns the headers of a message besides those that every email has. Their names are all here. A recipient reads all
- * of them, except X-SES-MESSAGE-TAGS, which Amazon SES removes. Provider tags repeat ids that the other headers hold.
+ * Returns the headers of a message besides those that every email has. Their names are here and in `tags/tags.ts`. A
+ * recipient may read all of them. Provider tags repeat ids that the other headers hold.
  */
 export const mailHeaders = (sendId: string, about: MailAbout) => ({
   'Auto-Submitted': 'auto-generated',

@@ -156,7 +156,7 @@ export const deliveryRoutes = [
   }),
   route({
     method: 'POST',
-    path: '/v1/sends/requeue',
+    path: '/v1/rejected-sends/requeue',
     example: { queued: 42, has_more: false },
     access: 'server',
     summary: 'Queue the rejected sends of one reason again.',

@@ -2,7 +2,6 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { hint } from '../base/hints.ts';
-import { watchQueue } from '../base/memory_queues.ts';
 import * as providers from '../providers/providers.ts';
 import type { Allowance, Ready } from '../providers/providers.ts';
 import type { TakeBounce } from './bounce.ts';
@@ -14,18 +13,14 @@ import { handOverNext } from './lane.ts';
 import { giveBack, release, wakeAfter } from './lane_context.ts';
 import type { LaneContext, ProviderTurn } from './lane_context.ts';
 import { prepareSends } from './prepare.ts';
+import { CLAIM_SENDS_MAX, makeTurns, WAITING_SENDS_LOW } from './provider_turns.ts';
 import { claimSends, putOffSends } from './queries.ts';
 import type { Claimed } from './queries.ts';
 import { RefusalStreak } from './refusal_streak.ts';
 import { sendHint } from './send_hint.ts';
-import { TRACKED_PER_LANE_MAX, Turn } from './turn.ts';
-import { Turns, TURNS_MAX } from './turns.ts';
+import { Turn } from './turn.ts';
 import { RAMP_POSTPONED_MAX, resendUnknown, waitForRamp } from './wait_queries.ts';
 
-/** How many sends one claim takes. */
-export const CLAIM_SENDS_MAX = 100;
-/** More is claimed when only so many of a turn wait. */
-const WAITING_SENDS_LOW = 100;
 /** How many sends one turn of a provider takes before others have theirs: the quantum that keeps projects fair. */
 export const TURN_SENDS_MAX = 1_000;
 /** How long a turn keeps a job: a relay that is slow goes on without. */
@@ -191,27 +186,6 @@ const fill = async (
 
 const failIfAny = (errors: readonly unknown[]): void => {
   if (errors.length > 0) throw new AggregateError(errors, 'some sends could not be handed over');
-};
-
-/** Half of a worker's jobs: relays that hang must not stop events from being processed. */
-const makeTurns = (own: Pick<Deps, 'config' | 'resources'>) => {
-  const turns = new Turns<Prepared, LaneContext>({
-    fedMax: Math.max(1, Math.floor(own.config.workerConcurrency / 2)),
-    onLate: (turn) => {
-      const { deps, projectId, providerId } = turn.context;
-      for (const error of turn.takeErrors())
-        deps.log.error({ err: error, provider_id: providerId }, 'hand-off failed');
-      void hint(deps, sendHint(projectId, providerId));
-    },
-  });
-  const lanesMax = TURNS_MAX * providers.LINKS_PER_PROVIDER_MAX;
-  // What was claimed before may wait yet when more is claimed.
-  const sendsMax = TURNS_MAX * (WAITING_SENDS_LOW + CLAIM_SENDS_MAX);
-  watchQueue(own, 'hand_offs', { size: () => turns.load.busy, max: lanesMax });
-  watchQueue(own, 'sends', { size: () => turns.load.waiting, max: sendsMax });
-  const outcomesMax = TRACKED_PER_LANE_MAX * lanesMax;
-  watchQueue(own, 'outcomes', { size: () => turns.load.tracked, max: outcomesMax });
-  return turns;
 };
 
 const openTurn = (deps: Deps, turning: Turning): ProviderTurn => {

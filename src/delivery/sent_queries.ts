@@ -23,3 +23,12 @@ export const countSentBy = (
       ) as last
     ) as newest
   `);
+
+const Recipient = z.strictObject({ send_id: z.uuid(), recipient: z.string().nullable() });
+
+/** Returns the recipients of some sends; null for the sends of an erased person. */
+export const listRecipients = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
+  tx.any(sql.type(Recipient)`
+    select send_id, recipient from delivery.sends
+    where project_id = ${projectId} and send_id = any (${sql.array([...sendIds], 'uuid')})
+  `);

@@ -3,8 +3,9 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { editorProcedure, ownerProcedure, projectProcedure, router } from '../base/procedure.ts';
 import * as delivery from '../delivery/delivery.ts';
-import { describeWebhooks } from './describe_webhooks.ts';
+import { describeWithSetUp } from './describe_webhooks.ts';
 import { listNoticesOf } from './notice_queries.ts';
+import { SIGNED_SOURCES } from './dialects/dialects.ts';
 import { SigningKey, SoftBounces } from './setting_routes.ts';
 import {
   approve,
@@ -13,11 +14,13 @@ import {
   reject,
   rejectSeveral,
   remove,
+  removeSigningKey,
 } from './settings.ts';
 import { RejectedTopics } from './topics/topic_routes.ts';
 import type { Vault } from './signing_keys.ts';
 
 const OfTopic = z.object({ topicId: z.uuid() });
+const Signed = z.enum(SIGNED_SOURCES);
 const OfSend = z.object({ sendId: z.uuid() });
 
 /** Everything that its provider told of a send, the newest first. Of an erased one nobody knows what was told. */
@@ -45,7 +48,7 @@ export const feedbackProcedures = router({
 export const webhookProcedures = (vault: Vault) =>
   router({
     read: projectProcedure.query(({ ctx, input }) =>
-      inProject(ctx.deps, input.projectId, describeWebhooks),
+      inProject(ctx.deps, input.projectId, describeWithSetUp),
     ),
 
     /** Decides after how many soft bounces in a row an address is suppressed. */
@@ -55,11 +58,17 @@ export const webhookProcedures = (vault: Vault) =>
         decideSoftBounces({ deps, projectId: input.projectId }, input.soft_bounces_max),
       ),
 
-    /** Sets whose signatures are believed: for owners, as every decision about that. */
+    /** Sets whose signatures count: for owners, as every decision about that. */
     setSigningKey: ownerProcedure
-      .input(z.object(SigningKey.shape))
-      .mutation(({ ctx: { deps }, input }) =>
-        keepSigningKey({ deps, projectId: input.projectId }, vault, input.signing_key),
+      .input(z.object({ ...SigningKey.shape, slug: Signed.default('mailgun') }))
+      .mutation(({ ctx: { deps }, input: { projectId, slug, signing_key } }) =>
+        keepSigningKey({ deps, projectId }, vault, { source: slug, key: signing_key }),
+      ),
+
+    removeSigningKey: ownerProcedure
+      .input(z.object({ slug: Signed }))
+      .mutation(({ ctx: { deps }, input: { projectId, slug } }) =>
+        removeSigningKey({ deps, projectId }, slug),
       ),
 
     approveTopic: ownerProcedure

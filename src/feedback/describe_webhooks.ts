@@ -1,6 +1,7 @@
 import type { Scope } from '../base/db.ts';
-import { adapters, SOURCES } from './adapters.ts';
-import type { Source } from './adapters.ts';
+import type { Verification } from './dialects/dialect.ts';
+import { dialectOf, SOURCES } from './dialects/dialects.ts';
+import type { Source } from './dialects/dialects.ts';
 import { listArrived } from './queries.ts';
 import type { Arrived } from './queries.ts';
 import { findRefused } from './refused_queries.ts';
@@ -53,23 +54,72 @@ const describeRefused = async (scope: Scope, source: Source) => {
   );
 };
 
+/** A vendor that signs on request is verified by the token until the project sets its key. */
+export const verifiedBy = (verification: Verification, keySetAt: Date | null) => {
+  if (verification.kind !== 'signature') return verification.kind;
+  return verification.isRequired || keySetAt !== null ? 'signing_key' : 'token';
+};
+
+const describeKey = (verification: Verification) =>
+  verification.kind === 'signature'
+    ? { name: verification.keyName, is_required: verification.isRequired }
+    : null;
+
+/** Returns where a vendor posts about a project. */
+export const pathOf = (source: Source, projectId: string): string =>
+  `/v1/webhooks/${source}/${projectId}`;
+
+/** When the project set the key of a vendor that signs; null for any other vendor. */
+const readKeySetAt = (scope: Scope, source: Source): Promise<Date | null> =>
+  dialectOf(source).verification.kind === 'signature'
+    ? findKeySetAt(scope, source)
+    : Promise.resolve(null);
+
 const describe = async (scope: Scope, source: Source) => {
-  const { proof } = adapters[source];
-  const keySetAt = proof === 'signing_key' ? await findKeySetAt(scope, source) : null;
+  const { name, verification } = dialectOf(source);
+  const keySetAt = await readKeySetAt(scope, source);
   return {
     slug: source,
-    path: `/v1/webhooks/${source}/${scope.projectId}`,
-    verified_by: proof,
+    name,
+    path: pathOf(source, scope.projectId),
+    verified_by: verifiedBy(verification, keySetAt),
+    signing_key: describeKey(verification),
     signing_key_set_at: keySetAt?.toISOString() ?? null,
-    ...(proof === 'topic' ? await describeTopics(scope) : NO_TOPICS),
+    ...(verification.kind === 'topic' ? await describeTopics(scope) : NO_TOPICS),
     refused: await describeRefused(scope, source),
     last_notices: (await listArrived(scope, source, LAST_NOTICES_MAX)).map(toNotice),
   };
 };
 
-/** The webhooks of a project: where to post, how each is verified, and what it told last. */
+/** Returns what to do at a vendor. */
+export const describeSetUp = (source: Source) => {
+  const { steps, subscribeTo, isTokenInUrl } = dialectOf(source).setUp;
+  return {
+    steps: [...steps],
+    subscribe_to: [...subscribeTo],
+    is_token_in_url: isTokenInUrl,
+  };
+};
+
+/** Returns what to do at a vendor so that it posts to a project, and how its posts are verified now. */
+export const describeSetUpOf = async (scope: Scope, source: Source) => ({
+  path: pathOf(source, scope.projectId),
+  verified_by: verifiedBy(dialectOf(source).verification, await readKeySetAt(scope, source)),
+  ...describeSetUp(source),
+});
+
+/** Returns the webhooks of a project: where to post, how each is verified, and the last events. */
 export const describeWebhooks = async (scope: Scope) => {
   const items: Awaited<ReturnType<typeof describe>>[] = [];
   for (const source of SOURCES) items.push(await describe(scope, source));
   return { soft_bounces_max: await readSoftBouncesMax(scope), items };
+};
+
+/** Returns the same with the set-up of each. */
+export const describeWithSetUp = async (scope: Scope) => {
+  const { items, ...settings } = await describeWebhooks(scope);
+  return {
+    ...settings,
+    items: items.map((item) => ({ ...item, set_up: describeSetUp(item.slug) })),
+  };
 };

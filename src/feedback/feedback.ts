@@ -6,9 +6,12 @@ import * as ingest from '../ingest/ingest.ts';
 import type { Observed } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as suppression from '../suppression/suppression.ts';
+import type { ReadNotice } from './dialects/dialect.ts';
 import type { Notice } from './notice.ts';
 import { aboutOf, observedOf } from './on_timeline.ts';
 import { meaning } from './notice.ts';
+import { addRecipients } from './recipients.ts';
+import { withinBounds } from './engagement.ts';
 import { separateForeign } from './foreign.ts';
 import { keepForeign, keepNew } from './keep.ts';
 import type { Told } from './keep.ts';
@@ -30,6 +33,7 @@ const KEPT_ONLY: readonly Notice['kind'][] = [
   'rejected',
   'failed',
   'not_spam',
+  'auto_reply',
   'unknown',
 ];
 
@@ -44,10 +48,14 @@ const concernsAddress = (notice: Notice): boolean =>
     notice.kind === 'resubscribed' ||
     countsAsSoft(notice));
 
-/** The fact that a notice is of its send. Whatever a provider tells of a message by its id, it has the message. */
-const factOf = ({ kind, isTest }: Notice, send: SentTo): delivery.Fact | null => {
+/**
+ * Returns the fact that an event is of its send. A soft bounce may be followed by a delivery, any other bounce is
+ * final. Whatever a provider reports about a message by its id, it has the message.
+ */
+const factOf = ({ kind, bounceType, isTest }: Notice, send: SentTo): delivery.Fact | null => {
   if (isTest || kind === 'unknown') return null;
-  if (kind === 'delivered' || kind === 'bounced' || kind === 'complained') return kind;
+  if (kind === 'bounced') return bounceType === 'soft' ? 'soft_bounced' : 'bounced';
+  if (kind === 'delivered' || kind === 'complained') return kind;
   return send.isById ? 'taken' : null;
 };
 
@@ -113,7 +121,7 @@ const takeAll = async (
   await takeEffect(scope, source, told);
   const accepted = told.filter(({ notice }) => !changesNothing(notice));
   const living = accepted.filter(({ row }) => row.addressKey !== null);
-  const fresh = await withoutToldTwice(scope, source, living);
+  const fresh = await withinBounds(scope, await withoutToldTwice(scope, source, living));
   const counted = fresh.filter(({ notice }) => countsAsSoft(notice));
   await judgeSoftBounces(
     scope,
@@ -128,7 +136,9 @@ const takeAll = async (
     observed: await observedOf(
       scope,
       source,
-      fresh.map(({ notice, send }) => ({ notice, about: aboutOf(send) })),
+      fresh
+        .filter(({ notice }) => notice.isRepeat !== true)
+        .map(({ notice, send }) => ({ notice, about: aboutOf(send) })),
     ),
   };
 };
@@ -143,10 +153,11 @@ const lockKey = ({ email, dedupeKey }: Notice): string => `${email.toLowerCase()
 export const record = async (
   scope: Scope,
   source: string,
-  notices: readonly Notice[],
+  notices: readonly ReadNotice[],
   onceHeld: (scope: Scope) => Promise<void> = () => Promise.resolve(),
 ): Promise<Recorded> => {
-  const { own, foreign } = await separateForeign(scope, source, notices);
+  const { addressed, unaddressed } = await addRecipients(scope, notices);
+  const { own, foreign } = await separateForeign(scope, source, addressed);
   const inLockOrder = own.toSorted((a, b) => (lockKey(a) < lockKey(b) ? -1 : 1));
   const concerned = inLockOrder.filter(concernsAddress).map(({ email }) => email);
   const { recorded, observed } = await profiles.changeAddresses(
@@ -160,7 +171,7 @@ export const record = async (
     },
   );
   await ingest.observe(scope, observed);
-  const { duplicates, ignored } = await keepForeign(scope, source, foreign);
+  const { duplicates, ignored } = await keepForeign(scope, source, [...foreign, ...unaddressed]);
   return {
     accepted: recorded.accepted,
     duplicates: recorded.duplicates + duplicates,

@@ -2,7 +2,7 @@ import type { Scope } from '../base/db.ts';
 import * as delivery from '../delivery/delivery.ts';
 import type { EmailService, SentTo } from '../delivery/delivery.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { adapters, sourceOf } from './adapters.ts';
+import { dialectOf, sourceOf } from './dialects/dialects.ts';
 import type { Notice } from './notice.ts';
 import { isAboutTest, traceOf } from './sends.ts';
 import { unreachable } from './topics/topics.ts';
@@ -36,15 +36,30 @@ const isRecipient = async (scope: Scope, { email }: Notice, send: SentTo): Promi
 /** Whether a notice has none of our own ids: only the service's id of the message can name the send. */
 const isUnnamed = (scope: Scope, notice: Notice): boolean => traceOf(scope, notice).sendId === null;
 
+/**
+ * Refuses for now what may be about an email that is being handed to a service at this moment: the outcome brings the
+ * service's id of the message. Until then any send to the address could be meant. The vendor posts it again.
+ */
+const requireSettled = (isUnderWay: boolean, unmatched: readonly Notice[]): void => {
+  if (isUnderWay && unmatched.length > 0)
+    throw unreachable('The message may be one that is being handed over.');
+};
+
+/** Whether an email to one of these addresses is being handed to the service. Asked before the search for ids. */
+const isUnderWay = (scope: Scope, unnamed: readonly Notice[], service: EmailService) => {
+  const keys = unnamed.map(({ email }) => suppression.addressKey(scope, email));
+  return unnamed.length === 0
+    ? Promise.resolve(false)
+    : delivery.isHandingOff(scope, keys, service);
+};
+
 const separateHandedTo = async (
   scope: Scope,
   notices: readonly Notice[],
   service: EmailService,
 ): Promise<Separated> => {
-  // Before the search: an outcome that is written in between is found by it.
   const unnamed = notices.filter((notice) => isUnnamed(scope, notice));
-  const keys = unnamed.map(({ email }) => suppression.addressKey(scope, email));
-  const isUnderWay = await delivery.isHandingOff(scope, keys, service);
+  const isWaiting = await isUnderWay(scope, unnamed, service);
   const found = await findById(scope, notices);
   const ids = found.flatMap(({ send }) => send?.send_id ?? []);
   const handed = new Set(
@@ -57,38 +72,54 @@ const separateHandedTo = async (
       (send !== null && handed.has(send.send_id) && (await isRecipient(scope, notice, send)));
     separated[isOwn ? 'own' : 'foreign'].push(notice);
   }
-  // The outcome brings the service's id of the message. Until then any send to the address could be meant.
-  if (isUnderWay && separated.foreign.some((notice) => unnamed.includes(notice)))
-    throw unreachable('The message may be one that is being handed over.');
+  requireSettled(
+    isWaiting,
+    separated.foreign.filter((notice) => unnamed.includes(notice)),
+  );
   return separated;
 };
 
 /** Separates notices that name a send which this project does not have: their messages belong to another project. */
-const separateOthers = async (scope: Scope, notices: readonly Notice[]): Promise<Separated> => {
+const separateOthers = async (
+  scope: Scope,
+  notices: readonly Notice[],
+  service: EmailService | undefined,
+): Promise<Separated> => {
+  const unnamed = notices.filter((notice) => isUnnamed(scope, notice));
+  const withIds =
+    service === undefined ? [] : unnamed.filter(({ messageIds }) => messageIds.length > 0);
+  const isWaiting = service !== undefined && (await isUnderWay(scope, withIds, service));
   const named = notices.filter(
-    (notice) => !isUnnamed(scope, notice) && !isAboutTest(scope, notice),
+    (notice) => !unnamed.includes(notice) && !isAboutTest(scope, notice),
   );
-  const found = await findById(scope, named);
-  const foreign = found.filter(({ send }) => send === null).map(({ notice }) => notice);
-  return { own: notices.filter((notice) => !foreign.includes(notice)), foreign };
+  const asked = isWaiting ? [...named, ...withIds] : named;
+  const unmatched = new Set(
+    (await findById(scope, asked)).filter(({ send }) => send === null).map(({ notice }) => notice),
+  );
+  requireSettled(
+    isWaiting,
+    withIds.filter((notice) => unmatched.has(notice)),
+  );
+  const isForeign = (notice: Notice): boolean => unmatched.has(notice);
+  return { own: notices.filter((one) => !isForeign(one)), foreign: notices.filter(isForeign) };
 };
 
 /**
  * Separates notices about messages of this project from notices about messages of others, which have no effect. A
- * proof shows who posts, not whose message it is: that depends on the dialect (`Adapter.about`).
+ * proof shows who posts, not whose message it is: that depends on the dialect (`Dialect.about`).
  */
 export const separateForeign = (
   scope: Scope,
   source: string,
   notices: readonly Notice[],
 ): Promise<Separated> | Separated => {
-  const dialect = sourceOf(source);
-  const about = dialect === null ? 'any' : adapters[dialect].about;
+  const known = sourceOf(source);
+  const { about = 'any', service } = known === null ? {} : dialectOf(known);
   switch (about) {
     case 'any':
       return { own: notices, foreign: [] };
     case 'not_foreign':
-      return separateOthers(scope, notices);
+      return separateOthers(scope, notices, service);
     default:
       return separateHandedTo(scope, notices, about);
   }

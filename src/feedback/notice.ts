@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { EmailService } from '../delivery/delivery.ts';
 
 export const KINDS = [
   'accepted',
@@ -15,6 +13,7 @@ export const KINDS = [
   'resubscribed',
   'opened',
   'clicked',
+  'auto_reply',
   'unknown',
 ] as const;
 
@@ -27,53 +26,29 @@ export type Meaning = {
   suppresses: 'hard_bounce' | 'complaint' | 'provider_suppressed' | null;
 };
 
-/** What a provider told us. */
+/** A feedback event: what a provider reports about one email to one address. */
 export type Notice = Meaning & {
   email: string;
   /** By the provider's clock. */
   occurredAt: Date;
   sendId: string | null;
-  /** Every spelling under which the hand-off may have been remembered. */
+  /** Every spelling under which the hand-off may have been recorded. */
   messageIds: readonly string[];
   reason: string | null;
-  /** A provider's trial run: kept, and changes nothing. */
+  /** A provider's trial run: Trunkline stores it, and it changes nothing. */
   isTest: boolean;
-  /** Unique per project and source: the same notice twice is one notice. */
+  /** Unique per project and source: the same event twice is one event. */
   dedupeKey: string;
+  /** The event has neither id nor time. Its key counts for a short time only. */
+  isUndated?: true;
+  /** The provider reports the same in another event, so it is not on the timeline a second time. */
+  isRepeat?: true;
 };
 
-/** Where a token may stand: never in the body, which nobody reads before the token is known. */
+/** Where a token may stand: never in the body, which the service reads after it knows the token. */
 export type Presented = { headers: IncomingHttpHeaders; query: URLSearchParams };
 
-/** What is wrong with one event of a body; its neighbours are taken all the same. */
-export type ReadError = { index: number; path: string; message: string };
-export type ReadResult = {
-  notices: Notice[];
-  errors: ReadError[];
-  /** Whether it is about no message at all, and means to be. */
-  isAside?: boolean;
-};
-
-/** A body as it came. */
-export type Posted = { raw: Buffer; contentType: string; receivedAt: Date };
-
-/** One provider's dialect. No database, no HTTP. */
-export type Adapter = {
-  /**
-   * Which messages a notice must be about to have an effect. `any`: the poster has the project's token, so the project
-   * itself says it. `not_foreign`: any message except those of other projects, which may share an account at the
-   * provider. A service: only messages that this project handed to that service.
-   */
-  about: 'any' | 'not_foreign' | EmailService;
-  /** How a post proves itself: by the project's token, by a signature over it, or by its topic's. */
-  proof: 'token' | 'signing_key' | 'topic';
-  /** The content types that it comes in; null for any. */
-  mediaTypes: RegExp | null;
-  /** What a proven post says. */
-  read: (posted: Posted) => ReadResult | Promise<ReadResult>;
-};
-
-/** What usually follows from a kind: a mailbox that is gone and a complaint suppress. */
+/** Returns what usually follows from a kind: a hard bounce and a complaint suppress the address. */
 export const meaning = (
   kind: Meaning['kind'],
   bounceType: Meaning['bounceType'] = null,
@@ -83,6 +58,11 @@ export const meaning = (
   return { kind, bounceType, suppresses: isHardBounce ? 'hard_bounce' : told };
 };
 
-/** A dedupe key for a notice that brings no id of its own. */
-export const hashOf = (parts: readonly (string | null)[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+/** An address on the provider's own list for an earlier bounce: the provider sent nothing. */
+export const ON_PROVIDER_LIST: Meaning = {
+  ...meaning('bounced', 'hard'),
+  suppresses: 'provider_suppressed',
+};
+
+/** An address on the provider's own list for an earlier complaint: the provider sent nothing. */
+export const ON_COMPLAINT_LIST: Meaning = { ...meaning('rejected'), suppresses: 'complaint' };

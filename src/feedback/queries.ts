@@ -63,6 +63,30 @@ export const listKnown = (
     and dedupe_key = any (${sql.array([...dedupeKeys], 'text')})
   `);
 
+const Window = z.strictObject({ window: z.coerce.number() });
+
+/** Returns the number of the present window of so many minutes, by the database's clock. */
+export const readWindow = async ({ tx }: Scope, minutes: number): Promise<number> => {
+  const { window } = await tx.one(sql.type(Window)`
+    select floor(extract(epoch from now()) / ${minutes * 60}) as window
+  `);
+  return window;
+};
+
+/** Which of some notices were taken in within so many minutes. */
+export const listKnownSince = (
+  { tx, projectId }: Scope,
+  source: string,
+  dedupeKeys: readonly string[],
+  minutes: number,
+) =>
+  tx.any(sql.type(DedupeKey)`
+    select dedupe_key from feedback.notices
+    where project_id = ${projectId} and source = ${source}
+    and dedupe_key = any (${sql.array([...dedupeKeys], 'text')})
+    and received_at > now() - make_interval(mins => ${minutes})
+  `);
+
 /**
  * Of some bounces of sends those that another notice of these sources told of too. Each is found by its address: it
  * has few.

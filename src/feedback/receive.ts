@@ -1,60 +1,97 @@
 import { inProject } from '../base/db.ts';
 import { parseJson } from '../base/json.ts';
 import { Refusal } from '../base/refusal.ts';
-import { adapters } from './adapters.ts';
-import { checkSignature, SIGNATURE_HOURS_MAX } from './mailgun.ts';
+import { isEventBridge } from './dialects/amazon_ses/events.ts';
+import type { SignatureCheck, SignedPost } from './dialects/dialect.ts';
+import { dialectOf } from './dialects/dialects.ts';
 import { rememberPost } from './posts.ts';
-import { readObject } from './reading.ts';
 import { receiveSns } from './receive_sns.ts';
 import { findSigningKey } from './signing_keys.ts';
 import type { Vault } from './signing_keys.ts';
 import { take } from './take.ts';
 import type { Post, Received } from './take.ts';
 
-/** By token: whoever posts can mend what cannot be read, and is told. */
+/** By token: its sender can mend what cannot be read, so the answer says what is wrong. */
 const receiveByToken = async (post: Post): Promise<Received> => {
-  const result = await adapters[post.source].read(post.posted);
-  if (result.notices.length === 0) {
+  const result = await dialectOf(post.source).read(post.posted);
+  if (result.notices.length === 0 && result.errors.length > 0) {
     const issues = result.errors.map(({ path, message }) => ({ path, message }));
     throw new Refusal('invalid_request', { issues });
   }
   return take(post, result, () => Promise.resolve(true));
 };
 
-/** Whoever has the key is told what is the matter: of their clock, or of ours, everything they sign is refused. */
-const STALE =
-  `The signature is right, but not its time: by our clock it is more than ${SIGNATURE_HOURS_MAX} hours old, ` +
-  'or ahead. Check both clocks; sent again once they agree, this webhook is taken.';
+const MINUTES_PER_HOUR = 60;
 
-/** Signed with a key: the signature covers a token of the post's and not what it says, so both are remembered. */
-const receiveSigned = async (post: Post, vault: Vault): Promise<Received> => {
-  const { deps, projectId, source, posted } = post;
-  const body = parseJson(posted.raw);
-  if (Object.keys(readObject(readObject(body)['signature'])).length === 0)
-    throw new Refusal('invalid_signature');
-  const key = await inProject(deps, projectId, (scope) => findSigningKey(scope, vault, source));
-  const signed = key === null ? null : checkSignature(body, key, posted.receivedAt);
-  if (signed?.kind === 'stale') {
-    deps.log.warn({ project_id: projectId }, 'a webhook is not signed in the time of our clock');
-    throw new Refusal('invalid_signature', { detail: STALE });
+const inWords = (minutes: number): string =>
+  minutes < MINUTES_PER_HOUR ? `${minutes} minutes` : `${minutes / MINUTES_PER_HOUR} hours`;
+
+/** Only a sender with the key learns this: one of the two clocks is wrong, and everything it signs is refused. */
+const staleOf = ({ minutesMax }: SignatureCheck): string =>
+  `The signature is right, but its time is not: by our clock it is more than ${inWords(minutesMax)} old, ` +
+  'or ahead. Check both clocks, then send the webhook again.';
+
+const noKeyOf = ({ keyName }: SignatureCheck): string =>
+  `This project has no key to check the signature. Set the ${keyName.toLowerCase()} in Settings, Webhooks, ` +
+  'or post with the webhook token.';
+
+/** Returns the id of a post whose signature is right and fresh; refuses any other. */
+const verify = (post: Post, check: SignatureCheck, signed: SignedPost, key: string): string => {
+  const { deps, projectId, source } = post;
+  const proof = check.verify(signed, key);
+  if (proof.kind === 'stale') {
+    deps.log.warn({ project_id: projectId, source }, 'a webhook is not signed in our time');
+    throw new Refusal('invalid_signature', { detail: staleOf(check) });
   }
-  if (signed?.kind !== 'proven') throw new Refusal('invalid_signature');
+  if (proof.kind !== 'proven') throw new Refusal('invalid_signature');
+  return proof.postId;
+};
 
-  return take(post, await adapters[source].read(posted), async (scope) => {
-    const seen = await rememberPost(scope, { source, id: signed.token, said: posted.raw });
+/**
+ * By signature. A vendor that signs on request posts with the webhook token until the project sets a key; from then
+ * on only the signature counts. Trunkline remembers each signed post with its body, so a replay has no effect.
+ */
+const receiveSigned = async (
+  post: Post,
+  vault: Vault,
+  check: SignatureCheck,
+): Promise<Received> => {
+  const { deps, projectId, source, posted, headers, isTokened } = post;
+  const signed = { ...posted, headers };
+  const mayUseToken = isTokened && !check.isRequired;
+  const isSigned = check.hasSignature(signed);
+  if (!isSigned && !mayUseToken) throw new Refusal('invalid_signature');
+  const key = await inProject(deps, projectId, (scope) => findSigningKey(scope, vault, source));
+  if (key === null && mayUseToken) return receiveByToken(post);
+  if (key === null) throw new Refusal('invalid_signature', { detail: noKeyOf(check) });
+
+  const id = verify(post, check, signed, key);
+  return take(post, await dialectOf(source).read(posted), async (scope) => {
+    const seen = await rememberPost(scope, { source, id, said: posted.raw });
     if (seen === 'other') throw new Refusal('webhook_replayed');
     return seen === 'new';
   });
 };
 
-/** Verifies a post in the way of its dialect, then takes in what it says. */
-export const receive = (post: Post, vault: Vault): Promise<Received> => {
-  switch (adapters[post.source].proof) {
+const UNSIGNED =
+  'An event of Amazon EventBridge bears no signature. Let its API destination send the webhook token of ' +
+  'this project in X-Webhook-Token.';
+
+/** Only the token proves an event of EventBridge. */
+const receiveUnsigned = (post: Post): Promise<Received> => {
+  if (!post.isTokened) throw new Refusal('invalid_token', { detail: UNSIGNED });
+  return receiveByToken(post);
+};
+
+/** Verifies a post in the way of its dialect, then stores what it reports. */
+export const receive = async (post: Post, vault: Vault): Promise<Received> => {
+  const { verification } = dialectOf(post.source);
+  switch (verification.kind) {
     case 'token':
       return receiveByToken(post);
-    case 'signing_key':
-      return receiveSigned(post, vault);
+    case 'signature':
+      return receiveSigned(post, vault, verification);
     case 'topic':
-      return receiveSns(post);
+      return isEventBridge(parseJson(post.posted.raw)) ? receiveUnsigned(post) : receiveSns(post);
   }
 };

@@ -1,7 +1,7 @@
 import { parseJson } from '../base/json.ts';
 import { Refusal } from '../base/refusal.ts';
-import { adapters } from './adapters.ts';
-import { readObject } from './reading.ts';
+import { dialectOf } from './dialects/dialects.ts';
+import { readObject } from './dialects/reading.ts';
 import { readSnsMessage } from './sns.ts';
 import type { SnsMessage } from './sns.ts';
 import { checkSnsSignature, makeSnsNetwork } from './sns_network.ts';
@@ -78,14 +78,11 @@ const close = async ({ deps, projectId }: Post, message: SnsMessage): Promise<Re
   return ofTopic(isNew);
 };
 
-/** What is set up at theirs is told as well, and is about no message. */
 const notify = async (post: Post, message: SnsMessage): Promise<Received> => {
   const raw = Buffer.from(message.Message);
-  const result = await adapters[post.source].read({ ...post.posted, raw });
+  const result = await dialectOf(post.source).read({ ...post.posted, raw });
   const received = await take(post, result, (scope) => admitNotification(scope, message));
-  return result.isAside === true && received.duplicates === 0
-    ? { ...received, received: 1, ignored: 1 }
-    : { ...received, received: Math.max(received.received, received.duplicates) };
+  return { ...received, received: Math.max(received.received, received.duplicates) };
 };
 
 /** Processes a message of Amazon SNS: signed by the service, of a topic that is confirmed for the project. */

@@ -1,5 +1,5 @@
 import type { RefusalName } from '../base/refusal.ts';
-import type { Source } from './adapters.ts';
+import type { Source } from './dialects/dialects.ts';
 import type { Refused } from './refused_queries.ts';
 import type { RefusedTopic } from './topics/refused_topics.ts';
 

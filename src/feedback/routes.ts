@@ -5,23 +5,22 @@ import { watchQueue } from '../base/memory_queues.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { webhookRoute } from '../base/route.ts';
-import type { Limit, RawInbound } from '../base/route.ts';
+import type { RawInbound } from '../base/route.ts';
 import { inTurnsOf } from '../base/session_turns.ts';
-import { adapters, SLUGS, sourceOf } from './adapters.ts';
-import type { Source } from './adapters.ts';
-import { EVENT_ID_CHARS_MAX, GenericBody, NOTICES_MAX } from './generic.ts';
-import { SIGNATURE_HOURS_MAX } from './mailgun.ts';
-import { NAME_CHARS_MAX } from './reading.ts';
+import { dialectOf, SLUGS, sourceOf } from './dialects/dialects.ts';
+import type { Source } from './dialects/dialects.ts';
+import { GenericBody } from './dialects/smtp/smtp.ts';
 import { receive } from './receive.ts';
 import { REFUSED_WEBHOOKS_MAX, RefusedPosts } from './refused_posts.ts';
 import { addRefused } from './refused_queries.ts';
 import type { Vault } from './signing_keys.ts';
 import type { Post } from './take.ts';
 import { readHookToken } from './tokens.ts';
+import { GENERIC_DESCRIPTION, VENDORS_DESCRIPTION } from './webhook_description.ts';
+import { TOKENLESS_BYTES_MAX, WEBHOOK_BYTES_MAX } from './webhook_limits.ts';
 
 export { settingLimits, settingRoutes } from './setting_routes.ts';
-
-const WEBHOOK_BYTES_MAX = 1024 * 1024;
+export { feedbackLimits } from './webhook_limits.ts';
 
 const Count = z.int().nonnegative();
 const Answer = z
@@ -78,7 +77,7 @@ const findProjectId = async (
 ): Promise<string> => {
   const projectId = inbound.params['project_id'] ?? '';
   const token = readHookToken(inbound);
-  if (token === null && adapters[source].proof !== 'token') {
+  if (token === null && dialectOf(source).verification.kind !== 'token') {
     const { deps, address, countAs } = inbound;
     if (!isId(projectId)) throw new Refusal('not_found');
     countAs({ projectId, isProven: false });
@@ -138,7 +137,8 @@ const receiveFrom =
       const { headers, charge } = inbound;
       // Anyone may post without a token. Such posts use the part of the sessions that public traffic shares.
       const deps = isTokened ? inbound.deps : inTurnsOf(inbound.deps, 'publishable');
-      const raw = await inbound.readRaw(adapters[source].mediaTypes);
+      const bytesMax = isTokened ? WEBHOOK_BYTES_MAX : TOKENLESS_BYTES_MAX;
+      const raw = await inbound.readRaw(dialectOf(source).mediaTypes, bytesMax);
       const posted = { raw, contentType: headers['content-type'] ?? '', receivedAt: new Date() };
       const post = { deps, projectId, source, posted, headers, charge, isTokened, seen };
       return await receive(post, doors.vault);
@@ -157,30 +157,13 @@ const described = {
   answer: Answer,
 } as const;
 
-const DESCRIPTION =
-  'One event, an array of them, or `{ "events": [...] }`. The 200 is sent once the events and their effects are ' +
-  'stored: hard bounces and complaints suppress the address. One that cannot be read does not hold up its ' +
-  'neighbours; when none can be read, the answer is 400. Repeating a request changes nothing.';
-
-const DIALECTS =
-  '\n\nThis is the body for `smtp`. `smtp2go` takes what SMTP2GO posts, as JSON or as a form; `mailgun` what Mailgun ' +
-  `signs with the project's signing key, at most ${SIGNATURE_HOURS_MAX} hours ago (a signature that comes again with ` +
-  'another body is 406); `amazon-ses` (or `aws-ses`) the messages of confirmed Amazon SNS topics. Those two need no ' +
-  'token; one that is sent has to be right.' +
-  '\n\nA topic that subscribes with the webhook token in its URL (`?token=svc_hook_live_…`) is confirmed at once. ' +
-  'Any other topic is answered 401 and waits for an owner, who approves it in Settings, Webhooks. Notifications of ' +
-  'topics that are not confirmed are 403. Events have an effect only when this project handed the message to Amazon ' +
-  'SES, and when the recipient is the one of the message. All other events are kept as `ignored`. SMTP2GO and ' +
-  'Mailgun may report any message of your account, except those of another project here. The generic `smtp` webhook ' +
-  'may report any address: keep its token secret.';
-
 export const feedbackRoutes = (doors: Doors) => [
   webhookRoute({
     ...described,
     path: '/v1/webhooks/:slug/:project_id',
     params: z.object({ slug: SlugName, project_id: ProjectId }),
     summary: "Take a provider's feedback in.",
-    description: DESCRIPTION + DIALECTS,
+    description: `${GENERIC_DESCRIPTION}\n\n${VENDORS_DESCRIPTION}`,
     refusals: [
       'invalid_signature',
       'topic_needs_approval',
@@ -196,30 +179,7 @@ export const feedbackRoutes = (doors: Doors) => [
     path: '/webhooks/smtp/:project_id',
     params: z.object({ project_id: ProjectId }),
     summary: 'The same as /v1/webhooks/smtp/{project_id}.',
-    description: DESCRIPTION,
+    description: GENERIC_DESCRIPTION,
     handle: receiveFrom(doors, () => 'smtp'),
   }),
-];
-
-export const feedbackLimits: readonly Limit[] = [
-  { name: 'Events in a webhook', value: NOTICES_MAX, unit: 'items', where: 'body' },
-  {
-    name: 'Id of an event in a webhook',
-    value: EVENT_ID_CHARS_MAX,
-    unit: 'characters',
-    where: '`event_id`, `id`, `uuid`',
-  },
-  {
-    name: 'Any name or address in a webhook',
-    value: NAME_CHARS_MAX,
-    unit: 'characters',
-    where: 'event',
-  },
-  {
-    name: 'Age of a signed webhook',
-    value: SIGNATURE_HOURS_MAX,
-    unit: 'hours',
-    where: '`signature.timestamp`',
-  },
-  { name: 'Body of a webhook', value: WEBHOOK_BYTES_MAX, unit: 'bytes', where: 'body' },
 ];

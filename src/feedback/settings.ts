@@ -1,8 +1,11 @@
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import { Refusal } from '../base/refusal.ts';
 import { describeWebhooks } from './describe_webhooks.ts';
-import { setSigningKey } from './signing_keys.ts';
+import { signatureOf } from './dialects/dialects.ts';
+import type { Source } from './dialects/dialects.ts';
+import { deleteSigningKey, setSigningKey } from './signing_keys.ts';
 import type { Vault } from './signing_keys.ts';
 import { writeSoftBouncesMax } from './soft_queries.ts';
 import { approveTopic, rejectTopic, rejectTopics, removeTopic } from './topics/approve.ts';
@@ -21,9 +24,21 @@ const change = ({ deps, projectId }: Where, work: (scope: Scope) => Promise<unkn
 export const decideSoftBounces = (where: Where, softBouncesMax: number) =>
   change(where, (scope) => writeSoftBouncesMax(scope, softBouncesMax));
 
-/** Sets the key that Mailgun signs with. */
-export const keepSigningKey = (where: Where, vault: Vault, key: string) =>
-  change(where, (scope) => setSigningKey(scope, vault, { source: 'mailgun', key }));
+/** Sets the key that a vendor signs with. Throws `invalid_request` for a key that the vendor does not have. */
+export const keepSigningKey = (
+  where: Where,
+  vault: Vault,
+  { source, key }: { source: Source; key: string },
+) => {
+  const fault = signatureOf(source)?.findKeyFault(key) ?? null;
+  if (fault !== null)
+    throw new Refusal('invalid_request', { issues: [{ path: '/signing_key', message: fault }] });
+  return change(where, (scope) => setSigningKey(scope, vault, { source, key }));
+};
+
+/** Removes the key that a vendor signs with. */
+export const removeSigningKey = (where: Where, source: Source) =>
+  change(where, (scope) => deleteSigningKey(scope, source));
 
 /** Returns the topic with this id, in any status; null when the project has none. */
 export const findTopic = async ({ deps, projectId }: Where, topicId: string) => {

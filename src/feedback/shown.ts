@@ -1,4 +1,7 @@
-// What the examples of the documents say of webhooks: a project with a confirmed topic, and one that waits.
+// The examples of webhooks in the reference: two of the vendors, with a confirmed topic and one that waits.
+import { describeSetUp, pathOf, verifiedBy } from './describe_webhooks.ts';
+import { dialectOf, SOURCES } from './dialects/dialects.ts';
+import type { Source } from './dialects/dialects.ts';
 import { SOFT_BOUNCES_MAX_DEFAULT } from './soft_queries.ts';
 import type { TopicChange } from './topics/topic_queries.ts';
 
@@ -7,29 +10,38 @@ export const ARN_SHOWN = 'arn:aws:sns:eu-west-1:123456789012:ses-feedback';
 export const PENDING_ARN_SHOWN = 'arn:aws:sns:us-east-1:123456789012:ses-complaints';
 export const TOPIC_ID_SHOWN = '019a9f0c-6c00-7cc3-98c4-dc0c0c0739a1';
 export const PENDING_TOPIC_ID_SHOWN = '019a9f0c-6c00-7cc3-98c4-dc0c0c0739a2';
+const PROJECT_ID_SHOWN = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
 const PLACE = { arn: ARN_SHOWN, account: '123456789012', region: 'eu-west-1' };
 const PENDING_PLACE = { arn: PENDING_ARN_SHOWN, account: '123456789012', region: 'us-east-1' };
 
-const webhook = <V extends 'token' | 'signing_key' | 'topic'>(slug: string, verified_by: V) => ({
-  slug,
-  path: `/v1/webhooks/${slug}/019a9f0c-6c00-7cc3-98c4-dc0c0c07398f`,
-  verified_by,
-  signing_key_set_at: null,
-  topics: [],
-  pending_topics: [],
-  refused_topics: [],
-  topic_changes: [],
-  refused: null,
-  last_notices: [],
-});
+const webhook = <V extends 'token' | 'signing_key' | 'topic'>(slug: Source, verified_by: V) => {
+  const { name, verification } = dialectOf(slug);
+  return {
+    slug,
+    name,
+    path: pathOf(slug, PROJECT_ID_SHOWN),
+    verified_by,
+    signing_key:
+      verification.kind === 'signature'
+        ? { name: verification.keyName, is_required: verification.isRequired }
+        : null,
+    signing_key_set_at: null,
+    topics: [],
+    pending_topics: [],
+    refused_topics: [],
+    topic_changes: [],
+    refused: null,
+    last_notices: [],
+  };
+};
 const change = <C extends TopicChange['change']>(what: C, arn = ARN_SHOWN) => ({
   arn,
   change: what,
   changed_at: AT,
 });
 
-const SMTP = webhook('smtp', 'token');
-const SMTP2GO = webhook('smtp2go', 'token');
+const unused = (source: Source) =>
+  webhook(source, verifiedBy(dialectOf(source).verification, null));
 const MAILGUN = webhook('mailgun', 'signing_key');
 const CONFIRMED = {
   id: TOPIC_ID_SHOWN,
@@ -59,21 +71,34 @@ const AMAZON_SES = {
   topic_changes: [change('confirmed')],
 };
 
+const KNOWN: Partial<Record<Source, object>> = { mailgun: MAILGUN, 'amazon-ses': AMAZON_SES };
+
+/** Every webhook: some as they are given, the others unused. */
+const itemsOf = (given: Partial<Record<Source, object>>) =>
+  SOURCES.map((source) => ({ ...unused(source), ...KNOWN[source], ...given[source] }));
+
+/** The set-up that the reference shows. */
+export const SET_UP_SHOWN = {
+  path: pathOf('mailgun', PROJECT_ID_SHOWN),
+  verified_by: 'signing_key' as const,
+  ...describeSetUp('mailgun'),
+};
+
 export const WEBHOOKS_SHOWN = {
   soft_bounces_max: SOFT_BOUNCES_MAX_DEFAULT,
-  items: [SMTP, SMTP2GO, MAILGUN, AMAZON_SES],
+  items: itemsOf({}),
 };
 
 export const DECIDED_SHOWN = { ...WEBHOOKS_SHOWN, soft_bounces_max: 3 };
 
 export const KEY_SET_SHOWN = {
   ...WEBHOOKS_SHOWN,
-  items: [SMTP, SMTP2GO, { ...MAILGUN, signing_key_set_at: AT }, AMAZON_SES],
+  items: itemsOf({ mailgun: { ...MAILGUN, signing_key_set_at: AT } }),
 };
 
 const withTopics = <T extends object>(given: T) => ({
   ...WEBHOOKS_SHOWN,
-  items: [SMTP, SMTP2GO, MAILGUN, { ...AMAZON_SES, ...given }],
+  items: itemsOf({ 'amazon-ses': { ...AMAZON_SES, ...given } }),
 });
 
 export const TOPIC_APPROVED_SHOWN = withTopics({

@@ -63,3 +63,9 @@ export const setSigningKey = async (
     set key_version = excluded.key_version, sealed = excluded.sealed, set_at = excluded.set_at
   `);
 };
+
+/** Removes the key that a provider signs with. Where there is none it changes nothing. */
+export const deleteSigningKey = ({ tx, projectId }: Scope, source: string) =>
+  tx.query(sql.unsafe`
+    delete from feedback.signing_keys where project_id = ${projectId} and source = ${source}
+  `);

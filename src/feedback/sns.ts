@@ -1,5 +1,5 @@
 import { createVerify, X509Certificate } from 'node:crypto';
-import { readObject } from './reading.ts';
+import { readObject } from './dialects/reading.ts';
 
 /** A message of the notification service, as far as it is signed. */
 export type SnsMessage = {

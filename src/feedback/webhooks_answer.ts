@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Addressed } from '../base/route.ts';
 import { KINDS } from './notice.ts';
 import { REFUSED_WRITTEN_EVERY_MS } from './refused_posts.ts';
-import { WEBHOOKS_SHOWN } from './shown.ts';
+import { SET_UP_SHOWN, WEBHOOKS_SHOWN } from './shown.ts';
 import { TOPIC_CHANGES } from './topics/topic_queries.ts';
 
 const Timestamp = z.iso.datetime();
@@ -73,14 +73,43 @@ const Refused = z
       `within ${REFUSED_WRITTEN_EVERY_MS / 1_000} seconds.`,
   });
 
+const path = z.string().meta({ description: 'Where to post, on the host of this API.' });
+
+const verifiedBy = z.enum(['token', 'signing_key', 'topic']).meta({
+  description:
+    'The webhook token, the signing key of the vendor, or the signature and topic of Amazon.',
+});
+
+/** What to do at one vendor. */
+export const WebhookSetUp = z
+  .strictObject({
+    path,
+    verified_by: verifiedBy,
+    steps: z.array(z.string()),
+    subscribe_to: z
+      .array(z.string())
+      .meta({ description: 'The events to select, as the vendor calls them.' }),
+    is_token_in_url: z.boolean().meta({
+      description: 'Whether the URL has to end in `?token=` and the webhook token.',
+    }),
+  })
+  .meta({ id: 'WebhookSetUp', examples: [SET_UP_SHOWN] });
+
 const Webhook = z
   .strictObject({
     slug: z.string(),
-    path: z.string().meta({ description: 'Where to post, on the host of this API.' }),
-    verified_by: z.enum(['token', 'signing_key', 'topic']).meta({
-      description:
-        "The project's webhook token; a signature by the provider's signing key; or Amazon's signature and the topic.",
-    }),
+    name: z.string().meta({ description: 'The vendor.' }),
+    path,
+    verified_by: verifiedBy,
+    signing_key: z
+      .strictObject({
+        name: z.string().meta({ description: 'What the vendor calls the key.' }),
+        is_required: z.boolean().meta({
+          description: 'Whether posts without a signature are refused before a key is set.',
+        }),
+      })
+      .nullable()
+      .meta({ description: 'The key of a vendor that signs its posts.' }),
     signing_key_set_at: Timestamp.nullable(),
     topics: z.array(Topic).meta({ description: 'The topics whose notifications count.' }),
     pending_topics: z.array(PendingTopic).meta({

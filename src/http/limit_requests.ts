@@ -157,7 +157,7 @@ export const limitPost = (deps: Deps, ctx: Context): PostLimits => {
       if (post === null) return;
       const charged = limits.chargeWork(post, work);
       if (charged.kind === 'exceeded') refuse(ctx, charged.standing);
-      // At most 500 notices come in one post, and none may be lost: a post that costs more than a window is taken.
+      // A post holds a bounded number of events, and none may be lost: one that costs more than a window is taken.
       if (charged.kind === 'too_costly') limits.chargeRefused(post, charged.units);
     },
   };

@@ -7,7 +7,12 @@ import { listInput } from '../base/page.ts';
 import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
 import { addProvider, editProvider, pageProviders, removeProvider, sendTest } from './acts.ts';
-import { DomainQuery, readDomainHealth } from './domain_routes.ts';
+import {
+  DomainCheckInput,
+  readHistory,
+  readStoredHealth,
+  recordDomainHealth,
+} from './domain_health/domain_health.ts';
 import { findProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
 import type { ProviderDoors } from './routes.ts';
@@ -41,14 +46,30 @@ export const providerProcedures = ({ isStopped, releaseRamped }: ProviderDoors) 
         ),
       ),
 
+    /** What checks of the sender's domain look for, and what the last one found. */
     domainHealth: projectProcedure
       .input(OfProvider)
-      .input(z.object(DomainQuery.shape))
-      .query(async ({ ctx, input }) => {
-        const row = await inProject(ctx.deps, input.projectId, (scope) =>
-          get(scope, input.providerId),
-        );
-        return readDomainHealth(ctx.deps, row, input.dkim_selectors);
+      .query(async ({ ctx: { deps }, input: { projectId, providerId } }) => {
+        await inProject(deps, projectId, (scope) => get(scope, providerId));
+        return readStoredHealth({ deps, projectId }, providerId);
+      }),
+
+    /** What has changed about the sender's domain, newest first. */
+    domainHistory: projectProcedure
+      .input(OfProvider)
+      .input(listInput)
+      .query(async ({ ctx: { deps }, input: { projectId, providerId, ...query } }) => {
+        await inProject(deps, projectId, (scope) => get(scope, providerId));
+        return readHistory({ deps, projectId }, providerId, query);
+      }),
+
+    /** Checks the sender's domain now, and records what was found and what to look for. */
+    checkDomain: editorProcedure
+      .input(OfProvider)
+      .input(z.object(DomainCheckInput.shape))
+      .mutation(async ({ ctx: { deps }, input: { projectId, providerId, ...sought } }) => {
+        const row = await inProject(deps, projectId, (scope) => get(scope, providerId));
+        return recordDomainHealth({ deps, projectId }, row, newId(), sought);
       }),
 
     /** Proves the settings, then keeps them. */

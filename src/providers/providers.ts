@@ -12,6 +12,7 @@ import type { Link, WireMessage } from './transport.ts';
 
 export { LINKS_PER_PROVIDER_MAX, saveProvider };
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
+export { recheckDomains } from './domain_health/domain_health.ts';
 export { fixOf } from './failures.ts';
 export { allow, findState, setPlan, spend } from './pace.ts';
 export {

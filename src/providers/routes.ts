@@ -8,7 +8,7 @@ import type { Addressed, Limit, Route } from '../base/route.ts';
 import { addProvider, editProvider, pageProviders, removeProvider, sendTest } from './acts.ts';
 import type { ReleaseRamped } from './acts.ts';
 import { CHECKS_PER_HOUR } from './checks.ts';
-import { domainLimits, domainRoutes } from './domain_routes.ts';
+import { domainLimits, domainRoutes } from './domain_health/domain_health.ts';
 import { RAMP_STARTS_WITHIN_DAYS_MAX } from './pace_schema.ts';
 import { findProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
-import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
 import { resolveEgress } from '../base/egress.ts';
-import { failpoint } from '../base/failpoint.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
 import { classify, isContradictory, NO_MECHANISM, TLS_REQUIRED, toOutcome } from './smtp_errors.ts';
 import { toReply } from './reply.ts';
 import type { Parties } from './reply.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
+import { bodyOf } from './smtp_body.ts';
 import { sendTimeoutMs, SMTP_TIMEOUTS } from './smtp_timeouts.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
 import { failed } from './transport.ts';
@@ -30,33 +29,6 @@ type Patience = SmtpTimeouts & { answerMs: number };
 /** An open, authenticated connection, or why there is none. */
 export type SmtpConnected =
   { kind: 'connected'; link: Link } | { kind: 'failed'; error: SmtpError };
-
-/** The first half and the rest, read one after the other, so that the start of the body is a known moment. */
-const bodyOf = (
-  { raw, mayStart }: WireMessage,
-  { onStart, onEnd }: { onStart: () => void; onEnd: () => void },
-): Readable => {
-  const middle = Math.ceil(raw.length / 2);
-  let step = 0;
-  return new Readable({
-    read() {
-      step += 1;
-      if (step === 1 && !mayStart()) {
-        this.destroy(new Error('deadline passed before the first byte'));
-      } else if (step === 1) {
-        onStart();
-        this.push(raw.subarray(0, middle));
-      } else if (step === 2) {
-        failpoint('mid_body');
-        this.push(raw.subarray(middle));
-      } else {
-        onEnd();
-        this.push(null);
-      }
-    },
-    highWaterMark: 1,
-  });
-};
 
 /** Amazon SES, and Exim (so also relays built on it). */
 const ACCEPTED_AS = [

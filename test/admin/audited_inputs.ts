@@ -202,6 +202,10 @@ export const changes: Record<string, Change> = {
     input: () => ({ providerId: SHOWN_ID, change: { display_name: 'Renamed' } }),
   },
   'providers.remove': { in: 'project', input: () => ({ providerId: SHOWN_ID }) },
+  'providers.checkDomain': {
+    in: 'project',
+    input: () => ({ providerId: SHOWN_ID, dkim_selectors: ['s1'] }),
+  },
   'providers.test': {
     in: 'project',
     input: () => ({ providerId: SHOWN_ID, to: 'me@example.com' }),
@@ -212,6 +216,16 @@ export const changes: Record<string, Change> = {
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),
   },
   'webhooks.setSigningKey': { in: 'project', input: () => ({ signing_key: 'a-signing-key' }) },
+  'webhooks.removeSigningKey': {
+    in: 'project',
+    input: async ({ database, projectId }) => {
+      await database.owner.query(
+        "insert into feedback.signing_keys values ($1, 'mailgun', 1, '', now()) on conflict do nothing",
+        [projectId],
+      );
+      return { slug: 'mailgun' };
+    },
+  },
   'webhooks.approveTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
   'webhooks.rejectTopic': { in: 'project', input: () => ({ topicId: SHOWN_ID }) },
   'webhooks.rejectTopics': { in: 'project', input: () => ({ topic_ids: [SHOWN_ID] }) },

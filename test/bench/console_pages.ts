@@ -177,6 +177,8 @@ const ofAutomations = (subject: Subject): Page[] => {
     ...pages('templates.version', [['one', { templateId, version: 1 }]]),
     ...pages('providers.list', [['first', {}]]),
     ...pages('providers.read', [['one', { providerId }]]),
+    ...pages('providers.domainHealth', [['one', { providerId }]]),
+    ...pages('providers.domainHistory', [['first', { providerId }]]),
   ];
 };
 
@@ -243,5 +245,5 @@ export const pagesOf = (subject: Subject): Page[] => [
   ...ofSettings(subject),
 ];
 
-/** What is no page: it asks name servers, or goes through days of people and says how far it is. */
-export const NO_PAGES: readonly string[] = ['providers.domainHealth', 'automations.simulate'];
+/** What is no page: it goes through days of people and says how far it is. */
+export const NO_PAGES: readonly string[] = ['automations.simulate'];

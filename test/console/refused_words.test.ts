@@ -1,4 +1,4 @@
-// Whatever a webhook refuses, its project is told what to do about it.
+// For each error of a webhook, the Console says what to do about it.
 import { describe, expect, test } from 'vitest';
 import { refusals } from '../../src/base/refusal.ts';
 import { adviceOn, FALLBACK } from '../../src/console/parts/refused_words.ts';
@@ -19,17 +19,29 @@ test('webhooks refuse what is not proven, and what cannot be read', () => {
   expect(names).toEqual(expect.arrayContaining(['invalid_token', 'foreign_topic', 'invalid_json']));
 });
 
-describe.each(['token', 'signing_key', 'topic'] as const)('proven by a %s', (proof) => {
+const signing_key = { name: 'Signing secret', is_required: false };
+const vendor = (verified_by: 'token' | 'signing_key' | 'topic') => ({
+  name: 'Resend',
+  verified_by,
+  signing_key: verified_by === 'signing_key' ? signing_key : null,
+});
+
+describe.each(['token', 'signing_key', 'topic'] as const)('verified by a %s', (proof) => {
   test.each([...new Set(names)])('%s', (name) => {
-    expect(adviceOn(proof, name)).not.toBe(FALLBACK);
+    expect(adviceOn(vendor(proof), name)).not.toBe(FALLBACK);
   });
 
   test('a name of another time', () => {
-    expect(adviceOn(proof, 'of_another_time')).toBe(FALLBACK);
+    expect(adviceOn(vendor(proof), 'of_another_time')).toBe(FALLBACK);
   });
 });
 
-test('who posts through Amazon is sent to Amazon, and nobody else', () => {
-  expect(adviceOn('topic', 'invalid_signature')).toMatch(/Amazon SNS/);
-  expect(adviceOn('signing_key', 'invalid_signature')).toMatch(/Mailgun/);
+test('the advice about a signature names its vendor and the key', () => {
+  expect(adviceOn(vendor('topic'), 'invalid_signature')).toMatch(/Amazon SNS/);
+  expect(adviceOn(vendor('signing_key'), 'invalid_signature')).toMatch(
+    /Copy the signing secret from your account at Resend/,
+  );
+  expect(adviceOn({ ...vendor('token'), signing_key }, 'invalid_signature')).toMatch(
+    /no key to check it. Set the signing secret of Resend/,
+  );
 });

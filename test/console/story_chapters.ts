@@ -137,6 +137,7 @@ export const followMail = async (page: Page): Promise<void> => {
 export const readWebhook = async (page: Page): Promise<{ url: string; token: string }> => {
   await goTo(page, 'Webhooks');
   const generic = page.getByRole('region', { name: 'Any other relay (generic)' });
+  await generic.getByRole('button', { name: /^Set up/ }).click();
   const url = (await generic.locator('pre').first().textContent()) ?? '';
   await page.getByRole('button', { name: 'Make a new token' }).click();
   await page.getByRole('dialog').getByLabel('Your password').fill(OWNER.password);

@@ -133,6 +133,7 @@ describe('topics in a browser', () => {
     const { page } = await open(editor.cookie);
     await page.getByText('ask an owner to approve or reject this topic').waitFor();
     expect(await page.getByRole('button', { name: /topic/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Set up Mailgun' }).click();
     await page.getByText('ask an owner to set the signing key').waitFor();
   }, 60_000);
 });

@@ -1,5 +1,6 @@
 // Settings → Webhooks: addresses to copy, a token that is replaced without a gap, the signing key and the topic.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { dialectOf, SOURCES } from '../../src/feedback/dialects/dialects.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { issueKey } from '../../src/projects/projects.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
@@ -34,6 +35,7 @@ describe('webhooks in a browser', () => {
   test('a token is shown once and works at once; the old one works until it is revoked', async () => {
     const { page, complaints } = await open();
     const old = api.project.hook_token;
+    await page.getByRole('button', { name: 'Set up SMTP2GO' }).click();
     await page.getByText(`${api.url}/v1/webhooks/smtp2go/${api.project.project_id}`).waitFor();
     await page.getByRole('button', { name: 'Make a new token' }).click();
     const again = page.getByRole('dialog');
@@ -59,6 +61,7 @@ describe('webhooks in a browser', () => {
 
   test('the signing key is set and never shown', async () => {
     const { page, complaints } = await open();
+    await page.getByRole('button', { name: 'Set up Mailgun' }).click();
     await page.getByText('No signing key is set').waitFor();
     const key = page.getByLabel('HTTP webhook signing key');
     await key.fill('with a blank');
@@ -68,8 +71,36 @@ describe('webhooks in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByText('A signing key is set, since').waitFor();
     expect(await key.inputValue()).toBe('');
+    await page.getByRole('button', { name: 'Remove key of Mailgun' }).click();
+    await page.getByRole('button', { name: 'Yes, remove key of Mailgun' }).click();
+    await page.getByText('No signing key is set').waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
+
+  test.each(SOURCES)(
+    'the set-up of %s says where, what and how, wide and narrow',
+    async (source) => {
+      const { name, setUp, verification } = dialectOf(source);
+      for (const width of [360, 1280]) {
+        const { page, complaints } = await open(width);
+        const card = page.getByRole('region', { name, exact: true });
+        const toggle = card.getByRole('button', { name: `Set up ${name}` });
+        if ((await toggle.count()) > 0) await toggle.click();
+        const end = setUp.isTokenInUrl ? '?token=<webhook token>' : '';
+        const url = `${api.url}/v1/webhooks/${source}/${api.project.project_id}${end}`;
+        await card.getByText(url, { exact: true }).waitFor();
+        for (const text of [...setUp.steps, ...setUp.subscribeTo])
+          expect(await card.getByText(text, { exact: true }).count(), text).toBeGreaterThan(0);
+        if (verification.kind === 'signature')
+          await card.getByLabel(verification.keyName).waitFor();
+        expect(await overflows(page)).toBe(false);
+        await card.getByRole('button', { name: `Hide set-up of ${name}` }).click();
+        expect(await card.getByText(url).count()).toBe(0);
+        expect(complaints).toEqual([]);
+      }
+    },
+    60_000,
+  );
 
   test('after how many soft bounces an address is given up is shown, and decided', async () => {
     const { page, complaints } = await open();

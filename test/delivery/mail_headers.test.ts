@@ -123,14 +123,33 @@ describe('our ids for the provider to give back', () => {
     },
   );
 
-  test.each(['smtp.relay.example', 'mailgun.org.evil.example', 'notmailgun.org', null])(
-    '%s gets none',
-    async (host) => {
-      const raw = build({ about: { host } });
-      expect(raw.toString()).not.toMatch(/^X-(?:Mailgun|SES)/im);
-      expect(await read(raw, 'X-Trunkline-Send-Id')).toEqual([sendId]);
-    },
-  );
+  test.each<[string, string, (value: string) => unknown]>([
+    ['smtp.postmarkapp.com', 'X-PM-Metadata-send_id', (value) => value],
+    ['smtp-broadcasts.postmarkapp.com', 'X-PM-Metadata-send_id', (value) => value],
+    ['smtp.sendgrid.net', 'X-SMTPAPI', (value) => JSON.parse(value).unique_args.send_id],
+    ['smtp.eu.sendgrid.net', 'X-SMTPAPI', (value) => JSON.parse(value).unique_args.send_id],
+    ['smtp-relay.brevo.com', 'X-Mailin-custom', (value) => value.replace('send_id:', '')],
+    ['in-v3.mailjet.com', 'X-MJ-CustomID', (value) => value],
+    ['smtp.sparkpostmail.com', 'X-MSYS-API', (value) => JSON.parse(value).metadata.send_id],
+    ['smtp.eu.sparkpostmail.com', 'X-MSYS-API', (value) => JSON.parse(value).metadata.send_id],
+  ])('%s gets %s with the id of the send', async (host, name, idIn) => {
+    const [value = ''] = await read(build({ about: { host } }), name);
+    expect(idIn(value)).toBe(sendId);
+  });
+
+  test.each([
+    'smtp.relay.example',
+    'mailgun.org.evil.example',
+    'notmailgun.org',
+    'notsendgrid.net',
+    'mailjet.com.evil.example',
+    'smtp.resend.com',
+    null,
+  ])('%s gets none', async (host) => {
+    const raw = build({ about: { host } });
+    expect(raw.toString()).not.toMatch(/^X-(?!Trunkline)/im);
+    expect(await read(raw, 'X-Trunkline-Send-Id')).toEqual([sendId]);
+  });
 });
 
 describe('lines', () => {

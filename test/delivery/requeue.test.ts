@@ -105,19 +105,28 @@ describe('POST /v1/sends/{id}/requeue', () => {
   });
 });
 
-describe('POST /v1/sends/requeue', () => {
+describe('POST /v1/rejected-sends/requeue', () => {
   test('200: all of one reason and provider, and no other', async () => {
     const [one, other] = [await rejected(3), await rejected(1)];
     const body = { reason: 'message_refused', provider_id: one.providerId };
-    expect((await post('/v1/sends/requeue', body)).body).toEqual({ queued: 3, has_more: false });
-    expect((await post('/v1/sends/requeue', body)).body).toEqual({ queued: 0, has_more: false });
+    expect((await post('/v1/rejected-sends/requeue', body)).body).toEqual({
+      queued: 3,
+      has_more: false,
+    });
+    expect((await post('/v1/rejected-sends/requeue', body)).body).toEqual({
+      queued: 0,
+      has_more: false,
+    });
     expect((await sends().read(other.ids[0] ?? '')).status).toBe('rejected');
     const rest = { reason: 'message_refused' };
-    expect((await post('/v1/sends/requeue', rest)).body).toEqual({ queued: 1, has_more: false });
+    expect((await post('/v1/rejected-sends/requeue', rest)).body).toEqual({
+      queued: 1,
+      has_more: false,
+    });
   });
 
   test('400: a reason for which no send is rejected', async () => {
-    expect(await post('/v1/sends/requeue', { reason: 'account_blocked' })).toMatchObject({
+    expect(await post('/v1/rejected-sends/requeue', { reason: 'account_blocked' })).toMatchObject({
       status: 400,
       body: { issues: [{ path: '/reason' }] },
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adapters } from '../../src/feedback/adapters.ts';
+import { dialects } from '../../src/feedback/dialects/dialects.ts';
 import {
   FULL_REPORT,
   HARD_REPORT,
@@ -12,7 +12,7 @@ import {
   sesEvent,
 } from './told.ts';
 
-const ses = adapters['amazon-ses'];
+const ses = dialects['amazon-ses'];
 const read = (event: object) => noticeAs(ses, event);
 const recipients = [{ emailAddress: 'ann@example.net' }];
 const HARD = 'bounced, hard, suppresses as hard_bounce';
@@ -58,11 +58,27 @@ describe('what happened', () => {
     [
       'Bounce Transient General of an out-of-office reply',
       sesBounce('Transient', 'General'),
-      'bounced, undetermined',
+      'auto_reply',
     ],
     [
       'Bounce Transient ContentRejected',
       sesBounce('Transient', 'ContentRejected'),
+      'bounced, block',
+    ],
+    [
+      'Bounce Permanent General of a policy',
+      sesBounce('Permanent', 'General', {
+        status: '5.7.1',
+        diagnosticCode: 'smtp; 550 5.7.1 Message rejected due to local policy',
+      }),
+      'bounced, block',
+    ],
+    [
+      'Bounce Permanent General of a full mailbox',
+      sesBounce('Permanent', 'General', {
+        status: '5.2.2',
+        diagnosticCode: 'smtp; 552 5.2.2 mailbox full',
+      }),
       'bounced, soft',
     ],
     ['Bounce Undetermined', sesBounce('Undetermined', 'Undetermined'), 'bounced, undetermined'],
@@ -77,6 +93,16 @@ describe('what happened', () => {
       'Complaint that is taken back as not-spam',
       sesComplaint({ complaintFeedbackType: 'not-spam' }),
       'not_spam',
+    ],
+    [
+      'Complaint that is a report of failed authentication',
+      sesComplaint({ complaintFeedbackType: 'auth-failure' }),
+      'unknown',
+    ],
+    [
+      'Complaint that is an opt-out',
+      sesComplaint({ complaintFeedbackType: 'opt-out' }),
+      'unsubscribed',
     ],
     [
       'Complaint with OnAccountSuppressionList',
@@ -121,6 +147,14 @@ describe('what happened', () => {
       await read({ eventType, ...rest }),
     );
   });
+});
+
+test('an event of EventBridge says the same as a notification, and is the same notice', async () => {
+  const detail = sesBounce('Permanent', 'General', HARD_REPORT);
+  const wrapped = { source: 'aws.ses', 'detail-type': 'Email Bounced', detail };
+  expect(await noticeAs(ses, wrapped)).toEqual(await read(detail));
+  // Another service's event with the same detail is none of Amazon SES.
+  expect((await readAs(ses, { ...wrapped, source: 'aws.ec2' })).notices).toEqual([]);
 });
 
 test('each recipient has a notice; who is listed twice has one', async () => {
@@ -171,7 +205,7 @@ test.each([
   JSON.stringify({ notificationType: 'AmazonSnsSubscriptionSucceeded', message: 'You have …' }),
   JSON.stringify({ notificationType: 'Received', mail: {} }),
 ])('what they say when it is set up is about no message: %s', async (text) => {
-  expect(await readAs(ses, text)).toEqual({ notices: [], errors: [], isAside: true });
+  expect(await readAs(ses, text)).toEqual({ notices: [], errors: [], asideCount: 1 });
 });
 
 test.each(['', '[]', 'null', '{', '{"eventType":"Bounce"}', '{"mail":{}}'])(

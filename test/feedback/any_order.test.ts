@@ -2,16 +2,16 @@
 import { beforeAll, expect, test } from 'vitest';
 import { inProject, sql } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
-import { newId } from '../../src/base/ids.ts';
-import { adapters } from '../../src/feedback/adapters.ts';
-import type { Source } from '../../src/feedback/adapters.ts';
+import { dialects } from '../../src/feedback/dialects/dialects.ts';
+import type { Source } from '../../src/feedback/dialects/dialects.ts';
 import { record } from '../../src/feedback/feedback.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
 import { writeSoftBouncesMax } from '../../src/feedback/soft_queries.ts';
 import { newPerson, tell } from '../profiles/people.ts';
 import { testDatabase } from '../support/database.ts';
 import { projectTold } from './project_told.ts';
-import { mailgunEvent, readAs, sesEvent, smtp2goBody } from './told.ts';
+import { bodiesAbout } from './recorded_feedback.ts';
+import { hasEmail, readAs } from './told.ts';
 
 const database = testDatabase();
 const SHUFFLES = 2_000;
@@ -45,81 +45,6 @@ const shuffle = <T>(items: readonly T[], random: (below: number) => number): T[]
 type Told = { source: Source; notice: Notice };
 type Place = { projectId: string; told: Told[] };
 
-const time = (minute: number) => new Date(Date.UTC(2026, 10, 20, 10, minute)).toISOString();
-
-/** What four providers post about the sends to an address, soft bounces and deliveries by turns among it. */
-const bodiesAbout = (email: string, sendId: string): [Source, object][] => [
-  ...[1, 2, 4, 6, 7].map((minute): [Source, object] => [
-    'smtp2go',
-    smtp2goBody({
-      event: 'bounce',
-      bounce: 'soft',
-      rcpt: email,
-      time: time(minute),
-      message: '452 4.2.2 full',
-    }),
-  ]),
-  ['smtp2go', smtp2goBody({ rcpt: email.toUpperCase(), time: time(5), email_id: `${sendId}-x` })],
-  ['smtp2go', smtp2goBody({ event: 'unsubscribe', rcpt: email, time: time(9) })],
-  ['mailgun', mailgunOf(email, sendId, { event: 'delivered' }, 3)],
-  ['mailgun', mailgunOf(email, sendId, { event: 'failed', severity: 'temporary' }, 2)],
-  [
-    'mailgun',
-    mailgunOf(
-      email,
-      sendId,
-      { event: 'failed', severity: 'permanent', reason: 'suppress-bounce' },
-      12,
-    ),
-  ],
-  [
-    'mailgun',
-    mailgunOf(email, sendId, { event: 'failed', severity: 'permanent', reason: 'bounce' }, 11),
-  ],
-  [
-    'mailgun',
-    mailgunOf(email, sendId, { event: 'complained', flags: { 'is-test-mode': true } }, 1),
-  ],
-  ['amazon-ses', sesOf('Complaint', email, sendId, 14)],
-  ['amazon-ses', sesOf('Send', email, sendId, 0)],
-  ['amazon-ses', sesOf('Open', email, sendId, 8)],
-  // About a message of another project: it never has an effect.
-  ['amazon-ses', sesOf('Complaint', email, newId(), 3)],
-  [
-    'smtp',
-    {
-      event: 'bounce',
-      bounce_type: 'hard',
-      recipient: email,
-      send_id: sendId,
-      occurred_at: time(13),
-    },
-  ],
-  ['smtp', { event: 'complaint', recipient: email, occurred_at: time(15) }],
-  ['smtp', { event: 'something new', recipient: email, occurred_at: time(16) }],
-];
-
-function mailgunOf(recipient: string, send_id: string, given: object, minute: number) {
-  const timestamp = Date.parse(time(minute)) / 1_000;
-  const event = mailgunEvent({
-    recipient,
-    timestamp,
-    'user-variables': { send_id },
-    'delivery-status': null,
-    ...given,
-  });
-  return { 'event-data': event };
-}
-
-function sesOf(type: string, emailAddress: string, sendId: string, minute: number) {
-  const detail = { timestamp: time(minute), feedbackId: `${emailAddress}-${minute}` };
-  return sesEvent(
-    type,
-    { ...detail, complainedRecipients: [{ emailAddress }] },
-    { destination: [emailAddress], tags: { send_id: [sendId] } },
-  );
-}
-
 /** A project with a person and a send per address, the sends in the states in which feedback may find them. */
 const makePlace = async (): Promise<Place> => {
   const { projectId, sends, keyOf } = projectTold(database);
@@ -137,8 +62,8 @@ const makePlace = async (): Promise<Place> => {
     });
     await sends.update(send.sendId, "handed_off_at = '2026-11-20T09:59:00Z'");
     for (const [source, body] of bodiesAbout(email, send.sendId)) {
-      const { notices } = await readAs(adapters[source], body);
-      told.push(...notices.map((notice) => ({ source, notice })));
+      const { notices } = await readAs(dialects[source], body);
+      told.push(...notices.filter(hasEmail).map((notice) => ({ source, notice })));
     }
   }
   return { projectId, told };

@@ -26,10 +26,6 @@ const told: [string, (sendId: string) => Partial<Notice>][] = [
     'a bounce by our Message-ID',
     (sendId) => ({ kind: 'bounced', bounceType: 'hard', messageIds: [`${sendId}.1@example.com`] }),
   ],
-  [
-    'a delivery by address and time, with an id that is not written yet',
-    () => ({ kind: 'delivered', messageIds: ['theirs-1'] }),
-  ],
   ['a sign of life by our id', (sendId) => ({ kind: 'accepted', sendId })],
   ['an opening by our id', (sendId) => ({ kind: 'opened', sendId })],
   ['a delay by our id', (sendId) => ({ kind: 'deferred', bounceType: 'soft', sendId })],
@@ -68,11 +64,57 @@ describe.each(told)('%s', (_what, given) => {
   });
 });
 
-test('a sign that only address and time connect with a send proves nothing', async () => {
-  const { sends, tell, sendId } = await handingOff();
-  await sends.end(sendId, 'unknown', { reason: 'outcome_unknown' });
-  await tell(newNotice({ kind: 'opened', occurredAt: soon() }));
-  expect(await sends.read(sendId)).toMatchObject({ status: 'unknown' });
+describe.each<[string, Partial<Notice>]>([
+  ['an opening', { kind: 'opened' }],
+  ['a delivery', { kind: 'delivered' }],
+  ['a hard bounce', { kind: 'bounced', bounceType: 'hard' }],
+  ['a complaint', { kind: 'complained' }],
+  ['a delivery with an id that is not known', { kind: 'delivered', messageIds: ['theirs-1'] }],
+])('%s that only address and time connect with a send', (_what, given) => {
+  const EMPTY = { delivered_at: null, bounced_at: null, complained_at: null, taken_at: null };
+  const tellSoon = (tell: Awaited<ReturnType<typeof handingOff>>['tell']) =>
+    tell(newNotice({ ...given, occurredAt: soon() }));
+
+  test('does not resolve an unknown outcome, and is not of an older send', async () => {
+    const { sends, accepted, tell, sendId } = await handingOff();
+    await sends.end(sendId, 'unknown', { reason: 'outcome_unknown' });
+    const older = await accepted();
+    await sends.update(older, "handed_off_at = now() - interval '1 hour'");
+    await tellSoon(tell);
+    expect(await sends.read(sendId)).toMatchObject({ status: 'unknown', ...EMPTY });
+    expect(await sends.read(older)).toMatchObject({ status: 'accepted', ...EMPTY });
+  });
+
+  test('leaves a hand-off unknown that is lost later', async () => {
+    const { sends, tell, sendId } = await handingOff();
+    await tellSoon(tell);
+    await sends.within((scope) => settleLost(scope, [OWNER], 3_600));
+    expect(await sends.read(sendId)).toMatchObject({ status: 'unknown', ...EMPTY });
+  });
+
+  test('is not of a send that only feedback proved, whatever comes first', async () => {
+    const { sends, tell, sendId } = await handingOff();
+    await sends.end(sendId, 'unknown', { reason: 'outcome_unknown' });
+    await tell(newNotice({ kind: 'accepted', sendId, occurredAt: soon() }));
+    await tellSoon(tell);
+    const { delivered_at, bounced_at, complained_at } = EMPTY;
+    expect(await sends.read(sendId)).toMatchObject({
+      status: 'accepted',
+      delivered_at,
+      bounced_at,
+      complained_at,
+    });
+  });
+});
+
+test('an event by address and time is of the newest send that a provider has accepted', async () => {
+  const { sends, accepted, tell } = projectTold(database);
+  const older = await accepted();
+  await sends.update(older, "handed_off_at = now() - interval '1 hour'");
+  const newest = await accepted();
+  await tell(newNotice({ kind: 'delivered', occurredAt: soon() }));
+  expect((await sends.read(newest)).delivered_at).not.toBeNull();
+  expect((await sends.read(older)).delivered_at).toBeNull();
 });
 
 test('either kind of message id is looked up by its index', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { record } from '../../src/feedback/feedback.ts';
-import { generic } from '../../src/feedback/generic.ts';
+import { smtp as generic } from '../../src/feedback/dialects/smtp/smtp.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
 import { addressKey, isOnList } from '../../src/suppression/suppression.ts';
 import { permutationsOf } from '../base/connections.ts';

@@ -7,7 +7,7 @@ import {
   POSTS_KEPT_HOURS,
   rememberPost,
 } from '../../src/feedback/posts.ts';
-import { SIGNATURE_HOURS_MAX } from '../../src/feedback/mailgun.ts';
+import { SIGNATURE_HOURS_MAX } from '../../src/feedback/dialects/mailgun/mailgun_signature.ts';
 import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();

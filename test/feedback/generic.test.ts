@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/base/refusal.ts';
 import {
   EVENT_ID_CHARS_MAX,
-  generic,
+  smtp as generic,
   GenericBody,
   NOTICES_MAX,
-} from '../../src/feedback/generic.ts';
+} from '../../src/feedback/dialects/smtp/smtp.ts';
 import type { Notice } from '../../src/feedback/notice.ts';
-import { REASON_CHARS_MAX } from '../../src/feedback/reading.ts';
+import { REASON_CHARS_MAX } from '../../src/feedback/dialects/reading.ts';
 
 const NOW = new Date('2026-11-20T12:00:00.000Z');
 const SEND_ID = '0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
@@ -64,88 +64,6 @@ describe('what happened', () => {
 
   test('may be called type', () => {
     expect(meaning({ event: undefined, type: 'complaint' })).toBe('complained');
-  });
-});
-
-describe('how hard a bounce is', () => {
-  test.each([
-    [{ bounce_type: 'hard' }, 'hard'],
-    [{ bounce_type: 'HARD' }, 'hard'],
-    [{ bounce_type: 'soft' }, 'soft'],
-    [{ bounce_type: 'block' }, 'block'],
-    [{ severity: 'permanent' }, 'hard'],
-    [{ severity: 'temporary' }, 'soft'],
-    [{ bounce_type: 'soft', enhanced_code: '5.1.1' }, 'soft'],
-    [{ bounce_type: 'who knows' }, 'soft'],
-    [{}, 'soft'],
-    [{ enhanced_code: '5.1.1' }, 'hard'],
-    [{ status: '5.1.2' }, 'hard'],
-    [{ enhanced_code: '5.1.3' }, 'hard'],
-    [{ enhanced_code: '5.1.6' }, 'hard'],
-    [{ enhanced_code: '5.1.10' }, 'hard'],
-    [{ enhanced_code: '5.2.1' }, 'hard'],
-    [{ enhanced_code: '5.1.7' }, 'soft'],
-    [{ enhanced_code: '5.1.11' }, 'soft'],
-    [{ enhanced_code: '5.2.2' }, 'soft'],
-    [{ enhanced_code: '5.7.1' }, 'block'],
-    [{ enhanced_code: '4.2.2', code: 550 }, 'soft'],
-    [{ code: 450 }, 'soft'],
-  ])('a bounce with %j is %s', (told, expected) => {
-    expect(meaning({ event: 'bounce', ...told })).toBe(`bounced/${expected}`);
-  });
-
-  test.each([
-    [{ code: 550, reason: '550 5.1.1 <ann@example.com>: user unknown' }],
-    [{ smtp_code: 550, response: 'No such user here' }],
-    [{ code: 521 }],
-    [{ code: 556 }],
-  ])('a bounce with %j alone says that the mailbox is gone', (told) => {
-    expect(meaning({ event: 'bounce', ...told })).toBe('bounced/hard');
-  });
-
-  test.each([
-    [{ bounce_type: 'HardBounce' }, 'hard'],
-    [{ bounce_type: 'hard_bounce' }, 'hard'],
-    [{ bounce_type: 'Hard Bounce' }, 'hard'],
-    [{ bounce_type: 'HardFail' }, 'hard'],
-    [{ bounce_type: 'Permanent' }, 'hard'],
-    [{ type: 'HardBounce' }, 'hard'],
-    [{ bounce_type: 'SoftBounce', code: '550 5.1.1' }, 'soft'],
-    [{ bounce_type: 'Transient' }, 'soft'],
-    [{ type: 'blocked' }, 'block'],
-    [{ severity: 'error', code: '550 5.1.1' }, 'hard'],
-    [{ severity: 'error' }, 'soft'],
-  ])('a bounce that the relay calls %j is %s', (told, expected) => {
-    expect(meaning({ event: 'bounce', ...told })).toBe(`bounced/${expected}`);
-  });
-
-  test.each([
-    [{ reason: '550 5.1.1 user unknown' }, 'hard'],
-    [{ code: '550 5.1.1' }, 'hard'],
-    [{ status: 550, response: 'user unknown' }, 'hard'],
-    [{ code: 0, diagnostic: 'smtp; 550 No such user here' }, 'hard'],
-    [{ description: 'mx.example.com said: 550-5.1.1 The account does not exist' }, 'hard'],
-    [{ reason: 'bounced', response: '550 5.1.1 <ann@example.com>: user unknown' }, 'hard'],
-    [{ reason: '(#5.1.1)' }, 'hard'],
-    [{ reason: '550 5.7.1 user unknown' }, 'block'],
-    [{ reason: '552 5.2.2 mailbox full' }, 'soft'],
-    [{ reason: '450 4.2.1 try 5.1.1 again' }, 'soft'],
-    [{ reason: 'refused by 5.1.1.4' }, 'soft'],
-    [{ reason: 'refused by 192.5.1.1' }, 'soft'],
-    [{ reason: 'user unknown' }, 'soft'],
-    [{ reason: 'tried 521 times' }, 'soft'],
-    [{ reason: { text: '550 5.1.1' } }, 'soft'],
-  ])('a bounce with the codes in %j is %s', (told, expected) => {
-    expect(meaning({ event: 'bounce', ...told })).toBe(`bounced/${expected}`);
-  });
-
-  test('a name that says hard is believed unless the relay says otherwise', () => {
-    expect(meaning({ event: 'hard_bounce' })).toBe('bounced/hard');
-    expect(meaning({ event: 'hard_bounce', enhanced_code: '5.7.1' })).toBe('bounced/hard');
-    expect(meaning({ event: 'permanent_fail', severity: 'temporary' })).toBe('bounced/soft');
-    expect(meaning({ event: 'hard_bounce', bounce_type: 'block' })).toBe('bounced/block');
-    expect(meaning({ event: 'hard_bounce', severity: 'error' })).toBe('bounced/hard');
-    expect(meaning({ event: 'permanent_fail', bounce_type: 'General' })).toBe('bounced/hard');
   });
 });
 
@@ -273,6 +191,12 @@ describe('which notice it is', () => {
     const bounce = { event: 'bounce', ...told };
     expect(key({ ...bounce, code: 556 })).not.toBe(key(bounce));
     expect(key({ message_id: '<a@b>' })).toBe(key({ message_id: '<a@b>' }));
+  });
+
+  test('with neither id nor time it is the same notice for a short time only', () => {
+    const isUndated = (event: object) => notice({ ...good, ...event }).isUndated ?? false;
+    expect([isUndated({}), isUndated({ message_id: '<a@b>' })]).toEqual([true, true]);
+    expect([isUndated({ time: 1_795_169_702 }), isUndated({ id: 'e1' })]).toEqual([false, false]);
   });
 
   test('an empty id is no id: two different events are two notices', () => {

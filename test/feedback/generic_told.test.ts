@@ -1,16 +1,14 @@
 // What the description says of generic webhooks is what is done with them.
 import { expect, test } from 'vitest';
+import { GONE_ENHANCED, NEVER_ACCEPTS } from '../../src/base/bounce_type.ts';
+import { SAID_AS } from '../../src/feedback/dialects/smtp/bounce_words.ts';
+import { smtp as generic } from '../../src/feedback/dialects/smtp/smtp.ts';
 import {
-  AMBIGUOUS_ENHANCED,
-  EDGE_ENHANCED,
-  GONE_ENHANCED,
-  NEVER_ACCEPTS,
-  NO_SUCH_MAILBOX,
-} from '../../src/base/bounce_type.ts';
-import { SAID_AS } from '../../src/feedback/bounce_words.ts';
-import { generic } from '../../src/feedback/generic.ts';
-import { BOUNCE_TYPE_TOLD, CODES_TOLD, EVENT_TOLD } from '../../src/feedback/generic_told.ts';
-import { BOUNCE_WORDS, SAID } from '../../src/feedback/generic_words.ts';
+  BOUNCE_TYPE_DESCRIPTION,
+  CODES_DESCRIPTION,
+  EVENT_DESCRIPTION,
+} from '../../src/feedback/dialects/smtp/described.ts';
+import { BOUNCE_WORDS, SAID } from '../../src/feedback/dialects/smtp/words.ts';
 import { makeDocument } from '../../src/http/openapi.ts';
 
 const meaning = (event: object): string => {
@@ -27,7 +25,7 @@ const wordsOf = (text: string): string[] =>
   [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 
 test('each word that is told of is read as it is told', () => {
-  const lines = EVENT_TOLD.split('\n\n');
+  const lines = EVENT_DESCRIPTION.split('\n\n');
   for (const { words, means, told } of SAID) {
     const line = lines.find((one) => one.endsWith(`: ${told}.`)) ?? '';
     expect(wordsOf(line)).toEqual(words);
@@ -39,7 +37,7 @@ test('each word that is told of is read as it is told', () => {
 });
 
 test('no word that is read is left out', () => {
-  const told = wordsOf(EVENT_TOLD);
+  const told = wordsOf(EVENT_DESCRIPTION);
   for (const event of ['bounce', 'bounced', 'hard_bounce', 'spamreport', 'resubscribed', 'opens'])
     expect(told).toContain(event);
   expect(meaning({ event: 'email.HardBounce' })).toBe('bounced/hard');
@@ -47,7 +45,7 @@ test('no word that is read is left out', () => {
 
 test('each word for how hard a bounce is, alone and with what may stand behind it', () => {
   for (const { type, words, behind } of SAID_AS) {
-    expect(BOUNCE_TYPE_TOLD).toContain(
+    expect(BOUNCE_TYPE_DESCRIPTION).toContain(
       `${words.map((word) => `\`${word}\``).join(', ')}: ${type}.`,
     );
     for (const word of words)
@@ -60,32 +58,32 @@ test('each word for how hard a bounce is, alone and with what may stand behind i
   }
 });
 
-test('each code that is told of makes a bounce hard as it is told', () => {
-  const told = wordsOf(CODES_TOLD);
-  const unknown = { event: 'bounce', reason: 'user unknown' };
+test('each code that is described makes a bounce hard as it is described', () => {
+  const described = wordsOf(CODES_DESCRIPTION);
   for (const code of [...GONE_ENHANCED, ...NEVER_ACCEPTS]) {
-    expect(told).toContain(String(code));
+    expect(described).toContain(String(code));
     expect([code, meaning({ event: 'bounce', code })]).toEqual([code, 'bounced/hard']);
   }
-  for (const code of [...AMBIGUOUS_ENHANCED, NO_SUCH_MAILBOX]) {
-    expect(told).toContain(String(code));
-    expect([code, meaning({ event: 'bounce', code })]).toEqual([code, 'bounced/soft']);
-    expect([code, meaning({ ...unknown, code })]).toEqual([code, 'bounced/hard']);
-  }
-  const edge = { event: 'bounce', code: EDGE_ENHANCED };
-  expect(told).toContain(EDGE_ENHANCED);
-  expect(meaning(edge)).toBe('bounced/soft');
-  const reason = told.find((word) => word.startsWith('Recipient'));
-  expect(meaning({ ...edge, reason })).toBe('bounced/hard');
-  expect(meaning({ event: 'bounce', code: '5.7.1' })).toBe('bounced/block');
+  for (const code of ['5.6.1', '5.7.1'])
+    expect(meaning({ event: 'bounce', code })).toBe('bounced/block');
+  for (const code of ['5.1.0', 550, '4.7.1'])
+    expect(meaning({ event: 'bounce', code })).toBe('bounced/soft');
+  for (const reason of ['user unknown', 'mailbox unavailable']) expect(described).toContain(reason);
+  expect(meaning({ event: 'bounce', code: 550, reason: 'user unknown' })).toBe('bounced/hard');
+  expect(meaning({ event: 'bounce', code: 550, reason: 'mailbox unavailable' })).toBe(
+    'bounced/soft',
+  );
 });
 
 test('the description of the API says all of it', () => {
   const { Notice } = makeDocument().components?.schemas ?? {};
   const { properties = {} } = Notice as { properties?: Record<string, { description?: string }> };
   const of = (name: string) => properties[name]?.description;
-  expect(of('event')).toBe(EVENT_TOLD);
-  expect([of('bounce_type'), of('severity')]).toEqual([BOUNCE_TYPE_TOLD, BOUNCE_TYPE_TOLD]);
+  expect(of('event')).toBe(EVENT_DESCRIPTION);
+  expect([of('bounce_type'), of('severity')]).toEqual([
+    BOUNCE_TYPE_DESCRIPTION,
+    BOUNCE_TYPE_DESCRIPTION,
+  ]);
   for (const name of ['enhanced_code', 'code', 'smtp_code', 'status'])
-    expect(of(name)).toBe(CODES_TOLD);
+    expect(of(name)).toBe(CODES_DESCRIPTION);
 });

@@ -1,6 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { checkSignature, mailgun, SIGNATURE_HOURS_MAX } from '../../src/feedback/mailgun.ts';
+import { mailgun } from '../../src/feedback/dialects/mailgun/mailgun.ts';
+import {
+  checkSignature,
+  SIGNATURE_HOURS_MAX,
+} from '../../src/feedback/dialects/mailgun/mailgun_signature.ts';
 import {
   inShort,
   MAILGUN_MESSAGE_ID,
@@ -86,11 +90,6 @@ describe('what happened', () => {
       failed('other', { code: 607 }),
       'rejected, suppresses as complaint',
     ],
-    [
-      'failed + permanent, suppress-unsubscribe',
-      failed('suppress-unsubscribe', { code: 606 }),
-      'unsubscribed',
-    ],
     ['failed + permanent, reason old', failed('old', UNKNOWN_USER), 'bounced, soft'],
     ['failed + permanent, reason espblock', failed('espblock', UNKNOWN_USER), 'bounced, block'],
     [
@@ -124,7 +123,6 @@ describe('what happened', () => {
     [null, HARD],
     ['suppress-bounce', LISTED],
     ['suppress-complaint', 'rejected, suppresses as complaint'],
-    ['suppress-unsubscribe', 'unsubscribed'],
     ['espblock', 'bounced, block'],
     ['old', 'bounced, soft'],
     ['greylisted', 'bounced, soft'],
@@ -135,6 +133,15 @@ describe('what happened', () => {
       expect(inShort(await read({ ...given, severity: 'temporary' }))).toBe('deferred, soft');
     }
   });
+
+  test.each([failed('suppress-unsubscribe'), failed('generic', { code: 606 })])(
+    'a drop for an unsubscribe is two things: %j',
+    async (given) => {
+      const { notices } = await readAs(mailgun, body(given));
+      expect(notices.map(inShort)).toEqual(['rejected', 'unsubscribed']);
+      expect(new Set(notices.map(({ dedupeKey }) => dedupeKey)).size).toBe(2);
+    },
+  );
 
   test('a trial run is told as one', async () => {
     expect((await read({ flags: { 'is-test-mode': true } })).isTest).toBe(true);
@@ -186,7 +193,7 @@ describe('a signature', () => {
     const signed = signAs(KEY, { at: NOW, token: 'token-1' });
     expect(checkSignature({ signature: signed }, KEY, NOW)).toEqual({
       kind: 'proven',
-      token: 'token-1',
+      postId: 'token-1',
     });
     expect(check(signed, 'another key')).toBe('wrong');
     for (const change of [{ token: 'token-2' }, { timestamp: `${Number(signed.timestamp) + 1}` }])

@@ -3,6 +3,7 @@ import { newId } from '../../src/base/ids.ts';
 import { newPerson, tell as tellOf, withSecondIdentity } from '../profiles/people.ts';
 import { testDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
+import { ENGAGEMENTS_MAX } from '../../src/feedback/engagement.ts';
 import { at, EMAIL, newNotice, projectTold } from './project_told.ts';
 
 const database = testDatabase();
@@ -137,4 +138,41 @@ test('of a test’s mail it is on the timeline of whoever has the address, and n
       properties: { webhook: 'smtp' },
     },
   ]);
+});
+
+test.each(['opened', 'clicked'] as const)(
+  `${ENGAGEMENTS_MAX} times a day an email that is %s is on the timeline, in one post or several`,
+  async (kind) => {
+    const { tell, send, timeline } = await opened();
+    const { sendId } = send;
+    const some = (count: number) =>
+      Array.from({ length: count }, (_, nth) => newNotice({ kind, sendId, occurredAt: at(nth) }));
+    await tell(...some(ENGAGEMENTS_MAX - 1));
+    expect(await timeline()).toHaveLength(ENGAGEMENTS_MAX - 1);
+    expect(await tell(...some(2))).toMatchObject({ accepted: 2 });
+    expect(await timeline()).toHaveLength(ENGAGEMENTS_MAX);
+    expect(await tell(...some(1))).toMatchObject({ accepted: 1 });
+    expect(await timeline()).toHaveLength(ENGAGEMENTS_MAX);
+
+    // Each kind, each email and each day has room of its own.
+    const other = kind === 'opened' ? 'clicked' : 'opened';
+    await tell(newNotice({ kind: other, sendId }), newNotice({ kind, sendId: null }));
+    expect(await timeline()).toHaveLength(ENGAGEMENTS_MAX + 2);
+    await database.owner.query(
+      "update feedback.notices set received_at = now() - interval '1 day'",
+    );
+    await tell(newNotice({ kind, sendId }));
+    expect(await timeline()).toHaveLength(ENGAGEMENTS_MAX + 3);
+  },
+);
+
+test('an event that repeats another is not on the timeline, and an automatic reply neither', async () => {
+  const { tell, send, timeline } = await opened();
+  const { sendId } = send;
+  const bounce = { kind: 'bounced', bounceType: 'hard', sendId } as const;
+  await tell(newNotice({ ...bounce, isRepeat: true, suppresses: 'hard_bounce' }));
+  await tell(newNotice({ kind: 'auto_reply', sendId }));
+  expect(await timeline()).toEqual([]);
+  await tell(newNotice(bounce));
+  expect(await timeline()).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { smtp2go } from '../../src/feedback/smtp2go.ts';
+import { smtp2go } from '../../src/feedback/dialects/smtp2go/smtp2go.ts';
 import { inShort, noticeAs, NOW, readAs, SEND_ID, smtp2goBody } from './told.ts';
 
 const read = (given: object = {}) => noticeAs(smtp2go, smtp2goBody(given));

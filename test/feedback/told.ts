@@ -1,30 +1,34 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Adapter, Notice } from '../../src/feedback/notice.ts';
+import type { Dialect, ReadNotice } from '../../src/feedback/dialects/dialect.ts';
+import type { Meaning, Notice } from '../../src/feedback/notice.ts';
 
 export const NOW = new Date('2026-11-20T23:00:00.000Z');
 
-/** What an adapter makes of a body; JSON unless it is a text. */
-export const readAs = (adapter: Adapter, body: unknown, contentType = 'application/json') =>
-  adapter.read({
+/** What a dialect makes of a body; JSON unless it is a text. */
+export const readAs = (dialect: Dialect, body: unknown, contentType = 'application/json') =>
+  dialect.read({
     raw: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
     contentType,
     receivedAt: NOW,
   });
 
+export const hasEmail = (notice: ReadNotice): notice is Notice => notice.email !== null;
+
 /** The one notice of a body. */
 export const noticeAs = async (
-  adapter: Adapter,
+  dialect: Dialect,
   body: unknown,
   contentType?: string,
 ): Promise<Notice> => {
-  const { notices, errors } = await readAs(adapter, body, contentType);
-  if (notices.length !== 1 || !notices[0])
+  const { notices, errors } = await readAs(dialect, body, contentType);
+  const [notice] = notices;
+  if (notices.length !== 1 || !notice || !hasEmail(notice))
     throw new Error(`${notices.length} notices: ${JSON.stringify(errors)}`);
-  return notices[0];
+  return notice;
 };
 
 /** A notice in a few words: kind, how hard, why the address is suppressed. */
-export const inShort = ({ kind, bounceType, suppresses }: Notice): string =>
+export const inShort = ({ kind, bounceType, suppresses }: Meaning): string =>
   [kind, bounceType, suppresses && `suppresses as ${suppresses}`].filter(Boolean).join(', ');
 
 export const SEND_ID = '0198a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';

@@ -122,6 +122,16 @@ const egress: Area = {
       },
     },
     {
+      says: 'DNS queries about names of a customer’s choice are bounded, and none is about a private zone',
+      shown: {
+        'providers/domain_health/hostile_dns.test.ts': [
+          'in queries: at the bound complete, below it unknown',
+          'in time: slow name servers use up what there is, and no more',
+          'of private zones are not asked for where a public record leads there either',
+        ],
+      },
+    },
+    {
       says: 'every form of IPv6 that embeds IPv4 is seen through',
       shown: {
         'base/egress.test.ts': [

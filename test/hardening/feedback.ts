@@ -60,6 +60,49 @@ export const webhooks: Area = {
           '401 invalid_signature: whoever signed at another time is told of clocks, nobody else is',
           '406 webhook_replayed: a signature is good for one body',
         ],
+        'feedback/vendors/post_signed.test.ts': [
+          '401 invalid_signature: of another key, over another body, or none',
+          '401 invalid_signature: at the bound of its age it counts, one second past it not',
+          '200: the same post again is a duplicate, also ten times at once',
+          'SendGrid: the second signature that is as good as the first brings no second effect',
+        ],
+      },
+    },
+    {
+      says: 'once a project has set the key of a vendor, the token does not replace the signature',
+      shown: {
+        'feedback/vendors/post_signed.test.ts': [
+          '401 invalid_signature: of another key, over another body, or none',
+          'without a key: 200 with the token, 401 with a signature alone',
+          '400 invalid_request: what is no key of this vendor is not stored',
+        ],
+      },
+    },
+    {
+      says: 'events of Amazon EventBridge bear no signature, so only the token proves them',
+      shown: {
+        'feedback/post_event_bridge.test.ts': [
+          '401 invalid_token: without the token, or with a wrong one, it has no effect',
+          '200: only about emails that this project handed to Amazon SES',
+        ],
+      },
+    },
+    {
+      says: 'an address and a time resolve no send whose outcome is unknown',
+      shown: {
+        'feedback/before_outcome.test.ts': [
+          'does not resolve an unknown outcome, and is not of an older send',
+          'leaves a hand-off unknown that is lost later',
+        ],
+      },
+    },
+    {
+      says: 'one event that cannot be read loses no other of its post',
+      shown: {
+        'feedback/vendors/post_vendors.test.ts': [
+          '200: of a batch the good events count, and the others are named',
+          '200: a batch of more events than one transaction stores is stored in parts',
+        ],
       },
     },
     {

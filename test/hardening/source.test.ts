@@ -244,6 +244,7 @@ describe('transactions', () => {
 
 /** Ids, counts and names of reasons; `err` keeps of an error what `base/log.ts` lets through. */
 const LOGGED = [
+  'checked',
   'dead',
   'dropped',
   'endpoint_id',
@@ -252,6 +253,7 @@ const LOGGED = [
   'event_id',
   'events',
   'failure_count',
+  'findings',
   'forgotten',
   'hand_offs',
   'hints',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adapters } from '../../src/feedback/adapters.ts';
+import { dialects } from '../../src/feedback/dialects/dialects.ts';
 import { issueKey, listKeys, revokeKey } from '../../src/projects/projects.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { webhooksOf } from '../feedback/webhooks_of.ts';
@@ -10,12 +10,12 @@ const database = testDatabase();
 const api = testApi(database);
 const hooks = webhooksOf(database, api);
 
-describe.each(Object.keys(adapters))('%s', (slug) => {
+describe.each(Object.keys(dialects))('%s', (slug) => {
   test('415: no dialect takes a type of content that it does not speak', async () => {
     const { hook_token: key } = api.project;
     const types = ['text/html', 'image/png', 'application/xml', 'application/pdf', 'text/css'];
     // Of notifications the type is whatever the service says: what they are is in their signature.
-    const isAny = adapters[slug as keyof typeof adapters].mediaTypes === null;
+    const isAny = dialects[slug as keyof typeof dialects].mediaTypes === null;
     for (const contentType of types) {
       const answer = await hooks.post(slug, '<x/>', { key, contentType });
       if (isAny) expectRefusal(answer, 'invalid_json');

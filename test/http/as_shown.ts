@@ -115,6 +115,7 @@ const needsOf = ({ method, path }: Partial<Endpoint> = {}) => {
     isMoved: verb === 'move',
     run: { move: 'active', retry: 'failed' }[verb],
     isTemplateArchived: path?.endsWith('/templates/{id}/restore') ?? false,
+    hasSigningKey: method === 'DELETE' && path?.endsWith('/signing-key') === true,
     topicId: path?.endsWith('/reject-topics') === true ? PENDING_TOPIC_ID_SHOWN : SHOWN_ID,
     isTopicConfirmed: method === 'DELETE' && path?.includes('/topics/') === true,
     isSendQueued: !path?.endsWith('/resolve'),
@@ -217,6 +218,8 @@ export const makeShownProject = async (
   );
   const shownTopic = { shownId: needs.topicId, isConfirmed: needs.isTopicConfirmed };
   await keepShownTopics(database, project_id, shownTopic);
+  const signing = `/v1/projects/${project_id}/webhooks/mailgun/signing-key`;
+  if (needs.hasSigningKey) await post(signing, { signing_key: 'shown' });
   await database.owner.query(
     `insert into profiles.erasures (project_id, erasure_id, profile_id, status, requested_by, requested_at)
      values ($1, $2, $2, 'pending', 'server_key', now())`,

@@ -150,7 +150,7 @@ const pathWith = (endpoint: Endpoint, values: Record<string, unknown>): string =
 const goodPath = (endpoint: Endpoint): string =>
   madeUp
     .pathOf(endpoint)
-    .replace('{slug}', 'smtp')
+    .replace('{slug}', /\/(?:signing-key|setup)$/.test(endpoint.path) ? 'mailgun' : 'smtp')
     .replace('{call}', 'track')
     .replace('{project_id}', api.project.project_id)
     .replace('/identity-links/{id}', `/identity-links/${linkId}`)

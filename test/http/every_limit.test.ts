@@ -18,7 +18,6 @@ import { createProject } from '../../src/projects/projects.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
 import { snsService } from '../feedback/sns_service.ts';
-import { signAs } from '../feedback/told.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
@@ -35,6 +34,7 @@ import { limitsOfTopics } from './limits_of_topics.ts';
 import { limitsOfCalls } from './limits_of_calls.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
 import { limitsOfUnits, UNIT_RATES } from './limits_of_units.ts';
+import { limitsOfVendors } from './limits_of_vendors.ts';
 import { limitsOfWebhooks } from './limits_of_webhooks.ts';
 import { automationsOf } from './automation_limits.ts';
 import { bytes, chars, keys, padded, times } from './of_size.ts';
@@ -213,7 +213,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       return post('/v1/profiles/external_id:erin/erase', { reason: chars(count) });
     },
   ]),
-  'DKIM selectors of one look': bound([
+  'DKIM selectors of one check': bound([
     async (count) => {
       const providerId = newId();
       await keepProvider(database, api.project.project_id, providerId, `${providerId}@shop.test`);
@@ -222,6 +222,17 @@ const trials: Record<string, (value: number) => Promise<void>> = {
       return api.call('GET', path, { key: api.project.server_key });
     },
   ]),
+  "Checks of senders' domains that a project asks for, per process": async (perHour) => {
+    await startAfresh();
+    const providerId = newId();
+    await keepProvider(database, api.project.project_id, providerId);
+    const path = `/v1/email-providers/${providerId}/domain-health`;
+    const { server_key: key } = api.project;
+    for (let asked = 0; asked < perHour; asked += 1)
+      expect((await api.call(asked % 2 ? 'GET' : 'POST', path, { key })).status).toBe(200);
+    expectRefusal(await api.call('POST', path, { key }), 'rate_limited');
+    expectRefusal(await api.call('GET', path, { key }), 'rate_limited');
+  },
   ...limitsOfWebhooks({ postHook, bound }),
   ...limitsOfTopics({ api, sns, startAfresh }),
   ...limitsOfCalls(database),
@@ -243,19 +254,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
     for (let asked = 0; asked < perHour; asked += 1) expect((await connect()).status).toBe(201);
     expectRefusal(await connect(), 'rate_limited');
   },
-  'Age of a signed webhook': async (hours) => {
-    await postSetting('/mailgun/signing-key', { signing_key: 'key' });
-    const tell = (ms: number) =>
-      post(
-        `/v1/webhooks/mailgun/${api.project.project_id}`,
-        {
-          signature: signAs('key', { at: new Date(Date.now() - hours * HOUR_MS - ms) }),
-        },
-        { key: api.project.hook_token },
-      );
-    expect((await tell(-MARGIN_MS)).status).toBe(200);
-    expectRefusal(await tell(1_000), 'invalid_signature');
-  },
+  ...limitsOfVendors({ post, postSetting, api, bound }),
   ...limitsOfSending({ post, postSetting, api, bound }),
   'Addresses in an import': bound([
     (count) => importList({ addresses: times(count, (at) => ({ email: `a${at}@example.com` })) }),
@@ -350,6 +349,10 @@ const ELSEWHERE = [
   'Body of an unsubscribe',
   'Emails of such runs to one recipient that are stopped in 24 hours',
   'Changes of an address',
+  'DNS queries of one check of a domain',
+  'Time of one check of a domain',
+  "Changes of a sender's domain that are kept",
+  "How long changes of a sender's domain are kept",
   'Events that an undo preview counts',
   'Runs that an undo preview names',
   'Time to render a mail',

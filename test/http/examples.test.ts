@@ -7,9 +7,11 @@ import { makeDocument } from '../../src/http/openapi.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { callAsShown, makeShownProject, shownRelay } from './as_shown.ts';
+import { shownDomain } from './shown_domain.ts';
 
 const database = testDatabase();
 shownRelay(database);
+shownDomain(database);
 const api = testApi(database);
 const endpoints = listEndpoints(makeDocument()).filter(
   ({ operation }) => operation.security?.length,

@@ -12,7 +12,7 @@ export const limitsOfSending = ({ post, postSetting, api, bound }: Given) => {
   const decide = (limits: object) =>
     post(`/v1/projects/${api.project.project_id}/sending-limits`, limits);
   return {
-    'Signing key of Mailgun': bound([
+    'Signing key of a webhook': bound([
       (count) => postSetting('/mailgun/signing-key', { signing_key: 'x'.repeat(count) }),
     ]),
     'Soft bounces in a row': bound([

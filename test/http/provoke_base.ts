@@ -34,7 +34,7 @@ export type Ways = Partial<Record<RefusalName, Provoke>>;
 
 export const pathOf = ({ path }: Endpoint, { project }: TestApi): string =>
   path
-    .replace('{slug}', 'smtp')
+    .replace('{slug}', /\/(?:signing-key|setup)$/.test(path) ? 'mailgun' : 'smtp')
     .replace('{project_id}', project.project_id)
     .replace('{email}', SHOWN_EMAIL)
     .replace('{id}', SHOWN_ID)

@@ -7,7 +7,7 @@ const SOME_ID = '01890000-0000-7000-8000-000000000000';
 export const pathOf = ({ path }: Route, { project }: TestApi): string =>
   path
     .replace(':project_id', project.project_id)
-    .replace(':slug', 'smtp')
+    .replace(':slug', /\/(?:signing-key|setup)$/.test(path) ? 'mailgun' : 'smtp')
     .replace(':email', 'bob@example.com')
     .replace(':id', SOME_ID)
     .replace(':version', '1')

@@ -152,7 +152,17 @@ export const boundsOf = (document: Document, given: Schema, example: unknown): B
     return [
       ...here,
       { path: [name], name: `maxItems ${maxItems}`, at: list(maxItems), past: list(maxItems + 1) },
-      { path: [name], name: `minItems ${minItems}`, at: list(minItems), past: list(minItems - 1) },
+      // A list that may be empty has no bound there.
+      ...(minItems > 0
+        ? [
+            {
+              path: [name],
+              name: `minItems ${minItems}`,
+              at: list(minItems),
+              past: list(minItems - 1),
+            },
+          ]
+        : []),
     ];
   });
 };

@@ -7,7 +7,7 @@ import { api, failureOf, isNotFound, issuesOf } from '../api.ts';
 import type { Provider } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Back } from '../parts/back.tsx';
-import { DomainHealth } from '../parts/domain_health.tsx';
+import { DomainHealth } from '../parts/domain/domain_health.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
 import { ForRole } from '../parts/for_role.tsx';

@@ -93,6 +93,10 @@ const named: Record<string, readonly string[]> = {
   'Changed an e-mail provider': ['providers.edit', 'PATCH /v1/email-providers/:id'],
   'Deleted an e-mail provider': ['providers.remove', 'DELETE /v1/email-providers/:id'],
   'Sent a test message through a provider': ['providers.test', 'POST /v1/email-providers/:id/test'],
+  'Checked the domain of a sender': [
+    'providers.checkDomain',
+    'POST /v1/email-providers/:id/domain-health',
+  ],
   'Decided when soft bounces suppress': [
     'webhooks.decide',
     'POST /v1/projects/:project_id/webhooks/settings',
@@ -101,9 +105,13 @@ const named: Record<string, readonly string[]> = {
     'sendingLimits.change',
     'POST /v1/projects/:project_id/sending-limits',
   ],
-  'Set the signing key of Mailgun': [
+  'Set the signing key of a webhook': [
     'webhooks.setSigningKey',
-    'POST /v1/projects/:project_id/webhooks/mailgun/signing-key',
+    'POST /v1/projects/:project_id/webhooks/:slug/signing-key',
+  ],
+  'Removed the signing key of a webhook': [
+    'webhooks.removeSigningKey',
+    'DELETE /v1/projects/:project_id/webhooks/:slug/signing-key',
   ],
   'Approved an Amazon SNS topic': [
     'webhooks.approveTopic',

@@ -1,13 +1,10 @@
 import { Alert, Code, Group, Stack, Text } from '@mantine/core';
 import type { Webhook } from '../api.ts';
 import { adviceOn } from './refused_words.ts';
+import { isMended } from './webhooks/webhook_state.ts';
 import { When } from './when.tsx';
 
-/** Whether a post was taken after the last that was refused. */
-const isMended = ({ refused, last_notices: [last] }: Webhook): boolean =>
-  refused !== null && last !== undefined && last.received_at > refused.last_at;
-
-/** Posts that were refused: what they told is lost unless the provider tries again. */
+/** Posts that were refused: their events are lost unless the provider tries again. */
 export const RefusedPosts = ({ webhook }: { webhook: Webhook }) => {
   const { refused } = webhook;
   if (!refused) return null;
@@ -26,10 +23,10 @@ export const RefusedPosts = ({ webhook }: { webhook: Webhook }) => {
     <Alert color="red" title={`Posts refused: ${count.toLocaleString()}`}>
       <Stack gap={6}>
         <Text size="sm">
-          The last came <When at={last_at} isDimmed={false} /> and was answered{' '}
+          The last one came <When at={last_at} isDimmed={false} /> and was answered{' '}
           <Code>{last_error}</Code>.
         </Text>
-        <Text size="sm">{adviceOn(webhook.verified_by, last_error)}</Text>
+        <Text size="sm">{adviceOn(webhook, last_error)}</Text>
       </Stack>
     </Alert>
   );

@@ -1,57 +1,66 @@
 import type { Webhook } from '../api.ts';
 
-type Proof = Webhook['verified_by'];
+type Vendor = Pick<Webhook, 'name' | 'verified_by' | 'signing_key'>;
 
 /** What to do about posts that were refused, by the error that they were answered. */
 const advice: Record<string, string> = {
   invalid_token:
-    'They brought no token of this project, or one that was revoked. Make a new token above, and set it where ' +
-    'your provider posts from.',
-  invalid_signature:
-    'Their signature was missing, wrong or too old. Copy the signing key from your account at Mailgun once more, ' +
-    'and set it here.',
+    'They brought no token of this project, or one that was revoked. Make a new token above, and' +
+    ' set it where your provider posts from.',
   foreign_topic:
-    'They came from an SNS topic that is not confirmed. If that topic is yours, create its subscription again with ' +
-    'the webhook token in the URL.',
+    'They came from an SNS topic that is not confirmed. If that topic is yours, create its ' +
+    'subscription again with the webhook token in the URL.',
   topic_needs_approval:
-    'An SNS topic asked for confirmation without the webhook token, and could not be listed for approval. If that ' +
-    'topic is yours, create its subscription again with the webhook token in the URL.',
+    'An SNS topic asked for confirmation without the webhook token, and could not be listed for ' +
+    'approval. If that topic is yours, create its subscription again with the webhook token in ' +
+    'the URL.',
   too_many_topics:
-    'The project has as many confirmed SNS topics as it may. Remove one that you do not need, then create the ' +
-    'subscription again.',
+    'The project has as many confirmed SNS topics as it may. Remove one that you do not need, ' +
+    'then create the subscription again.',
   topic_not_confirmed:
     'Amazon SNS did not confirm a subscription. Create it again at Amazon SNS, without raw message delivery.',
-  webhook_replayed:
-    'A signature came a second time, with another body: somebody may be posting what they have seen. If it goes on, ' +
-    'make a new signing key at Mailgun, and set it here.',
   invalid_request:
-    'Nothing in them could be read. Each was answered what is wrong, and where: look at the answers in the log of ' +
-    'your provider, and at /docs for what is taken.',
+    'No event in them could be read. Each answer says what is wrong, and where. See the log of ' +
+    'your provider, and /docs for the events that Trunkline reads.',
   invalid_json: 'They were no JSON. Let your provider post JSON, in UTF-8.',
-  unsupported_media_type: 'They were of a type that is not read here. Let your provider post JSON.',
+  unsupported_media_type: 'Their content type is not supported. Let your provider post JSON.',
   body_too_large: 'They were too large. Let your provider post fewer events at a time.',
   rate_limited:
-    'Your provider sent more than UNIT_LIMIT_SERVER allows. It sends them again later. If this goes on, the operator ' +
-    'of this installation can raise that setting.',
+    'Your provider sent more than UNIT_LIMIT_SERVER allows. It sends them again later. If this ' +
+    'goes on, the operator of this installation can raise that setting.',
   request_timeout:
-    'They broke off on their way. Your provider tries them again; if it goes on, look at what stands between it ' +
-    'and this server.',
+    'They broke off on their way. Your provider tries them again. If this goes on, check the ' +
+    'proxies between it and this server.',
 };
 
-/** The same, where it is another thing to do for whoever proves themselves in this way. */
-const adviceTo: Partial<Record<Proof, Record<string, string>>> = {
-  topic: {
-    invalid_signature:
-      'Amazon’s signature was missing, wrong or too old. Only Amazon SNS may post to this address: subscribe it to ' +
-      'your topic over HTTPS, and let nothing in between change what is posted.',
-    invalid_request:
-      'They were no messages of Amazon SNS that could be read. Subscribe the address above to your topic over HTTPS, ' +
-      'without raw delivery.',
-  },
+/** The same for Amazon SNS. */
+const ofTopics: Record<string, string> = {
+  invalid_signature:
+    'Amazon’s signature was missing, wrong or too old. Only Amazon SNS may post to this address:' +
+    ' subscribe it to your topic over HTTPS, and let no proxy change the posts.',
+  invalid_request:
+    'They were no messages of Amazon SNS that could be read. Subscribe the URL to your topic ' +
+    'over HTTPS, without raw message delivery.',
 };
 
-/** What to do about posts that were answered an error. */
-export const adviceOn = (proof: Proof, error: string): string =>
-  adviceTo[proof]?.[error] ?? advice[error] ?? FALLBACK;
+/** The same for a vendor that signs. */
+const ofSigners: Record<string, (vendor: Vendor, key: string) => string> = {
+  invalid_signature: ({ name, verified_by }, key) =>
+    verified_by === 'token'
+      ? `They brought a signature, and this project has no key to check it. Set the ${key} of ${name} here, or add ` +
+        'the webhook token to the URL.'
+      : `Their signature was missing, wrong or too old. Copy the ${key} from your account at ${name} once more, and ` +
+        'set it here.',
+  webhook_replayed: ({ name }, key) =>
+    'A signature came a second time, with another body. It may be an attack: if it goes on, make a new ' +
+    `${key} at ${name}, and set it here.`,
+};
 
 export const FALLBACK = 'Look at the answers in the log of your provider.';
+
+/** Returns what to do about posts that were answered an error. */
+export const adviceOn = (vendor: Vendor, error: string): string => {
+  const ofTopic = vendor.verified_by === 'topic' ? ofTopics[error] : undefined;
+  const ofSigner = ofSigners[error]?.(vendor, (vendor.signing_key?.name ?? 'key').toLowerCase());
+  return ofTopic ?? ofSigner ?? advice[error] ?? FALLBACK;
+};

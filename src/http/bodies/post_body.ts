@@ -3,7 +3,7 @@ import { bodiesInHandOf, countValues, holdParsed } from '../../base/bodies/bodie
 import type { HeldBody } from '../../base/bodies/bodies.ts';
 import type { Deps } from '../../base/deps.ts';
 import { toOrigin } from '../../base/origin.ts';
-import type { PostSender, WebhookRoute } from '../../base/route.ts';
+import type { PostSender, RawInbound, WebhookRoute } from '../../base/route.ts';
 import type { Work } from '../../base/work_units.ts';
 import { checkMediaType, readBody } from '../body.ts';
 import { limitPost } from '../limit_requests.ts';
@@ -39,10 +39,13 @@ export class PostBody {
 
   readonly charge = (work: readonly Work[]): void => this.#limits.charge(work);
 
-  readonly readRaw = async (mediaTypes?: RegExp | null): Promise<Buffer> => {
+  readonly readRaw: RawInbound['readRaw'] = async (mediaTypes, bytesMax) => {
     checkMediaType(this.#ctx.req, mediaTypes);
-    const bytes = await readBody(this.#ctx.req, this.#declared.bodyBytesMax, (size) =>
-      this.#held?.add(size),
+    const { bodyBytesMax } = this.#declared;
+    const bytes = await readBody(
+      this.#ctx.req,
+      Math.min(bytesMax ?? bodyBytesMax, bodyBytesMax),
+      (size) => this.#held?.add(size),
     );
     this.#limits.chargeBody(bytes.length);
     if (this.#held) {

@@ -1,0 +1,46 @@
+import { Refusal } from '../../base/refusal.ts';
+import { EVENTS_MAX } from './dialect.ts';
+import type { ReadNotice, ReadResult } from './dialect.ts';
+import { readObject } from './reading.ts';
+import type { Fields } from './reading.ts';
+
+/**
+ * What one event of a body is: feedback events, about no email on purpose, or nothing that can be
+ * read.
+ */
+export type Translated = readonly ReadNotice[] | 'aside' | { missing: string };
+
+/** Returns the events of a body: one object, an array, or an array as `events`. */
+const eventsOf = (body: unknown): { events: readonly unknown[]; path: string; isOne: boolean } => {
+  if (Array.isArray(body)) return { events: body, path: '', isOne: false };
+  const { events } = readObject(body);
+  return Array.isArray(events)
+    ? { events, path: '/events', isOne: false }
+    : { events: [body], path: '', isOne: true };
+};
+
+/**
+ * Translates each event of a body by itself, so that one that cannot be read loses no other. An
+ * empty array is a test of the URL. Throws `invalid_request` for more events than `EVENTS_MAX`.
+ */
+export const readEach = (
+  body: unknown,
+  translate: (fields: Fields, event: unknown) => Translated,
+): ReadResult => {
+  const { events, path, isOne } = eventsOf(body);
+  if (events.length > EVENTS_MAX) {
+    const message = `at most ${EVENTS_MAX} events`;
+    throw new Refusal('invalid_request', { issues: [{ path, message }] });
+  }
+  const notices: ReadNotice[] = [];
+  const errors: ReadResult['errors'] = [];
+  let asideCount = events.length === 0 ? 1 : 0;
+  for (const [index, event] of events.entries()) {
+    const read = translate(readObject(event), event);
+    if (read === 'aside') asideCount += 1;
+    else if ('missing' in read)
+      errors.push({ index, path: isOne ? '' : `${path}/${index}`, message: read.missing });
+    else notices.push(...read);
+  }
+  return { notices, errors, ...(asideCount > 0 ? { asideCount } : {}) };
+};
