@@ -36,12 +36,17 @@ const requeueAll = async (
 };
 
 const requeue = async (given: Given, world: World): Promise<Answer> => {
-  const [sendId, reason, provider] = [given.words[0], given.text('reason'), given.text('provider')];
+  const [sendId, reason, provider] = [
+    given.words[0],
+    given.text('reason'),
+    given.text('provider-id'),
+  ];
   if ((sendId === undefined) === (reason === undefined))
     throw misused(
       'Say which: trunkline requeue <send id>, or trunkline requeue --reason message_refused.',
     );
-  if (provider !== undefined && reason === undefined) throw misused('--provider is for --reason.');
+  if (provider !== undefined && reason === undefined)
+    throw misused('--provider-id is for --reason.');
   const inside = await inProject(given, world, connect(given, world));
   if (sendId !== undefined) return requeueOne(inside, sendId);
   return requeueAll(inside, { reason: reason ?? '', provider });
@@ -52,13 +57,12 @@ export const requeueCommand: Command = {
   takes: '[send id]',
   wordsMax: 1,
   says: 'Queue a rejected send again, or all of one reason.',
-  more: 'Correct the cause at the provider first. Bounces stay ended, and suppressions still stop a send.',
+  more:
+    `Reasons: ${REASONS.join(', ')}. Correct the cause at the provider first. Bounces stay ended, and ` +
+    'suppressions still stop a send.',
   options: {
-    reason: {
-      takes: 'reason',
-      says: `Of all rejected sends those with it: ${REASONS.join(', ')}.`,
-    },
-    provider: { takes: 'id', says: 'With --reason, only the sends of this email provider.' },
+    reason: { takes: 'reason', says: 'All rejected sends that have this reason.' },
+    'provider-id': { takes: 'id', says: 'With --reason: only sends of this email provider.' },
   },
   isOfProject: true,
   run: requeue,

@@ -9,7 +9,7 @@ import type { SendRow } from './log_queries.ts';
 import { requeue, REQUEUE_DAYS_MAX, REQUEUE_SENDS_MAX, requeueAll } from './requeue.ts';
 import { REJECTION_REASONS } from '../providers/providers.ts';
 import { cancel, findSend, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
-import { CANCELLED_SHOWN, RESOLVED_SHOWN, WAITING_SHOWN } from './shown.ts';
+import { CANCELLED_SHOWN, REQUEUED_SHOWN, RESOLVED_SHOWN } from './shown.ts';
 import { pageSends, Send, SendNow, SHOWN_STATUSES, toSend, toSendNow } from './send_log.ts';
 
 export { sendingLimitRoutes, sendingLimits } from './setting_routes.ts';
@@ -139,7 +139,7 @@ export const deliveryRoutes = [
   route({
     method: 'POST',
     path: '/v1/sends/:id/requeue',
-    example: WAITING_SHOWN,
+    example: REQUEUED_SHOWN,
     access: 'server',
     summary: 'Queue a rejected send again.',
     description:
@@ -157,7 +157,7 @@ export const deliveryRoutes = [
   route({
     method: 'POST',
     path: '/v1/rejected-sends/requeue',
-    example: { queued: 42, has_more: false },
+    example: { queued: 1, has_more: false },
     access: 'server',
     summary: 'Queue the rejected sends of one reason again.',
     description:

@@ -60,6 +60,15 @@ export const RESOLVED_SHOWN = {
   accepted_at: '2026-01-31T12:00:00.900Z',
 };
 
+export const REQUEUED_SHOWN = {
+  ...SHOWN,
+  subject: 'Welcome, Ann',
+  status: 'queued' as const,
+  status_reason: null,
+  attempts: 1,
+  accepted_at: null,
+};
+
 /** Not rendered yet, so nobody knows its subject. */
 export const CANCELLED_SHOWN = {
   ...SHOWN,

@@ -4,6 +4,7 @@ import { SHOWN_EMAIL, SHOWN_ID } from '../http/as_shown.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
+import { sendChanges } from './send_inputs.ts';
 import { editorChanges, editorReadings } from './editor_inputs.ts';
 
 /** What a change is tried in: a project in which the documents' examples find what they name. */
@@ -156,17 +157,7 @@ export const changes: Record<string, Change> = {
     in: 'project',
     input: async (given) => ({ keyId: await keyOf(given, 'publishable') }),
   },
-  'sends.resolve': {
-    in: 'project',
-    like: 'POST /v1/sends/{id}/resolve',
-    input: () => ({ sendId: SHOWN_ID, outcome: 'accepted' }),
-  },
-  'sends.sendAgain': {
-    in: 'project',
-    like: 'POST /v1/sends/{id}/resolve',
-    input: () => ({ sendId: SHOWN_ID, afterAttempt: 1 }),
-  },
-  'sends.cancel': { in: 'project', input: () => ({ sendId: SHOWN_ID }) },
+  ...sendChanges,
   'links.undo': { in: 'project', input: () => ({ linkId: SHOWN_ID }) },
   'suppressions.suppress': { in: 'project', input: () => ({ email: 'new@example.com' }) },
   'suppressions.lift': {

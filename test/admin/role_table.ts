@@ -58,6 +58,8 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'sends.resolve': 'mutation editor',
   'sends.sendAgain': 'mutation editor',
   'sends.cancel': 'mutation editor',
+  'sends.requeue': 'mutation editor',
+  'sends.requeueAll': 'mutation editor',
   'feedback.ofSend': 'query viewer',
   'profiles.find': 'query viewer',
   'profiles.newest': 'query viewer',

@@ -47,16 +47,17 @@ export const toShown = (
 export const planShownSend = async (
   database: TestDatabase,
   projectId: string,
-  isQueued: boolean,
+  status: 'queued' | 'unknown' | 'rejected',
 ): Promise<void> => {
   const send = newSend({ sendId: SHOWN_ID, recipient: 'ann@example.com' });
   await sendsOf(database, projectId).plan(send);
-  if (isQueued) return;
+  if (status === 'queued') return;
   await database.owner.query(
     `update delivery.sends
-     set status = 'unknown', handed_off_at = now(), attempt_count = 1, subject = 'Welcome, Ann'
+     set status = $2, status_reason = case $2 when 'rejected' then 'message_refused' end, handed_off_at = now(),
+       attempt_count = 1, subject = 'Welcome, Ann'
      where project_id = $1`,
-    [projectId],
+    [projectId, status],
   );
 };
 
@@ -103,6 +104,11 @@ const STANDS: Record<string, string> = {
   resume: 'paused',
 };
 
+const sendStatusOf = (path = ''): 'queued' | 'unknown' | 'rejected' => {
+  if (path.endsWith('/resolve')) return 'unknown';
+  return path.endsWith('/requeue') ? 'rejected' : 'queued';
+};
+
 /** What an endpoint has to find, and how that stands, so that it does what its example shows. */
 const needsOf = ({ method, path }: Partial<Endpoint> = {}) => {
   const [, , room, , verb = ''] = path?.split('/') ?? [];
@@ -118,7 +124,7 @@ const needsOf = ({ method, path }: Partial<Endpoint> = {}) => {
     hasSigningKey: method === 'DELETE' && path?.endsWith('/signing-key') === true,
     topicId: path?.endsWith('/reject-topics') === true ? PENDING_TOPIC_ID_SHOWN : SHOWN_ID,
     isTopicConfirmed: method === 'DELETE' && path?.includes('/topics/') === true,
-    isSendQueued: !path?.endsWith('/resolve'),
+    sendStatus: sendStatusOf(path),
   };
 };
 type Needs = ReturnType<typeof needsOf>;
@@ -209,7 +215,7 @@ export const makeShownProject = async (
   const archive = 'update rendering.heads set archived_at = now() where project_id = $1';
   if (needs.isTemplateArchived) await database.owner.query(archive, [project_id]);
   await keepShownCalls(database, project_id);
-  await planShownSend(database, project_id, needs.isSendQueued);
+  await planShownSend(database, project_id, needs.sendStatus);
   const list = { addresses: [{ email: SHOWN_EMAIL }] };
   await api.call('POST', '/v1/suppression-imports', { key, body: list });
   await database.owner.query(

@@ -51,7 +51,7 @@ beforeAll(async () => {
   });
   const { project_id } = api.project;
   await keepShownProvider(database, project_id);
-  await planShownSend(database, project_id, false);
+  await planShownSend(database, project_id, 'unknown');
   await madeUp.keep();
   // What is made up here must not be connected to.
   for (let checks = 0; checks < CHECKS_PER_HOUR; checks += 1)

@@ -197,6 +197,14 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
     },
     send_not_unknown: ofRejected,
     send_not_queued: ofRejected,
+    send_not_rejected: async (one) => {
+      await makeShownProject(database, api, one);
+      await database.owner.query(
+        "update delivery.sends set status = 'accepted' where project_id = $1",
+        [api.project.project_id],
+      );
+      return shown(one);
+    },
     rate_limited: async (one) => {
       // Nobody asked with its keys before, so the window begins now.
       const key = keyOf(one, await createProject(database.deps, 'asks too much'));

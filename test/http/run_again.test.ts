@@ -30,6 +30,7 @@ const named = (those: readonly Endpoint[]) =>
 const toEffect: Record<string, (body: { event_ids: string[] }) => unknown> = {
   '/v1/events': ({ event_ids }) => event_ids,
   '/v1/events/batch': ({ event_ids }) => event_ids,
+  '/v1/rejected-sends/requeue': () => 'none is left',
 };
 
 const KEPT = 'http.idempotency_keys';

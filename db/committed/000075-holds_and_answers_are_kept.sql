@@ -1,5 +1,5 @@
---! Previous: sha1:3fa183f9fded26e85331e16a4d785496b9c21dd8
---! Hash: sha1:1709d31dc1f0d76a9b905ad5902c9ced966bcf2d
+--! Previous: sha1:122da774f2d2301b68a9f14dcb0287d48e0f9422
+--! Hash: sha1:d9b4bea3b4b32e14c39016ec83d495cbffc4782f
 --! Message: holds_and_answers_are_kept
 
 -- Enter migration here
