@@ -61,7 +61,7 @@ export const requeueCommand: Command = {
     `Reasons: ${REASONS.join(', ')}. Correct the cause at the provider first. Bounces stay ended, and ` +
     'suppressions still stop a send.',
   options: {
-    reason: { takes: 'reason', says: 'All rejected sends that have this reason.' },
+    reason: { takes: 'text', says: 'All rejected sends that have this reason.' },
     'provider-id': { takes: 'id', says: 'With --reason: only sends of this email provider.' },
   },
   isOfProject: true,

@@ -18,7 +18,9 @@ export const Answer = z.strictObject({
 });
 
 const newestAnswer = sql.fragment`(
-  select json_build_object('code', reply_code, 'enhanced_code', reply_enhanced, 'text', reply_text, 'queue_id', queue_id)
+  select json_build_object(
+    'code', reply_code, 'enhanced_code', reply_enhanced, 'text', reply_text, 'queue_id', queue_id
+  )
   from delivery.attempts as attempt
   where attempt.project_id = sends.project_id and attempt.send_id = sends.send_id
     and (reply_code is not null or reply_text is not null)

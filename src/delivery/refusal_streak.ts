@@ -30,8 +30,8 @@ const SUSPECT = 'account';
 const suspectOf = (reason: string): string => `${SUSPECT} ${digestOf(reason)}`;
 
 /**
- * The refusals of a provider without an acceptance in between. Identical ones for different recipients hold the provider
- * instead of ending more sends. What is said of the account beside one recipient counts once a second one gets it, too.
+ * The refusals of a provider without an acceptance in between. Identical ones for different recipients hold the
+ * provider instead of ending more sends. An answer about the account counts once a second recipient gets it, too.
  * One instance belongs to one turn of a provider; `Refusals` carries on what turns before it counted.
  */
 export class RefusalStreak {

@@ -161,8 +161,8 @@ export const deliveryRoutes = [
     access: 'server',
     summary: 'Queue the rejected sends of one reason again.',
     description:
-      `At most ${REQUEUE_SENDS_MAX} at a time, the oldest first: repeat the request while \`has_more\` is true. Sends ` +
-      `older than ${REQUEUE_DAYS_MAX} days and bounces stay ended.`,
+      `At most ${REQUEUE_SENDS_MAX} at a time, the oldest first: repeat it while \`has_more\` is true. Bounces and ` +
+      `sends older than ${REQUEUE_DAYS_MAX} days stay ended.`,
     body: RequeueInput,
     status: 200,
     answer: Requeued,

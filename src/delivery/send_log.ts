@@ -50,9 +50,8 @@ export const Send = z
     provider_message_id: z.string().nullable(),
     answer: Answer.nullable().meta({
       description:
-        'What the provider answered to the newest hand-off: the SMTP code or HTTP status, the enhanced code (RFC 3463), ' +
-        'the text without secrets and other addresses, and the id in the queue of the relay. Null before an answer, ' +
-        'and once the content of the send is gone.',
+        'What the provider answered to the newest hand-off: the SMTP code or HTTP status, the enhanced code ' +
+        '(RFC 3463), the text without secrets and other addresses, and the id in the queue of the relay.',
     }),
     feedback: z.array(z.strictObject({ kind: z.string(), occurred_at: Timestamp })),
     is_test: z.boolean().meta({

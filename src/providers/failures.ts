@@ -107,8 +107,8 @@ export const explanations = {
   },
   identical_refusals: {
     cause:
-      'The relay refused several recipients in a row with the same answer, and took no message in between: the answer ' +
-      'is about the account or the sender, whatever its text says.',
+      'The relay refused several recipients in a row with the same answer, and took no message in between: the ' +
+      'answer is about the account or the sender, whatever its text says.',
     fix:
       'Read the answer in the send log. Correct the account or the sender at the provider, then send a test message; ' +
       'queue the refused sends again.',

@@ -78,7 +78,7 @@ export type SendOutcome =
     }
   /** Definitely not taken, and never will be; `bounce` where that is for the sake of the recipient's mailbox. */
   | { kind: 'rejected'; reason: FailureReason; bounce?: SaidBounce; reply?: Reply }
-  /** Definitely not taken, because the hand-off did not begin: the deadline between commit and first byte had passed. */
+  /** Definitely not taken: the deadline between commit and first byte had passed. */
   | { kind: 'not_started' }
   /** The message may have been taken. */
   | { kind: 'unknown'; reply?: Reply };

@@ -7,8 +7,11 @@ import type { Deferral, FailureReason, RefusedOutcome, SaidBounce } from './outc
 const LONG_LIMIT =
   /\b(?:dai?ly|day|hour(?:ly)?|month(?:ly)?|week(?:ly)?|24 ?h|quota|credits?|plan|allowance)\b/i;
 /** A limit of what is taken at a time. */
-const RATE_LIMIT =
-  /\b(?:rate(?: ?limit\w{0,5})?|second|minute|throttl\w{0,5}|too (?:fast|quickly|many (?:messages|requests))|slow down)\b/i;
+const RATE_LIMIT = new RegExp(
+  '\\b(?:rate(?: ?limit\\w{0,5})?|second|minute|throttl\\w{0,5}|slow down' +
+    '|too (?:fast|quickly|many (?:messages|requests)))\\b',
+  'i',
+);
 /** A wait of this many seconds or more is no matter of the rate. */
 export const QUOTA_RETRY_SECONDS = 3_600;
 
@@ -116,8 +119,8 @@ const ofMessage = ({ retry, retryAfterSeconds }: Classification): RefusedOutcome
     : rejected('message_refused');
 
 /**
- * Returns what an answer means for the send and for its provider. Only an answer about the recipient or the message ends
- * the send; every other one defers it. The words say the period of a limit, and the codes of a bounce.
+ * Returns what an answer means for the send and for its provider. Only an answer about the recipient or the message
+ * ends the send; every other one defers it. The words say the period of a limit, and the codes of a bounce.
  */
 export const outcomeOf = (found: Classification, said: Said): RefusedOutcome => {
   const scope: AnswerScope = found.scope;

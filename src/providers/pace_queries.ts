@@ -53,7 +53,8 @@ const Pace = z.strictObject({
 export type Pace = z.output<typeof Pace>;
 
 const columns = sql.fragment`next_at, learned_rate, learned_at, failure_count, opened_until, held_reason,
-  refused_digest, refused_count, probed_by, ramp_day::text, ramp_count, date_trunc('milliseconds', clock_timestamp()) as now`;
+  refused_digest, refused_count, probed_by, ramp_day::text, ramp_count,
+  date_trunc('milliseconds', clock_timestamp()) as now`;
 
 export const insertPace = ({ tx, projectId }: Scope, providerId: string) =>
   tx.query(sql.unsafe`
@@ -92,7 +93,8 @@ export const writePace = ({ tx, projectId }: Scope, providerId: string, change: 
     set next_at = ${moment(change.next_at)}, learned_rate = ${change.learned_rate},
       learned_at = ${moment(change.learned_at)}, failure_count = ${change.failure_count},
       opened_until = ${moment(change.opened_until)}, held_reason = ${change.held_reason},
-      refused_digest = ${change.refused_digest}, refused_count = ${change.refused_count}, probed_by = ${change.probed_by},
+      refused_digest = ${change.refused_digest}, refused_count = ${change.refused_count},
+      probed_by = ${change.probed_by},
       ramp_day = ${change.ramp_day}::date, ramp_count = ${change.ramp_count}, wakes_at = ${moment(change.wakes_at)}
     where project_id = ${projectId} and provider_id = ${providerId}
   `);

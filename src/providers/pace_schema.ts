@@ -73,8 +73,8 @@ export const PACE_SHOWN = z
       .nullable()
       .meta({
         description:
-          'The provider takes nothing of this account for now: a limit is used up, sending is paused, or it throttled ' +
-          'and said for how long. The queue waits. A test message that it takes, or saving its connection again, ends it.',
+          'The provider takes nothing of this account for now: a limit is used up, sending is paused, or it ' +
+          'throttled. The queue waits. A test message that it takes, or saving its connection, ends that.',
       }),
     rate_per_second: z.number().nullable().meta({
       description: 'What is in effect; null is as many as the provider takes.',

@@ -170,7 +170,7 @@ export const deleteProvider = ({ tx, projectId }: Scope, providerId: string) =>
     returning provider_id
   `);
 
-/** Parks a record whose settings are still these: an answer to older ones says nothing about it. Null: it parks none. */
+/** Parks a record whose settings are still these. Returns null where they are not: nothing is parked. */
 export const parkProvider = (
   { tx, projectId }: Scope,
   { provider_id, revision }: Pick<ProviderRow, 'provider_id' | 'revision'>,

@@ -186,9 +186,9 @@ describe('e-mail providers in a browser', () => {
     await within((scope) => noteSuccess(scope, id));
     await within((scope) => noteThrottled(scope, used(id), 1, 3_600_000));
     await page.reload();
-    await page.getByText('Paused', { exact: true }).waitFor();
-    await page.getByText("Paused: the account's quota is used up").waitFor();
-    await page.getByText('Nothing goes to it until').waitFor();
+    await page.getByText('Held', { exact: true }).waitFor();
+    await page.getByText('Held: The account is over its quota per second').waitFor();
+    await page.getByText('One tries it again at').waitFor();
     expect(await page.getByText('sends a second at most').count()).toBe(0);
     await within((scope) => park(scope, used(id), 'invalid_key'));
     await page.reload();

@@ -25,7 +25,7 @@ const WORDS = SAID.split(' ');
 const OTHER_ADDRESS = WORDS.at(-1) ?? '';
 
 /** Takes away what may be shown: what was answered to a send. */
-const withoutAnswer = (answer: Record<string, any>): Record<string, any> => {
+const withoutAnswer = (answer: Record<string, unknown>): Record<string, unknown> => {
   expect(JSON.stringify(answer['answer'])).not.toContain(OTHER_ADDRESS);
   return { ...answer, answer: null };
 };
@@ -65,7 +65,7 @@ test.each(STAGES)(
       const reply = { code, text: SAID };
       expectSilence(await useBroken('smtp', () => sinks.smtp.play(stage, reply)));
       // It did say so, whenever it was asked.
-      expect(sinks.smtp.script.played.length).toBeGreaterThan(1);
+      expect(sinks.smtp.script.played.length).toBeGreaterThan(0);
       sinks.smtp.reset();
     }
   },

@@ -12,7 +12,6 @@ import { importPeople } from '../../src/segments/import_people.ts';
 import { Definition } from '../../src/segments/schema.ts';
 import { createSegment, refreshProject } from '../../src/segments/segments.ts';
 import { DEFINITION_SHOWN as SEGMENT_SHOWN } from '../../src/segments/shown.ts';
-import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { snsService } from '../feedback/sns_service.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
 import { NEVER } from '../support/database.ts';
@@ -22,13 +21,14 @@ import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
 import { readCurl } from './read_curl.ts';
 import { PENDING_TOPIC_ID_SHOWN } from '../../src/feedback/shown.ts';
+import { SHOWN_ID } from './shown_id.ts';
+import { planShownSend, sendStatusOf } from './shown_sends.ts';
 import { keepShownTopics } from './shown_topics.ts';
+
+export { SHOWN_ID };
 
 /** Whose address it is in the examples of the documents. */
 export const SHOWN_EMAIL = 'bob@example.com';
-
-/** What the examples of the documents call an object of ours. */
-export const SHOWN_ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
 
 type Project = TestApi['project'];
 
@@ -41,24 +41,6 @@ export const toShown = (
   const namesProject = /\/(?:webhooks|projects)\//.test(url);
   const path = namesProject ? url.replace(SHOWN_ID, project.project_id) : url;
   return { method, path, call: { ...call, contentType: null } };
-};
-
-/** A send to Ann that waits, or whose outcome nobody knows. */
-export const planShownSend = async (
-  database: TestDatabase,
-  projectId: string,
-  status: 'queued' | 'unknown' | 'rejected',
-): Promise<void> => {
-  const send = newSend({ sendId: SHOWN_ID, recipient: 'ann@example.com' });
-  await sendsOf(database, projectId).plan(send);
-  if (status === 'queued') return;
-  await database.owner.query(
-    `update delivery.sends
-     set status = $2, status_reason = case $2 when 'rejected' then 'message_refused' end, handed_off_at = now(),
-       attempt_count = 1, subject = 'Welcome, Ann'
-     where project_id = $1`,
-    [projectId, status],
-  );
 };
 
 /** A provider that works where `shownRelay` is, and another sender than the one that is made as shown. */
@@ -102,11 +84,6 @@ const STANDS: Record<string, string> = {
   runs: 'active',
   'segment-starts': 'active',
   resume: 'paused',
-};
-
-const sendStatusOf = (path = ''): 'queued' | 'unknown' | 'rejected' => {
-  if (path.endsWith('/resolve')) return 'unknown';
-  return path.endsWith('/requeue') ? 'rejected' : 'queued';
 };
 
 /** What an endpoint has to find, and how that stands, so that it does what its example shows. */

@@ -10,7 +10,8 @@ import { testApi } from '../support/api.ts';
 import { isStrict as takesNothingElse, validatorOf } from '../support/contract.ts';
 import { testDatabase } from '../support/database.ts';
 import { boundsOf, valuesOf } from '../support/from_schema.ts';
-import { keepShownProvider, planShownSend, SHOWN_ID, shownRelay } from './as_shown.ts';
+import { keepShownProvider, SHOWN_ID, shownRelay } from './as_shown.ts';
+import { planShownSend } from './shown_sends.ts';
 import { madeUpFor } from './made_up.ts';
 
 const database = testDatabase();

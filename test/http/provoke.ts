@@ -12,12 +12,13 @@ import { holdSessions } from '../support/held_sessions.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import { waysOfLimits } from './provoke_limits.ts';
-import type { Provoke, Surroundings, Ways } from './provoke_base.ts';
+import type { Surroundings, Ways } from './provoke_base.ts';
 import {
   aliasInSegmentsWords,
   isOfSegment,
   LONG_AGO_IN_SEGMENTS_WORDS,
 } from './provoke_segment_door.ts';
+import { waysOfSends } from './provoke_sends.ts';
 import { waysOfTemplates } from './provoke_templates.ts';
 import {
   waysOfAutomations,
@@ -179,30 +180,12 @@ const waysOfRequests = (around: Surroundings): Ways => {
 const waysOfSurroundings = (around: Surroundings): Ways => {
   const { database, api, elsewhere } = around;
   const shown = (one: Endpoint) => callAsShown(one, api);
-  const ofRejected: Provoke = async (one) => {
-    await makeShownProject(database, api, one);
-    await database.owner.query(
-      "update delivery.sends set status = 'rejected' where project_id = $1",
-      [api.project.project_id],
-    );
-    return shown(one);
-  };
   return {
     complaint_not_confirmed: async (one) => {
       await makeShownProject(database, api);
       const { project_id, hook_token } = api.project;
       const body = { event: 'complaint', email: SHOWN_EMAIL };
       await api.call('POST', `/v1/webhooks/smtp/${project_id}`, { key: hook_token, body });
-      return shown(one);
-    },
-    send_not_unknown: ofRejected,
-    send_not_queued: ofRejected,
-    send_not_rejected: async (one) => {
-      await makeShownProject(database, api, one);
-      await database.owner.query(
-        "update delivery.sends set status = 'accepted' where project_id = $1",
-        [api.project.project_id],
-      );
       return shown(one);
     },
     rate_limited: async (one) => {
@@ -243,6 +226,7 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
 
 /** Every way to be refused that is known here. */
 export const waysToProvoke = (around: Surroundings): Ways => ({
+  ...waysOfSends(around),
   ...waysOfRequests(around),
   ...waysOfRepetitions(around),
   ...waysOfAutomations(around),
