@@ -8,7 +8,7 @@ import {
   TEMPLATE_CHARS_MAX,
 } from './limits.ts';
 import { toTextPart } from './text_part.ts';
-import { renderSafely } from './guard.ts';
+import { renderGuarded } from './guard.ts';
 import type { Guard } from './guard.ts';
 import type { Variables } from './variables.ts';
 
@@ -224,8 +224,8 @@ export const render = (
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
       const renderWith = (given: Variables) => renderParsed(parsed, given, strict).message;
-      const message = renderSafely(renderWith, variables, { guard, isFinal: isOfTime });
-      return { kind: 'rendered', message: guard ? guard.check(message, renderWith) : message };
+      const message = renderGuarded(renderWith, variables, { guard, isFinal: isOfTime });
+      return { kind: 'rendered', message };
     } catch (error) {
       const { part, message } =
         error instanceof PartFailed ? error : { part: 'html', message: toReason(error) };

@@ -63,12 +63,22 @@ const withBlanks = (members: object, isAsserted: (name: string) => boolean): obj
   return blank;
 };
 
-/** Returns variables in which everything that only a browser asserted is empty. */
-export const withoutAsserted = (variables: Variables, asserted: Asserted): Variables => ({
-  ...variables,
-  profile: withBlanks(variables.profile, (name) => asserted.profile.includes(name)),
-  event: withBlanks(variables.event, (name) => asserted.event.includes(name)),
-});
+/** Returns variables whose asserted members are changed, of the profile and of the event. */
+const change = (
+  variables: Variables,
+  asserted: Asserted,
+  inMembers: (members: object, isAsserted: (name: string) => boolean) => object,
+): Variables => {
+  const changeIn = (part: keyof Asserted): object => {
+    const names = new Set(asserted[part]);
+    return inMembers(variables[part], (name) => names.has(name));
+  };
+  return { ...variables, profile: changeIn('profile'), event: changeIn('event') };
+};
+
+/** Returns the members that a server named, as if no browser had asserted anything. */
+const withoutNames = (members: object, isAsserted: (name: string) => boolean): object =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !isAsserted(name)));
 
 /** Says of a failure that it comes of the values that were left out. */
 const leaveOut = <T>(render: () => T): T => {
@@ -107,14 +117,17 @@ type Guarded = { source: Source; variables: Variables; asserted: Asserted; key?:
 
 /**
  * Returns what keeps the values that only a browser asserted from making links: an email that leads to a host which
- * neither its template nor a server named is rendered with those values empty.
+ * neither its template nor a server named is rendered without those values.
  *
  * Values are cleaned before, one by one. Only the whole shows what they make together with the template, such as
  * `https://shop.co{{ event.path }}` and `m/x`.
  */
 export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard => ({
-  bare: () => withoutAsserted(variables, asserted),
-  check: (message, renderAgain) => {
+  listBare: () => [
+    change(variables, asserted, withBlanks),
+    change(variables, asserted, withoutNames),
+  ],
+  check: (message, renderBare) => {
     const address = addressOf(variables);
     const written = findLiterals(source, key);
     const shown = new Hosts(written);
@@ -126,10 +139,10 @@ export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard 
     };
     if (!isLeft(written)) return message;
     const known = new Hosts();
-    const bare = withoutAsserted(variables, asserted);
+    const bare = change(variables, asserted, withBlanks);
     addValues(known, { ...bare, profile: { ...bare.profile, email: null } });
     if (!isLeft(known)) return message;
-    const again = leaveOut(() => renderAgain(bare));
+    const again = leaveOut(renderBare);
     addMessage(known, again, address);
     return isLeft(known) ? again : message;
   },
