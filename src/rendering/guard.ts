@@ -3,6 +3,8 @@ import type { Variables } from './variables.ts';
 
 /** Protects an email from values that only a browser asserted. */
 export type Guard = {
+  /** Returns the variables with few asserted names that loops and `json` print. Copying to a thread undoes it. */
+  list: (variables: Variables) => Variables;
   /** Returns a message as it may be sent: unchanged, or as `renderBare` makes it. */
   check: <Message extends Rendered>(message: Message, renderBare: () => Message) => Message;
   /**

@@ -32,11 +32,14 @@ const put = (variables: Variables, name: string): boolean => {
   return true;
 };
 
+const listed = (variables: Variables, guard: Guard | null): Variables =>
+  guard ? guard.list(variables) : variables;
+
 type Tried = { missing: string[]; message: RenderedDraft | null };
 
 /** Every variable that would make the mail fail, with its part and place, as far as they can be told apart. */
-const tryStrictly = (source: Source, given: Variables): Tried => {
-  const variables = structuredClone(given);
+const tryStrictly = (source: Source, given: Variables, guard: Guard | null): Tried => {
+  const variables = listed(structuredClone(given), guard);
   // By place: of `a.b.c` first `a` is missing, and in its stead nothing has a `b`.
   const missing = new Map<string, string>();
   for (let tries = 0; tries < MISSING_MAX; tries += 1) {
@@ -54,7 +57,7 @@ const tryStrictly = (source: Source, given: Variables): Tried => {
   return { missing: [...missing.values()], message: null };
 };
 
-/** Tries a template as its email is rendered: without the values that only a browser asserted, if it fails with them. */
+/** Tries a template as its email is rendered: without asserted values, if it fails with them. */
 const tryAsSent = (source: Source, variables: Variables, guard: Guard | null): Tried => {
   const tryBare = (): RenderedDraft | null => {
     try {
@@ -65,7 +68,7 @@ const tryAsSent = (source: Source, variables: Variables, guard: Guard | null): T
     }
   };
   try {
-    const tried = tryStrictly(source, variables);
+    const tried = tryStrictly(source, variables, guard);
     const message = tried.message ?? tryBare();
     return message ? { missing: [], message } : tried;
   } catch (error) {
@@ -92,7 +95,7 @@ export const show = (
     const tried = tryAsSent(source, variables, guard);
     const draft = (given: Variables) => renderDraft(source, given, true);
     const bounds = { guard, isFinal: () => false };
-    const said = tried.message ?? renderSafely(draft, variables, bounds);
+    const said = tried.message ?? renderSafely(draft, listed(variables, guard), bounds);
     const bare = () => renderFirst(draft, guard?.listBare() ?? [], bounds.isFinal);
     const message = guard ? guard.check(said, bare) : said;
     const lacking = tried.missing.map((says) => ({

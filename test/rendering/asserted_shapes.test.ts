@@ -105,7 +105,11 @@ test('an email that fails without the asserted values, too, fails for its first 
 test('a template that takes too long is rendered once, not again without the asserted values', () => {
   const tried: unknown[] = [];
   const late = new Error('template render limit exceeded');
-  const guard = { listBare: () => [variables, variables], check: <T>(message: T) => message };
+  const guard = {
+    list: <T>(given: T) => given,
+    listBare: () => [variables, variables],
+    check: <T>(message: T) => message,
+  };
   const renderWith = (given: unknown) => {
     tried.push(given);
     throw tried.length === 1 ? late : new Error('another');

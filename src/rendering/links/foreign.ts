@@ -2,6 +2,7 @@ import { PartFailed } from '../render.ts';
 import type { Guard } from '../guard.ts';
 import type { Rendered, Source } from '../render.ts';
 import type { Asserted, Variables } from '../variables.ts';
+import { ASSERTED_LISTED_MAX } from '../asserted.ts';
 import { isAmong } from './domains.ts';
 import { addHtml } from './in_html.ts';
 import { addText, Hosts } from './in_text.ts';
@@ -51,23 +52,42 @@ const toBlank = (value: unknown): unknown => {
   return typeof value === 'string' || typeof value === 'number' ? '' : value;
 };
 
-const withBlanks = (members: object, isAsserted: (name: string) => boolean): object => {
-  const blank = {};
-  for (const [name, value] of Object.entries(members) as [string, unknown][])
-    Object.defineProperty(blank, name, {
-      value: isAsserted(name) ? toBlank(value) : value,
-      enumerable: !isAsserted(name),
+/** Returns the same members, each with another value, or hidden from loops and `json`; templates find all by name. */
+const mapMembers = (
+  members: object,
+  toMember: (name: string, value: unknown) => { value: unknown; enumerable: boolean },
+): object => {
+  const mapped = {};
+  for (const name of Object.getOwnPropertyNames(members))
+    Object.defineProperty(mapped, name, {
+      ...toMember(name, Reflect.get(members, name)),
       configurable: true,
       writable: true,
     });
-  return blank;
+  return mapped;
+};
+
+type IsAsserted = (name: string) => boolean;
+
+const withBlanks = (members: object, isAsserted: IsAsserted): object =>
+  mapMembers(members, (name, value) =>
+    isAsserted(name) ? { value: toBlank(value), enumerable: false } : { value, enumerable: true },
+  );
+
+/** Hides asserted names past ASSERTED_LISTED_MAX. */
+const listFirst = (members: object, isAsserted: IsAsserted): object => {
+  let listed = 0;
+  return mapMembers(members, (name, value) => {
+    if (isAsserted(name)) listed += 1;
+    return { value, enumerable: !isAsserted(name) || listed <= ASSERTED_LISTED_MAX };
+  });
 };
 
 /** Returns variables whose asserted members are changed, of the profile and of the event. */
 const change = (
   variables: Variables,
   asserted: Asserted,
-  inMembers: (members: object, isAsserted: (name: string) => boolean) => object,
+  inMembers: (members: object, isAsserted: IsAsserted) => object,
 ): Variables => {
   const changeIn = (part: keyof Asserted): object => {
     const names = new Set(asserted[part]);
@@ -77,7 +97,7 @@ const change = (
 };
 
 /** Returns the members that a server named, as if no browser had asserted anything. */
-const withoutNames = (members: object, isAsserted: (name: string) => boolean): object =>
+const withoutNames = (members: object, isAsserted: IsAsserted): object =>
   Object.fromEntries(Object.entries(members).filter(([name]) => !isAsserted(name)));
 
 /** Says of a failure that it comes of the values that were left out. */
@@ -123,6 +143,7 @@ type Guarded = { source: Source; variables: Variables; asserted: Asserted; key?:
  * `https://shop.co{{ event.path }}` and `m/x`.
  */
 export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard => ({
+  list: (given) => change(given, asserted, listFirst),
   listBare: () => [
     change(variables, asserted, withBlanks),
     change(variables, asserted, withoutNames),
