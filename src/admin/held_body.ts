@@ -4,6 +4,7 @@ import { bodiesInHandOf, holdParsed, ValueCounter } from '../base/bodies/bodies.
 import type { HeldBody } from '../base/bodies/bodies.ts';
 import type { Deps } from '../base/deps.ts';
 import { toOrigin } from '../base/origin.ts';
+import { Refusal } from '../base/refusal.ts';
 
 /** A request whose body counts from `open` to `release`. */
 export type HeldRequest = { request: Request; open: () => void; release: () => void };
@@ -23,6 +24,7 @@ export const holdBody = (
     const origin = toOrigin(ctx.ip);
     try {
       held = bodiesInHandOf(deps).open({ kind: 'stranger', projectId: null, origin });
+      if (!ctx.req.complete) held.arrive(() => counted.fail(new Refusal('request_timeout')));
     } catch (cause) {
       throw new TRPCError({ code: 'TOO_MANY_REQUESTS', cause });
     }
@@ -35,20 +37,30 @@ export const holdBody = (
     held.add(chunk.length);
     holdParsed(held, { bytes: chunk.length, values: counter.count - before });
   };
-  return { request: counting(request, count), open, release: () => held?.release() };
+  const counted = counting(request, { count, onEnd: () => held?.hasArrived() });
+  return { request: counted.request, open, release: () => held?.release() };
 };
+
+type Counting = { count: (chunk: Uint8Array) => void; onEnd: () => void };
+/** `fail` ends the body with an error. */
+type Counted = { request: Request; fail: (error: unknown) => void };
 
 /**
  * The same request, whose body is counted while it is read: before it is parsed. A body that is refused is not
  * cancelled: that would cut the connection before the answer.
  */
-const counting = (request: Request, count: (chunk: Uint8Array) => void): Request => {
-  if (request.body === null) return request;
+const counting = (request: Request, { count, onEnd }: Counting): Counted => {
+  if (request.body === null) return { request, fail: () => {} };
   const reader = request.body.getReader();
+  let fail: Counted['fail'] = () => {};
   const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      fail = (error) => controller.error(error);
+    },
     pull: async (controller) => {
       const { done, value } = await reader.read();
       if (done) {
+        onEnd();
         controller.close();
         return;
       }
@@ -58,5 +70,5 @@ const counting = (request: Request, count: (chunk: Uint8Array) => void): Request
     cancel: (reason) => reader.cancel(reason),
   });
   // oxlint-disable-next-line no-invalid-fetch-options -- the method is the request's: only a POST has a body to hold
-  return new Request(request, { body, duplex: 'half' });
+  return { request: new Request(request, { body, duplex: 'half' }), fail };
 };

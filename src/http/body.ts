@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Middleware } from 'koa';
+import type { HeldBody } from '../base/bodies/bodies.ts';
 import { Refusal } from '../base/refusal.ts';
 
 /**
@@ -46,14 +47,17 @@ const sendContinue = (request: IncomingMessage): void => {
   heldBack.delete(request);
 };
 
-/** Is called with each number of bytes that a body takes more. It may refuse the body. */
-type OnBytes = (bytes: number) => void;
+/** Counts a body while it is read. */
+export type Intake = Omit<HeldBody, 'release'>;
 
-/** Reads a whole body of at most `bytesMax` bytes, announced or discovered. */
+/**
+ * Reads a whole body of at most `bytesMax` bytes, announced or discovered. While it arrives, the intake may refuse or
+ * end it.
+ */
 export const readBody = (
   request: IncomingMessage,
   bytesMax: number,
-  onBytes: OnBytes = () => {},
+  intake: Intake | null = null,
 ): Promise<Buffer> => {
   if (bytesAhead(request) > bytesMax) return Promise.reject(tooLarge(bytesMax));
   sendContinue(request);
@@ -64,7 +68,7 @@ export const readBody = (
       try {
         size += chunk.length;
         if (size > bytesMax) throw tooLarge(bytesMax);
-        onBytes(chunk.length);
+        intake?.add(chunk.length);
         chunks.push(chunk);
       } catch (error) {
         end(() => reject(error as Refusal));
@@ -74,8 +78,11 @@ export const readBody = (
     const onBroken = (): void => end(() => reject(new Refusal('request_timeout')));
     const end = (answer: () => void): void => {
       request.off('data', onData).off('end', onEnd).off('error', onBroken).off('aborted', onBroken);
+      intake?.hasArrived();
       answer();
     };
+    // A small body has come with its head: nothing can wait for it.
+    if (!request.complete) intake?.arrive(onBroken);
     request.on('data', onData).on('end', onEnd).on('error', onBroken).on('aborted', onBroken);
   });
 };
@@ -159,17 +166,17 @@ const unpack = async (packed: Buffer, bytesMax: number): Promise<Buffer | null> 
 export const readPackedBody = async (
   request: IncomingMessage,
   bytesMax: number,
-  onBytes: OnBytes,
+  intake: Intake,
 ): Promise<Buffer> => {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'gzip') checkMediaType(request, /^/);
-  const bytes = await readBody(request, bytesMax, onBytes);
+  const bytes = await readBody(request, bytesMax, intake);
   if (encoding !== 'gzip') return bytes;
   const expected = Math.min(bytesMax, Math.max(1, sizeSaid(bytes)));
-  onBytes(expected);
+  intake.add(expected);
   const unpacked = await unpack(bytes, expected);
   if (unpacked !== null) return unpacked;
-  onBytes(bytesMax - expected);
+  intake.add(bytesMax - expected);
   const whole = expected < bytesMax ? await unpack(bytes, bytesMax) : null;
   if (whole === null) throw tooLarge(bytesMax);
   return whole;

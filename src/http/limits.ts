@@ -147,9 +147,16 @@ export class Limits {
     return charge.limit.standing(charge.name, true);
   }
 
-  /** Charges for a body that was refused. What is not left is charged all the same: the work is done. */
+  /**
+   * Charges for a body that was refused. What is not left is charged all the same: the work is done. An address without
+   * room for it pays alone: many bodies at once from one address do not use up the key for all others.
+   */
   chargeRefused(sender: Sender, units: number): void {
-    chargeAll(this.#owed(this.#unitCharges(sender, [{ units }]), sender.paid));
+    const charges = this.#owed(this.#unitCharges(sender, [{ units }]), sender.paid);
+    const spent = charges.find(({ limit, name, units: owed }) => {
+      return limit === this.#units.address && !limit.hasRoom(name, owed);
+    });
+    chargeAll(spent ? [spent] : charges);
   }
 
   /** The same by its address alone. */

@@ -4,8 +4,8 @@ import { readText, spellMarks, UNSEEN } from './links/spelling.ts';
 
 /** How many characters of a value are rendered that only a browser asserted. */
 export const ASSERTED_CHARS_MAX = 100;
-/** How many members of a list or an object are rendered that only a browser asserted. */
-export const ASSERTED_MEMBERS_MAX = 100;
+/** How many names that only a browser asserted loops and `json` print of a profile or an event. */
+export const ASSERTED_LISTED_MAX = 20;
 
 /** What needs no look: letters, digits and blanks of any script, and a few marks between words. */
 const PLAIN = /^(?:[\p{L}\p{M}\p{N}'’_-]+(?: (?=[\p{L}\p{M}\p{N}'’_-])|$))*$/u;
@@ -108,48 +108,92 @@ const isCleanName = (name: string): boolean =>
 const isSame = (text: string, exempt: string | null): boolean =>
   exempt !== null && text.trim().toLowerCase() === exempt.toLowerCase();
 
-/**
- * Returns a value that only a browser asserted as an email may show it: without URLs, addresses, line breaks, control
- * and invisible characters, and cut at ASSERTED_CHARS_MAX, nested values and names together. Numbers and booleans stay
- * what they are. The text that is `exempt` (the recipient's own address) stays whole.
- */
-export const cleanAsserted = (
-  value: unknown,
-  exempt: string | null,
-  budget: Budget = newBudget(),
-): unknown => {
-  if (typeof value === 'string')
-    return isSame(value, exempt) ? exempt : budget.spend(cleanText(value));
-  if (Array.isArray(value))
-    return value.slice(0, budget.members()).map((one) => cleanAsserted(one, exempt, budget));
-  if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(
-      Object.entries(value)
-        .slice(0, budget.members())
-        .flatMap(([name, one]: [string, unknown]) =>
-          isCleanName(name) && budget.spend(name) === name
-            ? [[name, cleanAsserted(one, exempt, budget)]]
-            : [],
-        ),
-    );
-  const printed = JSON.stringify(value);
-  return value === null || budget.spend(printed) === printed ? value : '';
+/** A value that was cleaned, and how many characters JSON prints of it. */
+type Fitted = { value: unknown; chars: number };
+type Bounds = { exempt: string | null; charsMax: number };
+
+/** What JSON prints around a text, a list and an object, behind a name, and between members. */
+const PAIR_CHARS = 2;
+const COLON_CHARS = 1;
+const COMMA_CHARS = 1;
+/** More members than this of one list or object are not cleaned: fewer fit. */
+const MEMBERS_CLEANED_MAX = ASSERTED_CHARS_MAX;
+
+/** How many characters JSON prints of a text without its quotes. */
+const countPrinted = (text: string): number => Array.from(JSON.stringify(text)).length - PAIR_CHARS;
+
+/** Cuts a text to what JSON prints with `charsMax` characters. Null where nothing is left. */
+const cutText = (text: string, charsMax: number): Fitted | null => {
+  const whole = PAIR_CHARS + countPrinted(text);
+  if (whole <= charsMax) return { value: text, chars: whole };
+  let [begun, chars] = ['', PAIR_CHARS];
+  for (const character of text) {
+    chars += countPrinted(character);
+    if (chars > charsMax) break;
+    begun += character;
+  }
+  const value = begun.replaceAll(EDGES, '').trimEnd();
+  return value === '' ? null : { value, chars: charsMax };
 };
 
-/** What one value may still show, all of its members together: a template prints a list as one text. */
-type Budget = { spend: (text: string) => string; members: () => number };
+const fitText = (text: string, { exempt, charsMax }: Bounds): Fitted | null => {
+  if (charsMax < PAIR_CHARS) return null;
+  if (exempt === null || !isSame(text, exempt)) return cutText(cleanText(text), charsMax);
+  const chars = PAIR_CHARS + countPrinted(exempt);
+  return chars <= charsMax ? { value: exempt, chars } : null;
+};
 
-const newBudget = (): Budget => {
-  let [chars, members] = [ASSERTED_CHARS_MAX, ASSERTED_MEMBERS_MAX];
-  return {
-    spend: (text) => {
-      const characters = Array.from(text).slice(0, chars);
-      chars -= characters.length;
-      members -= 1;
-      return characters.join('').trimEnd();
-    },
-    members: () => Math.max(0, members),
-  };
+/** Returns as many members as fit, without those that do not. Null where not even an empty list does. */
+const fitMembers = <Member, Kept>(
+  members: readonly Member[],
+  { exempt, charsMax }: Bounds,
+  fitOne: (member: Member, bounds: Bounds) => { value: Kept; chars: number } | null,
+): { value: Kept[]; chars: number } | null => {
+  if (charsMax < PAIR_CHARS) return null;
+  const value: Kept[] = [];
+  let chars = PAIR_CHARS;
+  for (const member of members.slice(0, MEMBERS_CLEANED_MAX)) {
+    const comma = value.length === 0 ? 0 : COMMA_CHARS;
+    const fitted = fitOne(member, { exempt, charsMax: charsMax - chars - comma });
+    if (!fitted) continue;
+    value.push(fitted.value);
+    chars += comma + fitted.chars;
+  }
+  return { value, chars };
+};
+
+type Member = [name: string, value: unknown];
+
+const fitNamed = ([name, one]: Member, { exempt, charsMax }: Bounds) => {
+  if (name.length >= charsMax || !isCleanName(name)) return null;
+  const chars = PAIR_CHARS + countPrinted(name) + COLON_CHARS;
+  const fitted = fit(one, { exempt, charsMax: charsMax - chars });
+  const value: Member = [name, fitted?.value];
+  return fitted && { value, chars: chars + fitted.chars };
+};
+
+/** Cleans a value so that JSON prints it with at most `charsMax` characters. Null where it does not fit. */
+const fit = (value: unknown, bounds: Bounds): Fitted | null => {
+  if (typeof value === 'string') return fitText(value, bounds);
+  if (Array.isArray(value)) return fitMembers(value as unknown[], bounds, fit);
+  if (typeof value === 'object' && value !== null) {
+    const fitted = fitMembers(Object.entries(value) as Member[], bounds, fitNamed);
+    return fitted && { value: Object.fromEntries(fitted.value), chars: fitted.chars };
+  }
+  const { length: chars } = JSON.stringify(value);
+  return chars <= bounds.charsMax ? { value, chars } : null;
+};
+
+/**
+ * Returns a value that only a browser asserted as an email may show it: without URLs, addresses, line breaks, control
+ * and invisible characters. A text is cut at ASSERTED_CHARS_MAX; JSON prints a list or an object with at most as many
+ * characters, without the members that do not fit. Numbers and booleans stay what they are. The text that is `exempt`
+ * (the recipient's own address) stays whole.
+ */
+export const cleanAsserted = (value: unknown, exempt: string | null): unknown => {
+  if (typeof value === 'string') return isSame(value, exempt) ? exempt : cleanText(value);
+  if (typeof value !== 'object') return value;
+  return fit(value, { exempt, charsMax: ASSERTED_CHARS_MAX })?.value;
 };
 
 /** The same of those members that only a browser asserted, without those whose name is a link: loops print names. */

@@ -1,36 +1,64 @@
 import type { Rendered } from './render.ts';
 import type { Variables } from './variables.ts';
 
-/** What protects an email from values that only a browser asserted. */
+/** Protects an email from values that only a browser asserted. */
 export type Guard = {
-  /** Returns a message as it may be sent: as it is, or rendered again with other variables. */
-  check: <Message extends Rendered>(
-    message: Message,
-    renderAgain: (variables: Variables) => Message,
-  ) => Message;
-  /** Returns the variables with every asserted value empty. */
-  bare: () => Variables;
+  /** Returns the variables with few asserted names that loops and `json` print. Copying to a thread undoes it. */
+  list: (variables: Variables) => Variables;
+  /** Returns a message as it may be sent: unchanged, or as `renderBare` makes it. */
+  check: <Message extends Rendered>(message: Message, renderBare: () => Message) => Message;
+  /**
+   * Returns the variables without asserted values, in the order in which they are tried: first with empty values, then
+   * without the names. Liquid takes an empty text for true, so a template may ask for a member of it.
+   */
+  listBare: () => readonly Variables[];
 };
 
 type Safety = { guard: Guard | null; isFinal: (error: unknown) => boolean };
 
 /**
- * Renders a message. If that fails, renders it again without the values that only a browser asserted: a list or a long
- * text from a page must not end an email that a server caused. If both fail, throws the first error.
+ * Renders a message with the first of several variables that do not fail. Throws the first error if all of them fail,
+ * and a final error at once.
+ */
+export const renderFirst = <Message>(
+  renderWith: (variables: Variables) => Message,
+  candidates: Iterable<Variables>,
+  isFinal: Safety['isFinal'],
+): Message => {
+  let first: unknown = null;
+  for (const variables of candidates) {
+    try {
+      return renderWith(variables);
+    } catch (error) {
+      if (isFinal(error)) throw error;
+      first ??= error;
+    }
+  }
+  throw first;
+};
+
+function* listCandidates(variables: Variables, guard: Guard | null): Generator<Variables> {
+  yield variables;
+  if (guard) yield* guard.listBare();
+}
+
+/**
+ * Renders a message. If that fails, renders it without the values that only a browser asserted: an email that a server
+ * caused and that needs none of them is sent, whatever a page asserts. Throws the first error if everything fails.
  */
 export const renderSafely = <Message>(
   renderWith: (variables: Variables) => Message,
   variables: Variables,
   { guard, isFinal }: Safety,
+): Message => renderFirst(renderWith, listCandidates(variables, guard), isFinal);
+
+/** Renders a message safely, and without the asserted values if they would make a link to a foreign host. */
+export const renderGuarded = <Message extends Rendered>(
+  renderWith: (variables: Variables) => Message,
+  variables: Variables,
+  { guard, isFinal }: Safety,
 ): Message => {
-  try {
-    return renderWith(variables);
-  } catch (error) {
-    if (!guard || isFinal(error)) throw error;
-    try {
-      return renderWith(guard.bare());
-    } catch {
-      throw error;
-    }
-  }
+  const message = renderSafely(renderWith, variables, { guard, isFinal });
+  if (!guard) return message;
+  return guard.check(message, () => renderFirst(renderWith, guard.listBare(), isFinal));
 };

@@ -8,7 +8,7 @@ import {
   TEMPLATE_CHARS_MAX,
 } from './limits.ts';
 import { toTextPart } from './text_part.ts';
-import { renderSafely } from './guard.ts';
+import { renderGuarded } from './guard.ts';
 import type { Guard } from './guard.ts';
 import type { Variables } from './variables.ts';
 
@@ -219,13 +219,14 @@ export const render = (
   variables: Variables,
   { key, guard = null }: { key?: string; guard?: Guard | null } = {},
 ): RenderOutcome => {
+  const given = guard ? guard.list(variables) : variables;
   for (let tries = 1; ; tries += 1) {
     const cpuBefore = threadCpuMs();
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
-      const renderWith = (given: Variables) => renderParsed(parsed, given, strict).message;
-      const message = renderSafely(renderWith, variables, { guard, isFinal: isOfTime });
-      return { kind: 'rendered', message: guard ? guard.check(message, renderWith) : message };
+      const renderWith = (those: Variables) => renderParsed(parsed, those, strict).message;
+      const message = renderGuarded(renderWith, given, { guard, isFinal: isOfTime });
+      return { kind: 'rendered', message };
     } catch (error) {
       const { part, message } =
         error instanceof PartFailed ? error : { part: 'html', message: toReason(error) };

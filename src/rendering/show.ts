@@ -1,5 +1,5 @@
 import { missingVariable } from './faults.ts';
-import { renderSafely } from './guard.ts';
+import { renderFirst, renderSafely } from './guard.ts';
 import type { Guard } from './guard.ts';
 import { PartFailed, renderDraft } from './render.ts';
 import type { RenderedDraft, Source } from './render.ts';
@@ -32,11 +32,14 @@ const put = (variables: Variables, name: string): boolean => {
   return true;
 };
 
+const listed = (variables: Variables, guard: Guard | null): Variables =>
+  guard ? guard.list(variables) : variables;
+
 type Tried = { missing: string[]; message: RenderedDraft | null };
 
 /** Every variable that would make the mail fail, with its part and place, as far as they can be told apart. */
-const tryStrictly = (source: Source, given: Variables): Tried => {
-  const variables = structuredClone(given);
+const tryStrictly = (source: Source, given: Variables, guard: Guard | null): Tried => {
+  const variables = listed(structuredClone(given), guard);
   // By place: of `a.b.c` first `a` is missing, and in its stead nothing has a `b`.
   const missing = new Map<string, string>();
   for (let tries = 0; tries < MISSING_MAX; tries += 1) {
@@ -54,6 +57,27 @@ const tryStrictly = (source: Source, given: Variables): Tried => {
   return { missing: [...missing.values()], message: null };
 };
 
+/** Tries a template as its email is rendered: without asserted values, if it fails with them. */
+const tryAsSent = (source: Source, variables: Variables, guard: Guard | null): Tried => {
+  const tryBare = (): RenderedDraft | null => {
+    try {
+      const draft = (given: Variables) => renderDraft(source, given);
+      return renderFirst(draft, guard?.listBare() ?? [], () => false);
+    } catch {
+      return null;
+    }
+  };
+  try {
+    const tried = tryStrictly(source, variables, guard);
+    const message = tried.message ?? tryBare();
+    return message ? { missing: [], message } : tried;
+  } catch (error) {
+    const message = tryBare();
+    if (message === null) throw error;
+    return { missing: [], message };
+  }
+};
+
 /** What an email says instead of a link that a browser asserted, which a preview shows, too. */
 const ASSERTED_LINK: Warning = {
   warning: 'asserted_link',
@@ -68,10 +92,12 @@ export const show = (
   guard: Guard | null,
 ): Shown => {
   try {
-    const tried = tryStrictly(source, variables);
+    const tried = tryAsSent(source, variables, guard);
     const draft = (given: Variables) => renderDraft(source, given, true);
-    const said = tried.message ?? renderSafely(draft, variables, { guard, isFinal: () => false });
-    const message = guard ? guard.check(said, draft) : said;
+    const bounds = { guard, isFinal: () => false };
+    const said = tried.message ?? renderSafely(draft, listed(variables, guard), bounds);
+    const bare = () => renderFirst(draft, guard?.listBare() ?? [], bounds.isFinal);
+    const message = guard ? guard.check(said, bare) : said;
     const lacking = tried.missing.map((says) => ({
       warning: 'missing_variable' as const,
       message: says,

@@ -1,5 +1,6 @@
 // A preview shows a person as their email would: without links that a browser asserted, and no more than it may tell.
 import { beforeEach, expect, test } from 'vitest';
+import { ASSERTED_LISTED_MAX } from '../../src/rendering/asserted.ts';
 import { makeShownProject, shownRelay } from '../http/as_shown.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -78,4 +79,17 @@ test('attack: a value that makes a link together with the template is shown empt
     expect(shown.html).toContain(`<a href="https://shop.co${path}">Ann</a>`);
     expect(shown.warnings).not.toContainEqual(warning);
   }
+});
+
+test('attack: a thread prints no more asserted names with json than those that count', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 99 }, (_, at) => [`a${at}`, 'call 555-0199']),
+  );
+  const html = '<p>{{ event | json }}|{{ event.a98 }}</p>';
+  const printed = async (source: string) => {
+    const shown = await preview('Hi', { event: { event: 'left', source, properties } }, html);
+    return shown.html.split('555-0199').length - 1;
+  };
+  expect(await printed('browser')).toBe(ASSERTED_LISTED_MAX + 1);
+  expect(await printed('server')).toBe(100);
 });

@@ -55,6 +55,9 @@ export const testDatabase = (): TestDatabase => {
       LOG_LEVEL: 'warn',
       NODE_ENV: 'test',
       PORT: '0',
+      // All requests of a test come from one address.
+      RATE_LIMIT_ADDRESS: '50',
+      UNIT_LIMIT_ADDRESS: '500',
     };
     database.ownerEnv = { ...database.env, OWNER_DATABASE_URL: database.url };
     const config = readConfig(database.ownerEnv);

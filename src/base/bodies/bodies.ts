@@ -1,5 +1,5 @@
 // What the bodies of requests may take: memory, and values of JSON.
-import type { HeldBody } from './in_hand.ts';
+import type { HeldBody } from './held.ts';
 
 export { countValues, JSON_VALUES_MAX, ValueCounter } from './count_values.ts';
 export {
@@ -8,7 +8,9 @@ export {
   bodiesInHandOf,
   STRANGERS_BYTES_MAX,
 } from './in_hand.ts';
-export type { BodySender, HeldBody } from './in_hand.ts';
+export type { HeldBody } from './held.ts';
+export type { BodySender } from './in_hand.ts';
+export { SLOW_BODY_MS } from './arriving.ts';
 
 /** What a byte of a body takes at most: itself, its text of two bytes a character, and a part of a value's text. */
 const MEMORY_PER_BYTE = 4;

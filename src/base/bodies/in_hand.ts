@@ -2,6 +2,11 @@ import type { Deps } from '../deps.ts';
 import { watchQueue } from '../memory_queues.ts';
 import { Refusal } from '../refusal.ts';
 import { PUBLISHABLE_PART } from '../session_turns.ts';
+import { ArrivingBodies } from './arriving.ts';
+import { Held } from './held.ts';
+import type { HeldBody, Kind } from './held.ts';
+import { newShare } from './shares.ts';
+import type { Share } from './shares.ts';
 
 const MIB = 1024 * 1024;
 /** How much memory the bodies of all requests take at most, from their first byte to their answers. */
@@ -25,16 +30,8 @@ export type BodyBounds = {
   bytes: number;
   /** How many requests of strangers one address may have in progress; 0 is no limit. */
   requestsOfAddress: number;
-};
-
-/** A part of the memory, and the requests that use it. */
-type Share = {
-  /** Of a project or an address: where it is known by. */
-  name: string | null;
-  bytesMax: number;
-  refuse: () => Refusal;
-  heldBytes: number;
-  requests: number;
+  /** What the time is, in milliseconds of a clock that never goes back. */
+  nowMs?: () => number;
 };
 
 const overloaded = (): Refusal =>
@@ -49,27 +46,29 @@ const tooManyOfAddress = (): Refusal =>
     retryAfterSeconds: 1,
   });
 
-/** The memory that one request takes. It is counted until `release`. */
-export type HeldBody = {
-  /** Counts more bytes of memory. Throws `overloaded` or `rate_limited` where there is no room. */
-  add: (bytes: number) => void;
-  release: () => void;
-};
-
 /**
  * Bounds the memory that request bodies take in this process. Requests of strangers get at most half, so that servers
  * always keep half; a project has a part of its kind's memory, and an address a part of the strangers'. An address also
  * has a bound of requests in progress. A request that finds no room is refused before its body is parsed.
+ *
+ * A body that arrives slowly holds no room against others: where a share is full, the body in it that has been arriving
+ * longest is ended, if that is SLOW_BODY_MS or more. Servers and strangers never end bodies of each other.
  */
 export class BodiesInHand {
   readonly #requestsOfAddress: number;
+  readonly #kinds: Record<BodySender['kind'], Kind>;
   readonly #all: Share;
   readonly #strangers: Share;
   /** Of projects and addresses that have requests in progress: no flood of others fills the map. */
   readonly #named = new Map<string, Share>();
 
-  constructor({ bytes, requestsOfAddress }: BodyBounds) {
+  constructor({ bytes, requestsOfAddress, nowMs = () => performance.now() }: BodyBounds) {
     this.#requestsOfAddress = requestsOfAddress === 0 ? Infinity : requestsOfAddress;
+    const named = this.#named;
+    this.#kinds = {
+      server: { named, arriving: new ArrivingBodies(), nowMs },
+      stranger: { named, arriving: new ArrivingBodies(), nowMs },
+    };
     this.#all = newShare(null, bytes, overloaded);
     this.#strangers = newShare(null, bytes * PUBLISHABLE_PART, overloaded);
   }
@@ -81,24 +80,9 @@ export class BodiesInHand {
 
   /** Begins to count a request. Throws `rate_limited` where its address has too many in progress. */
   open(sender: BodySender): HeldBody {
-    const shares = this.#sharesOf(sender);
-    for (const share of shares) this.#enter(share);
-    let held = 0;
-    let isOpen = true;
-    return {
-      add: (bytes) => {
-        if (!isOpen) return;
-        for (const { heldBytes, bytesMax, refuse } of shares)
-          if (heldBytes + bytes > bytesMax) throw refuse();
-        for (const share of shares) share.heldBytes += bytes;
-        held += bytes;
-      },
-      release: () => {
-        if (!isOpen) return;
-        isOpen = false;
-        for (const share of shares) this.#leave(share, held);
-      },
-    };
+    const held = new Held(this.#sharesOf(sender), this.#kinds[sender.kind]);
+    held.enter(sender.kind === 'stranger' ? this.#requestsOfAddress : Infinity);
+    return held;
   }
 
   /** The narrowest first: an address that has too much is told so, and not that the service is overloaded. */
@@ -112,33 +96,13 @@ export class BodiesInHand {
     if (kind === 'server') return [...ofProject, this.#all];
     const bytesMax = ofKind.bytesMax * ADDRESS_PART;
     const ofAddress = this.#find(`address ${sender.origin}`, bytesMax, tooManyOfAddress);
-    if (ofAddress.requests >= this.#requestsOfAddress) throw tooManyOfAddress();
     return [ofAddress, ...ofProject, this.#strangers, this.#all];
   }
 
   #find(name: string, bytesMax: number, refuse: () => Refusal): Share {
     return this.#named.get(name) ?? newShare(name, bytesMax, refuse);
   }
-
-  #enter(share: Share): void {
-    share.requests += 1;
-    if (share.name !== null) this.#named.set(share.name, share);
-  }
-
-  #leave(share: Share, bytes: number): void {
-    share.requests -= 1;
-    share.heldBytes -= bytes;
-    if (share.name !== null && share.requests === 0) this.#named.delete(share.name);
-  }
 }
-
-const newShare = (name: string | null, bytesMax: number, refuse: () => Refusal): Share => ({
-  name,
-  bytesMax,
-  refuse,
-  heldBytes: 0,
-  requests: 0,
-});
 
 type Needs = Pick<Deps, 'config' | 'resources'>;
 

@@ -42,11 +42,8 @@ export class PostBody {
   readonly readRaw: RawInbound['readRaw'] = async (mediaTypes, bytesMax) => {
     checkMediaType(this.#ctx.req, mediaTypes);
     const { bodyBytesMax } = this.#declared;
-    const bytes = await readBody(
-      this.#ctx.req,
-      Math.min(bytesMax ?? bodyBytesMax, bodyBytesMax),
-      (size) => this.#held?.add(size),
-    );
+    const most = Math.min(bytesMax ?? bodyBytesMax, bodyBytesMax);
+    const bytes = await readBody(this.#ctx.req, most, this.#held);
     this.#limits.chargeBody(bytes.length);
     if (this.#held) {
       // Of a form the marks of JSON are counted, too: it has fewer.

@@ -16,6 +16,7 @@ import {
   readBody,
   readPackedBody,
 } from '../body.ts';
+import type { Intake } from '../body.ts';
 import { wasRefused } from '../idempotency.ts';
 import { chargeRefusedBody, limitBody, limitUnauthenticated } from '../limit_requests.ts';
 
@@ -30,7 +31,7 @@ const senderOf = ({ caller: { kind, projectId } }: Key, ctx: RouterContext): Bod
  * The body of one request. It is read at most once, its memory counts until `close`, and it is charged by its size
  * before it is parsed: what an address or a key has no units for costs nothing more than its bytes.
  */
-export class RequestBody {
+export class RequestBody implements Intake {
   readonly #deps: Deps;
   readonly #ctx: RouterContext;
   readonly #declared: JsonRoute;
@@ -66,6 +67,20 @@ export class RequestBody {
       if (wasRefused(error)) chargeRefusedBody(this.#deps, this.#ctx, null, this.#taken);
       throw error;
     }
+  }
+
+  /** Counts bytes that are read, or unpacked. */
+  add(bytes: number): void {
+    this.#taken += bytes;
+    this.#held?.add(bytes);
+  }
+
+  arrive(onEnded: () => void): void {
+    this.#held?.arrive(onEnded);
+  }
+
+  hasArrived(): void {
+    this.#held?.hasArrived();
   }
 
   /** Returns the bytes of the body. */
@@ -107,13 +122,9 @@ export class RequestBody {
     const { body, isBodyOptional, takesWriteKey } = this.#declared;
     const { req } = this.#ctx;
     if (!body || (isBodyOptional && !hasBody(req))) return NO_BODY;
-    const onBytes = (bytes: number): void => {
-      this.#taken += bytes;
-      this.#held?.add(bytes);
-    };
-    if (takesWriteKey) return readPackedBody(req, this.#bytesMax, onBytes);
+    if (takesWriteKey) return readPackedBody(req, this.#bytesMax, this);
     checkMediaType(req);
     checkCharset(req);
-    return readBody(req, this.#bytesMax, onBytes);
+    return readBody(req, this.#bytesMax, this);
   }
 }

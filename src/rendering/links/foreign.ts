@@ -2,6 +2,7 @@ import { PartFailed } from '../render.ts';
 import type { Guard } from '../guard.ts';
 import type { Rendered, Source } from '../render.ts';
 import type { Asserted, Variables } from '../variables.ts';
+import { ASSERTED_LISTED_MAX } from '../asserted.ts';
 import { isAmong } from './domains.ts';
 import { addHtml } from './in_html.ts';
 import { addText, Hosts } from './in_text.ts';
@@ -51,24 +52,53 @@ const toBlank = (value: unknown): unknown => {
   return typeof value === 'string' || typeof value === 'number' ? '' : value;
 };
 
-const withBlanks = (members: object, isAsserted: (name: string) => boolean): object => {
-  const blank = {};
-  for (const [name, value] of Object.entries(members) as [string, unknown][])
-    Object.defineProperty(blank, name, {
-      value: isAsserted(name) ? toBlank(value) : value,
-      enumerable: !isAsserted(name),
+/** Returns the same members, each with another value, or hidden from loops and `json`; templates find all by name. */
+const mapMembers = (
+  members: object,
+  toMember: (name: string, value: unknown) => { value: unknown; enumerable: boolean },
+): object => {
+  const mapped = {};
+  for (const name of Object.getOwnPropertyNames(members))
+    Object.defineProperty(mapped, name, {
+      ...toMember(name, Reflect.get(members, name)),
       configurable: true,
       writable: true,
     });
-  return blank;
+  return mapped;
 };
 
-/** Returns variables in which everything that only a browser asserted is empty. */
-export const withoutAsserted = (variables: Variables, asserted: Asserted): Variables => ({
-  ...variables,
-  profile: withBlanks(variables.profile, (name) => asserted.profile.includes(name)),
-  event: withBlanks(variables.event, (name) => asserted.event.includes(name)),
-});
+type IsAsserted = (name: string) => boolean;
+
+const withBlanks = (members: object, isAsserted: IsAsserted): object =>
+  mapMembers(members, (name, value) =>
+    isAsserted(name) ? { value: toBlank(value), enumerable: false } : { value, enumerable: true },
+  );
+
+/** Hides asserted names past ASSERTED_LISTED_MAX. */
+const listFirst = (members: object, isAsserted: IsAsserted): object => {
+  let listed = 0;
+  return mapMembers(members, (name, value) => {
+    if (isAsserted(name)) listed += 1;
+    return { value, enumerable: !isAsserted(name) || listed <= ASSERTED_LISTED_MAX };
+  });
+};
+
+/** Returns variables whose asserted members are changed, of the profile and of the event. */
+const change = (
+  variables: Variables,
+  asserted: Asserted,
+  inMembers: (members: object, isAsserted: IsAsserted) => object,
+): Variables => {
+  const changeIn = (part: keyof Asserted): object => {
+    const names = new Set(asserted[part]);
+    return inMembers(variables[part], (name) => names.has(name));
+  };
+  return { ...variables, profile: changeIn('profile'), event: changeIn('event') };
+};
+
+/** Returns the members that a server named, as if no browser had asserted anything. */
+const withoutNames = (members: object, isAsserted: IsAsserted): object =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !isAsserted(name)));
 
 /** Says of a failure that it comes of the values that were left out. */
 const leaveOut = <T>(render: () => T): T => {
@@ -107,14 +137,18 @@ type Guarded = { source: Source; variables: Variables; asserted: Asserted; key?:
 
 /**
  * Returns what keeps the values that only a browser asserted from making links: an email that leads to a host which
- * neither its template nor a server named is rendered with those values empty.
+ * neither its template nor a server named is rendered without those values.
  *
  * Values are cleaned before, one by one. Only the whole shows what they make together with the template, such as
  * `https://shop.co{{ event.path }}` and `m/x`.
  */
 export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard => ({
-  bare: () => withoutAsserted(variables, asserted),
-  check: (message, renderAgain) => {
+  list: (given) => change(given, asserted, listFirst),
+  listBare: () => [
+    change(variables, asserted, withBlanks),
+    change(variables, asserted, withoutNames),
+  ],
+  check: (message, renderBare) => {
     const address = addressOf(variables);
     const written = findLiterals(source, key);
     const shown = new Hosts(written);
@@ -126,10 +160,10 @@ export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard 
     };
     if (!isLeft(written)) return message;
     const known = new Hosts();
-    const bare = withoutAsserted(variables, asserted);
+    const bare = change(variables, asserted, withBlanks);
     addValues(known, { ...bare, profile: { ...bare.profile, email: null } });
     if (!isLeft(known)) return message;
-    const again = leaveOut(() => renderAgain(bare));
+    const again = leaveOut(renderBare);
     addMessage(known, again, address);
     return isLeft(known) ? again : message;
   },

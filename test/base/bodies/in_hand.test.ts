@@ -1,7 +1,8 @@
 // The memory of bodies: what one sender takes never takes the share of another.
 import { describe, expect, test } from 'vitest';
 import { BodiesInHand } from '../../../src/base/bodies/in_hand.ts';
-import type { BodySender, HeldBody } from '../../../src/base/bodies/in_hand.ts';
+import type { BodySender } from '../../../src/base/bodies/in_hand.ts';
+import type { HeldBody } from '../../../src/base/bodies/held.ts';
 import { newId } from '../../../src/base/ids.ts';
 import { reasonOf } from '../../support/refusal_of.ts';
 
