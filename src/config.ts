@@ -94,9 +94,9 @@ const Settings = z.object({
     .default(0)
     .describe('reverse proxies in front that append to X-Forwarded-For; 0 ignores the header'),
   RATE_LIMIT_SERVER: limit(1_000, 'requests a second per server key, and per webhook of a project'),
-  RATE_LIMIT_PUBLISHABLE: limit(200, 'requests a second per publishable key'),
+  RATE_LIMIT_PUBLISHABLE: limit(1_000, 'requests a second per publishable key'),
   // A twentieth of what its key has: one address takes as much of a daily quota at most.
-  RATE_LIMIT_ADDRESS: limit(10, 'requests a second per address, with publishable keys'),
+  RATE_LIMIT_ADDRESS: limit(50, 'requests a second per address, with publishable keys'),
   RATE_LIMIT_UNSUBSCRIBE: limit(500, 'requests a second per address, for unsubscribe links'),
   RATE_LIMIT_UNKNOWN_KEYS: limit(5, 'unknown keys a second per address'),
   UNIT_LIMIT_SERVER: limit(

@@ -25,7 +25,7 @@ const document = makeDocument();
 const endpoints = listEndpoints(document).filter(({ method }) => method !== 'OPTIONS');
 const found = await findBrowser();
 /** What one more endpoint, or one more name, may cost whoever loads the page. */
-const BYTES_PER_ENDPOINT_MAX = 512;
+const BYTES_PER_ENDPOINT_MAX = 544;
 const BYTES_PER_NAME_MAX = 64;
 const names = Object.keys(document.components?.schemas ?? {});
 

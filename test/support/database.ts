@@ -56,7 +56,6 @@ export const testDatabase = (): TestDatabase => {
       NODE_ENV: 'test',
       PORT: '0',
       // All requests of a test come from one address.
-      RATE_LIMIT_ADDRESS: '50',
       UNIT_LIMIT_ADDRESS: '500',
     };
     database.ownerEnv = { ...database.env, OWNER_DATABASE_URL: database.url };
