@@ -1,5 +1,5 @@
 --! Previous: sha1:122da774f2d2301b68a9f14dcb0287d48e0f9422
---! Hash: sha1:d9b4bea3b4b32e14c39016ec83d495cbffc4782f
+--! Hash: sha1:8f958bf74b3a248c27b878f858b4f884f7e6190c
 --! Message: holds_and_answers_are_kept
 
 -- Enter migration here
@@ -33,7 +33,11 @@ begin
     provider_message_id = ended.provider_message_id,
     reply_code = ended.reply_code,
     reply_enhanced = ended.reply_enhanced,
-    reply_text = ended.reply_text,
+    -- Of a person who was erased meanwhile nothing comes back.
+    reply_text = (
+      select ended.reply_text from delivery.sends as send
+      where send.project_id = tried.project_id and send.send_id = tried.send_id and send.recipient is not null
+    ),
     queue_id = ended.queue_id
   from jsonb_to_recordset(record_outcomes.outcomes) as ended (send_id uuid, attempt integer, outcome text, reason text,
     provider_message_id text, reply_code smallint, reply_enhanced text, reply_text text, queue_id text)

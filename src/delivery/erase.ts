@@ -1,7 +1,13 @@
 import type { Scope } from '../base/db.ts';
 import type { Eraser, InStep, Person, RowCounts } from '../base/whole_person.ts';
 import { walkPages } from '../base/pages.ts';
-import { deleteContents, eraseSends, listSendsOf, listSendsTo } from './erase_queries.ts';
+import {
+  deleteContents,
+  eraseAnswers,
+  eraseSends,
+  listSendsOf,
+  listSendsTo,
+} from './erase_queries.ts';
 import type { OwnerKind, SendOf } from './erase_queries.ts';
 
 /** How many sends one transaction of an erase looks at. */
@@ -31,6 +37,7 @@ const eachPage = (
 const eraseAll = async (scope: Scope, sendIds: string[]): Promise<RowCounts> => ({
   'delivery.sends': await eraseSends(scope, sendIds),
   'delivery.contents': await deleteContents(scope, sendIds),
+  'delivery.attempts': await eraseAnswers(scope, sendIds),
 });
 
 /** Cancels what waits to be sent to a person, and takes them out of what was. */

@@ -96,6 +96,18 @@ export const deleteContents = async (
   return rowCount;
 };
 
+/** Removes the words of providers, which may name the recipient; codes and queue ids name nobody. */
+export const eraseAnswers = async (
+  { tx, projectId }: Scope,
+  sendIds: string[],
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update delivery.attempts set reply_text = null
+    where project_id = ${projectId} and send_id = any (${sql.array(sendIds, 'uuid')}) and reply_text is not null
+  `);
+  return rowCount;
+};
+
 const Content = z.strictObject({
   send_id: z.uuid(),
   subject: z.string(),

@@ -1,3 +1,4 @@
+import { IDENTICAL_REFUSALS_MAX } from '../../src/delivery/refusal_streak.ts';
 import { describe, expect, test } from 'vitest';
 import { CIRCUIT_FAILURES } from '../../src/providers/circuit.ts';
 import { LINKS_PER_PROVIDER_MAX } from '../../src/providers/providers.ts';
@@ -118,38 +119,59 @@ describe.concurrent('a relay that refuses', () => {
   const COUNT = 40;
 
   test(
-    'the sender has its circuit opened: not all that waits is lost on it',
+    'the sender is parked: all that waits stays queued, and is mailed once the record is tested',
     { timeout: TEST_TIMEOUT_MS, concurrent: false },
     async () => {
       world.sink.play('mail', { code: 550, text: '5.1.8 sender is not verified' });
       await world.signUp(...people('unverified', COUNT));
       await world.start('worker');
-      await until('the circuit is open', async () => (await pace())?.is_open === true);
-      // The circuit may open before the last of them is planned.
+      const isParked = async () =>
+        (await world.owner.query(`select from providers.providers where status = 'parked'`))
+          .rowCount === 1;
+      await until('the provider is parked', isParked);
       await until('all are planned, and none is being handed over', async () => {
-        const { rejected = 0, queued = 0 } = await counts();
-        return rejected + queued === COUNT;
+        const { queued = 0 } = await counts();
+        return queued === COUNT;
       });
-      const { rejected = 0, queued = 0 } = await counts();
-      expect(rejected).toBeLessThanOrEqual(LINKS_PER_PROVIDER_MAX + CIRCUIT_FAILURES - 1);
+      expect((await counts())['rejected']).toBeUndefined();
 
       world.sink.reset();
-      await until('the others are mailed', async () => {
+      await world.owner.query(
+        `update providers.providers set status = 'active', parked_reason = null`,
+      );
+      await world.signUp(...people('after', 1));
+      await until('all are mailed', async () => {
         await world.owner.query(later);
-        return (await counts())['accepted'] === queued;
+        return (await counts())['accepted'] === COUNT + 1;
       });
     },
   );
 
   test(
-    'message after message goes on: each answer is about a message',
+    'a few messages: each answer ends its message, and the provider goes on',
+    { timeout: TEST_TIMEOUT_MS, concurrent: false },
+    async () => {
+      world.sink.play('end', { code: 552, text: '5.3.4 message too large' }, { times: 3 });
+      await world.signUp(...people('refused', 3));
+      await until('all are refused', async () => (await counts())['rejected'] === 3);
+      expect(await pace()).toMatchObject({ is_open: false });
+    },
+  );
+
+  test(
+    'everybody in the same words is held after a few: nobody else is lost on it',
     { timeout: TEST_TIMEOUT_MS, concurrent: false },
     async () => {
       const before = (await counts())['rejected'] ?? 0;
-      world.sink.play('end', { code: 554, text: 'message refused' });
-      await world.signUp(...people('refused', COUNT));
-      await until('all are refused', async () => (await counts())['rejected'] === before + COUNT);
-      expect(await pace()).toMatchObject({ is_open: false });
+      world.sink.play('end', { code: 554, text: '5.6.0 message content rejected' });
+      await world.signUp(...people('alike', COUNT));
+      await until('the provider is held', async () => (await pace())?.is_open === true);
+      await until('all are planned, and none is being handed over', async () => {
+        const { rejected = 0, queued = 0 } = await counts();
+        return rejected - before + queued === COUNT;
+      });
+      const ended = ((await counts())['rejected'] ?? 0) - before;
+      expect(ended).toBeLessThanOrEqual(IDENTICAL_REFUSALS_MAX);
     },
   );
 });

@@ -24,6 +24,8 @@ const named: Record<string, readonly string[]> = {
   'Decided what became of a send': ['sends.resolve', 'POST /v1/sends/:id/resolve'],
   'Sent a mail again': ['sends.sendAgain'],
   'Cancelled a send': ['sends.cancel', 'POST /v1/sends/:id/cancel'],
+  'Queued a rejected send again': ['sends.requeue', 'POST /v1/sends/:id/requeue'],
+  'Queued rejected sends again': ['sends.requeueAll', 'POST /v1/rejected-sends/requeue'],
   'Linked an anonymous id to a person': ['POST /v1/identify/alias'],
   'Undid an identity link': ['links.undo', 'POST /v1/identity-links/:id/undo'],
   'Erased a person': ['POST /v1/profiles/:id/erase'],
