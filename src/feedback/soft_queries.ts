@@ -38,8 +38,9 @@ const said = `${HAND_OFF}%`;
 
 /**
  * When each of some addresses last had bounced softly so often in a row, or twice as often, and so on, if it ever had.
- * In the order in which it happened, whenever we were told: a delivery in between begins a new row, and so does a
- * mail that was taken and did not bounce. What was said at the hand-off and told besides is one.
+ * In the order in which it happened, whenever feedback arrived. A delivery in between begins a new row, and so does an
+ * email that was accepted at its hand-off and did not bounce. One that only feedback proves to be taken begins none: such
+ * an event judges no row, so the order of arrival would matter. A bounce of a hand-off that a webhook repeats is one.
  */
 export const listTooManySoft = (
   { tx, projectId }: Scope,
@@ -70,6 +71,7 @@ export const listTooManySoft = (
                 where taken.project_id = ${projectId} and taken.address_key = told.address_key
                 and taken.accepted_at <= bounced.occurred_at and taken.accepted_at > bounced.before_at
                 and taken.bounced_at is null
+                and (taken.taken_at is null or taken.accepted_at < taken.taken_at)
               ) as is_first
             from (
               select soft.occurred_at, soft.source, soft.send_id, soft.dedupe_key,
