@@ -39,8 +39,8 @@ const said = `${HAND_OFF}%`;
 /**
  * When each of some addresses last had bounced softly so often in a row, or twice as often, and so on, if it ever had.
  * In the order in which it happened, whenever feedback arrived. A delivery in between begins a new row, and so does an
- * email that was accepted at its hand-off and did not bounce. One that only feedback proves to be taken begins none: such
- * an event judges no row, so the order of arrival would matter. A bounce of a hand-off that a webhook repeats is one.
+ * email that was accepted at its hand-off and did not bounce. One that only feedback proves to be taken begins none:
+ * such an event judges no row, so the order of arrival would matter. A bounce that a webhook repeats counts once.
  */
 export const listTooManySoft = (
   { tx, projectId }: Scope,
