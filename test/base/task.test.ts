@@ -31,6 +31,7 @@ test('a task’s name is its path', async () => {
     'ingest/keep_partitions',
     'ingest/process_events',
     'profiles/erase_person',
+    'providers/check_domains',
     'quotas/prune_use',
     'segments/forget_history',
     'segments/refresh',
@@ -57,6 +58,7 @@ test('every task refuses a payload without its ids', async () => {
     'http/forget_keys',
     'ingest/drop_partitions',
     'ingest/keep_partitions',
+    'providers/check_domains',
     'quotas/prune_use',
     'segments/forget_history',
   ];
