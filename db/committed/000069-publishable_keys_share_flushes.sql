@@ -1,5 +1,5 @@
 --! Previous: sha1:2eeda27f73323b115c98aa843f8ce697eee2a413
---! Hash: sha1:3f75253619c6bd48693b9c175b818911b5993d4c
+--! Hash: sha1:c5723ca27192282e16f4c9c150c2073777e28027
 --! Message: publishable_keys_share_flushes
 
 -- Enter migration here
@@ -12,7 +12,7 @@ drop function if exists ingest.accept_events(uuid, uuid, uuid[], uuid[], text[],
 --! Included ingest/accept_events.sql
 -- Stores a flush of one project and notes the work it needs, or does neither.
 --
--- Nobody is woken here: a NOTIFY inside this transaction would make every commit of the
+-- No worker is woken here: a NOTIFY inside this transaction would make every commit of the
 -- server queue up behind this one. The caller wakes a worker after the commit; the sweeper
 -- finds what a lost wake-up left behind.
 --
@@ -102,8 +102,8 @@ $$;
 --! Included ingest/split_flush.sql
 -- Puts two flushes of half the events each in the place of one that holds several; answers whether it did.
 --
--- A flush of one event is left as it is. Both halves are due at once, and their ids come after everybody's
--- who waits already. They keep the time range of the whole: it only says in which months their events are. Each
+-- A flush of one event stays as it is. Both halves are due at once, and their ids come after those of all
+-- waiting flushes. They keep the time range of the whole: it only says in which months their events are. Each
 -- takes along the traces and the publishable keys of its own events.
 create or replace function ingest.split_flush(project_id uuid, flush_id uuid, first_id uuid, second_id uuid)
 returns boolean

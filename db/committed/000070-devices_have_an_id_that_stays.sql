@@ -1,5 +1,5 @@
---! Previous: sha1:3f75253619c6bd48693b9c175b818911b5993d4c
---! Hash: sha1:2b3eeee74dbee7a3c0a18ae84e63888dece0c7ca
+--! Previous: sha1:c5723ca27192282e16f4c9c150c2073777e28027
+--! Hash: sha1:7dc2da5030fd2e5f86c93d34046e71b62d3cdff3
 --! Message: devices_have_an_id_that_stays
 
 -- Enter migration here

@@ -1,5 +1,5 @@
---! Previous: sha1:2b3eeee74dbee7a3c0a18ae84e63888dece0c7ca
---! Hash: sha1:78af7f640b6d706ed8603010e55d7a6ed15816dc
+--! Previous: sha1:7dc2da5030fd2e5f86c93d34046e71b62d3cdff3
+--! Hash: sha1:acc607c8d5193f667c265deba7d07b3e19b1e67f
 --! Message: browsers_cost_little
 
 -- Enter migration here
@@ -7,9 +7,9 @@
 --! Included profiles/forget_traits.sql
 -- Forgets, of what pages told an identity and of what servers took away, whatever is beyond traits_max and bytes_max.
 --
--- What was told last stays, and an address longest of all, so that nobody with a page's key grows a person without
--- end. A server's values are never forgotten: overfills_traits refuses them instead. Nothing goes where there is no
--- bound.
+-- The newest values stay, and an address longest of all, so that no holder of a publishable key grows a person
+-- without end. The function never deletes a server's values: overfills_traits refuses them instead. It deletes nothing
+-- where there is no bound.
 --
 -- The keys to delete are an array, so that the ranking runs once. As a join it may run once for each trait: the planner
 -- expects one row.
@@ -108,11 +108,10 @@ $$;
 --! Included delivery/observe_sends.sql
 -- Puts on people's timelines what has become of their sends: email_sent or email_skipped.
 --
--- Once for each time that it is called, so it is called by whoever moved a send to where it stays, in the same
--- transaction, or deletes the note of it (delivery.ended). Each send with the id of its event, and when it ended.
--- Of whom nobody is known any more nothing is told, nor of a test: its mail went to whoever tries it. Of runs that no
--- server started, a person gets one email_skipped of an automation a day (delivery.skip_key). Answers how many events
--- there are.
+-- Each call adds its events once more. So only the transaction that ends a send, or that deletes its row of
+-- delivery.ended, calls it, with the id of the event of each send, and when it ended. Sends of erased people and of
+-- tests add no event. Of runs that no server started, a person gets one email_skipped of an automation a day
+-- (delivery.skip_key). Returns the number of events.
 create or replace function delivery.observe_sends(
   project_id uuid,
   flush_id   uuid,

@@ -1,5 +1,5 @@
---! Previous: sha1:78af7f640b6d706ed8603010e55d7a6ed15816dc
---! Hash: sha1:3fa183f9fded26e85331e16a4d785496b9c21dd8
+--! Previous: sha1:acc607c8d5193f667c265deba7d07b3e19b1e67f
+--! Hash: sha1:99c5606234266b013d1038d65e442910a25b85f0
 --! Message: names_that_browsers_asserted_are_kept
 
 -- Enter migration here

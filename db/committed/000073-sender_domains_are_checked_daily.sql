@@ -1,5 +1,5 @@
---! Previous: sha1:3fa183f9fded26e85331e16a4d785496b9c21dd8
---! Hash: sha1:14a036a831f62831d8ab5ec832362d74e416b986
+--! Previous: sha1:99c5606234266b013d1038d65e442910a25b85f0
+--! Hash: sha1:83983528f15fa6f66b159cab53838915cc6be006
 --! Message: sender_domains_are_checked_daily
 
 -- What the daily check of a sender's domain looks for, when it is due, and what it has found last.

@@ -1,5 +1,5 @@
---! Previous: sha1:14a036a831f62831d8ab5ec832362d74e416b986
---! Hash: sha1:122da774f2d2301b68a9f14dcb0287d48e0f9422
+--! Previous: sha1:83983528f15fa6f66b159cab53838915cc6be006
+--! Hash: sha1:d30654f28dd4e055c8e925f3abcc2817b395ee87
 --! Message: soft_bounces_are_apart_from_others
 
 -- Enter migration here

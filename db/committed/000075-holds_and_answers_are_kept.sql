@@ -1,5 +1,5 @@
---! Previous: sha1:122da774f2d2301b68a9f14dcb0287d48e0f9422
---! Hash: sha1:8f958bf74b3a248c27b878f858b4f884f7e6190c
+--! Previous: sha1:d30654f28dd4e055c8e925f3abcc2817b395ee87
+--! Hash: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
 --! Message: holds_and_answers_are_kept
 
 -- Enter migration here
@@ -19,7 +19,7 @@ select base.declare_columns('delivery.attempts', '{reply_text}', '{}', '{reply_c
 --! Included delivery/record_outcomes.sql
 -- Writes on attempts what became of them. What that makes of their sends is for move_sends and weigh_attempts to say.
 --
--- What somebody has said of an attempt stays on it; what its owner finds out comes beside it.
+-- A resolution by a person stays on an attempt; the outcome that its worker reports is written beside it.
 create or replace function delivery.record_outcomes(project_id uuid, send_ids uuid[], outcomes jsonb, at timestamptz)
 returns void
 language plpgsql volatile

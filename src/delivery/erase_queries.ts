@@ -96,7 +96,7 @@ export const deleteContents = async (
   return rowCount;
 };
 
-/** Removes the words of providers, which may name the recipient; codes and queue ids name nobody. */
+/** Deletes the texts of providers, which may name the recipient. Codes and queue ids name no person. */
 export const eraseAnswers = async (
   { tx, projectId }: Scope,
   sendIds: string[],

@@ -42,7 +42,7 @@ export const wakeAfter = (
   alarms.set(providerId, ms, () => void hint(deps, sendHint(projectId, providerId)));
 };
 
-/** Gives back what the provider allowed for sends that were not handed over; a probe is somebody else's at once. */
+/** Returns the allowance of sends that were not handed over. Another send may probe the provider at once. */
 export const giveBack = async (
   context: LaneContext,
   sends: number,
@@ -57,8 +57,8 @@ export const giveBack = async (
 };
 
 /**
- * Gives back what was leased and not begun, with what the provider allowed for it. Nothing for leases that are no
- * longer ours: whoever found us dead has given that back, and the day's ramp would be overrun.
+ * Releases leases that were not begun, with their allowance. Releases nothing for expired leases: another worker
+ * returned their allowance, and a second return would overrun the day's ramp.
  */
 export const release = async (
   context: LaneContext,

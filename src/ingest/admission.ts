@@ -10,7 +10,7 @@ type AdmitDeps = Pick<Deps, 'config' | 'db' | 'keys' | 'log' | 'resources' | 'tu
 /** The identifiers that one event or one identify names. */
 export type IdentifierPair = { externalId: string | null; anonymousId: string | null };
 
-/** What a request of a publishable key is going to store, in bytes, and whom it names. */
+/** The bytes that a request of a publishable key is going to store, and the people that it names. */
 export type Load = { bytes: number; pairs: readonly IdentifierPair[] };
 
 /** Refuses what a publishable key may not store. Call its answer with the bytes that were stored. */

@@ -80,7 +80,7 @@ const isNoAddress = (field: unknown): boolean => {
 /** Answers that were made of the message. What fails on the way to that may hold any number. */
 const OF_MESSAGE: readonly number[] = [200, 400];
 
-/** The provider's own check of the recipient, before it gives the message to anybody. */
+/** The provider's own check of the recipient, before it passes the message on. */
 const isBadRecipient = ({ status }: HttpsAnswer, read: Answer): boolean => {
   const fields = [read, dataOf(read)].map((one) => one?.field_validation_errors);
   return OF_MESSAGE.includes(status) && fields.flat().some(isNoAddress);

@@ -1,7 +1,7 @@
 import { sanitizeReply } from './answers/answers.ts';
 import type { Reply } from './outcome.ts';
 
-/** Between whom a message goes, and what must not appear in an answer that is shown. */
+/** The sender and the recipient of a message, and the secrets that an answer must not show. */
 export type Parties = { from: string; to: string; secrets: readonly string[] };
 
 /** Returns what may be shown of an answer: bounded, without control characters, secrets and other addresses. */

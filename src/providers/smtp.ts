@@ -213,7 +213,7 @@ export const connectSmtp = async (
 };
 
 /** Before a message there is neither a sender nor a recipient. */
-const nobody = ({ username, password }: SmtpSettings): Parties => ({
+const withoutParties = ({ username, password }: SmtpSettings): Parties => ({
   from: '',
   to: '',
   secrets: [username, password],
@@ -225,7 +225,7 @@ export const preflightSmtp = async (
   network: Way,
 ): Promise<PreflightOutcome> => {
   const outcome = await connectSmtp(settings, network);
-  if (outcome.kind === 'failed') return failed(classify(outcome.error, nobody(settings)));
+  if (outcome.kind === 'failed') return failed(classify(outcome.error, withoutParties(settings)));
   outcome.link.close();
   return { kind: 'passed' };
 };
@@ -237,6 +237,9 @@ export const smtp: Transport<SmtpSettings> = {
     const outcome = await connectSmtp(settings, network);
     return outcome.kind === 'connected'
       ? outcome
-      : { kind: 'failed', outcome: toOutcome(outcome.error, 'before_body', nobody(settings)) };
+      : {
+          kind: 'failed',
+          outcome: toOutcome(outcome.error, 'before_body', withoutParties(settings)),
+        };
   },
 };

@@ -9,7 +9,7 @@ import type { KeyUse } from './key_use.ts';
 import { meterOf } from './meter.ts';
 import type { QuotaDeps } from './meter.ts';
 
-/** A request of a publishable key: whom it names, and the address that it counts under. */
+/** A request of a publishable key: the people that it names, and the address that it counts under. */
 export type Asked = {
   use: KeyUse;
   pairs: readonly IdentifierPair[];
@@ -41,7 +41,7 @@ export const admitPeople = async (deps: QuotaDeps, asked: Asked): Promise<Settle
   if (hasShare && use.hasRoomBelow(fresh.length)) return hold(asked, fresh, false);
   try {
     const unproven = await findUnproven(deps, asked);
-    // The people whom the request proves exist: they take no room.
+    // The people that the request proves to exist take no room.
     if (unproven.pairs.length > 0 && !hasShare && sender !== null)
       throw shares.exceeded('new_profiles', sender, quota);
     if (unproven.pairs.length > 0) return await admitUnproven(deps, asked, unproven.names);

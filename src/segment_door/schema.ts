@@ -23,7 +23,7 @@ export const NAME_CHARS_MAX = 8 * 1024;
 
 const upTo = (charsMax: number) => z.string().max(charsMax, `at most ${charsMax} characters`);
 const Id = Optional(z.union([upTo(IDENTIFIER_CHARS_MAX), z.number().transform(String)]));
-/** Its members are looked at one by one: a copy of a large one would cost as much again. */
+/** Checks the members one by one: a copy of a large object would cost as much again. */
 const Bag = Optional(jsonObject<z.core.util.JSONType>());
 const Text = Optional(upTo(NAME_CHARS_MAX));
 

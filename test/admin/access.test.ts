@@ -15,7 +15,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { refusalOf } from '../support/refusal_of.ts';
 import { sessionOf } from '../support/session.ts';
 
@@ -23,7 +23,7 @@ const database = testDatabase();
 const api = testApi(database);
 const admin = testAdmin(database, api);
 
-let boss: Somebody;
+let boss: SignedInPerson;
 beforeAll(async () => {
   boss = await makePerson(database, { isAdmin: true });
 });

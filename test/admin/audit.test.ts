@@ -15,7 +15,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { TRIAL } from '../support/recorded.ts';
 import { connectAs } from '../base/connections.ts';
 
@@ -24,7 +24,7 @@ const api = testApi(database);
 const admin = testAdmin(database, api);
 
 let projectId: string;
-let owner: Somebody;
+let owner: SignedInPerson;
 beforeEach(async () => {
   projectId = (await createProject(database.deps, 'shop')).project_id;
   owner = await makePerson(database, { projectId, role: 'owner' });

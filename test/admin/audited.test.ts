@@ -10,7 +10,7 @@ import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { cookieFor, makePerson } from '../support/people.ts';
 import { readRows } from '../support/rows.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { changes, readings, unaudited } from './audited_inputs.ts';
 import type { Given } from './audited_inputs.ts';
 import { procedures } from './role_table.ts';
@@ -41,7 +41,7 @@ const makeProjectFor = async (like: string | undefined, isChanged: boolean): Pro
   };
 };
 
-let boss: Somebody;
+let boss: SignedInPerson;
 beforeAll(async () => {
   await database.owner.query('delete from admin.people');
   boss = await makePerson(database, { isAdmin: true });

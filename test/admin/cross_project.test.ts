@@ -9,7 +9,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { readRows } from '../support/rows.ts';
 import { changes, readings } from './audited_inputs.ts';
 import type { Given } from './audited_inputs.ts';
@@ -22,7 +22,7 @@ const admin = testAdmin(database, api);
 const endpoints = listEndpoints(makeDocument());
 const findShownProject = shownProjects(database, api);
 
-let boss: Somebody;
+let boss: SignedInPerson;
 beforeAll(async () => {
   boss = await makePerson(database, { isAdmin: true });
 });

@@ -6,20 +6,20 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
 const admin = testAdmin(database, api);
 
-let boss: Somebody;
+let boss: SignedInPerson;
 beforeAll(async () => {
   boss = await makePerson(database, { isAdmin: true });
 });
 beforeEach(() => resumeSending(database.deps.db, { restoredAt: null, countsTimeline: true }));
 
 const isHeld = async () => (await readSending(database.deps.db)).is_held;
-const read = async ({ cookie }: Somebody) =>
+const read = async ({ cookie }: SignedInPerson) =>
   (await admin.call('installation.sending', { type: 'query', cookie })).body.result.data;
 const resume = (input: object) =>
   admin.call('installation.resumeSending', { type: 'mutation', input, cookie: boss.cookie });

@@ -6,7 +6,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { sessionOf } from '../support/session.ts';
 
 const database = testDatabase();
@@ -14,7 +14,7 @@ const api = testApi(database);
 const admin = testAdmin(database, api);
 
 let projectId: string;
-let owner: Somebody;
+let owner: SignedInPerson;
 let email: string;
 beforeEach(async () => {
   projectId = (await createProject(database.deps, 'shop')).project_id;

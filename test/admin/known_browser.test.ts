@@ -14,7 +14,7 @@ import { consoleAt, cookiesOf, errorOf } from '../support/console_at.ts';
 import { testDatabase } from '../support/database.ts';
 import { makeUpKey } from '../support/made_up_key.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { sessionOf } from '../support/session.ts';
 
 const database = testDatabase();
@@ -45,7 +45,7 @@ const open = async (email: string, from: From = {}) => {
 const isWrong = async (email: string, device: string): Promise<boolean> =>
   (await signIn(email, 'not the password', { cookie: device })).status === 401;
 /** Uses up what strangers have, at the office and everywhere. */
-const blockStrangers = async ({ email }: Somebody): Promise<void> => {
+const blockStrangers = async ({ email }: SignedInPerson): Promise<void> => {
   for (let n = 0; n < SIGN_INS_PER_ACCOUNT_AND_ORIGIN_MAX; n += 1)
     await signIn(email, 'not the password');
   for (let n = 0; n < SIGN_INS_PER_ACCOUNT_MAX; n += 1)
@@ -67,7 +67,7 @@ describe('a browser that two people share', () => {
     expect(guesses).toBe(SIGN_INS_PER_DEVICE_MAX);
   });
 
-  test('stays a known device of both, whoever signs in last', async () => {
+  test('stays a known device of both accounts, in either order of sign-ins', async () => {
     const [ann, bob] = [await makePerson(database), await makePerson(database)];
     let { device } = await open(bob.email);
     for (const { email } of [ann, bob, ann]) ({ device } = await open(email, { cookie: device }));

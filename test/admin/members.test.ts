@@ -8,21 +8,21 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
 const admin = testAdmin(database, api);
 
 let projectId: string;
-let owner: Somebody;
+let owner: SignedInPerson;
 beforeEach(async () => {
   projectId = (await createProject(database.deps, 'shop')).project_id;
   owner = await add('owner');
 });
 
 const add = (role: MemberRole) => makePerson(database, { projectId, role });
-const change = async (who: Somebody, name: string, input: object) => {
+const change = async (who: SignedInPerson, name: string, input: object) => {
   const asked = { type: 'mutation', input: { projectId, ...input }, cookie: who.cookie } as const;
   const { status, body } = await admin.call(name, asked);
   return [status, body.error?.message ?? 'done'];
@@ -96,8 +96,8 @@ describe('409 last_owner', () => {
 
   test('of two owners who remove each other at once, one stays', async () => {
     const other = await add('owner');
-    const remove = (who: Somebody, whom: Somebody) =>
-      change(who, 'members.remove', { personId: whom.personId, password: PASSWORD });
+    const remove = (who: SignedInPerson, member: SignedInPerson) =>
+      change(who, 'members.remove', { personId: member.personId, password: PASSWORD });
     // Both are let in and have said their passwords before either is decided on.
     const held = await connectTo(database, projectId);
     await held.query('begin');

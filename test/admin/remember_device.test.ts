@@ -13,7 +13,7 @@ import { LOOKUP_WINDOW_SECONDS } from '../../src/base/token_lookups.ts';
 import { testDatabase } from '../support/database.ts';
 import { strangersKeys } from '../support/made_up_key.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const DEVICES_MAX = 3;
@@ -38,7 +38,7 @@ const devices = async (personId: string): Promise<{ hash: string; device_id: str
 const hashes = async (personId: string) => (await devices(personId)).map((one) => one.hash);
 const hash = () => randomBytes(32);
 const hex = (...all: Buffer[]) => all.map((one) => one.toString('hex'));
-const find = ({ email }: Somebody, deviceCookie: string) =>
+const find = ({ email }: SignedInPerson, deviceCookie: string) =>
   findKnownDevice(database.deps, { email, address: ADDRESS, deviceCookie });
 
 test('a new token takes the place of the old one of its account, and the device keeps its id', async () => {
@@ -124,13 +124,13 @@ test('a browser is a known device of several accounts, each by a token of its ow
 test(`a browser is known to ${ACCOUNTS_PER_DEVICE_MAX} accounts: the next takes the place of the first`, async () => {
   expect(ACCOUNTS_PER_DEVICE_MAX).toBe(5);
   let cookie: string | null = null;
-  const people: Somebody[] = [];
+  const people: SignedInPerson[] = [];
   for (let at = 0; at < ACCOUNTS_PER_DEVICE_MAX; at += 1) {
     const person = await makePerson(database);
     people.push(person);
     ({ cookie } = await makeKnown(database.deps, person, cookie));
   }
-  const [first, second] = people as [Somebody, Somebody];
+  const [first, second] = people as [SignedInPerson, SignedInPerson];
   expect(await find(first, cookie ?? '')).not.toBeNull();
   ({ cookie } = await makeKnown(database.deps, await makePerson(database), cookie));
   expect(await find(first, cookie)).toBeNull();

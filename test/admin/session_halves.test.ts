@@ -54,7 +54,7 @@ test('attack: a session cookie that a server at another port planted is not adop
   expect(await listSessions(`${attacker?.cookie}.${owner?.proof}`)).toBe(401);
 });
 
-test('attack: whoever holds the cookie alone cannot end the session by signing in as themselves', async () => {
+test('attack: a holder of the cookie alone cannot end the session by signing in as themselves', async () => {
   const session = await admin.openSession();
   const { email } = await makePerson(database);
   const input = { email, password: PASSWORD };

@@ -16,14 +16,14 @@ import { testDatabase } from '../support/database.ts';
 import { answerOf, openStream, tells } from '../support/event_stream.ts';
 import type { EventStream } from '../support/event_stream.ts';
 import { cookieFor, makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { until } from '../support/until.ts';
 
 const database = testDatabase();
 const api = testApi(database);
 testAdmin(database, api);
 
-let viewer: Somebody;
+let viewer: SignedInPerson;
 let opened: EventStream[] = [];
 beforeAll(async () => {
   viewer = await makePerson(database, { projectId: api.project.project_id, role: 'viewer' });

@@ -72,7 +72,7 @@ test('an event of the same browser is told with its properties, and that a brows
   expect((await told()).trigger).toMatchObject({ source: 'browser', properties: {} });
 });
 
-test('once a server confirms the address everything is told, and which of it only a browser asserted', async () => {
+test('once a server confirms the address the call has everything, and marks what only a browser asserted', async () => {
   await world.live();
   await say('publishable', { email: EVIL, first_name: 'Ann' }, DEVICE);
   await say('server', { email: 'ann@example.com', phone: PHONE });

@@ -6,7 +6,7 @@ import { Keys } from '../../src/base/keys.ts';
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const keys = new Keys(randomBytes(32));
 
-test('a token shows which service made it, for what and for whom', () => {
+test('a token shows which service made it, its purpose and its account', () => {
   const token = issueToken(keys, 'device', 'ann@example.com');
   expect(token).toMatch(/^[\w-]{43}$/);
   expect(isIssued(keys, 'device', token, 'ann@example.com')).toBe(true);

@@ -20,7 +20,7 @@ import { automationsThroughApi } from '../automations/through_api.ts';
 import { testCli } from '../support/cli.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { runCommand } from '../support/run_command.ts';
 
 const database = testDatabase();
@@ -33,7 +33,7 @@ afterAll(() => rmSync(place, { recursive: true }));
 const COMMANDS_MS_MAX = 120_000;
 
 let folder: string;
-let editor: Somebody;
+let editor: SignedInPerson;
 const edit = (...args: string[]) => as(editor, args);
 const at = (file: string) => join(folder, file);
 const write = (html: string, to = folder) =>

@@ -19,7 +19,7 @@ import { testCli } from '../support/cli.ts';
 import type { Asking } from '../support/cli.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const { api } = automationsThroughApi(database);
@@ -28,8 +28,8 @@ const place = mkdtempSync(join(tmpdir(), 'trunkline-folder-'));
 afterAll(() => rmSync(place, { recursive: true }));
 
 let folder: string;
-let editor: Somebody;
-let viewer: Somebody;
+let editor: SignedInPerson;
+let viewer: SignedInPerson;
 const edit = (...args: string[]) => as(editor, args);
 const typing = (
   args: string[],

@@ -6,7 +6,7 @@ import { testApi } from '../support/api.ts';
 import { testCli } from '../support/cli.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -49,7 +49,7 @@ test('a service that never ends is asked no further', async () => {
   expect(asked).toBeLessThanOrEqual(LOOKED_THROUGH_MAX);
 });
 
-let boss: Somebody;
+let boss: SignedInPerson;
 beforeAll(async () => {
   boss = await makePerson(database, { isAdmin: true });
   await database.owner.query(

@@ -12,7 +12,7 @@ import { testApi } from '../support/api.ts';
 import { testCli } from '../support/cli.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -20,8 +20,8 @@ testAdmin(database, api);
 testWorker(database);
 const { as } = testCli(database, api);
 
-let viewer: Somebody;
-let editor: Somebody;
+let viewer: SignedInPerson;
+let editor: SignedInPerson;
 let client: AdminClient;
 let sendId: string;
 const read = (...args: string[]) => as(viewer, args);

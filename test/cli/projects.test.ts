@@ -9,15 +9,15 @@ import { testCli } from '../support/cli.ts';
 import type { Asking } from '../support/cli.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
 testAdmin(database, api);
 const { as } = testCli(database, api);
 
-let boss: Somebody;
-let owner: Somebody;
+let boss: SignedInPerson;
+let owner: SignedInPerson;
 beforeAll(async () => {
   boss = await makePerson(database, { isAdmin: true });
   owner = await makePerson(database, { projectId: api.project.project_id, role: 'owner' });
@@ -25,14 +25,14 @@ beforeAll(async () => {
 
 const make = async (name: string): Promise<string> =>
   (await createProject(database.deps, name)).project_id;
-const join = (who: Somebody, projectId: string, role = 'viewer') =>
+const join = (who: SignedInPerson, projectId: string, role = 'viewer') =>
   database.owner.query('insert into admin.members values ($1, $2, $3, now())', [
     projectId,
     who.personId,
     role,
   ]);
 /** The project that a command was about. */
-const meant = async (who: Somebody, args: string[], env: Record<string, string> = {}) => {
+const meant = async (who: SignedInPerson, args: string[], env: Record<string, string> = {}) => {
   const { code, stdout, stderr } = await as(who, ['whoami', '--json', ...args], { env });
   return code === 0 ? JSON.parse(stdout).project?.id : stderr;
 };

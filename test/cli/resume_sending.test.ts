@@ -6,14 +6,14 @@ import { testApi } from '../support/api.ts';
 import { testCli } from '../support/cli.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
 testAdmin(database, api);
 const { as } = testCli(database, api);
 
-let boss: Somebody;
+let boss: SignedInPerson;
 beforeAll(async () => {
   boss = await makePerson(database, { isAdmin: true });
 });

@@ -55,7 +55,7 @@ const sweep = async (page: Page): Promise<void> => {
   for (const name of LISTENED) await page.removeAllListeners(name, { behavior: 'ignoreErrors' });
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   for (const other of context.pages()) if (other !== page) await other.close();
-  await page.goto(new URL('/nobody-is-here', page.url()).href);
+  await page.goto(new URL('/empty-page', page.url()).href);
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
   await context.clearCookies();
   await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null });
@@ -117,7 +117,7 @@ export const bringSession = async (page: Page, url: string, session: string): Pr
   const { cookie = '', [PROOF_HEADER]: proof = '' } = inHalves(session);
   const [name = '', value = ''] = cookie.split('=');
   await page.context().addCookies([{ name, value, url, sameSite: 'Strict' }]);
-  await page.goto(new URL('/nobody-is-here', url).href);
+  await page.goto(new URL('/empty-page', url).href);
   await page.evaluate(`localStorage.setItem('trunkline.session_proof', ${JSON.stringify(proof)})`);
 };
 

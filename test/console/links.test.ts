@@ -10,7 +10,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -19,7 +19,7 @@ testAdmin(database, api);
 const chromium = testBrowser();
 
 const EVENTS = 3;
-let editor: Somebody;
+let editor: SignedInPerson;
 let linkId: string;
 
 const post = async (path: string, body: object) => {
@@ -62,7 +62,7 @@ const makeAnn = async (): Promise<void> => {
   });
 };
 
-const openAs = async ({ cookie }: Somebody, path: string) => {
+const openAs = async ({ cookie }: SignedInPerson, path: string) => {
   const { page, complaints } = await chromium.openPage();
   await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);

@@ -5,7 +5,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { bringSession, fillLogin, NO_BROWSER, shown, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -13,7 +13,7 @@ const api = testApi(database);
 testAdmin(database, api);
 const chromium = testBrowser();
 
-const openAs = async ({ cookie }: Somebody, path: string) => {
+const openAs = async ({ cookie }: SignedInPerson, path: string) => {
   const { page, complaints } = await chromium.openPage();
   await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console${path}`);

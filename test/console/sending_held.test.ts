@@ -7,7 +7,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { bringSession, expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -15,7 +15,7 @@ const api = testApi(database);
 testAdmin(database, api);
 const chromium = testBrowser();
 
-const openAs = async ({ cookie }: Somebody, path: string, width = 1280) => {
+const openAs = async ({ cookie }: SignedInPerson, path: string, width = 1280) => {
   const { page, complaints } = await chromium.openPage(width);
   await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console${path}`);

@@ -7,7 +7,7 @@ import { makeWelcome, testAdmin, testWorker } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 import { until } from '../support/until.ts';
 import { expectAccessible } from './axe.ts';
 import { bringSession, expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
@@ -20,7 +20,7 @@ const chromium = testBrowser();
 
 const make = (role: 'viewer' | 'editor') =>
   makePerson(database, { projectId: api.project.project_id, role });
-const openAs = async ({ cookie }: Somebody, path: string, width = 1280) => {
+const openAs = async ({ cookie }: SignedInPerson, path: string, width = 1280) => {
   const { page, complaints } = await chromium.openPage(width);
   await bringSession(page, api.url, cookie);
   await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);

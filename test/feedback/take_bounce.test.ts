@@ -141,17 +141,20 @@ test.each([
   ['rcpt', 550, '5.7.1 blocked by policy', 'queued', []],
   ['end', 552, '5.3.4 too big', 'rejected', ['email_skipped']],
   ['end', 550, '5.7.1 mailbox unavailable: 192.0.2.1 is on a block list', 'queued', []],
-] as const)('at %s, %i %s suppresses nobody: the send is %s', async (stage, code, text, ...end) => {
-  const [status, events] = end;
-  const { send, sends, work, timeline, profile, suppressed } = await toAnn();
-  await sends.plan(send);
-  sinks.smtp.play(stage, { code, text });
-  await work();
-  expect(await sends.read(send.sendId)).toMatchObject({ status, bounced_at: null });
-  expect(await suppressed()).toBeNull();
-  expect(await profile()).toMatchObject({ tags: [], suppressed: false });
-  expect((await timeline()).map(({ name }) => name)).toEqual(events);
-});
+] as const)(
+  'at %s, %i %s suppresses no address: the send is %s',
+  async (stage, code, text, ...end) => {
+    const [status, events] = end;
+    const { send, sends, work, timeline, profile, suppressed } = await toAnn();
+    await sends.plan(send);
+    sinks.smtp.play(stage, { code, text });
+    await work();
+    expect(await sends.read(send.sendId)).toMatchObject({ status, bounced_at: null });
+    expect(await suppressed()).toBeNull();
+    expect(await profile()).toMatchObject({ tags: [], suppressed: false });
+    expect((await timeline()).map(({ name }) => name)).toEqual(events);
+  },
+);
 
 test.each([
   ['behind', -1],

@@ -54,7 +54,7 @@ const countEach = (statuses: readonly number[]): Record<number, number> =>
     [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => [status, all.length]),
   );
 
-/** Sends all at once; until they are answered, a server reads, and the memory of the process is looked at. */
+/** Sends all at once. Until they are answered, a server key reads, and the test samples the memory of the process. */
 const flood = async (make: (at: number) => Sent) => {
   const { server_key: key } = world.project;
   const floods = Array.from({ length: REQUESTS }, (_, at) => make(at));

@@ -161,7 +161,7 @@ describe.concurrent('a relay that refuses', () => {
   );
 
   test(
-    'everybody in the same words is held after a few: nobody else is lost on it',
+    'several people in the same words is held: the other emails stay queued',
     { timeout: TEST_TIMEOUT_MS, concurrent: false },
     async () => {
       const before = (await counts())['rejected'] ?? 0;

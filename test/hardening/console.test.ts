@@ -6,7 +6,7 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
-import type { Somebody } from '../support/people.ts';
+import type { SignedInPerson } from '../support/people.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -27,9 +27,9 @@ test('a password costs at least 32 MiB to try, and each has its own salt', async
   }
 });
 
-let owner: Somebody;
-let boss: Somebody;
-let other: Somebody;
+let owner: SignedInPerson;
+let boss: SignedInPerson;
+let other: SignedInPerson;
 beforeAll(async () => {
   const projectId = api.project.project_id;
   owner = await makePerson(database, { projectId, role: 'owner' });
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 /** Each with what it would take, but for the password. */
-const dangerous = (): [name: string, input: object, who: Somebody][] => {
+const dangerous = (): [name: string, input: object, who: SignedInPerson][] => {
   const { project_id: projectId } = api.project;
   const email = `${newId()}@people.test`;
   return [

@@ -2,7 +2,7 @@ import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { SHOWN_ID } from './shown_id.ts';
 import type { TestDatabase } from '../support/database.ts';
 
-/** A send to Ann that waits, or whose outcome nobody knows. */
+/** Plans a send to Ann in one of three states. */
 export const planShownSend = async (
   database: TestDatabase,
   projectId: string,

@@ -87,7 +87,7 @@ describe('what a relay says in words', () => {
     expect(classify(reply(command, code, text), PARTIES)).toBe(reason);
   });
 
-  test('of a banner cannot park the account: nobody signed in yet', () => {
+  test('of a banner cannot park the account: it came before the login', () => {
     const banner = Object.assign(reply('CONN', 554, 'not authorized to perform'), {
       code: 'EPROTOCOL',
     });

@@ -39,7 +39,7 @@ const openMeter = async () => {
   return { meter, store, statements, state, countWrites, deps: own };
 };
 
-/** Locks the counters of a project, so that whoever counts there waits. Answers how to let go. */
+/** Locks the counters of a project, so that requests that count there wait. Returns a function that unlocks them. */
 const lockCounters = async (projectId: string, keyId: string): Promise<() => Promise<unknown>> => {
   const holder = await connectTo(database, projectId);
   await holder.query('begin');
@@ -69,7 +69,7 @@ test('a tick while a cycle runs starts no other: the next one begins afterwards'
   expect(await countedOf(database, projectId)).toMatchObject({ bytes: 110 });
 });
 
-test('a key that nobody used since costs no statement, and a used one is read once more', async () => {
+test('a key without requests since costs no statement, and a used one is read once more', async () => {
   const { meter, store, statements, deps } = await openMeter();
   const [projectId, keyId] = [newId(), newId()];
   await store(projectId, keyId, 100);

@@ -171,7 +171,7 @@ describe('429 quota_exceeded: new profiles by identify', () => {
     expect(await countedOf(database, project_id)).toMatchObject({ profiles: 5 });
   });
 
-  test('people whom events named a moment ago take places, also before a worker has seen them', async () => {
+  test('people that events named a moment ago take places, also before a worker has processed them', async () => {
     const { project_id, publishable_key: key } = await makeLimited(database, { newProfiles: 3 });
     for (const device of ['a', 'b', 'c']) expect((await view(key, device)).status).toBe(202);
     expectExceeded(await identify(key, { external_id: 'ann' }));

@@ -60,7 +60,7 @@ const comparable = ({ status, headers, body }: Answer) => ({
   request_id: '',
 });
 
-/** A project with a person whom a server knows, one who was erased, and a linked browser. So many places are left. */
+/** Creates a project with a person that a server identified, an erased person, and a linked browser. */
 const openShop = async (placesLeft: number) => {
   const shop = await makeLimited(database, { newProfiles: 2 + placesLeft });
   const { publishable_key: key, server_key, project_id } = shop;

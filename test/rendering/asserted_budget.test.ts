@@ -181,7 +181,7 @@ test.each(UNPRINTABLE.map((value) => [JSON.stringify(value), value]))(
   },
 );
 
-test('a failure that has another cause is told as it is', () => {
+test('a failure that has another cause is reported unchanged', () => {
   expect(renderName('Ann', { subject: '{{ profile.missing }}' })).toMatchObject({
     kind: 'failed',
     missing: 'profile.missing',

@@ -16,7 +16,7 @@ export const hashCheaply = (password: string): string => {
   return `scrypt$N=${cost.N},r=${cost.r},p=${cost.p}$${salt.toString('base64url')}$${key}`;
 };
 
-export type Somebody = { personId: string; email: string; cookie: string };
+export type SignedInPerson = { personId: string; email: string; cookie: string };
 
 /** Opens a session of a person; returns both of its halves as one text. */
 export const cookieFor = async ({ deps }: TestDatabase, personId: string): Promise<string> => {
@@ -36,7 +36,7 @@ type Made = {
 export const makePerson = async (
   database: TestDatabase,
   { email, password = PASSWORD, projectId, role, isAdmin = false }: Made = {},
-): Promise<Somebody> => {
+): Promise<SignedInPerson> => {
   const personId = newId();
   const address = email ?? `${personId}@people.test`;
   await database.owner.query(

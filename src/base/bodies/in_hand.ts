@@ -85,7 +85,7 @@ export class BodiesInHand {
     return held;
   }
 
-  /** The narrowest first: an address that has too much is told so, and not that the service is overloaded. */
+  /** Returns the shares, the narrowest first: an address with too much gets `rate_limited`, and not `overloaded`. */
   #sharesOf(sender: BodySender): Share[] {
     const { kind, projectId } = sender;
     const ofKind = kind === 'server' ? this.#all : this.#strangers;

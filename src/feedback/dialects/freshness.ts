@@ -1,4 +1,4 @@
-/** How far a vendor's clock may be ahead of ours, in minutes. */
+/** How far a vendor's clock may be ahead of the clock of the service, in minutes. */
 export const AHEAD_MINUTES_MAX = 5;
 /** Vendors that retry for a day, and may not sign anew. */
 export const HOURS_24_MINUTES = 24 * 60;

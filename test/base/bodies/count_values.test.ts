@@ -94,7 +94,7 @@ describe.each(KINDS)('413 body_too_large: %s', (_kind, make) => {
     expect(parseJson(Buffer.from(make(JSON_VALUES_MAX)))).toBeDefined();
     const whole = make(JSON_VALUES_MAX + 1);
     expect(reasonOf(() => parseJson(Buffer.from(whole)))).toBe('body_too_large');
-    // What comes after too many values is not looked at: it need not be JSON.
+    // The parser skips what follows too many values: it need not be JSON.
     const broken = `${whole.slice(0, -1)},!`;
     expect(reasonOf(() => parseJson(Buffer.from(broken)))).toBe('body_too_large');
   });

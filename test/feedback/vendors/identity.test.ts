@@ -110,7 +110,7 @@ test.each(Object.keys(PLACES))(
       return notices[0]?.email;
     };
     expect(await emailOf('Ann <Ann@Example.NET>')).toBe('Ann@example.net');
-    for (const none of [undefined, null, '', 'nobody', 'a@b, c@d', 5, {}])
+    for (const none of [undefined, null, '', 'no-address', 'a@b, c@d', 5, {}])
       expect(await emailOf(none)).toBeNull();
   },
 );

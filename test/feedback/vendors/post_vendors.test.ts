@@ -149,7 +149,7 @@ test('an event without a recipient is about the recipient of the send that it na
   const email = someone();
   const sendId = await accepted(email, 'theirs-1');
   const event = (given: object) => postmarkBounce('HardBounce', { Email: undefined, ...given });
-  expect((await post('postmark', event({ MessageID: 'of-nobody', ID: 1 }))).body).toMatchObject({
+  expect((await post('postmark', event({ MessageID: 'of-no-send', ID: 1 }))).body).toMatchObject({
     received: 1,
     accepted: 0,
     ignored: 1,
@@ -192,7 +192,7 @@ test.each(facts.map((fact) => [fact.id, fact.meaning, fact] as const))(
     const [notice] = (await readFact(fact)).notices;
     expect(labelOf(notice)).toBe(meaning);
     await hooks.manage('POST', '/mailgun/signing-key', { signing_key: 'a-key' });
-    const address = fact.recipient?.replace(/^.*<(.*)>$/, '$1') ?? 'nobody@example.org';
+    const address = fact.recipient?.replace(/^.*<(.*)>$/, '$1') ?? 'unknown@example.org';
     const raw = JSON.stringify(fact.payload).replaceAll(address, email);
     const payload = JSON.parse(raw) as object;
     const isMailgun = sourceOfFact(fact) === 'mailgun';

@@ -13,7 +13,7 @@ describe('a phrase', () => {
     ['a space also for a hyphen', 'over quota', 'over-quota'],
     ['_ for up to two words', 'user _ unknown', 'user is not unknown'],
     ['_ also for none', 'user _ unknown', 'user unknown'],
-    ['... for some words of the sentence', 'user ... unknown', 'user bob of ours is unknown'],
+    ['... for some words of the sentence', 'user ... unknown', 'user bob at this site is unknown'],
     ['~ for both orders', 'user ~ unknown', 'unknown to us is this user'],
     ['{name} for the words of the vocabulary', '{mailbox} unknown', 'recipient unknown'],
   ])('%s', (_, notation, text) => {

@@ -94,7 +94,7 @@ describe('the meaning of a reply stays', () => {
   });
 
   test('in lower and upper case', () => {
-    // Two words of programs are told from host names by their capitals, in the reply as it came.
+    // Capitals in the original reply distinguish two words of programs from host names.
     for (const { reply, phase: at } of entries.filter(
       (each) => !/[A-Z]{3}\.|\$\(/.test(each.reply),
     )) {
