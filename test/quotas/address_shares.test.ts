@@ -1,5 +1,5 @@
 // Attack: one address uses up the daily quotas of a page's key, and closes them for all other visitors.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AddressShares } from '../../src/quotas/address_shares.ts';
 import {
   ADDRESS_BYTES_MIN,
@@ -11,17 +11,12 @@ import { expectRefusal } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
-import { makeLimited, openProcess } from './api_with_quotas.ts';
-import type { Process } from './api_with_quotas.ts';
+import { makeLimited, openProcess, testProcess } from './api_with_quotas.ts';
 
 const database = testDatabase();
 const BEHIND_PROXY = { trustedProxies: 1 };
 
-let api: Process;
-beforeAll(async () => {
-  api = await openProcess(database, BEHIND_PROXY);
-});
-afterAll(() => api.close());
+const api = testProcess(database, BEHIND_PROXY);
 
 const QUOTA = 300;
 const SHARE = QUOTA * ADDRESS_PART;

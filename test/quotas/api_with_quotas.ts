@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'vitest';
 import type { Deps } from '../../src/base/deps.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { openApi } from '../../src/http/api.ts';
@@ -44,6 +45,25 @@ export const openProcess = async (
   return { post, close, deps };
 };
 export type Process = Awaited<ReturnType<typeof openProcess>>;
+
+/** The same, open for all tests of a file. */
+export const testProcess = (
+  database: TestDatabase,
+  settings?: Partial<Deps['config']>,
+): Process => {
+  let opened: Process;
+  beforeAll(async () => {
+    opened = await openProcess(database, settings);
+  });
+  afterAll(() => opened.close());
+  return {
+    post: (...asked) => opened.post(...asked),
+    close: () => opened.close(),
+    get deps() {
+      return opened.deps;
+    },
+  };
+};
 
 export type Given = { newProfiles?: number | null; storedBytes?: number | null };
 

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { issueKey } from '../../src/projects/projects.ts';
 import { expectRefusal } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { workOn } from '../support/work_on.ts';
-import { countedOf, makeLimited, openProcess } from './api_with_quotas.ts';
-import type { Process } from './api_with_quotas.ts';
+import { countedOf, makeLimited, testProcess } from './api_with_quotas.ts';
 
 const database = testDatabase();
 const TIMEOUT_MS = 60_000;
 
-let one: Process;
-let other: Process;
-beforeAll(async () => {
-  one = await openProcess(database);
-  other = await openProcess(database);
-});
-afterAll(async () => {
-  await one.close();
-  await other.close();
-});
+const one = testProcess(database);
+const other = testProcess(database);
 
 const seen = (anonymous_id: string) => ({ event: 'page_viewed', anonymous_id });
 const view = (key: string, device: string, at = one) => at.post('/v1/events', key, seen(device));

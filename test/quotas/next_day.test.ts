@@ -1,24 +1,19 @@
 // Quotas end with the day of the database's clock, by UTC.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pruneUse } from '../../src/quotas/quotas.ts';
 import { USE_KEPT_DAYS } from '../../src/quotas/schema.ts';
 import { expectRefusal } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { virtualClock } from '../support/virtual_clock.ts';
-import { makeLimited, openProcess } from './api_with_quotas.ts';
-import type { Process } from './api_with_quotas.ts';
+import { makeLimited, testProcess } from './api_with_quotas.ts';
 
 const database = testDatabase();
 const clock = virtualClock(database);
 const TIMEOUT_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-let api: Process;
-beforeAll(async () => {
-  api = await openProcess(database);
-});
-afterAll(() => api.close());
+const api = testProcess(database);
 
 const midnight = (days = 0): Date => {
   const day = new Date(Date.now() + days * DAY_MS);

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectRefusal } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
-import { countedOf, makeLimited, openProcess } from './api_with_quotas.ts';
-import type { Process } from './api_with_quotas.ts';
+import { countedOf, makeLimited, openProcess, testProcess } from './api_with_quotas.ts';
 
 const database = testDatabase();
 const TIMEOUT_MS = 60_000;
 
-let one: Process;
-let other: Process;
-beforeAll(async () => {
-  one = await openProcess(database);
-  other = await openProcess(database);
-});
-afterAll(async () => {
-  await one.close();
-  await other.close();
-});
+const one = testProcess(database);
+const other = testProcess(database);
 
 /** An event counts 256 bytes besides its text: `made` and `ann` are seven, the properties are JSON. */
 const TEXT = { event: 'made', external_id: 'ann', properties: { text: 'ü' } };

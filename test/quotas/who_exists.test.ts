@@ -1,24 +1,16 @@
 // Attacks: a publishable key uses its quota of new profiles up, to find out who exists.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
 import { expectRefusal } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
-import { makeLimited, openProcess } from './api_with_quotas.ts';
+import { makeLimited, testProcess } from './api_with_quotas.ts';
 import type { Process } from './api_with_quotas.ts';
 
 const database = testDatabase();
 
-let one: Process;
-let other: Process;
-beforeAll(async () => {
-  one = await openProcess(database);
-  other = await openProcess(database);
-});
-afterAll(async () => {
-  await one.close();
-  await other.close();
-});
+const one = testProcess(database);
+const other = testProcess(database);
 
 type Named = { external?: string; anonymous?: string };
 const ids = ({ external, anonymous }: Named) => ({

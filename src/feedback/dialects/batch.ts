@@ -1,6 +1,7 @@
+import { parseJson } from '../../base/json.ts';
 import { Refusal } from '../../base/refusal.ts';
 import { EVENTS_MAX } from './dialect.ts';
-import type { ReadNotice, ReadResult } from './dialect.ts';
+import type { Posted, ReadNotice, ReadResult } from './dialect.ts';
 import { readObject } from './reading.ts';
 import type { Fields } from './reading.ts';
 
@@ -19,14 +20,19 @@ const eventsOf = (body: unknown): { events: readonly unknown[]; path: string; is
     : { events: [body], path: '', isOne: true };
 };
 
+type Translate = (fields: Fields, receivedAt: Date) => Translated;
+
 /**
- * Translates each event of a body by itself, so that one that cannot be read loses no other. An
- * empty array is a test of the URL. Throws `invalid_request` for more events than `EVENTS_MAX`.
+ * Returns a reader that translates each event of a body by itself, so that one that cannot be read
+ * loses no other. An empty array is a test of the URL. The reader throws `invalid_request` for more
+ * events than `EVENTS_MAX`.
  */
-export const readEach = (
-  body: unknown,
-  translate: (fields: Fields, event: unknown) => Translated,
-): ReadResult => {
+export const readerOf =
+  (translate: Translate, parse: (raw: Buffer) => unknown = parseJson) =>
+  ({ raw, receivedAt }: Posted): ReadResult =>
+    readEach(parse(raw), (fields) => translate(fields, receivedAt));
+
+const readEach = (body: unknown, translate: (fields: Fields) => Translated): ReadResult => {
   const { events, path, isOne } = eventsOf(body);
   if (events.length > EVENTS_MAX) {
     const message = `at most ${EVENTS_MAX} events`;
@@ -36,7 +42,7 @@ export const readEach = (
   const errors: ReadResult['errors'] = [];
   let asideCount = events.length === 0 ? 1 : 0;
   for (const [index, event] of events.entries()) {
-    const read = translate(readObject(event), event);
+    const read = translate(readObject(event));
     if (read === 'aside') asideCount += 1;
     else if ('missing' in read)
       errors.push({ index, path: isOne ? '' : `${path}/${index}`, message: read.missing });

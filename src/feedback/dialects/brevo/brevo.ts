@@ -1,8 +1,7 @@
-import { parseJson } from '../../../base/json.ts';
-import { readEach } from '../batch.ts';
+import { readerOf } from '../batch.ts';
 import type { Translated } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
-import type { Dialect, Posted } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
 import { identify } from '../event_key.ts';
 import {
   first,
@@ -58,9 +57,6 @@ const translate = (fields: Fields, receivedAt: Date): Translated => {
   }));
 };
 
-const read = ({ raw, receivedAt }: Posted) =>
-  readEach(parseJson(raw), (fields) => translate(fields, receivedAt));
-
 /** Brevo: one event per post, or batches of 500; not signed. */
 export const brevo = {
   name: 'Brevo',
@@ -88,5 +84,5 @@ export const brevo = {
     ],
     isTokenInUrl: true,
   },
-  read,
+  read: readerOf(translate),
 } as const satisfies Dialect;

@@ -1,8 +1,8 @@
 import { parseJson } from '../../../base/json.ts';
-import { readEach } from '../batch.ts';
+import { readerOf } from '../batch.ts';
 import type { Translated } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
-import type { Dialect, Posted } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
 import { identify } from '../event_key.ts';
 import {
   present,
@@ -61,9 +61,6 @@ const translate = (fields: Fields, receivedAt: Date): Translated => {
   ];
 };
 
-const read = ({ raw, receivedAt }: Posted) =>
-  readEach(parse(raw), (fields) => translate(fields, receivedAt));
-
 /** Mailjet: one event per post, or the events of a second as an array; not signed. */
 export const mailjet = {
   name: 'Mailjet',
@@ -79,5 +76,5 @@ export const mailjet = {
     subscribeTo: ['sent', 'bounce', 'blocked', 'spam', 'unsub', 'open', 'click'],
     isTokenInUrl: true,
   },
-  read,
+  read: readerOf(translate, parse),
 } as const satisfies Dialect;

@@ -1,10 +1,9 @@
-import { parseJson } from '../../../base/json.ts';
 import { meaning } from '../../notice.ts';
 import type { Meaning } from '../../notice.ts';
-import { readEach } from '../batch.ts';
+import { readerOf } from '../batch.ts';
 import type { Translated } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
-import type { Dialect, Posted } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
 import { identify } from '../event_key.ts';
 import {
   first,
@@ -102,9 +101,6 @@ const translate = (fields: Fields, receivedAt: Date): Translated => {
   ];
 };
 
-const read = ({ raw, receivedAt }: Posted) =>
-  readEach(parseJson(raw), (fields) => translate(fields, receivedAt));
-
 /** Postmark: one event per post, not signed. It sends headers of the project's choice. */
 export const postmark = {
   name: 'Postmark',
@@ -128,5 +124,5 @@ export const postmark = {
     ],
     isTokenInUrl: false,
   },
-  read,
+  read: readerOf(translate),
 } as const satisfies Dialect;

@@ -1,8 +1,7 @@
-import { parseJson } from '../../../base/json.ts';
-import { readEach } from '../batch.ts';
+import { readerOf } from '../batch.ts';
 import type { Translated } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
-import type { Dialect, Posted } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
 import { identify } from '../event_key.ts';
 import {
   first,
@@ -89,9 +88,6 @@ const translate = (event: Fields, receivedAt: Date): Translated => {
   ];
 };
 
-const read = ({ raw, receivedAt }: Posted) =>
-  readEach(parseJson(raw), (event) => translate(event, receivedAt));
-
 /** Resend: one event per post, signed by Svix. */
 export const resend = {
   name: 'Resend',
@@ -116,5 +112,5 @@ export const resend = {
     ],
     isTokenInUrl: false,
   },
-  read,
+  read: readerOf(translate),
 } as const satisfies Dialect;

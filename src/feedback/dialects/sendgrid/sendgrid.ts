@@ -1,8 +1,7 @@
-import { parseJson } from '../../../base/json.ts';
-import { readEach } from '../batch.ts';
+import { readerOf } from '../batch.ts';
 import type { Translated } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
-import type { Dialect, Posted } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
 import { identify } from '../event_key.ts';
 import {
   present,
@@ -52,9 +51,6 @@ const translate = (fields: Fields, receivedAt: Date): Translated => {
   }));
 };
 
-const read = ({ raw, receivedAt }: Posted) =>
-  readEach(parseJson(raw), (fields) => translate(fields, receivedAt));
-
 /** SendGrid: arrays of events, signed on request. */
 export const sendgrid = {
   name: 'SendGrid',
@@ -82,5 +78,5 @@ export const sendgrid = {
     ],
     isTokenInUrl: false,
   },
-  read,
+  read: readerOf(translate),
 } as const satisfies Dialect;

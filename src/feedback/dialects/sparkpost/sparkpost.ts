@@ -1,10 +1,9 @@
-import { parseJson } from '../../../base/json.ts';
 import { meaning } from '../../notice.ts';
 import type { Meaning } from '../../notice.ts';
-import { readEach } from '../batch.ts';
+import { readerOf } from '../batch.ts';
 import type { Translated } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
-import type { Dialect, Posted } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
 import { identify } from '../event_key.ts';
 import {
   first,
@@ -103,9 +102,6 @@ const translate = (event: Fields, receivedAt: Date): Translated => {
   return [toNotice(fields, type, receivedAt)];
 };
 
-const read = ({ raw, receivedAt }: Posted) =>
-  readEach(parseJson(raw), (event) => translate(event, receivedAt));
-
 /** SparkPost: arrays of wrapped events, not signed. */
 export const sparkpost = {
   name: 'SparkPost',
@@ -134,5 +130,5 @@ export const sparkpost = {
     ],
     isTokenInUrl: false,
   },
-  read,
+  read: readerOf(translate),
 } as const satisfies Dialect;
