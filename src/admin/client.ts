@@ -1,6 +1,6 @@
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import type { HTTPBatchLinkOptions, TRPCClient } from '@trpc/client';
-import { cookieNames, PROOF_HEADER } from './cookie_names.ts';
+import { cookieNames, inHalves } from './cookie_names.ts';
 import type { AppRouter } from './router.ts';
 
 export type AdminClient = TRPCClient<AppRouter>;
@@ -20,19 +20,6 @@ export type AdminClientOptions = {
 const BATCH_CALLS_MAX = 20;
 const URL_CHARS_MAX = 4_000;
 
-const SESSION = /(_session=[\w-]+)\.([\w-]+)/;
-
-/** Returns the headers of a session. The proof travels in a header of its own, and never in a cookie. */
-const toHeaders = (url: string, session: string): Record<string, string> => {
-  const [, , proof] = SESSION.exec(session) ?? [];
-  return {
-    cookie: session.replace(SESSION, '$1'),
-    ...(proof === undefined ? {} : { [PROOF_HEADER]: proof }),
-    // A cookie is only believed together with the installation's own origin.
-    origin: new URL(url).origin,
-  };
-};
-
 /** Creates a typed client of the admin API. Calls made in the same moment share a request. */
 export const createAdminClient = ({ url, cookie, fetch }: AdminClientOptions): AdminClient =>
   createTRPCClient<AppRouter>({
@@ -41,7 +28,8 @@ export const createAdminClient = ({ url, cookie, fetch }: AdminClientOptions): A
         url: new URL('/admin/trpc', url),
         maxItems: BATCH_CALLS_MAX,
         maxURLLength: URL_CHARS_MAX,
-        headers: cookie === undefined ? {} : toHeaders(url, cookie),
+        // A cookie is only believed together with the installation's own origin.
+        headers: cookie === undefined ? {} : { ...inHalves(cookie), origin: new URL(url).origin },
         ...(fetch === undefined ? {} : { fetch }),
       }),
     ],

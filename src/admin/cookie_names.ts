@@ -14,3 +14,14 @@ export const cookieNames = (url: string): Readonly<Record<CookieName, string>> =
 
 /** The header with the second half of a session, which no cookie holds. */
 export const PROOF_HEADER = 'Trunkline-Session-Proof';
+
+const SESSION = /(_session=[\w-]+)\.([\w-]+)/;
+
+/** Returns the headers of a session that is one text: its token in the cookie, and its proof in a header of its own. */
+export const inHalves = (session: string): Record<string, string> => {
+  const [, , proof] = SESSION.exec(session) ?? [];
+  return {
+    cookie: session.replace(SESSION, '$1'),
+    ...(proof === undefined ? {} : { [PROOF_HEADER]: proof }),
+  };
+};

@@ -6,8 +6,6 @@ import { tokenLookupsOf } from '../base/token_lookups.ts';
 import * as queries from './device_queries.ts';
 import type { KnownDevice } from './device_queries.ts';
 
-export type { KnownDevice };
-
 /** A browser counts as known for so long after its last sign-in, and so many of one account do. */
 export const DEVICE_DAYS = 180;
 export const DEVICES_PER_ACCOUNT_MAX = 20;

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { Deps } from '../base/deps.ts';
 import { isIssued, issueToken } from '../base/issued_tokens.ts';
 import type { Person } from '../base/procedure.ts';
@@ -10,6 +9,7 @@ import {
   insertSession,
   seeSession,
 } from './session_queries.ts';
+import { isSameSecret } from '../base/same_secret.ts';
 
 // A session has two halves: the token in the cookie, and a proof that the page keeps in its storage and sends as a
 // header. Cookies do not know ports (RFC 6265 §8.5), storage does: a server at another port receives the token alone.
@@ -24,7 +24,7 @@ export const sessionHashOf = ({ keys }: Pick<Deps, 'keys'>, token: string): Buff
   keys.hash('session', token);
 
 /** Returns the proof of a session: a keyed MAC of its token, in 43 characters of base64url. */
-export const proofOf = ({ keys }: Pick<Deps, 'keys'>, token: string): string =>
+const proofOf = ({ keys }: Pick<Deps, 'keys'>, token: string): string =>
   keys.hash('session-proof', token).toString('base64url');
 
 export type OpenedSession = { token: string; proof: string };
@@ -46,10 +46,8 @@ export const openSession = async (
   return { token, proof: proofOf(deps, token) };
 };
 
-const isProven = (deps: Pick<Deps, 'keys'>, token: string, proof: string): boolean => {
-  const [own, sent] = [Buffer.from(proofOf(deps, token)), Buffer.from(proof)];
-  return own.length === sent.length && timingSafeEqual(own, sent);
-};
+const isProven = (deps: Pick<Deps, 'keys'>, token: string, proof: string): boolean =>
+  isSameSecret(proofOf(deps, token), proof);
 
 /** Returns the token of a session whose two halves belong together; null without the proof and for a made-up token. */
 export const readSession = (

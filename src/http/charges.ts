@@ -16,12 +16,17 @@ export const toCharges = (rows: readonly (Row | false)[]): Charge[] =>
 export const toStandings = (charges: readonly Charge[]): Standing[] =>
   charges.map(({ limit, name }) => limit.standing(name)).toReversed();
 
+/** Returns the first counter that has no room, or null. */
+export const findFull = (charges: readonly Charge[]): Standing | null => {
+  const full = charges.find(({ limit, name, units }) => !limit.hasRoom(name, units));
+  return full ? full.limit.standing(full.name, true) : null;
+};
+
 /** Charges all counters or none. Returns the first that has no room, or null. */
 export const takeAll = (charges: readonly Charge[]): Standing | null => {
-  const full = charges.find(({ limit, name, units }) => !limit.hasRoom(name, units));
-  if (full) return full.limit.standing(full.name, true);
-  chargeAll(charges);
-  return null;
+  const full = findFull(charges);
+  if (!full) chargeAll(charges);
+  return full;
 };
 
 /** Charges all counters, whether they have room or not. */

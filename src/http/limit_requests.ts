@@ -129,16 +129,17 @@ export type PostLimits = {
 };
 
 /**
- * Limits a post to a webhook. The sender is a project where the post proved itself by a token, and an address where it
- * still has to.
+ * Limits a post to a webhook. The sender is a project where the post proved itself by a token. Else it is a project and
+ * an address.
  */
 export const limitPost = (deps: Deps, ctx: Context): PostLimits => {
   const limits = limitsOf(deps);
   let post: Sender | null = null;
   let isProven = false;
   return {
-    countAs: ({ projectId, ...sender }) => {
+    countAs: (sender) => {
       ({ isProven } = sender);
+      const { projectId } = sender;
       const keyId = isProven ? projectId : `${projectId} ${toOrigin(ctx.ip)}`;
       post = { kind: 'hook', keyId, address: ctx.ip };
       const exceeded = limits.takeRequest(post).find(({ isExceeded }) => isExceeded);

@@ -3,7 +3,7 @@ import { toOrigin } from '../base/origin.ts';
 import { Slots } from '../base/slots.ts';
 import type { Work } from '../base/work_units.ts';
 import type { Config } from '../config.ts';
-import { chargeAll, takeAll, toCharges, toStandings } from './charges.ts';
+import { chargeAll, findFull, takeAll, toCharges, toStandings } from './charges.ts';
 import type { Charge } from './charges.ts';
 import { limitOf } from './limit.ts';
 import type { Limit, Standing } from './limit.ts';
@@ -46,7 +46,7 @@ export type Paid = { address: number; key: number };
 /**
  * Counts requests, and the work in them, per key. Requests with publishable keys also count per address of origin,
  * their work per address and per anonymous id. Posts to webhooks have the limits of server keys, and counters of their
- * own: per project, or per address where they bring no token.
+ * own: per project, or per project and address where they bring no token.
  *
  * The counters are in memory. Each process grants its share of a limit, so that all processes together stay within
  * it. Heartbeats say how many processes there are (`presence.ts`).
@@ -88,19 +88,15 @@ export class Limits {
    */
   takeRequest(sender: Sender): Standing[] {
     const charges = this.#requestCharges(sender);
-    const refused =
-      charges.find(({ limit, name, units }) => !limit.hasRoom(name, units)) ??
-      this.#unitCharges(sender, [{ units: 1 }]).find(
-        ({ limit, name, units }) => !limit.hasRoom(name, units),
-      );
-    if (refused) return [refused.limit.standing(refused.name, true)];
-    for (const { limit, name, units } of charges) limit.charge(name, units);
+    const refused = findFull(charges) ?? findFull(this.#unitCharges(sender, [{ units: 1 }]));
+    if (refused) return [refused];
+    chargeAll(charges);
     return toStandings(charges);
   }
 
   /** Counts a request that names its key in the body, by its address alone. Returns null while there is room. */
   takeAddress(address: string): Standing | null {
-    return this.#takeOrigin(this.#requests.address, address);
+    return takeAll(this.#addressCharges(this.#requests.address, address, 1));
   }
 
   /**
@@ -108,15 +104,7 @@ export class Limits {
    * their one-click unsubscribes for them. Returns null while there is room.
    */
   takeUnsubscribe(address: string): Standing | null {
-    return this.#takeOrigin(this.#requests.unsubscribe, address);
-  }
-
-  #takeOrigin(limit: Limit | null, address: string): Standing | null {
-    if (!limit) return null;
-    const name = this.#slots.of(toOrigin(address));
-    if (!limit.hasRoom(name, 1)) return limit.standing(name, true);
-    limit.charge(name, 1);
-    return null;
+    return takeAll(this.#addressCharges(this.#requests.unsubscribe, address, 1));
   }
 
   /** Charges a request for its work: whole, or not at all. */
@@ -137,14 +125,12 @@ export class Limits {
 
   /** The same by its address alone, before its key is known. */
   chargeBodyOfAddress(address: string, units: number): Standing | null {
-    return takeAll(this.#addressCharges(address, units));
+    return takeAll(this.#addressCharges(this.#units.address, address, units));
   }
 
   /** Returns the limit of an address that has no unit left, or null. */
   findSpent(address: string): Standing | null {
-    const [charge] = this.#addressCharges(address, 1);
-    if (!charge || charge.limit.hasRoom(charge.name, 1)) return null;
-    return charge.limit.standing(charge.name, true);
+    return findFull(this.#addressCharges(this.#units.address, address, 1));
   }
 
   /**
@@ -161,11 +147,10 @@ export class Limits {
 
   /** The same by its address alone. */
   chargeRefusedOfAddress(address: string, units: number): void {
-    chargeAll(this.#addressCharges(address, units));
+    chargeAll(this.#addressCharges(this.#units.address, address, units));
   }
 
-  #addressCharges(address: string, units: number): Charge[] {
-    const limit = this.#units.address;
+  #addressCharges(limit: Limit | null, address: string, units: number): Charge[] {
     const name = () => this.#slots.of(toOrigin(address));
     return toCharges([[limit, name, Math.min(units, limit?.quota ?? 0)]]);
   }

@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Keys } from '../base/keys.ts';
 import type { EmailService } from './email_service.ts';
+import { isSameSecret } from '../base/same_secret.ts';
 
 /** Whose test email it is, to which address, and which service carries it. */
 export type TestEmail = { projectId: string; to: string; service: EmailService };
@@ -33,7 +34,5 @@ export const testEmailId = (keys: Keys, email: TestEmail, testId: string): strin
 /** Whether a send id is the one of a test email that this project sent to this address through this service. */
 export const isTestEmail = (keys: Keys, email: TestEmail, sendId: string): boolean => {
   const nonce = Buffer.from(sendId.replaceAll('-', '').slice(0, 2 * NONCE_BYTES), 'hex');
-  const expected = Buffer.from(idOf(keys, email, nonce));
-  const given = Buffer.from(sendId.toLowerCase());
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return isSameSecret(idOf(keys, email, nonce), sendId.toLowerCase());
 };

@@ -54,15 +54,10 @@ export class Meter {
   /** Returns the use of a key, read from the database the first time and after midnight. */
   async useOf(deps: QuotaDeps, projectId: string, keyId: string): Promise<KeyUse> {
     const project = this.#projects.get(projectId) ?? this.#addProject(projectId);
-    let use = project.keys.get(keyId);
-    if (use === undefined) {
-      use = new KeyUse(projectId, keyId, this.memory.open(projectId));
-      project.keys.set(keyId, use);
-    }
-    const known = use;
-    known.lastUsedAt = Date.now();
-    if (known.isOver()) await this.#once(keyId, () => this.#read(deps, known));
-    return known;
+    const use = project.keys.get(keyId) ?? this.#addKey(project, keyId);
+    use.lastUsedAt = Date.now();
+    if (use.isOver()) await this.#once(keyId, () => this.#read(deps, use));
+    return use;
   }
 
   /** Reads a key again where that may free places of its quota, or always. */
@@ -108,6 +103,12 @@ export class Meter {
     const project: Project = { projectId, keys: new Map(), rotatedAt: null, triedAt: 0 };
     this.#projects.set(projectId, project);
     return project;
+  }
+
+  #addKey({ projectId, keys }: Project, keyId: string): KeyUse {
+    const use = new KeyUse(projectId, keyId, this.memory.open(projectId));
+    keys.set(keyId, use);
+    return use;
   }
 
   /** Requests that need the same reading share it. */

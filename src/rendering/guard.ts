@@ -38,7 +38,7 @@ export const renderFirst = <Message>(
 };
 
 function* listCandidates(variables: Variables, guard: Guard | null): Generator<Variables> {
-  yield variables;
+  yield guard ? guard.list(variables) : variables;
   if (guard) yield* guard.listBare();
 }
 

@@ -219,13 +219,12 @@ export const render = (
   variables: Variables,
   { key, guard = null }: { key?: string; guard?: Guard | null } = {},
 ): RenderOutcome => {
-  const given = guard ? guard.list(variables) : variables;
   for (let tries = 1; ; tries += 1) {
     const cpuBefore = threadCpuMs();
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
       const renderWith = (those: Variables) => renderParsed(parsed, those, strict).message;
-      const message = renderGuarded(renderWith, given, { guard, isFinal: isOfTime });
+      const message = renderGuarded(renderWith, variables, { guard, isFinal: isOfTime });
       return { kind: 'rendered', message };
     } catch (error) {
       const { part, message } =

@@ -32,14 +32,12 @@ const put = (variables: Variables, name: string): boolean => {
   return true;
 };
 
-const listed = (variables: Variables, guard: Guard | null): Variables =>
-  guard ? guard.list(variables) : variables;
-
 type Tried = { missing: string[]; message: RenderedDraft | null };
 
 /** Every variable that would make the mail fail, with its part and place, as far as they can be told apart. */
 const tryStrictly = (source: Source, given: Variables, guard: Guard | null): Tried => {
-  const variables = listed(structuredClone(given), guard);
+  const cloned = structuredClone(given);
+  const variables = guard ? guard.list(cloned) : cloned;
   // By place: of `a.b.c` first `a` is missing, and in its stead nothing has a `b`.
   const missing = new Map<string, string>();
   for (let tries = 0; tries < MISSING_MAX; tries += 1) {
@@ -58,11 +56,11 @@ const tryStrictly = (source: Source, given: Variables, guard: Guard | null): Tri
 };
 
 /** Tries a template as its email is rendered: without asserted values, if it fails with them. */
-const tryAsSent = (source: Source, variables: Variables, guard: Guard | null): Tried => {
+const tryAsSent = (source: Source, variables: Variables, guard: Guard): Tried => {
   const tryBare = (): RenderedDraft | null => {
     try {
       const draft = (given: Variables) => renderDraft(source, given);
-      return renderFirst(draft, guard?.listBare() ?? [], () => false);
+      return renderFirst(draft, guard.listBare(), () => false);
     } catch {
       return null;
     }
@@ -92,12 +90,15 @@ export const show = (
   guard: Guard | null,
 ): Shown => {
   try {
-    const tried = tryAsSent(source, variables, guard);
+    const tried = guard
+      ? tryAsSent(source, variables, guard)
+      : tryStrictly(source, variables, null);
     const draft = (given: Variables) => renderDraft(source, given, true);
     const bounds = { guard, isFinal: () => false };
-    const said = tried.message ?? renderSafely(draft, listed(variables, guard), bounds);
-    const bare = () => renderFirst(draft, guard?.listBare() ?? [], bounds.isFinal);
-    const message = guard ? guard.check(said, bare) : said;
+    const said = tried.message ?? renderSafely(draft, variables, bounds);
+    const message = guard
+      ? guard.check(said, () => renderFirst(draft, guard.listBare(), bounds.isFinal))
+      : said;
     const lacking = tried.missing.map((says) => ({
       warning: 'missing_variable' as const,
       message: says,

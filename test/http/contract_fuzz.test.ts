@@ -13,6 +13,7 @@ import { boundsOf, valuesOf } from '../support/from_schema.ts';
 import { keepShownProvider, SHOWN_ID, shownRelay } from './as_shown.ts';
 import { planShownSend } from './shown_sends.ts';
 import { madeUpFor } from './made_up.ts';
+import { slugFor } from './samples.ts';
 
 const database = testDatabase();
 shownRelay(database);
@@ -151,7 +152,7 @@ const pathWith = (endpoint: Endpoint, values: Record<string, unknown>): string =
 const goodPath = (endpoint: Endpoint): string =>
   madeUp
     .pathOf(endpoint)
-    .replace('{slug}', /\/(?:signing-key|setup)$/.test(endpoint.path) ? 'mailgun' : 'smtp')
+    .replace('{slug}', slugFor(endpoint.path))
     .replace('{call}', 'track')
     .replace('{project_id}', api.project.project_id)
     .replace('/identity-links/{id}', `/identity-links/${linkId}`)

@@ -6,6 +6,7 @@ import type { TestDatabase } from '../support/database.ts';
 import type { HttpsSink } from '../support/https_sink.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { SHOWN_EMAIL, SHOWN_ID } from './as_shown.ts';
+import { slugFor } from './samples.ts';
 
 /** The same service where something is amiss, by its address. */
 export type Elsewhere = {
@@ -34,7 +35,7 @@ export type Ways = Partial<Record<RefusalName, Provoke>>;
 
 export const pathOf = ({ path }: Endpoint, { project }: TestApi): string =>
   path
-    .replace('{slug}', /\/(?:signing-key|setup)$/.test(path) ? 'mailgun' : 'smtp')
+    .replace('{slug}', slugFor(path))
     .replace('{project_id}', project.project_id)
     .replace('{email}', SHOWN_EMAIL)
     .replace('{id}', SHOWN_ID)

@@ -3,11 +3,15 @@ import type { TestApi } from '../support/api.ts';
 
 const SOME_ID = '01890000-0000-7000-8000-000000000000';
 
+/** A provider that has the endpoint: only some have signing keys and set-up pages. */
+export const slugFor = (path: string): string =>
+  /\/(?:signing-key|setup)$/.test(path) ? 'mailgun' : 'smtp';
+
 /** An address of the route for a test: a project's own, and ids that name nothing. */
 export const pathOf = ({ path }: Route, { project }: TestApi): string =>
   path
     .replace(':project_id', project.project_id)
-    .replace(':slug', /\/(?:signing-key|setup)$/.test(path) ? 'mailgun' : 'smtp')
+    .replace(':slug', slugFor(path))
     .replace(':email', 'bob@example.com')
     .replace(':id', SOME_ID)
     .replace(':version', '1')

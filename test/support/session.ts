@@ -1,16 +1,7 @@
 // Tests write a session as one text, like programs do: `trunkline_session=<token>.<proof>`.
-import { PROOF_HEADER } from '../../src/admin/cookie_names.ts';
+import { inHalves } from '../../src/admin/cookie_names.ts';
 
-const SESSION = /(_session=[\w-]+)\.([\w-]+)/;
-
-/** Returns the headers of a session as they travel: its token in the cookie, and its proof in a header. */
-export const inHalves = (cookie: string): Record<string, string> => {
-  const [, , proof] = SESSION.exec(cookie) ?? [];
-  return {
-    cookie: cookie.replace(SESSION, '$1'),
-    ...(proof === undefined ? {} : { [PROOF_HEADER]: proof }),
-  };
-};
+export { inHalves };
 
 /** Returns headers with each session in them split into its halves. */
 export const withHalves = <T extends object>(headers: T): T => {

@@ -6,32 +6,20 @@ export const SLOW_BODY_MS = 2_000;
 /** A body that is still arriving. */
 export type Arriving = {
   readonly sinceMs: number;
-  previous: Arriving | null;
-  next: Arriving | null;
   isIn: (share: Share) => boolean;
   end: () => void;
 };
 
-/** Bodies of servers, or of strangers, that are still arriving: the longest first. A list needs no memory per body. */
+/** Bodies of servers, or of strangers, that are still arriving, in the order in which they began. */
 export class ArrivingBodies {
-  #first: Arriving | null = null;
-  #last: Arriving | null = null;
+  readonly #bodies = new Set<Arriving>();
 
   add(body: Arriving): void {
-    body.previous = this.#last;
-    if (this.#last) this.#last.next = body;
-    else this.#first = body;
-    this.#last = body;
+    this.#bodies.add(body);
   }
 
   remove(body: Arriving): void {
-    const { previous, next } = body;
-    if (previous) previous.next = next;
-    else this.#first = next;
-    if (next) next.previous = previous;
-    else this.#last = previous;
-    body.previous = null;
-    body.next = null;
+    this.#bodies.delete(body);
   }
 
   /**
@@ -39,8 +27,8 @@ export class ArrivingBodies {
    * been arriving for SLOW_BODY_MS and longer than the newcomer.
    */
   endSlowest(share: Share, newcomer: Arriving, nowMs: number): boolean {
-    for (let body = this.#first; body !== null && body !== newcomer; body = body.next) {
-      if (nowMs - body.sinceMs < SLOW_BODY_MS) return false;
+    for (const body of this.#bodies) {
+      if (body === newcomer || nowMs - body.sinceMs < SLOW_BODY_MS) return false;
       if (!body.isIn(share)) continue;
       body.end();
       return true;

@@ -34,8 +34,6 @@ export class Held implements HeldBody, Arriving {
   #isArriving = false;
   #onEnded = noEnd;
   sinceMs = 0;
-  previous: Arriving | null = null;
-  next: Arriving | null = null;
 
   constructor(shares: readonly Share[], kind: Kind) {
     this.#shares = shares;
