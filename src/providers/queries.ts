@@ -204,7 +204,10 @@ export const noteTestBegun = (
     returning provider_id
   `);
 
-/** Notes what a test of these very settings came to. One that passed unparks. */
+/**
+ * Records the result of a test of these very settings. A test that passed unparks, as a new revision: a worker that still
+ * has an answer from before the test must not park the provider again.
+ */
 export const noteTest = (
   { tx, projectId }: Scope,
   { provider_id, revision }: Pick<ProviderRow, 'provider_id' | 'revision'>,
@@ -215,6 +218,7 @@ export const noteTest = (
     set tested_at = now(), test_id = ${testId}, test_failure = ${failure}, test_message_id = ${messageId},
       test_took_ms = ${tookMs},
       status = case when ${failure}::text is null then 'active' else status end,
-      parked_reason = case when ${failure}::text is null then null else parked_reason end
+      parked_reason = case when ${failure}::text is null then null else parked_reason end,
+      revision = revision + case when ${failure}::text is null and status = 'parked' then 1 else 0 end
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
   `);

@@ -124,6 +124,17 @@ describe('a sender that the account does not own', () => {
   });
 });
 
+test('a test that passes unparks for good: an answer from before it parks nothing', async () => {
+  const id = await createOne();
+  const before = used(id);
+  const parkLate = () =>
+    inProject(database.deps, projectId(), (scope) => park(scope, before, 'authentication_failed'));
+  expect(await parkLate()).toBe(true);
+  expect((await sendTest(id)).status).toBe(200);
+  expect(await parkLate()).toBe(false);
+  expect((await read(id)).body).toMatchObject({ status: 'active', parked: null });
+});
+
 describe('the answer to older settings', () => {
   test('changes nothing of a record that was saved since', async () => {
     const id = await createOne();
