@@ -205,8 +205,8 @@ export const noteTestBegun = (
   `);
 
 /**
- * Records the result of a test of these very settings. A test that passed unparks, as a new revision: a worker that still
- * has an answer from before the test must not park the provider again.
+ * Records the result of a test of these very settings. A test that passed unparks, as a new revision: a worker that
+ * still has an answer from before the test must not park the provider again.
  */
 export const noteTest = (
   { tx, projectId }: Scope,
