@@ -1,5 +1,4 @@
 // What people read when a password was wrong too often: why, what to do, and for how long.
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -10,11 +9,11 @@ import {
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
-import { PICTURES } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson, PASSWORD } from '../support/people.ts';
 import { expectAccessible } from './axe.ts';
 import { bringSession, fillLogin, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { takePicture } from './pictures.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -29,8 +28,7 @@ beforeAll(async () => {
 const look = async (page: Page, name: string, width: number): Promise<void> => {
   expect(await overflows(page)).toBe(false);
   await expectAccessible(page, name);
-  if (PICTURES)
-    await page.screenshot({ path: join(PICTURES, `${name}_${width}.png`), fullPage: true });
+  await takePicture(page, name, width);
 };
 
 describe.each([1280, 360])('at %i px', (width) => {

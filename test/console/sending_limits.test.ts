@@ -1,6 +1,4 @@
 // How much email strangers can cause: decided by an owner, seen on the overview, and required of a trigger.
-import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { readSettings } from '../../src/delivery/settings.ts';
@@ -8,9 +6,9 @@ import { keepConsole } from '../../src/runtime/console_build.ts';
 import { limitedSends } from '../delivery/limited.ts';
 import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
-import { PICTURES } from '../support/browser.ts';
 import { testDatabase } from '../support/database.ts';
 import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
+import { takePictures } from './pictures.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -22,14 +20,6 @@ const open = async (path: string) => {
   await bringSession(page, api.url, await admin.openSession());
   await page.goto(`${api.url}/console/p/${api.project.project_id}${path}`);
   return { page, complaints };
-};
-const takePictures = async (page: Page, name: string): Promise<void> => {
-  if (!PICTURES) return;
-  for (const width of [1280, 360]) {
-    await page.setViewportSize({ width, height: 800 });
-    await page.screenshot({ path: join(PICTURES, `${name}_${width}.png`), fullPage: true });
-  }
-  await page.setViewportSize({ width: 1280, height: 800 });
 };
 
 describe('sending limits in a browser', () => {

@@ -1,5 +1,4 @@
 // Settings → Webhooks: the Amazon SNS topics of a project, those that wait for approval, and those that were refused.
-import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { createProject } from '../../src/projects/projects.ts';
@@ -17,8 +16,8 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { makePerson } from '../support/people.ts';
-import { PICTURES } from '../support/browser.ts';
 import { bringSession, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
+import { takePicture } from './pictures.ts';
 
 const database = testDatabase();
 const sns = snsService();
@@ -73,11 +72,7 @@ describe('topics in a browser', () => {
       await amazon.getByText('Trunkline stores those events without an address').waitFor();
       expect(await overflows(page)).toBe(false);
       expect(complaints).toEqual([]);
-      if (PICTURES)
-        await page.screenshot({
-          path: join(PICTURES, `webhook_topics_${width}.png`),
-          fullPage: true,
-        });
+      await takePicture(page, 'webhook_topics', width);
     }
     const { page, complaints } = await open(session);
     const waiting = page.getByRole('region', { name: 'Topics waiting for approval' });
@@ -111,8 +106,7 @@ describe('topics in a browser', () => {
     await page.getByRole('button', { name: 'Reject all' }).click();
     await ask(OTHER_TOPIC);
     const sure = page.getByRole('button', { name: 'Yes, reject 3 topics' });
-    if (PICTURES)
-      await page.screenshot({ path: join(PICTURES, 'reject_topics.png'), fullPage: true });
+    await takePicture(page, 'reject_topics', 1280);
     await sure.click();
     const waiting = page.getByRole('region', { name: 'Topics waiting for approval' });
     await waiting.getByText(OTHER_TOPIC).waitFor();

@@ -111,7 +111,7 @@ const Rejected = ({ projectId, send: { id, provider_id, status_reason } }: Props
             loading={isBusy}
             onClick={() => all.mutate(undefined)}
           >
-            Queue all that this provider refused for this reason
+            Queue all with this reason
           </Button>
         </Group>
         {queued !== null && (
