@@ -30,7 +30,8 @@ export {
   noteThrottled,
 } from './pace_notes.ts';
 export type { Used } from './pace_notes.ts';
-export { normalizeReply } from './answers/answers.ts';
+export { classifySmtpReply, normalizeReply, sanitizeReply } from './answers/answers.ts';
+export type { Classification } from './answers/answers.ts';
 export { findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
