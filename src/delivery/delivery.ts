@@ -14,13 +14,8 @@ import { endLost } from './sweep_queries.ts';
 export type { Bounce, TakeBounce } from './bounce.ts';
 export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
-export {
-  findNamed,
-  findSentTo,
-  isHandingOff,
-  listHandedTo,
-  noteRefused,
-} from './feedback_queries.ts';
+export { findNamed, findSentTo, noteRefused } from './feedback_queries.ts';
+export { isHandingOff, listHandedBy, listHandedTo } from './handed_queries.ts';
 export { EMAIL_SERVICES, isTestEmail } from '../providers/providers.ts';
 export type { EmailService } from '../providers/providers.ts';
 export type { Fact };

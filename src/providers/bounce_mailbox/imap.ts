@@ -13,7 +13,7 @@ export type MailboxSettings = Pick<
 > & { password: string };
 
 /** How much of a message is read. A report is at its start; what a server returns of the original may be longer. */
-export const MESSAGE_BYTES_MAX = 512 * 1024;
+export const MESSAGE_BYTES_MAX = 256 * 1024;
 /** What a server may send at once besides: a list of numbers, or the names of folders. */
 const LINE_BYTES_MAX = 2 * 1024 * 1024;
 const RESPONSE_BYTES_MAX = MESSAGE_BYTES_MAX + LINE_BYTES_MAX;

@@ -11,7 +11,7 @@ export const ROOMS: Record<string, string[]> = {
   segments: ['profiles', 'identity', 'ingest', 'suppression'],
   delivery: ['projects', 'profiles', 'rendering', 'providers', 'suppression', 'ingest'],
   automations: ['segments', 'profiles', 'ingest', 'delivery'],
-  feedback: ['delivery', 'suppression', 'profiles', 'ingest'],
+  feedback: ['delivery', 'providers', 'suppression', 'profiles', 'ingest'],
   segment_door: ['profiles', 'ingest', 'quotas'],
 };
 
