@@ -41,12 +41,25 @@ const byCodes = (text: string): Diagnosis => {
   return code === MAILBOX_FULL_CODE || (code !== null && code < 500) ? 'soft' : 'unsaid';
 };
 
+/** A relay that found no such domain gives no code of the recipient's host. */
+const NO_DOMAIN =
+  /\b(?:host|domain)(?: or domain)? (?:name )?(?:not found|unknown|does not exist)|\bnxdomain\b/i;
+
+const isTemporary = (text: string): boolean => {
+  const { code, enhanced } = readCodes([], [text]);
+  return enhanced === null ? code !== null && code < 500 : enhanced.startsWith('4.');
+};
+
+const isDomainGone = (text: string): boolean =>
+  NO_DOMAIN.test(text) && !PASSES.test(text) && !isTemporary(text);
+
 const isUnsure = ({ scope, meaning }: Classification): boolean =>
   scope === 'relay' && meaning === 'other';
 
 const diagnosisOf = (found: Classification, text: string): Diagnosis => {
   const { scope, meaning, retry } = found;
   if (GONE.includes(meaning)) return 'hard';
+  if (scope === 'relay' && meaning !== 'reputation_refused' && isDomainGone(text)) return 'hard';
   if (NOT_NOW.includes(meaning) || (scope === 'connection' && retry === 'later')) return 'soft';
   if (isUnsure(found)) return byCodes(text);
   if (meaning !== 'recipient_policy') return 'not_of_recipient';

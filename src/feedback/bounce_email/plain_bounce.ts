@@ -78,6 +78,26 @@ const addressesOf = (email: Parts, words: string): string[] => {
   return listAddresses(`${failed}\n${words}`, RECIPIENTS_MAX);
 };
 
+/** Fewer words than this behind an address give no reason. */
+const REASON_CHARS_MIN = 12;
+
+/** Where the reply of another host begins: with its code, or with its enhanced code alone. */
+const REPLY =
+  /(?<![^\s:#("'])(?:[45]\d{2}(?=[ :-] ?#?[45]\.\d|[ :-] ?\p{L})|[45]\.\d{1,3}\.\d{1,3}\b)/u;
+
+/**
+ * The words that say why: the reply of the other host, or else what follows the first address, without what every
+ * bounce says.
+ */
+const reasonOf = (words: string, [address = '']: readonly string[]): string | null => {
+  const at = address === '' ? -1 : words.indexOf(address);
+  const behind = at < 0 ? '' : words.slice(at + address.length).replace(/^[\s>"':,;-]{1,20}/, '');
+  const said = behind.length > REASON_CHARS_MIN ? behind : words;
+  const reply = REPLY.exec(said);
+  const reason = reply ? said.slice(reply.index) : said.replaceAll(BOILERPLATE, ' ');
+  return reason.trim() || null;
+};
+
 /** Reads a bounce in words for people, as servers outside of RFC 3464 write it; null for any other email. */
 export const readPlainBounce = (email: Parts): Report | null => {
   if (!isFromMailer(email)) return null;
@@ -85,16 +105,10 @@ export const readPlainBounce = (email: Parts): Report | null => {
   const words = explanation.trim().slice(0, EXPLANATION_CHARS_MAX);
   const kind = kindOf(headerOf(email, 'subject').slice(0, SUBJECT_CHARS_MAX), words);
   if (kind === null) return null;
-  const diagnostic = words.replaceAll(BOILERPLATE, ' ').trim();
+  const addresses = addressesOf(email, words);
+  const diagnostic = reasonOf(words, addresses);
   return {
-    recipients: [
-      {
-        kind,
-        addresses: addressesOf(email, words),
-        isForwarded: false,
-        diagnostic: diagnostic === '' ? null : diagnostic,
-      },
-    ],
+    recipients: [{ kind, addresses, isForwarded: false, diagnostic }],
     ...readReturned(email, copy),
     time: headerOf(email, 'date') || null,
   };
