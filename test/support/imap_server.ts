@@ -32,6 +32,7 @@ export class ImapServer {
   password = PASSWORD;
   readonly #options: ImapOptions;
   readonly #sockets = new Set<Socket>();
+  readonly #speaking = new Set<Socket>();
   readonly #changes = new EventEmitter();
   #rules: Rule[] = [];
   #server!: Server;
@@ -76,6 +77,7 @@ export class ImapServer {
     this.folders.clear();
     this.folders.set('INBOX', { uidValidity, uidNext: 1, messages: [] });
     this.commands = [];
+    this.connections = 0;
     this.#rules = [];
     this.offersUidPlus = true;
     this.password = PASSWORD;
@@ -108,6 +110,11 @@ export class ImapServer {
   /** Resolves once a command like this has come. */
   async waitFor(command: RegExp): Promise<void> {
     while (!this.commands.some((one) => command.test(one))) await once(this.#changes, 'command');
+  }
+
+  /** Writes to every connection that speaks, unasked. */
+  write(text: string): void {
+    for (const socket of this.#speaking) socket.write(text);
   }
 
   dropAll(): void {
@@ -151,6 +158,8 @@ export class ImapServer {
 
   #talk(socket: Socket, link: { account: Account; plain: Socket }, greets = true): void {
     let buffered = '';
+    this.#speaking.add(socket);
+    socket.on('close', () => this.#speaking.delete(socket));
     if (greets && !this.#interfere(socket, 'GREETING', '*')) socket.write('* OK ready\r\n');
     const onData = (chunk: Buffer) => {
       buffered += chunk.toString('latin1');

@@ -20,13 +20,12 @@ type ImapError = {
   serverResponseCode?: string;
   tlsFailed?: boolean;
   mailboxMissing?: boolean;
-  command?: string;
-  executedCommand?: string;
-  responseStatus?: string;
 };
 
 /** What passes by itself, whatever command it answers (RFC 5530 §3). */
 const PASSING = ['UNAVAILABLE', 'INUSE', 'LIMIT', 'OVERQUOTA', 'SERVERBUG', 'CONTACTADMIN'];
+
+const MISSING = ['NONEXISTENT', 'TRYCREATE'];
 
 const NO_CONNECTION =
   /^(?:E(?:CONNREFUSED|CONNRESET|HOSTUNREACH|NETUNREACH|TIMEDOUT|PIPE|CONNABORTED)|CONNECT_TIMEOUT|GREETING_TIMEOUT|UPGRADE_TIMEOUT)$/;
@@ -44,7 +43,8 @@ export const toMailboxFailure = (
       ? 'bounce_mailbox_unusable'
       : 'bounce_mailbox_login_refused';
   if (said.tlsFailed && secure === 'starttls') return 'bounce_mailbox_starttls_not_offered';
-  if (said.mailboxMissing) return 'bounce_mailbox_folder_missing';
+  if (said.mailboxMissing || code === 'NotFound' || MISSING.includes(serverResponseCode))
+    return 'bounce_mailbox_folder_missing';
   return NO_CONNECTION.test(code) || code.startsWith('ERR_SSL')
     ? 'bounce_mailbox_unreachable'
     : 'bounce_mailbox_unusable';
