@@ -72,8 +72,23 @@ export const mailboxWorld = () => {
     const mail = sinks.smtp.mails[before];
     if (!mail) throw new Error('nothing was sent');
     const stand = async () => (await api.call('GET', `/v1/sends/${send.sendId}`, { key })).body;
+    const listOf = async <T>(statement: string): Promise<T[]> =>
+      (await database.owner.query(statement, [projectId])).rows as T[];
     return {
       ...project,
+      /** What is stored of reports, the newest last. */
+      notices: () =>
+        listOf<{ kind: string; bounce_type: string | null; reason: string | null }>(
+          `select kind, bounce_type, reason from feedback.notices where project_id = $1
+          order by received_at, dedupe_key`,
+        ),
+      /** The names of the events that the service observed. */
+      timeline: async () =>
+        (
+          await listOf<{ name: string }>(
+            `select name from ingest.events where project_id = $1 and source = 'system'`,
+          )
+        ).map(({ name }) => name),
       send,
       mail,
       /** The header of the email, as a report returns it. */
