@@ -39,7 +39,7 @@ export const readParts = async (raw: Buffer): Promise<Parts | null> => {
       text: email.text ?? email.html?.replaceAll(TAG, ' ') ?? '',
       parts: email.attachments.map(({ mimeType, content }) => ({
         type: mimeType,
-        content: String(content),
+        content: typeof content === 'string' ? content : '',
       })),
     };
   } catch {

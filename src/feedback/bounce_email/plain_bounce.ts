@@ -5,14 +5,14 @@ import type { Parts } from './parts.ts';
 import type { Report, Reported } from './report.ts';
 import { readReturned, splitText } from './returned.ts';
 
-/** Who sends bounces: the local part of the sender, or nobody (RFC 5321 §4.5.5). */
+/** Who sends bounces: a sender with such a name, or with none (RFC 5321 §4.5.5). */
 const MAILER =
   /(?:mailer[-_.]?daemon|mail[-_.]?daemon|post[-_.]?master|mail delivery (?:sub)?system|ndr administrator)/i;
 const NOBODY = /^\s{0,8}<\s{0,8}>\s{0,8}$/;
 
 /**
- * Words of bounces outside of the standards: qmail and its heirs, Exim, sendmail, Postfix, Exchange, Domino, Gmail, Yahoo,
- * Mimecast, GMX, IONOS, OpenSMTPD, James, and gateways to telephones.
+ * Words of bounces outside of the standards: qmail and its heirs, Exim, sendmail, Postfix, Exchange, Domino, Gmail,
+ * Yahoo, Mimecast, GMX, IONOS, OpenSMTPD, James, and gateways to telephones.
  */
 const FAILED = new RegExp(
   [

@@ -7,7 +7,7 @@ export { takeEmail } from './take_email.ts';
 
 type DueRow = { project_id: string; provider_id: string };
 
-/** The mailboxes of all projects that are due, the longest waiting first: ids only, as the role of the queue may see. */
+/** The mailboxes of all projects that are due, the longest waiting first. The role of the queue sees ids only. */
 const listDue = async (jobs: Pick<pg.Pool, 'query'>): Promise<DueRow[]> => {
   const { rows } = await jobs.query<DueRow>(
     `select project_id, provider_id from providers.bounce_mailboxes
