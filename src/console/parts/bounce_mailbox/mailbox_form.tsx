@@ -105,7 +105,7 @@ export const MailboxForm = ({ mailbox, onSave, isPending, error }: Props) => {
               autoComplete="off"
             />
             <Checkbox
-              label="Use an address of its own for each email (VERP)"
+              label="Use a separate bounce address for each email (VERP)"
               description="The mailbox has to accept addresses with a “+”, such as bounces+token@example.com."
               checked={typed.verp}
               onChange={(event) => {
