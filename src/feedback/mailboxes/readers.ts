@@ -20,12 +20,16 @@ export class MailboxReaders {
   readonly #read: (which: WhichMailbox) => Promise<Turn>;
   readonly #running = new Map<string, { projectId: string; done: Promise<void> }>();
   #waiting: WhichMailbox[] = [];
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(deps: Deps, read?: (which: WhichMailbox) => Promise<Turn>) {
     this.#deps = deps;
     this.#read =
-      read ?? ((which) => readMailbox(deps, which, { take: (raw) => takeEmail(deps, which, raw) }));
+      read ??
+      ((which) => {
+        const take = (raw: Buffer) => takeEmail(deps, which, raw);
+        return readMailbox(deps, which, { take, signal: this.#closing.signal });
+      });
   }
 
   get waitingCount(): number {
@@ -46,15 +50,15 @@ export class MailboxReaders {
       await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
-  /** Begins nothing more, and waits for the turns that run: each ends with its own time at the latest. */
+  /** Begins nothing more, and ends the turns that run: how far each came is written. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#waiting = [];
     await this.idle();
   }
 
   #next(): void {
-    while (!this.#isClosed && this.#running.size < READERS_MAX) {
+    while (!this.#closing.signal.aborted && this.#running.size < READERS_MAX) {
       const which = this.#waiting.find(({ projectId }) => this.#hasPlace(projectId));
       if (!which) return;
       this.#waiting = this.#waiting.filter((one) => one !== which);

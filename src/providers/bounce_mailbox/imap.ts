@@ -43,7 +43,11 @@ export type MailboxSession = {
 export type MailboxOutcome<T> =
   { kind: 'done'; value: T } | { kind: 'failed'; failure: MailboxFailure };
 
-type Way = Pick<Network, 'allowNetworks' | 'nameServers'> & { imapTimeouts?: ImapTimeouts };
+type Way = Pick<Network, 'allowNetworks' | 'nameServers'> & {
+  imapTimeouts?: ImapTimeouts;
+  /** Ends the session: its work fails with the reason of the signal. */
+  signal?: AbortSignal;
+};
 
 const makeClient = (
   { host, port, secure, username, password }: MailboxSettings,
@@ -183,23 +187,30 @@ export const withMailbox = async <T>(
   work: (session: MailboxSession) => Promise<T>,
 ): Promise<MailboxOutcome<T>> => {
   const found = await findAddress(settings, way);
+  way.signal?.throwIfAborted();
   if ('failure' in found) return { kind: 'failed', failure: found.failure };
   const timeouts = way.imapTimeouts ?? IMAP_TIMEOUTS;
   const client = makeClient(settings, found.address, timeouts);
   const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => {});
-  const timer = setTimeout(() => {
+  const end = (why: unknown) => {
     client.close();
-    reject(new MailboxError({ code: 'ETIMEDOUT' }, settings.secure));
-  }, timeouts.turnMs);
+    reject(why as Error);
+  };
+  const tooLong = new MailboxError({ code: 'ETIMEDOUT' }, settings.secure);
+  const timer = setTimeout(() => end(tooLong), timeouts.turnMs);
+  const onAbort = () => end(way.signal?.reason);
+  way.signal?.addEventListener('abort', onAbort, { once: true });
   try {
     const session = await Promise.race([openFolder(client, settings), over]);
     return { kind: 'done', value: await Promise.race([work(session), over]) };
   } catch (error) {
+    way.signal?.throwIfAborted();
     if (!(error instanceof MailboxError)) throw error;
     return { kind: 'failed', failure: error.failure };
   } finally {
     clearTimeout(timer);
+    way.signal?.removeEventListener('abort', onAbort);
     client.close();
   }
 };

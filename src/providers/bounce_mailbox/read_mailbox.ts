@@ -25,17 +25,19 @@ const claim = (deps: Deps, { projectId, providerId }: WhichMailbox): Promise<Cla
     return row && { row, settings: await openMailboxSettings(scope, row), claimId };
   });
 
-type Reading = { take: TakeMessage; timeouts?: ImapTimeouts };
+/** What to do with messages, and when to stop. */
+type Reading = { take: TakeMessage; timeouts?: ImapTimeouts; signal?: AbortSignal };
 
 const read = async (
   deps: Deps,
   { row, settings }: Claimed,
-  { take, timeouts, progress }: Reading & { progress: Progress },
+  { take, timeouts, signal, progress }: Reading & { progress: Progress },
 ): Promise<TurnResult> => {
   const way = {
     allowNetworks: deps.config.egressAllowNetworks,
     nameServers: nameServersOf(deps),
     ...(timeouts === undefined ? {} : { imapTimeouts: timeouts }),
+    ...(signal === undefined ? {} : { signal }),
   };
   const outcome = await withMailbox(settings, way, (session) =>
     readTurn(session, row, { progress, take }),
@@ -63,11 +65,14 @@ export const readMailbox = async (
       const state = stateAfter(claimed.row, { progress, result, now: await readNow(scope) });
       await releaseMailbox(scope, { ...which, claimId: claimed.claimId }, state);
     });
-  try {
-    const result = await read(deps, claimed, { ...reading, progress });
+  const end = async (result: TurnResult): Promise<Turn> => {
     await release(result);
     return { result, readCount: progress.readCount, usedCount: progress.usedCount };
+  };
+  try {
+    return await end(await read(deps, claimed, { ...reading, progress }));
   } catch (error) {
+    if (reading.signal?.aborted) return end({ kind: 'stopped' });
     await release({ kind: 'interrupted' });
     throw error;
   }

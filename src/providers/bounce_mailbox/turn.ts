@@ -107,9 +107,15 @@ export const readTurn = async (
     (uids.length > 0 || progress.readUid >= session.uidNext - 1);
 };
 
-/** What a turn came to. `interrupted`: an error of Trunkline, which says nothing of the mailbox. */
+/**
+ * What a turn came to. `interrupted`: an error of Trunkline, which says nothing of the mailbox. `stopped`: the process
+ * ends, and another one goes on.
+ */
 export type TurnResult =
-  { kind: 'read' } | { kind: 'failed'; failure: MailboxFailure } | { kind: 'interrupted' };
+  | { kind: 'read' }
+  | { kind: 'failed'; failure: MailboxFailure }
+  | { kind: 'interrupted' }
+  | { kind: 'stopped' };
 
 const stuckAfter = (row: MailboxRow, { atUid }: Progress) => {
   if (atUid === null) return { stuck_uid: row.stuck_uid, stuck_count: row.stuck_count };
@@ -144,6 +150,12 @@ export const stateAfter = (
       failed_at: null,
       failure_count: 0,
     };
+  if (result.kind === 'stopped') {
+    const { status, read_at, caught_up_at, stuck_uid, stuck_count } = row;
+    const { failure, failed_at, failure_count } = row;
+    const kept = { status, read_at, caught_up_at, stuck_uid, stuck_count };
+    return { ...read, ...kept, failure, failed_at, failure_count, next_read_at: now };
+  }
   const isRefused = result.kind === 'failed' && result.failure === 'bounce_mailbox_login_refused';
   const failure_count = row.failure_count + 1;
   return {
