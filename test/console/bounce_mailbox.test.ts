@@ -43,7 +43,7 @@ describe('a bounce mailbox in a browser', () => {
     await form.getByLabel('Port', { exact: true }).fill(String(port));
     await form.getByLabel('User name').fill(username);
     await form.getByRole('textbox', { name: 'Password' }).fill('wrong');
-    await form.getByLabel('Bounce address').fill('bounces@shop.test');
+    await form.getByLabel('Bounce address (optional)').fill('bounces@shop.test');
     await form.getByLabel('Use a separate bounce address').check();
     const save = form.getByRole('button', { name: 'Save bounce mailbox' });
     await save.click();

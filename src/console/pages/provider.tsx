@@ -147,49 +147,59 @@ const Remove = ({ projectId, provider: { id, display_name } }: Props) => {
   );
 };
 
-const Known = ({ provider: known, projectId }: Props) => (
-  <Stack>
-    <Group justify="space-between" align="flex-start">
-      <PageTitle
-        title={known.display_name}
-        note={`${known.from_email} · ${kinds[known.provider].word}`}
-      />
-      <ProviderStatus provider={known} projectId={projectId} />
-    </Group>
-    <ProviderState provider={known} projectId={projectId} />
-    <Tabs defaultValue="settings" keepMounted>
-      <Tabs.List mb="md">
-        <Tabs.Tab value="settings">Settings</Tabs.Tab>
-        <Tabs.Tab value="test">Test message</Tabs.Tab>
-        <Tabs.Tab value="domain">Domain</Tabs.Tab>
-        {known.provider === 'smtp' && <Tabs.Tab value="bounces">Bounces</Tabs.Tab>}
-      </Tabs.List>
-      <Tabs.Panel value="settings">
-        <ForRole projectId={projectId} role="editor" to="to change it">
-          <Stack>
-            <Edit provider={known} projectId={projectId} />
-            <Remove provider={known} projectId={projectId} />
-          </Stack>
-        </ForRole>
-      </Tabs.Panel>
-      <Tabs.Panel value="test">
-        <ForRole projectId={projectId} role="editor" to="to send a test message">
-          <Test provider={known} projectId={projectId} />
-        </ForRole>
-      </Tabs.Panel>
-      <Tabs.Panel value="domain">
-        <DomainHealth projectId={projectId} providerId={known.id} />
-      </Tabs.Panel>
-      {known.provider === 'smtp' && (
-        <Tabs.Panel value="bounces">
+const Known = ({ provider: known, projectId }: Props) => {
+  // Mounted at its first visit: what is typed there stays while other tabs are looked through.
+  const [isBouncesOpen, setIsBouncesOpen] = useState(false);
+  return (
+    <Stack>
+      <Group justify="space-between" align="flex-start">
+        <PageTitle
+          title={known.display_name}
+          note={`${known.from_email} · ${kinds[known.provider].word}`}
+        />
+        <ProviderStatus provider={known} projectId={projectId} />
+      </Group>
+      <ProviderState provider={known} projectId={projectId} />
+      <Tabs
+        defaultValue="settings"
+        keepMounted
+        onChange={(tab) => setIsBouncesOpen(isBouncesOpen || tab === 'bounces')}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="settings">Settings</Tabs.Tab>
+          <Tabs.Tab value="test">Test message</Tabs.Tab>
+          <Tabs.Tab value="domain">Domain</Tabs.Tab>
+          {known.provider === 'smtp' && <Tabs.Tab value="bounces">Bounces</Tabs.Tab>}
+        </Tabs.List>
+        <Tabs.Panel value="settings">
           <ForRole projectId={projectId} role="editor" to="to change it">
-            <BounceMailbox projectId={projectId} provider={known} />
+            <Stack>
+              <Edit provider={known} projectId={projectId} />
+              <Remove provider={known} projectId={projectId} />
+            </Stack>
           </ForRole>
         </Tabs.Panel>
-      )}
-    </Tabs>
-  </Stack>
-);
+        <Tabs.Panel value="test">
+          <ForRole projectId={projectId} role="editor" to="to send a test message">
+            <Test provider={known} projectId={projectId} />
+          </ForRole>
+        </Tabs.Panel>
+        <Tabs.Panel value="domain">
+          <DomainHealth projectId={projectId} providerId={known.id} />
+        </Tabs.Panel>
+        {known.provider === 'smtp' && (
+          <Tabs.Panel value="bounces">
+            {isBouncesOpen && (
+              <ForRole projectId={projectId} role="editor" to="to change it">
+                <BounceMailbox projectId={projectId} provider={known} />
+              </ForRole>
+            )}
+          </Tabs.Panel>
+        )}
+      </Tabs>
+    </Stack>
+  );
+};
 
 export const ProviderPage = () => {
   const { projectId, providerId } = route.useParams();
