@@ -146,17 +146,20 @@ export const releaseMailbox = (
     where project_id = ${projectId} and provider_id = ${providerId} and claim_id = ${claimId}
   `);
 
+type MailboxTest = { failure: string | null; now: Date };
+
 /** Writes what a test of these very settings found: without a failure the mailbox is read again at once. */
 export const writeTested = (
   { tx, projectId }: Scope,
   { provider_id, revision }: Pick<MailboxRow, 'provider_id' | 'revision'>,
-  failure: string | null,
+  { failure, now }: MailboxTest,
 ) =>
   tx.query(sql.unsafe`
     update providers.bounce_mailboxes
-    set failure = ${failure}, failed_at = case when ${failure}::text is null then null else now() end,
+    set failure = ${failure}, failed_at = ${failure === null ? null : sql.timestamp(now)},
       status = case when ${failure}::text is null then 'active' else status end,
       failure_count = case when ${failure}::text is null then 0 else failure_count end,
-      next_read_at = case when ${failure}::text is null and claim_id is null then now() else next_read_at end
+      next_read_at = case when ${failure}::text is null and claim_id is null then ${sql.timestamp(now)}
+        else next_read_at end
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
   `);
