@@ -146,20 +146,30 @@ export const releaseMailbox = (
     where project_id = ${projectId} and provider_id = ${providerId} and claim_id = ${claimId}
   `);
 
-type MailboxTest = { failure: string | null; now: Date };
+type Tested = Pick<MailboxRow, 'provider_id' | 'revision'>;
 
-/** Writes what a test of these very settings found: without a failure the mailbox is read again at once. */
-export const writeTested = (
+/** Writes why a test of these very settings failed. */
+export const writeTestFailed = (
   { tx, projectId }: Scope,
-  { provider_id, revision }: Pick<MailboxRow, 'provider_id' | 'revision'>,
-  { failure, now }: MailboxTest,
+  { provider_id, revision }: Tested,
+  failure: string,
 ) =>
   tx.query(sql.unsafe`
-    update providers.bounce_mailboxes
-    set failure = ${failure}, failed_at = ${failure === null ? null : sql.timestamp(now)},
-      status = case when ${failure}::text is null then 'active' else status end,
-      failure_count = case when ${failure}::text is null then 0 else failure_count end,
-      next_read_at = case when ${failure}::text is null and claim_id is null then ${sql.timestamp(now)}
-        else next_read_at end
+    update providers.bounce_mailboxes set failure = ${failure}, failed_at = now()
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
   `);
+
+/** Writes that a test of these very settings passed: the mailbox is read again at once, unless it is being read. */
+export const writeTestPassed = async (
+  { tx, projectId }: Scope,
+  { provider_id, revision }: Tested,
+): Promise<void> => {
+  await tx.query(sql.unsafe`
+    update providers.bounce_mailboxes set failure = null, failed_at = null, failure_count = 0, status = 'active'
+    where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
+  `);
+  await tx.query(sql.unsafe`
+    update providers.bounce_mailboxes set next_read_at = now()
+    where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision} and claim_id is null
+  `);
+};

@@ -8,7 +8,13 @@ import { toFailure } from '../failures.ts';
 import { withMailbox } from './imap.ts';
 import type { MailboxSettings } from './imap.ts';
 import type { MailboxFailure } from './imap_failures.ts';
-import { deleteMailbox, findMailbox, readNow, upsertMailbox, writeTested } from './queries.ts';
+import {
+  deleteMailbox,
+  findMailbox,
+  upsertMailbox,
+  writeTestFailed,
+  writeTestPassed,
+} from './queries.ts';
 import type { MailboxRow } from './queries.ts';
 import type { BounceMailboxInput } from './schema.ts';
 import type { BounceAddress } from './verp.ts';
@@ -116,8 +122,9 @@ export const testMailbox = async (
   });
   if (!found) return;
   const failure = await tryMailbox(deps, found.settings);
-  await inProject(deps, projectId, async (scope) =>
-    writeTested(scope, found.row, { failure, now: await readNow(scope) }),
-  );
+  await inProject(deps, projectId, async (scope) => {
+    if (failure) await writeTestFailed(scope, found.row, failure);
+    else await writeTestPassed(scope, found.row);
+  });
   if (failure) throw new Refusal('provider_test_failed', { members: toFailure(failure) });
 };
