@@ -44,6 +44,70 @@ const Failure = ({ error, fields }: { error: unknown; fields: string[] }) => {
   );
 };
 
+/** What an input of the form needs, by its name. */
+type Of = (
+  name: Text,
+  label: string,
+  description?: string,
+) => {
+  name: string;
+  label: string;
+  description: string | undefined;
+  inputWrapperOrder: typeof ORDER;
+  error: string | undefined;
+  'aria-invalid': boolean;
+  value: string;
+  onChange: (event: { currentTarget: { value: string } }) => void;
+};
+
+const Server = ({ of, isKept }: { of: Of; isKept: boolean }) => (
+  <Fieldset legend="IMAP server">
+    <SimpleGrid cols={{ base: 1, sm: 2 }}>
+      <TextInput {...of('host', 'Host')} placeholder="imap.example.com" autoComplete="off" />
+      <TextInput {...of('port', 'Port')} inputMode="numeric" autoComplete="off" />
+      <NativeSelect {...of('secure', 'Encryption')} data={SECURE} />
+      <TextInput {...of('folder', 'Folder')} autoComplete="off" />
+      <TextInput {...of('username', 'User name')} autoComplete="off" />
+      <PasswordInput
+        {...of('password', 'Password', 'Stored encrypted, never shown.')}
+        autoComplete="new-password"
+        placeholder={isKept ? 'unchanged' : undefined}
+      />
+    </SimpleGrid>
+  </Fieldset>
+);
+
+type BouncesProps = { of: Of; typed: TypedMailbox; onVerp: (verp: boolean) => void };
+
+const Bounces = ({ of, typed, onVerp }: BouncesProps) => (
+  <Fieldset legend="Bounces">
+    <Stack>
+      <TextInput
+        {...of(
+          'bounce_address',
+          'Bounce address (optional)',
+          'An address of this mailbox. Relays return bounces to it. Empty: the From address.',
+        )}
+        placeholder="bounces@example.com"
+        autoComplete="off"
+      />
+      <Checkbox
+        label="Use a separate bounce address for each email (VERP)"
+        description="The mailbox has to accept addresses with a “+”, such as bounces+token@example.com."
+        checked={typed.verp}
+        onChange={(event) => onVerp(event.currentTarget.checked)}
+      />
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <NativeSelect
+          {...of('after_read', 'After a report is read', 'Other messages stay as they are.')}
+          data={AFTER_READ}
+        />
+        {typed.after_read === 'move' && <TextInput {...of('move_to', 'Move to folder')} />}
+      </SimpleGrid>
+    </Stack>
+  </Fieldset>
+);
+
 type Props = {
   mailbox: Mailbox | null;
   onSave: (typed: TypedMailbox) => void;
@@ -59,7 +123,7 @@ export const MailboxForm = ({ mailbox, onSave, isPending, error }: Props) => {
   useEffect(() => {
     form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
-  const of = (name: Text, label: string, description?: string) => ({
+  const of: Of = (name, label, description) => ({
     name: `bounce_mailbox_${name}`,
     label,
     description,
@@ -79,49 +143,12 @@ export const MailboxForm = ({ mailbox, onSave, isPending, error }: Props) => {
   return (
     <form ref={form} onSubmit={submit} noValidate aria-label="Bounce mailbox">
       <Stack>
-        <Fieldset legend="IMAP server">
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            <TextInput {...of('host', 'Host')} placeholder="imap.example.com" autoComplete="off" />
-            <TextInput {...of('port', 'Port')} inputMode="numeric" autoComplete="off" />
-            <NativeSelect {...of('secure', 'Encryption')} data={SECURE} />
-            <TextInput {...of('folder', 'Folder')} autoComplete="off" />
-            <TextInput {...of('username', 'User name')} autoComplete="off" />
-            <PasswordInput
-              {...of('password', 'Password', 'Stored encrypted, never shown.')}
-              autoComplete="new-password"
-              placeholder={mailbox ? 'unchanged' : undefined}
-            />
-          </SimpleGrid>
-        </Fieldset>
-        <Fieldset legend="Bounces">
-          <Stack>
-            <TextInput
-              {...of(
-                'bounce_address',
-                'Bounce address (optional)',
-                'An address of this mailbox. Relays return bounces to it. Empty: the From address.',
-              )}
-              placeholder="bounces@example.com"
-              autoComplete="off"
-            />
-            <Checkbox
-              label="Use a separate bounce address for each email (VERP)"
-              description="The mailbox has to accept addresses with a “+”, such as bounces+token@example.com."
-              checked={typed.verp}
-              onChange={(event) => {
-                const { checked } = event.currentTarget;
-                setTyped((before) => ({ ...before, verp: checked }));
-              }}
-            />
-            <SimpleGrid cols={{ base: 1, sm: 2 }}>
-              <NativeSelect
-                {...of('after_read', 'After a report is read', 'Other messages stay as they are.')}
-                data={AFTER_READ}
-              />
-              {typed.after_read === 'move' && <TextInput {...of('move_to', 'Move to folder')} />}
-            </SimpleGrid>
-          </Stack>
-        </Fieldset>
+        <Server of={of} isKept={mailbox !== null} />
+        <Bounces
+          of={of}
+          typed={typed}
+          onVerp={(verp) => setTyped((before) => ({ ...before, verp }))}
+        />
         <Failure error={error} fields={Object.keys(typed)} />
         <Group>
           <Button type="submit" loading={isPending}>
