@@ -669,6 +669,7 @@ create table automations.runs (
   may_call         boolean not null default true,
   traceparent      text,
   source           text,
+  is_bulk          boolean not null default false,
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
@@ -1054,6 +1055,7 @@ create table delivery.sends (
   budget_window       timestamptz(3),
   firm_bounced_at     timestamptz(3),
   soft_bounced_at     timestamptz(3),
+  priority            smallint not null default 1,
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -1078,7 +1080,7 @@ create index sends_by_mailbox on delivery.sends using btree (mailbox_key, projec
 create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
 create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
-create index sends_due on delivery.sends using btree (provider_id, project_id, due_at, send_id) where (status = 'queued'::text);
+create index sends_to_claim on delivery.sends using btree (provider_id, project_id, priority, automation_id, due_at, send_id) where (status = 'queued'::text);
 create index sends_unknown_due on delivery.sends using btree (provider_id, project_id, due_at) where (status = 'unknown'::text);
 create index sends_waiting_for_budget on delivery.sends using btree (project_id, send_id) where ((status = 'queued'::text) and (status_reason = 'unconfirmed_budget'::text));
 alter table delivery.sends enable row level security, force row level security;
@@ -1087,7 +1089,7 @@ create policy analysts_restrictive on delivery.sends as restrictive for select t
 create policy one_project on delivery.sends for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on delivery.sends for select to trunkline_queue using (true);
 grant insert, select, update on delivery.sends to trunkline_runtime;
-grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at) on delivery.sends to trunkline_queue;
+grant select (project_id, automation_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at, priority) on delivery.sends to trunkline_queue;
 grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at, is_test) on delivery.sends to trunkline_analyst;
 
 create table delivery.settings (
@@ -1173,6 +1175,7 @@ create function delivery.claim_sends(
   provider_id uuid,
   owner text,
   sends_max integer,
+  marketing_max integer,
   lease_for interval
 )
 returns table (
@@ -1410,7 +1413,8 @@ create function delivery.plan_send(
   limits jsonb default null::jsonb,
   is_test boolean default false,
   traceparent text default null::text,
-  mailbox_key bytea default null::bytea
+  mailbox_key bytea default null::bytea,
+  is_bulk boolean default false
 )
 returns table (
   planned_id uuid,
@@ -1547,6 +1551,23 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.stop_sends to public;
+
+create function delivery.take_due(
+  project_id uuid,
+  provider_id uuid,
+  priority integer,
+  taken uuid[],
+  sends_max integer,
+  at timestamptz
+)
+returns uuid[]
+language plpgsql volatile
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_incremental_sort = off;
+grant execute on function delivery.take_due to public;
 
 create function delivery.weigh_attempts(
   project_id uuid,

@@ -83,6 +83,7 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     limits: run.is_test ? null : limits,
     isTest: run.is_test,
     traceparent: run.traceparent,
+    isBulk: run.is_bulk,
   });
   if (status === 'queued') queuedFor.add(step.provider_id);
   return { sendId, status };

@@ -75,7 +75,8 @@ type Given =
   | 'onUnknown'
   | 'limits'
   | 'isTest'
-  | 'traceparent';
+  | 'traceparent'
+  | 'isBulk';
 export type Intent = Omit<NewSend, Given> & {
   /** Marketing, unless it is said otherwise. */
   category?: Category;
@@ -89,6 +90,8 @@ export type Intent = Omit<NewSend, Given> & {
   isTest?: boolean;
   /** The trace that it belongs to, where there is one. */
   traceparent?: string | null;
+  /** Whether a bulk start caused it; not, unless it is said otherwise. */
+  isBulk?: boolean;
 };
 
 /**
@@ -113,6 +116,7 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
     limits,
     isTest: intent.isTest ?? false,
     traceparent: intent.traceparent ?? null,
+    isBulk: intent.isBulk ?? false,
   });
   const isEnded = planned.planned_id === sendId && planned.planned_status !== 'queued';
   if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);

@@ -14,7 +14,7 @@ export { LINKS_PER_PROVIDER_MAX, saveProvider };
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { recheckDomains } from './domain_health/domain_health.ts';
 export { fixOf } from './failures.ts';
-export { allow, findState, setPlan, spend } from './pace.ts';
+export { allow, findState, isReached, setPlan, spend } from './pace.ts';
 export {
   giveBack,
   noteAnswered,

@@ -67,36 +67,44 @@ select project_id from (
 ) as hidden`;
 
 /**
- * Asked of each provider, so that one with a great backlog hides nobody. One that is parked, or waits for its
- * time, is left alone; what is queued for one that is gone has to end.
+ * Providers with email that waits for too long. From queue to queue (provider, priority, automation) only first sends
+ * are looked at, so that a great backlog hides no other. A parked provider, or one that waits for its time, is left
+ * alone; email of a deleted provider has to end.
  */
 const QUEUED_SENDS = `
-  with recursive next as (
+  with recursive flow as (
     (
-      select project_id, provider_id from delivery.sends
-      where status = 'queued' order by project_id, provider_id limit 1
+      select provider_id, project_id, priority, automation_id from delivery.sends
+      where status = 'queued' order by provider_id, project_id, priority, automation_id limit 1
     )
     union all
-    select found.project_id, found.provider_id from next
+    select found.provider_id, found.project_id, found.priority, found.automation_id from flow
     cross join lateral (
-      select send.project_id, send.provider_id from delivery.sends as send
-      where send.status = 'queued' and (send.project_id, send.provider_id) > (next.project_id, next.provider_id)
-      order by send.project_id, send.provider_id limit 1
+      select send.provider_id, send.project_id, send.priority, send.automation_id from delivery.sends as send
+      where send.status = 'queued' and (send.provider_id, send.project_id, send.priority, send.automation_id)
+        > (flow.provider_id, flow.project_id, flow.priority, flow.automation_id)
+      order by send.provider_id, send.project_id, send.priority, send.automation_id limit 1
     ) as found
+  ),
+  queued as materialized (
+    select flow.project_id, flow.provider_id, bool_or(exists (
+      select from delivery.sends as send
+      where send.project_id = flow.project_id and send.provider_id = flow.provider_id
+      and send.status = 'queued' and send.priority = flow.priority and send.automation_id = flow.automation_id
+      and send.due_at < now() - make_interval(secs => $1)
+      and (send.lease_until is null or send.lease_until < now()) and send.expires_at > now()
+    )) as is_overdue
+    from flow group by flow.project_id, flow.provider_id
   )
   (
     select provider.project_id, provider.provider_id
     from providers.providers as provider
+    left join queued on queued.project_id = provider.project_id and queued.provider_id = provider.provider_id
     left join providers.paces as pace
       on pace.project_id = provider.project_id and pace.provider_id = provider.provider_id
     where provider.status = 'active' and (pace.wakes_at is null or pace.wakes_at <= now())
     and (
-      exists (
-        select from delivery.sends as send
-        where send.project_id = provider.project_id and send.provider_id = provider.provider_id
-        and send.status = 'queued' and send.due_at < now() - make_interval(secs => $1)
-        and (send.lease_until is null or send.lease_until < now()) and send.expires_at > now()
-      )
+      queued.is_overdue
       or exists (
         select from delivery.sends as send
         where send.project_id = provider.project_id and send.provider_id = provider.provider_id
@@ -107,10 +115,10 @@ const QUEUED_SENDS = `
   )
   union
   (
-    select next.project_id, next.provider_id from next
+    select queued.project_id, queued.provider_id from queued
     where not exists (
       select from providers.providers as provider
-      where provider.project_id = next.project_id and provider.provider_id = next.provider_id
+      where provider.project_id = queued.project_id and provider.provider_id = queued.provider_id
     )
     limit $2
   )`;

@@ -43,6 +43,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     limits: null,
     isTest: false,
     traceparent: null,
+    isBulk: false,
     ...given,
   };
 };
@@ -78,7 +79,14 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
     });
   const claim = (providerId: string, claimed: Partial<Parameters<typeof claimSends>[1]> = {}) =>
     within((scope) =>
-      claimSends(scope, { providerId, owner: OWNER, sendsMax: 100, leaseSeconds: 60, ...claimed }),
+      claimSends(scope, {
+        providerId,
+        owner: OWNER,
+        sendsMax: 100,
+        marketingMax: 100,
+        leaseSeconds: 60,
+        ...claimed,
+      }),
     );
   const begin = async (
     { sendId, addressKey }: NewSend,
