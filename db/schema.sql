@@ -1153,6 +1153,18 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.charge_budget to public;
 
+create function delivery.choose_due(
+  project_id uuid,
+  provider_id uuid,
+  sends_max integer,
+  marketing_max integer,
+  at timestamptz
+)
+returns uuid[]
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.choose_due to public;
+
 create function delivery.claim_ended(
   project_id uuid,
   notes_max integer
@@ -1333,6 +1345,19 @@ set search_path = ''
 set timezone = utc
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.limit_hand_offs to public;
+
+create function delivery.list_queues(
+  project_id uuid,
+  provider_id uuid,
+  priority integer
+)
+returns uuid[]
+language plpgsql stable
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off;
+grant execute on function delivery.list_queues to public;
 
 create function delivery.list_unresolved(
   project_id uuid,

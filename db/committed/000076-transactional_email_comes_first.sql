@@ -1,5 +1,5 @@
 --! Previous: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
---! Hash: sha1:1e20e695f04ec625af0dffe733de59f3140ce5b5
+--! Hash: sha1:520800fee84066a08ae37ac76de598dbbe1cb244
 --! Message: transactional_email_comes_first
 
 -- The order in which sends of a provider are claimed: 0 transactional, 1 marketing that an event or a person caused,
@@ -16,6 +16,43 @@ select base.declare_columns('automations.runs', '{}', '{}', '{is_bulk}');
 drop function if exists delivery.plan_send(uuid, uuid, uuid, uuid, text, uuid, uuid, uuid, uuid, integer, uuid,
   timestamptz, bytea, text, interval, text, text, jsonb, boolean, text, bytea);
 drop function if exists delivery.claim_sends(uuid, uuid, text, integer, interval);
+--! Included delivery/list_queues.sql
+-- Returns the automations that have queued sends of one provider and one priority. It jumps from one automation to the
+-- next in an index: how much each has queued does not matter.
+create or replace function delivery.list_queues(project_id uuid, provider_id uuid, priority integer)
+returns uuid[]
+language plpgsql stable
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+begin
+  return array(
+    with recursive flow as (
+      (
+        select send.automation_id from delivery.sends as send
+        where send.project_id = list_queues.project_id and send.provider_id = list_queues.provider_id
+        and send.status = 'queued' and send.priority = list_queues.priority
+        order by send.automation_id
+        limit 1
+      )
+      union all
+      select found.automation_id from flow
+      cross join lateral (
+        select send.automation_id from delivery.sends as send
+        where send.project_id = list_queues.project_id and send.provider_id = list_queues.provider_id
+        and send.status = 'queued' and send.priority = list_queues.priority
+        and send.automation_id > flow.automation_id
+        order by send.automation_id
+        limit 1
+      ) as found
+    )
+    select flow.automation_id from flow
+  );
+end;
+$$;
+--! EndIncluded delivery/list_queues.sql
 --! Included delivery/take_due.sql
 -- Locks due sends of one provider and one priority and returns their ids: at most so many, without those that were
 -- taken before. Automations take turns, each oldest first, so that none waits behind the backlog of another.
@@ -38,52 +75,32 @@ set enable_sort = off
 set enable_incremental_sort = off
 as $$
 declare
-  v_taken uuid[] := take_due.taken;
-  v_left  integer := take_due.sends_max;
-  v_share integer;
-  v_found uuid[];
-  v_flow  uuid;
-  v_flows uuid[];
-  v_going uuid[];
+  v_taken  uuid[] := take_due.taken;
+  v_left   integer := take_due.sends_max;
+  v_share  integer;
+  v_found  uuid[];
+  v_queue  uuid;
+  v_queues uuid[];
+  v_going  uuid[];
 begin
   if v_left <= 0 then
     return '{}';
   end if;
-  v_flows := array(
-    with recursive flow as (
-      (
-        select send.automation_id from delivery.sends as send
-        where send.project_id = take_due.project_id and send.provider_id = take_due.provider_id
-        and send.status = 'queued' and send.priority = take_due.priority
-        order by send.automation_id
-        limit 1
-      )
-      union all
-      select found.automation_id from flow
-      cross join lateral (
-        select send.automation_id from delivery.sends as send
-        where send.project_id = take_due.project_id and send.provider_id = take_due.provider_id
-        and send.status = 'queued' and send.priority = take_due.priority and send.automation_id > flow.automation_id
-        order by send.automation_id
-        limit 1
-      ) as found
-    )
-    select flow.automation_id from flow
-  );
-  if cardinality(v_flows) > 1 then
-    v_flows := array(select flow.id from unnest(v_flows) as flow (id) order by random());
+  v_queues := delivery.list_queues(take_due.project_id, take_due.provider_id, take_due.priority);
+  if cardinality(v_queues) > 1 then
+    v_queues := array(select flow.id from unnest(v_queues) as flow (id) order by random());
   end if;
 
-  while v_left > 0 and cardinality(v_flows) > 0 loop
-    v_share := greatest(1, v_left / cardinality(v_flows));
+  while v_left > 0 and cardinality(v_queues) > 0 loop
+    v_share := greatest(1, v_left / cardinality(v_queues));
     v_going := '{}';
-    foreach v_flow in array v_flows loop
+    foreach v_queue in array v_queues loop
       exit when v_left = 0;
       v_share := least(v_share, v_left);
       v_found := array(
         select send.send_id from delivery.sends as send
         where send.project_id = take_due.project_id and send.provider_id = take_due.provider_id
-        and send.status = 'queued' and send.priority = take_due.priority and send.automation_id = v_flow
+        and send.status = 'queued' and send.priority = take_due.priority and send.automation_id = v_queue
         and send.due_at <= take_due.at and send.expires_at > take_due.at
         and (send.lease_until is null or send.lease_until < take_due.at)
         and send.send_id <> all (v_taken)
@@ -94,15 +111,69 @@ begin
       v_taken := v_taken || v_found;
       v_left := v_left - cardinality(v_found);
       if cardinality(v_found) = v_share then
-        v_going := v_going || v_flow;
+        v_going := v_going || v_queue;
       end if;
     end loop;
-    v_flows := v_going;
+    v_queues := v_going;
   end loop;
   return v_taken[cardinality(take_due.taken) + 1 :];
 end;
 $$;
 --! EndIncluded delivery/take_due.sql
+--! Included delivery/choose_due.sql
+-- Locks due sends of one provider and returns their ids, at most so many of them marketing.
+--
+-- Each priority comes before the next and leaves a quarter of the claim to those below, by chance where a quarter is no
+-- whole number: nothing starves. What one priority does not use the others get.
+create or replace function delivery.choose_due(
+  project_id    uuid,
+  provider_id   uuid,
+  sends_max     integer,
+  marketing_max integer,
+  at            timestamptz
+)
+returns uuid[]
+language plpgsql volatile
+set search_path = ''
+as $$
+declare
+  v_ids       uuid[] := '{}';
+  v_found     uuid[];
+  v_priority  integer;
+  v_round     integer := 0;
+  v_wanted    integer;
+  v_emptied   integer[] := '{}';
+  v_marketing integer := 0;
+begin
+  foreach v_priority in array '{0, 1, 2, 2, 1, 0}'::integer[] loop
+    v_round := v_round + 1;
+    exit when cardinality(v_ids) = choose_due.sends_max;
+    continue when v_priority = any (v_emptied);
+    v_wanted := choose_due.sends_max - cardinality(v_ids);
+    if v_priority > 0 then
+      v_wanted := least(v_wanted, choose_due.marketing_max - v_marketing);
+    end if;
+    if v_round <= 2 and exists (
+      select from delivery.sends as lower
+      where lower.project_id = choose_due.project_id and lower.provider_id = choose_due.provider_id
+      and lower.status = 'queued' and lower.priority > v_priority
+    ) then
+      v_wanted := v_wanted - floor(v_wanted / 4.0 + random())::integer;
+    end if;
+    v_found := delivery.take_due(choose_due.project_id, choose_due.provider_id, priority => v_priority,
+      taken => v_ids, sends_max => v_wanted, at => choose_due.at);
+    v_ids := v_ids || v_found;
+    if v_priority > 0 then
+      v_marketing := v_marketing + cardinality(v_found);
+    end if;
+    if cardinality(v_found) < v_wanted then
+      v_emptied := v_emptied || v_priority;
+    end if;
+  end loop;
+  return v_ids;
+end;
+$$;
+--! EndIncluded delivery/choose_due.sql
 --! Included delivery/plan_send.sql
 -- Inserts the one send intent of a run's step, or returns the one that is there.
 --
@@ -152,8 +223,8 @@ begin
 
   insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, identity_id, profile_id,
     provider_id, template_id, template_version, event_id, event_occurred_at, address_key, recipient, category,
-    status, status_reason, due_at, queued_at, expires_at, on_unknown, limits, is_test, traceparent,
-    mailbox_key, priority)
+    status, status_reason, due_at, queued_at, expires_at, on_unknown, limits, is_test, traceparent, mailbox_key,
+    priority)
   values (plan_send.project_id, plan_send.send_id, plan_send.automation_id, plan_send.run_id, plan_send.step_id,
     plan_send.identity_id, plan_send.profile_id, plan_send.provider_id, plan_send.template_id,
     plan_send.template_version, plan_send.event_id, plan_send.event_occurred_at, plan_send.address_key,
@@ -176,9 +247,7 @@ $$;
 -- Leases due sends of one provider, so that workers do not prepare the same ones. Says of each whether its limits may
 -- make it wait by now, or its automation; limits of a send planned a moment ago were checked then.
 --
--- Each priority comes before the next and leaves a quarter of the claim to those below, by chance where a quarter is no
--- whole number: nothing starves. What one priority does not use the others get. marketing_max bounds all email that is
--- not transactional. A lease only saves work: step_hand_offs decides what is handed off. A lease expires by the database's
+-- A lease only saves work: step_hand_offs decides what is handed off. A lease expires by the database's
 -- clock when its owner dies. Nothing is leased while sending is held.
 create or replace function delivery.claim_sends(
   project_id    uuid,
@@ -211,43 +280,14 @@ as $$
 declare
   v_now        timestamptz := clock_timestamp();
   v_moment_ago timestamptz := v_now - interval '10 seconds';
-  v_ids        uuid[] := '{}';
-  v_found      uuid[];
-  v_priority   integer;
-  v_round      integer := 0;
-  v_wanted     integer;
-  v_emptied    integer[] := '{}';
-  v_marketing  integer := 0;
+  v_ids        uuid[];
 begin
   if base.is_sending_held() then
     return;
   end if;
 
-  foreach v_priority in array '{0, 1, 2, 2, 1, 0}'::integer[] loop
-    v_round := v_round + 1;
-    exit when cardinality(v_ids) = claim_sends.sends_max;
-    continue when v_priority = any (v_emptied);
-    v_wanted := claim_sends.sends_max - cardinality(v_ids);
-    if v_priority > 0 then
-      v_wanted := least(v_wanted, claim_sends.marketing_max - v_marketing);
-    end if;
-    if v_round <= 2 and exists (
-      select from delivery.sends as lower
-      where lower.project_id = claim_sends.project_id and lower.provider_id = claim_sends.provider_id
-      and lower.status = 'queued' and lower.priority > v_priority
-    ) then
-      v_wanted := v_wanted - floor(v_wanted / 4.0 + random())::integer;
-    end if;
-    v_found := delivery.take_due(claim_sends.project_id, claim_sends.provider_id, priority => v_priority,
-      taken => v_ids, sends_max => v_wanted, at => v_now);
-    v_ids := v_ids || v_found;
-    if v_priority > 0 then
-      v_marketing := v_marketing + cardinality(v_found);
-    end if;
-    if cardinality(v_found) < v_wanted then
-      v_emptied := v_emptied || v_priority;
-    end if;
-  end loop;
+  v_ids := delivery.choose_due(claim_sends.project_id, claim_sends.provider_id, sends_max => claim_sends.sends_max,
+    marketing_max => claim_sends.marketing_max, at => v_now);
 
   return query
   update delivery.sends as send

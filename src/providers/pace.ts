@@ -24,7 +24,7 @@ export type Allowance = {
   sends: number;
   /** How many of them may be marketing email. */
   marketing: number;
-  /** Whether marketing that was claimed before is ahead enough: what is left is for transactional email, and a part. */
+  /** Whether marketing was claimed far enough ahead: it gets only a part of what is left. */
   isReserved: boolean;
   /** The next day of the ramp, where today has no room for marketing. */
   marketingWaitsUntil: Date | null;
@@ -108,7 +108,7 @@ const rampLimit = (pace: Pace, allowance: number, day: string): Limit => {
   };
 };
 
-/** Marketing's part of what is reserved: a quarter, by chance where that is no whole number, so that it never starves. */
+/** Marketing's part of what is reserved: a quarter, by chance where that is no whole number. It never starves. */
 const reservedPart = (sends: number): number => Math.floor(sends / 4 + Math.random());
 
 const rateLimit = (pace: Pace, rate: number): Limit => {

@@ -1,6 +1,6 @@
 /** How far ahead of the clock a claim may take what a rate allows. */
 export const RATE_AHEAD_MS = 1_000;
-/** How far ahead a claim reaches once marketing has taken all up to RATE_AHEAD_MS: transactional email starts by then. */
+/** How far ahead a claim reaches where marketing has taken all up to RATE_AHEAD_MS. */
 export const RESERVED_AHEAD_MS = 1_500;
 /** What a throttling provider taught is forgotten: the learned rate doubles each time this has passed. */
 export const RATE_RECOVERY_MS = 30_000;

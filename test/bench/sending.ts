@@ -11,6 +11,7 @@ import { checkpoint, openInstallation } from './installation.ts';
 import { askAsFastAsAnswered, askAtPace } from './load.ts';
 import { median, quantile } from './measure.ts';
 import type { Comparison } from './measure.ts';
+import type { SmtpSettings } from '../../src/providers/settings.ts';
 import { startRelay } from './relay_process.ts';
 
 const ROUNDS = 5;
@@ -32,7 +33,7 @@ export const MESSAGE = {
 };
 
 /** An installation with a project, a provider that is a relay of this machine, and a template. */
-export const openWorld = async () => {
+export const openWorld = async (settings: Partial<SmtpSettings> = {}) => {
   const installation = await openInstallation();
   const relay = await startRelay();
   const project = await keepExample(installation.deps, null, {
@@ -41,6 +42,7 @@ export const openWorld = async () => {
     from_name: 'Shop',
     reply_to: null,
     ...relay.settings,
+    ...settings,
   });
   const ask = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
     withClient(installation.url, async (client) => (await client.query<Row>(text, values)).rows);
