@@ -22,7 +22,7 @@ export const withBoundedLoops = <T>(render: () => T): T => {
 /** Stands first in the body of a loop. */
 const countTurn = ({ token }: Pick<Template, 'token'>): Template => ({
   token,
-  *render() {
+  render: () => {
     turnsLeft -= 1;
     if (turnsLeft < 0)
       throw new Error(

@@ -91,7 +91,7 @@ const addSchemes = (hosts: Hosts, word: string): void => {
   }
 };
 
-const ASCII = /^[\x00-\x7f]*/;
+const ASCII = /^\p{ASCII}*/u;
 
 /** A name, and where it has other characters than ASCII what stands before them: some software ends a host there. */
 const listNames = (name: string): string[] => {
