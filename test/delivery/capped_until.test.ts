@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { later } from '../../src/automations/clock.ts';
 import { newId } from '../../src/base/ids.ts';
+import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import { withSecondIdentity } from '../profiles/people.ts';
 import type { Someone } from '../profiles/people.ts';
 import { testDatabase } from '../support/database.ts';
@@ -155,4 +156,20 @@ test('attack: browser-triggered email uses up no cap of a send that a server cau
   expect([await ask(false), await ask(true)]).toEqual([null, '2026-06-16T09:00:00Z']);
   await sent.sends.update(second, `status = 'handing_off'`);
   expect([await ask(false), await ask(true)]).toEqual([null, '2026-06-16T08:00:00Z']);
+});
+
+test('attack: a server’s send counts no browser-triggered one that was handed over before or begins together', async () => {
+  const { projectId, sends, person, leased, handedOver, beginOf } = limitedSends(database);
+  const someone = await person();
+  const limits = cap({ over: 'skip' });
+  const byPage = { limits: { ...limits, browser_triggered: true as const } };
+  await handedOver(someone, '1 hour', { limits: { browser_triggered: true, zone: 'UTC' } });
+  expect(await sends.begin(await leased(someone, byPage))).toBe('cancelled');
+  const device = await withSecondIdentity(database, someone);
+  const free = { limits: { browser_triggered: true as const, zone: 'UTC' } };
+  const step = [await leased(device, free), await leased(someone, { limits })];
+  const begun = step.map((send) => beginOf(send));
+  const decisions = await stepHandOffs(database.deps.db, projectId, [], begun);
+  expect([...decisions.values()]).toEqual(['handing_off', 'handing_off']);
+  expect(await sends.begin(await leased(someone, { limits }))).toBe('queued');
 });
