@@ -1074,12 +1074,12 @@ create index sends_by_automation on delivery.sends using btree (automation_id, p
 create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
 create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
-create index sends_by_hand_off_to_mailbox on delivery.sends using btree (mailbox_key, project_id, handed_off_at) where ((mailbox_key is not null) and (handed_off_at is not null) and (limits ? 'browser_triggered'::text));
 create index sends_by_identity on delivery.sends using btree (identity_id, project_id, send_id) where (identity_id is not null);
 create index sends_by_mailbox on delivery.sends using btree (mailbox_key, project_id, send_id) where (mailbox_key is not null);
 create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
 create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
+create index sends_handed_off_to_mailbox on delivery.sends using btree (mailbox_key, project_id, handed_off_at) where ((mailbox_key is not null) and (handed_off_at is not null));
 create index sends_to_claim on delivery.sends using btree (provider_id, project_id, priority, automation_id, due_at, send_id) where (status = 'queued'::text);
 create index sends_unknown_due on delivery.sends using btree (provider_id, project_id, due_at) where (status = 'unknown'::text);
 create index sends_waiting_for_budget on delivery.sends using btree (project_id, send_id) where ((status = 'queued'::text) and (status_reason = 'unconfirmed_budget'::text));
@@ -1134,6 +1134,7 @@ create function delivery.capped_until(
   automation_id uuid,
   identity_ids uuid[],
   cap jsonb,
+  is_browser_triggered boolean,
   at timestamptz,
   until timestamptz,
   is_under_way boolean
@@ -1359,6 +1360,16 @@ set enable_bitmapscan = off
 set enable_sort = off;
 grant execute on function delivery.list_queues to public;
 
+create function delivery.list_spellings(
+  project_id uuid,
+  mailbox_key bytea
+)
+returns bytea[]
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.list_spellings to public;
+
 create function delivery.list_unresolved(
   project_id uuid,
   send_ids uuid[]
@@ -1563,6 +1574,18 @@ returns record
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.stop_hand_offs to public;
+
+create function delivery.stop_recipients(
+  project_id uuid,
+  send_ids uuid[],
+  address_keys bytea[],
+  categories text[],
+  is_limited boolean
+)
+returns text[]
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.stop_recipients to public;
 
 create function delivery.stop_sends(
   project_id uuid,
@@ -3480,6 +3503,15 @@ language plpgsql volatile
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function suppression.stop_mails to public;
+
+create function suppression.stops_any(
+  project_id uuid,
+  address_keys bytea[],
+  category text
+)
+returns text
+language sql stable;
+grant execute on function suppression.stops_any to public;
 
 create function suppression.stops_mail(
   project_id uuid,

@@ -162,7 +162,8 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
     sentSince: async (since, of) => {
       const identityIds = (await members.get()).map(({ identity_id }) => identity_id);
       const automationId = of === 'automation' ? run.automation_id : null;
-      const rows = await listSentTo(scope, identityIds, { since, automationId });
+      const isServerOnly = run.source === 'server';
+      const rows = await listSentTo(scope, identityIds, { since, automationId, isServerOnly });
       return rows.map(({ queued_at }) => queued_at);
     },
   };
