@@ -5,7 +5,7 @@ import { resolveEgress } from '../base/egress.ts';
 import { Refusal } from '../base/refusal.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
 import { findEndpoint, listSecrets, updateEndpoint } from './endpoint_queries.ts';
-import type { EndpointChange, EndpointRow } from './endpoint_queries.ts';
+import type { EndpointChange, EndpointRow, NewEndpointRow } from './endpoint_queries.ts';
 import { toEndpoint, toListedEndpoint } from './endpoint_shown.ts';
 import { createEndpoint, findWithSecret, rotateSecret } from './endpoints.ts';
 import type { Vault } from './endpoints.ts';
@@ -61,7 +61,7 @@ export const showEndpoint = async (scope: Scope, endpointId: string) =>
 export const addEndpoint = async (
   { deps, projectId }: Asked,
   vault: Vault,
-  given: { endpointId: string; name: string; url: string },
+  given: NewEndpointRow,
 ) => {
   await refuseUnreachable(deps, given.url);
   return inProject(deps, projectId, async (scope) => {

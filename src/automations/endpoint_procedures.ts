@@ -10,7 +10,7 @@ import {
   showEndpoint,
 } from './endpoint_acts.ts';
 import { deleteEndpoint } from './endpoint_queries.ts';
-import { EndpointPatch, NewEndpoint } from './endpoint_shown.ts';
+import { EndpointPatch, NewEndpoint, toColumns } from './endpoint_shown.ts';
 import type { Vault } from './endpoints.ts';
 
 const OfEndpoint = z.object({ endpointId: z.uuid() });
@@ -28,7 +28,10 @@ export const endpointProcedures = (vault: Vault) =>
     add: editorProcedure
       .input(z.object({ endpoint: NewEndpoint }))
       .mutation(({ ctx: { deps }, input: { projectId, endpoint } }) =>
-        addEndpoint({ deps, projectId }, vault, { endpointId: newId(), ...endpoint }),
+        addEndpoint({ deps, projectId }, vault, {
+          endpointId: newId(),
+          ...toColumns(endpoint),
+        }),
       ),
 
     /** What is left out stays. */
@@ -36,7 +39,7 @@ export const endpointProcedures = (vault: Vault) =>
       .input(OfEndpoint.extend({ change: EndpointPatch }))
       .mutation(async ({ ctx: { deps }, input: { projectId, endpointId, change } }) => {
         const found = await inProject(deps, projectId, (scope) => getEndpoint(scope, endpointId));
-        return changeEndpoint({ deps, projectId }, found, change);
+        return changeEndpoint({ deps, projectId }, found, toColumns(change));
       }),
 
     /** Answers another secret, once; the one before goes on for a while beside it. */

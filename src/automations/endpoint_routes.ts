@@ -22,6 +22,7 @@ import {
   EndpointSecret,
   ListedEndpoint,
   NewEndpoint,
+  toColumns,
   toListedEndpoint,
 } from './endpoint_shown.ts';
 import { SECRET_OVERLAP_HOURS } from './endpoints.ts';
@@ -58,7 +59,7 @@ const secretRoutes = (vault: Vault) => [
         ),
     },
     handle: ({ deps, caller: { projectId }, body, repetitionId: endpointId = newId() }) =>
-      addEndpoint({ deps, projectId }, vault, { endpointId, ...body }),
+      addEndpoint({ deps, projectId }, vault, { endpointId, ...toColumns(body) }),
   }),
   route({
     ...named,
@@ -130,7 +131,7 @@ const changeRoutes = [
     answer: Endpoint,
     example: { ...ENDPOINT_SHOWN, status: 'disabled' },
     handle: ({ deps, caller: { projectId }, found, body }) =>
-      changeEndpoint({ deps, projectId }, found, body),
+      changeEndpoint({ deps, projectId }, found, toColumns(body)),
   }),
   route({
     ...named,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { resolveSubject } from '../alerts/alerts.ts';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -68,7 +69,10 @@ export const editProvider = async (
 };
 
 export const removeProvider = async (where: Where, id: string) => {
-  const gone = await inProject(where.deps, where.projectId, (scope) => deleteProvider(scope, id));
+  const gone = await inProject(where.deps, where.projectId, async (scope) => {
+    await resolveSubject(scope, id);
+    return deleteProvider(scope, id);
+  });
   if (!gone) throw new Refusal('not_found');
   await wakeSends(where, id);
   return { id, deleted: true as const };

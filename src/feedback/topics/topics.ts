@@ -8,6 +8,7 @@ import { toCanonical } from '../sns.ts';
 import type { SnsMessage } from '../sns.ts';
 import { confirmSubscription, makeSnsNetwork } from '../sns_network.ts';
 import { deleteRefusedTopic } from './refused_topics.ts';
+import { settlePending } from './topic_alerts.ts';
 import {
   CONFIRMED_TOPICS_MAX,
   hasRoom,
@@ -67,7 +68,8 @@ export const admitNotification = async (scope: Scope, message: SnsMessage): Prom
 /** Lists a project's topics under the lock of their list, without those whose time to be approved is over. */
 export const openTopics = async (scope: Scope): Promise<readonly TopicRow[]> => {
   await lockTopics(scope);
-  await deleteExpiredTopics(scope, PENDING_TOPIC_HOURS_MAX);
+  const expired = await deleteExpiredTopics(scope, PENDING_TOPIC_HOURS_MAX);
+  if (expired.length > 0) await settlePending(scope);
   return listTopics(scope);
 };
 
@@ -125,6 +127,7 @@ const admitRequest = async (
   if (topic?.status === 'rejected') return 'rejected';
   if (!topic && !mayWait(topics, request.topicArn)) return 'no_room';
   await upsertPending(scope, request);
+  await settlePending(scope);
   return 'waits';
 };
 
@@ -151,6 +154,7 @@ export const confirmAtAmazon = async (
 /** Writes that a topic is confirmed. Its refused posts of before need no attention any more. */
 export const keepConfirmed = async (scope: Scope, confirmation: Confirmation): Promise<void> => {
   await upsertConfirmed(scope, confirmation);
+  await settlePending(scope);
   await deleteRefusedTopic(scope, confirmation.topicArn);
 };
 
