@@ -3,7 +3,7 @@ import type { Scope } from '../base/db.ts';
 import { pruneAlerts as prune, resolveAlerts } from './queries.ts';
 import type { AlertKind } from './kinds.ts';
 
-export { ALERT_WEBHOOK_TYPES, webhookTypeOf } from './kinds.ts';
+export { ALERT_KINDS, ALERT_WEBHOOK_TYPES, webhookTypeOf } from './kinds.ts';
 export type { AlertKind } from './kinds.ts';
 export {
   claimAnnouncements,

@@ -19,13 +19,14 @@ const isKind = (kind: string): kind is AlertKind => Object.hasOwn(ALERT_KINDS, k
 export const describeKind = (kind: string) =>
   isKind(kind) ? ALERT_KINDS[kind] : ({ subject: 'provider', title: kind } as const);
 
-const SUBSCRIPTION_PREFIX = 'system.';
-
 /** Returns the type of the webhooks about alerts of a kind. */
-export const webhookTypeOf = (kind: string): string => SUBSCRIPTION_PREFIX + kind;
+export const webhookTypeOf = <Kind extends string>(kind: Kind): `system.${Kind}` =>
+  `system.${kind}`;
 
 /** The types of webhooks about alerts. */
-export const ALERT_WEBHOOK_TYPES = (Object.keys(ALERT_KINDS) as AlertKind[]).map(webhookTypeOf);
+export const ALERT_WEBHOOK_TYPES: readonly `system.${AlertKind}`[] = (
+  Object.keys(ALERT_KINDS) as AlertKind[]
+).map((kind) => webhookTypeOf(kind));
 
 /** Returns where the Console shows the subject of an alert. */
 export const consolePathOf = (projectId: string, kind: string, subject: string): string => {

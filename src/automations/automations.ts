@@ -48,6 +48,7 @@ export { findEndpoint, listEndpoints } from './endpoint_queries.ts';
 export type { EndpointRow } from './endpoint_queries.ts';
 export { SECRET_OVERLAP_HOURS } from './endpoints.ts';
 export { deliverWebhooks, deliveryHint } from './subscriptions/deliver.ts';
+export { pruneDeliveries } from './subscriptions/prune_deliveries.ts';
 export { announceAlerts, announceHint } from './subscriptions/subscriptions.ts';
 
 /** Has the calls of an endpoint made by this process, beside whoever asks. */

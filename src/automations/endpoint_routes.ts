@@ -27,6 +27,7 @@ import {
 } from './endpoint_shown.ts';
 import { SECRET_OVERLAP_HOURS } from './endpoints.ts';
 import type { Vault } from './endpoints.ts';
+import { deliveryRoutes } from './subscriptions/delivery_routes.ts';
 
 const ALL = '/v1/webhook-endpoints';
 const ONE = '/v1/webhook-endpoints/:id';
@@ -153,4 +154,5 @@ export const endpointRoutes = (vault: Vault): readonly Route[] => [
   ...secretRoutes(vault),
   ...readRoutes,
   ...changeRoutes,
+  ...deliveryRoutes,
 ];

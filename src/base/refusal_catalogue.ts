@@ -128,6 +128,10 @@ others away first, by setting them to null.',
     status: 409,
     detail: 'An active automation sends this template. Give it another first.',
   },
+  endpoint_disabled: {
+    status: 409,
+    detail: 'The endpoint is disabled. Activate it first.',
+  },
   last_owner: {
     status: 409,
     detail: 'A project keeps at least one owner. Make somebody else an owner first.',

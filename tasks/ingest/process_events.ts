@@ -15,8 +15,7 @@ export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_i
     const taken = await ingest.takeFlushes(scope, async (inner, flushIds) => {
       const brought = await profiles.seeEvents(inner, flushIds, erasedBefore);
       const { started, hints } = await automations.startRuns(inner, flushIds);
-      const behind = await segments.countEvents(inner, flushIds);
-      return { started, brought, hints: [...hints, ...behind] };
+      return { started, brought, hints: hints.concat(await segments.countEvents(inner, flushIds)) };
     });
     const advanced = await automations.advanceStarted(scope, taken.done);
     await quotas.countBrought(scope, taken.done);

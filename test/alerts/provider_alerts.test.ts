@@ -23,7 +23,8 @@ const createOne = async (): Promise<string> =>
   (await create(fieldsOf(sinks, 'smtp'))).body.id as string;
 
 const list = async (status: 'open' | 'all' = 'open') =>
-  (await api.call('GET', `/v1/alerts?status=${status}`, { key: api.project.server_key })).body.items;
+  (await api.call('GET', `/v1/alerts?status=${status}`, { key: api.project.server_key })).body
+    .items;
 
 /** What endpoints are going to be told, in order. */
 const listAnnounced = async (): Promise<string[]> => {
@@ -54,7 +55,10 @@ const takeTurn = async (providerId: string): Promise<void> => {
   });
 };
 
-const UNOWNED = { code: 553, text: '5.7.1 <hello@acme.test>: Sender address rejected: not owned by user' };
+const UNOWNED = {
+  code: 553,
+  text: '5.7.1 <hello@acme.test>: Sender address rejected: not owned by user',
+};
 const LIMIT = { code: 550, text: '5.4.5 Daily user sending limit exceeded.' };
 
 describe('provider_parked', () => {

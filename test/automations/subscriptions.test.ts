@@ -24,7 +24,11 @@ const ask = (method: string, path: string, body?: object) =>
   api.call(method, path, { key: api.project.server_key, ...(body ? { body } : {}) });
 const makeEndpoint = async (eventTypes: string[], path = '/hooks') => {
   const url = sink.url + path;
-  const made = await ask('POST', '/v1/webhook-endpoints', { name: 'CRM', url, event_types: eventTypes });
+  const made = await ask('POST', '/v1/webhook-endpoints', {
+    name: 'CRM',
+    url,
+    event_types: eventTypes,
+  });
   expect(made.status).toBe(201);
   return { id: made.body.endpoint.id as string, secret: made.body.secret as string };
 };
@@ -60,7 +64,10 @@ describe('system.* subscriptions', () => {
     await deliver(other.id);
     await until('both are posted', () => sink.requests.length >= 2);
     const said = sink.requests.map(({ body, headers, path }) => {
-      const verified = new Webhook(secret).verify(body.toString(), headers as Record<string, string>);
+      const verified = new Webhook(secret).verify(
+        body.toString(),
+        headers as Record<string, string>,
+      );
       return { path, id: headers['webhook-id'], ...(verified as object) };
     });
     const alertId = (await ask('GET', '/v1/alerts?status=all')).body.items[0].id as string;

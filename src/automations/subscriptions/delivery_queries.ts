@@ -5,6 +5,10 @@ import { newId } from '../../base/ids.ts';
 import { nowInMs } from '../../base/now_in_ms.ts';
 import { CALL_LEASE_SECONDS } from '../call_limits.ts';
 import { DELIVERY_EXPIRES_HOURS, ENDPOINT_FAILURES_MAX, PROBE_SECONDS } from './delivery_limits.ts';
+import { TEST_TYPE } from './event_types.ts';
+
+/** When a test event is due: before everything that waits. */
+const BEFORE_OTHERS = sql.fragment`'epoch'::timestamptz`;
 
 export const DELIVERY_STATUSES = ['waiting', 'calling', 'delivered', 'failed', 'dropped'] as const;
 
@@ -211,3 +215,24 @@ export const listSubscribers = ({ tx, projectId }: Scope, types: readonly string
     where project_id = ${projectId} and status = 'active' and event_types && ${sql.array([...types], 'text')}
     order by endpoint_id
   `);
+
+/** Queues a test event, and lets its endpoint be tried at once, however it failed before. */
+export const insertTest = async (
+  scope: Scope,
+  endpointId: string,
+  deliveryId: string,
+): Promise<void> => {
+  const { tx, projectId } = scope;
+  await tx.query(sql.unsafe`
+    insert into automations.webhook_deliveries (project_id, delivery_id, endpoint_id, message_id, type, status, due_at,
+      queued_at, expires_at)
+    values (${projectId}, ${deliveryId}, ${endpointId}, ${deliveryId}, ${TEST_TYPE}, 'waiting', ${BEFORE_OTHERS},
+      ${nowInMs},
+      ${nowInMs} + make_interval(hours => ${DELIVERY_EXPIRES_HOURS}))
+    on conflict do nothing
+  `);
+  await tx.query(sql.unsafe`
+    update automations.endpoints set paused_until = null
+    where project_id = ${projectId} and endpoint_id = ${endpointId} and paused_until is not null
+  `);
+};

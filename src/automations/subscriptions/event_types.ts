@@ -17,7 +17,12 @@ const ALL_EMAILS = 'email.*';
 const ALL_ALERTS = 'system.*';
 
 /** What an endpoint may subscribe to. */
-export const SUBSCRIBABLE = [ALL_EMAILS, ...EMAIL_TYPES, ALL_ALERTS, ...ALERT_WEBHOOK_TYPES];
+export const SUBSCRIBABLE = [
+  ALL_EMAILS,
+  ...EMAIL_TYPES,
+  ALL_ALERTS,
+  ...ALERT_WEBHOOK_TYPES,
+] as const;
 
 /** The type of a test event, which nobody subscribes to: it is sent when a person asks for it. */
 export const TEST_TYPE = 'system.test';

@@ -39,3 +39,7 @@ export const settlePending = async (scope: Scope): Promise<void> => {
     details: { topics: waiting.length },
   });
 };
+
+/** Whether the owner is alerted to topics that wait. */
+export const isAlerted = async (scope: Scope): Promise<boolean> =>
+  (await alerts.listOpenSubjects(scope, 'topic_pending')).length > 0;

@@ -8,7 +8,7 @@ import { toCanonical } from '../sns.ts';
 import type { SnsMessage } from '../sns.ts';
 import { confirmSubscription, makeSnsNetwork } from '../sns_network.ts';
 import { deleteRefusedTopic } from './refused_topics.ts';
-import { settlePending } from './topic_alerts.ts';
+import { isAlerted, settlePending } from './topic_alerts.ts';
 import {
   CONFIRMED_TOPICS_MAX,
   hasRoom,
@@ -71,6 +71,11 @@ export const openTopics = async (scope: Scope): Promise<readonly TopicRow[]> => 
   const expired = await deleteExpiredTopics(scope, PENDING_TOPIC_HOURS_MAX);
   if (expired.length > 0) await settlePending(scope);
   return listTopics(scope);
+};
+
+/** Deletes the topics of a project whose time to be approved is over, where any may wait. */
+export const expireTopics = async (scope: Scope): Promise<void> => {
+  if (await isAlerted(scope)) await openTopics(scope);
 };
 
 const arnsOf = (topics: readonly TopicRow[], ...statuses: TopicRow['status'][]): string[] =>
