@@ -96,7 +96,7 @@ const recordHealth = async (
 };
 
 /** Makes the next delivery of an endpoint, if one is due. Returns whether there was one. */
-const deliverNext: CallNext = async (deps, vault, asked): Promise<boolean> => {
+export const deliverNext: CallNext = async (deps, vault, asked): Promise<boolean> => {
   const claimed = await claim(deps, vault, asked);
   if (claimed === null) return false;
   const { row, ready } = claimed;
