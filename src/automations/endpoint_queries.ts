@@ -101,6 +101,23 @@ export const updateEndpoint = (
   `);
 };
 
+/** Locks the subscriptions of a project until the transaction ends: code that counts them needs it. */
+export const lockSubscriptions = ({ tx, projectId }: Scope) =>
+  tx.query(sql.unsafe`
+    select pg_advisory_xact_lock(hashtextextended(${`automations/subscriptions ${projectId}`}, 0))
+  `);
+
+const Count = z.strictObject({ count: z.int() });
+
+/** Counts the endpoints of a project that subscribe to anything. */
+export const countSubscribed = async ({ tx, projectId }: Scope): Promise<number> =>
+  (
+    await tx.one(sql.type(Count)`
+      select count(*)::integer as count from automations.endpoints
+      where project_id = ${projectId} and event_types <> '{}'
+    `)
+  ).count;
+
 /** Tells an endpoint nothing more, because it said so itself. */
 export const disableEndpoint = ({ tx, projectId }: Scope, endpointId: string, reason: string) =>
   tx.query(sql.unsafe`

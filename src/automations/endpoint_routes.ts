@@ -46,12 +46,14 @@ const secretRoutes = (vault: Vault) => [
     method: 'POST',
     path: ALL,
     access: 'server',
-    summary: 'Make an endpoint that webhook steps can tell.',
+    summary: 'Create a webhook endpoint.',
     description:
-      'Calls are signed by the Standard Webhooks scheme with `secret`, which is shown now and never again.',
+      'Webhook steps can call it, and it can subscribe to events (`event_types`). Webhooks are signed by the Standard ' +
+      'Webhooks scheme with `secret`, which is shown now and never again.',
     body: NewEndpoint,
     status: 201,
     answer: EndpointSecret,
+    refusals: ['too_many_subscriptions'],
     again: {
       idIn: secretIdIn,
       find: ({ deps, caller }, id) =>
@@ -131,6 +133,7 @@ const changeRoutes = [
     status: 200,
     answer: Endpoint,
     example: { ...ENDPOINT_SHOWN, status: 'disabled' },
+    refusals: ['too_many_subscriptions'],
     handle: ({ deps, caller: { projectId }, found, body }) =>
       changeEndpoint({ deps, projectId }, found, toColumns(body)),
   }),

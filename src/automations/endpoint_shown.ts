@@ -112,7 +112,7 @@ export const Endpoint = z
   })
   .meta({
     id: 'WebhookEndpoint',
-    description: 'Whom webhook steps of automations tell.',
+    description: 'A service that webhook steps call, and that subscribes to events.',
     examples: [{ ...SHOWN, secrets: [SECRET_SHOWN] }],
   });
 export const ENDPOINT_SHOWN = { ...SHOWN, secrets: [SECRET_SHOWN] };

@@ -90,10 +90,7 @@ const toAsking = (
 export type Started = { started: number; hints: Hint[] };
 
 /** Starts the runs that the events of some flushes call for, and queues what endpoints subscribe to. */
-export const followEvents = async (
-  scope: Scope,
-  flushIds: readonly string[],
-): Promise<Started> => {
+export const followEvents = async (scope: Scope, flushIds: readonly string[]): Promise<Started> => {
   const { triggers, subscriptions } = await listEventReaders(scope);
   const names = [
     ...new Set(triggers.map(({ event_name }) => event_name)),

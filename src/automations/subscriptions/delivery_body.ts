@@ -9,7 +9,8 @@ import { TEST_TYPE } from './event_types.ts';
 /** The JSON of a message, or why there is none any more. */
 export type Written = { body: string } | { body: null; reason: 'person_erased' | 'alert_gone' };
 
-const TEST_MESSAGE = 'This is a test event of Trunkline. Your endpoint receives and verifies webhooks.';
+const TEST_MESSAGE =
+  'This is a test event of Trunkline. Your endpoint receives and verifies webhooks.';
 
 type Content = { timestamp: Date; data: object };
 

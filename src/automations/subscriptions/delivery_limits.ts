@@ -1,3 +1,5 @@
+/** How many endpoints of a project may subscribe: each event is posted to each of them. */
+export const SUBSCRIBED_ENDPOINTS_MAX = 20;
 /** After so many hours a delivery that did not come through is dropped. */
 export const DELIVERY_EXPIRES_HOURS = 72;
 /** So many deliveries of one endpoint may wait, give or take five minutes of new ones; the oldest are dropped. */

@@ -5,6 +5,7 @@ import {
   DELIVERIES_WAITING_MAX,
   DELIVERY_EXPIRES_HOURS,
   ENDPOINT_FAILURES_MAX,
+  SUBSCRIBED_ENDPOINTS_MAX,
 } from './delivery_limits.ts';
 import { DELIVERY_STATUSES } from './delivery_queries.ts';
 import type { DeliveryRow } from './delivery_queries.ts';
@@ -56,6 +57,12 @@ export const toDelivery = (row: DeliveryRow) => ({
 });
 
 export const deliveryLimits: readonly Limit[] = [
+  {
+    name: 'Endpoints of a project that subscribe',
+    value: SUBSCRIBED_ENDPOINTS_MAX,
+    unit: 'items',
+    where: '`event_types`',
+  },
   {
     name: 'Age of a subscribed event that an endpoint did not take',
     value: DELIVERY_EXPIRES_HOURS,

@@ -51,9 +51,7 @@ export const announceHint = (projectId: string): Hint => ({
  * Queues alerts that opened or were resolved for the endpoints that subscribe to them. Safe to repeat: what was queued
  * is announced no more.
  */
-export const announceAlerts = async (
-  scope: Scope,
-): Promise<{ hints: Hint[]; isMore: boolean }> => {
+export const announceAlerts = async (scope: Scope): Promise<{ hints: Hint[]; isMore: boolean }> => {
   const announcements = await alerts.claimAnnouncements(scope, ANNOUNCED_AT_ONCE_MAX);
   const deliveries: NewDelivery[] = [];
   for (const [kind, of] of Map.groupBy(announcements, (one) => one.kind)) {
