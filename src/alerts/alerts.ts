@@ -14,7 +14,7 @@ export {
 } from './queries.ts';
 export type { AlertStatus, NewAlert } from './queries.ts';
 export { readAlertSettings } from './settings.ts';
-export { Alert, toAlert } from './shown.ts';
+export { Alert, ALERT_SHOWN, toAlert } from './shown.ts';
 
 /** How many days a resolved alert is kept, and how many of them a project keeps. */
 export const ALERTS_KEPT_DAYS = 90;

@@ -190,6 +190,8 @@ const lifeRoutes = [
   }),
 ];
 
+export { subscribedWebhooks } from './subscriptions/webhook_schema.ts';
+
 /** `doors` are what this room has to ask of rooms that it does not know. */
 export const automationRoutes = (doors: Doors & { vault: Vault }) => [
   ...readRoutes,

@@ -2,6 +2,7 @@
 import { Webhook } from 'standardwebhooks';
 import { expect } from 'vitest';
 import { announceAlerts } from '../../src/automations/automations.ts';
+import { subscribedWebhooks } from '../../src/automations/subscriptions/webhook_schema.ts';
 import { deliverNext } from '../../src/automations/subscriptions/deliver.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
@@ -86,5 +87,8 @@ export const verified = (sink: HttpsSink, secret: string, path = '/hooks'): Veri
     .map(({ body, headers }) => {
       const said = new Webhook(secret).verify(body.toString(), headers as Record<string, string>);
       expect((said as Verified).id).toBe(headers['webhook-id']);
+      expect(subscribedWebhooks.some(({ body: schema }) => schema.safeParse(said).success)).toBe(
+        true,
+      );
       return said as Verified;
     });

@@ -6,6 +6,7 @@ import {
   DELIVERIES_KEPT_HOURS,
   DELIVERY_EXPIRES_HOURS,
   ENDPOINT_FAILURES_MAX,
+  SUBSCRIBED_ENDPOINTS_MAX,
 } from '../../src/automations/subscriptions/delivery_limits.ts';
 import { listWork } from '../../src/worker/work.ts';
 import { connectAs } from '../base/connections.ts';
@@ -151,6 +152,41 @@ describe('an endpoint that is dead', () => {
     await ask('POST', `/v1/webhook-endpoints/${id}/test`);
     expect(await deliver(id)).toBe(1);
   });
+});
+
+describe('two workers at once', () => {
+  test('post each delivery once', async () => {
+    const { id, deliver } = await withAlerts(8);
+    const made = await Promise.all([deliver(id), deliver(id)]);
+    expect(made[0] + made[1]).toBe(8);
+    expect(new Set(sink.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(8);
+    expect(sink.requests).toHaveLength(8);
+  });
+
+  test('probe an endpoint that fails one after the other', async () => {
+    const { id, deliver, updateEndpoint } = await withAlerts(2);
+    await updateEndpoint(`failure_count = ${ENDPOINT_FAILURES_MAX}`);
+    sink.play('/hooks', { status: 500 });
+    const made = await Promise.all([deliver(id), deliver(id)]);
+    expect(made.toSorted()).toEqual([0, 1]);
+    expect(sink.requests).toHaveLength(1);
+  });
+
+  test('queue an alert for an endpoint once', async () => {
+    const { id, announce, within, listRows } = await withAlerts(0);
+    await within((scope) => openAlert(scope, PARKED));
+    await Promise.all([announce(), announce()]);
+    expect(await listRows(id)).toHaveLength(1);
+  });
+});
+
+test('two requests at once cannot subscribe one endpoint too many', async () => {
+  const { ask, makeEndpoint } = await subscribed(database, api, sink);
+  for (let made = 1; made < SUBSCRIBED_ENDPOINTS_MAX; made += 1)
+    await makeEndpoint(['system.*'], `/${made}`);
+  const body = { name: 'CRM', url: `${sink.url}/hooks`, event_types: ['email.sent'] };
+  const answers = await Promise.all([1, 2].map(() => ask('POST', '/v1/webhook-endpoints', body)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
 });
 
 describe('what waits', () => {
