@@ -42,7 +42,9 @@ test('opens with the first record that got worse, names each, and resolves when 
   ]);
   named.zone['s1._domainkey.shop.test'] = {};
   await check();
-  expect(await list()).toMatchObject([{ details: { findings: expect.arrayContaining(['dkim:s1', 'dmarc']) } }]);
+  expect(await list()).toMatchObject([
+    { details: { findings: expect.arrayContaining(['dkim:s1', 'dmarc']) } },
+  ]);
   mend(named);
   await check();
   expect(await list()).toEqual([]);
