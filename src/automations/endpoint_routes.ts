@@ -48,8 +48,8 @@ const secretRoutes = (vault: Vault) => [
     access: 'server',
     summary: 'Create a webhook endpoint.',
     description:
-      'Webhook steps can call it, and it can subscribe to events (`event_types`). Webhooks are signed by the Standard ' +
-      'Webhooks scheme with `secret`, which is shown now and never again.',
+      'Webhook steps can call it, and it can subscribe to events (`event_types`). Webhooks are signed by the ' +
+      'Standard Webhooks scheme with `secret`, which is shown now and never again.',
     body: NewEndpoint,
     status: 201,
     answer: EndpointSecret,

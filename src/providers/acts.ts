@@ -70,8 +70,9 @@ export const editProvider = async (
 
 export const removeProvider = async (where: Where, id: string) => {
   const gone = await inProject(where.deps, where.projectId, async (scope) => {
-    await resolveSubject(scope, id);
-    return deleteProvider(scope, id);
+    const deleted = await deleteProvider(scope, id);
+    if (deleted) await resolveSubject(scope, id);
+    return deleted;
   });
   if (!gone) throw new Refusal('not_found');
   await wakeSends(where, id);

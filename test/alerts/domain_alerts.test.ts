@@ -1,4 +1,4 @@
-// The daily check of a sender's domain alerts the owner once when it got worse, and resolves once it is as good as before.
+// The daily check of a sender's domain alerts the owner once when it got worse, and once it is as good as before.
 import { beforeEach, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { pageAlerts } from '../../src/alerts/shown.ts';
