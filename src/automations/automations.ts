@@ -48,6 +48,7 @@ export { findEndpoint, listEndpoints } from './endpoint_queries.ts';
 export type { EndpointRow } from './endpoint_queries.ts';
 export { SECRET_OVERLAP_HOURS } from './endpoints.ts';
 export { deliverWebhooks, deliveryHint } from './subscriptions/deliver.ts';
+export { DELIVERIES_KEPT_HOURS } from './subscriptions/delivery_limits.ts';
 export { pruneDeliveries } from './subscriptions/prune_deliveries.ts';
 export { announceAlerts, announceHint } from './subscriptions/subscriptions.ts';
 

@@ -8,7 +8,7 @@ export type AlertSettings = Outputs['alerts']['settings'];
 export type Delivery = Outputs['endpoints']['deliveries']['items'][number];
 
 const OPEN_EVERY_MS = 30_000;
-/** How many open alerts the banner names. The page has the others. */
+/** How many open alerts the banner counts. */
 const SHOWN_MAX = 20;
 
 /** What the owner has to act on now. */

@@ -130,6 +130,22 @@ describe('email.* subscriptions', () => {
     expect(sent?.data).toMatchObject({ email: { to: EMAIL, template_id: send.templateId } });
   });
 
+  test('an unsubscribe that a server makes has the address of the person', async () => {
+    const world = await open();
+    const { id, secret } = await world.makeEndpoint(['email.unsubscribed']);
+    const { externalId } = await withEmail(world);
+    const made = await world.ask('POST', '/v1/unsubscribes', { email: EMAIL });
+    expect(made.status).toBe(201);
+    await workOn(database, world.projectId);
+    await world.deliver(id);
+    expect(verified(sink, secret)).toMatchObject([
+      {
+        type: 'email.unsubscribed',
+        data: { person: { external_id: externalId }, email: { to: EMAIL, send_id: null } },
+      },
+    ]);
+  });
+
   test('an endpoint gets the types that it subscribes to, and no others', async () => {
     const world = await open();
     const { id } = await world.makeEndpoint(['email.bounced', 'system.*']);

@@ -97,10 +97,10 @@ describe('alerts in a browser', () => {
     await page.getByRole('heading', { level: 1 }).waitFor();
     expect(await dismiss.count()).toBe(0);
 
-    await open('bounce_rate');
+    await open('provider_held');
     await page.reload();
     const banner = page.getByRole('status').filter({ hasText: '2 alerts' });
-    await banner.getByText('Bounce rate too high: Relay').waitFor();
+    await banner.getByText('Email provider held: Relay').waitFor();
     expect(await banner.getByRole('listitem').count()).toBe(2);
     expect(await overflows(page)).toBe(false);
     await banner.getByRole('link', { name: 'All alerts' }).click();
@@ -120,12 +120,12 @@ describe('alerts in a browser', () => {
   test('the page lists alerts of the past too, and an owner changes the thresholds', async () => {
     await open('provider_parked');
     await within((scope) => resolveAlert(scope, providerId, 'provider_parked'));
-    await open('complaint_rate');
+    await open('domain_worse');
     const { page, complaints } = await openAs('owner', '/alerts', 360);
     const items = page.getByRole('main').getByRole('listitem');
     await items.filter({ hasText: 'Email provider parked' }).getByText('Resolved').waitFor();
     await items
-      .filter({ hasText: 'Complaint rate too high' })
+      .filter({ hasText: 'Domain health got worse' })
       .getByText('Open', { exact: true })
       .waitFor();
     const bounces = page.getByLabel('Bounces, in percent');

@@ -9,6 +9,9 @@ import { seenAlerts } from '../seen_alerts.ts';
 import { AlertLink } from './alert_link.tsx';
 import { ForRole } from './for_role.tsx';
 
+/** How many alerts the banner names, the newest. It leads to the others. */
+const NAMED_MAX = 3;
+
 type OneProps = { projectId: string; alert: Alert };
 
 /** Who may act on an alert: topics are for owners. */
@@ -30,7 +33,7 @@ const One = ({ projectId, alert }: OneProps) => (
 
 const Several = ({ projectId, alerts }: { projectId: string; alerts: readonly Alert[] }) => (
   <Stack gap="xs" component="ul" m={0} pl="md">
-    {alerts.map((alert) => (
+    {alerts.slice(0, NAMED_MAX).map((alert) => (
       <li key={alert.id}>
         <Group gap={8} wrap="wrap">
           <Text size="sm" className="breaks">
