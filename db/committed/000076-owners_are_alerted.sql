@@ -1,5 +1,5 @@
 --! Previous: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
---! Hash: sha1:9c0f75a217a4993001e506db11fc75b97f6bf5a2
+--! Hash: sha1:aa752d93c4da7b52f8191f5920636e3e8d13bc7f
 --! Message: owners_are_alerted
 
 -- Enter migration here
@@ -240,6 +240,8 @@ set search_path = ''
 as $$
 declare
   v_send      record;
+  v_is_proved boolean;
+  v_is_first  boolean;
   v_delivered timestamptz;
   v_firm      timestamptz;
   v_soft      timestamptz;
@@ -251,7 +253,7 @@ begin
   where send.project_id = record_feedback.project_id and send.send_id = record_feedback.send_id
   for no key update;
 
-  is_proved := v_send.status = 'unknown' or (v_send.status = 'queued' and exists (
+  v_is_proved := v_send.status = 'unknown' or (v_send.status = 'queued' and exists (
     select from delivery.attempts as tried
     where tried.project_id = record_feedback.project_id
     and tried.send_id = record_feedback.send_id
@@ -261,7 +263,7 @@ begin
   v_soft := v_send.soft_bounced_at;
   v_taken := v_send.taken_at;
   v_firm := coalesce(v_send.firm_bounced_at, case when v_soft is null then v_send.bounced_at end);
-  is_first := case record_feedback.fact
+  v_is_first := case record_feedback.fact
     when 'bounced' then v_firm is null
     when 'complained' then v_send.complained_at is null
     else false
@@ -286,14 +288,16 @@ begin
     taken_at = v_taken,
     -- Accepted on the strength of feedback alone is accepted since the earliest fact.
     accepted_at = case
-      when is_proved or (send.status = 'accepted' and send.status_reason = 'outcome_unknown')
+      when v_is_proved or (send.status = 'accepted' and send.status_reason = 'outcome_unknown')
         then least(v_delivered, v_firm, send.complained_at, v_taken, record_feedback.occurred_at)
       else send.accepted_at
     end,
-    status = case when is_proved then 'accepted' else send.status end,
-    status_reason = case when is_proved then 'outcome_unknown' else send.status_reason end
+    status = case when v_is_proved then 'accepted' else send.status end,
+    status_reason = case when v_is_proved then 'outcome_unknown' else send.status_reason end
   where send.project_id = record_feedback.project_id
   and send.send_id = record_feedback.send_id;
+  is_proved := v_is_proved;
+  is_first := v_is_first;
 end;
 $$;
 --! EndIncluded delivery/record_feedback.sql

@@ -8,7 +8,7 @@ import {
   countSubscribed,
   findEndpoint,
   listSecrets,
-  lockSubscriptions,
+  lockSubscribed,
   updateEndpoint,
 } from './endpoint_queries.ts';
 import type { EndpointChange, EndpointRow, NewEndpointRow } from './endpoint_queries.ts';
@@ -71,7 +71,7 @@ const subscribing = async <T>(
   change: () => Promise<T>,
 ): Promise<T> => {
   if (eventTypes.length === 0) return change();
-  await lockSubscriptions(scope);
+  await lockSubscribed(scope);
   const changed = await change();
   if ((await countSubscribed(scope)) > SUBSCRIBED_ENDPOINTS_MAX)
     throw new Refusal('too_many_subscriptions');

@@ -101,10 +101,16 @@ export const updateEndpoint = (
   `);
 };
 
-/** Locks the subscriptions of a project until the transaction ends: code that counts them needs it. */
-export const lockSubscriptions = ({ tx, projectId }: Scope) =>
+/**
+ * Locks the subscribed endpoints of a project until the transaction ends. Of two transactions that add one, the second
+ * counts what the first has added, once there is any other.
+ */
+export const lockSubscribed = ({ tx, projectId }: Scope) =>
   tx.query(sql.unsafe`
-    select pg_advisory_xact_lock(hashtextextended(${`automations/subscriptions ${projectId}`}, 0))
+    select from automations.endpoints
+    where project_id = ${projectId} and event_types <> '{}'
+    order by endpoint_id
+    for no key update
   `);
 
 const Count = z.strictObject({ count: z.int() });

@@ -127,9 +127,9 @@ export const limitsOfAlerts = (
       const endpointId = await makeEndpoint();
       const admit = () => within((scope) => admitDelivery(scope, endpointId));
       for (let failed = 1; failed < most; failed += 1)
-        await within((scope) => addFailure(scope, endpointId, 0));
+        await within((scope) => addFailure(scope, endpointId, new Date()));
       expect([await admit(), await admit()]).toEqual([most - 1, most - 1]);
-      await within((scope) => addFailure(scope, endpointId, 0));
+      await within((scope) => addFailure(scope, endpointId, new Date()));
       expect([await admit(), await admit()]).toEqual([most, null]);
       expect(await within((scope) => admitDelivery(scope, newId()))).toBeNull();
     },

@@ -21,6 +21,7 @@ import {
   claimDelivery,
   clearFailures,
   endDelivery,
+  pauseEndpoint,
 } from './delivery_queries.ts';
 import type { DeliveryRow, EndedDelivery } from './delivery_queries.ts';
 import { TEST_TYPE } from './event_types.ts';
@@ -83,11 +84,13 @@ const pauseSecondsAfter = (failures: number): number => {
 const recordHealth = async (
   scope: Scope,
   { row, failures }: Claimed,
-  answer: WebhookAnswer,
+  { answer, at }: { answer: WebhookAnswer; at: Date },
 ): Promise<void> => {
   const { endpoint_id: endpointId } = row;
   if (answer.kind === 'postponed') {
-    await addFailure(scope, endpointId, pauseSecondsAfter(failures + 1));
+    const inRow = await addFailure(scope, endpointId, at);
+    if (inRow !== null && inRow >= ENDPOINT_FAILURES_MAX)
+      await pauseEndpoint(scope, endpointId, pauseSecondsAfter(inRow));
     return;
   }
   if (failures > 0) await clearFailures(scope, endpointId);
@@ -105,8 +108,9 @@ export const deliverNext: CallNext = async (deps, vault, asked): Promise<boolean
     ? await postWebhook(deps, { id: row.message_id, ...ready }, asked.open)
     : claimed.answer;
   await inProject(deps, asked.projectId, async (scope) => {
-    await endDelivery(scope, toEnded(row, answer, await readClock(scope)));
-    await recordHealth(scope, claimed, answer);
+    const at = await readClock(scope);
+    await endDelivery(scope, toEnded(row, answer, at));
+    await recordHealth(scope, claimed, { answer, at });
   });
   return true;
 };

@@ -122,7 +122,7 @@ export const endDelivery = (
   return tx.query(sql.unsafe`
     update automations.webhook_deliveries
     set status = ${status}, http_status = ${httpStatus}, reason = ${reason},
-      due_at = coalesce(${retryAt === null ? null : sql.timestamp(retryAt)}, due_at),
+      due_at = ${retryAt === null ? sql.fragment`due_at` : sql.timestamp(retryAt)},
       ended_at = ${status === 'waiting' ? sql.fragment`null` : nowInMs}
     where project_id = ${projectId} and delivery_id = ${deliveryId} and ${isNews}
   `);
@@ -161,13 +161,25 @@ export const clearFailures = ({ tx, projectId }: Scope, endpointId: string) =>
     where project_id = ${projectId} and endpoint_id = ${endpointId} and failure_count > 0
   `);
 
-/** Counts a failure of an endpoint, and pauses it for some seconds where there are too many in a row. */
-export const addFailure = ({ tx, projectId }: Scope, endpointId: string, pauseSeconds: number) =>
-  tx.query(sql.unsafe`
+/** Counts a failure of an endpoint. Returns how many there are in a row; null where the endpoint is gone. */
+export const addFailure = async (
+  { tx, projectId }: Scope,
+  endpointId: string,
+  at: Date,
+): Promise<number | null> => {
+  const health = await tx.maybeOne(sql.type(Health)`
     update automations.endpoints
-    set failure_count = failure_count + 1, failing_since = coalesce(failing_since, ${nowInMs}),
-      paused_until = case when failure_count + 1 >= ${ENDPOINT_FAILURES_MAX}
-        then ${nowInMs} + make_interval(secs => ${pauseSeconds}) end
+    set failure_count = failure_count + 1, failing_since = coalesce(failing_since, ${at.toISOString()})
+    where project_id = ${projectId} and endpoint_id = ${endpointId}
+    returning failure_count
+  `);
+  return health?.failure_count ?? null;
+};
+
+/** Leaves an endpoint alone for some seconds. */
+export const pauseEndpoint = ({ tx, projectId }: Scope, endpointId: string, seconds: number) =>
+  tx.query(sql.unsafe`
+    update automations.endpoints set paused_until = ${nowInMs} + make_interval(secs => ${seconds})
     where project_id = ${projectId} and endpoint_id = ${endpointId}
   `);
 
