@@ -180,6 +180,87 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function admin.remember_device to public;
 
+-- alerts ------------------------------------------------------------------------------------------
+
+create schema alerts authorization current_user;
+grant usage on schema alerts to trunkline_queue;
+grant usage on schema alerts to trunkline_runtime;
+
+create table alerts.alerts (
+  project_id   uuid not null,
+  alert_id     uuid not null,
+  kind         text not null,
+  subject      text not null,
+  subject_name text not null,
+  summary      text not null,
+  fix          text not null,
+  details      jsonb not null,
+  opened_at    timestamptz(3) not null,
+  resolved_at  timestamptz(3),
+  constraint alerts_pkey primary key (project_id, alert_id),
+  constraint alerts_details_are_an_object check ((jsonb_typeof(details) = 'object'::text)),
+  constraint alerts_kinds_are_names check ((kind ~ '^[a-z_]+$'::text))
+);
+create index alerts_resolved on alerts.alerts using btree (project_id, resolved_at) where (resolved_at is not null);
+create unique index alerts_open_once on alerts.alerts using btree (project_id, kind, subject) where (resolved_at is null);
+alter table alerts.alerts enable row level security, force row level security;
+create policy one_project on alerts.alerts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on alerts.alerts for select to trunkline_queue using (true);
+grant delete, insert, select, update on alerts.alerts to trunkline_runtime;
+grant select (project_id, kind, resolved_at) on alerts.alerts to trunkline_queue;
+
+create table alerts.announcements (
+  project_id   uuid not null,
+  alert_id     uuid not null,
+  status       text not null,
+  announced_at timestamptz(3) not null,
+  constraint announcements_pkey primary key (project_id, alert_id, status),
+  constraint announcements_project_id_alert_id_fkey foreign key (project_id, alert_id) references alerts.alerts(project_id, alert_id) on delete cascade,
+  constraint announcements_have_a_known_status check ((status = any (array['open'::text, 'resolved'::text])))
+);
+alter table alerts.announcements enable row level security, force row level security;
+create policy one_project on alerts.announcements for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on alerts.announcements for select to trunkline_queue using (true);
+grant delete, insert, select, update on alerts.announcements to trunkline_runtime;
+grant select (project_id, announced_at) on alerts.announcements to trunkline_queue;
+
+create table alerts.settings (
+  project_id        uuid not null,
+  bounce_percent    double precision not null,
+  complaint_percent double precision not null,
+  constraint settings_pkey primary key (project_id),
+  constraint settings_bounce_percent_is_a_percentage check (((bounce_percent > (0)::double precision) and (bounce_percent <= (100)::double precision))),
+  constraint settings_complaint_percent_is_a_percentage check (((complaint_percent > (0)::double precision) and (complaint_percent <= (100)::double precision)))
+);
+alter table alerts.settings enable row level security, force row level security;
+create policy one_project on alerts.settings for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on alerts.settings to trunkline_runtime;
+
+create function alerts.open_alert(
+  project_id uuid,
+  alert_id uuid,
+  kind text,
+  subject text,
+  subject_name text,
+  summary text,
+  fix text,
+  details jsonb
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function alerts.open_alert to public;
+
+create function alerts.resolve_alerts(
+  project_id uuid,
+  kinds text[],
+  subject text
+)
+returns integer
+language plpgsql volatile
+set search_path = '';
+grant execute on function alerts.resolve_alerts to public;
+
 -- analytics ---------------------------------------------------------------------------------------
 
 create schema analytics authorization current_user;
@@ -604,12 +685,18 @@ create table automations.endpoints (
   disabled_reason text,
   created_at      timestamptz(3) not null,
   updated_at      timestamptz(3) not null,
+  event_types     text[] not null default '{}'::text[],
+  failure_count   integer not null default 0,
+  failing_since   timestamptz(3),
+  paused_until    timestamptz(3),
   constraint endpoints_pkey primary key (project_id, endpoint_id),
   constraint endpoints_have_a_known_status check ((status = any (array['active'::text, 'disabled'::text])))
 );
 alter table automations.endpoints enable row level security, force row level security;
 create policy one_project on automations.endpoints for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.endpoints for select to trunkline_queue using (true);
 grant delete, insert, select, update on automations.endpoints to trunkline_runtime;
+grant select (project_id, endpoint_id, status, paused_until) on automations.endpoints to trunkline_queue;
 
 create table automations.refusals (
   project_id    uuid not null,
@@ -785,6 +872,40 @@ create index waits_by_segment on automations.waits using btree (project_id, segm
 alter table automations.waits enable row level security, force row level security;
 create policy one_project on automations.waits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select on automations.waits to trunkline_runtime;
+
+create table automations.webhook_deliveries (
+  project_id   uuid not null,
+  delivery_id  uuid not null,
+  endpoint_id  uuid not null,
+  message_id   text not null,
+  type         text not null,
+  event_id     uuid,
+  event_at     timestamptz(3),
+  alert_id     uuid,
+  alert_status text,
+  status       text not null,
+  attempts     integer not null default 0,
+  due_at       timestamptz(3) not null,
+  lease_until  timestamptz(3),
+  http_status  integer,
+  reason       text,
+  queued_at    timestamptz(3) not null,
+  expires_at   timestamptz(3) not null,
+  ended_at     timestamptz(3),
+  constraint webhook_deliveries_pkey primary key (project_id, delivery_id),
+  constraint webhook_deliveries_once_per_message unique (project_id, endpoint_id, message_id),
+  constraint webhook_deliveries_project_id_endpoint_id_fkey foreign key (project_id, endpoint_id) references automations.endpoints(project_id, endpoint_id) on delete cascade,
+  constraint webhook_deliveries_have_a_known_status check ((status = any (array['waiting'::text, 'calling'::text, 'delivered'::text, 'failed'::text, 'dropped'::text]))),
+  constraint webhook_deliveries_have_one_subject check ((num_nonnulls(event_id, alert_id) <= 1))
+) with (fillfactor=80);
+create index webhook_deliveries_by_endpoint on automations.webhook_deliveries using btree (project_id, endpoint_id, delivery_id);
+create index webhook_deliveries_ended on automations.webhook_deliveries using btree (project_id, ended_at) where (ended_at is not null);
+create index webhook_deliveries_open on automations.webhook_deliveries using btree (project_id, endpoint_id, due_at) where (status = any (array['waiting'::text, 'calling'::text]));
+alter table automations.webhook_deliveries enable row level security, force row level security;
+create policy one_project on automations.webhook_deliveries for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.webhook_deliveries for select to trunkline_queue using (true);
+grant delete, insert, select, update on automations.webhook_deliveries to trunkline_runtime;
+grant select (project_id, endpoint_id, status, due_at, lease_until) on automations.webhook_deliveries to trunkline_queue;
 
 -- base --------------------------------------------------------------------------------------------
 
@@ -1015,6 +1136,19 @@ create policy one_project on delivery.halts for all to public using ((project_id
 grant delete, insert, select on delivery.halts to trunkline_runtime;
 grant update (stop) on delivery.halts to trunkline_runtime;
 
+create table delivery.hourly_counts (
+  project_id  uuid not null,
+  provider_id uuid not null,
+  hour        timestamptz(3) not null,
+  sent        integer not null,
+  bounced     integer not null,
+  complained  integer not null,
+  constraint hourly_counts_pkey primary key (project_id, hour, provider_id)
+) with (fillfactor=50);
+alter table delivery.hourly_counts enable row level security, force row level security;
+create policy one_project on delivery.hourly_counts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on delivery.hourly_counts to trunkline_runtime;
+
 create table delivery.sends (
   project_id          uuid not null,
   send_id             uuid not null,
@@ -1211,6 +1345,26 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.claim_sends to public;
+
+create function delivery.count_reports(
+  project_id uuid,
+  sent uuid[],
+  bounced uuid[],
+  complained uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.count_reports to public;
+
+create function delivery.count_sent(
+  project_id uuid,
+  send_ids uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.count_sent to public;
 
 create function delivery.end_for(
   stop text
@@ -1499,9 +1653,11 @@ create function delivery.record_feedback(
   project_id uuid,
   send_id uuid,
   fact text,
-  occurred_at timestamptz
+  occurred_at timestamptz,
+  is_proved boolean,
+  is_first boolean
 )
-returns boolean
+returns record
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.record_feedback to public;

@@ -1,11 +1,12 @@
-import { SECRET_OVERLAP_HOURS } from '../automations/automations.ts';
+import { ALERTS_KEPT_DAYS } from '../alerts/alerts.ts';
+import { DELIVERIES_KEPT_HOURS, SECRET_OVERLAP_HOURS } from '../automations/automations.ts';
 import { KEPT_HOURS } from '../base/idempotency.ts';
 import { projectProcedure, router } from '../base/procedure.ts';
 import { POSTS_KEPT_HOURS } from '../feedback/feedback.ts';
 import type { Config } from '../config.ts';
 import { AUDIT_MONTHS } from './audit_log.ts';
 
-type Unit = 'months' | 'hours';
+type Unit = 'months' | 'days' | 'hours';
 type Kept = { what: string; value: number; unit: Unit };
 
 /** How long is kept what goes by itself, by the numbers that the jobs go by which remove it. */
@@ -17,6 +18,8 @@ export const listKept = ({ retentionMonths }: Pick<Config, 'retentionMonths'>) =
     { what: 'audit_log', value: AUDIT_MONTHS, unit: 'months' },
     { what: 'signed_webhooks', value: POSTS_KEPT_HOURS, unit: 'hours' },
     { what: 'idempotency_keys', value: KEPT_HOURS, unit: 'hours' },
+    { what: 'alerts', value: ALERTS_KEPT_DAYS, unit: 'days' },
+    { what: 'webhook_deliveries', value: DELIVERIES_KEPT_HOURS, unit: 'hours' },
     { what: 'endpoint_secrets', value: SECRET_OVERLAP_HOURS, unit: 'hours' },
   ] as const satisfies readonly Kept[];
 

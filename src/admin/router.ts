@@ -1,3 +1,4 @@
+import { alertProcedures } from '../alerts/admin.ts';
 import { automationProcedures, endpointProcedures } from '../automations/admin.ts';
 import * as automations from '../automations/automations.ts';
 import { router } from '../base/procedure.ts';
@@ -45,6 +46,7 @@ export const appRouter = router({
   members: memberProcedures,
   invitations: invitationProcedures,
   audit: auditProcedures,
+  alerts: alertProcedures,
   retention: retentionProcedures,
   sendingLimits: sendingLimitProcedures,
   keys: keyProcedures,

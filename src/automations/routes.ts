@@ -11,6 +11,7 @@ import type { Doors } from './life.ts';
 import { listKept } from './queries.ts';
 import { endpointRoutes } from './endpoint_routes.ts';
 import { endpointLimits } from './endpoint_shown.ts';
+import { deliveryLimits } from './subscriptions/delivery_shown.ts';
 import type { Vault } from './endpoints.ts';
 import { runRoutes } from './run_routes.ts';
 import { segmentStartRoutes } from './segment_start_routes.ts';
@@ -30,7 +31,7 @@ import {
 } from './shown.ts';
 
 export { sendExplainRoutes } from './send_routes.ts';
-export const automationLimits: readonly Limit[] = [...limits, ...endpointLimits];
+export const automationLimits: readonly Limit[] = [...limits, ...endpointLimits, ...deliveryLimits];
 
 const answered = { ...ofAutomation, method: 'POST', status: 200, answer: Automation } as const;
 
@@ -188,6 +189,8 @@ const lifeRoutes = [
       moveEverybody({ deps, projectId }, found.automation_id),
   }),
 ];
+
+export { subscribedWebhooks } from './subscriptions/webhook_schema.ts';
 
 /** `doors` are what this room has to ask of rooms that it does not know. */
 export const automationRoutes = (doors: Doors & { vault: Vault }) => [

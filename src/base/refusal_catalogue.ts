@@ -128,6 +128,15 @@ others away first, by setting them to null.',
     status: 409,
     detail: 'An active automation sends this template. Give it another first.',
   },
+  too_many_subscriptions: {
+    status: 409,
+    detail:
+      'This project has as many subscribed endpoints as it may. Take the subscriptions of another endpoint back first.',
+  },
+  endpoint_disabled: {
+    status: 409,
+    detail: 'The endpoint is disabled. Activate it first.',
+  },
   last_owner: {
     status: 409,
     detail: 'A project keeps at least one owner. Make somebody else an owner first.',

@@ -22,6 +22,7 @@ import { countsAsSoft, judgeSoftBounces } from './soft_bounces.ts';
 export { eraser } from './erase.ts';
 export { noticeSection } from './export.ts';
 export { observeUnsubscribed } from './on_timeline.ts';
+export { expireTopics } from './topics/topics.ts';
 export { forgetPosts, POSTS_KEPT_HOURS } from './posts.ts';
 
 export type Recorded = { accepted: number; duplicates: number; ignored: number };
@@ -93,7 +94,7 @@ const takeEffect = async (scope: Scope, source: string, told: readonly Told[]): 
       facts.flatMap(({ fact, ...one }) => (fact ? [{ ...one, fact }] : [])),
     );
   // What was refused was not taken: no proof of anything but itself.
-  for (const { sendId, occurredAt } of facts) await delivery.noteRefused(scope, sendId, occurredAt);
+  await delivery.recordRefused(scope, facts);
 };
 
 /** What was said while the message was handed over, and is told by a webhook too, happened once. */

@@ -1,3 +1,4 @@
+import { alertLimits, alertRoutes } from '../alerts/routes.ts';
 import * as automations from '../automations/automations.ts';
 import { automationLimits, automationRoutes, sendExplainRoutes } from '../automations/routes.ts';
 import type { Limit, Route } from '../base/route.ts';
@@ -151,6 +152,12 @@ export const sections: readonly Section[] = [
     about: 'Where your e-mail provider reports bounces, complaints and deliveries.',
     routes: [...feedbackRoutes(feedbackDoors), ...settingRoutes(feedbackDoors.vault)],
     limits: [...feedbackLimits, ...settingLimits],
+  },
+  {
+    tag: 'Alerts',
+    about: 'Conditions that the owner of a project has to act on.',
+    routes: alertRoutes,
+    limits: alertLimits,
   },
   {
     tag: 'Segment-compatible',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { resolveSubject } from '../alerts/alerts.ts';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -68,7 +69,11 @@ export const editProvider = async (
 };
 
 export const removeProvider = async (where: Where, id: string) => {
-  const gone = await inProject(where.deps, where.projectId, (scope) => deleteProvider(scope, id));
+  const gone = await inProject(where.deps, where.projectId, async (scope) => {
+    const deleted = await deleteProvider(scope, id);
+    if (deleted) await resolveSubject(scope, id);
+    return deleted;
+  });
   if (!gone) throw new Refusal('not_found');
   await wakeSends(where, id);
   return { id, deleted: true as const };

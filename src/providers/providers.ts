@@ -4,6 +4,7 @@ import { networkOf } from './checks.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
 import type { SaidBounce, SendOutcome } from './outcome.ts';
 import type { Used } from './pace_notes.ts';
+import { alertParked } from './provider_alerts.ts';
 import { findProvider, parkProvider } from './queries.ts';
 import { openSettings, saveProvider } from './records.ts';
 import type { NewProvider, Sender } from './records.ts';
@@ -100,5 +101,8 @@ export const park = async (
   scope: Scope,
   { providerId, revision }: Used,
   reason: string,
-): Promise<boolean> =>
-  (await parkProvider(scope, { provider_id: providerId, revision }, reason)) !== null;
+): Promise<boolean> => {
+  const parked = await parkProvider(scope, { provider_id: providerId, revision }, reason);
+  if (parked) await alertParked(scope, providerId, reason);
+  return parked !== null;
+};

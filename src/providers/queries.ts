@@ -205,15 +205,15 @@ export const noteTestBegun = (
   `);
 
 /**
- * Records the result of a test of these very settings. A test that passed unparks, as a new revision: a worker that
- * still has an answer from before the test must not park the provider again.
+ * Records the result of a test of these very settings; returns null where the record has others. A test that passed
+ * unparks, as a new revision: a worker that still has an answer from before must not park the provider again.
  */
 export const noteTest = (
   { tx, projectId }: Scope,
   { provider_id, revision }: Pick<ProviderRow, 'provider_id' | 'revision'>,
   { testId, failure, messageId, tookMs }: TestNote,
 ) =>
-  tx.query(sql.unsafe`
+  tx.maybeOne(sql.type(Inserted)`
     update providers.providers
     set tested_at = now(), test_id = ${testId}, test_failure = ${failure}, test_message_id = ${messageId},
       test_took_ms = ${tookMs},
@@ -221,4 +221,5 @@ export const noteTest = (
       parked_reason = case when ${failure}::text is null then null else parked_reason end,
       revision = revision + case when ${failure}::text is null and status = 'parked' then 1 else 0 end
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
+    returning provider_id
   `);

@@ -17,6 +17,7 @@ import type { NewProviderRow, ProviderRow } from './queries.ts';
 import { setPlan } from './pace.ts';
 import type { Plan } from './pace.ts';
 import { noteProved } from './pace_notes.ts';
+import { resolveParked } from './provider_alerts.ts';
 import { findStrangers, KIND_FIELDS } from './schema.ts';
 import type { ProviderChange } from './schema.ts';
 import { refuseElsewhere } from './secret_again.ts';
@@ -111,7 +112,7 @@ export const planOf = (row: ProviderRow): Plan => {
   return { rate_per_second, ramp: started_on !== null && stages ? { started_on, stages } : null };
 };
 
-/** Keeps how fast a provider may be used, and forgets its failures where it was proved just now. */
+/** Keeps how fast a provider may be used. A provider that was proved just now has no failures and is not parked. */
 const keepPlan = async (
   scope: Scope,
   providerId: string,
@@ -119,7 +120,9 @@ const keepPlan = async (
   isProved = true,
 ): Promise<void> => {
   await setPlan(scope, providerId, { rate_per_second, ramp });
-  if (isProved) await noteProved(scope, providerId);
+  if (!isProved) return;
+  await resolveParked(scope, providerId);
+  await noteProved(scope, providerId);
 };
 
 /** Proves that the settings work, then keeps them: a new record, or new settings for the same from-address. */

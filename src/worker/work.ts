@@ -16,6 +16,10 @@ export type Work = {
   segmentStarts: { project_id: string; start_id: string }[];
   /** Projects with sends that nobody may hand over any more. */
   expired: string[];
+  /** Projects with alerts that have to be announced to endpoints. */
+  alerts: string[];
+  /** Endpoints with deliveries that are due. */
+  deliveries: { project_id: string; endpoint_id: string }[];
 };
 
 /** How many rows that are overdue one sweep looks at, of each kind, the longest waiting first. */
@@ -169,6 +173,21 @@ const SEGMENT_ENTRIES = `
   where known.last_entry > reader.seen_entry and $1 >= 0
   limit $2`;
 
+/** One look at each endpoint that may be tried now: at its delivery that is due first. */
+const DELIVERIES = `
+  select endpoint.project_id, endpoint.endpoint_id from automations.endpoints as endpoint
+  where endpoint.status = 'active' and (endpoint.paused_until is null or endpoint.paused_until <= now())
+  and exists (
+    select from automations.webhook_deliveries as delivery
+    where delivery.project_id = endpoint.project_id and delivery.endpoint_id = endpoint.endpoint_id
+    and delivery.status in ('waiting', 'calling') and delivery.due_at < now() - make_interval(secs => $1)
+  )
+  limit $2`;
+
+/** Alerts are rare, and announced by the sweep alone: the code that changes their state need not know about it. */
+const ALERTS = `
+  select project_id from alerts.announcements where $1 >= 0 group by project_id limit $2`;
+
 /** Maintenance reads across projects: read-only, without locks, in columns that name nobody. */
 export const listWork = async (client: pg.Client, overdueSeconds: number): Promise<Work> => {
   const ask = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> =>
@@ -203,7 +222,11 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)
     order by requested_at limit $2`);
+  const alerts = await ask<ProjectRow>(ALERTS);
+  const deliveries = await ask<Work['deliveries'][number]>(DELIVERIES);
   return {
+    alerts: toIds(alerts),
+    deliveries,
     pending: toIds(pending),
     dueRuns: toIds(dueRuns),
     queuedSends,

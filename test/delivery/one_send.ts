@@ -4,7 +4,7 @@ import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { recordFacts } from '../../src/delivery/delivery.ts';
-import type { Fact } from '../../src/delivery/feedback_queries.ts';
+import type { Fact } from '../../src/delivery/fact_queries.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
 import { claimSends, planSend } from '../../src/delivery/queries.ts';

@@ -31,6 +31,7 @@ import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfSending } from './limits_of_sending.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfTopics } from './limits_of_topics.ts';
+import { limitsOfAlerts } from './limits_of_alerts.ts';
 import { limitsOfCalls } from './limits_of_calls.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
 import { limitsOfUnits, UNIT_RATES } from './limits_of_units.ts';
@@ -236,6 +237,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ...limitsOfWebhooks({ postHook, bound }),
   ...limitsOfTopics({ api, sns, startAfresh }),
   ...limitsOfCalls(database),
+  ...limitsOfAlerts(database, api, startAfresh),
   'Name of a provider, and of its sender': async (value) => {
     await startAfresh();
     await bound([

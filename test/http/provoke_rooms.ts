@@ -1,4 +1,5 @@
 // How the refusals of some rooms are provoked.
+import { SUBSCRIBED_ENDPOINTS_MAX } from '../../src/automations/subscriptions/delivery_limits.ts';
 import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
@@ -112,6 +113,26 @@ export const waysOfAutomations = ({ database, api }: Surroundings): Ways => ({
     await makeShownProject(database, api, one);
     await database.owner.query(
       `update automations.automations set status = 'archived', active_version = null where project_id = $1`,
+      [api.project.project_id],
+    );
+    return callAsShown(one, api);
+  },
+  too_many_subscriptions: async (one) => {
+    await makeShownProject(database, api, one);
+    await database.owner.query(
+      `insert into automations.endpoints
+         (project_id, endpoint_id, name, url, status, event_types, created_at, updated_at)
+       select $1, gen_random_uuid(), 'a', 'https://example.com', 'active', '{email.sent}', now(), now()
+       from generate_series(1, $2)`,
+      [api.project.project_id, SUBSCRIBED_ENDPOINTS_MAX],
+    );
+    const body = { name: 'CRM', url: 'https://example.com/hooks', event_types: ['email.sent'] };
+    return api.call(one.method, pathOf(one, api), { key: keyOf(one, api.project), body });
+  },
+  endpoint_disabled: async (one) => {
+    await makeShownProject(database, api, one);
+    await database.owner.query(
+      `update automations.endpoints set status = 'disabled' where project_id = $1`,
       [api.project.project_id],
     );
     return callAsShown(one, api);

@@ -34,6 +34,14 @@ const words: Record<Kept['what'], { title: string; about: string }> = {
     title: 'Idempotency keys, with their answers',
     about: 'For so long a repeated request is answered as the first was.',
   },
+  alerts: {
+    title: 'Alerts of the past',
+    about: 'By when they were resolved. Open alerts stay.',
+  },
+  webhook_deliveries: {
+    title: 'Deliveries to webhook endpoints',
+    about: 'By when they ended. They name no person.',
+  },
   endpoint_secrets: {
     title: 'The former secret of a webhook endpoint',
     about: 'Calls are signed with both until then.',
