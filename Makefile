@@ -137,6 +137,10 @@ format: $(INSTALLED) ## Format every file
 test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed where apt is
 	@exec node test/mta.ts
 
+.PHONY: test-imap
+test-imap: $(INSTALLED) ## Bounce mailboxes on a real IMAP server: Dovecot, installed where apt is
+	@exec node test/imap.ts
+
 .PHONY: test-replies
 test-replies: $(INSTALLED) ## How many labelled replies of relays are classified right: folder=<path>
 	@exec node test/replies.ts "$(folder)"

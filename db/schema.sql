@@ -2903,6 +2903,53 @@ create schema providers authorization current_user;
 grant usage on schema providers to trunkline_queue;
 grant usage on schema providers to trunkline_runtime;
 
+create table providers.bounce_mailboxes (
+  project_id     uuid not null,
+  provider_id    uuid not null,
+  host           text not null,
+  port           integer not null,
+  secure         text not null,
+  username       text not null,
+  key_version    integer not null,
+  secret         bytea not null,
+  folder         text not null,
+  bounce_address text,
+  verp           boolean not null,
+  after_read     text not null,
+  move_to        text,
+  saved_at       timestamptz(3) not null,
+  revision       integer not null default 1,
+  status         text not null default 'active'::text,
+  next_read_at   timestamptz(3) not null,
+  claim_id       uuid,
+  read_at        timestamptz(3),
+  caught_up_at   timestamptz(3),
+  uid_validity   bigint,
+  read_uid       bigint not null default 0,
+  stuck_uid      bigint,
+  stuck_count    integer not null default 0,
+  failure        text,
+  failed_at      timestamptz(3),
+  failure_count  integer not null default 0,
+  constraint bounce_mailboxes_pkey primary key (project_id, provider_id),
+  constraint bounce_mailboxes_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
+  constraint bounce_mailboxes_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,
+  constraint bounce_mailboxes_after_read_is_known check ((after_read = any (array['mark_seen'::text, 'move'::text, 'delete'::text]))),
+  constraint bounce_mailboxes_failures_are_dated check (((failure is null) = (failed_at is null))),
+  constraint bounce_mailboxes_move_to_a_folder check (((after_read = 'move'::text) = (move_to is not null))),
+  constraint bounce_mailboxes_port_is_a_port check (((port >= 1) and (port <= 65535))),
+  constraint bounce_mailboxes_secure_is_known check ((secure = any (array['starttls'::text, 'ssl'::text, 'none'::text]))),
+  constraint bounce_mailboxes_status_is_known check ((status = any (array['active'::text, 'stopped'::text]))),
+  constraint bounce_mailboxes_verp_needs_an_address check (((not verp) or (bounce_address is not null)))
+);
+-- keyed: cannot be read back: secret
+create index bounce_mailboxes_by_due on providers.bounce_mailboxes using btree (next_read_at) where (status = 'active'::text);
+alter table providers.bounce_mailboxes enable row level security, force row level security;
+create policy one_project on providers.bounce_mailboxes for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on providers.bounce_mailboxes for select to trunkline_queue using (true);
+grant delete, insert, select, update on providers.bounce_mailboxes to trunkline_runtime;
+grant select (project_id, provider_id, status, next_read_at) on providers.bounce_mailboxes to trunkline_queue;
+
 create table providers.data_keys (
   project_id     uuid not null,
   key_version    integer not null,

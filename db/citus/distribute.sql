@@ -70,6 +70,7 @@ select create_distributed_table('providers.data_keys', 'project_id', colocate_wi
 select create_distributed_table('providers.providers', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('providers.paces', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('providers.domain_checks', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('providers.bounce_mailboxes', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('providers.domain_changes', 'project_id', colocate_with => 'ingest.events');
 
 select create_distributed_table('automations.automations', 'project_id', colocate_with => 'ingest.events');

@@ -8,6 +8,8 @@ export type KeyPurpose =
   | 'unsubscribe-link'
   | 'unsubscribe-token'
   | 'unsubscribe-token-iv'
+  | 'bounce-token'
+  | 'bounce-token-iv'
   | 'feedback-id'
   | 'test-email'
   | 'tombstone'

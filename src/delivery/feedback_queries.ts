@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import type { EmailService } from '../providers/providers.ts';
 
 const Found = z.strictObject({
   send_id: z.uuid(),
@@ -158,36 +157,3 @@ export const findNamed = findBy(findByIds, findByMessageIds);
  * to the address. As many statements for all as for one.
  */
 export const findSentTo = findBy(findByIds, findByMessageIds, findByAddress);
-
-const Named = z.strictObject({ send_id: z.uuid() });
-
-/** Returns those of some sends that were handed to a service: now or at any earlier attempt, with any outcome. */
-export const listHandedTo = (
-  { tx, projectId }: Scope,
-  sendIds: readonly string[],
-  service: EmailService,
-) =>
-  tx.any(sql.type(Named)`
-    select asked.send_id from unnest(${sql.array([...sendIds], 'uuid')}) as asked (send_id)
-    where exists (
-      select from delivery.attempts as tried
-      where tried.project_id = ${projectId} and tried.send_id = asked.send_id and tried.sent_through = ${service}
-    )
-  `);
-
-/**
- * Whether a send to one of some addresses is being handed to a service: what the service calls the message is not
- * written yet.
- */
-export const isHandingOff = (
-  { tx, projectId }: Scope,
-  addressKeys: readonly Buffer[],
-  service: EmailService,
-): Promise<boolean> =>
-  tx.exists(sql.unsafe`
-    select from delivery.sends as send
-    join delivery.attempts as tried on tried.project_id = ${projectId} and tried.send_id = send.send_id
-      and tried.attempt = send.attempt_count and tried.sent_through = ${service}
-    where send.project_id = ${projectId} and send.address_key = any (${sql.array([...addressKeys], 'bytea')})
-    and send.status = 'handing_off'
-  `);

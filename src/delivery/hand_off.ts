@@ -2,7 +2,12 @@ import type { Deps } from '../base/deps.ts';
 import { failpoint } from '../base/failpoint.ts';
 import { toStorable } from '../base/text.ts';
 import { traceHeader, traceIdOf } from '../base/traceparent.ts';
-import { HAND_OFF_DEADLINE_MS, serviceOf, withLink } from '../providers/providers.ts';
+import {
+  envelopeSenderOf,
+  HAND_OFF_DEADLINE_MS,
+  serviceOf,
+  withLink,
+} from '../providers/providers.ts';
 import type { Link, Ready, Reply, SendOutcome } from '../providers/providers.ts';
 import type { HandOffLog } from './hand_off_log.ts';
 import { messageIdOf } from './message.ts';
@@ -129,7 +134,7 @@ const handOver = async (
 
   const answered = await link.send({
     sendId: send.send_id,
-    from: sender.from_email,
+    from: envelopeSenderOf(context.deps.keys, ready, send.send_id),
     to: send.recipient,
     raw,
     trace: traceHeader(send.traceparent),

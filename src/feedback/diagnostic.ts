@@ -1,4 +1,6 @@
 import { GONE_ENHANCED, NEVER_ACCEPTS, readCodes } from '../base/bounce_type.ts';
+import { classifySmtpReply } from '../providers/providers.ts';
+import type { Classification } from '../providers/providers.ts';
 import type { Meaning } from './notice.ts';
 
 /**
@@ -9,73 +11,23 @@ import type { Meaning } from './notice.ts';
  */
 export type Diagnosis = 'hard' | 'soft' | 'not_of_recipient' | 'unsaid';
 
-/** Words in addresses, URLs and hosts of ids are no words of the reply. */
-const withoutNames = (text: string): string =>
-  text
-    .replaceAll(/https?:\/\/\S{1,500}/gi, ' ')
-    .replaceAll(/<[^<>\s]{1,320}>/g, ' ')
-    .replaceAll(/[^\s<>@]{1,64}@[^\s<>@]{1,255}/g, ' ')
-    .replaceAll(/\s+/g, ' ');
+/** Which addresses the text may name: words in them are no words of the reply. */
+export type Parties = { from?: string; to?: string };
 
-/** Microsoft 365 answers so for recipients that it does not know. */
-const EDGE_REFUSAL = /recipient addresse?s? rejected: access denied/i;
+type Meant = Classification['meaning'];
+const GONE: readonly Meant[] = ['recipient_unknown', 'recipient_disabled'];
+const NOT_NOW: readonly Meant[] = [
+  'mailbox_full',
+  'temporary_recipient',
+  'greylisted',
+  'temporary_local',
+];
 
-/** Joins patterns of words; none cares about capitals. */
-const anyOf = (...patterns: readonly RegExp[]): RegExp =>
-  new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
+/** A refusal by policy that says itself that it passes is soft. */
+const PASSES = /temporar(?:y|ily)|try again|at this time\b/i;
 
-/** Words for causes that are not the recipient's mailbox. */
-const OTHER_CAUSES = anyOf(
-  /\b(?:spam|spamming|unsolicited|junk|ube|uce|bulk|phish\w*|virus\w*|malware|infected)\b/,
-  /black ?list|block ?list|\bblocked\b|\bdnsbl\b|\brbl\b|listed (?:at|by|in|on)\b/,
-  /spamhaus|barracuda|spamcop|uribl/,
-  /reputation|polic(?:y|ies)\b|prohibit\w*|suspicious|unusual|complaints?\b|untrusted/,
-  /\b(?:spf|dkim|dmarc|ptr|rdns)\b|reverse (?:dns|hostname)|anti-?spoof\w*/,
-  /unauthenticated|authenticat\w+|not authori[sz]ed|not permitted/,
-  /\bsender\b|sending|\bfrom (?:header|address)\b|header|envelope from/,
-  /relay(?:ing)? (?:\w+ ){0,2}(?:denied|not|disallowed)|relaying/,
-  /too (?:many|large|big|long)|rate ?limit|throttl\w*/,
-  /message size|size (?:limit|exceeds)|\bcontent\b|attachment/,
-  /client host|\bip address\b|your (?:ip|email|server|domain)\b/,
-  /\btls\b|starttls|helo|ehlo|mail loop|too many hops|\bdns\b|resolv\w+ mx|rules?\b/,
-);
-
-/** Words for a mailbox that is there and takes no email now. */
-const NOT_NOW = anyOf(
-  /\b(?:over|exceed\w*) ?(?:\w+ ){0,2}quota/,
-  /quota (?:\w+ ){0,2}(?:exceed|violat|full|reach)\w*/,
-  /(?:mail ?box|inbox|account|user|folder|storage)\b[^.;]{0,40}\bfull\b|\bfull (?:mail ?box|inbox)/,
-  /storage (?:allocation|space|limit)|out of (?:storage|space)|mail ?box size limit/,
-  /receiving (?:mail|email|messages) (?:at a rate|too quickly)|recipient (?:thread )?limit/,
-  /temporar(?:y|ily)|try again|greylist\w*|grey-?list\w*|deferred|later\b|at this time\b/,
-);
-
-/** What a reply may call the recipient, and what it may say of it. */
-const WHO = String.raw`(?:user|recipient|mail ?box|account|address|customer)`;
-const IS_GONE = [
-  'unknown|not found|not exist',
-  'invalid|disabled|deactivated|suspended|closed|terminated|frozen|expired',
-].join('|');
-const GONE_BEFORE = [
-  'unknown|invalid|disabled|deactivated|inactive',
-  'no such|not a valid|non-?existent|bad destination',
-].join('|');
-
-/** Words for a mailbox or a domain that does not exist, or is disabled. */
-const GONE = anyOf(
-  new RegExp(String.raw`\b${WHO}\b(?: \S+){0,2}? (?:is )?(?:${IS_GONE})`),
-  new RegExp(String.raw`\b(?:${GONE_BEFORE}) (?:\w+ )?(?:${WHO}|domain)`),
-  new RegExp(String.raw`\bno (?:such )?${WHO}\b`),
-  /\bno (?:mail ?box|user) (?:here|by that name)|\bno such (?:domain|person|local)/,
-  /(?:does not|doesn['’]?t|do not|did not) (?:exist|have (?:an?|such) )/,
-  /is no longer (?:valid|available|active|on)|no longer on server|not our customer/,
-  /invalid-?recipient|recipient-?not-?found|not listed in|could not be found/,
-  /(?:host|domain)(?: or domain)? (?:name )?(?:not found|unknown|does not exist)|\bnxdomain\b/,
-  /incoming suspended|mail ?box (?:\S+ ){0,3}is unavailable: account/,
-);
-
-const OF_SENDER = ['5.1.7', '5.1.8', '5.1.20', '5.2.3', '5.3.4', '5.4.5', '5.4.6'];
 const MAILBOX_FULL_CODE = 552;
+const OF_SENDER = ['5.1.7', '5.1.8', '5.1.20', '5.2.3', '5.3.4', '5.4.5', '5.4.6'];
 
 /** What the codes of a reply say where its words say nothing. */
 const byCodes = (text: string): Diagnosis => {
@@ -89,26 +41,62 @@ const byCodes = (text: string): Diagnosis => {
   return code === MAILBOX_FULL_CODE || (code !== null && code < 500) ? 'soft' : 'unsaid';
 };
 
-/** Whether a reply is temporary, whatever its words say. */
+/** A relay that found no such domain gives no code of the recipient's host. */
+const NO_DOMAIN =
+  /\b(?:host|domain)(?: or domain)? (?:name )?(?:not found|unknown|does not exist)|\bnxdomain\b/i;
+
 const isTemporary = (text: string): boolean => {
   const { code, enhanced } = readCodes([], [text]);
   return enhanced === null ? code !== null && code < 500 : enhanced.startsWith('4.');
 };
 
+const isDomainGone = (text: string): boolean =>
+  NO_DOMAIN.test(text) && !PASSES.test(text) && !isTemporary(text);
+
+const isUnsure = ({ scope, meaning }: Classification): boolean =>
+  scope === 'relay' && meaning === 'other';
+
+const diagnosisOf = (found: Classification, text: string): Diagnosis => {
+  const { scope, meaning, retry } = found;
+  if (GONE.includes(meaning)) return 'hard';
+  if (scope === 'relay' && meaning !== 'reputation_refused' && isDomainGone(text)) return 'hard';
+  if (NOT_NOW.includes(meaning) || (scope === 'connection' && retry === 'later')) return 'soft';
+  if (isUnsure(found)) return byCodes(text);
+  if (meaning !== 'recipient_policy') return 'not_of_recipient';
+  const { code } = readCodes([], [text]);
+  if (code !== null && NEVER_ACCEPTS.includes(code)) return 'hard';
+  return PASSES.test(text) ? 'soft' : 'not_of_recipient';
+};
+
+/** RFC 5321, section 4.2.3, has these words for a missing mailbox and for policy alike. */
+const UNAVAILABLE =
+  /(?:requested (?:mail )?action not taken:?\s{0,3})?mailbox (?:is )?unavailable\.?/gi;
+
+/** The receiving host took the message: what bounced it later is not in its reply. */
+const ACCEPTED = /^\s{0,8}2\d{2}[ -]/;
+
+const IP_ADDRESS = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g;
+
+/** The address of a host beside no code: which host refused says nothing about why. */
+const withoutNumbers = (text: string): string => {
+  const { code, enhanced } = readCodes([], [text]);
+  return code === null && enhanced === null ? text.replaceAll(IP_ADDRESS, ' ') : text;
+};
+
 /**
- * Returns what a diagnostic text says about the recipient. Words count before codes: hosts use
- * 5.1.1 for a full mailbox and 5.7.1 for an unknown user. Words for another cause count before all
- * others, so that no living mailbox is taken for one that is gone. "Mailbox unavailable" alone says
- * nothing: RFC 5321, section 4.2.3, has it for policy, too.
+ * Returns what a diagnostic text says about the recipient, by the same rules as the answers of
+ * relays (`providers/answers`). "Mailbox unavailable" alone says nothing: the other words and the
+ * codes decide.
  */
-export const classifyDiagnostic = (text: string | null): Diagnosis => {
-  const reply = text ?? '';
-  const words = withoutNames(reply);
-  if (EDGE_REFUSAL.test(words)) return 'hard';
-  if (OTHER_CAUSES.test(words)) return 'not_of_recipient';
-  if (NOT_NOW.test(words)) return 'soft';
-  if (!GONE.test(words)) return byCodes(reply);
-  return isTemporary(reply) ? 'soft' : 'hard';
+export const classifyDiagnostic = (text: string | null, parties: Parties = {}): Diagnosis => {
+  const reply = withoutNumbers(text ?? '');
+  if (ACCEPTED.test(reply)) return 'unsaid';
+  const diagnose = (said: string): Diagnosis =>
+    diagnosisOf(classifySmtpReply({ reply: said, phase: 'any', ...parties }), said);
+  const diagnosis = diagnose(reply);
+  if (diagnosis !== 'hard') return diagnosis;
+  const others = reply.replaceAll(UNAVAILABLE, ' ');
+  return others === reply ? diagnosis : diagnose(others);
 };
 
 type BounceType = NonNullable<Meaning['bounceType']>;
@@ -118,9 +106,13 @@ type BounceType = NonNullable<Meaning['bounceType']>;
  * another cause: then a bounce is less hard than the provider says, and never harder. Without a
  * word of the provider the text decides, and a text that says nothing makes a soft bounce.
  */
-export const judgeBounce = (said: BounceType | null, text: string | null): BounceType => {
+export const judgeBounce = (
+  said: BounceType | null,
+  text: string | null,
+  parties: Parties = {},
+): BounceType => {
   if (said === 'block' || said === 'undetermined') return said;
-  const diagnosis = classifyDiagnostic(text);
+  const diagnosis = classifyDiagnostic(text, parties);
   if (diagnosis === 'not_of_recipient') return 'block';
   if (said === 'soft' || diagnosis === 'soft') return 'soft';
   return said === 'hard' || diagnosis === 'hard' ? 'hard' : 'soft';

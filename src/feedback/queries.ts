@@ -94,7 +94,7 @@ export const listKnownSince = (
 export const listToldTwice = (
   { tx, projectId }: Scope,
   bounces: readonly NoticeRow[],
-  sourcesLike: string,
+  sourcesLike: readonly string[],
 ) => {
   const column = (read: (row: NoticeRow) => string | Buffer | null, type: string) =>
     sql.array(bounces.map(read), type);
@@ -111,7 +111,8 @@ export const listToldTwice = (
       select from feedback.notices as told
       where told.project_id = ${projectId} and told.address_key = bounce.address_key and told.send_id = bounce.send_id
       and told.kind = 'bounced' and told.bounce_type = bounce.bounce_type and not told.is_test
-      and told.source like ${sourcesLike} and (told.source, told.dedupe_key) <> (bounce.source, bounce.dedupe_key)
+      and told.source like any (${sql.array([...sourcesLike], 'text')})
+      and (told.source, told.dedupe_key) <> (bounce.source, bounce.dedupe_key)
       limit 1
     ) as twice
   `);

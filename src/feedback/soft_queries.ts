@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { HAND_OFF } from './teller.ts';
+import { HAND_OFF, MAILBOX } from './teller.ts';
 
 /** The newest soft bounces of an address that are looked at. */
 const SOFT_BOUNCES_SEEN_MAX = 1_000;
@@ -35,12 +35,27 @@ const TooMany = z.strictObject({
 });
 
 const said = `${HAND_OFF}%`;
+const mailed = `${MAILBOX}%`;
+
+/** A bounce counts once: as the hand-off said it, else as a webhook reported it, else as it came by email. */
+const isFirstReport = (projectId: string) => sql.fragment`
+  (soft.source like ${said} or not exists (
+    select from feedback.notices as said
+    where said.project_id = ${projectId} and said.address_key = soft.address_key
+    and said.send_id = soft.send_id and said.bounce_type = 'soft' and said.source like ${said}
+  ))
+  and (soft.source not like ${mailed} or not exists (
+    select from feedback.notices as posted
+    where posted.project_id = ${projectId} and posted.address_key = soft.address_key
+    and posted.send_id = soft.send_id and posted.bounce_type = 'soft' and posted.source not like ${mailed}
+  ))`;
 
 /**
  * When each of some addresses last had bounced softly so often in a row, or twice as often, and so on, if it ever had.
  * In the order in which it happened, whenever feedback arrived. A delivery in between begins a new row, and so does an
  * email that was accepted at its hand-off and did not bounce. One that only feedback proves to be taken begins none:
- * such an event judges no row, so the order of arrival would matter. A bounce that a webhook repeats counts once.
+ * such an event judges no row, so the order of arrival would matter. A bounce that a webhook or a mailbox repeats
+ * counts once.
  */
 export const listTooManySoft = (
   { tx, projectId }: Scope,
@@ -81,11 +96,7 @@ export const listTooManySoft = (
               from (
                 select soft.occurred_at, soft.source, soft.send_id, soft.dedupe_key from feedback.notices as soft
                 where soft.project_id = ${projectId} and soft.address_key = told.address_key and ${isSoft}
-                and (soft.source like ${said} or not exists (
-                  select from feedback.notices as said
-                  where said.project_id = ${projectId} and said.address_key = told.address_key
-                  and said.send_id = soft.send_id and said.bounce_type = 'soft' and said.source like ${said}
-                ))
+                and ${isFirstReport(projectId)}
                 order by soft.occurred_at desc, soft.source desc, soft.dedupe_key desc
                 limit ${SOFT_BOUNCES_SEEN_MAX}
               ) as soft

@@ -8,8 +8,8 @@ import { UNITS } from '../base/work_units.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { Posted, ReadError, ReadNotice, ReadResult } from './dialects/dialect.ts';
 import type { Source } from './dialects/dialects.ts';
-import { record } from './feedback.ts';
-import type { Recorded } from './feedback.ts';
+import { record } from './record.ts';
+import type { Recorded } from './record.ts';
 
 export type Received = Recorded & {
   received: number;

@@ -131,6 +131,42 @@ export const explanations = {
     cause: 'The provider refused the message.',
     fix: 'Check its size and content, and the rules of the provider.',
   },
+  bounce_mailbox_unreachable: {
+    cause: 'Wrong host or port of the bounce mailbox, an egress firewall, or a private address.',
+    fix:
+      'Check host, port and secure of the bounce mailbox: usually 993 with "ssl". Trunkline connects to a private ' +
+      'address only where the operator of this installation lists its network in EGRESS_ALLOW_NETWORKS.',
+  },
+  bounce_mailbox_tls_required: {
+    cause: 'Without TLS others could read the password of the bounce mailbox on its way.',
+    fix:
+      'Set secure of the bounce mailbox to "ssl" (port 993) or "starttls" (port 143). For a server in your own ' +
+      'network the operator of this installation lists that network in EGRESS_ALLOW_NETWORKS.',
+  },
+  bounce_mailbox_starttls_not_offered: {
+    cause: 'The IMAP server of the bounce mailbox offers no STARTTLS on this port.',
+    fix: 'Set secure of the bounce mailbox to "ssl" and use port 993.',
+  },
+  bounce_mailbox_certificate_invalid: {
+    cause:
+      'The certificate of the IMAP server is not valid for this host, has expired, or comes from an unknown authority.',
+    fix: 'Use the host name that the certificate of the IMAP server was issued for.',
+  },
+  bounce_mailbox_login_refused: {
+    cause: 'The IMAP server refused the user name or the password of the bounce mailbox.',
+    fix:
+      'Create the password again, an app-specific one where the server requires that, and save the bounce mailbox. ' +
+      'Trunkline does not read it until then.',
+  },
+  bounce_mailbox_folder_missing: {
+    cause: 'The bounce mailbox has no such folder.',
+    fix: 'Check folder and move_to of the bounce mailbox, or create the folder.',
+  },
+  bounce_mailbox_unusable: {
+    cause:
+      'The IMAP server answers with errors of its own, too slowly, or with more than Trunkline takes.',
+    fix: 'Check the state of the IMAP server. Trunkline tries again with exponential backoff.',
+  },
   outcome_unknown: {
     cause:
       'The connection was lost, or the provider said nothing, after the message had been written.',

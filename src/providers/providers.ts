@@ -1,5 +1,8 @@
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
+import type { Keys } from '../base/keys.ts';
+import { findBounceAddress, makeEnvelopeSender } from './bounce_mailbox/bounce_mailbox.ts';
+import type { BounceAddress } from './bounce_mailbox/bounce_mailbox.ts';
 import { networkOf } from './checks.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
 import type { SaidBounce, SendOutcome } from './outcome.ts';
@@ -12,6 +15,8 @@ import type { Settings } from './settings.ts';
 import type { Link, WireMessage } from './transport.ts';
 
 export { LINKS_PER_PROVIDER_MAX, saveProvider };
+export { readEnvelopeSender, readMailbox } from './bounce_mailbox/bounce_mailbox.ts';
+export type { TakeMessage, Turn, WhichMailbox } from './bounce_mailbox/bounce_mailbox.ts';
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { recheckDomains } from './domain_health/domain_health.ts';
 export { fixOf } from './failures.ts';
@@ -26,7 +31,8 @@ export {
   noteThrottled,
 } from './pace_notes.ts';
 export type { Used } from './pace_notes.ts';
-export { normalizeReply } from './answers/answers.ts';
+export { classifySmtpReply, normalizeReply, sanitizeReply } from './answers/answers.ts';
+export type { Classification } from './answers/answers.ts';
 export { findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
@@ -44,9 +50,12 @@ export type { Link, NewProvider, SaidBounce, Sender, SendOutcome, Settings, Wire
 
 /** A provider ready to be used: its sender, and its settings with the secret in clear, in memory only. */
 export type Ready = {
+  projectId: string;
   providerId: string;
   revision: number;
   sender: Sender;
+  /** Where its bounces go; null for the sender's own address. */
+  bounces: BounceAddress;
   linkKey: string;
   settings: Settings;
 };
@@ -56,12 +65,21 @@ export const findReady = async (scope: Scope, providerId: string): Promise<Ready
   const row = await findProvider(scope, providerId);
   if (!row || row.status !== 'active') return null;
   return {
+    projectId: scope.projectId,
     providerId,
     revision: row.revision,
     sender: { from_email: row.from_email, from_name: row.from_name, reply_to: row.reply_to },
+    bounces: await findBounceAddress(scope, row.provider_id),
     linkKey: `${providerId}/${row.revision}`,
     settings: await openSettings(scope, row),
   };
+};
+
+/** Returns the envelope sender of a send: its own where the provider has it so (VERP). */
+export const envelopeSenderOf = (keys: Keys, ready: Ready, sendId: string): string => {
+  const { projectId, providerId, sender, bounces } = ready;
+  const enveloped = { projectId, providerId, fromEmail: sender.from_email, bounces };
+  return makeEnvelopeSender(keys, enveloped, sendId);
 };
 
 /** The address that a provider sends from; null when there is no such provider. */

@@ -5,7 +5,8 @@ import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
 import { countCheck, prove } from './checks.ts';
-import { openCredential, sealCredential } from './credentials.ts';
+import { completeMailbox, keepMailbox, proveMailbox } from './bounce_mailbox/bounce_mailbox.ts';
+import type { MailboxChange } from './bounce_mailbox/bounce_mailbox.ts';
 import {
   findByFromEmail,
   findProvider,
@@ -13,7 +14,7 @@ import {
   insertProvider,
   updateProvider,
 } from './queries.ts';
-import type { NewProviderRow, ProviderRow } from './queries.ts';
+import type { ProviderRow } from './queries.ts';
 import { setPlan } from './pace.ts';
 import type { Plan } from './pace.ts';
 import { noteProved } from './pace_notes.ts';
@@ -21,90 +22,15 @@ import { resolveParked } from './provider_alerts.ts';
 import { findStrangers, KIND_FIELDS } from './schema.ts';
 import type { ProviderChange } from './schema.ts';
 import { refuseElsewhere } from './secret_again.ts';
-import { secretOf, SECRET_FIELDS } from './settings.ts';
-import type { ProviderKind, Settings } from './settings.ts';
+import { held, openSettings, toNewRow } from './sealed_settings.ts';
+import type { NewProvider } from './sealed_settings.ts';
+import type { Settings } from './settings.ts';
 
-/** Who a message comes from. */
-export type Sender = Pick<ProviderRow, 'from_email' | 'from_name' | 'reply_to'>;
-
-/** A provider record as a customer gives it. */
-export type NewProvider = Settings & Sender & { display_name: string } & Partial<Plan>;
+export { openSettings };
+export type { NewProvider, Sender } from './sealed_settings.ts';
 
 /** How often a change is tried anew when others change the same record meanwhile. */
 const CHANGE_TRIES_MAX = 5;
-
-const placeOf = (recordId: string, kind: ProviderKind) => ({
-  recordId,
-  field: SECRET_FIELDS[kind],
-});
-
-/** What is kept of the settings besides the secret: each kind has columns of its own. */
-const columnsOf = (settings: Settings) => ({
-  smtp_host: 'smtp_host' in settings ? settings.smtp_host : null,
-  smtp_port: 'smtp_port' in settings ? settings.smtp_port : null,
-  smtp_secure: 'smtp_secure' in settings ? settings.smtp_secure : null,
-  username: 'username' in settings ? settings.username : null,
-  region: 'region' in settings ? settings.region : null,
-  access_key_id: 'access_key_id' in settings ? settings.access_key_id : null,
-});
-
-const toNewRow = async (
-  scope: Scope,
-  providerId: string,
-  provider: NewProvider,
-): Promise<NewProviderRow> => {
-  const place = placeOf(providerId, provider.provider);
-  const { keyVersion, sealed } = await sealCredential(scope, place, secretOf(provider));
-  return {
-    provider_id: providerId,
-    provider: provider.provider,
-    display_name: provider.display_name,
-    from_email: provider.from_email,
-    from_name: provider.from_name,
-    reply_to: provider.reply_to,
-    ...columnsOf(provider),
-    key_version: keyVersion,
-    secret: sealed,
-  };
-};
-
-/** The table's constraint holds the members of each kind together. */
-const held = <T>(value: T | null): T => {
-  if (value === null) throw new Error('a provider record is incomplete');
-  return value;
-};
-
-const toSettings = (row: ProviderRow, secret: string): Settings => {
-  switch (row.provider) {
-    case 'smtp':
-      return {
-        provider: 'smtp',
-        smtp_host: held(row.smtp_host),
-        smtp_port: held(row.smtp_port),
-        smtp_secure: held(row.smtp_secure),
-        username: held(row.username),
-        password: secret,
-      };
-    case 'relay_api':
-      return { provider: 'relay_api', api_key: secret };
-    case 'cloud_api':
-      return {
-        provider: 'cloud_api',
-        region: held(row.region),
-        access_key_id: held(row.access_key_id),
-        secret_access_key: secret,
-      };
-  }
-};
-
-/** A record's settings, the secret in clear: in memory only. */
-export const openSettings = async (scope: Scope, row: ProviderRow): Promise<Settings> => {
-  const sealed = { keyVersion: row.key_version, sealed: row.secret };
-  return toSettings(
-    row,
-    await openCredential(scope, placeOf(row.provider_id, row.provider), sealed),
-  );
-};
 
 /** How fast a record says that the provider may be used. */
 export const planOf = (row: ProviderRow): Plan => {
@@ -123,6 +49,18 @@ const keepPlan = async (
   if (!isProved) return;
   await resolveParked(scope, providerId);
   await noteProved(scope, providerId);
+};
+
+type Kept = { plan: Partial<Plan>; mailbox: MailboxChange; isProved: boolean };
+
+/** Keeps what a record has besides its settings: its plan and its bounce mailbox. */
+const keepAll = async (
+  scope: Scope,
+  providerId: string,
+  { plan, mailbox, isProved }: Kept,
+): Promise<void> => {
+  await keepPlan(scope, providerId, plan, isProved);
+  await keepMailbox(scope, providerId, mailbox);
 };
 
 /** Proves that the settings work, then keeps them: a new record, or new settings for the same from-address. */
@@ -166,9 +104,13 @@ export const createProvider = async (
   if (known) return known;
   await countCheck(deps, projectId);
   await prove(deps, provider);
+  const mailbox = await inProject(deps, projectId, (scope) =>
+    completeMailbox(scope, providerId, provider.bounce_mailbox),
+  );
+  if (mailbox) await proveMailbox(deps, mailbox);
   return inProject(deps, projectId, async (scope) => {
     const inserted = await insertProvider(scope, await toNewRow(scope, providerId, provider));
-    if (inserted) await keepPlan(scope, providerId, provider);
+    if (inserted) await keepAll(scope, providerId, { plan: provider, mailbox, isProved: true });
     await refuseTaken(scope, provider.from_email, providerId);
     return held(await findProvider(scope, providerId));
   });
@@ -202,20 +144,22 @@ const tryChange = async (
 ): Promise<ProviderRow | null> => {
   const { provider_id: providerId, revision } = row;
   refuseElsewhere(row, change);
-  const changed = await inProject(deps, projectId, async (scope) => {
+  const { changed, mailbox } = await inProject(deps, projectId, async (scope) => {
     if (change.from_email !== undefined) await refuseTaken(scope, change.from_email, providerId);
-    return merge(row, await openSettings(scope, row), change);
+    return {
+      changed: merge(row, await openSettings(scope, row), change),
+      mailbox: await completeMailbox(scope, providerId, change.bounce_mailbox),
+    };
   });
   const isProved = isConnection(row, change);
-  if (isProved) {
-    await countCheck(deps, projectId);
-    await prove(deps, changed);
-  }
+  if (isProved || mailbox) await countCheck(deps, projectId);
+  if (isProved) await prove(deps, changed);
+  if (mailbox) await proveMailbox(deps, mailbox);
   return inProject(deps, projectId, async (scope) => {
     const next = await toNewRow(scope, providerId, changed);
     const updated = await updateProvider(scope, next, { revision, isProved });
     if (!updated) return null;
-    await keepPlan(scope, providerId, changed, isProved);
+    await keepAll(scope, providerId, { plan: changed, mailbox, isProved });
     return findProvider(scope, providerId);
   });
 };

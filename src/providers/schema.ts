@@ -1,85 +1,12 @@
 import { z } from 'zod';
 import { EmailAddress } from '../base/email_address.ts';
-import type { Issue } from '../base/refusal.ts';
-import { isStorable, isUnseen } from '../base/text.ts';
-import { REGION } from './cloud_region.ts';
+import { BounceMailbox } from './bounce_mailbox/bounce_mailbox.ts';
 import { FAILURE_REASONS } from './outcome.ts';
 import { PACE_SHOWN, PLAN_INPUT, PLAN_SHOWN, UNPACED } from './pace_schema.ts';
 import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
-import type { ProviderKind } from './settings.ts';
+import { bounceMailbox, findStrangers, KIND_FIELDS, name, settings } from './settings_schema.ts';
 
-export const NAME_CHARS_MAX = 100;
-const HOST = /^[A-Za-z\d_.:-]{1,253}$/;
-const LOGIN_CHARS_MAX = 320;
-const PASSWORD_CHARS_MAX = 1_000;
-const API_KEY = /^api-[!-~]{1,196}$/;
-const ACCESS_KEY_ID = /^\w{16,128}$/;
-const SECRET_KEY = /^[!-~]{1,200}$/;
-
-const line = (most: number) =>
-  z
-    .string()
-    .min(1, 'must not be empty')
-    .max(most, `at most ${most} characters`)
-    .refine((text) => text === '' || !isUnseen(text), 'more than what nobody sees')
-    .refine((text) => isStorable(text) && !/[\p{Cc}\u2028\u2029]/u.test(text), 'one line of text');
-
-/** What turns the direction of text (Unicode UAX #9): a name with it may read as another's. */
-const TURNING = /[\u202a-\u202e\u2066-\u2069]/;
-const name = line(NAME_CHARS_MAX).refine(
-  (text) => !TURNING.test(text),
-  'must not turn the direction of text',
-);
-
-const ofKind = (kind: ProviderKind, description: string) => ({
-  description: `Of \`${kind}\`. ${description}`,
-});
-
-/** The fields that each kind of provider has besides the common ones. All of them are needed to make a record. */
-export const KIND_FIELDS = {
-  smtp: ['smtp_host', 'smtp_port', 'smtp_secure', 'username', 'password'],
-  relay_api: ['api_key'],
-  cloud_api: ['region', 'access_key_id', 'secret_access_key'],
-} as const satisfies Record<ProviderKind, readonly string[]>;
-
-const settings = {
-  smtp_host: z
-    .string()
-    .regex(HOST, 'a host name, such as smtp.example.com')
-    .meta(ofKind('smtp', 'Host name of the relay.')),
-  smtp_port: z.int().min(1).max(65_535).meta(ofKind('smtp', 'Often 587, 465, 2525 or 25.')),
-  smtp_secure: z
-    .enum(SMTP_SECURE)
-    .meta(
-      ofKind(
-        'smtp',
-        '`starttls` upgrades a plain connection, `ssl` is TLS from the first byte, `none` is for in-house relays only.',
-      ),
-    ),
-  username: line(LOGIN_CHARS_MAX).meta(ofKind('smtp', 'The login.')),
-  password: z
-    .string()
-    .min(1, 'must not be empty')
-    .max(PASSWORD_CHARS_MAX, `at most ${PASSWORD_CHARS_MAX} characters`)
-    .refine(isStorable, 'must be well-formed text without U+0000')
-    .meta(ofKind('smtp', 'Kept sealed, never answered.')),
-  api_key: z
-    .string()
-    .regex(API_KEY, 'a key of the relay, which begins with "api-"')
-    .meta(ofKind('relay_api', 'A key that may send. Kept sealed, never answered.')),
-  region: z
-    .string()
-    .regex(REGION, 'a region, such as eu-west-1')
-    .meta(ofKind('cloud_api', 'The region in which the sender is verified.')),
-  access_key_id: z
-    .string()
-    .regex(ACCESS_KEY_ID, 'a key id: 16 to 128 letters, digits and _')
-    .meta(ofKind('cloud_api', 'Of an identity that may do nothing but send.')),
-  secret_access_key: z
-    .string()
-    .regex(SECRET_KEY, 'the secret of the key: visible characters, at most 200')
-    .meta(ofKind('cloud_api', 'Kept sealed, never answered.')),
-};
+export { findStrangers, KIND_FIELDS, NAME_CHARS_MAX } from './settings_schema.ts';
 
 const common = {
   display_name: name.meta({ description: 'What the record is called in lists.' }),
@@ -92,24 +19,6 @@ const common = {
   ...PLAN_INPUT,
 };
 
-type Given = { provider: ProviderKind } & Partial<Record<string, unknown>>;
-
-/** What of some fields a kind of provider does not have, and what it lacks of those that it needs. */
-export const findStrangers = (given: Given, needed: readonly string[]): Issue[] => {
-  const own: readonly string[] = KIND_FIELDS[given.provider];
-  const strange = Object.keys(settings).filter(
-    (name) => given[name] !== undefined && !own.includes(name),
-  );
-  const missing = needed.filter((name) => given[name] === undefined);
-  return [
-    ...strange.map((name) => ({
-      path: `/${name}`,
-      message: `not of a ${given.provider} provider`,
-    })),
-    ...missing.map((name) => ({ path: `/${name}`, message: `needed for ${given.provider}` })),
-  ];
-};
-
 const provider = z.enum(PROVIDER_KINDS).meta({
   description:
     '`smtp`: any relay. `relay_api`: SMTP2GO over HTTPS. `cloud_api`: Amazon SES in one region.',
@@ -119,8 +28,19 @@ const FROM = { display_name: 'Onboarding', from_email: 'hello@example.com', from
 
 /** A provider as it is made. */
 export const ProviderInput = z
-  .strictObject({ provider, ...common, ...z.object(settings).partial().shape })
+  .strictObject({
+    provider,
+    ...common,
+    ...z.object(settings).partial().shape,
+    bounce_mailbox: bounceMailbox,
+  })
   .superRefine((given, context) => {
+    if (given.bounce_mailbox && given.bounce_mailbox.password === undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['bounce_mailbox', 'password'],
+        message: 'needed for a new mailbox',
+      });
     for (const { path, message } of findStrangers(given, KIND_FIELDS[given.provider]))
       context.addIssue({ code: 'custom', path: [path.slice(1)], message });
   })
@@ -152,7 +72,11 @@ export type ProviderInput = z.output<typeof ProviderInput>;
 
 /** What is to be changed of a provider. What is left out stays, a secret too. */
 export const ProviderChange = z
-  .strictObject({ ...z.object(common).partial().shape, ...z.object(settings).partial().shape })
+  .strictObject({
+    ...z.object(common).partial().shape,
+    ...z.object(settings).partial().shape,
+    bounce_mailbox: bounceMailbox,
+  })
   .meta({
     id: 'ProviderChange',
     description:
@@ -204,6 +128,7 @@ export const Provider = z
     region: z.string().optional(),
     access_key_id: z.string().optional(),
     secret_access_key: Mask.optional(),
+    bounce_mailbox: BounceMailbox.nullable().optional(),
     ...PLAN_SHOWN,
     status: z.enum(['active', 'parked']).meta({
       description: '`parked`: nothing is sent until the record is saved again, or a test passes.',

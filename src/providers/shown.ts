@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { Scope } from '../base/db.ts';
+import { findMailbox, toBounceMailbox } from './bounce_mailbox/bounce_mailbox.ts';
+import type { MailboxRow } from './bounce_mailbox/bounce_mailbox.ts';
 import { explanations, isExplained, toFailure, toParked } from './failures.ts';
 import { findState } from './pace.ts';
 import type { PaceState } from './pace.ts';
@@ -18,11 +20,18 @@ const lastTestOf = ({ tested_at, test_failure }: ProviderRow) =>
   };
 
 /** The members of the record's kind; of a secret only that it is there. */
-const settingsOf = (row: ProviderRow) => {
+const settingsOf = (row: ProviderRow, mailbox: MailboxRow | null) => {
   const { smtp_host, smtp_port, smtp_secure, username, region, access_key_id } = row;
   switch (row.provider) {
     case 'smtp':
-      return { smtp_host, smtp_port, smtp_secure, username, password: MASK };
+      return {
+        smtp_host,
+        smtp_port,
+        smtp_secure,
+        username,
+        password: MASK,
+        bounce_mailbox: mailbox && toBounceMailbox(mailbox),
+      };
     case 'relay_api':
       return { api_key: MASK };
     case 'cloud_api':
@@ -55,7 +64,9 @@ const toPace = (state: PaceState | null): z.output<typeof PACE_SHOWN> =>
       }
     : UNPACED;
 
-const toProvider = (row: ProviderRow, state: PaceState | null): z.output<typeof Provider> => {
+type About = { state: PaceState | null; mailbox: MailboxRow | null };
+
+const toProvider = (row: ProviderRow, { state, mailbox }: About): z.output<typeof Provider> => {
   const shown = {
     id: row.provider_id,
     provider: row.provider,
@@ -63,7 +74,7 @@ const toProvider = (row: ProviderRow, state: PaceState | null): z.output<typeof 
     from_email: row.from_email,
     from_name: row.from_name,
     reply_to: row.reply_to,
-    ...settingsOf(row),
+    ...settingsOf(row, mailbox),
     ...planOf(row),
     status: row.status,
     parked: row.parked_reason && toParked(row.parked_reason),
@@ -79,4 +90,8 @@ const toProvider = (row: ProviderRow, state: PaceState | null): z.output<typeof 
 export const showProvider = async (
   scope: Scope,
   row: ProviderRow,
-): Promise<z.output<typeof Provider>> => toProvider(row, await findState(scope, row.provider_id));
+): Promise<z.output<typeof Provider>> => {
+  const { provider_id: id, provider } = row;
+  const mailbox = provider === 'smtp' ? await findMailbox(scope, id) : null;
+  return toProvider(row, { state: await findState(scope, id), mailbox });
+};

@@ -4,8 +4,14 @@ import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { outOfTurn } from '../base/session_turns.ts';
 import { countTestEmails } from '../base/test_emails.ts';
+import {
+  findBounceAddress,
+  makeEnvelopeSender,
+  testMailbox,
+} from './bounce_mailbox/bounce_mailbox.ts';
 import { countCheck, networkOf } from './checks.ts';
 import { serviceOf } from './email_service.ts';
+import type { BounceAddress } from './bounce_mailbox/bounce_mailbox.ts';
 import type { EmailService } from './email_service.ts';
 import { isExplained, toFailure } from './failures.ts';
 import type { ExplainedFailure } from './failures.ts';
@@ -57,19 +63,24 @@ const begin = (deps: Deps, projectId: string, row: ProviderRow, test: Test): Pro
     if (!isNoted && !(await findProvider(scope, row.provider_id))) throw new Refusal('not_found');
   });
 
+type Way = { link: Link; service: EmailService; bounces: BounceAddress };
+
 const sendProbe = async (
   deps: Deps,
   projectId: string,
   row: ProviderRow,
-  { test, link, service }: { test: Test; link: Link; service: EmailService },
+  { test, link, service, bounces }: Way & { test: Test },
 ): Promise<SendOutcome> => {
-  const { from_email: from, from_name: fromName, reply_to: replyTo } = row;
+  const { from_email: from, from_name: fromName, reply_to: replyTo, provider_id: providerId } = row;
   const probeId = testEmailId(deps.keys, { projectId, to: test.to, service }, test.testId);
   const probe = { from, fromName, replyTo, to: test.to, probeId };
   const message = probeMessage(test.mail ? { ...probe, mail: test.mail } : probe);
   const deadline = performance.now() + HAND_OFF_DEADLINE_MS;
   await begin(deps, projectId, row, test);
-  return link.send({ ...message, mayStart: () => performance.now() < deadline });
+  // The envelope sender of every email: a relay that refuses it refuses this one, too.
+  const enveloped = { projectId, providerId, fromEmail: from, bounces };
+  const sender = makeEnvelopeSender(deps.keys, enveloped, probeId);
+  return link.send({ ...message, from: sender, mayStart: () => performance.now() < deadline });
 };
 
 /** How long a test waits for the answer to its message at most: somebody waits for it. */
@@ -87,12 +98,20 @@ const attempt = async (
   row: ProviderRow,
   test: Test,
 ): Promise<SendOutcome> => {
-  const settings = await inProject(deps, projectId, (scope) => openSettings(scope, row));
+  const { settings, bounces } = await inProject(deps, projectId, async (scope) => ({
+    settings: await openSettings(scope, row),
+    bounces: await findBounceAddress(scope, row.provider_id),
+  }));
   const opened = await connect(settings, networkOfTest(deps));
   if (opened.kind === 'failed') return opened.outcome;
   try {
     const service = serviceOf(settings);
-    return await sendProbe(deps, projectId, row, { test, link: opened.link, service });
+    return await sendProbe(deps, projectId, row, {
+      test,
+      link: opened.link,
+      service,
+      bounces,
+    });
   } finally {
     opened.link.close();
   }
@@ -137,9 +156,21 @@ const keepNote = async (
 
 /**
  * Sends one real message through a provider, parked or not, and notes what came of it: one that is taken
- * unparks and ends a pause, one that no later attempt could mend parks. Refuses with the class of the failure.
+ * unparks and ends a pause, one that no later attempt could mend parks. Then tests its bounce mailbox, if it has one.
+ * Refuses with the class of the failure.
  */
 export const testProvider = async (
+  deps: Deps,
+  projectId: string,
+  row: ProviderRow,
+  test: Test,
+): Promise<Tested> => {
+  const tested = await testSending(deps, projectId, row, test);
+  await testMailbox(deps, projectId, row.provider_id);
+  return tested;
+};
+
+const testSending = async (
   deps: Deps,
   projectId: string,
   row: ProviderRow,

@@ -13,9 +13,11 @@ import { newSend, OWNER, sendsOf } from './one_send.ts';
 const database = testDatabase();
 
 const ready: Ready = {
+  projectId: newId(),
   providerId: newId(),
   revision: 1,
   sender: { from_email: 'hello@shop.example', from_name: null, reply_to: null },
+  bounces: null,
   linkKey: 'x',
   settings: {
     provider: 'smtp',

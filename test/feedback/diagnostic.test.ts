@@ -18,6 +18,9 @@ describe('a reply that says of its recipient', () => {
     '554 This user doesn’t have an account: no such user',
     '550 5.1.6 recipient no longer on server: ann@example.net',
     '556 domain does not accept mail',
+    '5.4.4 Host or domain name not found. Name service error for name=nowhere.test type=MX: Host not found',
+    'Host or domain name not found',
+    'Unrouteable address',
     '521',
     '(#5.1.1)',
     // Words of an address are no words of the reply.
@@ -34,6 +37,9 @@ describe('a reply that says of its recipient', () => {
     '450 4.2.0 greylisted: please retry after some time',
     '451 4.1.1 user unknown, the directory is away',
     '421 4.4.1 Connection timed out',
+    '4.4.3 Host or domain name not found. Name service error: Host not found, try again',
+    'Host or domain name not found, try again',
+    'retry timeout exceeded',
     '550 5.2.1 This mailbox is not accepting messages at this time',
     '552',
   ])('that it takes no email now is soft: %s', (text) => {

@@ -32,6 +32,8 @@ const PURPOSES = Object.keys({
   'unsubscribe-link': 0,
   'unsubscribe-token': 0,
   'unsubscribe-token-iv': 0,
+  'bounce-token': 0,
+  'bounce-token-iv': 0,
   'feedback-id': 0,
   'test-email': 0,
   tombstone: 0,

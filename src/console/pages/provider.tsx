@@ -7,6 +7,7 @@ import { api, failureOf, isNotFound, issuesOf } from '../api.ts';
 import type { Provider } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { Back } from '../parts/back.tsx';
+import { BounceMailbox } from '../parts/bounce_mailbox/bounce_mailbox.tsx';
 import { DomainHealth } from '../parts/domain/domain_health.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
@@ -161,6 +162,7 @@ const Known = ({ provider: known, projectId }: Props) => (
         <Tabs.Tab value="settings">Settings</Tabs.Tab>
         <Tabs.Tab value="test">Test message</Tabs.Tab>
         <Tabs.Tab value="domain">Domain</Tabs.Tab>
+        {known.provider === 'smtp' && <Tabs.Tab value="bounces">Bounces</Tabs.Tab>}
       </Tabs.List>
       <Tabs.Panel value="settings">
         <ForRole projectId={projectId} role="editor" to="to change it">
@@ -178,6 +180,13 @@ const Known = ({ provider: known, projectId }: Props) => (
       <Tabs.Panel value="domain">
         <DomainHealth projectId={projectId} providerId={known.id} />
       </Tabs.Panel>
+      {known.provider === 'smtp' && (
+        <Tabs.Panel value="bounces">
+          <ForRole projectId={projectId} role="editor" to="to change it">
+            <BounceMailbox projectId={projectId} provider={known} />
+          </ForRole>
+        </Tabs.Panel>
+      )}
     </Tabs>
   </Stack>
 );

@@ -39,5 +39,6 @@ export const sourceInWords = (source: string): string =>
   inWords(
     source
       .replace(/^webhook\/(.+)$/, 'the $1 webhook')
+      .replace(/^bounce_mailbox\/.*$/, 'a report by email')
       .replace(/^hand_off\/(\w+)(?:\/.*)?$/, 'the answer of the provider ($1)'),
   );

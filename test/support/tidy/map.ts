@@ -12,7 +12,7 @@ export const ROOMS: Record<string, string[]> = {
   segments: ['profiles', 'identity', 'ingest', 'suppression'],
   delivery: ['projects', 'profiles', 'rendering', 'providers', 'suppression', 'ingest', 'alerts'],
   automations: ['segments', 'profiles', 'ingest', 'delivery', 'alerts'],
-  feedback: ['delivery', 'suppression', 'profiles', 'ingest', 'alerts'],
+  feedback: ['delivery', 'providers', 'suppression', 'profiles', 'ingest', 'alerts'],
   segment_door: ['profiles', 'ingest', 'quotas'],
 };
 
