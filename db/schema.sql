@@ -302,7 +302,7 @@ create view analytics.feedback with (security_invoker=true) as
 comment on view analytics.feedback is 'Everything that providers told about messages, one row per notice';
 comment on column analytics.feedback.occurred_at is 'When, by the clock of the provider';
 comment on column analytics.feedback.received_at is 'When we were told';
-comment on column analytics.feedback.source is 'The provider''s webhook; hand_off/ and the provider''s kind of what was said while it was given the message';
+comment on column analytics.feedback.source is 'Who reported it: a webhook, hand_off/ with the kind of a provider, or bounce_mailbox/ with the id of a provider';
 comment on column analytics.feedback.kind is 'delivered, bounced, deferred, complained, unsubscribed, rejected, failed, auto_reply, opened, clicked or unknown';
 comment on column analytics.feedback.bounce_type is 'hard, soft or block; null for what is no bounce';
 comment on column analytics.feedback.send_id is 'The send it is about; null when it could not be matched';

@@ -1,5 +1,5 @@
 --! Previous: sha1:429d8440b52e819e62032a131ff1b68c90869ab8
---! Hash: sha1:7383e85eacdd607b9edb0c8ce2cd3678bafb47a3
+--! Hash: sha1:49b0b3e6e417063bb3ae324d4de3a8f515745c82
 --! Message: bounces_are_read_from_mailboxes
 
 -- Enter migration here
@@ -55,3 +55,37 @@ select base.declare_columns('providers.bounce_mailboxes', '{}', '{secret}',
   '{project_id,provider_id,host,port,secure,username,key_version,folder,bounce_address,verp,after_read,move_to,
     saved_at,revision,status,next_read_at,claim_id,read_at,caught_up_at,uid_validity,read_uid,stuck_uid,stuck_count,
     failure,failed_at,failure_count}');
+
+--! Included analytics/feedback.sql
+-- Everything that providers told about messages, one row per notice.
+create or replace view analytics.feedback with (security_invoker = true) as
+select
+  notice.occurred_at,
+  notice.received_at,
+  nullif(notice.source, '') as source,
+  notice.kind,
+  notice.bounce_type,
+  notice.send_id,
+  nullif(address.email, '') as email,
+  nullif(notice.reason, '') as reason,
+  notice.is_foreign
+from feedback.notices as notice
+left join suppression.addresses as address
+  on address.project_id = notice.project_id and address.address_key = notice.address_key;
+
+comment on view analytics.feedback is 'Everything that providers told about messages, one row per notice';
+comment on column analytics.feedback.occurred_at is 'When, by the clock of the provider';
+comment on column analytics.feedback.received_at is 'When we were told';
+comment on column analytics.feedback.source is 
+  'Who reported it: a webhook, hand_off/ with the kind of a provider, or bounce_mailbox/ with the id of a provider';
+comment on column analytics.feedback.kind is
+  'delivered, bounced, deferred, complained, unsubscribed, rejected, failed, auto_reply, opened, clicked or unknown';
+comment on column analytics.feedback.bounce_type is 'hard, soft or block; null for what is no bounce';
+comment on column analytics.feedback.send_id is 'The send it is about; null when it could not be matched';
+comment on column analytics.feedback.email is 'The address it is about, where it is known';
+comment on column analytics.feedback.reason is 'What the provider says of the cause';
+comment on column analytics.feedback.is_foreign is
+  'True for a message that this project did not hand to that service: the notice has no effect and no address';
+
+grant select on analytics.feedback to trunkline_analyst;
+--! EndIncluded analytics/feedback.sql
