@@ -2789,10 +2789,10 @@ create table providers.providers (
   constraint providers_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
   constraint providers_are_complete check (
 case provider
-    when 'smtp'::text then ((num_nulls(smtp_host, smtp_port, smtp_secure, username) = 0) and (num_nonnulls(region, access_key_id) = 0))
+    when 'smtp'::text then ((num_nulls(smtp_host, smtp_port, smtp_secure) = 0) and (num_nonnulls(region, access_key_id) = 0))
     when 'relay_api'::text then (num_nonnulls(smtp_host, smtp_port, smtp_secure, username, region, access_key_id) = 0)
     else ((num_nulls(region, access_key_id) = 0) and (num_nonnulls(smtp_host, smtp_port, smtp_secure, username) = 0))
-end),
+end) not valid,
   constraint providers_parked_have_a_reason check (((status = 'parked'::text) = (parked_reason is not null))),
   constraint providers_provider_is_known check ((provider = any (array['smtp'::text, 'relay_api'::text, 'cloud_api'::text]))),
   constraint providers_ramp_is_complete check (((num_nonnulls(ramp_started_on, ramp_stages) = any (array[0, 2])) and (cardinality(ramp_stages) > 0))),

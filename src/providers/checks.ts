@@ -3,6 +3,7 @@ import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
 import { toFailure } from './failures.ts';
+import { requireLogin } from './login.ts';
 import type { Settings } from './settings.ts';
 import type { Network } from './transport.ts';
 import { preflight } from './transports.ts';
@@ -44,7 +45,9 @@ export const prove = async (
   deps: Deps,
   settings: Settings & { from_email: string },
 ): Promise<void> => {
-  const outcome = await preflight(settings, networkOf(deps), settings.from_email);
+  const network = networkOf(deps);
+  await requireLogin(settings, network);
+  const outcome = await preflight(settings, network, settings.from_email);
   if (outcome.kind === 'passed') return;
   throw new Refusal('provider_preflight_failed', { members: toFailure(outcome.reason) });
 };

@@ -14,10 +14,11 @@ import {
   updateProvider,
 } from './queries.ts';
 import type { NewProviderRow, ProviderRow } from './queries.ts';
+import { withoutHalfLogin } from './login.ts';
 import { setPlan } from './pace.ts';
 import type { Plan } from './pace.ts';
 import { noteProved } from './pace_notes.ts';
-import { findStrangers, KIND_FIELDS } from './schema.ts';
+import { findStrangers, KIND_FIELDS } from './kind_fields.ts';
 import type { ProviderChange } from './schema.ts';
 import { refuseElsewhere } from './secret_again.ts';
 import { secretOf, SECRET_FIELDS } from './settings.ts';
@@ -81,8 +82,8 @@ const toSettings = (row: ProviderRow, secret: string): Settings => {
         smtp_host: held(row.smtp_host),
         smtp_port: held(row.smtp_port),
         smtp_secure: held(row.smtp_secure),
-        username: held(row.username),
-        password: secret,
+        username: row.username,
+        password: row.username === null ? null : secret,
       };
     case 'relay_api':
       return { provider: 'relay_api', api_key: secret };
@@ -182,7 +183,7 @@ const merge = (row: ProviderRow, settings: Settings, change: ProviderChange): Ne
   );
   const { display_name, from_email, from_name, reply_to } = row;
   const kept = { display_name, from_email, from_name, reply_to, ...planOf(row), ...settings };
-  return { ...kept, ...given } as NewProvider;
+  return withoutHalfLogin({ ...kept, ...given } as NewProvider, change);
 };
 
 /** Whether a change is one of how to reach the provider, or for whom: then it has to be proved. */
@@ -227,7 +228,7 @@ export const changeProvider = async (
   found: ProviderRow,
   change: ProviderChange,
 ): Promise<ProviderRow> => {
-  const issues = findStrangers({ ...change, provider: found.provider }, []);
+  const issues = findStrangers({ ...change, provider: found.provider });
   if (issues.length > 0) throw new Refusal('invalid_request', { issues });
   let row: ProviderRow | null = found;
   for (let tries = 0; row && tries < CHANGE_TRIES_MAX; tries += 1) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { EmailAddress } from '../base/email_address.ts';
-import type { Issue } from '../base/refusal.ts';
 import { isStorable, isUnseen } from '../base/text.ts';
 import { REGION } from './cloud_region.ts';
+import { findFaults } from './kind_fields.ts';
 import { FAILURE_REASONS } from './outcome.ts';
 import { PACE_SHOWN, PLAN_INPUT, PLAN_SHOWN, UNPACED } from './pace_schema.ts';
 import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
@@ -35,12 +35,9 @@ const ofKind = (kind: ProviderKind, description: string) => ({
   description: `Of \`${kind}\`. ${description}`,
 });
 
-/** The fields that each kind of provider has besides the common ones. All of them are needed to make a record. */
-export const KIND_FIELDS = {
-  smtp: ['smtp_host', 'smtp_port', 'smtp_secure', 'username', 'password'],
-  relay_api: ['api_key'],
-  cloud_api: ['region', 'access_key_id', 'secret_access_key'],
-} as const satisfies Record<ProviderKind, readonly string[]>;
+const LOGIN =
+  'The login. Without `username` and `password` (or null) there is no AUTH; only for hosts with all addresses inside ' +
+  'EGRESS_ALLOW_NETWORKS.';
 
 const settings = {
   smtp_host: z
@@ -56,12 +53,13 @@ const settings = {
         '`starttls` upgrades a plain connection, `ssl` is TLS from the first byte, `none` is for in-house relays only.',
       ),
     ),
-  username: line(LOGIN_CHARS_MAX).meta(ofKind('smtp', 'The login.')),
+  username: line(LOGIN_CHARS_MAX).nullish().meta(ofKind('smtp', LOGIN)),
   password: z
     .string()
     .min(1, 'must not be empty')
     .max(PASSWORD_CHARS_MAX, `at most ${PASSWORD_CHARS_MAX} characters`)
     .refine(isStorable, 'must be well-formed text without U+0000')
+    .nullish()
     .meta(ofKind('smtp', 'Kept sealed, never answered.')),
   api_key: z
     .string()
@@ -92,24 +90,6 @@ const common = {
   ...PLAN_INPUT,
 };
 
-type Given = { provider: ProviderKind } & Partial<Record<string, unknown>>;
-
-/** What of some fields a kind of provider does not have, and what it lacks of those that it needs. */
-export const findStrangers = (given: Given, needed: readonly string[]): Issue[] => {
-  const own: readonly string[] = KIND_FIELDS[given.provider];
-  const strange = Object.keys(settings).filter(
-    (name) => given[name] !== undefined && !own.includes(name),
-  );
-  const missing = needed.filter((name) => given[name] === undefined);
-  return [
-    ...strange.map((name) => ({
-      path: `/${name}`,
-      message: `not of a ${given.provider} provider`,
-    })),
-    ...missing.map((name) => ({ path: `/${name}`, message: `needed for ${given.provider}` })),
-  ];
-};
-
 const provider = z.enum(PROVIDER_KINDS).meta({
   description:
     '`smtp`: any relay. `relay_api`: SMTP2GO over HTTPS. `cloud_api`: Amazon SES in one region.',
@@ -121,12 +101,12 @@ const FROM = { display_name: 'Onboarding', from_email: 'hello@example.com', from
 export const ProviderInput = z
   .strictObject({ provider, ...common, ...z.object(settings).partial().shape })
   .superRefine((given, context) => {
-    for (const { path, message } of findStrangers(given, KIND_FIELDS[given.provider]))
+    for (const { path, message } of findFaults(given))
       context.addIssue({ code: 'custom', path: [path.slice(1)], message });
   })
   .meta({
     id: 'ProviderInput',
-    description: 'The common fields, and those of its kind: all of them.',
+    description: 'The common fields, and those of its kind: all of them, or all but a login.',
     examples: [
       { provider: 'relay_api', ...FROM, api_key: 'api-0123456789ABCDEF0123456789ABCDEF' },
       {

@@ -22,7 +22,12 @@ const settingsOf = (row: ProviderRow) => {
   const { smtp_host, smtp_port, smtp_secure, username, region, access_key_id } = row;
   switch (row.provider) {
     case 'smtp':
-      return { smtp_host, smtp_port, smtp_secure, username, password: MASK };
+      return {
+        smtp_host,
+        smtp_port,
+        smtp_secure,
+        ...(username === null ? {} : { username, password: MASK }),
+      };
     case 'relay_api':
       return { api_key: MASK };
     case 'cloud_api':
