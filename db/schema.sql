@@ -2785,6 +2785,7 @@ create table providers.providers (
   rate_per_second real,
   ramp_started_on date,
   ramp_stages     integer[],
+  is_outside      boolean,
   constraint providers_pkey primary key (project_id, provider_id),
   constraint providers_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
   constraint providers_are_complete check (

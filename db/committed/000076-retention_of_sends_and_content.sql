@@ -1,5 +1,5 @@
 --! Previous: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
---! Hash: sha1:e4eccf1e105e4a29106c37f43cc0d90a237d34e0
+--! Hash: sha1:a2c45149348fb6ad746acdca82a92f5815e9a2ad
 --! Message: retention_of_sends_and_content
 
 -- A relay of the operator's own network may go without a login. Rows from before satisfied a stricter check.
@@ -12,3 +12,6 @@ alter table providers.providers add constraint providers_are_complete check (
       and num_nonnulls(smtp_host, smtp_port, smtp_secure, username) = 0
   end
 ) not valid;
+
+-- Whether a provider was outside this machine and the operator's networks when it was saved; null from before.
+alter table providers.providers add column if not exists is_outside boolean;

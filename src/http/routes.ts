@@ -17,7 +17,13 @@ import * as profiles from '../profiles/profiles.ts';
 import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.ts';
 import * as quotas from '../quotas/quotas.ts';
 import { findCaller, findProject } from '../projects/projects.ts';
-import { exists, findReady, openCredential, sealCredential } from '../providers/providers.ts';
+import {
+  exists,
+  findReady,
+  listOutside,
+  openCredential,
+  sealCredential,
+} from '../providers/providers.ts';
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
 import * as segments from '../segments/segments.ts';
 import { segmentLimits, segmentRoutes } from '../segments/routes.ts';
@@ -60,6 +66,7 @@ const suppressionDoors: Parameters<typeof suppressionRoutes>[0] = {
 const automationDoors: Parameters<typeof automationRoutes>[0] = {
   hasProvider: exists,
   isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
+  listOutside,
   hasTemplate: isUsable,
   listEventVariables,
   vault: feedbackDoors.vault,

@@ -26,6 +26,7 @@ export {
 } from './pace_notes.ts';
 export type { Used } from './pace_notes.ts';
 export { normalizeReply } from './answers/answers.ts';
+export { listOutside } from './outside.ts';
 export { findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';

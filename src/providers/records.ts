@@ -52,6 +52,7 @@ const toNewRow = async (
   scope: Scope,
   providerId: string,
   provider: NewProvider,
+  isOutside: boolean | null,
 ): Promise<NewProviderRow> => {
   const place = placeOf(providerId, provider.provider);
   const { keyVersion, sealed } = await sealCredential(scope, place, secretOf(provider));
@@ -65,6 +66,7 @@ const toNewRow = async (
     ...columnsOf(provider),
     key_version: keyVersion,
     secret: sealed,
+    is_outside: isOutside,
   };
 };
 
@@ -129,15 +131,16 @@ export const saveProvider = async (
   projectId: string,
   provider: NewProvider,
 ): Promise<string> => {
-  await prove(deps, provider);
+  const isOutside = await prove(deps, provider);
   return inProject(deps, projectId, async (scope) => {
-    const inserted = await insertProvider(scope, await toNewRow(scope, newId(), provider));
+    const made = await toNewRow(scope, newId(), provider, isOutside);
+    const inserted = await insertProvider(scope, made);
     if (inserted) {
       await keepPlan(scope, inserted.provider_id, provider);
       return inserted.provider_id;
     }
     const { provider_id, revision } = await getByFromEmail(scope, provider.from_email);
-    const row = await toNewRow(scope, provider_id, provider);
+    const row = await toNewRow(scope, provider_id, provider, isOutside);
     await updateProvider(scope, row, { revision, isProved: true });
     await keepPlan(scope, provider_id, provider);
     return provider_id;
@@ -163,9 +166,10 @@ export const createProvider = async (
   });
   if (known) return known;
   await countCheck(deps, projectId);
-  await prove(deps, provider);
+  const isOutside = await prove(deps, provider);
   return inProject(deps, projectId, async (scope) => {
-    const inserted = await insertProvider(scope, await toNewRow(scope, providerId, provider));
+    const made = await toNewRow(scope, providerId, provider, isOutside);
+    const inserted = await insertProvider(scope, made);
     if (inserted) await keepPlan(scope, providerId, provider);
     await refuseTaken(scope, provider.from_email, providerId);
     return held(await findProvider(scope, providerId));
@@ -205,12 +209,10 @@ const tryChange = async (
     return merge(row, await openSettings(scope, row), change);
   });
   const isProved = isConnection(row, change);
-  if (isProved) {
-    await countCheck(deps, projectId);
-    await prove(deps, changed);
-  }
+  if (isProved) await countCheck(deps, projectId);
+  const isOutside = isProved ? await prove(deps, changed) : row.is_outside;
   return inProject(deps, projectId, async (scope) => {
-    const next = await toNewRow(scope, providerId, changed);
+    const next = await toNewRow(scope, providerId, changed, isOutside);
     const updated = await updateProvider(scope, next, { revision, isProved });
     if (!updated) return null;
     await keepPlan(scope, providerId, changed, isProved);

@@ -90,6 +90,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'automations.version': 'query viewer',
   'automations.endpoints': 'query viewer',
   'automations.check': 'mutation viewer',
+  'automations.withLocalLinks': 'query viewer',
   'automations.create': 'mutation editor',
   'automations.save': 'mutation editor',
   'automations.activate': 'mutation editor',
