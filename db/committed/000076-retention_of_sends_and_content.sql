@@ -1,5 +1,5 @@
 --! Previous: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
---! Hash: sha1:a2c45149348fb6ad746acdca82a92f5815e9a2ad
+--! Hash: sha1:c8a2ea9f3ac816ed19b955d58f16e9300ee7912f
 --! Message: retention_of_sends_and_content
 
 -- A relay of the operator's own network may go without a login. Rows from before satisfied a stricter check.
@@ -15,3 +15,23 @@ alter table providers.providers add constraint providers_are_complete check (
 
 -- Whether a provider was outside this machine and the operator's networks when it was saved; null from before.
 alter table providers.providers add column if not exists is_outside boolean;
+
+-- How long a project keeps what it sent; null is the default.
+alter table delivery.settings add column if not exists content_days integer;
+alter table delivery.settings add column if not exists sends_months integer;
+alter table delivery.settings drop constraint if exists settings_content_days_are_bounded;
+alter table delivery.settings add constraint settings_content_days_are_bounded
+  check (content_days between 1 and 3650) not valid;
+alter table delivery.settings drop constraint if exists settings_sends_months_are_bounded;
+alter table delivery.settings add constraint settings_sends_months_are_bounded
+  check (sends_months between 2 and 120) not valid;
+
+-- When the subject, the content and the answers of providers were removed.
+alter table delivery.sends add column if not exists content_removed_at timestamptz(3);
+grant delete on delivery.sends to trunkline_runtime;
+grant delete on automations.calls to trunkline_runtime;
+grant delete on feedback.notices to trunkline_runtime;
+
+select base.declare_columns('providers.providers', '{}', '{}', '{is_outside}');
+select base.declare_columns('delivery.settings', '{}', '{}', '{content_days,sends_months}');
+select base.declare_columns('delivery.sends', '{}', '{}', '{content_removed_at}');

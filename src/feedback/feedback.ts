@@ -22,6 +22,7 @@ import { countsAsSoft, judgeSoftBounces } from './soft_bounces.ts';
 export { eraser } from './erase.ts';
 export { noticeSection } from './export.ts';
 export { observeUnsubscribed } from './on_timeline.ts';
+export { pruneNotices } from './prune.ts';
 export { forgetPosts, POSTS_KEPT_HOURS } from './posts.ts';
 
 export type Recorded = { accepted: number; duplicates: number; ignored: number };

@@ -3,7 +3,13 @@ import { automationLimits, automationRoutes, sendExplainRoutes } from '../automa
 import type { Limit, Route } from '../base/route.ts';
 import { tokenLookupsOf } from '../base/token_lookups.ts';
 import * as delivery from '../delivery/delivery.ts';
-import { deliveryRoutes, sendingLimitRoutes, sendingLimits } from '../delivery/routes.ts';
+import {
+  deliveryRoutes,
+  retentionLimits,
+  retentionRoutes,
+  sendingLimitRoutes,
+  sendingLimits,
+} from '../delivery/routes.ts';
 import * as feedback from '../feedback/feedback.ts';
 import * as ingest from '../ingest/ingest.ts';
 import {
@@ -144,8 +150,8 @@ export const sections: readonly Section[] = [
   {
     tag: 'Sends',
     about: 'The send log: every message that was meant for somebody, and what became of it.',
-    routes: [...deliveryRoutes, ...sendingLimitRoutes, ...sendExplainRoutes],
-    limits: sendingLimits,
+    routes: [...deliveryRoutes, ...sendingLimitRoutes, ...retentionRoutes, ...sendExplainRoutes],
+    limits: [...sendingLimits, ...retentionLimits],
   },
   {
     tag: 'Suppressions',

@@ -202,6 +202,10 @@ export const changes: Record<string, Change> = {
     input: () => ({ providerId: SHOWN_ID, to: 'me@example.com' }),
   },
   'webhooks.decide': { in: 'project', input: () => ({ soft_bounces_max: 7 }) },
+  'retention.change': {
+    in: 'project',
+    input: () => ({ content_days: 30, sends_months: 12 }),
+  },
   'sendingLimits.change': {
     in: 'project',
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),

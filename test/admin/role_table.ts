@@ -39,6 +39,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'audit.list': 'query owner',
   'audit.ofInstallation': 'query admin',
   'retention.read': 'query viewer',
+  'retention.change': 'mutation owner',
   'sendingLimits.read': 'query viewer',
   'sendingLimits.change': 'mutation owner',
   'keys.list': 'query owner',
