@@ -658,7 +658,7 @@ create table automations.calls (
 create index calls_open on automations.calls using btree (project_id, endpoint_id, queued_at) where (status = any (array['queued'::text, 'calling'::text]));
 alter table automations.calls enable row level security, force row level security;
 create policy one_project on automations.calls for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select, update on automations.calls to trunkline_runtime;
+grant delete, insert, select, update on automations.calls to trunkline_runtime;
 
 create table automations.endpoint_secrets (
   project_id  uuid not null,
@@ -1190,6 +1190,7 @@ create table delivery.sends (
   firm_bounced_at     timestamptz(3),
   soft_bounced_at     timestamptz(3),
   priority            smallint not null default 1,
+  content_removed_at  timestamptz(3),
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -1222,7 +1223,7 @@ create policy analysts_permissive on delivery.sends for select to trunkline_anal
 create policy analysts_restrictive on delivery.sends as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on delivery.sends for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on delivery.sends for select to trunkline_queue using (true);
-grant insert, select, update on delivery.sends to trunkline_runtime;
+grant delete, insert, select, update on delivery.sends to trunkline_runtime;
 grant select (project_id, automation_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at, priority) on delivery.sends to trunkline_queue;
 grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at, is_test) on delivery.sends to trunkline_analyst;
 
@@ -1230,8 +1231,12 @@ create table delivery.settings (
   project_id            uuid not null,
   recipient_sends_max   integer,
   unconfirmed_sends_max integer,
+  content_days          integer,
+  sends_months          integer,
   constraint settings_pkey primary key (project_id),
+  constraint settings_content_days_are_bounded check (((content_days >= 1) and (content_days <= 3650))) not valid,
   constraint settings_recipient_sends_are_few check (((recipient_sends_max >= 1) and (recipient_sends_max <= 100))),
+  constraint settings_sends_months_are_bounded check (((sends_months >= 2) and (sends_months <= 120))) not valid,
   constraint settings_unconfirmed_sends_are_bounded check (((unconfirmed_sends_max >= 0) and (unconfirmed_sends_max <= 100000)))
 );
 alter table delivery.settings enable row level security, force row level security;
@@ -1820,7 +1825,7 @@ alter table feedback.notices enable row level security, force row level security
 create policy analysts_permissive on feedback.notices for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on feedback.notices as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on feedback.notices for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select on feedback.notices to trunkline_runtime;
+grant delete, insert, select on feedback.notices to trunkline_runtime;
 grant select (project_id, source, kind, bounce_type, address_key, send_id, occurred_at, received_at, reason, is_foreign) on feedback.notices to trunkline_analyst;
 grant update (address_key, reason) on feedback.notices to trunkline_runtime;
 
@@ -3057,14 +3062,15 @@ create table providers.providers (
   rate_per_second real,
   ramp_started_on date,
   ramp_stages     integer[],
+  is_outside      boolean,
   constraint providers_pkey primary key (project_id, provider_id),
   constraint providers_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
   constraint providers_are_complete check (
 case provider
-    when 'smtp'::text then ((num_nulls(smtp_host, smtp_port, smtp_secure, username) = 0) and (num_nonnulls(region, access_key_id) = 0))
+    when 'smtp'::text then ((num_nulls(smtp_host, smtp_port, smtp_secure) = 0) and (num_nonnulls(region, access_key_id) = 0))
     when 'relay_api'::text then (num_nonnulls(smtp_host, smtp_port, smtp_secure, username, region, access_key_id) = 0)
     else ((num_nulls(region, access_key_id) = 0) and (num_nonnulls(smtp_host, smtp_port, smtp_secure, username) = 0))
-end),
+end) not valid,
   constraint providers_parked_have_a_reason check (((status = 'parked'::text) = (parked_reason is not null))),
   constraint providers_provider_is_known check ((provider = any (array['smtp'::text, 'relay_api'::text, 'cloud_api'::text]))),
   constraint providers_ramp_is_complete check (((num_nonnulls(ramp_started_on, ramp_stages) = any (array[0, 2])) and (cardinality(ramp_stages) > 0))),

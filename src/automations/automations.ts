@@ -39,6 +39,8 @@ export { listNeededEntries } from './segment_queries.ts';
 export { listInProgress } from './in_progress.ts';
 export { wakeLinked } from './waits.ts';
 export { activate, addVersion, create } from './life.ts';
+export { findCountedSince, listUnfinished, pruneRunLogs } from './prune.ts';
+export { listWithLocalLinks } from './public_links.ts';
 export { findAutomation, findVersion } from './queries.ts';
 export { NameOfAutomation } from './shown.ts';
 export { holdAutomations, listTemplateUsers } from './template_queries.ts';

@@ -108,18 +108,20 @@ const writeRoutes = (doors: Doors) => [
     path: '/v1/automations/:id/activate',
     example: shownAs({ status: 'active', active_version: 1 }),
     summary: 'Have whoever comes from now on follow a version.',
-    description: 'The version is frozen. Who is inside stays on theirs until they are moved.',
+    description:
+      'The version is frozen. Who is inside stays on theirs until they are moved. Marketing email through a provider ' +
+      'outside this machine needs `PUBLIC_URL`.',
     body: Activate,
     isBodyOptional: true,
-    refusals: ['automation_state'],
+    refusals: ['automation_state', 'public_url_required'],
     handle: ({ deps, caller: { projectId }, found, body }) =>
       changeLife({ deps, projectId }, (scope) =>
-        activate(scope, found.automation_id, body.version ?? null, doors),
+        activate(scope, found.automation_id, body.version ?? null, { doors, site: deps.config }),
       ),
   }),
 ];
 
-const lifeRoutes = [
+const lifeRoutes = (doors: Doors) => [
   route({
     ...answered,
     method: 'PATCH',
@@ -157,9 +159,11 @@ const lifeRoutes = [
       'Steps that are overdue run, and mail that waited is handed over, unless they are older than `expires_after`.',
     body: NothingNeeded,
     isBodyOptional: true,
-    refusals: ['automation_state'],
+    refusals: ['automation_state', 'public_url_required'],
     handle: ({ deps, caller: { projectId }, found }) =>
-      changeLife({ deps, projectId }, (scope) => resume(scope, found.automation_id)),
+      changeLife({ deps, projectId }, (scope) =>
+        resume(scope, found.automation_id, { doors, site: deps.config }),
+      ),
   }),
   route({
     ...answered,
@@ -196,7 +200,7 @@ export { subscribedWebhooks } from './subscriptions/webhook_schema.ts';
 export const automationRoutes = (doors: Doors & { vault: Vault }) => [
   ...readRoutes,
   ...writeRoutes(doors),
-  ...lifeRoutes,
+  ...lifeRoutes(doors),
   ...runRoutes,
   ...segmentStartRoutes,
   ...endpointRoutes(doors.vault),

@@ -32,6 +32,9 @@ export {
   UNCONFIRMED,
 } from './limits.ts';
 export type { Limits, Mailed, OfRecipient } from './limits.ts';
+export { findCutoffs, pruneContent, pruneSends } from './prune.ts';
+export type { Cutoffs } from './prune.ts';
+export { changeRetention, readRetention, RetentionSettings } from './retention.ts';
 export { readSettings } from './settings.ts';
 export {
   countBetween,

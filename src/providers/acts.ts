@@ -35,9 +35,12 @@ export type ReleaseRamped = (deps: Deps, projectId: string, providerId: string) 
 const show = ({ deps, projectId }: Where, row: ProviderRow) =>
   inProject(deps, projectId, (scope) => showProvider(scope, row));
 
-/** Every field of its kind is there: the schema says so. */
-const toNew = ({ from_name = null, reply_to = null, ...given }: ProviderInput): NewProvider =>
-  ({ ...given, from_name, reply_to }) as NewProvider;
+/** Every field of its kind is there: the schema says so. A login may be missing, and is null then. */
+const toNew = ({ from_name = null, reply_to = null, ...given }: ProviderInput): NewProvider => {
+  const { username = null, password = null, ...rest } = given;
+  const login = given.provider === 'smtp' ? { username, password } : {};
+  return { ...rest, ...login, from_name, reply_to } as NewProvider;
+};
 
 /** One page of the project's providers, the newest first. */
 export const pageProviders = async (scope: Scope, query: PageQuery) => {

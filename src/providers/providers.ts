@@ -33,6 +33,7 @@ export {
 export type { Used } from './pace_notes.ts';
 export { classifySmtpReply, normalizeReply, sanitizeReply } from './answers/answers.ts';
 export type { Classification } from './answers/answers.ts';
+export { listOutside } from './outside.ts';
 export { findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';

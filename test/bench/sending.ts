@@ -115,13 +115,13 @@ const handOver = async (world: World): Promise<number> => {
 
 /** The mail library alone: as many connections, the same message, a recipient each. */
 const sendAlone = async ({ relay }: World): Promise<number> => {
-  const { smtp_host: host, smtp_port: port, username: user, password: pass } = relay.settings;
+  const { smtp_host: host, smtp_port: port, username, password } = relay.settings;
   const transport = createTransport({
     pool: true,
     host,
     port,
     ignoreTLS: true,
-    auth: { user, pass },
+    auth: { user: username ?? '', pass: password ?? '' },
     maxConnections: LINKS_PER_PROVIDER_MAX,
     maxMessages: Infinity,
   });

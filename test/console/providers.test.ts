@@ -20,11 +20,13 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
+import { smtpSink } from '../support/smtp_sink.ts';
 import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
 import { used } from '../providers/used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
+const open = smtpSink({ secure: 'none', offersAuth: false });
 const api = testApi(database);
 const admin = testAdmin(database, api);
 const chromium = testBrowser();
@@ -104,6 +106,36 @@ describe('e-mail providers in a browser', () => {
     await page.getByRole('button', { name: 'Delete this provider' }).click();
     await page.getByRole('button', { name: 'Yes, delete Renamed' }).click();
     await page.getByText('No provider is connected yet').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('a relay in the own network is connected without a login, and gets one later', async () => {
+    const { page, complaints } = await openPage('/new');
+    const { smtp_host, smtp_port } = open.settings;
+    for (const [label, text] of [
+      ['Name', 'Postfix'],
+      ['From address', 'hello@example.com'],
+      ['Host', '192.31.196.1'],
+      ['Port', String(smtp_port)],
+    ] as const)
+      await page.getByLabel(label, { exact: true }).fill(text);
+    await page.getByLabel('Encryption').selectOption('none');
+    await save(page);
+    await page.getByText('needed: a relay without a login').first().waitFor();
+    await page.getByLabel('Host').fill(smtp_host);
+    await page.getByLabel('Password', { exact: true }).fill('half');
+    await save(page);
+    await page.getByText('is required').waitFor();
+    await page.getByLabel('Password', { exact: true }).fill('');
+    await save(page);
+    await page.getByRole('heading', { name: 'Postfix' }).waitFor();
+    await save(page);
+    await page.getByText('Tried, and saved.').waitFor();
+    // The relay offers no AUTH, so a login does not work.
+    await page.getByLabel('User name').fill('acme');
+    await page.getByLabel('Password', { exact: true }).fill('secret');
+    await save(page);
+    await page.getByRole('alert').getByText('offers no login').waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
 

@@ -137,6 +137,21 @@ export const waysOfAutomations = ({ database, api }: Surroundings): Ways => ({
     );
     return callAsShown(one, api);
   },
+  public_url_required: async (one) => {
+    await makeShownProject(database, api, one);
+    const of = [api.project.project_id];
+    await database.owner.query(
+      'update providers.providers set is_outside = true where project_id = $1',
+      of,
+    );
+    // What is active already is not activated again.
+    if (one.path.endsWith('/activate'))
+      await database.owner.query(
+        `update automations.automations set status = 'draft', active_version = null where project_id = $1`,
+        of,
+      );
+    return callAsShown(one, api);
+  },
 });
 
 const KEY = 'a-signing-key';

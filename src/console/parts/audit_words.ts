@@ -115,6 +115,10 @@ const named: Record<string, readonly string[]> = {
     'sendingLimits.change',
     'POST /v1/projects/:project_id/sending-limits',
   ],
+  'Changed how long sends are kept': [
+    'retention.change',
+    'POST /v1/projects/:project_id/retention',
+  ],
   'Set the signing key of a webhook': [
     'webhooks.setSigningKey',
     'POST /v1/projects/:project_id/webhooks/:slug/signing-key',
