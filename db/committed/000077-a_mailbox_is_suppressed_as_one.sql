@@ -1,5 +1,5 @@
 --! Previous: sha1:520800fee84066a08ae37ac76de598dbbe1cb244
---! Hash: sha1:f670aa165fe18d415b7e0848a033adf971657abd
+--! Hash: sha1:aa5db38c2aabc9868f29d0d155c03b2894a95463
 --! Message: a_mailbox_is_suppressed_as_one
 
 -- Enter migration here
@@ -433,21 +433,19 @@ declare
   v_people    uuid[] := '{}';
   v_by_server uuid[] := '{}';
   v_mailboxes bytea[] := '{}';
-  v_settings  record;
+  v_settings  record := delivery.read_settings(limit_hand_offs.project_id);
   v_send      record;
   v_mailbox   record;
   v_budget    delivery.unconfirmed_budgets;
   v_charged   integer := 0;
 begin
-  v_settings := delivery.read_settings(limit_hand_offs.project_id);
   for v_send in
-    select asked.place, send.send_id, send.automation_id, send.mailbox_key, send.limits, person.person_id,
-      person.identity_ids, person.zone, person.is_confirmed, send.is_browser
+    select asked.place, send.send_id, send.automation_id, coalesce(send.mailbox_key, send.address_key) as mailbox_key,
+      send.limits, send.limits ? 'browser_triggered' as is_browser, person.person_id, person.identity_ids, person.zone,
+      person.is_confirmed
     from unnest(limit_hand_offs.send_ids, limit_hand_offs.stopped) with ordinality as asked (send_id, stop, place)
     cross join lateral (
-      select known.send_id, known.automation_id, coalesce(known.mailbox_key, known.address_key) as mailbox_key,
-        known.limits, known.identity_id, known.profile_id, known.recipient,
-        known.limits ? 'browser_triggered' as is_browser
+      select known.*
       from delivery.sends as known
       where known.project_id = limit_hand_offs.project_id and known.send_id = asked.send_id
       and known.limits is not null
