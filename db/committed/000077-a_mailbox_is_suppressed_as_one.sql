@@ -1,5 +1,5 @@
 --! Previous: sha1:520800fee84066a08ae37ac76de598dbbe1cb244
---! Hash: sha1:70b6b405e72a2cdf906d0a6e19de1771b34ed0e1
+--! Hash: sha1:aa5db38c2aabc9868f29d0d155c03b2894a95463
 --! Message: a_mailbox_is_suppressed_as_one
 
 -- Enter migration here
@@ -9,7 +9,7 @@ drop function if exists delivery.capped_until(uuid, uuid, uuid, uuid[], jsonb, t
 -- Returns why an email of a category must not go to a mailbox that several addresses lead to, or null: a suppression of
 -- any of them stops it, and an unsubscribe unless the email is transactional.
 --
--- Locks nothing. The answer stays true only while the caller holds the addresses. An address without a row stops nothing.
+-- Locks nothing: the answer stays true only while the caller holds the addresses. An address without a row stops none.
 create or replace function suppression.stops_any(project_id uuid, address_keys bytea[], category text)
 returns text
 language sql stable
@@ -151,10 +151,10 @@ $$;
 -- Inserts the one send intent of a run's step, or returns the one that is there.
 --
 -- The rows of the address and of its mailbox come first: suppressions and hand-offs lock them. A caller that plans
--- several sends locks all rows with suppression.lock_addresses before. A suppressed address is refused here, visibly, and
--- for a browser-triggered send so is every spelling of its mailbox, without locks on the other spellings. The hand-off
--- checks again. The identity is the one that the run was started for: it may leave the profile when a link
--- is undone, and is erased on its own then.
+-- several sends locks all rows with suppression.lock_addresses before. A suppressed address is refused here, visibly. A
+-- browser-triggered send is refused for any spelling of its mailbox; the other spellings are not locked. The hand-off
+-- checks again. The identity is the one that the run was started for: it may leave the profile when a link is undone,
+-- and is erased on its own then.
 create or replace function delivery.plan_send(
   project_id        uuid,
   send_id           uuid,
@@ -226,11 +226,11 @@ $$;
 -- Says why each of some sends must not be handed over now, or null; stays true until the transaction ends.
 --
 -- 'erased' (the person), 'suppressed', 'unsubscribed' (from email of this category; delivery.stop_recipients) or
--- 'expired'; then that its automation is not live (delivery.halt_hand_offs), then what its limits say (delivery.limit_hand_offs), both with
--- until when it waits, where it does. Locks the people, then the addresses, each kind in its own order, as every erase
--- and every suppression does; alone where any of the sends has limits, so that what they count stays so; then the
--- mailboxes. Null of all when there is none of the sends. charged: the sends that the hourly budget for email to
--- unconfirmed addresses has to pay for once they begin.
+-- 'expired'; then that its automation is not live (delivery.halt_hand_offs), then what its limits say
+-- (delivery.limit_hand_offs), both with until when it waits, where it does. Locks the people, then the addresses, each
+-- kind in its own order, as every erase and every suppression does; alone where any of the sends has limits, so that
+-- what they count stays so; then the mailboxes. Null of all when there is none of the sends. charged: the sends that
+-- the hourly budget for email to unconfirmed addresses has to pay for once they begin.
 create or replace function delivery.stop_hand_offs(
   project_id   uuid,
   send_ids     uuid[],
@@ -433,20 +433,19 @@ declare
   v_people    uuid[] := '{}';
   v_by_server uuid[] := '{}';
   v_mailboxes bytea[] := '{}';
-  v_settings  record;
+  v_settings  record := delivery.read_settings(limit_hand_offs.project_id);
   v_send      record;
   v_mailbox   record;
   v_budget    delivery.unconfirmed_budgets;
   v_charged   integer := 0;
 begin
-  v_settings := delivery.read_settings(limit_hand_offs.project_id);
   for v_send in
-    select asked.place, send.send_id, send.automation_id, send.mailbox_key, send.limits, person.person_id,
-      person.identity_ids, person.zone, person.is_confirmed
+    select asked.place, send.send_id, send.automation_id, coalesce(send.mailbox_key, send.address_key) as mailbox_key,
+      send.limits, send.limits ? 'browser_triggered' as is_browser, person.person_id, person.identity_ids, person.zone,
+      person.is_confirmed
     from unnest(limit_hand_offs.send_ids, limit_hand_offs.stopped) with ordinality as asked (send_id, stop, place)
     cross join lateral (
-      select known.send_id, known.automation_id, coalesce(known.mailbox_key, known.address_key) as mailbox_key,
-        known.limits, known.identity_id, known.profile_id, known.recipient
+      select known.*
       from delivery.sends as known
       where known.project_id = limit_hand_offs.project_id and known.send_id = asked.send_id
       and known.limits is not null
@@ -461,8 +460,7 @@ begin
     select limited.stop, limited.wait_until into stop, wait_until
     from delivery.limit_by_person(limit_hand_offs.project_id, v_send.send_id, v_send.automation_id,
       v_send.identity_ids, v_send.limits,
-      v_send.person_id = any (case when v_send.limits ? 'browser_triggered' then v_people else v_by_server end),
-      v_now) as limited;
+      v_send.person_id = any (case when v_send.is_browser then v_people else v_by_server end), v_now) as limited;
     if stop is null then
       v_mailbox := delivery.limit_by_mailbox(limit_hand_offs.project_id, v_send.send_id, v_send.automation_id,
         v_send.mailbox_key, v_send.limits, v_send.is_confirmed,
@@ -486,8 +484,7 @@ begin
     end if;
     if stop is null and limit_hand_offs.are_together then
       v_people := v_people || v_send.person_id;
-      v_by_server := case when v_send.limits ? 'browser_triggered' then v_by_server
-        else v_by_server || v_send.person_id end;
+      v_by_server := v_by_server || case when v_send.is_browser then '{}' else array[v_send.person_id] end;
       v_mailboxes := v_mailboxes || v_send.mailbox_key;
       v_charged := v_charged + is_charged::integer;
     end if;

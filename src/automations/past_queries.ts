@@ -98,8 +98,8 @@ export const listOwnSends = ({ tx, projectId }: Scope, runId: string) =>
 const SentAt = z.strictObject({ queued_at: z.date() });
 
 /**
- * When somebody was to be sent mails after a moment, oldest first; not those that were stopped, nor tests. Of servers only:
- * not those of browser-triggered runs either.
+ * When somebody was to be sent mails after a moment, oldest first; not those that were stopped, nor tests. Of servers
+ * only: not those of browser-triggered runs either.
  */
 export const listSentTo = (
   { tx, projectId }: Scope,

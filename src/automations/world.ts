@@ -76,8 +76,8 @@ export type Reader = {
   /** How many emails the recipient was to get in 24 hours of runs that no server started, and how many they may. */
   ofRecipient: (email: string) => Promise<OfRecipient>;
   /**
-   * When the person was sent mails after a moment, by this automation or by all, oldest first. A run that a server started
-   * does not count browser-triggered ones.
+   * When the person was sent mails after a moment, by this automation or by all, oldest first. A run that a server
+   * started does not count browser-triggered ones.
    */
   sentSince: (since: Date, of: 'automation' | 'project') => Promise<readonly Date[]>;
 };

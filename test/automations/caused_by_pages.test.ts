@@ -193,7 +193,7 @@ const goOn = async (): Promise<void> => {
   await world.work();
 };
 
-test('a page’s timezone makes marketing email of a server wait for the end of quiet hours, and does not lose it', async () => {
+test('a page’s timezone makes email of a server wait for the end of quiet hours, and does not lose it', async () => {
   await quietLater();
   await say('server', { email: 'ann@known.test' });
   await say('browser', { timezone: 'Asia/Karachi' });

@@ -158,7 +158,7 @@ test('attack: browser-triggered email uses up no cap of a send that a server cau
   expect([await ask(false), await ask(true)]).toEqual([null, '2026-06-16T08:00:00Z']);
 });
 
-test('attack: a server’s send counts no browser-triggered one that was handed over before or begins together', async () => {
+test('attack: a server’s send counts no browser-triggered one, handed over before or together', async () => {
   const { projectId, sends, person, leased, handedOver, beginOf } = limitedSends(database);
   const someone = await person();
   const limits = cap({ over: 'skip' });

@@ -1,5 +1,5 @@
-// A browser-triggered email is stopped by what was said of any spelling of its mailbox, an email of a server by what was
-// said of its own address.
+// A suppression of any spelling of a mailbox stops browser-triggered email to it. Email of a server checks its own
+// address alone.
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
