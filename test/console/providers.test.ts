@@ -225,7 +225,8 @@ describe('e-mail providers in a browser', () => {
     await within((scope) => park(scope, used(id), 'invalid_key'));
     await page.reload();
     await page.getByText('Parked', { exact: true }).waitFor();
-    await page.getByText('once you save the provider again').waitFor();
+    const items = page.getByRole('listitem');
+    await items.getByText('once you save the provider again').waitFor();
     await within(async (scope) =>
       spend(scope, id, await allow(scope, id), { taken: 0, owner: 'worker-1' }),
     );

@@ -128,7 +128,7 @@ const Navigation = ({ projectId, onGo }: { projectId: string; onGo: () => void }
           <NavLink
             key={to}
             label={label}
-            py={3}
+            py={2}
             leftSection={<Icon size={18} stroke={1.6} />}
             renderRoot={(props) => (
               <Link

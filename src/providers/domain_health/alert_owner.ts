@@ -20,19 +20,20 @@ export const alertOwner = async (
   scope: Scope,
   { row, domain, comparison: { worse, known } }: DomainReport,
 ): Promise<void> => {
-  const about = { project_id: scope.projectId, provider_id: row.provider_id };
+  const { projectId: project_id } = scope;
+  const { provider_id } = row;
   const findings = Object.keys(known.fallen).toSorted();
   if (findings.length === 0) {
-    const resolved = await alerts.resolveAlert(scope, row.provider_id, 'domain_worse');
-    if (resolved > 0) log.info(about, 'domain health as before');
+    const resolved = await alerts.resolveAlert(scope, provider_id, 'domain_worse');
+    if (resolved > 0) log.info({ project_id, provider_id }, 'domain health as before');
     return;
   }
   if (worse.length === 0) return;
-  log.warn({ ...about, findings: worse }, 'domain health worse');
+  log.warn({ project_id, provider_id, findings: worse }, 'domain health worse');
   const said = findings.map((name) => known.findings[name]?.summary ?? name);
   await alerts.openAlert(scope, {
     kind: 'domain_worse',
-    subject: row.provider_id,
+    subject: provider_id,
     subjectName: row.display_name,
     summary: `The records of ${domain} are worse than before. ${said.join(' ')}`,
     fix: FIX,
