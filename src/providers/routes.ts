@@ -7,6 +7,7 @@ import { route } from '../base/route.ts';
 import type { Addressed, Limit, Route } from '../base/route.ts';
 import { addProvider, editProvider, pageProviders, removeProvider, sendTest } from './acts.ts';
 import type { ReleaseRamped } from './acts.ts';
+import { mailboxLimits } from './bounce_mailbox/bounce_mailbox.ts';
 import { CHECKS_PER_HOUR } from './checks.ts';
 import { domainLimits, domainRoutes } from './domain_health/domain_health.ts';
 import { RAMP_STARTS_WITHIN_DAYS_MAX } from './pace_schema.ts';
@@ -193,4 +194,5 @@ export const providerLimits: readonly Limit[] = [
     where: '`ramp.started_on`',
   },
   ...domainLimits,
+  ...mailboxLimits,
 ];

@@ -19,6 +19,7 @@ import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer, Call } from '../support/api.ts';
 import { snsService } from '../feedback/sns_service.ts';
 import { testDatabase } from '../support/database.ts';
+import { imapServer } from '../support/imap_server.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { shownRelay } from './as_shown.ts';
@@ -33,6 +34,7 @@ import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfTopics } from './limits_of_topics.ts';
 import { limitsOfAlerts } from './limits_of_alerts.ts';
 import { limitsOfCalls } from './limits_of_calls.ts';
+import { limitsOfMailboxes } from './limits_of_mailboxes.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
 import { limitsOfUnits, UNIT_RATES } from './limits_of_units.ts';
 import { limitsOfVendors } from './limits_of_vendors.ts';
@@ -43,6 +45,7 @@ import { bytes, chars, keys, padded, times } from './of_size.ts';
 const database = testDatabase();
 const sns = snsService();
 shownRelay(database, sns);
+const imap = imapServer();
 const api = testApi(database);
 /** Where a process is alone, and grants limits whole. */
 const apart = testDatabase();
@@ -238,6 +241,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ...limitsOfTopics({ api, sns, startAfresh }),
   ...limitsOfCalls(database),
   ...limitsOfAlerts(database, api, startAfresh),
+  ...limitsOfMailboxes({ api, database, imap }),
   'Name of a provider, and of its sender': async (value) => {
     await startAfresh();
     await bound([

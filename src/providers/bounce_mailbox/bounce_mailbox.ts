@@ -1,4 +1,5 @@
 /** The mailbox to which an SMTP provider's bounces come: its settings, its address, and one turn of reading it. */
+export { mailboxLimits } from './mailbox_limits.ts';
 export { findMailbox } from './queries.ts';
 export type { MailboxRow } from './queries.ts';
 export { readMailbox } from './read_mailbox.ts';
