@@ -1,5 +1,5 @@
 --! Previous: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
---! Hash: sha1:c8a2ea9f3ac816ed19b955d58f16e9300ee7912f
+--! Hash: sha1:548b1c2e45034efed6136650989288b11f3dbee5
 --! Message: retention_of_sends_and_content
 
 -- A relay of the operator's own network may go without a login. Rows from before satisfied a stricter check.
@@ -35,3 +35,6 @@ grant delete on feedback.notices to trunkline_runtime;
 select base.declare_columns('providers.providers', '{}', '{}', '{is_outside}');
 select base.declare_columns('delivery.settings', '{}', '{}', '{content_days,sends_months}');
 select base.declare_columns('delivery.sends', '{}', '{}', '{content_removed_at}');
+
+-- Where a provider is warming up, the sweeper looks for what a dead worker took of its day.
+grant select (ramp_day, ramp_count) on providers.paces to trunkline_queue;
