@@ -111,11 +111,14 @@ afterAll(() => stopListening());
 beforeEach(({ skip }) => skip(!isThere, 'the server has no auto_explain'));
 
 const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
+/** Postgres tells the average of all loops. */
 const rowsOf = (plan: Plan): number =>
-  (plan['Actual Rows'] +
-    (plan['Rows Removed by Filter'] ?? 0) +
-    (plan['Rows Removed by Index Recheck'] ?? 0)) *
-  plan['Actual Loops'];
+  Math.round(
+    (plan['Actual Rows'] +
+      (plan['Rows Removed by Filter'] ?? 0) +
+      (plan['Rows Removed by Index Recheck'] ?? 0)) *
+      plan['Actual Loops'],
+  );
 
 /** What is wrong with a plan: a large table that is read whole, a large sort, or too many rows of one table. */
 const findFaults = ({ query, plan }: Told): string[] => {
