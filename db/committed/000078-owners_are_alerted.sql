@@ -1,5 +1,5 @@
---! Previous: sha1:70b6b405e72a2cdf906d0a6e19de1771b34ed0e1
---! Hash: sha1:429d8440b52e819e62032a131ff1b68c90869ab8
+--! Previous: sha1:aa5db38c2aabc9868f29d0d155c03b2894a95463
+--! Hash: sha1:442b873548c541eaae241b87b91bb356d54d05a6
 --! Message: owners_are_alerted
 
 -- Enter migration here

@@ -1,5 +1,5 @@
---! Previous: sha1:429d8440b52e819e62032a131ff1b68c90869ab8
---! Hash: sha1:49b0b3e6e417063bb3ae324d4de3a8f515745c82
+--! Previous: sha1:442b873548c541eaae241b87b91bb356d54d05a6
+--! Hash: sha1:4bf541a4c183ff0e360827dc26912db26531d3fc
 --! Message: bounces_are_read_from_mailboxes
 
 -- Enter migration here

@@ -1,5 +1,5 @@
---! Previous: sha1:49b0b3e6e417063bb3ae324d4de3a8f515745c82
---! Hash: sha1:2e4be1c5e3248c0fc98041a649e4683d54e22016
+--! Previous: sha1:4bf541a4c183ff0e360827dc26912db26531d3fc
+--! Hash: sha1:e4c9ab20b4b87aefe28f5839c835aed5ec25c2ca
 --! Message: retention_of_sends_and_content
 
 -- A relay of the operator's own network may go without a login. Rows from before satisfied a stricter check.
@@ -35,3 +35,6 @@ grant delete on feedback.notices to trunkline_runtime;
 select base.declare_columns('providers.providers', '{}', '{}', '{is_outside}');
 select base.declare_columns('delivery.settings', '{}', '{}', '{content_days,sends_months}');
 select base.declare_columns('delivery.sends', '{}', '{}', '{content_removed_at}');
+
+-- Where a provider is warming up, the sweeper looks for what a dead worker took of its day.
+grant select (ramp_day, ramp_count) on providers.paces to trunkline_queue;

@@ -4,7 +4,7 @@ import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
 
 /** How many entries of run logs one transaction of the daily job checks. */
-export const PRUNED_ENTRIES_MAX = 2_000;
+export const PRUNED_ENTRIES_MAX = 1_000;
 
 const RunId = z.strictObject({ run_id: z.uuid() });
 const Since = z.strictObject({ since: z.date().nullable() });

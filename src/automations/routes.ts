@@ -121,7 +121,7 @@ const writeRoutes = (doors: Doors) => [
   }),
 ];
 
-const lifeRoutes = (doors: Doors) => [
+const lifeRoutes = [
   route({
     ...answered,
     method: 'PATCH',
@@ -148,21 +148,6 @@ const lifeRoutes = (doors: Doors) => [
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) =>
         showAutomation(scope, await pause(scope, found.automation_id)),
-      ),
-  }),
-  route({
-    ...answered,
-    path: '/v1/automations/:id/resume',
-    example: shownAs({ status: 'active', active_version: 1 }),
-    summary: 'Go on where everybody was.',
-    description:
-      'Steps that are overdue run, and mail that waited is handed over, unless they are older than `expires_after`.',
-    body: NothingNeeded,
-    isBodyOptional: true,
-    refusals: ['automation_state', 'public_url_required'],
-    handle: ({ deps, caller: { projectId }, found }) =>
-      changeLife({ deps, projectId }, (scope) =>
-        resume(scope, found.automation_id, { doors, site: deps.config }),
       ),
   }),
   route({
@@ -196,11 +181,29 @@ const lifeRoutes = (doors: Doors) => [
 
 export { subscribedWebhooks } from './subscriptions/webhook_schema.ts';
 
+const resumeRoute = (doors: Doors) =>
+  route({
+    ...answered,
+    path: '/v1/automations/:id/resume',
+    example: shownAs({ status: 'active', active_version: 1 }),
+    summary: 'Go on where everybody was.',
+    description:
+      'Steps that are overdue run, and mail that waited is handed over, unless they are older than `expires_after`.',
+    body: NothingNeeded,
+    isBodyOptional: true,
+    refusals: ['automation_state', 'public_url_required'],
+    handle: ({ deps, caller: { projectId }, found }) =>
+      changeLife({ deps, projectId }, (scope) =>
+        resume(scope, found.automation_id, { doors, site: deps.config }),
+      ),
+  });
+
 /** `doors` are what this room has to ask of rooms that it does not know. */
 export const automationRoutes = (doors: Doors & { vault: Vault }) => [
   ...readRoutes,
   ...writeRoutes(doors),
-  ...lifeRoutes(doors),
+  ...lifeRoutes,
+  resumeRoute(doors),
   ...runRoutes,
   ...segmentStartRoutes,
   ...endpointRoutes(doors.vault),

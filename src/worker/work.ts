@@ -131,14 +131,14 @@ const QUEUED_SENDS = `
 const SEGMENTS = `
   select known.project_id from segments.projects as known
   where known.due_at is not null
-  or exists (
-    select from profiles.changes as change
-    where change.project_id = known.project_id and change.noted_at < now() - make_interval(secs => $1)
-  )
-  or exists (
-    select from segments.wakeups as wakeup
-    where wakeup.project_id = known.project_id and wakeup.wake_at <= now()
-  )
+  or (
+    select change.noted_at from profiles.changes as change
+    where change.project_id = known.project_id order by change.noted_at limit 1
+  ) < now() - make_interval(secs => $1)
+  or (
+    select wakeup.wake_at from segments.wakeups as wakeup
+    where wakeup.project_id = known.project_id order by wakeup.wake_at limit 1
+  ) <= now()
   limit $2`;
 
 /** Two looks at each project: at its oldest note, and at the one that is to be tried again first. */
