@@ -6,7 +6,7 @@ import { freePort } from '../support/ports.ts';
 import { Daemon } from './daemon.ts';
 import { PolicyServer } from './policy_server.ts';
 import { findPostfix, librariesOf } from './postfix_package.ts';
-import { FIRST_RULES, HOST, NO_SUCH_ADDRESS, USERNAME } from './relay.ts';
+import { FIRST_RULES, HOST, NOT_THERE, USERNAME } from './relay.ts';
 import type { Limits, Relay, Rules } from './relay.ts';
 import { RelayFolder } from './relay_folder.ts';
 
@@ -143,7 +143,7 @@ export class Postfix implements Relay {
     const { senders, dailyMax, greySeconds } = this.#rules;
     const owned = senders.map((sender) => `${sender}=${USERNAME}`).join(', ');
     const checks = [
-      `check_recipient_access inline:{ {${NO_SUCH_ADDRESS} = reject 5.1.1 User unknown} }`,
+      `check_recipient_access regexp:{ {/^${NOT_THERE}/ 550 5.1.1 User unknown in local recipient table} }`,
     ];
     if (dailyMax !== null || greySeconds !== null)
       checks.push(`check_policy_service inet:127.0.0.1:${this.#policies.port}`);

@@ -26,8 +26,8 @@ export type Limits = {
 
 export const USERNAME = 'shop';
 export const HOST = 'localhost';
-/** The address that every relay says does not exist. */
-export const NO_SUCH_ADDRESS = 'nobody@people.test';
+/** Every relay says that an address does not exist that begins so. */
+export const NOT_THERE = 'unknown-';
 
 export const FIRST_RULES: Rules = {
   password: 'relay password',

@@ -26,6 +26,8 @@ export type Figures = {
   rejected: number;
   /** Sends with an attempt whose outcome was not known. */
   unknown: number;
+  /** Attempts that the relay, or the way to it, deferred: by reason. */
+  deferred: Record<string, number>;
   /** The longest time between two acceptances. */
   heldSeconds: number;
 };
@@ -34,6 +36,8 @@ const OPEN = ['planned', 'queued', 'handing_off', 'unknown'];
 const QUERIES = {
   states: 'select send_id, status from delivery.sends',
   unknown: `select count(distinct send_id)::int as count from delivery.attempts where outcome = 'unknown'`,
+  deferred: `select reason, count(*)::int as count from delivery.attempts
+    where outcome in ('deferred', 'not_started') group by reason order by reason`,
   held: `select coalesce(extract(epoch from max(gap)), 0)::float as seconds from (
     select accepted_at - lag(accepted_at) over (order by accepted_at) as gap from delivery.sends) as gaps`,
   window: `select count(*)::int as count from delivery.sends
@@ -46,8 +50,8 @@ export type RelayWorld = {
   relay: () => Relay;
   /** Calls the service's API with the server key. */
   call: (method: string, path: string, body?: object) => Promise<{ status: number; body: unknown }>;
-  /** Lets so many new people sign up. */
-  signUp: (count: number) => Promise<void>;
+  /** Lets so many new people sign up, called by this prefix and a number. */
+  signUp: (count: number, prefix?: string) => Promise<void>;
   /** What the API says of the provider. */
   provider: () => Promise<Status>;
   /** Changes the provider record through the API. */
@@ -55,6 +59,8 @@ export type RelayWorld = {
   /** Sends a test message through the provider. */
   testProvider: () => Promise<number>;
   counts: () => Promise<Record<string, number>>;
+  /** Whether each person has a send that may go. */
+  isPlanned: () => Promise<boolean>;
   /** Whether each person has a send, and none waits. */
   isDone: () => Promise<boolean>;
   /** Acceptances a second between two moments, in milliseconds since 1970. */
@@ -109,8 +115,8 @@ export const relayWorld = (kind: RelayKind, limits: Limits = {}): RelayWorld => 
     world,
     relay: () => relay,
     call,
-    signUp: async (count) => {
-      const people = Array.from({ length: count }, (_, at) => `person-${signedUp + at}`);
+    signUp: async (count, prefix = 'person-') => {
+      const people = Array.from({ length: count }, (_, at) => `${prefix}${signedUp + at}`);
       signedUp += count;
       for (let from = 0; from < count; from += SIGN_UP_BATCH)
         await world.signUp(...people.slice(from, from + SIGN_UP_BATCH));
@@ -120,6 +126,10 @@ export const relayWorld = (kind: RelayKind, limits: Limits = {}): RelayWorld => 
     testProvider: async () =>
       (await call('POST', `${path()}/test`, { to: 'owner@shop.test' })).status,
     counts,
+    isPlanned: async () => {
+      const states = await rowsOf<{ status: string }>(QUERIES.states);
+      return states.length === signedUp && !states.some(({ status }) => status === 'planned');
+    },
     isDone: async () => {
       const states = await rowsOf<{ status: string }>(QUERIES.states);
       return states.length === signedUp && !states.some(({ status }) => OPEN.includes(status));
@@ -144,6 +154,7 @@ export const relayWorld = (kind: RelayKind, limits: Limits = {}): RelayWorld => 
       const distinct = new Set(taken);
       const open = states.filter(({ status }) => OPEN.includes(status));
       const [unknown] = await rowsOf<{ count: number }>(QUERIES.unknown);
+      const deferred = await rowsOf<{ reason: string; count: number }>(QUERIES.deferred);
       const [held] = await rowsOf<{ seconds: number }>(QUERIES.held);
       return {
         planned: signedUp,
@@ -152,6 +163,7 @@ export const relayWorld = (kind: RelayKind, limits: Limits = {}): RelayWorld => 
         lost: signedUp - distinct.size - rejected - open.length,
         rejected,
         unknown: unknown?.count ?? 0,
+        deferred: Object.fromEntries(deferred.map(({ reason, count }) => [reason, count])),
         heldSeconds: held?.seconds ?? 0,
       };
     },
