@@ -1,5 +1,5 @@
 --! Previous: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
---! Hash: sha1:520800fee84066a08ae37ac76de598dbbe1cb244
+--! Hash: sha1:719f9c18970d036d04bd447dbe50398b9ea5a99e
 --! Message: transactional_email_comes_first
 
 -- The order in which sends of a provider are claimed: 0 transactional, 1 marketing that an event or a person caused,
@@ -178,9 +178,10 @@ $$;
 -- Inserts the one send intent of a run's step, or returns the one that is there.
 --
 -- The rows of the address and of its mailbox come first: suppressions and hand-offs lock them. A caller that plans
--- several sends locks all rows with suppression.lock_addresses before. A suppressed address is refused here, visibly;
--- the hand-off checks again. The identity is the one that the run was started for: it may leave the profile when a link
--- is undone, and is erased on its own then.
+-- several sends locks all rows with suppression.lock_addresses before. A suppressed address is refused here, visibly. A
+-- browser-triggered send is refused for any spelling of its mailbox; the other spellings are not locked. The hand-off
+-- checks again. The identity is the one that the run was started for: it may leave the profile when a link is undone,
+-- and is erased on its own then.
 create or replace function delivery.plan_send(
   project_id        uuid,
   send_id           uuid,
@@ -220,6 +221,11 @@ begin
     on conflict do nothing;
   end if;
   v_stopped := suppression.stops_mail(plan_send.project_id, plan_send.address_key, plan_send.category);
+  if v_stopped is null and plan_send.limits ? 'browser_triggered' then
+    v_stopped := suppression.stops_any(project_id => plan_send.project_id,
+      address_keys => delivery.list_spellings(plan_send.project_id, plan_send.mailbox_key),
+      category => plan_send.category);
+  end if;
 
   insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, identity_id, profile_id,
     provider_id, template_id, template_version, event_id, event_occurred_at, address_key, recipient, category,

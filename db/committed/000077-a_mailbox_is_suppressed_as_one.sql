@@ -1,5 +1,5 @@
---! Previous: sha1:520800fee84066a08ae37ac76de598dbbe1cb244
---! Hash: sha1:aa5db38c2aabc9868f29d0d155c03b2894a95463
+--! Previous: sha1:719f9c18970d036d04bd447dbe50398b9ea5a99e
+--! Hash: sha1:15d62625b8c27d52c2ea444e58d0cf19ab830908
 --! Message: a_mailbox_is_suppressed_as_one
 
 -- Enter migration here

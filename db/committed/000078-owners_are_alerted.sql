@@ -1,5 +1,5 @@
---! Previous: sha1:aa5db38c2aabc9868f29d0d155c03b2894a95463
---! Hash: sha1:442b873548c541eaae241b87b91bb356d54d05a6
+--! Previous: sha1:15d62625b8c27d52c2ea444e58d0cf19ab830908
+--! Hash: sha1:d74490989c12327b32f83cd3bfa390b362f9ac9f
 --! Message: owners_are_alerted
 
 -- Enter migration here

@@ -1,5 +1,5 @@
---! Previous: sha1:442b873548c541eaae241b87b91bb356d54d05a6
---! Hash: sha1:4bf541a4c183ff0e360827dc26912db26531d3fc
+--! Previous: sha1:d74490989c12327b32f83cd3bfa390b362f9ac9f
+--! Hash: sha1:9af940a0ce1cc78e442e036143e1a1e36488c625
 --! Message: bounces_are_read_from_mailboxes
 
 -- Enter migration here

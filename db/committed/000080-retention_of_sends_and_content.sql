@@ -1,5 +1,5 @@
---! Previous: sha1:4bf541a4c183ff0e360827dc26912db26531d3fc
---! Hash: sha1:e4c9ab20b4b87aefe28f5839c835aed5ec25c2ca
+--! Previous: sha1:9af940a0ce1cc78e442e036143e1a1e36488c625
+--! Hash: sha1:833ca5d8d7f491beac9f27741d7f3738dff4813b
 --! Message: retention_of_sends_and_content
 
 -- A relay of the operator's own network may go without a login. Rows from before satisfied a stricter check.
