@@ -1,11 +1,12 @@
 // Tests that need a program of the system: installs its Debian package where apt is, and runs them.
 import { spawnSync } from 'node:child_process';
+import { environment } from './support/environment.ts';
 
 const run = (
   [command = '', ...args]: readonly string[],
   env: Record<string, string> = {},
 ): boolean =>
-  spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+  spawnSync(command, args, { stdio: 'inherit', env: { ...environment, ...env } }).status === 0;
 
 /** Asks nothing, and does not start the daemon of the package: tests start one of their own. */
 const QUIETLY = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };

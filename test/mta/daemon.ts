@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { listensOn } from '../support/ports.ts';
 import { until } from '../support/until.ts';
+import { environment } from '../support/environment.ts';
 
 export type Command = { program: string; args: string[]; env?: Record<string, string> };
 
@@ -22,7 +23,7 @@ export class Daemon {
     const child = spawn(program, args, {
       detached: true,
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, ...env },
+      env: { ...environment, ...env },
     });
     this.#child = child;
     await until(`${program} answers`, () => {

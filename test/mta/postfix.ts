@@ -9,6 +9,7 @@ import { findPostfix, librariesOf } from './postfix_package.ts';
 import { FIRST_RULES, HOST, NOT_THERE, USERNAME } from './relay.ts';
 import type { Limits, Relay, Rules } from './relay.ts';
 import { RelayFolder } from './relay_folder.ts';
+import { environment } from '../support/environment.ts';
 
 /** Every Debian has them, so that no account is made for a test. */
 const USER = 'mail';
@@ -156,7 +157,7 @@ export class Postfix implements Relay {
   #setPassword(password: string): void {
     const program = join(this.#programs, 'usr/sbin/saslpasswd2');
     const args = ['-p', '-c', '-f', this.#folder.of('accounts'), '-u', REALM, USERNAME];
-    const env = { ...process.env, LD_LIBRARY_PATH: librariesOf(this.#programs).join(':') };
+    const env = { ...environment, LD_LIBRARY_PATH: librariesOf(this.#programs).join(':') };
     execFileSync(program, args, { input: password, env });
     this.#folder.give(USER, 'accounts');
   }

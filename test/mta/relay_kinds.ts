@@ -3,6 +3,7 @@ import { EximRelay } from './exim_relay.ts';
 import { Postfix } from './postfix.ts';
 import { findPostfix } from './postfix_package.ts';
 import type { Limits, Relay } from './relay.ts';
+import { environment } from '../support/environment.ts';
 
 /** A relay that the scenarios run against. */
 export type RelayKind = {
@@ -13,7 +14,7 @@ export type RelayKind = {
 };
 
 /** The scenarios take twenty minutes: `make test-mta` runs them, `make test` does not. */
-const areAsked = process.env['MTA_SCENARIOS'] === 'yes';
+const areAsked = environment['MTA_SCENARIOS'] === 'yes';
 
 const missing = (name: string, isHere: () => boolean): string | null => {
   if (!areAsked) return '`make test-mta` runs the scenarios';
