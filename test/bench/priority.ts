@@ -18,27 +18,27 @@ const RATIO_MAX = 10;
 
 const now = (): number => performance.timeOrigin + performance.now();
 
-type Asked = { category: 'transactional' | 'marketing'; automationId?: string };
+type Person = { profile_id: string; identity_id: string; email: string };
+type Around = { world: World; sink: Awaited<ReturnType<typeof startSmtpSink>> };
 
-/** Milliseconds from planning an email of a person of its own to its first byte at the relay. */
+/** Milliseconds from planning an email of another automation to its first byte at the relay. */
 const sample = async (
-  { world, sink }: { world: World; sink: Awaited<ReturnType<typeof startSmtpSink>> },
-  { category, automationId = newId() }: Asked,
+  { world, sink }: Around,
+  { profile_id: profileId, identity_id: identityId, email: recipient }: Person,
+  category: 'transactional' | 'marketing',
 ): Promise<number> => {
   const { project, provider_id: providerId, template_id: templateId } = world;
   const { deps } = world.installation;
-  const recipient = `${newId()}@people.test`;
+  const isTo = ({ to }: { to: readonly string[] }) => to.includes(recipient);
+  const before = sink.mails.filter(isTo).length;
   const startedAt = now();
-  await inProject(deps, project.project_id, async (scope) => {
-    const [profile] = await world.ask<{ profile_id: string }>(
-      'select profile_id from profiles.profiles limit 1',
-    );
-    await plan(scope, {
-      automationId,
+  await inProject(deps, project.project_id, (scope) =>
+    plan(scope, {
+      automationId: newId(),
       runId: newId(),
       stepId: 'x',
-      identityId: null,
-      profileId: profile?.profile_id ?? newId(),
+      identityId,
+      profileId,
       providerId,
       templateId,
       templateVersion: 1,
@@ -46,11 +46,12 @@ const sample = async (
       eventOccurredAt: new Date(),
       recipient,
       category,
-    });
-  });
+    }),
+  );
   await hint(deps, sendHint(project.project_id, providerId));
-  for (let count = 1; ; count += 1) {
-    const found = (await sink.waitFor(count)).find(({ to }) => to.includes(recipient));
+  for (;;) {
+    const mails = await sink.waitFor(sink.mails.length + 1);
+    const found = mails.filter(isTo)[before];
     if (found) return (found.firstByteAt ?? Number.NaN) - startedAt;
   }
 };
@@ -59,21 +60,28 @@ const sample = async (
 export const priority = async (): Promise<Comparison[]> => {
   const sink = await startSmtpSink();
   const world = await openWorld(sink.settings);
-  await queueSends(world, 1);
+  const { project, provider_id } = world;
+  const wake = () => hint(world.installation.deps, sendHint(project.project_id, provider_id));
   await world.installation.start('worker', { NODE_EXTRA_CA_CERTS: sink.caFile });
-  await sink.waitFor(1);
+  await queueSends(world, 3 * SAMPLES);
+  await wake();
+  await sink.waitFor(3 * SAMPLES);
+  const people = await world.ask<Person>(
+    `select profile_id, identity_id, email from profiles.profiles
+    join identity.identities using (project_id, profile_id)`,
+  );
   await world.ask('update providers.providers set rate_per_second = $1', [RATE_PER_SECOND]);
-  const samplesOf = async (asked: Asked): Promise<number[]> => {
+  const samplesOf = async (category: 'transactional' | 'marketing'): Promise<number[]> => {
     const samples: number[] = [];
-    for (let at = 0; at < SAMPLES; at += 1) samples.push(await sample({ world, sink }, asked));
+    for (const person of people.splice(0, SAMPLES))
+      samples.push(await sample({ world, sink }, person, category));
     return samples;
   };
-  const idle = await samplesOf({ category: 'transactional' });
+  const idle = await samplesOf('transactional');
   await queueSends(world, BACKLOG_SENDS);
-  const { project, provider_id } = world;
-  await hint(world.installation.deps, sendHint(project.project_id, provider_id));
-  const overtaking = await samplesOf({ category: 'transactional' });
-  const others = await samplesOf({ category: 'marketing' });
+  await wake();
+  const overtaking = await samplesOf('transactional');
+  const others = await samplesOf('marketing');
   await world.installation.close();
   world.relay.close();
   await sink.close();

@@ -79,6 +79,13 @@ export const queueSends = async (
         first_seen_at, last_seen_at)
       select $1, identity_id, 'external', profile_id, profile_id, profile_id, now(), now() from given
       returning identity_id
+    ), trait as (
+      -- As a server says it: an email to an address that a server confirmed shows every trait.
+      insert into profiles.traits (project_id, identity_id, key, value, set_at, authority)
+      select $1, identity_id, said.key, said.value, now(), 'server' from given
+      cross join lateral (values
+        ('email', to_jsonb(profile_id || '@people.test')), ('first_name', '"Ann"'::jsonb)
+      ) as said (key, value)
     ), address as (
       insert into suppression.addresses (project_id, address_key, email)
       select $1, sha256(email::bytea), email from person
