@@ -315,3 +315,21 @@ test.each([
     '<p></p>'.replace('></', html.includes('.{') ? '>.</' : '></'),
   );
 });
+
+test.each([
+  ['a percent-encoded letter', ['!', 'ann@example.com', '%6dunity/x']],
+  ['a symbol that is read as a letter', ['!', 'ann@example.com', '\u24dcunity/x']],
+  ['a percent-encoded dot', ['!', 'ann@example.com', '%2eco/x']],
+  ['a query', ['!', 'ann@example.com', '?x']],
+])('attack: the recipient’s address continues as a host behind %s', (_, a) => {
+  expect(shownTo(link(`https://app.co${A}`), { a })).toContain('href="https://app.co"');
+});
+
+test.each([
+  ['an image', `<p style="background:url(${A})">x</p>`],
+  ['a declaration', `<p style="color:red;background:url(${A})">x</p>`],
+  ['a style sheet', `<style>p { background: url(${A}) }</style><p>x</p>`],
+])('attack: escapes of CSS spell a foreign host: %s', (_, html) => {
+  const a = String.raw`https\00003a\00002f\00002fevil\00002ecom/x`;
+  expect(shownTo(html, { a })).not.toContain('evil');
+});

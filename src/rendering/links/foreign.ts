@@ -30,12 +30,12 @@ const addValues = (hosts: Hosts, value: unknown): void => {
 const SYNTAX = /[$()*+./?[\\\]^{|}]/g;
 
 /**
- * Finds an address where it stands alone. Printed beside another value it is a part of something else, such as
- * `ann@shop.com` and `munity/x`.
+ * Finds an address that is a word of its own. Printed beside another value it is a part of something else, such as
+ * `ann@shop.com` and `munity/x`; a URL may continue with any other character.
  */
 const alone = (address: string): RegExp =>
   new RegExp(
-    `(?<![\\p{L}\\p{M}\\p{N}._%+-])${address.replaceAll(SYNTAX, String.raw`\$&`)}(?!\\.?[\\p{L}\\p{M}\\p{N}_@:/\\\\-])`,
+    `(?<=^|[\\s"'(<>,;]|mailto:)${address.replaceAll(SYNTAX, String.raw`\$&`)}(?=[.,;:!?)]*(?:$|[\\s"'<>]))`,
     'giu',
   );
 
