@@ -15,6 +15,7 @@ import {
 import { toReply } from './reply.ts';
 import type { Parties } from './reply.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
+import { findRefusal } from './smtp_refusal.ts';
 import { bodyOf } from './smtp_body.ts';
 import { customAuth, logIn, secretsOf } from './smtp_login.ts';
 import { sendTimeoutMs, SMTP_TIMEOUTS } from './smtp_timeouts.ts';
@@ -67,15 +68,15 @@ const sendOver = (
   new Promise((resolve) => {
     const parties = { from: message.from, to: message.to, secrets };
     let phase: Phase = 'before_body';
-    const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase, parties));
+    const onLost = (error: SmtpError) =>
+      settle(toOutcome(findRefusal(connection) ?? error, phase, parties));
     const settle = (outcome: SendOutcome) => {
       clearTimeout(tooLong);
       connection.off('error', onLost);
       resolve(outcome);
     };
     const onTooLong = () => {
-      const error = Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' });
-      settle(toOutcome(error, phase, parties));
+      onLost(Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' }));
       connection.close();
     };
     let tooLong = setTimeout(onTooLong, commandsMs);
