@@ -123,17 +123,17 @@ describe('e-mail providers in a browser', () => {
     await save(page);
     await page.getByText('needed: a relay without a login').first().waitFor();
     await page.getByLabel('Host').fill(smtp_host);
-    await page.getByLabel('Password', { exact: true }).fill('half');
+    await page.locator('input[name="password"]').fill('half');
     await save(page);
     await page.getByText('is required').waitFor();
-    await page.getByLabel('Password', { exact: true }).fill('');
+    await page.locator('input[name="password"]').fill('');
     await save(page);
     await page.getByRole('heading', { name: 'Postfix' }).waitFor();
     await save(page);
     await page.getByText('Tried, and saved.').waitFor();
     // The relay offers no AUTH, so a login does not work.
-    await page.getByLabel('User name').fill('acme');
-    await page.getByLabel('Password', { exact: true }).fill('secret');
+    await page.locator('input[name="username"]').fill('acme');
+    await page.locator('input[name="password"]').fill('secret');
     await save(page);
     await page.getByRole('alert').getByText('offers no login').waitFor();
     expect(complaints).toEqual([]);
@@ -148,7 +148,7 @@ describe('e-mail providers in a browser', () => {
     await page.getByText('is needed again for another host, port or encryption').waitFor();
     expect(await page.locator(':focus').getAttribute('name')).toBe('password');
     expect(sinks.smtp.connections).toBe(before);
-    await page.getByLabel('Password', { exact: true }).fill(sinks.smtp.settings.password);
+    await page.locator('input[name="password"]').fill(sinks.smtp.settings.password);
     await save(page);
     await page.getByText('Tried, and saved.').waitFor();
   }, 60_000);
