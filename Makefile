@@ -134,8 +134,8 @@ format: $(INSTALLED) ## Format every file
 	@prettier --write --log-level=warn .
 
 .PHONY: test-mta
-test-mta: $(INSTALLED) ## The transports against a real relay: Exim, installed where apt is
-	@exec node test/mta.ts
+test-mta: $(INSTALLED) ## The service against a real Exim and a real Postfix, got where apt is: [only=<scenario>]
+	@exec node test/mta.ts "$(only)"
 
 .PHONY: test-imap
 test-imap: $(INSTALLED) ## Bounce mailboxes on a real IMAP server: Dovecot, installed where apt is

@@ -180,6 +180,87 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function admin.remember_device to public;
 
+-- alerts ------------------------------------------------------------------------------------------
+
+create schema alerts authorization current_user;
+grant usage on schema alerts to trunkline_queue;
+grant usage on schema alerts to trunkline_runtime;
+
+create table alerts.alerts (
+  project_id   uuid not null,
+  alert_id     uuid not null,
+  kind         text not null,
+  subject      text not null,
+  subject_name text not null,
+  summary      text not null,
+  fix          text not null,
+  details      jsonb not null,
+  opened_at    timestamptz(3) not null,
+  resolved_at  timestamptz(3),
+  constraint alerts_pkey primary key (project_id, alert_id),
+  constraint alerts_details_are_an_object check ((jsonb_typeof(details) = 'object'::text)),
+  constraint alerts_kinds_are_names check ((kind ~ '^[a-z_]+$'::text))
+);
+create index alerts_resolved on alerts.alerts using btree (project_id, resolved_at) where (resolved_at is not null);
+create unique index alerts_open_once on alerts.alerts using btree (project_id, kind, subject) where (resolved_at is null);
+alter table alerts.alerts enable row level security, force row level security;
+create policy one_project on alerts.alerts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on alerts.alerts for select to trunkline_queue using (true);
+grant delete, insert, select, update on alerts.alerts to trunkline_runtime;
+grant select (project_id, kind, resolved_at) on alerts.alerts to trunkline_queue;
+
+create table alerts.announcements (
+  project_id   uuid not null,
+  alert_id     uuid not null,
+  status       text not null,
+  announced_at timestamptz(3) not null,
+  constraint announcements_pkey primary key (project_id, alert_id, status),
+  constraint announcements_project_id_alert_id_fkey foreign key (project_id, alert_id) references alerts.alerts(project_id, alert_id) on delete cascade,
+  constraint announcements_have_a_known_status check ((status = any (array['open'::text, 'resolved'::text])))
+);
+alter table alerts.announcements enable row level security, force row level security;
+create policy one_project on alerts.announcements for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on alerts.announcements for select to trunkline_queue using (true);
+grant delete, insert, select, update on alerts.announcements to trunkline_runtime;
+grant select (project_id, announced_at) on alerts.announcements to trunkline_queue;
+
+create table alerts.settings (
+  project_id        uuid not null,
+  bounce_percent    double precision not null,
+  complaint_percent double precision not null,
+  constraint settings_pkey primary key (project_id),
+  constraint settings_bounce_percent_is_a_percentage check (((bounce_percent > (0)::double precision) and (bounce_percent <= (100)::double precision))),
+  constraint settings_complaint_percent_is_a_percentage check (((complaint_percent > (0)::double precision) and (complaint_percent <= (100)::double precision)))
+);
+alter table alerts.settings enable row level security, force row level security;
+create policy one_project on alerts.settings for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select, update on alerts.settings to trunkline_runtime;
+
+create function alerts.open_alert(
+  project_id uuid,
+  alert_id uuid,
+  kind text,
+  subject text,
+  subject_name text,
+  summary text,
+  fix text,
+  details jsonb
+)
+returns boolean
+language plpgsql volatile
+set search_path = '';
+grant execute on function alerts.open_alert to public;
+
+create function alerts.resolve_alerts(
+  project_id uuid,
+  kinds text[],
+  subject text
+)
+returns integer
+language plpgsql volatile
+set search_path = '';
+grant execute on function alerts.resolve_alerts to public;
+
 -- analytics ---------------------------------------------------------------------------------------
 
 create schema analytics authorization current_user;
@@ -577,7 +658,7 @@ create table automations.calls (
 create index calls_open on automations.calls using btree (project_id, endpoint_id, queued_at) where (status = any (array['queued'::text, 'calling'::text]));
 alter table automations.calls enable row level security, force row level security;
 create policy one_project on automations.calls for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select, update on automations.calls to trunkline_runtime;
+grant delete, insert, select, update on automations.calls to trunkline_runtime;
 
 create table automations.endpoint_secrets (
   project_id  uuid not null,
@@ -604,12 +685,18 @@ create table automations.endpoints (
   disabled_reason text,
   created_at      timestamptz(3) not null,
   updated_at      timestamptz(3) not null,
+  event_types     text[] not null default '{}'::text[],
+  failure_count   integer not null default 0,
+  failing_since   timestamptz(3),
+  paused_until    timestamptz(3),
   constraint endpoints_pkey primary key (project_id, endpoint_id),
   constraint endpoints_have_a_known_status check ((status = any (array['active'::text, 'disabled'::text])))
 );
 alter table automations.endpoints enable row level security, force row level security;
 create policy one_project on automations.endpoints for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.endpoints for select to trunkline_queue using (true);
 grant delete, insert, select, update on automations.endpoints to trunkline_runtime;
+grant select (project_id, endpoint_id, status, paused_until) on automations.endpoints to trunkline_queue;
 
 create table automations.refusals (
   project_id    uuid not null,
@@ -669,6 +756,7 @@ create table automations.runs (
   may_call         boolean not null default true,
   traceparent      text,
   source           text,
+  is_bulk          boolean not null default false,
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
@@ -784,6 +872,40 @@ create index waits_by_segment on automations.waits using btree (project_id, segm
 alter table automations.waits enable row level security, force row level security;
 create policy one_project on automations.waits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select on automations.waits to trunkline_runtime;
+
+create table automations.webhook_deliveries (
+  project_id   uuid not null,
+  delivery_id  uuid not null,
+  endpoint_id  uuid not null,
+  message_id   text not null,
+  type         text not null,
+  event_id     uuid,
+  event_at     timestamptz(3),
+  alert_id     uuid,
+  alert_status text,
+  status       text not null,
+  attempts     integer not null default 0,
+  due_at       timestamptz(3) not null,
+  lease_until  timestamptz(3),
+  http_status  integer,
+  reason       text,
+  queued_at    timestamptz(3) not null,
+  expires_at   timestamptz(3) not null,
+  ended_at     timestamptz(3),
+  constraint webhook_deliveries_pkey primary key (project_id, delivery_id),
+  constraint webhook_deliveries_once_per_message unique (project_id, endpoint_id, message_id),
+  constraint webhook_deliveries_project_id_endpoint_id_fkey foreign key (project_id, endpoint_id) references automations.endpoints(project_id, endpoint_id) on delete cascade,
+  constraint webhook_deliveries_have_a_known_status check ((status = any (array['waiting'::text, 'calling'::text, 'delivered'::text, 'failed'::text, 'dropped'::text]))),
+  constraint webhook_deliveries_have_one_subject check ((num_nonnulls(event_id, alert_id) <= 1))
+) with (fillfactor=80);
+create index webhook_deliveries_by_endpoint on automations.webhook_deliveries using btree (project_id, endpoint_id, delivery_id);
+create index webhook_deliveries_ended on automations.webhook_deliveries using btree (project_id, ended_at) where (ended_at is not null);
+create index webhook_deliveries_open on automations.webhook_deliveries using btree (project_id, endpoint_id, due_at) where (status = any (array['waiting'::text, 'calling'::text]));
+alter table automations.webhook_deliveries enable row level security, force row level security;
+create policy one_project on automations.webhook_deliveries for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.webhook_deliveries for select to trunkline_queue using (true);
+grant delete, insert, select, update on automations.webhook_deliveries to trunkline_runtime;
+grant select (project_id, endpoint_id, status, due_at, lease_until) on automations.webhook_deliveries to trunkline_queue;
 
 -- base --------------------------------------------------------------------------------------------
 
@@ -1014,6 +1136,19 @@ create policy one_project on delivery.halts for all to public using ((project_id
 grant delete, insert, select on delivery.halts to trunkline_runtime;
 grant update (stop) on delivery.halts to trunkline_runtime;
 
+create table delivery.hourly_counts (
+  project_id  uuid not null,
+  provider_id uuid not null,
+  hour        timestamptz(3) not null,
+  sent        integer not null,
+  bounced     integer not null,
+  complained  integer not null,
+  constraint hourly_counts_pkey primary key (project_id, hour, provider_id)
+) with (fillfactor=50);
+alter table delivery.hourly_counts enable row level security, force row level security;
+create policy one_project on delivery.hourly_counts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on delivery.hourly_counts to trunkline_runtime;
+
 create table delivery.sends (
   project_id          uuid not null,
   send_id             uuid not null,
@@ -1054,6 +1189,8 @@ create table delivery.sends (
   budget_window       timestamptz(3),
   firm_bounced_at     timestamptz(3),
   soft_bounced_at     timestamptz(3),
+  priority            smallint not null default 1,
+  content_removed_at  timestamptz(3),
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),
@@ -1072,13 +1209,13 @@ create index sends_by_automation on delivery.sends using btree (automation_id, p
 create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
 create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
-create index sends_by_hand_off_to_mailbox on delivery.sends using btree (mailbox_key, project_id, handed_off_at) where ((mailbox_key is not null) and (handed_off_at is not null) and (limits ? 'browser_triggered'::text));
 create index sends_by_identity on delivery.sends using btree (identity_id, project_id, send_id) where (identity_id is not null);
 create index sends_by_mailbox on delivery.sends using btree (mailbox_key, project_id, send_id) where (mailbox_key is not null);
 create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
 create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
-create index sends_due on delivery.sends using btree (provider_id, project_id, due_at, send_id) where (status = 'queued'::text);
+create index sends_handed_off_to_mailbox on delivery.sends using btree (mailbox_key, project_id, handed_off_at) where ((mailbox_key is not null) and (handed_off_at is not null));
+create index sends_to_claim on delivery.sends using btree (provider_id, project_id, priority, automation_id, due_at, send_id) where (status = 'queued'::text);
 create index sends_unknown_due on delivery.sends using btree (provider_id, project_id, due_at) where (status = 'unknown'::text);
 create index sends_waiting_for_budget on delivery.sends using btree (project_id, send_id) where ((status = 'queued'::text) and (status_reason = 'unconfirmed_budget'::text));
 alter table delivery.sends enable row level security, force row level security;
@@ -1086,16 +1223,20 @@ create policy analysts_permissive on delivery.sends for select to trunkline_anal
 create policy analysts_restrictive on delivery.sends as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on delivery.sends for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on delivery.sends for select to trunkline_queue using (true);
-grant insert, select, update on delivery.sends to trunkline_runtime;
-grant select (project_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at) on delivery.sends to trunkline_queue;
+grant delete, insert, select, update on delivery.sends to trunkline_runtime;
+grant select (project_id, automation_id, provider_id, status, lease_owner, lease_until, due_at, expires_at, handed_off_at, priority) on delivery.sends to trunkline_queue;
 grant select (project_id, send_id, automation_id, run_id, step_id, profile_id, template_id, template_version, event_id, event_occurred_at, recipient, subject, status, status_reason, queued_at, handed_off_at, accepted_at, delivered_at, bounced_at, complained_at, is_test) on delivery.sends to trunkline_analyst;
 
 create table delivery.settings (
   project_id            uuid not null,
   recipient_sends_max   integer,
   unconfirmed_sends_max integer,
+  content_days          integer,
+  sends_months          integer,
   constraint settings_pkey primary key (project_id),
+  constraint settings_content_days_are_bounded check (((content_days >= 1) and (content_days <= 3650))) not valid,
   constraint settings_recipient_sends_are_few check (((recipient_sends_max >= 1) and (recipient_sends_max <= 100))),
+  constraint settings_sends_months_are_bounded check (((sends_months >= 2) and (sends_months <= 120))) not valid,
   constraint settings_unconfirmed_sends_are_bounded check (((unconfirmed_sends_max >= 0) and (unconfirmed_sends_max <= 100000)))
 );
 alter table delivery.settings enable row level security, force row level security;
@@ -1132,6 +1273,7 @@ create function delivery.capped_until(
   automation_id uuid,
   identity_ids uuid[],
   cap jsonb,
+  is_browser_triggered boolean,
   at timestamptz,
   until timestamptz,
   is_under_way boolean
@@ -1150,6 +1292,18 @@ returns void
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.charge_budget to public;
+
+create function delivery.choose_due(
+  project_id uuid,
+  provider_id uuid,
+  sends_max integer,
+  marketing_max integer,
+  at timestamptz
+)
+returns uuid[]
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.choose_due to public;
 
 create function delivery.claim_ended(
   project_id uuid,
@@ -1173,6 +1327,7 @@ create function delivery.claim_sends(
   provider_id uuid,
   owner text,
   sends_max integer,
+  marketing_max integer,
   lease_for interval
 )
 returns table (
@@ -1195,6 +1350,26 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.claim_sends to public;
+
+create function delivery.count_reports(
+  project_id uuid,
+  sent uuid[],
+  bounced uuid[],
+  complained uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.count_reports to public;
+
+create function delivery.count_sent(
+  project_id uuid,
+  send_ids uuid[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.count_sent to public;
 
 create function delivery.end_for(
   stop text
@@ -1331,6 +1506,29 @@ set timezone = utc
 set plan_cache_mode = force_generic_plan;
 grant execute on function delivery.limit_hand_offs to public;
 
+create function delivery.list_queues(
+  project_id uuid,
+  provider_id uuid,
+  priority integer
+)
+returns uuid[]
+language plpgsql stable
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off;
+grant execute on function delivery.list_queues to public;
+
+create function delivery.list_spellings(
+  project_id uuid,
+  mailbox_key bytea
+)
+returns bytea[]
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function delivery.list_spellings to public;
+
 create function delivery.list_unresolved(
   project_id uuid,
   send_ids uuid[]
@@ -1410,7 +1608,8 @@ create function delivery.plan_send(
   limits jsonb default null::jsonb,
   is_test boolean default false,
   traceparent text default null::text,
-  mailbox_key bytea default null::bytea
+  mailbox_key bytea default null::bytea,
+  is_bulk boolean default false
 )
 returns table (
   planned_id uuid,
@@ -1459,9 +1658,11 @@ create function delivery.record_feedback(
   project_id uuid,
   send_id uuid,
   fact text,
-  occurred_at timestamptz
+  occurred_at timestamptz,
+  is_proved boolean,
+  is_first boolean
 )
-returns boolean
+returns record
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.record_feedback to public;
@@ -1535,6 +1736,18 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.stop_hand_offs to public;
 
+create function delivery.stop_recipients(
+  project_id uuid,
+  send_ids uuid[],
+  address_keys bytea[],
+  categories text[],
+  is_limited boolean
+)
+returns text[]
+language plpgsql volatile
+set search_path = '';
+grant execute on function delivery.stop_recipients to public;
+
 create function delivery.stop_sends(
   project_id uuid,
   send_ids uuid[],
@@ -1547,6 +1760,23 @@ returns table (
 language plpgsql volatile
 set search_path = '';
 grant execute on function delivery.stop_sends to public;
+
+create function delivery.take_due(
+  project_id uuid,
+  provider_id uuid,
+  priority integer,
+  taken uuid[],
+  sends_max integer,
+  at timestamptz
+)
+returns uuid[]
+language plpgsql volatile
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_incremental_sort = off;
+grant execute on function delivery.take_due to public;
 
 create function delivery.weigh_attempts(
   project_id uuid,
@@ -1595,7 +1825,7 @@ alter table feedback.notices enable row level security, force row level security
 create policy analysts_permissive on feedback.notices for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on feedback.notices as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on feedback.notices for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select on feedback.notices to trunkline_runtime;
+grant delete, insert, select on feedback.notices to trunkline_runtime;
 grant select (project_id, source, kind, bounce_type, address_key, send_id, occurred_at, received_at, reason, is_foreign) on feedback.notices to trunkline_analyst;
 grant update (address_key, reason) on feedback.notices to trunkline_runtime;
 
@@ -2801,7 +3031,7 @@ alter table providers.paces enable row level security, force row level security;
 create policy one_project on providers.paces for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on providers.paces for select to trunkline_queue using (true);
 grant delete, insert, select, update on providers.paces to trunkline_runtime;
-grant select (project_id, provider_id, wakes_at, probed_by) on providers.paces to trunkline_queue;
+grant select (project_id, provider_id, ramp_day, ramp_count, wakes_at, probed_by) on providers.paces to trunkline_queue;
 
 create table providers.providers (
   project_id      uuid not null,
@@ -2832,14 +3062,15 @@ create table providers.providers (
   rate_per_second real,
   ramp_started_on date,
   ramp_stages     integer[],
+  is_outside      boolean,
   constraint providers_pkey primary key (project_id, provider_id),
   constraint providers_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
   constraint providers_are_complete check (
 case provider
-    when 'smtp'::text then ((num_nulls(smtp_host, smtp_port, smtp_secure, username) = 0) and (num_nonnulls(region, access_key_id) = 0))
+    when 'smtp'::text then ((num_nulls(smtp_host, smtp_port, smtp_secure) = 0) and (num_nonnulls(region, access_key_id) = 0))
     when 'relay_api'::text then (num_nonnulls(smtp_host, smtp_port, smtp_secure, username, region, access_key_id) = 0)
     else ((num_nulls(region, access_key_id) = 0) and (num_nonnulls(smtp_host, smtp_port, smtp_secure, username) = 0))
-end),
+end) not valid,
   constraint providers_parked_have_a_reason check (((status = 'parked'::text) = (parked_reason is not null))),
   constraint providers_provider_is_known check ((provider = any (array['smtp'::text, 'relay_api'::text, 'cloud_api'::text]))),
   constraint providers_ramp_is_complete check (((num_nonnulls(ramp_started_on, ramp_stages) = any (array[0, 2])) and (cardinality(ramp_stages) > 0))),
@@ -3481,6 +3712,15 @@ language plpgsql volatile
 set search_path = ''
 set plan_cache_mode = force_generic_plan;
 grant execute on function suppression.stop_mails to public;
+
+create function suppression.stops_any(
+  project_id uuid,
+  address_keys bytea[],
+  category text
+)
+returns text
+language sql stable;
+grant execute on function suppression.stops_any to public;
 
 create function suppression.stops_mail(
   project_id uuid,

@@ -89,7 +89,9 @@ const Settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; 0.0.0.0: every one'),
   PUBLIC_URL: apiUrl
     .optional()
-    .describe('address that people open: emails link to it, the Console answers only there'),
+    .describe(
+      'address that people open: emails link to it, the Console answers only there; needed for marketing email',
+    ),
   TRUSTED_PROXIES: wholeNumber(0, 10)
     .default(0)
     .describe('reverse proxies in front that append to X-Forwarded-For; 0 ignores the header'),

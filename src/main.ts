@@ -17,6 +17,7 @@ import { lookAtSending } from './base/sending.ts';
 import { openApi } from './http/api.ts';
 import { findProxyWarning } from './http/client_address.ts';
 import { tellHandOffsLeft } from './worker/hand_offs_left.ts';
+import { warnOfLocalLinks } from './worker/local_links.ts';
 import { tellLateness } from './worker/lateness.ts';
 import type { Worker } from './worker/worker.ts';
 
@@ -71,6 +72,14 @@ const warnOfCredentials = ({ log }: Deps): void => {
   );
 };
 
+const warnOfLinks = async (deps: Deps): Promise<void> => {
+  try {
+    await warnOfLocalLinks(deps);
+  } catch (error) {
+    deps.log.warn({ err: error }, 'whether readers can open unsubscribe links is not known yet');
+  }
+};
+
 /** Starts a worker. An api does not load the code of workers, nor a worker the code of apis. */
 const beginWork = async (deps: Deps, onLost: (why: string) => void): Promise<Worker> =>
   (await import('./worker/worker.ts')).startWorker(deps, onLost);
@@ -92,6 +101,7 @@ const start = async (deps: Deps, stop: (why: string, exitCode: number) => void):
   const proxyWarning = role === 'worker' ? null : findProxyWarning(deps.config);
   if (proxyWarning !== null) deps.log.warn(proxyWarning);
   await tellHeld(deps);
+  await warnOfLinks(deps);
   if (role === 'api') tellLateness(deps);
   const jobDeps = await openJobDeps(deps);
   const worker = role === 'api' ? null : await beginWork(jobDeps, (why) => stop(why, 1));

@@ -21,6 +21,7 @@ const values: Record<string, string> = {
   text: `'x'`,
   'timestamp with time zone': 'now()',
   integer: '1',
+  'double precision': '1',
   bigint: '1',
   boolean: 'true',
   date: `'2026-01-31'`,

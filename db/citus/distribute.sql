@@ -85,12 +85,17 @@ select create_distributed_table('automations.run_log', 'project_id', colocate_wi
 select create_distributed_table('automations.waits', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.endpoints', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.endpoint_secrets', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('automations.webhook_deliveries', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.calls', 'project_id', colocate_with => 'ingest.events');
 
 select create_distributed_table('delivery.sends', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.attempts', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.contents', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.settings', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('delivery.hourly_counts', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('alerts.alerts', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('alerts.announcements', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('alerts.settings', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.unconfirmed_budgets', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.halts', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.ended', 'project_id', colocate_with => 'ingest.events');

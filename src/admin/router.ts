@@ -1,3 +1,4 @@
+import { alertProcedures } from '../alerts/admin.ts';
 import { automationProcedures, endpointProcedures } from '../automations/admin.ts';
 import * as automations from '../automations/automations.ts';
 import { router } from '../base/procedure.ts';
@@ -13,7 +14,13 @@ import { keyProcedures, webhookTokenProcedures } from '../projects/admin.ts';
 import { quotaProcedures } from '../quotas/admin.ts';
 import { findProject } from '../projects/projects.ts';
 import { providerProcedures, sendTestMail } from '../providers/admin.ts';
-import { exists, findReady, openCredential, sealCredential } from '../providers/providers.ts';
+import {
+  exists,
+  findReady,
+  listOutside,
+  openCredential,
+  sealCredential,
+} from '../providers/providers.ts';
 import { templateProcedures } from '../rendering/admin.ts';
 import { isUsable, listEventVariables } from '../rendering/rendering.ts';
 import { segmentProcedures } from '../segments/admin.ts';
@@ -45,6 +52,7 @@ export const appRouter = router({
   members: memberProcedures,
   invitations: invitationProcedures,
   audit: auditProcedures,
+  alerts: alertProcedures,
   retention: retentionProcedures,
   sendingLimits: sendingLimitProcedures,
   keys: keyProcedures,
@@ -66,6 +74,7 @@ export const appRouter = router({
   automations: automationProcedures({
     hasProvider: exists,
     isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
+    listOutside,
     hasTemplate: isUsable,
     listEventVariables,
   }),

@@ -14,6 +14,7 @@ import type { Doors } from './life.ts';
 import { countInsideUpTo } from './life_queries.ts';
 import { getNamed, OfAutomation } from './named.ts';
 import { toCounted } from './overview.ts';
+import { listWithLocalLinks } from './public_links.ts';
 import { findVersion, listKept } from './queries.ts';
 import { runProcedures } from './run_procedures.ts';
 import { Activate, NewAutomation, NewVersion, Rename } from './shown.ts';
@@ -81,14 +82,21 @@ const readProcedures = {
 };
 
 const writeProcedures = (doors: Doors) => ({
-  /** Whatever a definition would be refused for. Keeps nothing. */
+  /** Whatever a definition would be refused for, and what only its activation would be. Keeps nothing. */
   check: readingProcedure
     .input(z.object({ definition: z.unknown() }))
     .mutation(({ ctx, input: { projectId, definition } }) =>
-      inProject(ctx.deps, projectId, async (scope) => ({
-        issues: await checkDefinition(scope, definition, doors),
-      })),
+      inProject(ctx.deps, projectId, (scope) =>
+        checkDefinition(scope, definition, { doors, site: ctx.deps.config }),
+      ),
     ),
+
+  /** Active automations whose unsubscribe links readers cannot open, because PUBLIC_URL is gone or leads here. */
+  withLocalLinks: projectProcedure.query(({ ctx: { deps }, input: { projectId } }) =>
+    inProject(deps, projectId, async (scope) => ({
+      items: await listWithLocalLinks(scope, { doors, site: deps.config }),
+    })),
+  ),
 
   create: editorProcedure
     .input(z.object(NewAutomation.shape))
@@ -117,11 +125,13 @@ const writeProcedures = (doors: Doors) => ({
   activate: editorProcedure
     .input(OfAutomation.extend(Activate.shape))
     .mutation(({ ctx: { deps }, input: { projectId, automationId, version = null } }) =>
-      changeLife({ deps, projectId }, (scope) => activate(scope, automationId, version, doors)),
+      changeLife({ deps, projectId }, (scope) =>
+        activate(scope, automationId, version, { doors, site: deps.config }),
+      ),
     ),
 });
 
-const lifeProcedures = {
+const lifeProcedures = (doors: Doors) => ({
   rename: editorProcedure
     .input(OfAutomation.extend(Rename.shape))
     .mutation(({ ctx, input: { projectId, automationId, name } }) =>
@@ -139,7 +149,9 @@ const lifeProcedures = {
   resume: editorProcedure
     .input(OfAutomation)
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
-      changeLife({ deps, projectId }, (scope) => resume(scope, automationId)),
+      changeLife({ deps, projectId }, (scope) =>
+        resume(scope, automationId, { doors, site: deps.config }),
+      ),
     ),
 
   archive: editorProcedure
@@ -154,13 +166,13 @@ const lifeProcedures = {
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
       moveEverybody({ deps, projectId }, automationId),
     ),
-};
+});
 
 /** `doors` are what this room has to ask of rooms that it does not know. */
 export const automationProcedures = (doors: Doors) =>
   router({
     ...readProcedures,
     ...writeProcedures(doors),
-    ...lifeProcedures,
+    ...lifeProcedures(doors),
     ...runProcedures,
   });

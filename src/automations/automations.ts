@@ -13,7 +13,8 @@ import {
 import { Definition } from './schema.ts';
 import type { NewDefinition } from './schema.ts';
 import { switchOn } from './switch_on.ts';
-import { startTriggered } from './triggers.ts';
+import { followEvents } from './triggers.ts';
+import type { Started } from './triggers.ts';
 import { wakeAwaited } from './waits.ts';
 
 export {
@@ -38,6 +39,8 @@ export { listNeededEntries } from './segment_queries.ts';
 export { listInProgress } from './in_progress.ts';
 export { wakeLinked } from './waits.ts';
 export { activate, addVersion, create } from './life.ts';
+export { findCountedSince, listUnfinished, pruneRunLogs } from './prune.ts';
+export { listWithLocalLinks } from './public_links.ts';
 export { findAutomation, findVersion } from './queries.ts';
 export { NameOfAutomation } from './shown.ts';
 export { holdAutomations, listTemplateUsers } from './template_queries.ts';
@@ -46,6 +49,10 @@ export { findAutomationByName, listAutomations, listAutomationsNamed };
 export { findEndpoint, listEndpoints } from './endpoint_queries.ts';
 export type { EndpointRow } from './endpoint_queries.ts';
 export { SECRET_OVERLAP_HOURS } from './endpoints.ts';
+export { deliverWebhooks, deliveryHint } from './subscriptions/deliver.ts';
+export { DELIVERIES_KEPT_HOURS } from './subscriptions/delivery_limits.ts';
+export { pruneDeliveries } from './subscriptions/prune_deliveries.ts';
+export { announceAlerts, announceHint } from './subscriptions/subscriptions.ts';
 
 /** Has the calls of an endpoint made by this process, beside whoever asks. */
 export const callEndpoint = (
@@ -69,10 +76,11 @@ export const createActive = async (
 };
 
 /**
- * Starts the runs that the events of some flushes call for, and wakes those that wait for one of them: both
- * once, whatever happens twice. Answers how many runs there are to be walked.
+ * Starts the runs that the events of some flushes call for, wakes those that wait for one of them, and queues the
+ * events for the endpoints that subscribe to them: each once, whatever happens twice. Returns how many runs there are
+ * to be walked, and hints for after the commit.
  */
-export const startRuns = async (scope: Scope, flushIds: string[]): Promise<number> => {
-  const started = await startTriggered(scope, flushIds);
-  return started + (await wakeAwaited(scope, flushIds));
+export const startRuns = async (scope: Scope, flushIds: string[]): Promise<Started> => {
+  const { started, hints } = await followEvents(scope, flushIds);
+  return { started: started + (await wakeAwaited(scope, flushIds)), hints };
 };

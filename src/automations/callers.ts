@@ -1,9 +1,9 @@
 import type { Deps } from '../base/deps.ts';
 import { watchQueue } from '../base/memory_queues.ts';
 import { callNext } from './call.ts';
-import type { Open } from './call.ts';
 import { CALLS_MAX, ENDPOINT_CALLS_MAX, LANES_MAX, PROJECT_CALLS_MAX } from './call_limits.ts';
 import type { Vault } from './endpoints.ts';
+import type { Open } from './post_webhook.ts';
 
 type Waiting = { projectId: string; go: () => void };
 
@@ -56,6 +56,11 @@ export class Places {
 type Needs = { deps: Deps; vault: Vault };
 type Endpoint = { projectId: string; endpointId: string };
 
+/** Makes the next call of an endpoint, if there is one. Returns whether there was. */
+export type CallNext = typeof callNext;
+/** What the lanes do, and how many there may be. */
+type Work = { next: CallNext; lanesMax: number };
+
 /** How many endpoints of a project are remembered that find no lane free. */
 const TURNED_AWAY_MAX = 100;
 
@@ -80,11 +85,11 @@ export class Callers {
   readonly #running = new Set<Promise<void>>();
   #isClosed = false;
 
-  readonly #lanesMax: number;
+  readonly #work: Work;
 
-  constructor(needs: Needs, lanesMax = LANES_MAX) {
+  constructor(needs: Needs, work: Partial<Work> = {}) {
     this.#needs = needs;
-    this.#lanesMax = lanesMax;
+    this.#work = { next: callNext, lanesMax: LANES_MAX, ...work };
   }
 
   /** How many calls are under way, or wait for their place. */
@@ -97,7 +102,8 @@ export class Callers {
     const { endpointId, projectId } = endpoint;
     const lanes = this.#lanes.get(projectId) ?? { of: new Map(), turnedAway: new Set() };
     const own = lanes.of.get(endpointId) ?? 0;
-    if (this.#isClosed || own >= ENDPOINT_CALLS_MAX || this.laneCount >= this.#lanesMax) return;
+    if (this.#isClosed || own >= ENDPOINT_CALLS_MAX || this.laneCount >= this.#work.lanesMax)
+      return;
     if (countLanes(lanes) >= PROJECT_CALLS_MAX) {
       if (own === 0 && lanes.turnedAway.size < TURNED_AWAY_MAX) lanes.turnedAway.add(endpointId);
       return;
@@ -154,7 +160,7 @@ export class Callers {
       await this.#places.take(projectId);
       try {
         if (this.#isClosed) return;
-        isMore = await callNext(deps, vault, { ...endpoint, open: this.#open, onTaken });
+        isMore = await this.#work.next(deps, vault, { ...endpoint, open: this.#open, onTaken });
       } finally {
         this.#places.giveBack(projectId);
       }

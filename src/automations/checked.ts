@@ -2,10 +2,17 @@ import type { Scope } from '../base/db.ts';
 import { toIssues } from '../base/parse.ts';
 import type { Issue } from '../base/refusal.ts';
 import { Definition } from './schema.ts';
+import { findLocalLinks } from './public_links.ts';
+import type { Activation } from './public_links.ts';
 import { findUnknown } from './unknown.ts';
-import type { Doors } from './unknown.ts';
 
 const IN_BODY = /^\/definition/;
+
+const fromDefinition = (issues: readonly Issue[]): Issue[] =>
+  issues.map(({ path, message }) => ({ path: path.replace(IN_BODY, ''), message }));
+
+/** Saving is refused for `issues`, and only activation for `activation`. */
+export type Checked = { issues: Issue[]; activation: Issue[] };
 
 /**
  * Whatever an automation would be refused for, without keeping it: the same words as when it is saved. Paths begin
@@ -14,10 +21,12 @@ const IN_BODY = /^\/definition/;
 export const checkDefinition = async (
   scope: Scope,
   given: unknown,
-  doors: Doors,
-): Promise<Issue[]> => {
+  activation: Activation,
+): Promise<Checked> => {
   const parsed = Definition.safeParse(given);
-  if (!parsed.success) return toIssues(parsed.error);
-  const unknown = await findUnknown(scope, parsed.data, doors);
-  return unknown.map(({ path, message }) => ({ path: path.replace(IN_BODY, ''), message }));
+  if (!parsed.success) return { issues: toIssues(parsed.error), activation: [] };
+  return {
+    issues: fromDefinition(await findUnknown(scope, parsed.data, activation.doors)),
+    activation: fromDefinition(await findLocalLinks(scope, parsed.data, activation)),
+  };
 };

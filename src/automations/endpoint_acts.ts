@@ -4,11 +4,18 @@ import type { Deps } from '../base/deps.ts';
 import { resolveEgress } from '../base/egress.ts';
 import { Refusal } from '../base/refusal.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
-import { findEndpoint, listSecrets, updateEndpoint } from './endpoint_queries.ts';
-import type { EndpointChange, EndpointRow } from './endpoint_queries.ts';
+import {
+  countSubscribed,
+  findEndpoint,
+  listSecrets,
+  lockSubscribed,
+  updateEndpoint,
+} from './endpoint_queries.ts';
+import type { EndpointChange, EndpointRow, NewEndpointRow } from './endpoint_queries.ts';
 import { toEndpoint, toListedEndpoint } from './endpoint_shown.ts';
 import { createEndpoint, findWithSecret, rotateSecret } from './endpoints.ts';
 import type { Vault } from './endpoints.ts';
+import { SUBSCRIBED_ENDPOINTS_MAX } from './subscriptions/delivery_limits.ts';
 
 type Asked = { deps: Deps; projectId: string };
 type Named = { endpointId: string; secretId: string };
@@ -57,15 +64,29 @@ export const getEndpoint = async (scope: Scope, endpointId: string): Promise<End
 export const showEndpoint = async (scope: Scope, endpointId: string) =>
   toEndpoint(await getEndpoint(scope, endpointId), await listSecrets(scope, endpointId));
 
+/** Makes a change of endpoints, and refuses it where more of them would subscribe than may. */
+const subscribing = async <T>(
+  scope: Scope,
+  { eventTypes = [] }: Pick<EndpointChange, 'eventTypes'>,
+  change: () => Promise<T>,
+): Promise<T> => {
+  if (eventTypes.length === 0) return change();
+  await lockSubscribed(scope);
+  const changed = await change();
+  if ((await countSubscribed(scope)) > SUBSCRIBED_ENDPOINTS_MAX)
+    throw new Refusal('too_many_subscriptions');
+  return changed;
+};
+
 /** Makes an endpoint; answers its first secret, which is shown then and never again. */
 export const addEndpoint = async (
   { deps, projectId }: Asked,
   vault: Vault,
-  given: { endpointId: string; name: string; url: string },
+  given: NewEndpointRow,
 ) => {
   await refuseUnreachable(deps, given.url);
   return inProject(deps, projectId, async (scope) => {
-    await createEndpoint(scope, vault, given);
+    await subscribing(scope, given, () => createEndpoint(scope, vault, given));
     return getSecret(scope, vault, { endpointId: given.endpointId, secretId: given.endpointId });
   });
 };
@@ -86,7 +107,7 @@ export const changeEndpoint = async (
   if (change.url !== undefined || change.status === 'active')
     await refuseUnreachable(deps, change.url ?? found.url);
   return inProject(deps, projectId, async (scope) => {
-    await updateEndpoint(scope, found.endpoint_id, change);
+    await subscribing(scope, change, () => updateEndpoint(scope, found.endpoint_id, change));
     return showEndpoint(scope, found.endpoint_id);
   });
 };

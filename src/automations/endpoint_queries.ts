@@ -10,12 +10,16 @@ const Endpoint = z.strictObject({
   url: z.string(),
   status: z.enum(ENDPOINT_STATUSES),
   disabled_reason: z.string().nullable(),
+  event_types: z.array(z.string()),
+  failing_since: z.date().nullable(),
+  paused_until: z.date().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
 });
 export type EndpointRow = z.output<typeof Endpoint>;
 
-const columns = sql.fragment`endpoint_id, name, url, status, disabled_reason, created_at, updated_at`;
+const columns = sql.fragment`endpoint_id, name, url, status, disabled_reason, event_types, failing_since,
+  paused_until, created_at, updated_at`;
 
 export const findEndpoint = ({ tx, projectId }: Scope, endpointId: string) =>
   tx.maybeOne(sql.type(Endpoint)`
@@ -51,14 +55,22 @@ export const areEndpoints = async (
   return new Set(rows.map(({ endpoint_id }) => endpoint_id));
 };
 
+export type NewEndpointRow = {
+  endpointId: string;
+  name: string;
+  url: string;
+  eventTypes?: readonly string[] | undefined;
+};
+
 /** Makes an endpoint; the same id again changes nothing. */
 export const insertEndpoint = (
   { tx, projectId }: Scope,
-  { endpointId, name, url }: { endpointId: string; name: string; url: string },
+  { endpointId, name, url, eventTypes = [] }: NewEndpointRow,
 ) =>
   tx.query(sql.unsafe`
-    insert into automations.endpoints (project_id, endpoint_id, name, url, status, created_at, updated_at)
-    values (${projectId}, ${endpointId}, ${name}, ${url}, 'active', now(), now())
+    insert into automations.endpoints
+      (project_id, endpoint_id, name, url, status, event_types, created_at, updated_at)
+    values (${projectId}, ${endpointId}, ${name}, ${url}, 'active', ${sql.array([...eventTypes], 'text')}, now(), now())
     on conflict do nothing
   `);
 
@@ -66,22 +78,51 @@ export type EndpointChange = {
   name?: string | undefined;
   url?: string | undefined;
   status?: (typeof ENDPOINT_STATUSES)[number] | undefined;
+  eventTypes?: readonly string[] | undefined;
 };
 
-/** Changes what is given, and nothing else: the worker may have disabled it since it was read. */
+/**
+ * Changes what is given, and nothing else: the worker may have disabled it since it was read. An endpoint that was
+ * changed is tried again at once.
+ */
 export const updateEndpoint = (
   { tx, projectId }: Scope,
   endpointId: string,
-  { name, url, status }: EndpointChange,
+  { name, url, status, eventTypes }: EndpointChange,
 ) => {
   const next = sql.fragment`coalesce(${status ?? null}, status)`;
+  const types = eventTypes ? sql.array([...eventTypes], 'text') : sql.fragment`event_types`;
   return tx.query(sql.unsafe`
     update automations.endpoints
     set name = coalesce(${name ?? null}, name), url = coalesce(${url ?? null}, url), status = ${next},
-      disabled_reason = case when ${next} = status then disabled_reason end, updated_at = now()
+      disabled_reason = case when ${next} = status then disabled_reason end, event_types = ${types},
+      paused_until = null, updated_at = now()
     where project_id = ${projectId} and endpoint_id = ${endpointId}
   `);
 };
+
+/**
+ * Locks the subscribed endpoints of a project until the transaction ends. Of two transactions that add one, the second
+ * counts what the first has added, once there is any other.
+ */
+export const lockSubscribed = ({ tx, projectId }: Scope) =>
+  tx.query(sql.unsafe`
+    select from automations.endpoints
+    where project_id = ${projectId} and event_types <> '{}'
+    order by endpoint_id
+    for no key update
+  `);
+
+const Count = z.strictObject({ count: z.int() });
+
+/** Counts the endpoints of a project that subscribe to anything. */
+export const countSubscribed = async ({ tx, projectId }: Scope): Promise<number> =>
+  (
+    await tx.one(sql.type(Count)`
+      select count(*)::integer as count from automations.endpoints
+      where project_id = ${projectId} and event_types <> '{}'
+    `)
+  ).count;
 
 /** Tells an endpoint nothing more, because it said so itself. */
 export const disableEndpoint = ({ tx, projectId }: Scope, endpointId: string, reason: string) =>

@@ -22,10 +22,12 @@ import {
   EndpointSecret,
   ListedEndpoint,
   NewEndpoint,
+  toColumns,
   toListedEndpoint,
 } from './endpoint_shown.ts';
 import { SECRET_OVERLAP_HOURS } from './endpoints.ts';
 import type { Vault } from './endpoints.ts';
+import { deliveryRoutes } from './subscriptions/delivery_routes.ts';
 
 const ALL = '/v1/webhook-endpoints';
 const ONE = '/v1/webhook-endpoints/:id';
@@ -44,12 +46,14 @@ const secretRoutes = (vault: Vault) => [
     method: 'POST',
     path: ALL,
     access: 'server',
-    summary: 'Make an endpoint that webhook steps can tell.',
+    summary: 'Create a webhook endpoint.',
     description:
-      'Calls are signed by the Standard Webhooks scheme with `secret`, which is shown now and never again.',
+      'Webhook steps can call it, and it can subscribe to events (`event_types`). Webhooks are signed by the ' +
+      'Standard Webhooks scheme with `secret`, which is shown now and never again.',
     body: NewEndpoint,
     status: 201,
     answer: EndpointSecret,
+    refusals: ['too_many_subscriptions'],
     again: {
       idIn: secretIdIn,
       find: ({ deps, caller }, id) =>
@@ -58,7 +62,7 @@ const secretRoutes = (vault: Vault) => [
         ),
     },
     handle: ({ deps, caller: { projectId }, body, repetitionId: endpointId = newId() }) =>
-      addEndpoint({ deps, projectId }, vault, { endpointId, ...body }),
+      addEndpoint({ deps, projectId }, vault, { endpointId, ...toColumns(body) }),
   }),
   route({
     ...named,
@@ -129,8 +133,9 @@ const changeRoutes = [
     status: 200,
     answer: Endpoint,
     example: { ...ENDPOINT_SHOWN, status: 'disabled' },
+    refusals: ['too_many_subscriptions'],
     handle: ({ deps, caller: { projectId }, found, body }) =>
-      changeEndpoint({ deps, projectId }, found, body),
+      changeEndpoint({ deps, projectId }, found, toColumns(body)),
   }),
   route({
     ...named,
@@ -152,4 +157,5 @@ export const endpointRoutes = (vault: Vault): readonly Route[] => [
   ...secretRoutes(vault),
   ...readRoutes,
   ...changeRoutes,
+  ...deliveryRoutes,
 ];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Limit } from '../base/route.ts';
 import { isStorable } from '../base/text.ts';
 import { BROWSER_CALLS_PER_HOUR_MAX } from './call_limits.ts';
+import { EventTypes } from './subscriptions/event_types.ts';
 import { ENDPOINT_STATUSES } from './endpoint_queries.ts';
 import type { EndpointRow, SecretRow } from './endpoint_queries.ts';
 
@@ -50,13 +51,18 @@ const Url = z
   });
 
 export const NewEndpoint = z
-  .strictObject({ name: Name, url: Url })
-  .meta({ examples: [{ name: 'CRM', url: 'https://example.com/hooks' }] });
+  .strictObject({ name: Name, url: Url, event_types: EventTypes.optional() })
+  .meta({
+    examples: [
+      { name: 'CRM', url: 'https://example.com/hooks', event_types: ['email.bounced', 'system.*'] },
+    ],
+  });
 export const EndpointPatch = z
   .strictObject({
     name: Name.optional(),
     url: Url.optional(),
     status: z.enum(ENDPOINT_STATUSES).optional(),
+    event_types: EventTypes.optional(),
   })
   .meta({ examples: [{ status: 'disabled' }] });
 
@@ -68,7 +74,11 @@ const shown = {
   disabled_reason: z
     .string()
     .nullable()
-    .meta({ description: '`gone`: it answered 410. Null when somebody disabled it.' }),
+    .meta({ description: '`gone`: it answered 410. Null when a user disabled it.' }),
+  event_types: z.array(z.string()).meta({ description: 'What it subscribes to.' }),
+  failing_since: Timestamp.nullable().meta({
+    description: 'Since when its deliveries fail in a row; null while they come through.',
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 };
@@ -78,6 +88,8 @@ const SHOWN = {
   url: 'https://example.com/hooks',
   status: 'active' as const,
   disabled_reason: null,
+  event_types: ['email.bounced', 'system.*'],
+  failing_since: null,
   created_at: NOW,
   updated_at: NOW,
 };
@@ -100,7 +112,7 @@ export const Endpoint = z
   })
   .meta({
     id: 'WebhookEndpoint',
-    description: 'Whom webhook steps of automations tell.',
+    description: 'A service that webhook steps call, and that subscribes to events.',
     examples: [{ ...SHOWN, secrets: [SECRET_SHOWN] }],
   });
 export const ENDPOINT_SHOWN = { ...SHOWN, secrets: [SECRET_SHOWN] };
@@ -130,12 +142,20 @@ export const EndpointDeleted = z
   .strictObject({ id: z.uuid(), deleted: z.literal(true) })
   .meta({ id: 'WebhookEndpointDeleted', examples: [{ id: ID, deleted: true }] });
 
+/** Returns an input as the columns are named. */
+export const toColumns = <Input extends { event_types?: readonly string[] | undefined }>({
+  event_types: eventTypes,
+  ...others
+}: Input) => ({ ...others, eventTypes });
+
 export const toListedEndpoint = (row: EndpointRow) => ({
   id: row.endpoint_id,
   name: row.name,
   url: row.url,
   status: row.status,
   disabled_reason: row.disabled_reason,
+  event_types: row.event_types,
+  failing_since: row.failing_since?.toISOString() ?? null,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 });

@@ -8,7 +8,7 @@ import {
   insertSecret,
   listSecrets,
 } from './endpoint_queries.ts';
-import type { EndpointRow, SecretRow } from './endpoint_queries.ts';
+import type { EndpointRow, NewEndpointRow, SecretRow } from './endpoint_queries.ts';
 
 /** How long an endpoint is still told with a secret after another has taken its place. */
 export const SECRET_OVERLAP_HOURS = 24;
@@ -80,7 +80,7 @@ export const findWithSecret = async (
 export const createEndpoint = async (
   scope: Scope,
   vault: Vault,
-  given: { endpointId: string; name: string; url: string },
+  given: NewEndpointRow,
 ): Promise<void> => {
   const { endpointId } = given;
   if (await findEndpoint(scope, endpointId)) return;

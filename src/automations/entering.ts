@@ -128,6 +128,8 @@ const toRun = (asking: Asking, before: Entered | null): NewRun => {
     may_call: true,
     traceparent: by.kind === 'event' ? by.traceparent : null,
     source: sourceOf(by),
+    // A start of one person by hand makes its run elsewhere.
+    is_bulk: by.kind === 'hand',
   };
 };
 

@@ -16,7 +16,7 @@ const PAGE_EVENTS_MAX = 1_000;
 
 type Event = PastEvent & { identityId: string };
 /** A mail that was planned for somebody. */
-export type Planned = { identityId: string; at: Date };
+export type Planned = { identityId: string; at: Date; isBrowserTriggered: boolean };
 type Bounds = { since: Date; now: Date; automationId: string; ahead: ReadAhead };
 
 /** The first of some moments after another. */
@@ -112,7 +112,10 @@ export class Family {
     return firstAfter(times, after);
   }
 
-  /** When whoever the run is for was sent mails, by these runs and, of a whole project, by other automations. */
+  /**
+   * When whoever the run is for was sent mails, by these runs and, of a whole project, by other automations. A run that
+   * a server started does not count browser-triggered ones.
+   */
   async sentSince(
     run: Run,
     { since, at }: { since: Date; at: Date },
@@ -122,6 +125,7 @@ export class Family {
     const beside = of === 'project' ? await (this.#beside ??= this.#readBeside()) : [];
     return [...this.planned, ...beside]
       .filter((one) => isMember(one.identityId) && one.at > since && one.at <= at)
+      .filter((one) => run.source !== 'server' || !one.isBrowserTriggered)
       .map((one) => one.at)
       .toSorted((a, b) => a.getTime() - b.getTime());
   }
@@ -181,6 +185,10 @@ export class Family {
     const { automationId, ahead } = this.#bounds;
     const rows =
       ahead.besideOf(this.#ids) ?? (await listSentBeside(this.#scope, this.#ids, automationId));
-    return rows.map(({ identity_id, queued_at }) => ({ identityId: identity_id, at: queued_at }));
+    return rows.map((row) => ({
+      identityId: row.identity_id,
+      at: row.queued_at,
+      isBrowserTriggered: row.is_browser_triggered,
+    }));
   }
 }

@@ -14,6 +14,8 @@ import {
   setStatus,
 } from './queries.ts';
 import type { Kept } from './queries.ts';
+import { requirePublicLinks } from './public_links.ts';
+import type { Activation } from './public_links.ts';
 import { readClock } from './run_queries.ts';
 import type { Definition } from './schema.ts';
 import { switchOn } from './switch_on.ts';
@@ -25,7 +27,7 @@ const refuseUnknown = async (scope: Scope, definition: Definition, doors: Doors)
   if (issues.length > 0) throw new Refusal('invalid_request', { issues });
 };
 
-export type { Doors };
+export type { Activation, Doors };
 export type NewAutomation = { automationId: string; name: string; definition: Definition };
 
 /** Keeps an automation as a draft with its version 1. The same again, with the same id, changes nothing. */
@@ -75,12 +77,18 @@ export const addVersion = async (
   return getAutomation(scope, automationId);
 };
 
-const follow = async (scope: Scope, automationId: string, version: number): Promise<void> => {
+const follow = async (
+  scope: Scope,
+  automationId: string,
+  version: number,
+  activation: Activation,
+): Promise<void> => {
   const definition = await findVersion(scope, automationId, version);
   if (definition === null)
     throw new Refusal('invalid_request', {
       issues: [{ path: '/version', message: 'there is no such version' }],
     });
+  await requirePublicLinks(scope, definition, activation);
   await switchOn(scope, automationId, version, definition);
 };
 
@@ -95,15 +103,15 @@ export const activate = async (
   scope: Scope,
   automationId: string,
   version: number | null,
-  doors: Doors,
+  activation: Activation,
 ): Promise<Kept> => {
   const held = await hold(scope, automationId);
   if (held.status === 'archived') throw refuseState('An archived automation stays archived.');
   const chosen = version ?? held.latest_version;
   const definition = await findVersion(scope, automationId, chosen);
-  if (definition) await refuseUnknown(scope, definition, doors);
+  if (definition) await refuseUnknown(scope, definition, activation.doors);
   if (held.status !== 'active' || held.active_version !== chosen)
-    await follow(scope, automationId, chosen);
+    await follow(scope, automationId, chosen, activation);
   if (held.status === 'paused') await goOn(scope, automationId);
   return getAutomation(scope, automationId);
 };
@@ -128,12 +136,16 @@ export const pause = async (scope: Scope, automationId: string): Promise<Kept> =
 };
 
 /** Goes on where it was: overdue steps run, unless they are older than `expires_after`. */
-export const resume = async (scope: Scope, automationId: string): Promise<Kept> => {
+export const resume = async (
+  scope: Scope,
+  automationId: string,
+  activation: Activation,
+): Promise<Kept> => {
   const held = await hold(scope, automationId);
   if (held.status === 'active') return held;
   if (held.status !== 'paused' || held.active_version === null)
     throw refuseState('Only an automation that is paused can be resumed; a draft is activated.');
-  await follow(scope, automationId, held.active_version);
+  await follow(scope, automationId, held.active_version, activation);
   await goOn(scope, automationId);
   return getAutomation(scope, automationId);
 };

@@ -83,6 +83,7 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     limits: run.is_test ? null : limits,
     isTest: run.is_test,
     traceparent: run.traceparent,
+    isBulk: run.is_bulk,
   });
   if (status === 'queued') queuedFor.add(step.provider_id);
   return { sendId, status };
@@ -161,7 +162,8 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
     sentSince: async (since, of) => {
       const identityIds = (await members.get()).map(({ identity_id }) => identity_id);
       const automationId = of === 'automation' ? run.automation_id : null;
-      const rows = await listSentTo(scope, identityIds, { since, automationId });
+      const isServerOnly = run.source === 'server';
+      const rows = await listSentTo(scope, identityIds, { since, automationId, isServerOnly });
       return rows.map(({ queued_at }) => queued_at);
     },
   };

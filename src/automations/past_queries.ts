@@ -97,11 +97,18 @@ export const listOwnSends = ({ tx, projectId }: Scope, runId: string) =>
 
 const SentAt = z.strictObject({ queued_at: z.date() });
 
-/** When somebody was to be sent mails after a moment, oldest first; not those that were stopped, nor tests. */
+/**
+ * When somebody was to be sent mails after a moment, oldest first; not those that were stopped, nor tests. Of servers
+ * only: not those of browser-triggered runs either.
+ */
 export const listSentTo = (
   { tx, projectId }: Scope,
   identityIds: readonly string[],
-  { since, automationId }: { since: Date; automationId: string | null },
+  {
+    since,
+    automationId,
+    isServerOnly,
+  }: { since: Date; automationId: string | null; isServerOnly: boolean },
 ) =>
   tx.any(sql.type(SentAt)`
     select queued_at from delivery.sends
@@ -109,11 +116,15 @@ export const listSentTo = (
     and send_id >= ${firstIdAt(since)}::uuid and queued_at > ${sql.timestamp(since)}
     and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
     and (${automationId}::uuid is null or automation_id = ${automationId}::uuid)
-    and not is_test
+    and not is_test and not (${isServerOnly} and coalesce(limits ? 'browser_triggered', false))
     order by queued_at
   `);
 
-const SentBeside = z.strictObject({ identity_id: z.uuid(), queued_at: z.date() });
+const SentBeside = z.strictObject({
+  identity_id: z.uuid(),
+  queued_at: z.date(),
+  is_browser_triggered: z.boolean(),
+});
 
 /** When some people were to be sent mails by anybody but one automation; not those that were stopped, nor tests. */
 export const listSentBeside = (
@@ -122,7 +133,8 @@ export const listSentBeside = (
   automationId: string,
 ) =>
   tx.any(sql.type(SentBeside)`
-    select identity_id, queued_at from delivery.sends
+    select identity_id, queued_at, coalesce(limits ? 'browser_triggered', false) as is_browser_triggered
+    from delivery.sends
     where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
     and automation_id is distinct from ${automationId}::uuid
     and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')

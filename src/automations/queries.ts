@@ -128,6 +128,24 @@ export const listKept = (
     limit ${limit}
   `);
 
+const Active = z.strictObject({
+  automation_id: z.uuid(),
+  name: z.string(),
+  definition: KeptDefinition,
+});
+
+/** Active automations with the version that they follow, the newest first. */
+export const listActive = ({ tx, projectId }: Scope, limit: number) =>
+  tx.any(sql.type(Active)`
+    select automation.automation_id, automation.name, followed.definition
+    from automations.automations as automation
+    join automations.versions as followed on followed.project_id = ${projectId}
+      and followed.automation_id = automation.automation_id and followed.version = automation.active_version
+    where automation.project_id = ${projectId} and automation.status = 'active'
+    order by automation.automation_id desc
+    limit ${limit}
+  `);
+
 const Version = z.strictObject({ definition: KeptDefinition });
 
 export const findVersion = async (

@@ -11,6 +11,7 @@ import type { Doors } from './life.ts';
 import { listKept } from './queries.ts';
 import { endpointRoutes } from './endpoint_routes.ts';
 import { endpointLimits } from './endpoint_shown.ts';
+import { deliveryLimits } from './subscriptions/delivery_shown.ts';
 import type { Vault } from './endpoints.ts';
 import { runRoutes } from './run_routes.ts';
 import { segmentStartRoutes } from './segment_start_routes.ts';
@@ -30,7 +31,7 @@ import {
 } from './shown.ts';
 
 export { sendExplainRoutes } from './send_routes.ts';
-export const automationLimits: readonly Limit[] = [...limits, ...endpointLimits];
+export const automationLimits: readonly Limit[] = [...limits, ...endpointLimits, ...deliveryLimits];
 
 const answered = { ...ofAutomation, method: 'POST', status: 200, answer: Automation } as const;
 
@@ -107,13 +108,15 @@ const writeRoutes = (doors: Doors) => [
     path: '/v1/automations/:id/activate',
     example: shownAs({ status: 'active', active_version: 1 }),
     summary: 'Have whoever comes from now on follow a version.',
-    description: 'The version is frozen. Who is inside stays on theirs until they are moved.',
+    description:
+      'The version is frozen. Who is inside stays on theirs until they are moved. Marketing email through a provider ' +
+      'outside this machine needs `PUBLIC_URL`.',
     body: Activate,
     isBodyOptional: true,
-    refusals: ['automation_state'],
+    refusals: ['automation_state', 'public_url_required'],
     handle: ({ deps, caller: { projectId }, found, body }) =>
       changeLife({ deps, projectId }, (scope) =>
-        activate(scope, found.automation_id, body.version ?? null, doors),
+        activate(scope, found.automation_id, body.version ?? null, { doors, site: deps.config }),
       ),
   }),
 ];
@@ -149,19 +152,6 @@ const lifeRoutes = [
   }),
   route({
     ...answered,
-    path: '/v1/automations/:id/resume',
-    example: shownAs({ status: 'active', active_version: 1 }),
-    summary: 'Go on where everybody was.',
-    description:
-      'Steps that are overdue run, and mail that waited is handed over, unless they are older than `expires_after`.',
-    body: NothingNeeded,
-    isBodyOptional: true,
-    refusals: ['automation_state'],
-    handle: ({ deps, caller: { projectId }, found }) =>
-      changeLife({ deps, projectId }, (scope) => resume(scope, found.automation_id)),
-  }),
-  route({
-    ...answered,
     path: '/v1/automations/:id/archive',
     example: shownAs({ status: 'archived' }),
     summary: 'End an automation for good, with everybody inside.',
@@ -189,11 +179,31 @@ const lifeRoutes = [
   }),
 ];
 
+export { subscribedWebhooks } from './subscriptions/webhook_schema.ts';
+
+const resumeRoute = (doors: Doors) =>
+  route({
+    ...answered,
+    path: '/v1/automations/:id/resume',
+    example: shownAs({ status: 'active', active_version: 1 }),
+    summary: 'Go on where everybody was.',
+    description:
+      'Steps that are overdue run, and mail that waited is handed over, unless they are older than `expires_after`.',
+    body: NothingNeeded,
+    isBodyOptional: true,
+    refusals: ['automation_state', 'public_url_required'],
+    handle: ({ deps, caller: { projectId }, found }) =>
+      changeLife({ deps, projectId }, (scope) =>
+        resume(scope, found.automation_id, { doors, site: deps.config }),
+      ),
+  });
+
 /** `doors` are what this room has to ask of rooms that it does not know. */
 export const automationRoutes = (doors: Doors & { vault: Vault }) => [
   ...readRoutes,
   ...writeRoutes(doors),
   ...lifeRoutes,
+  resumeRoute(doors),
   ...runRoutes,
   ...segmentStartRoutes,
   ...endpointRoutes(doors.vault),

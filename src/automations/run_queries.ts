@@ -20,6 +20,8 @@ export type NewRun = {
   traceparent: string | null;
   /** Who caused it. */
   source: 'server' | 'browser' | 'system' | null;
+  /** Whether the start of a whole segment began it. */
+  is_bulk: boolean;
 };
 
 const RunId = z.strictObject({ run_id: z.uuid() });
@@ -34,11 +36,11 @@ export const insertRuns = async (
   const rows = await tx.any(sql.type(RunId)`
     insert into automations.runs (project_id, run_id, automation_id, version, identity_id, trigger_event_id,
       trigger_event_at, trigger_entry, entry_key, status, step_id, wake_at, started_at, test_recipient, is_test,
-      may_call, traceparent, source)
+      may_call, traceparent, source, is_bulk)
     select ${projectId}, run.run_id, run.automation_id, run.version, run.identity_id, run.event_id, run.event_at,
       run.entry, run.entry_key, 'active', run.step_id, ${nowInMs},
       statement_timestamp(),
-      run.test_recipient, run.test_recipient is not null, run.may_call, run.traceparent, run.source
+      run.test_recipient, run.test_recipient is not null, run.may_call, run.traceparent, run.source, run.is_bulk
     from unnest(
       ${column((run) => run.run_id, 'uuid')}, ${column((run) => run.automation_id, 'uuid')},
       ${column((run) => run.version, 'int4')}, ${column((run) => run.identity_id, 'uuid')},
@@ -46,9 +48,9 @@ export const insertRuns = async (
       ${column((run) => run.trigger_entry, 'int8')}, ${column((run) => run.entry_key, 'text')},
       ${column((run) => run.step_id, 'text')}, ${column((run) => run.test_recipient, 'text')},
       ${column((run) => run.may_call, 'bool')}, ${column((run) => run.traceparent, 'text')},
-      ${column((run) => run.source, 'text')}
+      ${column((run) => run.source, 'text')}, ${column((run) => run.is_bulk, 'bool')}
     ) as run (run_id, automation_id, version, identity_id, event_id, event_at, entry, entry_key, step_id,
-      test_recipient, may_call, traceparent, source)
+      test_recipient, may_call, traceparent, source, is_bulk)
     order by run.automation_id, run.entry_key, run.event_at, run.event_id
     on conflict on constraint runs_one_per_entry do nothing
     returning run_id
@@ -73,6 +75,7 @@ const DueRun = z.strictObject({
   may_call: z.boolean(),
   traceparent: z.string().nullable(),
   source: z.enum(['server', 'browser', 'system']).nullable(),
+  is_bulk: z.boolean(),
   /** When a backup was restored, of a run that was due before sending went on. */
   restored_at: z.date().nullable(),
   entries: z.int(),
@@ -112,7 +115,7 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]
   tx.any(sql.type(DueRun)`
     select run.run_id, run.automation_id, run.version, run.identity_id, run.step_id, run.waits_until as until,
       run.wake_at, run.trigger_event_id, run.trigger_event_at, run.trigger_entry, run.started_at,
-      run.test_recipient, run.is_test, run.may_call, run.traceparent, run.source,
+      run.test_recipient, run.is_test, run.may_call, run.traceparent, run.source, run.is_bulk,
       base.restored_before(run.wake_at) as restored_at,
       automation.status as automation_status,
       (

@@ -64,7 +64,8 @@ export type ReEntry = z.output<typeof ReEntry>;
 
 export const FrequencyCap = z.strictObject({
   sends: z.int().min(1).max(SENDS_MAX, `at most ${SENDS_MAX}`).meta({
-    description: 'So many mails to a person.',
+    description:
+      'So many mails to a person. A run that a server started does not count browser-triggered ones.',
   }),
   per: Duration,
   of: z.enum(['automation', 'project']).default('project').meta({

@@ -84,6 +84,7 @@ export const startByHand = async (
           may_call: true,
           traceparent: null,
           source: 'server',
+          is_bulk: false,
         },
       ])
     ).has(runId);
@@ -159,6 +160,7 @@ export const startTest = async (
       may_call: mayCall,
       traceparent: null,
       source: 'server',
+      is_bulk: false,
     },
   ]);
   const started = await getStarted(scope, runId);

@@ -10,11 +10,43 @@ const EventTrigger = z.strictObject({
 });
 export type EventTrigger = z.output<typeof EventTrigger>;
 
-/** What the active automations of the project wait for. */
-export const listEventTriggers = ({ tx, projectId }: Scope) =>
-  tx.any(sql.type(EventTrigger)`
-    select automation_id, version, event_name from automations.triggers where project_id = ${projectId}
+/** An endpoint, and what it subscribes to. */
+export type Subscription = { endpoint_id: string; event_types: readonly string[] };
+
+/** Who waits for events of the project: active automations, and active endpoints that subscribe to some. */
+export type EventReaders = {
+  triggers: readonly EventTrigger[];
+  subscriptions: readonly Subscription[];
+};
+
+const EventReader = z.strictObject({
+  automation_id: z.uuid().nullable(),
+  version: z.int().nullable(),
+  event_name: z.string().nullable(),
+  endpoint_id: z.uuid().nullable(),
+  event_types: z.array(z.string()).nullable(),
+});
+
+/** Lists who waits for events of the project. In one statement: every flush of every project asks. */
+export const listEventReaders = async ({ tx, projectId }: Scope): Promise<EventReaders> => {
+  const rows = await tx.any(sql.type(EventReader)`
+    select automation_id, version, event_name, null::uuid as endpoint_id, null::text[] as event_types
+    from automations.triggers where project_id = ${projectId}
+    union all
+    select null, null, null, endpoint_id, event_types from automations.endpoints
+    where project_id = ${projectId} and status = 'active' and event_types <> '{}'
   `);
+  return {
+    triggers: rows.flatMap(({ automation_id, version, event_name }) =>
+      automation_id !== null && version !== null && event_name !== null
+        ? [{ automation_id, version, event_name }]
+        : [],
+    ),
+    subscriptions: rows.flatMap(({ endpoint_id, event_types }) =>
+      endpoint_id !== null && event_types !== null ? [{ endpoint_id, event_types }] : [],
+    ),
+  };
+};
 
 const TriggerEvent = z.strictObject({
   event_id: z.uuid(),

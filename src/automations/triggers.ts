@@ -1,4 +1,5 @@
 import type { Scope } from '../base/db.ts';
+import type { Hint } from '../base/hints.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { later } from './clock.ts';
 import { isMeant } from './comparison.ts';
@@ -6,8 +7,9 @@ import { letIn } from './entering.ts';
 import type { Asking } from './entering.ts';
 import { readDefinitions } from './definitions.ts';
 import type { Definition } from './schema.ts';
-import { listEventTriggers, listTriggerEvents } from './trigger_queries.ts';
-import type { EventTrigger, TriggerEvent } from './trigger_queries.ts';
+import { queueEmailEvents, subscribedNames } from './subscriptions/subscriptions.ts';
+import { listEventReaders, listTriggerEvents } from './trigger_queries.ts';
+import type { EventReaders, EventTrigger, TriggerEvent } from './trigger_queries.ts';
 
 /** Whom an event is about: its external id where it has one. */
 export const subjectOf = ({
@@ -27,12 +29,13 @@ export const isLate = (
 /** An event, and an automation that it starts a run of. */
 type Triggered = { event: TriggerEvent; trigger: EventTrigger; definition: Definition };
 
-/** The events of some flushes with each active automation that they match, oldest first. */
-const listTriggered = async (scope: Scope, flushIds: readonly string[]): Promise<Triggered[]> => {
-  const triggers = await listEventTriggers(scope);
-  if (triggers.length === 0) return [];
+/** Some events with each active automation that they match. */
+const listTriggered = async (
+  scope: Scope,
+  triggers: EventReaders['triggers'],
+  events: readonly TriggerEvent[],
+): Promise<Triggered[]> => {
   const byName = Map.groupBy(triggers, ({ event_name }) => event_name);
-  const events = await listTriggerEvents(scope, flushIds, [...byName.keys()]);
   const asked = new Set(events.map(({ name }) => name));
   const definitionOf = await readDefinitions(
     scope,
@@ -83,12 +86,25 @@ const toAsking = (
   },
 });
 
-/** Starts the runs that the events of some flushes call for. Answers how many are new. */
-export const startTriggered = async (
-  scope: Scope,
-  flushIds: readonly string[],
-): Promise<number> => {
-  const triggered = await listTriggered(scope, flushIds);
+/** What the events of some flushes started: how many runs are new, and hints for after the commit. */
+export type Started = { started: number; hints: Hint[] };
+
+/** Starts the runs that the events of some flushes call for, and queues what endpoints subscribe to. */
+export const followEvents = async (scope: Scope, flushIds: readonly string[]): Promise<Started> => {
+  const { triggers, subscriptions } = await listEventReaders(scope);
+  const names = [
+    ...new Set(triggers.map(({ event_name }) => event_name)),
+    ...subscribedNames(subscriptions),
+  ];
+  if (names.length === 0) return { started: 0, hints: [] };
+  const events = await listTriggerEvents(scope, flushIds, names);
+  return {
+    hints: await queueEmailEvents(scope, subscriptions, events),
+    started: await startTriggered(scope, await listTriggered(scope, triggers, events)),
+  };
+};
+
+const startTriggered = async (scope: Scope, triggered: readonly Triggered[]): Promise<number> => {
   if (triggered.length === 0) return 0;
   const people = await findPeople(
     scope,

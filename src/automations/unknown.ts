@@ -10,6 +10,8 @@ export type Doors = {
   hasProvider: (scope: Scope, providerId: string) => Promise<boolean>;
   /** Whether mail is handed to it now: it is there, and not parked. */
   isProviderReady: (scope: Scope, providerId: string) => Promise<boolean>;
+  /** Lists those of some providers that are outside this machine and the operator's networks. */
+  listOutside: (scope: Scope, providerIds: readonly string[]) => Promise<string[]>;
   hasTemplate: (scope: Scope, templateId: string, version: number) => Promise<boolean>;
   /** The variables of a template that are of an event. */
   listEventVariables: (scope: Scope, templateId: string, version: number) => Promise<string[]>;

@@ -138,9 +138,9 @@ const openEffects = ({ run, sent, called }: Virtual, { family, clock, sentTo }: 
     const isTaken = status === 'queued';
     sent.push({ stepId, at: clock.now, isTaken });
     if (isTaken) {
-      family.planned.push({ identityId: run.identity_id, at: clock.now });
-      const mailbox = mailboxOf(to);
       const isBrowserTriggered = run.source !== 'server';
+      family.planned.push({ identityId: run.identity_id, at: clock.now, isBrowserTriggered });
+      const mailbox = mailboxOf(to);
       const email = { at: clock.now, isBrowserTriggered };
       sentTo.set(mailbox, [...(sentTo.get(mailbox) ?? []), email]);
     }

@@ -75,7 +75,10 @@ export type Reader = {
   mailedUnconfirmed: (email: string) => Promise<Mailed | null>;
   /** How many emails the recipient was to get in 24 hours of runs that no server started, and how many they may. */
   ofRecipient: (email: string) => Promise<OfRecipient>;
-  /** When the person was sent mails after a moment, by this automation or by all, oldest first. */
+  /**
+   * When the person was sent mails after a moment, by this automation or by all, oldest first. A run that a server
+   * started does not count browser-triggered ones.
+   */
   sentSince: (since: Date, of: 'automation' | 'project') => Promise<readonly Date[]>;
 };
 

@@ -112,8 +112,12 @@ const makeTimes = (registers: Registry[]) => ({
   }),
 });
 
-/** How late work is, in seconds by kind, and how many workers live. */
-export type Lateness = { oldest: Readonly<Record<string, number>>; workers: number };
+/** How late work is, in seconds by kind, how many workers live, and how many alerts of each kind are open. */
+export type Lateness = {
+  oldest: Readonly<Record<string, number>>;
+  workers: number;
+  alerts: Readonly<Record<string, number>>;
+};
 
 /** Told by whoever leads the sweep, and by processes without a worker, which ask when they are scraped. */
 const makeLateness = (registers: Registry[]) => {
@@ -136,12 +140,21 @@ const makeLateness = (registers: Registry[]) => {
     registers,
     collect: look,
   });
+  const alerts = new Gauge({
+    name: 'trunkline_alerts_open',
+    help: 'Alerts to owners that are open, by kind.',
+    labelNames: ['kind'],
+    registers,
+    collect: look,
+  });
   const tell = (lateness: Lateness | null): void => {
     oldest.reset();
     workers.reset();
+    alerts.reset();
     if (lateness === null) return;
     for (const [queue, seconds] of Object.entries(lateness.oldest)) oldest.set({ queue }, seconds);
     workers.set({ state: 'alive' }, lateness.workers);
+    for (const [kind, count] of Object.entries(lateness.alerts)) alerts.set({ kind }, count);
   };
   return {
     /** Says this from now on; null: nothing is known any more. */

@@ -79,6 +79,12 @@ export const refusals = {
     status: 409,
     detail: 'This cannot be done to the automation as it stands. Read its status first.',
   },
+  public_url_required: {
+    status: 409,
+    detail:
+      'The automation sends marketing email through a provider outside this machine, and its unsubscribe links lead ' +
+      'nowhere. Set PUBLIC_URL to the address that readers open, such as https://mail.example.com, and restart.',
+  },
   from_email_taken: {
     status: 409,
     detail: 'Another e-mail provider of this project has this from_email. Change that one.',
@@ -127,6 +133,15 @@ others away first, by setting them to null.',
   template_in_use: {
     status: 409,
     detail: 'An active automation sends this template. Give it another first.',
+  },
+  too_many_subscriptions: {
+    status: 409,
+    detail:
+      'This project has as many subscribed endpoints as it may. Take the subscriptions of another endpoint back first.',
+  },
+  endpoint_disabled: {
+    status: 409,
+    detail: 'The endpoint is disabled. Activate it first.',
   },
   last_owner: {
     status: 409,

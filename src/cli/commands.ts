@@ -1,6 +1,8 @@
+import { alertCommands } from './alert_commands.ts';
 import type { Options } from './arguments.ts';
 import { EVERYWHERE, OF_PROJECT } from './command.ts';
 import type { Command } from './command.ts';
+import { endpointCommands } from './endpoint_commands.ts';
 import { explainCommand } from './explain_command.ts';
 import { folderCommands } from './folder_commands.ts';
 import { keyCommands } from './key_commands.ts';
@@ -21,6 +23,8 @@ export const COMMANDS: readonly Command[] = [
   explainCommand,
   suppressCommand,
   requeueCommand,
+  ...alertCommands,
+  ...endpointCommands,
   resumeCommand,
 ];
 

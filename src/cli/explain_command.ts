@@ -57,10 +57,14 @@ const showDecisions = (heading: string, { decisions, stopped_by }: Told, world: 
   ].join('\n');
 };
 
-type ProviderAnswer = Awaited<ReturnType<Inside['client']['sends']['read']['query']>>['answer'];
+type ReadSend = Awaited<ReturnType<Inside['client']['sends']['read']['query']>>;
 
 /** What the provider answered to the newest hand-off, in its own words. */
-const showAnswer = (answer: ProviderAnswer): string[] => {
+const showAnswer = ({ answer, content_removed_at: removedAt }: ReadSend): string[] => {
+  if (removedAt !== null)
+    return [
+      `Retention removed its content and the provider's answers on ${removedAt.slice(0, 10)}.`,
+    ];
   if (answer === null) return [];
   const { code, enhanced_code, text, queue_id } = answer;
   const said = [code, enhanced_code, text].filter((part) => part !== null).join(' ');
@@ -75,10 +79,10 @@ const explainSend = async (inside: Inside, { id }: Explained, world: World): Pro
   const told = await ask(inside, () =>
     client.automations.explainSend.query({ projectId, sendId: id }),
   );
-  const { answer } = await ask(inside, () => client.sends.read.query({ projectId, sendId: id }));
+  const send = await ask(inside, () => client.sends.read.query({ projectId, sendId: id }));
   return {
-    value: { ...told, answer },
-    text: [showDecisions(`Send ${id}`, told, world), ...showAnswer(answer)].join('\n'),
+    value: { ...told, answer: send.answer, content_removed_at: send.content_removed_at },
+    text: [showDecisions(`Send ${id}`, told, world), ...showAnswer(send)].join('\n'),
   };
 };
 

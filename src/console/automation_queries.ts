@@ -54,6 +54,13 @@ export const automationVersion = (projectId: string, automationId: string, versi
     staleTime: Infinity,
   });
 
+/** The active automations whose unsubscribe links readers cannot open. */
+export const withLocalLinks = (projectId: string) =>
+  queryOptions({
+    queryKey: ['automations', projectId, 'with_local_links'],
+    queryFn: ({ signal }) => api.automations.withLocalLinks.query({ projectId }, { signal }),
+  });
+
 /** Whatever is wrong with a definition, asked again whenever it changes. */
 export const checked = (projectId: string, definition: unknown) =>
   queryOptions({

@@ -40,6 +40,12 @@ const sendingLimits = createRoute({
   component: pageOf(() => import('./pages/sending_limits.tsx'), 'SendingLimitsPage'),
 });
 
+const alerts = createRoute({
+  getParentRoute: () => project,
+  path: '/alerts',
+  component: pageOf(() => import('./pages/alerts.tsx'), 'AlertsPage'),
+});
+
 const endpoints = createRoute({
   getParentRoute: () => project,
   path: '/settings/endpoints',
@@ -80,7 +86,15 @@ const invitation = createRoute({
 });
 
 /** Pages about who may do what in a project, and about what it keeps and tells. */
-export const settingRoutes = [members, keys, audit, retention, sendingLimits, endpoints] as const;
+export const settingRoutes = [
+  members,
+  keys,
+  audit,
+  retention,
+  sendingLimits,
+  endpoints,
+  alerts,
+] as const;
 /** Pages of whoever is signed in, and of administrators. */
 export const ownRoutes = [account, people, accessRequests] as const;
 /** Pages for people who have no account yet. */

@@ -2,19 +2,20 @@ import type { Scope } from '../base/db.ts';
 import { failpoint } from '../base/failpoint.ts';
 import { newId } from '../base/ids.ts';
 import * as suppression from '../suppression/suppression.ts';
-import { addFacts, proveResolved } from './feedback_queries.ts';
-import type { Fact, Told } from './feedback_queries.ts';
+import { addFacts, noteRefused, proveResolved } from './fact_queries.ts';
+import type { Fact, Told } from './fact_queries.ts';
 import type { Limits } from './limits.ts';
 import { observeEnded } from './observe.ts';
 import { endExpired, planSend } from './queries.ts';
 import type { Category, NewSend, OnUnknown, Planned } from './queries.ts';
+import { countReports } from './rate_queries.ts';
 import { EXPIRES_AFTER_HOURS_DEFAULT } from './retry.ts';
 import { endLost } from './sweep_queries.ts';
 
 export type { Bounce, TakeBounce } from './bounce.ts';
 export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
-export { findNamed, findSentTo, noteRefused } from './feedback_queries.ts';
+export { findNamed, findSentTo } from './feedback_queries.ts';
 export { isHandingOff, listHandedBy, listHandedTo } from './handed_queries.ts';
 export { EMAIL_SERVICES, isTestEmail } from '../providers/providers.ts';
 export type { EmailService } from '../providers/providers.ts';
@@ -31,6 +32,9 @@ export {
   UNCONFIRMED,
 } from './limits.ts';
 export type { Limits, Mailed, OfRecipient } from './limits.ts';
+export { findCutoffs, pruneContent, pruneSends } from './prune.ts';
+export type { Cutoffs } from './prune.ts';
+export { changeRetention, readRetention, RetentionSettings } from './retention.ts';
 export { readSettings } from './settings.ts';
 export {
   countBetween,
@@ -40,6 +44,7 @@ export {
   UNKNOWN_COUNTED_MAX,
 } from './count_queries.ts';
 export { countSentBy, listRecipients } from './sent_queries.ts';
+export { checkRates } from './rates.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';
 export type { ReadSend } from './read_send.ts';
@@ -70,7 +75,8 @@ type Given =
   | 'onUnknown'
   | 'limits'
   | 'isTest'
-  | 'traceparent';
+  | 'traceparent'
+  | 'isBulk';
 export type Intent = Omit<NewSend, Given> & {
   /** Marketing, unless it is said otherwise. */
   category?: Category;
@@ -84,6 +90,8 @@ export type Intent = Omit<NewSend, Given> & {
   isTest?: boolean;
   /** The trace that it belongs to, where there is one. */
   traceparent?: string | null;
+  /** Whether a bulk start caused it; not, unless it is said otherwise. */
+  isBulk?: boolean;
 };
 
 /**
@@ -108,6 +116,7 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
     limits,
     isTest: intent.isTest ?? false,
     traceparent: intent.traceparent ?? null,
+    isBulk: intent.isBulk ?? false,
   });
   const isEnded = planned.planned_id === sendId && planned.planned_status !== 'queued';
   if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);
@@ -132,12 +141,27 @@ export const lockRecipients = async (scope: Scope, emails: readonly string[]): P
 export const recordFacts = async (scope: Scope, told: readonly Told[]): Promise<void> => {
   if (told.length === 0) return;
   const inLockOrder = told.toSorted((a, b) => (a.sendId < b.sendId ? -1 : 1));
-  const proved = new Set((await addFacts(scope, inLockOrder)).map(({ send_id }) => send_id));
+  const added = await addFacts(scope, inLockOrder);
+  const proved = new Set(added.filter(({ is_proved }) => is_proved).map(({ send_id }) => send_id));
   const ids = [...new Set(told.map(({ sendId }) => sendId))];
   const others = ids.filter((id) => !proved.has(id));
   const resolved = others.length === 0 ? [] : await proveResolved(scope, others);
   const ended = [...proved].map((send_id) => ({ send_id }));
   await observeEnded(scope, [...ended, ...resolved]);
+  const firstOf = (fact: Fact) =>
+    added.filter((one) => one.is_first && one.fact === fact).map(({ send_id }) => send_id);
+  await countReports(scope, { bounced: firstOf('bounced'), complained: firstOf('complained') });
+};
+
+/** Records the bounces that refused messages during their hand-off. They count as sent, and as bounced. */
+export const recordRefused = async (
+  scope: Scope,
+  refused: readonly { sendId: string; occurredAt: Date }[],
+): Promise<void> => {
+  const sendIds: string[] = [];
+  for (const { sendId, occurredAt } of refused)
+    if (await noteRefused(scope, sendId, occurredAt)) sendIds.push(sendId);
+  await countReports(scope, { sent: sendIds, bounced: sendIds });
 };
 
 /** Ends hand-offs of dead or silent owners as unknown; answers how many. */

@@ -11,11 +11,16 @@ export const CANCEL_SENDS_MAX = 1_000;
 const cancelQueued = (scope: Scope, providerId: string) =>
   stopSends(scope, {
     stop: 'provider_deleted',
+    // Chosen in the order of their index, locked in the order of all locks.
     sendIds: sql.fragment`array(
       select send_id from delivery.sends
-      where project_id = ${scope.projectId} and provider_id = ${providerId} and status = 'queued'
+      where project_id = ${scope.projectId} and status = 'queued' and send_id = any (array(
+        select send_id from delivery.sends
+        where project_id = ${scope.projectId} and provider_id = ${providerId} and status = 'queued'
+        order by priority, automation_id, due_at, send_id
+        limit ${CANCEL_SENDS_MAX}
+      ))
       order by send_id
-      limit ${CANCEL_SENDS_MAX}
       for update
     )`,
   });

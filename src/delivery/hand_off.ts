@@ -20,8 +20,6 @@ import { RESEND_AFTER_SECONDS, retryAfterSeconds } from './retry.ts';
 /** A send ready to be handed over. */
 export type Prepared = Built & {
   ready: Ready;
-  /** When it may begin, by this process's monotonic clock. */
-  startsAt: number;
   /** Whether it finds out if a provider that failed is well again. */
   isProbe: boolean;
 };

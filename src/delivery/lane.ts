@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { SendOutcome } from '../providers/providers.ts';
 import { handOff } from './hand_off.ts';
 import type { Prepared } from './hand_off.ts';
@@ -25,12 +24,10 @@ const postpone = async (
 const reasonOf = (outcome: SendOutcome): string =>
   'reason' in outcome ? outcome.reason : 'connection_failed';
 
-/** Hands over one send when its time has come, and passes on what that says of the provider. */
+/** Hands over one send, and passes on what that says of the provider. */
 export const handOverNext = async (item: Prepared, turn: ProviderTurn): Promise<void> => {
   const { context } = turn;
   const { signal, health } = context;
-  const earlyMs = item.startsAt - performance.now();
-  if (earlyMs > 0) await wait(earlyMs, undefined, { signal }).catch(() => {});
   if (signal.aborted || health.isStopped) return release(context, [item, ...turn.drain()]);
   const handed = await handOff(context, item);
   // Written together with the next that begins.

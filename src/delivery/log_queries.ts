@@ -52,6 +52,7 @@ const Send = z.strictObject({
   is_resent: z.boolean(),
   is_test: z.boolean(),
   answer: Answer.nullable(),
+  content_removed_at: z.date().nullable(),
 });
 export type SendRow = z.output<typeof Send>;
 
@@ -166,7 +167,8 @@ export const listSends = (scope: Scope, filter: SendFilter) => {
     select send_id, automation_id, run_id, step_id, profile_id, provider_id, recipient, subject,
       ${shownStatus} as shown_status, status_reason, attempt_count, queued_at, accepted_at, delivered_at, bounced_at,
       complained_at, provider_message_id, case when isfinite(due_at) then due_at end as due_at,
-      (status = 'unknown' and ${isResent}) as is_resent, is_test, ${newestAnswer}
+      (status = 'unknown' and ${isResent}) as is_resent, is_test, content_removed_at,
+      ${newestAnswer}
     from ${from}
     order by send_id desc
     limit ${filter.limit}

@@ -10,6 +10,8 @@ import { Turns, TURNS_MAX } from './turns.ts';
 
 /** How many sends one claim takes. */
 export const CLAIM_SENDS_MAX = 100;
+/** How many sends one claim takes that only lets transactional email overtake what waits already. */
+export const OVERTAKING_SENDS_MAX = 20;
 /** More is claimed when only so many of a turn wait. */
 export const WAITING_SENDS_LOW = 100;
 
@@ -26,7 +28,7 @@ export const makeTurns = (own: Pick<Deps, 'config' | 'resources'>) => {
   });
   const lanesMax = TURNS_MAX * providers.LINKS_PER_PROVIDER_MAX;
   // What was claimed before may wait yet when more is claimed.
-  const sendsMax = TURNS_MAX * (WAITING_SENDS_LOW + CLAIM_SENDS_MAX);
+  const sendsMax = TURNS_MAX * (WAITING_SENDS_LOW + CLAIM_SENDS_MAX + OVERTAKING_SENDS_MAX);
   watchQueue(own, 'hand_offs', { size: () => turns.load.busy, max: lanesMax });
   watchQueue(own, 'sends', { size: () => turns.load.waiting, max: sendsMax });
   const outcomesMax = TRACKED_PER_LANE_MAX * lanesMax;

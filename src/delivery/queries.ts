@@ -54,6 +54,8 @@ export type NewSend = {
   /** Whether somebody only tries the automation. */
   isTest: boolean;
   traceparent: string | null;
+  /** Whether a bulk start caused it: it waits behind what events and people cause. */
+  isBulk: boolean;
 };
 
 export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
@@ -80,7 +82,8 @@ export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
       limits => ${send.limits && JSON.stringify(send.limits)}::jsonb,
       is_test => ${send.isTest},
       traceparent => ${send.traceparent},
-      mailbox_key => ${send.mailboxKey && sql.binary(send.mailboxKey)}
+      mailbox_key => ${send.mailboxKey && sql.binary(send.mailboxKey)},
+      is_bulk => ${send.isBulk}
     )
   `);
 
@@ -104,11 +107,18 @@ const Claimed = z.strictObject({
 });
 export type Claimed = z.output<typeof Claimed>;
 
-export type Claim = { providerId: string; owner: string; sendsMax: number; leaseSeconds: number };
+export type Claim = {
+  providerId: string;
+  owner: string;
+  sendsMax: number;
+  /** How many of them may be marketing email. */
+  marketingMax: number;
+  leaseSeconds: number;
+};
 
 export const claimSends = (
   { tx, projectId }: Scope,
-  { providerId, owner, sendsMax, leaseSeconds }: Claim,
+  { providerId, owner, sendsMax, marketingMax, leaseSeconds }: Claim,
 ) =>
   tx.any(sql.type(Claimed)`
     select send_id, identity_id, profile_id, template_id, template_version, event_id, event_occurred_at,
@@ -118,6 +128,7 @@ export const claimSends = (
       provider_id => ${providerId},
       owner => ${owner},
       sends_max => ${sendsMax},
+      marketing_max => ${marketingMax},
       lease_for => make_interval(secs => ${leaseSeconds})
     )
   `);

@@ -30,7 +30,7 @@ const mayBeQueued = sql.fragment`status = 'rejected' and bounced_at is null and 
 const queue = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
   tx.any(sql.type(Requeued)`
     update delivery.sends
-    set status = 'queued', status_reason = null, due_at = ${nowInMs},
+    set status = 'queued', status_reason = null, content_removed_at = null, due_at = ${nowInMs},
       expires_at = greatest(expires_at,
         statement_timestamp() + make_interval(hours => ${EXPIRES_AFTER_HOURS_DEFAULT}))
     where project_id = ${projectId} and send_id = any (array(

@@ -12,6 +12,7 @@ import { cancel, findSend, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { CANCELLED_SHOWN, REQUEUED_SHOWN, RESOLVED_SHOWN } from './shown.ts';
 import { pageSends, Send, SendNow, SHOWN_STATUSES, toSend, toSendNow } from './send_log.ts';
 
+export { retentionLimits, retentionRoutes } from './retention_routes.ts';
 export { sendingLimitRoutes, sendingLimits } from './setting_routes.ts';
 
 const SendParams = z.object({ id: z.uuid().meta({ description: "The send's id." }) });

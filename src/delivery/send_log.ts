@@ -23,7 +23,10 @@ export const Send = z
     profile_id: z.uuid(),
     provider_id: z.uuid(),
     to: z.string().nullable().meta({ description: 'The address; null once the person is erased.' }),
-    subject: z.string().nullable(),
+    subject: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null before it is rendered, and once it is removed.' }),
     status: z.enum(SHOWN_STATUSES),
     status_reason: z
       .string()
@@ -57,6 +60,10 @@ export const Send = z
     is_test: z.boolean().meta({
       description:
         'Whether somebody only tried the automation: its subject says so, and it counts for no cap and no timeline.',
+    }),
+    content_removed_at: Timestamp.nullable().meta({
+      description:
+        'When retention removed the subject, the content and the answers of the provider; null while they are kept.',
     }),
   })
   .meta({
@@ -167,6 +174,7 @@ export const toSend = (row: SendRow) => ({
   answer: row.answer,
   feedback: feedbackOf(row),
   is_test: row.is_test,
+  content_removed_at: toText(row.content_removed_at),
 });
 
 /** A send with what it waits for, looked up when it is read. */

@@ -1,25 +1,25 @@
-import { inProject } from '../base/db.ts';
-import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { hint } from '../base/hints.ts';
 import * as providers from '../providers/providers.ts';
-import type { Allowance, Ready } from '../providers/providers.ts';
 import type { TakeBounce } from './bounce.ts';
-import { cancelIfGone } from './gone.ts';
+import { takeSends } from './claim.ts';
+import type { Taken } from './claim.ts';
 import type { Prepared } from './hand_off.ts';
 import { HandOffLog } from './hand_off_log.ts';
-import { cancelArchived } from './halts.ts';
 import { handOverNext } from './lane.ts';
 import { giveBack, release, wakeAfter } from './lane_context.ts';
 import type { LaneContext, ProviderTurn } from './lane_context.ts';
 import { prepareSends } from './prepare.ts';
-import { CLAIM_SENDS_MAX, makeTurns, WAITING_SENDS_LOW } from './provider_turns.ts';
-import { claimSends, putOffSends } from './queries.ts';
+import {
+  CLAIM_SENDS_MAX,
+  makeTurns,
+  OVERTAKING_SENDS_MAX,
+  WAITING_SENDS_LOW,
+} from './provider_turns.ts';
 import type { Claimed } from './queries.ts';
 import { RefusalStreak } from './refusal_streak.ts';
 import { sendHint } from './send_hint.ts';
 import { Turn } from './turn.ts';
-import { RAMP_POSTPONED_MAX, resendUnknown, waitForRamp } from './wait_queries.ts';
 
 /** How many sends one turn of a provider takes before others have theirs: the quantum that keeps projects fair. */
 export const TURN_SENDS_MAX = 1_000;
@@ -27,9 +27,6 @@ export const TURN_SENDS_MAX = 1_000;
 export const TURN_MS = 5_000;
 /** When no hand-off of a turn has ended for so long, others may have its job: its lanes go on without. */
 const STALL_MS = 250;
-/** After that others may take what is not begun, also when its owner died: well within a minute. */
-const LEASE_SECONDS = 30;
-
 /** Whose turn it is, which worker takes it until when, and who does what a bounce calls for. */
 export type Turning = {
   projectId: string;
@@ -39,56 +36,8 @@ export type Turning = {
   takeBounce: TakeBounce;
 };
 
-type Taken = { ready: Ready; allowance: Allowance; claimed: readonly Claimed[]; isMore: boolean };
-
 /** A turn begins with little, and takes more as long as the provider keeps up. */
 const CLAIM_SENDS_FIRST = 20;
-
-/**
- * What is left of claimed sends once those have ended or wait that their automation or their limits keep: nothing is
- * rendered only for that.
- */
-const leaveKept = async (
-  scope: Scope,
-  claimed: readonly Claimed[],
-  owner: string,
-): Promise<readonly Claimed[]> => {
-  const asked = claimed.flatMap((one) => (one.may_be_limited ? [one.send_id] : []));
-  if (asked.length === 0) return claimed;
-  const ended = await cancelArchived(scope, asked);
-  const putOff = await putOffSends(scope, asked, owner);
-  return claimed.filter(({ send_id }) => !ended.has(send_id) && !putOff.has(send_id));
-};
-
-/** Leases in a transaction of its own: whatever rendering may do, the lease is there to run out. */
-const takeSends = (
-  deps: Deps,
-  { projectId, providerId, owner }: Turning,
-  claimMax: number,
-): Promise<Taken | null> =>
-  inProject(deps, projectId, async (scope) => {
-    const ready = await providers.findReady(scope, providerId);
-    if (!ready) {
-      await cancelIfGone(scope, providerId);
-      return null;
-    }
-    const allowance = await providers.allow(scope, providerId);
-    const { sends, limitedBy, wakesAt } = allowance;
-    let due: readonly Claimed[] = [];
-    let postponed = 0;
-    if (sends > 0) {
-      await resendUnknown(scope, providerId);
-      const sendsMax = Math.min(claimMax, sends);
-      const claim = { providerId, owner, sendsMax, leaseSeconds: LEASE_SECONDS };
-      due = await claimSends(scope, claim);
-    } else if (limitedBy === 'ramp' && wakesAt) {
-      postponed = await waitForRamp(scope, providerId, wakesAt);
-    }
-    const claimed = await leaveKept(scope, due, owner);
-    await providers.spend(scope, providerId, allowance, { taken: claimed.length, owner });
-    const isMore = due.length === claimMax || postponed === RAMP_POSTPONED_MAX;
-    return { ready, allowance, claimed, isMore: isMore || (sends > 0 && due.length === sends) };
-  });
 
 /** Adds each send with the moment from which the rate lets it start; gives back what does not become a message. */
 const addAll = async (turning: Turning, turn: ProviderTurn, taken: Taken): Promise<void> => {
@@ -101,12 +50,8 @@ const addAll = async (turning: Turning, turn: ProviderTurn, taken: Taken): Promi
     const batch = { projectId: turning.projectId, owner: turning.owner, ready, claimed };
     const { built, ended, left } = await prepareSends(context.deps, batch);
     turn.add(
-      built.map((one, at): Prepared => ({
-        ...one,
-        ready,
-        isProbe,
-        startsAt: startsAt + at * allowance.everyMs,
-      })),
+      built.map((one): Prepared => ({ ...one, ready, isProbe })),
+      (at) => startsAt + at * allowance.everyMs,
     );
     await giveBack(context, ended.length, isProbe && ended.length > 0);
     await release(context, back(left));
@@ -116,10 +61,23 @@ const addAll = async (turning: Turning, turn: ProviderTurn, taken: Taken): Promi
   }
 };
 
-/** Claims once and adds what was claimed. Answers whether to claim again: at once, or only when hinted at. */
-const fillOnce = async (turning: Turning, turn: ProviderTurn): Promise<'more' | 'done'> => {
+/**
+ * Claims once and adds what was claimed: all kinds of email, or only what overtakes the rest. Returns whether to claim
+ * again: at once, or only after a hint.
+ */
+const fillOnce = async (
+  turning: Turning,
+  turn: ProviderTurn,
+  kind: 'all' | 'overtaking',
+): Promise<'more' | 'done'> => {
+  turn.mayOvertake = false;
   const { deps, health } = turn.context;
-  const taken = await takeSends(deps, turning, health.claimMax);
+  const { projectId, providerId, owner } = turning;
+  const most =
+    kind === 'all'
+      ? { sendsMax: health.claimMax, marketingMax: health.claimMax }
+      : { sendsMax: OVERTAKING_SENDS_MAX, marketingMax: 0 };
+  const taken = await takeSends(deps, projectId, { providerId, owner, ...most });
   if (!taken) return 'done';
   const { allowance, claimed } = taken;
   if (claimed.length > 0) {
@@ -132,7 +90,7 @@ const fillOnce = async (turning: Turning, turn: ProviderTurn): Promise<'more' | 
     }
     await addAll(turning, turn, taken);
   }
-  const isLimited = claimed.length >= allowance.sends && allowance.limitedBy !== null;
+  const isLimited = providers.isReached(allowance, claimed.length) && allowance.limitedBy !== null;
   if (isLimited && allowance.wakesInMs !== null && allowance.limitedBy !== 'ramp') {
     wakeAfter(turn.context, allowance.wakesInMs);
     return 'done';
@@ -158,6 +116,27 @@ const makeRoom = (turn: ProviderTurn, found: 'more' | 'done'): boolean => {
   return turn.isLeft && turn.isIdle;
 };
 
+/** A turn asks for email that overtakes at most so often, however many hints come. */
+const OVERTAKE_MS = 200;
+
+/** Waits for something, and meanwhile claims what overtakes the email that waits. Returns false where nothing ends. */
+const overtakeUntil = async (
+  turning: Turning,
+  turn: ProviderTurn,
+  { isSo, leftMs }: { isSo: () => boolean; leftMs: () => number },
+): Promise<boolean> => {
+  let notBefore = performance.now() + OVERTAKE_MS;
+  const mayOvertake = () =>
+    turn.mayOvertake && turn.urgentCount === 0 && performance.now() >= notBefore;
+  for (;;) {
+    const isEither = () => isSo() || mayOvertake();
+    if (!(await turn.whileItGoesOn(isEither, leftMs(), STALL_MS))) return false;
+    if (isSo()) return true;
+    notBefore = performance.now() + OVERTAKE_MS;
+    await fillOnce(turning, turn, 'overtaking');
+  }
+};
+
 /** Claims and adds while there is more and lanes are not behind. Answers whether more may be due. */
 const fill = async (
   turning: Turning,
@@ -170,11 +149,15 @@ const fill = async (
   for (let sends = 0; sends < TURN_SENDS_MAX && leftMs() > 0; sends += CLAIM_SENDS_MAX) {
     if (turning.signal.aborted) return false;
     turn.isAskedAgain = false;
-    const found = await fillOnce(turning, turn);
-    const isMore = () => found === 'more' || turn.isAskedAgain;
-    const isLow = () => turn.isIdle || (isMore() && turn.waitingCount <= WAITING_SENDS_LOW);
-    const isOver = () => isLow() || isWanted();
-    if (!(await turn.whileItGoesOn(isOver, leftMs(), STALL_MS))) return leave(turn);
+    const found = await fillOnce(turning, turn, 'all');
+    const isLow = () =>
+      turn.isIdle ||
+      ((found === 'more' || turn.isAskedAgain) && turn.waitingCount <= WAITING_SENDS_LOW);
+    const goesOn = await overtakeUntil(turning, turn, {
+      isSo: () => isLow() || isWanted(),
+      leftMs,
+    });
+    if (!goesOn) return leave(turn);
     if (isWanted()) return makeRoom(turn, found);
     health.claimMax = Math.min(CLAIM_SENDS_MAX, 2 * health.claimMax);
     if (found === 'done' && !turn.isAskedAgain) return false;
@@ -202,7 +185,10 @@ const openTurn = (deps: Deps, turning: Turning): ProviderTurn => {
   const log = new HandOffLog(deps, projectId, takeBounce);
   const streak = new RefusalStreak();
   const context: LaneContext = { deps, projectId, providerId, owner, signal, log, streak, health };
-  return new Turn(context, providers.LINKS_PER_PROVIDER_MAX, handOverNext);
+  return new Turn(context, providers.LINKS_PER_PROVIDER_MAX, handOverNext, {
+    isUrgent: ({ send }) => send.category === 'transactional',
+    signal,
+  });
 };
 
 /**

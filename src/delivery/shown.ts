@@ -15,6 +15,7 @@ const SHOWN = {
   answer: null,
   feedback: [],
   is_test: false,
+  content_removed_at: null,
 };
 
 export const DELIVERED_SHOWN = {

@@ -1,4 +1,5 @@
 import { Watchers } from '../base/watchers.ts';
+import { Line } from './line.ts';
 
 /** How much may be tracked for each lane: past that a turn begins nothing until some of it has ended. */
 export const TRACKED_PER_LANE_MAX = 10;
@@ -6,39 +7,60 @@ export const TRACKED_PER_LANE_MAX = 10;
 /** How much there is of a turn, or of all. */
 export type Load = { busy: number; waiting: number; tracked: number };
 
+type TurnOptions<Item> = {
+  /** Which items overtake the others. */
+  isUrgent?: (item: Item) => boolean;
+  /** Once it is aborted, items begin before their moments: they are released then. */
+  signal?: AbortSignal;
+};
+const AT_ONCE = (): number => 0;
+
 /**
- * One provider's sends in one process: at most so many are handed over at a time. Whoever finds more
- * while there is room adds to what is there. A relay that hangs holds its own lanes only.
+ * One provider's sends in one process: at most so many are handed over at a time. A job that finds more while there is
+ * room adds to them. A relay that hangs holds its own lanes only.
  */
 export class Turn<Item, Context> {
   /** What its lanes need besides their items. */
   readonly context: Context;
   #lanesMax: number;
   readonly #work: (item: Item, turn: Turn<Item, Context>) => Promise<void>;
-  readonly #waiting: Item[] = [];
+  readonly #waiting: Line<Item>;
+  readonly #signal: AbortSignal | null;
   readonly #errors: unknown[] = [];
   readonly #watchers = new Watchers();
   #busy = 0;
   #ended = 0;
   #tracked = 0;
   #isFed = false;
+  #timer: NodeJS.Timeout | null = null;
   /** Whether whoever fed it last left something behind for it. */
   isLeft = false;
-  /** Whether more was hinted at since somebody last looked. */
+  /** Whether a hint said that there may be more, since the last claim of all. */
   isAskedAgain = false;
+  /** The same, since the last claim of any kind: what is urgent may overtake what waits. */
+  mayOvertake = false;
 
   constructor(
     context: Context,
     lanesMax: number,
     work: (item: Item, turn: Turn<Item, Context>) => Promise<void>,
+    { isUrgent = () => false, signal }: TurnOptions<Item> = {},
   ) {
     this.context = context;
     this.#lanesMax = lanesMax;
     this.#work = work;
+    this.#waiting = new Line(isUrgent);
+    this.#signal = signal ?? null;
+    signal?.addEventListener('abort', () => this.#begin(), { once: true });
   }
 
   get waitingCount(): number {
     return this.#waiting.length;
+  }
+
+  /** How many urgent items wait. */
+  get urgentCount(): number {
+    return this.#waiting.urgentCount;
   }
 
   /** What there is of it: hand-offs that have begun, what waits for a lane, and what is tracked. */
@@ -65,14 +87,16 @@ export class Turn<Item, Context> {
     return this.#waiting.length === 0 && this.#busy === 0 && this.#tracked === 0;
   }
 
-  add(items: readonly Item[]): void {
-    this.#waiting.push(...items);
+  /** Adds items. As many moments come with them, of `performance.now()`, from which one item each may begin. */
+  add(items: readonly Item[], momentOf: (at: number) => number = AT_ONCE): void {
+    this.#waiting.add(items, momentOf);
     this.#begin();
   }
 
-  /** There may be more: whoever feeds it looks again. */
+  /** There may be more: the job that feeds it looks again. */
   ask(): void {
     this.isAskedAgain = true;
+    this.mayOvertake = true;
     this.#watchers.notify();
   }
 
@@ -93,7 +117,8 @@ export class Turn<Item, Context> {
 
   /** Takes back what was not begun. */
   drain(): Item[] {
-    return this.#waiting.splice(0);
+    this.#clearTimer();
+    return this.#waiting.drain();
   }
 
   /** Does not end before this has; no lane waits for it. */
@@ -135,12 +160,25 @@ export class Turn<Item, Context> {
   }
 
   #begin(): void {
-    while (this.#hasLane && this.#waiting.length > 0) void this.#run();
+    this.#clearTimer();
+    while (this.#hasLane && this.#waiting.length > 0) {
+      const earlyMs = (this.#waiting.nextAt ?? 0) - performance.now();
+      if (earlyMs > 0 && this.#signal?.aborted !== true) {
+        this.#timer = setTimeout(() => this.#begin(), earlyMs);
+        break;
+      }
+      void this.#run();
+    }
     this.#watchers.notify();
   }
 
+  #clearTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
   async #run(): Promise<void> {
-    const item = this.#waiting.shift();
+    const item = this.#waiting.take();
     if (item === undefined) return;
     this.#busy += 1;
     await this.#work(item, this).catch((error: unknown) => this.#errors.push(error));

@@ -38,47 +38,63 @@ export const resendUnknown = ({ tx, projectId }: Scope, providerId: string) =>
     ))
   `);
 
-/** What one claim moves to the next day at most. */
+/** How many sends of one priority a claim moves to the next day at most. */
 export const RAMP_POSTPONED_MAX = 1_000;
 
-/** Lets what is due and exceeds a day's ramp wait for the next day, `until`, and say so. Answers how many. */
+/** The priorities of marketing email, and of all email; `delivery.plan_send` writes them. */
+const MARKETING = [1, 2];
+const ALL = [0, ...MARKETING];
+
+const Due = z.strictObject({ send_ids: z.array(z.uuid()) });
+
+/**
+ * Makes due email that exceeds a day's ramp wait for the next day, `until`, with that as its reason: marketing, or all.
+ * Returns how many sends.
+ */
 export const waitForRamp = async (
   { tx, projectId }: Scope,
   providerId: string,
-  until: Date,
+  { until, isMarketing }: { until: Date; isMarketing: boolean },
 ): Promise<number> => {
+  const priorities = sql.array(isMarketing ? MARKETING : ALL, 'int4');
+  const due = await tx.any(sql.type(Due)`
+    select delivery.take_due(${projectId}, ${providerId}, priority, '{}', ${RAMP_POSTPONED_MAX},
+      statement_timestamp()) as send_ids
+    from unnest(${priorities}) as waiting (priority)
+  `);
+  const sendIds = due.flatMap(({ send_ids }) => send_ids);
+  if (sendIds.length === 0) return 0;
   const { rowCount } = await tx.query(sql.unsafe`
     update delivery.sends
     set status_reason = 'ramp', due_at = ${sql.timestamp(until)}
-    where project_id = ${projectId} and send_id = any (array(
-      select send_id from delivery.sends
-      where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
-      and due_at <= statement_timestamp() and (lease_until is null or lease_until < statement_timestamp())
-      order by due_at, send_id
-      limit ${RAMP_POSTPONED_MAX}
-      for update skip locked
-    ))
+    where project_id = ${projectId} and send_id = any (${sql.array(sendIds, 'uuid')})
   `);
   return rowCount;
 };
 
-const Ramped = z.strictObject({ send_id: z.uuid(), due_at: z.date() });
+const Ramped = z.strictObject({
+  priority: z.int(),
+  automation_id: z.uuid(),
+  due_at: z.date(),
+  send_id: z.uuid(),
+});
 export type Ramped = z.output<typeof Ramped>;
 
-/** The next of what waits for another day of a ramp, in the order in which it is due. */
+/** Lists sends that wait for another day of a ramp: transactional first, then by automation, each oldest first. */
 export const listRamped = (
   { tx, projectId }: Scope,
   providerId: string,
   { after, sendsMax }: { after: Ramped | null; sendsMax: number },
 ) => {
   const isNext = after
-    ? sql.fragment`(due_at, send_id) > (${sql.timestamp(after.due_at)}, ${after.send_id}::uuid)`
-    : sql.fragment`due_at > statement_timestamp()`;
+    ? sql.fragment`(priority, automation_id, due_at, send_id) > (${after.priority}::int2,
+        ${after.automation_id}::uuid, ${sql.timestamp(after.due_at)}, ${after.send_id}::uuid)`
+    : sql.fragment`true`;
   return tx.any(sql.type(Ramped)`
-    select send_id, due_at from delivery.sends
+    select priority, automation_id, due_at, send_id from delivery.sends
     where project_id = ${projectId} and provider_id = ${providerId} and status = 'queued'
     and status_reason = 'ramp' and due_at > statement_timestamp() and ${isNext}
-    order by due_at, send_id
+    order by priority, automation_id, due_at, send_id
     limit ${sendsMax}
   `);
 };

@@ -88,7 +88,7 @@ const takeEffect = async (scope: Scope, source: string, told: readonly Told[]): 
       facts.flatMap(({ fact, ...one }) => (fact ? [{ ...one, fact }] : [])),
     );
   // What was refused was not taken: no proof of anything but itself.
-  for (const { sendId, occurredAt } of facts) await delivery.noteRefused(scope, sendId, occurredAt);
+  await delivery.recordRefused(scope, facts);
 };
 
 /** What was said while the message was handed over, and is told by a webhook too, happened once. */

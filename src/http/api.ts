@@ -17,6 +17,7 @@ import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
 import { identify } from './identify.ts';
 import { countRefused, mountMetrics, timeRequests } from './metrics.ts';
+import { OwedAnswers } from './owed_answers.ts';
 import { requireHost } from './url.ts';
 
 const DRAIN_TIMEOUT_MS = 10_000;
@@ -106,13 +107,16 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   });
   server.maxConnections = deps.config.connectionsMax;
   countRefused(server, deps);
-  answerBrokenRequests(server);
-  const serve = (request: IncomingMessage, response: ServerResponse): void =>
-    void handle(request, response);
+  const owed = new OwedAnswers();
+  answerBrokenRequests(server, owed);
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    if (owed.take(request, response)) void handle(request, response);
+  };
   server.on('request', serve).on('checkExpectation', serve);
   server.on('checkContinue', (request, response) => {
+    if (!owed.take(request, response)) return;
     holdContinue(request, response);
-    serve(request, response);
+    void handle(request, response);
   });
   return server;
 };

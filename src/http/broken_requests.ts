@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal, refusals } from '../base/refusal.ts';
 import { toBody } from './errors.ts';
 import { newRequestId } from './identify.ts';
+import type { OwedAnswers } from './owed_answers.ts';
 
 /** How long a connection that was told why it is closed may go on before it is cut. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -34,7 +35,7 @@ const refuse = (socket: Socket, refusal: Refusal): void => {
   socket.once('close', () => clearTimeout(cut));
 };
 
-type Answers = Set<ServerResponse>;
+type Answers = ReadonlySet<ServerResponse>;
 
 /** Resolves when every answer to a request that arrived whole is given. */
 const settle = (answers: Answers): Promise<unknown> =>
@@ -50,19 +51,13 @@ const settle = (answers: Answers): Promise<unknown> =>
  * Only after what the connection still owes: written earlier, the refusal would be read as the
  * answer to the request before, and an event that is stored would count as refused.
  */
-export const answerBrokenRequests = (server: Server): void => {
-  const owed = new WeakMap<Socket, Answers>();
+export const answerBrokenRequests = (server: Server, owed: OwedAnswers): void => {
   const broken = new WeakSet<Socket>();
 
-  const note = ({ socket }: IncomingMessage, answer: ServerResponse): void => {
-    const answers = owed.get(socket) ?? new Set();
-    owed.set(socket, answers.add(answer));
-    answer.once('close', () => answers.delete(answer));
-  };
   const close = async (socket: Socket, refusal: Refusal): Promise<void> => {
     if (broken.has(socket)) return;
     broken.add(socket);
-    const answers = owed.get(socket) ?? new Set();
+    const answers = owed.of(socket);
     await settle(answers);
     // What was answered before it had arrived has had its answer.
     const isAnswered = [...answers].some(({ headersSent }) => headersSent);
@@ -70,7 +65,6 @@ export const answerBrokenRequests = (server: Server): void => {
     else refuse(socket, refusal);
   };
 
-  server.on('request', note).on('checkContinue', note).on('checkExpectation', note);
   server.on('connect', (_request, socket) => void close(socket as Socket, notHttp));
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();

@@ -24,6 +24,7 @@ import { timeLimits } from '../ingest/routes.ts';
 import * as quotas from '../quotas/quotas.ts';
 import { bodyLimits } from './bodies/bodies.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
+import { PIPELINED_REQUESTS_MAX } from './owed_answers.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
 import { mountGuides } from './guides.ts';
 import { IDEMPOTENCY_KEY_CHARS_MAX } from './idempotency.ts';
@@ -92,6 +93,12 @@ export const doorLimits = (config: Config): readonly Limit[] => [
   { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
   { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
   { name: 'Number of headers', value: HEADERS_MAX, unit: 'items', where: 'headers' },
+  {
+    name: 'Requests of a connection that wait for their answers',
+    value: PIPELINED_REQUESTS_MAX,
+    unit: 'items',
+    where: 'connection',
+  },
   {
     name: 'Connections at a time, per process',
     value: config.connectionsMax,

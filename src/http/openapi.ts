@@ -10,6 +10,7 @@ import { listEndpoints } from './openapi_read.ts';
 import { ErrorBody } from './openapi_refusals.ts';
 import { ABOUT, securitySchemes } from './openapi_text.ts';
 import { joinNulls, tidySchema } from './openapi_tidy.ts';
+import { webhooks } from './openapi_webhooks.ts';
 import { sections } from './routes.ts';
 import type { Section } from './routes.ts';
 
@@ -60,6 +61,7 @@ export const makeDocument = (those: readonly Section[] = sections): OpenApiDocum
         { name: OPEN_TAG, description: OPEN_ABOUT },
       ],
       paths,
+      webhooks,
       components: {
         schemas: { Error: ErrorBody },
         responses: Object.fromEntries(shared),

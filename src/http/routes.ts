@@ -1,9 +1,16 @@
+import { alertLimits, alertRoutes } from '../alerts/routes.ts';
 import * as automations from '../automations/automations.ts';
 import { automationLimits, automationRoutes, sendExplainRoutes } from '../automations/routes.ts';
 import type { Limit, Route } from '../base/route.ts';
 import { tokenLookupsOf } from '../base/token_lookups.ts';
 import * as delivery from '../delivery/delivery.ts';
-import { deliveryRoutes, sendingLimitRoutes, sendingLimits } from '../delivery/routes.ts';
+import {
+  deliveryRoutes,
+  retentionLimits,
+  retentionRoutes,
+  sendingLimitRoutes,
+  sendingLimits,
+} from '../delivery/routes.ts';
 import * as feedback from '../feedback/feedback.ts';
 import * as ingest from '../ingest/ingest.ts';
 import {
@@ -17,7 +24,13 @@ import * as profiles from '../profiles/profiles.ts';
 import { personRoutes, profileLimits, profileRoutes } from '../profiles/routes.ts';
 import * as quotas from '../quotas/quotas.ts';
 import { findCaller, findProject } from '../projects/projects.ts';
-import { exists, findReady, openCredential, sealCredential } from '../providers/providers.ts';
+import {
+  exists,
+  findReady,
+  listOutside,
+  openCredential,
+  sealCredential,
+} from '../providers/providers.ts';
 import { providerLimits, providerRoutes } from '../providers/routes.ts';
 import * as segments from '../segments/segments.ts';
 import { segmentLimits, segmentRoutes } from '../segments/routes.ts';
@@ -60,6 +73,7 @@ const suppressionDoors: Parameters<typeof suppressionRoutes>[0] = {
 const automationDoors: Parameters<typeof automationRoutes>[0] = {
   hasProvider: exists,
   isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
+  listOutside,
   hasTemplate: isUsable,
   listEventVariables,
   vault: feedbackDoors.vault,
@@ -137,8 +151,8 @@ export const sections: readonly Section[] = [
   {
     tag: 'Sends',
     about: 'The send log: every message that was meant for somebody, and what became of it.',
-    routes: [...deliveryRoutes, ...sendingLimitRoutes, ...sendExplainRoutes],
-    limits: sendingLimits,
+    routes: [...deliveryRoutes, ...sendingLimitRoutes, ...retentionRoutes, ...sendExplainRoutes],
+    limits: [...sendingLimits, ...retentionLimits],
   },
   {
     tag: 'Suppressions',
@@ -151,6 +165,12 @@ export const sections: readonly Section[] = [
     about: 'Where your e-mail provider reports bounces, complaints and deliveries.',
     routes: [...feedbackRoutes(feedbackDoors), ...settingRoutes(feedbackDoors.vault)],
     limits: [...feedbackLimits, ...settingLimits],
+  },
+  {
+    tag: 'Alerts',
+    about: 'Conditions that the owner of a project has to act on.',
+    routes: alertRoutes,
+    limits: alertLimits,
   },
   {
     tag: 'Segment-compatible',

@@ -23,6 +23,7 @@ import type { ListedKey } from './queries.ts';
 import { isIssuedToken, makeToken, readTokenKind } from './token.ts';
 
 export { findProject, findProjectByName, listKeys, listProjects };
+export { pruneInRounds } from './prune_rounds.ts';
 export type { ListedKey };
 
 const PROJECTS_AT_ONCE = 200;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { resolveSubject } from '../alerts/alerts.ts';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -34,9 +35,12 @@ export type ReleaseRamped = (deps: Deps, projectId: string, providerId: string) 
 const show = ({ deps, projectId }: Where, row: ProviderRow) =>
   inProject(deps, projectId, (scope) => showProvider(scope, row));
 
-/** Every field of its kind is there: the schema says so. */
-const toNew = ({ from_name = null, reply_to = null, ...given }: ProviderInput): NewProvider =>
-  ({ ...given, from_name, reply_to }) as NewProvider;
+/** Every field of its kind is there: the schema says so. A login may be missing, and is null then. */
+const toNew = ({ from_name = null, reply_to = null, ...given }: ProviderInput): NewProvider => {
+  const { username = null, password = null, ...rest } = given;
+  const login = given.provider === 'smtp' ? { username, password } : {};
+  return { ...rest, ...login, from_name, reply_to } as NewProvider;
+};
 
 /** One page of the project's providers, the newest first. */
 export const pageProviders = async (scope: Scope, query: PageQuery) => {
@@ -68,7 +72,11 @@ export const editProvider = async (
 };
 
 export const removeProvider = async (where: Where, id: string) => {
-  const gone = await inProject(where.deps, where.projectId, (scope) => deleteProvider(scope, id));
+  const gone = await inProject(where.deps, where.projectId, async (scope) => {
+    const deleted = await deleteProvider(scope, id);
+    if (deleted) await resolveSubject(scope, id);
+    return deleted;
+  });
   if (!gone) throw new Refusal('not_found');
   await wakeSends(where, id);
   return { id, deleted: true as const };

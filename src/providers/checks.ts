@@ -3,6 +3,8 @@ import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
 import { toFailure } from './failures.ts';
+import { requireLogin } from './login.ts';
+import { isOutside } from './outside.ts';
 import type { Settings } from './settings.ts';
 import type { Network } from './transport.ts';
 import { preflight } from './transports.ts';
@@ -39,12 +41,17 @@ export const countCheck = async ({ resources }: Deps, projectId: string): Promis
   }
 };
 
-/** Refuses settings that do not work, with the class of the failure and what to do about it. */
+/**
+ * Refuses settings that do not work, with the class of the failure and what to do about it. Returns whether the
+ * provider is outside this machine and the operator's networks.
+ */
 export const prove = async (
   deps: Deps,
   settings: Settings & { from_email: string },
-): Promise<void> => {
-  const outcome = await preflight(settings, networkOf(deps), settings.from_email);
-  if (outcome.kind === 'passed') return;
+): Promise<boolean> => {
+  const network = networkOf(deps);
+  await requireLogin(settings, network);
+  const outcome = await preflight(settings, network, settings.from_email);
+  if (outcome.kind === 'passed') return isOutside(settings, network);
   throw new Refusal('provider_preflight_failed', { members: toFailure(outcome.reason) });
 };

@@ -32,12 +32,20 @@ export const explanations = {
       'Set smtp_secure to "starttls" (usual for port 587) or "ssl" (port 465). For a relay in your own network ' +
       'the operator of this installation lists that network in EGRESS_ALLOW_NETWORKS.',
   },
+  login_required: {
+    cause:
+      'The record has no login, and the relay is not inside the networks of this installation (any more).',
+    fix:
+      'Set username and password. A relay without a login must have all its addresses inside EGRESS_ALLOW_NETWORKS, ' +
+      'which the operator of this installation sets.',
+  },
   auth_not_offered: {
     cause:
       'The relay offers no login (AUTH PLAIN or LOGIN) on this port, or not with this TLS mode.',
     fix:
       'Use the port for submission, 587 with "starttls" or 465 with "ssl", and switch authentication on at the ' +
-      'relay. The credentials are not the reason.',
+      'relay. The credentials are not the reason. For a relay in your own network that takes email without a ' +
+      'login, leave username and password out.',
   },
   authentication_failed: {
     cause:

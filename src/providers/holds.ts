@@ -33,11 +33,14 @@ const ENDS =
   'Trunkline tries one send again by itself. A test message that the provider takes ends the pause at once, as does ' +
   'saving its connection again.';
 
+/** What to do about a provider that is held for a reason. */
+export const fixOfPause = (reason: string): string => `${fixOf(reason) ?? ''} ${ENDS}`.trim();
+
 const pausedFor = (reason: string, until: Date | null): Hold => ({
   because: 'provider_paused',
   reason,
   until,
-  fix: `${fixOf(reason) ?? ''} ${ENDS}`.trim(),
+  fix: fixOfPause(reason),
 });
 
 const pacedBy = ({ circuit, openedUntil, heldReason, ...state }: PaceState): Hold | null => {

@@ -6,6 +6,7 @@ export const FAILURE_REASONS = [
   'connection_limit',
   'connection_refused_by_policy',
   'tls_required',
+  'login_required',
   'authentication_failed',
   'auth_not_offered',
   'starttls_not_offered',

@@ -4,8 +4,12 @@ import { bounced, deferred, rejected } from './outcome.ts';
 import type { Deferral, FailureReason, RefusedOutcome, SaidBounce } from './outcome.ts';
 
 /** A limit of hours or days: there is nothing to gain by trying more slowly. */
-const LONG_LIMIT =
-  /\b(?:dai?ly|day|hour(?:ly)?|month(?:ly)?|week(?:ly)?|24 ?h|quota|credits?|plan|allowance)\b/i;
+const LONG_LIMIT = new RegExp(
+  '\\b(?:dai?ly|day|hour(?:ly)?|month(?:ly)?|week(?:ly)?|24 ?h|quota|credits?|plan|allowance)\\b' +
+    // Exim's periods: `100 messages per 1d`, `101.2 / 1h`.
+    '|(?:\\bper|/) ?\\d{1,3}[hdw]\\b',
+  'i',
+);
 /** A limit of what is taken at a time. */
 const RATE_LIMIT = new RegExp(
   '\\b(?:rate(?: ?limit\\w{0,5})?|second|minute|throttl\\w{0,5}|slow down' +

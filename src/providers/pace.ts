@@ -11,7 +11,7 @@ import {
   writePace,
 } from './pace_queries.ts';
 import type { Pace } from './pace_queries.ts';
-import { dayOf, nextDayAt, rampAllowance } from './ramp.ts';
+import { dayOf, marketingAllowance, nextDayAt, rampAllowance } from './ramp.ts';
 import type { Ramp } from './ramp.ts';
 import { grantRate, pauseAt, rateAt } from './rate.ts';
 import type { Pause } from './rate.ts';
@@ -22,6 +22,12 @@ export type Plan = { rate_per_second: number | null; ramp: Ramp | null };
 /** What a claim may take of a provider just now, and why not more. */
 export type Allowance = {
   sends: number;
+  /** How many of them may be marketing email. */
+  marketing: number;
+  /** Whether marketing was claimed far enough ahead: it gets only a part of what is left. */
+  isReserved: boolean;
+  /** The next day of the ramp, where today has no room for marketing. */
+  marketingWaitsUntil: Date | null;
   limitedBy: 'circuit' | 'pause' | 'rate' | 'ramp' | 'busy' | null;
   /** Until the first send may start; each of the others starts `everyMs` after the one before. */
   startsInMs: number;
@@ -42,6 +48,9 @@ export type Allowance = {
 
 const UNLIMITED: Allowance = {
   sends: Infinity,
+  marketing: Infinity,
+  isReserved: false,
+  marketingWaitsUntil: null,
   limitedBy: null,
   startsInMs: 0,
   everyMs: 0,
@@ -82,7 +91,31 @@ export const setPlan = async (
   });
 };
 
-type Limit = Pick<Allowance, 'limitedBy' | 'sends'> & { startsAt?: number; wakesAt: number | null };
+type Limit = Pick<Allowance, 'limitedBy' | 'sends'> & {
+  marketing?: number;
+  isReserved?: boolean;
+  startsAt?: number;
+  wakesAt: number | null;
+};
+
+const rampLimit = (pace: Pace, allowance: number, day: string): Limit => {
+  const used = pace.ramp_day === day ? pace.ramp_count : 0;
+  return {
+    limitedBy: 'ramp',
+    sends: Math.max(0, allowance - used),
+    marketing: Math.max(0, marketingAllowance(allowance) - used),
+    wakesAt: nextDayAt(day),
+  };
+};
+
+/** Marketing's part of what is reserved: a quarter, by chance where that is no whole number. It never starves. */
+const reservedPart = (sends: number): number => Math.floor(sends / 4 + Math.random());
+
+const rateLimit = (pace: Pace, rate: number): Limit => {
+  const grant = grantRate(rate, pace.next_at?.getTime() ?? 0, pace.now.getTime());
+  const marketing = grant.isReserved ? reservedPart(grant.sends) : grant.sends;
+  return { limitedBy: 'rate', ...grant, marketing };
+};
 
 const limitsOf = (pace: Pace, rate: number | null, ramp: Ramp | null): Limit[] => {
   const now = pace.now.getTime();
@@ -94,15 +127,10 @@ const limitsOf = (pace: Pace, rate: number | null, ramp: Ramp | null): Limit[] =
     limits.push({ limitedBy: 'circuit', sends: 1, wakesAt: now + CIRCUIT_PROBE_MS });
   const day = dayOf(now);
   const allowance = ramp && rampAllowance(ramp, day);
-  if (allowance !== null) {
-    const used = pace.ramp_day === day ? pace.ramp_count : 0;
-    const left = Math.max(0, allowance - used);
-    limits.push({ limitedBy: 'ramp', sends: left, wakesAt: nextDayAt(day) });
-  }
+  if (allowance !== null) limits.push(rampLimit(pace, allowance, day));
   const pause = pauseOf(pace, rate);
   if (pause) limits.push({ limitedBy: 'pause', sends: 0, wakesAt: pause.until });
-  else if (rate !== null)
-    limits.push({ limitedBy: 'rate', ...grantRate(rate, pace.next_at?.getTime() ?? 0, now) });
+  else if (rate !== null) limits.push(rateLimit(pace, rate));
   return limits;
 };
 
@@ -111,8 +139,12 @@ const toAllowance = (pace: Pace, rate: number | null, ramp: Ramp | null): Allowa
   const limits = limitsOf(pace, rate, ramp);
   const startsAt = limits.find((limit) => limit.startsAt !== undefined)?.startsAt ?? now;
   const [least] = limits.toSorted((a, b) => a.sends - b.sends);
+  const ramped = limits.find(({ limitedBy, marketing }) => limitedBy === 'ramp' && marketing === 0);
   return {
     sends: least?.sends ?? Infinity,
+    isReserved: least?.isReserved ?? false,
+    marketing: Math.min(...limits.map(({ marketing = Infinity }) => marketing)),
+    marketingWaitsUntil: ramped?.wakesAt ? new Date(ramped.wakesAt) : null,
     limitedBy: least?.limitedBy ?? null,
     startsInMs: startsAt - now,
     everyMs: rate === null ? 0 : 1_000 / rate,
@@ -146,13 +178,18 @@ export const allow = async (scope: Scope, providerId: string): Promise<Allowance
   return toAllowance(pace, rateAt(rate_per_second, learnedOf(pace), pace.now.getTime()), ramp);
 };
 
+/** Whether a claim took all it may, so that more has to wait for this limit. */
+export const isReached = ({ sends, isReserved }: Allowance, taken: number): boolean =>
+  taken >= sends || isReserved;
+
 /** Writes what an owner's claim took of what it was allowed, and whether somebody has to come back for more. */
 export const spend = async (
   scope: Scope,
   providerId: string,
-  { held, sends, isProbe, wakesAt }: Allowance,
+  allowance: Allowance,
   { taken, owner }: { taken: number; owner: string },
 ): Promise<void> => {
+  const { held, isProbe, wakesAt } = allowance;
   if (!held) return;
   const { pace, rate, startsAt } = held;
   const day = dayOf(pace.now.getTime());
@@ -165,7 +202,7 @@ export const spend = async (
       : {}),
     ramp_day: day,
     ramp_count: (pace.ramp_day === day ? pace.ramp_count : 0) + taken,
-    wakes_at: taken >= sends ? wakesAt : null,
+    wakes_at: isReached(allowance, taken) ? wakesAt : null,
   });
 };
 

@@ -4,6 +4,7 @@ import { CIRCUIT_FAILURES, holdForSeconds, openForSeconds } from './circuit.ts';
 import { learnedOf, pauseOf } from './pace.ts';
 import { findPlan, insertPace, lockPace, writePace } from './pace_queries.ts';
 import type { Pace } from './pace_queries.ts';
+import { alertHeldChange } from './provider_alerts.ts';
 import { dayOf } from './ramp.ts';
 import { learnRate, rateAt } from './rate.ts';
 
@@ -30,7 +31,12 @@ const change = async (
   const changes = pace && changed(pace);
   if (!pace || !changes) return pace;
   await writePace(scope, providerId, { wakes_at: null, ...pace, ...changes });
-  return { ...pace, ...changes };
+  const changedPace = { ...pace, ...changes };
+  await alertHeldChange(scope, providerId, {
+    before: pace.held_reason,
+    after: changedPace.held_reason,
+  });
+  return changedPace;
 };
 
 /**

@@ -24,7 +24,8 @@ const Stages = z.array(z.int().min(1).max(STAGE_MAX)).min(1).max(RAMP_STAGES_MAX
 
 const RATE =
   'Sends a second at most; kept to six digits. Without it, as many as the provider takes.';
-const RAMP = 'A warm-up over two weeks. What exceeds its day waits for the next one.';
+const RAMP =
+  'A warm-up over two weeks. What exceeds its day waits for the next one; the last tenth is for transactional email.';
 const STARTED_ON = 'Its first day, in UTC.';
 const STAGES =
   'Sends a day, from its first day to its last, evenly spread; after that there is no limit.';

@@ -7,6 +7,7 @@ import { networkOf } from './checks.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
 import type { SaidBounce, SendOutcome } from './outcome.ts';
 import type { Used } from './pace_notes.ts';
+import { alertParked } from './provider_alerts.ts';
 import { findProvider, parkProvider } from './queries.ts';
 import { openSettings, saveProvider } from './records.ts';
 import type { NewProvider, Sender } from './records.ts';
@@ -19,7 +20,7 @@ export type { TakeMessage, Turn, WhichMailbox } from './bounce_mailbox/bounce_ma
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { recheckDomains } from './domain_health/domain_health.ts';
 export { fixOf } from './failures.ts';
-export { allow, findState, setPlan, spend } from './pace.ts';
+export { allow, findState, isReached, setPlan, spend } from './pace.ts';
 export {
   giveBack,
   noteAnswered,
@@ -32,6 +33,7 @@ export {
 export type { Used } from './pace_notes.ts';
 export { classifySmtpReply, normalizeReply, sanitizeReply } from './answers/answers.ts';
 export type { Classification } from './answers/answers.ts';
+export { listOutside } from './outside.ts';
 export { findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
@@ -118,5 +120,8 @@ export const park = async (
   scope: Scope,
   { providerId, revision }: Used,
   reason: string,
-): Promise<boolean> =>
-  (await parkProvider(scope, { provider_id: providerId, revision }, reason)) !== null;
+): Promise<boolean> => {
+  const parked = await parkProvider(scope, { provider_id: providerId, revision }, reason);
+  if (parked) await alertParked(scope, providerId, reason);
+  return parked !== null;
+};

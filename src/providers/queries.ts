@@ -25,6 +25,7 @@ const Provider = z.strictObject({
   access_key_id: z.string().nullable(),
   key_version: z.int(),
   secret: z.instanceof(Buffer),
+  is_outside: z.boolean().nullable(),
   status: z.enum(['active', 'parked']),
   parked_reason: z.enum(FAILURE_REASONS).nullable(),
   revision: z.int(),
@@ -103,10 +104,11 @@ const Inserted = z.strictObject({ provider_id: z.uuid() });
 export const insertProvider = ({ tx, projectId }: Scope, row: NewProviderRow) =>
   tx.maybeOne(sql.type(Inserted)`
     insert into providers.providers (project_id, provider_id, provider, display_name, from_email, from_name, reply_to,
-      smtp_host, smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, created_at, updated_at)
+      smtp_host, smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, is_outside, created_at,
+      updated_at)
     values (${projectId}, ${row.provider_id}, ${row.provider}, ${row.display_name}, ${row.from_email}, ${row.from_name},
       ${row.reply_to}, ${row.smtp_host}, ${row.smtp_port}, ${row.smtp_secure}, ${row.username}, ${row.region},
-      ${row.access_key_id}, ${row.key_version}, ${sql.binary(row.secret)}, now(), now())
+      ${row.access_key_id}, ${row.key_version}, ${sql.binary(row.secret)}, ${row.is_outside}, now(), now())
     on conflict do nothing
     returning provider_id
   `);
@@ -123,7 +125,7 @@ export const updateProvider = (
       from_name = ${row.from_name}, reply_to = ${row.reply_to}, smtp_host = ${row.smtp_host},
       smtp_port = ${row.smtp_port}, smtp_secure = ${row.smtp_secure}, username = ${row.username},
       region = ${row.region}, access_key_id = ${row.access_key_id}, key_version = ${row.key_version},
-      secret = ${sql.binary(row.secret)}, revision = revision + 1, updated_at = now(),
+      secret = ${sql.binary(row.secret)}, is_outside = ${row.is_outside}, revision = revision + 1, updated_at = now(),
       status = case when ${isProved} then 'active' else status end,
       parked_reason = case when ${isProved} then null else parked_reason end
     where project_id = ${projectId} and provider_id = ${row.provider_id} and revision = ${revision}
@@ -131,7 +133,7 @@ export const updateProvider = (
   `);
 
 const columns = sql.fragment`provider_id, provider, display_name, from_email, from_name, reply_to, smtp_host,
-  smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, status,
+  smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, is_outside, status,
   parked_reason, revision, tested_at, test_id, test_failure, test_message_id, test_took_ms,
   created_at, updated_at, rate_per_second, ramp_started_on::text, ramp_stages`;
 
@@ -205,15 +207,15 @@ export const noteTestBegun = (
   `);
 
 /**
- * Records the result of a test of these very settings. A test that passed unparks, as a new revision: a worker that
- * still has an answer from before the test must not park the provider again.
+ * Records the result of a test of these very settings; returns null where the record has others. A test that passed
+ * unparks, as a new revision: a worker that still has an answer from before must not park the provider again.
  */
 export const noteTest = (
   { tx, projectId }: Scope,
   { provider_id, revision }: Pick<ProviderRow, 'provider_id' | 'revision'>,
   { testId, failure, messageId, tookMs }: TestNote,
 ) =>
-  tx.query(sql.unsafe`
+  tx.maybeOne(sql.type(Inserted)`
     update providers.providers
     set tested_at = now(), test_id = ${testId}, test_failure = ${failure}, test_message_id = ${messageId},
       test_took_ms = ${tookMs},
@@ -221,4 +223,5 @@ export const noteTest = (
       parked_reason = case when ${failure}::text is null then null else parked_reason end,
       revision = revision + case when ${failure}::text is null and status = 'parked' then 1 else 0 end
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
+    returning provider_id
   `);

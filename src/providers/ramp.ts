@@ -7,6 +7,13 @@ export const RAMP_STAGES_DEFAULT: readonly number[] = [50, 500, 5_000];
 export const RAMP_DAYS = 14;
 const DAY_MS = 24 * 3_600_000;
 
+/** Marketing leaves so much of a day's allowance to transactional email. */
+export const RAMP_RESERVED_SHARE = 0.1;
+
+/** How much of an allowance marketing may use: all but a tenth, rounded up, and at least one. */
+export const marketingAllowance = (allowance: number): number =>
+  Math.max(Math.min(1, allowance), allowance - Math.ceil(allowance * RAMP_RESERVED_SHARE));
+
 /** The day in UTC, like all that we count by day: a provider is used from every time zone. */
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10);
 

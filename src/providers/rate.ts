@@ -1,5 +1,7 @@
 /** How far ahead of the clock a claim may take what a rate allows. */
-export const RATE_AHEAD_MS = 2_000;
+export const RATE_AHEAD_MS = 1_000;
+/** How far ahead a claim reaches where marketing has taken all up to RATE_AHEAD_MS. */
+export const RESERVED_AHEAD_MS = 1_500;
 /** What a throttling provider taught is forgotten: the learned rate doubles each time this has passed. */
 export const RATE_RECOVERY_MS = 30_000;
 /** However often a provider throttles, it is asked this often: one in ten seconds. */
@@ -36,12 +38,18 @@ export const pauseAt = (
   nextAt: number,
   now: number,
 ): Pause | null => {
-  const aheadMs = RATE_AHEAD_MS + (rate === null ? 0 : 1_000 / rate);
+  const aheadMs = RESERVED_AHEAD_MS + (rate === null ? 0 : 1_000 / rate);
   if (!learned || nextAt - now <= aheadMs) return null;
   return { until: nextAt };
 };
 
-export type RateGrant = { sends: number; startsAt: number; wakesAt: number };
+export type RateGrant = {
+  sends: number;
+  /** Whether marketing gets only a quarter of it: the usual claims are ahead enough. */
+  isReserved: boolean;
+  startsAt: number;
+  wakesAt: number;
+};
 
 /**
  * What a rate gives to one claim: how many sends, when the first may start (the others follow one
@@ -49,11 +57,12 @@ export type RateGrant = { sends: number; startsAt: number; wakesAt: number };
  */
 export const grantRate = (rate: number, nextAt: number, now: number): RateGrant => {
   const startsAt = Math.max(now, nextAt);
-  const isEarly = startsAt > now + RATE_AHEAD_MS / 2;
-  const sends = isEarly
-    ? 0
-    : Math.max(1, Math.floor(((now + RATE_AHEAD_MS - startsAt) * rate) / 1_000));
-  return { sends, startsAt, wakesAt: wakesAfter(rate, startsAt + (sends * 1_000) / rate) };
+  const isReserved = startsAt > now + RATE_AHEAD_MS / 2;
+  const until = now + (isReserved ? RESERVED_AHEAD_MS : RATE_AHEAD_MS);
+  const fitting = Math.floor(((until - startsAt) * rate) / 1_000);
+  const sends = Math.max(isReserved ? 0 : 1, fitting);
+  const wakesAt = wakesAfter(rate, isReserved ? startsAt : startsAt + (sends * 1_000) / rate);
+  return { sends, isReserved, startsAt, wakesAt };
 };
 
 /** When half of what may be taken ahead is free again; with slow rates, when the next send may start. */

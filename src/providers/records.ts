@@ -15,10 +15,12 @@ import {
   updateProvider,
 } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
+import { withoutHalfLogin } from './login.ts';
 import { setPlan } from './pace.ts';
 import type { Plan } from './pace.ts';
 import { noteProved } from './pace_notes.ts';
-import { findStrangers, KIND_FIELDS } from './schema.ts';
+import { resolveParked } from './provider_alerts.ts';
+import { findStrangers, KIND_FIELDS } from './kind_fields.ts';
 import type { ProviderChange } from './schema.ts';
 import { refuseElsewhere } from './secret_again.ts';
 import { held, openSettings, toNewRow } from './sealed_settings.ts';
@@ -37,7 +39,7 @@ export const planOf = (row: ProviderRow): Plan => {
   return { rate_per_second, ramp: started_on !== null && stages ? { started_on, stages } : null };
 };
 
-/** Keeps how fast a provider may be used, and forgets its failures where it was proved just now. */
+/** Keeps how fast a provider may be used. A provider that was proved just now has no failures and is not parked. */
 const keepPlan = async (
   scope: Scope,
   providerId: string,
@@ -45,7 +47,9 @@ const keepPlan = async (
   isProved = true,
 ): Promise<void> => {
   await setPlan(scope, providerId, { rate_per_second, ramp });
-  if (isProved) await noteProved(scope, providerId);
+  if (!isProved) return;
+  await resolveParked(scope, providerId);
+  await noteProved(scope, providerId);
 };
 
 type Kept = { plan: Partial<Plan>; mailbox: MailboxChange; isProved: boolean };
@@ -66,15 +70,16 @@ export const saveProvider = async (
   projectId: string,
   provider: NewProvider,
 ): Promise<string> => {
-  await prove(deps, provider);
+  const isOutside = await prove(deps, provider);
   return inProject(deps, projectId, async (scope) => {
-    const inserted = await insertProvider(scope, await toNewRow(scope, newId(), provider));
+    const made = await toNewRow(scope, newId(), provider, isOutside);
+    const inserted = await insertProvider(scope, made);
     if (inserted) {
       await keepPlan(scope, inserted.provider_id, provider);
       return inserted.provider_id;
     }
     const { provider_id, revision } = await getByFromEmail(scope, provider.from_email);
-    const row = await toNewRow(scope, provider_id, provider);
+    const row = await toNewRow(scope, provider_id, provider, isOutside);
     await updateProvider(scope, row, { revision, isProved: true });
     await keepPlan(scope, provider_id, provider);
     return provider_id;
@@ -100,13 +105,14 @@ export const createProvider = async (
   });
   if (known) return known;
   await countCheck(deps, projectId);
-  await prove(deps, provider);
+  const isOutside = await prove(deps, provider);
   const mailbox = await inProject(deps, projectId, (scope) =>
     completeMailbox(scope, providerId, provider.bounce_mailbox),
   );
   if (mailbox) await proveMailbox(deps, mailbox);
   return inProject(deps, projectId, async (scope) => {
-    const inserted = await insertProvider(scope, await toNewRow(scope, providerId, provider));
+    const made = await toNewRow(scope, providerId, provider, isOutside);
+    const inserted = await insertProvider(scope, made);
     if (inserted) await keepAll(scope, providerId, { plan: provider, mailbox, isProved: true });
     await refuseTaken(scope, provider.from_email, providerId);
     return held(await findProvider(scope, providerId));
@@ -124,7 +130,7 @@ const merge = (row: ProviderRow, settings: Settings, change: ProviderChange): Ne
   );
   const { display_name, from_email, from_name, reply_to } = row;
   const kept = { display_name, from_email, from_name, reply_to, ...planOf(row), ...settings };
-  return { ...kept, ...given } as NewProvider;
+  return withoutHalfLogin({ ...kept, ...given } as NewProvider, change);
 };
 
 /** Whether a change is one of how to reach the provider, or for whom: then it has to be proved. */
@@ -150,10 +156,10 @@ const tryChange = async (
   });
   const isProved = isConnection(row, change);
   if (isProved || mailbox) await countCheck(deps, projectId);
-  if (isProved) await prove(deps, changed);
+  const isOutside = isProved ? await prove(deps, changed) : row.is_outside;
   if (mailbox) await proveMailbox(deps, mailbox);
   return inProject(deps, projectId, async (scope) => {
-    const next = await toNewRow(scope, providerId, changed);
+    const next = await toNewRow(scope, providerId, changed, isOutside);
     const updated = await updateProvider(scope, next, { revision, isProved });
     if (!updated) return null;
     await keepAll(scope, providerId, { plan: changed, mailbox, isProved });
@@ -171,7 +177,7 @@ export const changeProvider = async (
   found: ProviderRow,
   change: ProviderChange,
 ): Promise<ProviderRow> => {
-  const issues = findStrangers({ ...change, provider: found.provider }, []);
+  const issues = findStrangers({ ...change, provider: found.provider });
   if (issues.length > 0) throw new Refusal('invalid_request', { issues });
   let row: ProviderRow | null = found;
   for (let tries = 0; row && tries < CHANGE_TRIES_MAX; tries += 1) {

@@ -121,6 +121,7 @@ const changeRoute = (releaseRamped: ReleaseRamped) =>
       'What is left out stays, a secret too; `null` takes `from_name` or `reply_to` away. A connection field ' +
       'that is sent, or `from_email`, is proved as when the record was made; a provider that was parked, or left ' +
       'alone for a while (`pace`), is used again then. ' +
+      '`"username": null` removes an SMTP login. ' +
       'Another `smtp_host`, `smtp_port` or `smtp_secure` needs the `password` again: the one that is kept is given ' +
       'to nobody else. Without it the answer is 400 with an issue at `/password`.',
     params: ProviderParams,

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { EmailAddress } from '../base/email_address.ts';
 import { BounceMailbox } from './bounce_mailbox/bounce_mailbox.ts';
+import { findFaults } from './kind_fields.ts';
 import { FAILURE_REASONS } from './outcome.ts';
 import { PACE_SHOWN, PLAN_INPUT, PLAN_SHOWN, UNPACED } from './pace_schema.ts';
 import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
-import { bounceMailbox, findStrangers, KIND_FIELDS, name, settings } from './settings_schema.ts';
+import { bounceMailbox, name, settings } from './settings_schema.ts';
 
-export { findStrangers, KIND_FIELDS, NAME_CHARS_MAX } from './settings_schema.ts';
+export { NAME_CHARS_MAX } from './settings_schema.ts';
 
 const common = {
   display_name: name.meta({ description: 'What the record is called in lists.' }),
@@ -41,12 +42,12 @@ export const ProviderInput = z
         path: ['bounce_mailbox', 'password'],
         message: 'needed for a new mailbox',
       });
-    for (const { path, message } of findStrangers(given, KIND_FIELDS[given.provider]))
+    for (const { path, message } of findFaults(given))
       context.addIssue({ code: 'custom', path: [path.slice(1)], message });
   })
   .meta({
     id: 'ProviderInput',
-    description: 'The common fields, and those of its kind: all of them.',
+    description: 'The common fields, and those of its kind: all of them, or all but a login.',
     examples: [
       { provider: 'relay_api', ...FROM, api_key: 'api-0123456789ABCDEF0123456789ABCDEF' },
       {

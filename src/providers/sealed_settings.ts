@@ -35,6 +35,7 @@ export const toNewRow = async (
   scope: Scope,
   providerId: string,
   provider: NewProvider,
+  isOutside: boolean | null,
 ): Promise<NewProviderRow> => {
   const place = placeOf(providerId, provider.provider);
   const { keyVersion, sealed } = await sealCredential(scope, place, secretOf(provider));
@@ -48,6 +49,7 @@ export const toNewRow = async (
     ...columnsOf(provider),
     key_version: keyVersion,
     secret: sealed,
+    is_outside: isOutside,
   };
 };
 
@@ -65,8 +67,8 @@ const toSettings = (row: ProviderRow, secret: string): Settings => {
         smtp_host: held(row.smtp_host),
         smtp_port: held(row.smtp_port),
         smtp_secure: held(row.smtp_secure),
-        username: held(row.username),
-        password: secret,
+        username: row.username,
+        password: row.username === null ? null : secret,
       };
     case 'relay_api':
       return { provider: 'relay_api', api_key: secret };

@@ -13,7 +13,8 @@ const MESSAGE =
  * learn its secret by naming a host of their own.
  */
 export const refuseElsewhere = (row: ProviderRow, change: ProviderChange): void => {
-  if (row.provider !== 'smtp' || change.password !== undefined) return;
+  const isKept = row.username !== null && change.username !== null;
+  if (row.provider !== 'smtp' || !isKept || change.password !== undefined) return;
   const isMoved = PLACE_FIELDS.some(
     (name) => change[name] !== undefined && change[name] !== row[name],
   );

@@ -3,14 +3,14 @@ export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
 export const SMTP_SECURE = ['starttls', 'ssl', 'none'] as const;
 
-/** Any SMTP relay. */
+/** Any SMTP relay. User name and password are null together: a relay of the operator's network, without AUTH. */
 export type SmtpSettings = {
   provider: 'smtp';
   smtp_host: string;
   smtp_port: number;
   smtp_secure: (typeof SMTP_SECURE)[number];
-  username: string;
-  password: string;
+  username: string | null;
+  password: string | null;
 };
 
 /** SMTP2GO's HTTPS API. */
@@ -34,11 +34,11 @@ export const SECRET_FIELDS = {
   cloud_api: 'secret_access_key',
 } as const satisfies Record<ProviderKind, string>;
 
-/** The secret of some settings. */
+/** The secret of some settings; empty where a relay has no login. */
 export const secretOf = (settings: Settings): string => {
   switch (settings.provider) {
     case 'smtp':
-      return settings.password;
+      return settings.password ?? '';
     case 'relay_api':
       return settings.api_key;
     case 'cloud_api':

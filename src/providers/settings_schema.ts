@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Issue } from '../base/refusal.ts';
 import { isStorable, isUnseen } from '../base/text.ts';
 import { BounceMailboxInput } from './bounce_mailbox/bounce_mailbox.ts';
 import { REGION } from './cloud_region.ts';
@@ -34,12 +33,9 @@ const ofKind = (kind: ProviderKind, description: string) => ({
   description: `Of \`${kind}\`. ${description}`,
 });
 
-/** The fields that each kind of provider has besides the common ones. All of them are needed to make a record. */
-export const KIND_FIELDS = {
-  smtp: ['smtp_host', 'smtp_port', 'smtp_secure', 'username', 'password'],
-  relay_api: ['api_key'],
-  cloud_api: ['region', 'access_key_id', 'secret_access_key'],
-} as const satisfies Record<ProviderKind, readonly string[]>;
+const LOGIN =
+  'The login. Without `username` and `password` (or null) there is no AUTH; only for hosts with all addresses inside ' +
+  'EGRESS_ALLOW_NETWORKS.';
 
 /** The settings of each kind, as they are given. */
 export const settings = {
@@ -56,12 +52,13 @@ export const settings = {
         '`starttls` upgrades a plain connection, `ssl` is TLS from the first byte, `none` is for in-house relays only.',
       ),
     ),
-  username: line(LOGIN_CHARS_MAX).meta(ofKind('smtp', 'The login.')),
+  username: line(LOGIN_CHARS_MAX).nullish().meta(ofKind('smtp', LOGIN)),
   password: z
     .string()
     .min(1, 'must not be empty')
     .max(PASSWORD_CHARS_MAX, `at most ${PASSWORD_CHARS_MAX} characters`)
     .refine(isStorable, 'must be well-formed text without U+0000')
+    .nullish()
     .meta(ofKind('smtp', 'Kept sealed, never answered.')),
   api_key: z
     .string()
@@ -85,29 +82,3 @@ export const settings = {
 export const bounceMailbox = BounceMailboxInput.nullish().meta(
   ofKind('smtp', 'The mailbox to which bounces come. Trunkline reads it about every minute.'),
 );
-
-/** The fields that a kind of provider may have besides those that it needs. */
-const OPTIONAL_FIELDS: Partial<Record<ProviderKind, readonly string[]>> = {
-  smtp: ['bounce_mailbox'],
-};
-
-type Given = { provider: ProviderKind } & Partial<Record<string, unknown>>;
-
-/** What of some fields a kind of provider does not have, and what it lacks of those that it needs. */
-export const findStrangers = (given: Given, needed: readonly string[]): Issue[] => {
-  const own: readonly string[] = [
-    ...KIND_FIELDS[given.provider],
-    ...(OPTIONAL_FIELDS[given.provider] ?? []),
-  ];
-  const strange = [...Object.keys(settings), 'bounce_mailbox'].filter(
-    (name) => given[name] !== undefined && !own.includes(name),
-  );
-  const missing = needed.filter((name) => given[name] === undefined);
-  return [
-    ...strange.map((name) => ({
-      path: `/${name}`,
-      message: `not of a ${given.provider} provider`,
-    })),
-    ...missing.map((name) => ({ path: `/${name}`, message: `needed for ${given.provider}` })),
-  ];
-};

@@ -28,8 +28,7 @@ const settingsOf = (row: ProviderRow, mailbox: MailboxRow | null) => {
         smtp_host,
         smtp_port,
         smtp_secure,
-        username,
-        password: MASK,
+        ...(username === null ? {} : { username, password: MASK }),
         bounce_mailbox: mailbox && toBounceMailbox(mailbox),
       };
     case 'relay_api':

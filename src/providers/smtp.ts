@@ -5,11 +5,19 @@ import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
 import { resolveEgress } from '../base/egress.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import type { SmtpSettings } from './settings.ts';
-import { classify, isContradictory, NO_MECHANISM, TLS_REQUIRED, toOutcome } from './smtp_errors.ts';
+import {
+  classify,
+  isContradictory,
+  LOGIN_REQUIRED,
+  TLS_REQUIRED,
+  toOutcome,
+} from './smtp_errors.ts';
 import { toReply } from './reply.ts';
 import type { Parties } from './reply.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
+import { findRefusal } from './smtp_refusal.ts';
 import { bodyOf } from './smtp_body.ts';
+import { customAuth, logIn, secretsOf } from './smtp_login.ts';
 import { sendTimeoutMs, SMTP_TIMEOUTS } from './smtp_timeouts.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
 import { failed } from './transport.ts';
@@ -26,7 +34,7 @@ type Way = Pick<
 /** How long the steps of a hand-off may take. */
 type Patience = SmtpTimeouts & { answerMs: number };
 
-/** An open, authenticated connection, or why there is none. */
+/** An open connection, authenticated where the settings have a login, or why there is none. */
 export type SmtpConnected =
   { kind: 'connected'; link: Link } | { kind: 'failed'; error: SmtpError };
 
@@ -60,15 +68,15 @@ const sendOver = (
   new Promise((resolve) => {
     const parties = { from: message.from, to: message.to, secrets };
     let phase: Phase = 'before_body';
-    const onLost = (error: Error) => settle(toOutcome(error as SmtpError, phase, parties));
+    const onLost = (error: SmtpError) =>
+      settle(toOutcome(findRefusal(connection) ?? error, phase, parties));
     const settle = (outcome: SendOutcome) => {
       clearTimeout(tooLong);
       connection.off('error', onLost);
       resolve(outcome);
     };
     const onTooLong = () => {
-      const error = Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' });
-      settle(toOutcome(error, phase, parties));
+      onLost(Object.assign(new Error('takes too long'), { code: 'ETIMEDOUT' }));
       connection.close();
     };
     let tooLong = setTimeout(onTooLong, commandsMs);
@@ -138,14 +146,9 @@ const tlsOptions = {
   none: { ignoreTLS: true },
 } as const;
 
-/** PLAIN and LOGIN only: whoever offers nothing else is not answered in another way. */
-const refuseMechanism = ({ reject }: { reject: (error: Error) => void }): void =>
-  reject(new Error(`${NO_MECHANISM}: neither PLAIN nor LOGIN is offered`));
-const customAuth = { 'CRAM-MD5': refuseMechanism, XOAUTH2: refuseMechanism };
-
 const open = async (
   connection: SMTPConnection,
-  { username, password }: SmtpSettings,
+  settings: SmtpSettings,
   { openMs }: SmtpTimeouts,
 ): Promise<void> => {
   const failed = once(connection, 'error').then(([error]) => {
@@ -159,12 +162,7 @@ const open = async (
   const connected = new Promise<void>((resolve) => connection.connect(() => resolve()));
   try {
     await Promise.race([connected, failed]);
-    const loggedIn = new Promise<void>((resolve, reject) => {
-      connection.login({ user: username, pass: password }, (error: Error | null) =>
-        error ? reject(error) : resolve(),
-      );
-    });
-    await Promise.race([loggedIn, failed]);
+    await Promise.race([logIn(connection, settings), failed]);
   } finally {
     clearTimeout(tooLong);
   }
@@ -175,7 +173,10 @@ const refused = (code: string): SmtpConnected => ({
   error: Object.assign(new Error('not connected to'), { code }),
 });
 
-/** Connects to the checked address, with the chosen TLS mode, and authenticates: always, or it fails. */
+/**
+ * Connects to the checked address, with the chosen TLS mode, and authenticates, or fails. Without a login it connects
+ * only where all addresses of the host are inside the allowed networks.
+ */
 export const connectSmtp = async (
   settings: SmtpSettings,
   { allowNetworks, nameServers, ehloName, answerTimeoutMs, smtpTimeouts = SMTP_TIMEOUTS }: Way,
@@ -184,7 +185,9 @@ export const connectSmtp = async (
   const answer = await resolveEgress(host, allowNetworks, nameServers);
   // A name that nobody knows and a private address look alike: names inside are nobody's to find out.
   if (answer.kind !== 'open') return refused('EDNS');
-  if (secure === 'none' && !answer.isInAllowedNetwork) return refused(TLS_REQUIRED);
+  const isInside = answer.isInAllowedNetwork;
+  if (settings.username === null && !isInside) return refused(LOGIN_REQUIRED);
+  if (secure === 'none' && !isInside) return refused(TLS_REQUIRED);
   const connection = new SMTPConnection({
     host: answer.address,
     port,
@@ -202,8 +205,7 @@ export const connectSmtp = async (
   });
   try {
     await open(connection, settings, smtpTimeouts);
-    const { username, password } = settings;
-    const secrets = [username, password];
+    const secrets = secretsOf(settings);
     const patience = { ...smtpTimeouts, answerMs: answerTimeoutMs, secrets };
     return { kind: 'connected', link: toLink(connection, patience) };
   } catch (error) {
@@ -213,13 +215,13 @@ export const connectSmtp = async (
 };
 
 /** Before a message there is neither a sender nor a recipient. */
-const withoutParties = ({ username, password }: SmtpSettings): Parties => ({
+const withoutParties = (settings: SmtpSettings): Parties => ({
   from: '',
   to: '',
-  secrets: [username, password],
+  secrets: secretsOf(settings),
 });
 
-/** Proves that settings work: connect, TLS mode, EHLO, AUTH. Sends nothing. */
+/** Proves that settings work: connect, TLS mode, EHLO, AUTH where there is a login. Sends nothing. */
 export const preflightSmtp = async (
   settings: SmtpSettings,
   network: Way,
@@ -230,7 +232,7 @@ export const preflightSmtp = async (
   return { kind: 'passed' };
 };
 
-/** Any relay that speaks SMTP (RFC 5321) with AUTH PLAIN or LOGIN. */
+/** Any relay that speaks SMTP (RFC 5321) with AUTH PLAIN or LOGIN, or one of the operator's own without AUTH. */
 export const smtp: Transport<SmtpSettings> = {
   preflight: preflightSmtp,
   connect: async (settings, network) => {

@@ -22,6 +22,9 @@ export type SmtpError = Error & {
 /** Reported by Trunkline before it connects: no password crosses a public network in clear text. */
 export const TLS_REQUIRED = 'ETLSREQUIRED';
 
+/** Reported before a connection too: without a login only relays of the operator's own networks are used. */
+export const LOGIN_REQUIRED = 'ELOGINREQUIRED';
+
 /** No known mechanism is offered: marks that in our own errors, beside replies to an AUTH without an offer. */
 export const NO_MECHANISM = 'ENOMECHANISM';
 const NO_AUTH_REPLIES: readonly number[] = [500, 502, 503, 504, 538];
@@ -54,6 +57,7 @@ const phaseOf = ({ command = '', code }: SmtpError): SmtpPhase => {
 /** Failures without a reply that means anything: Trunkline or TLS found them. */
 const withoutReply = (error: SmtpError): SendOutcome | null => {
   if (error.code === TLS_REQUIRED) return deferred('tls_required', 'park');
+  if (error.code === LOGIN_REQUIRED) return deferred('login_required', 'park');
   if (isCertificateCode(`${error.code ?? ''} ${error.originalCode ?? ''}`))
     return deferred('certificate_invalid', 'park');
   if (error.code === 'ETLS' && error.command === 'STARTTLS' && error.responseCode !== 454)

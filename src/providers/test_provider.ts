@@ -18,6 +18,7 @@ import type { ExplainedFailure } from './failures.ts';
 import { isParking } from './outcome.ts';
 import type { SendOutcome } from './outcome.ts';
 import { noteProved } from './pace_notes.ts';
+import { alertParked, resolveParked } from './provider_alerts.ts';
 import { probeMessage } from './probe_message.ts';
 import type { ProbeMail } from './probe_message.ts';
 import { findProvider, noteTest, noteTestBegun, parkProvider } from './queries.ts';
@@ -138,6 +139,21 @@ const findNoted = (row: ProviderRow, testId: string): TestNote | null =>
       }
     : null;
 
+const keepNote = async (
+  scope: Scope,
+  row: ProviderRow,
+  { note, outcome }: { note: TestNote; outcome: SendOutcome },
+): Promise<void> => {
+  const isOfToday = (await noteTest(scope, row, note)) !== null;
+  if (note.failure !== null) {
+    const isParked = isParking(outcome) && (await parkProvider(scope, row, note.failure)) !== null;
+    if (isParked) await alertParked(scope, row.provider_id, note.failure);
+    return;
+  }
+  if (isOfToday) await resolveParked(scope, row.provider_id);
+  await noteProved(scope, row.provider_id);
+};
+
 /**
  * Sends one real message through a provider, parked or not, and notes what came of it: one that is taken
  * unparks and ends a pause, one that no later attempt could mend parks. Then tests its bounce mailbox, if it has one.
@@ -173,9 +189,7 @@ const testSending = async (
     tookMs: Math.round(performance.now() - startedAt),
   };
   await inProject(outOfTurn(deps), projectId, async (scope) => {
-    await noteTest(scope, row, note);
-    if (note.failure !== null && isParking(outcome)) await parkProvider(scope, row, note.failure);
-    if (note.failure === null) await noteProved(scope, row.provider_id);
+    await keepNote(scope, row, { note, outcome });
   });
   return toTested(note);
 };

@@ -7,6 +7,13 @@ export const ASSERTED_CHARS_MAX = 100;
 /** How many names that only a browser asserted loops and `json` print of a profile or an event. */
 export const ASSERTED_LISTED_MAX = 20;
 
+/**
+ * Whether an address can be shown whole: its own mailbox cannot be chosen by a page, but a tag behind a plus sign can,
+ * and software would make a link of `ann+x!www.evil.example!@shop.com`.
+ */
+export const isPlainAddress = (address: string): boolean =>
+  /^[\p{L}\p{N}._%'-]+(?:\+[\p{L}\p{N}_-]*)?@[^\s@]+$/u.test(address);
+
 /** What needs no look: letters, digits and blanks of any script, and a few marks between words. */
 const PLAIN = /^(?:[\p{L}\p{M}\p{N}'’_-]+(?: (?=[\p{L}\p{M}\p{N}'’_-])|$))*$/u;
 /** Controls, line and paragraph separators, and every other blank: each becomes one blank. */
@@ -32,6 +39,8 @@ const HOST = /[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
 const IP_WITH_PATH = /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}[:/?#]|\[[\da-f:.]*:[\da-f:.]*\]/i;
 /** A dot that could stand before a top-level domain, whatever is cut off behind it later. */
 const JOINING_DOT = /\.(?=\p{L})/gu;
+/** A colon behind a word that could be a scheme. */
+const JOINING_COLON = /(?<=\p{L}[\p{L}\p{N}+.-]*):(?=[\p{L}\p{N}])/gu;
 /** Marks of a URL at the edges of a value. A list, or two values side by side, is printed without a separator. */
 const EDGES = /^[.:/\\]+|[.:/\\@]+$/gu;
 
@@ -77,6 +86,7 @@ const cleanOnce = (text: string): string =>
       .filter((word) => word !== '' && !isLink(word))
       .join(' ')
       .replaceAll(JOINING_DOT, '. ')
+      .replaceAll(JOINING_COLON, ': ')
       .replaceAll(EDGES, '')
       .trim(),
   );

@@ -1,3 +1,4 @@
+import { withBoundedLoops } from './loops.ts';
 import type { Rendered } from './render.ts';
 import type { Variables } from './variables.ts';
 
@@ -37,6 +38,13 @@ export const renderFirst = <Message>(
   throw first;
 };
 
+/** Bounds the loops of a message that shows asserted values. */
+const boundLoops = <Message>(
+  renderWith: (variables: Variables) => Message,
+  guard: Guard | null,
+): ((variables: Variables) => Message) =>
+  guard ? (variables) => withBoundedLoops(() => renderWith(variables)) : renderWith;
+
 function* listCandidates(variables: Variables, guard: Guard | null): Generator<Variables> {
   yield guard ? guard.list(variables) : variables;
   if (guard) yield* guard.listBare();
@@ -50,7 +58,7 @@ export const renderSafely = <Message>(
   renderWith: (variables: Variables) => Message,
   variables: Variables,
   { guard, isFinal }: Safety,
-): Message => renderFirst(renderWith, listCandidates(variables, guard), isFinal);
+): Message => renderFirst(boundLoops(renderWith, guard), listCandidates(variables, guard), isFinal);
 
 /** Renders a message safely, and without the asserted values if they would make a link to a foreign host. */
 export const renderGuarded = <Message extends Rendered>(
@@ -60,5 +68,6 @@ export const renderGuarded = <Message extends Rendered>(
 ): Message => {
   const message = renderSafely(renderWith, variables, { guard, isFinal });
   if (!guard) return message;
-  return guard.check(message, () => renderFirst(renderWith, guard.listBare(), isFinal));
+  const bounded = boundLoops(renderWith, guard);
+  return guard.check(message, () => renderFirst(bounded, guard.listBare(), isFinal));
 };

@@ -7,6 +7,7 @@ import {
   SUBJECT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
 } from './limits.ts';
+import { countLoops } from './loops.ts';
 import { toTextPart } from './text_part.ts';
 import { renderGuarded } from './guard.ts';
 import type { Guard } from './guard.ts';
@@ -39,8 +40,8 @@ const limits = {
 };
 
 const strict = {
-  html: new Liquid({ ...limits, outputEscape: 'escape' }),
-  plain: new Liquid(limits),
+  html: countLoops(new Liquid({ ...limits, outputEscape: 'escape' })),
+  plain: countLoops(new Liquid(limits)),
 };
 /** What is not there is shown as nothing: to look at a template, never to mail it. */
 const lenient = {

@@ -1,4 +1,4 @@
-import { cleanAsserted, cleanMembers } from './asserted.ts';
+import { cleanAsserted, cleanMembers, isPlainAddress } from './asserted.ts';
 
 /** What a template may mention. */
 export type Variables = {
@@ -55,15 +55,16 @@ const toEvent = (event: Happened | null, exempt: string | null): Members => {
 
 /**
  * Returns the variables of a person and an event: one shape for emails, previews and tests. What only a browser
- * asserted is rendered without URLs and cut; `exempt` is the recipient's own address, which may be shown.
+ * asserted is rendered without URLs and cut; `exempt` is the recipient's own address, shown whole if it is plain.
  */
 export const toSample = (
   person: Person | null,
   event: Happened | null,
   exempt: string | null = person?.email ?? null,
 ): KnownSample => {
-  const profile = toProfile(person, exempt);
-  const happened = toEvent(event, exempt);
+  const whole = exempt !== null && isPlainAddress(exempt) ? exempt : null;
+  const profile = toProfile(person, whole);
+  const happened = toEvent(event, whole);
   return {
     sample: { profile: profile.members, event: happened.members },
     asserted:

@@ -7,6 +7,7 @@ import type { Scope } from '../base/db.ts';
 import { inOneProject, OnlyLooked, readProjectId } from './in_one_project.ts';
 import { runCommand } from './run_command.ts';
 import { sayChanges } from './say_changes.ts';
+import { readSite } from './site.ts';
 
 const write = async (scope: Scope, path: string, [automation]: string[]): Promise<void> => {
   const folder = await exportFolder(scope, automation || undefined);
@@ -26,7 +27,7 @@ const apply = async (
   folder: Folder,
   [sender, go, activate]: string[],
 ): Promise<Told> => {
-  const options = { sender: sender || undefined, activates: activate === 'yes' };
+  const options = { sender: sender || undefined, activates: activate === 'yes', site: readSite() };
   const told = await applyFolder(scope, folder, options);
   sayChanges(told);
   if (go !== 'yes') throw new OnlyLooked('Nothing was changed. Say go=yes to do it.');

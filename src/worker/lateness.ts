@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { ALERT_KINDS } from '../alerts/alerts.ts';
 import type { Deps } from '../base/deps.ts';
 import { metricsOf } from '../base/metrics.ts';
 import type { Lateness } from '../base/metrics.ts';
@@ -20,10 +21,20 @@ const countWorkers = async (client: pg.Client): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-/** How late work is, and how many work at it. */
+/** How many alerts of each kind are open, over all projects. */
+const countAlerts = async (client: pg.Client): Promise<Record<string, number>> => {
+  const { rows } = await client.query<{ kind: string; count: number }>(
+    'select kind, count(*)::int as count from alerts.alerts where resolved_at is null group by kind',
+  );
+  const none = Object.keys(ALERT_KINDS).map((kind) => [kind, 0] as const);
+  return Object.fromEntries([...none, ...rows.map(({ kind, count }) => [kind, count] as const)]);
+};
+
+/** How late work is, how many work at it, and what owners are alerted to. */
 export const readLateness = async (client: pg.Client): Promise<Lateness> => ({
   oldest: await findOldest(client),
   workers: await countWorkers(client),
+  alerts: await countAlerts(client),
 });
 
 const ask = async (deps: Deps): Promise<Lateness | null> => {

@@ -21,8 +21,14 @@ const listHandOffs = async (
 };
 
 /**
- * Providers whose circuit a dead owner probed, or whose day it had a share of for sends that it did not begin. Only
- * those with a pace: other leases run out by themselves, and cost nobody anything.
+ * How many queued sends of a provider that warms up are checked, the earliest due first: workers lease those. A share
+ * beyond is not given back, so the day of that provider ends a few sends early.
+ */
+const CHECKED_SENDS_MAX = 1_000;
+
+/**
+ * Lists providers whose circuit a dead owner probed, or whose day it had a share of for sends that it did not begin.
+ * Only those that warm up: other leases run out by themselves, and cost nothing.
  */
 const listShares = async (client: pg.Client, dead: string[]): Promise<LostShare[]> => {
   if (dead.length === 0) return [];
@@ -30,12 +36,19 @@ const listShares = async (client: pg.Client, dead: string[]): Promise<LostShare[
     `select pace.project_id, pace.provider_id
     from providers.paces as pace
     where pace.probed_by = any ($1)
-    or exists (
-      select from delivery.sends as send
-      where send.project_id = pace.project_id and send.provider_id = pace.provider_id
-      and send.status = 'queued' and send.lease_owner = any ($1)
+    or (
+      pace.ramp_count > 0 and pace.ramp_day = (now() at time zone 'UTC')::date
+      and exists (
+        select from (
+          select send.lease_owner from delivery.sends as send
+          where send.project_id = pace.project_id and send.provider_id = pace.provider_id and send.status = 'queued'
+          order by send.due_at
+          limit $2
+        ) as first
+        where first.lease_owner = any ($1)
+      )
     )`,
-    [dead],
+    [dead, CHECKED_SENDS_MAX],
   );
   return rows;
 };

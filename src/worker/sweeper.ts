@@ -110,7 +110,7 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
   const found = await listWork(client, OVERDUE_SECONDS);
   const isHeld = await speaking(client, () => lookAtSending(deps));
   await measure(deps, client, { found, isHeld });
-  const work = isHeld ? { ...found, dueRuns: [], queuedSends: [] } : found;
+  const work = isHeld ? { ...found, dueRuns: [], queuedSends: [], deliveries: [] } : found;
   await eachProject(deps, client, work.expired, (scope) => delivery.expireSends(scope));
   const hints: Hint[] = [
     ...work.pending.map(ingest.processHint),
@@ -124,6 +124,10 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
       delivery.sendHint(project_id, provider_id),
     ),
     ...work.ended.map(delivery.observeHint),
+    ...work.alerts.map(automations.announceHint),
+    ...work.deliveries.map(({ project_id, endpoint_id }) =>
+      automations.deliveryHint(project_id, endpoint_id),
+    ),
     ...work.erasures.map(({ project_id, erasure_id }) =>
       profiles.eraseHint(project_id, erasure_id),
     ),

@@ -16,6 +16,10 @@ export type Work = {
   segmentStarts: { project_id: string; start_id: string }[];
   /** Projects with sends that nobody may hand over any more. */
   expired: string[];
+  /** Projects with alerts that have to be announced to endpoints. */
+  alerts: string[];
+  /** Endpoints with deliveries that are due. */
+  deliveries: { project_id: string; endpoint_id: string }[];
 };
 
 /** How many rows that are overdue one sweep looks at, of each kind, the longest waiting first. */
@@ -67,36 +71,44 @@ select project_id from (
 ) as hidden`;
 
 /**
- * Asked of each provider, so that one with a great backlog hides nobody. One that is parked, or waits for its
- * time, is left alone; what is queued for one that is gone has to end.
+ * Providers with email that waits for too long. From queue to queue (provider, priority, automation) only first sends
+ * are looked at, so that a great backlog hides no other. A parked provider, or one that waits for its time, is left
+ * alone; email of a deleted provider has to end.
  */
 const QUEUED_SENDS = `
-  with recursive next as (
+  with recursive flow as (
     (
-      select project_id, provider_id from delivery.sends
-      where status = 'queued' order by project_id, provider_id limit 1
+      select provider_id, project_id, priority, automation_id from delivery.sends
+      where status = 'queued' order by provider_id, project_id, priority, automation_id limit 1
     )
     union all
-    select found.project_id, found.provider_id from next
+    select found.provider_id, found.project_id, found.priority, found.automation_id from flow
     cross join lateral (
-      select send.project_id, send.provider_id from delivery.sends as send
-      where send.status = 'queued' and (send.project_id, send.provider_id) > (next.project_id, next.provider_id)
-      order by send.project_id, send.provider_id limit 1
+      select send.provider_id, send.project_id, send.priority, send.automation_id from delivery.sends as send
+      where send.status = 'queued' and (send.provider_id, send.project_id, send.priority, send.automation_id)
+        > (flow.provider_id, flow.project_id, flow.priority, flow.automation_id)
+      order by send.provider_id, send.project_id, send.priority, send.automation_id limit 1
     ) as found
+  ),
+  queued as materialized (
+    select flow.project_id, flow.provider_id, bool_or(exists (
+      select from delivery.sends as send
+      where send.project_id = flow.project_id and send.provider_id = flow.provider_id
+      and send.status = 'queued' and send.priority = flow.priority and send.automation_id = flow.automation_id
+      and send.due_at < now() - make_interval(secs => $1)
+      and (send.lease_until is null or send.lease_until < now()) and send.expires_at > now()
+    )) as is_overdue
+    from flow group by flow.project_id, flow.provider_id
   )
   (
     select provider.project_id, provider.provider_id
     from providers.providers as provider
+    left join queued on queued.project_id = provider.project_id and queued.provider_id = provider.provider_id
     left join providers.paces as pace
       on pace.project_id = provider.project_id and pace.provider_id = provider.provider_id
     where provider.status = 'active' and (pace.wakes_at is null or pace.wakes_at <= now())
     and (
-      exists (
-        select from delivery.sends as send
-        where send.project_id = provider.project_id and send.provider_id = provider.provider_id
-        and send.status = 'queued' and send.due_at < now() - make_interval(secs => $1)
-        and (send.lease_until is null or send.lease_until < now()) and send.expires_at > now()
-      )
+      queued.is_overdue
       or exists (
         select from delivery.sends as send
         where send.project_id = provider.project_id and send.provider_id = provider.provider_id
@@ -107,10 +119,10 @@ const QUEUED_SENDS = `
   )
   union
   (
-    select next.project_id, next.provider_id from next
+    select queued.project_id, queued.provider_id from queued
     where not exists (
       select from providers.providers as provider
-      where provider.project_id = next.project_id and provider.provider_id = next.provider_id
+      where provider.project_id = queued.project_id and provider.provider_id = queued.provider_id
     )
     limit $2
   )`;
@@ -119,14 +131,14 @@ const QUEUED_SENDS = `
 const SEGMENTS = `
   select known.project_id from segments.projects as known
   where known.due_at is not null
-  or exists (
-    select from profiles.changes as change
-    where change.project_id = known.project_id and change.noted_at < now() - make_interval(secs => $1)
-  )
-  or exists (
-    select from segments.wakeups as wakeup
-    where wakeup.project_id = known.project_id and wakeup.wake_at <= now()
-  )
+  or (
+    select change.noted_at from profiles.changes as change
+    where change.project_id = known.project_id order by change.noted_at limit 1
+  ) < now() - make_interval(secs => $1)
+  or (
+    select wakeup.wake_at from segments.wakeups as wakeup
+    where wakeup.project_id = known.project_id order by wakeup.wake_at limit 1
+  ) <= now()
   limit $2`;
 
 /** Two looks at each project: at its oldest note, and at the one that is to be tried again first. */
@@ -160,6 +172,21 @@ const SEGMENT_ENTRIES = `
   join segments.projects as known on known.project_id = reader.project_id
   where known.last_entry > reader.seen_entry and $1 >= 0
   limit $2`;
+
+/** One look at each endpoint that may be tried now: at its delivery that is due first. */
+const DELIVERIES = `
+  select endpoint.project_id, endpoint.endpoint_id from automations.endpoints as endpoint
+  where endpoint.status = 'active' and (endpoint.paused_until is null or endpoint.paused_until <= now())
+  and exists (
+    select from automations.webhook_deliveries as delivery
+    where delivery.project_id = endpoint.project_id and delivery.endpoint_id = endpoint.endpoint_id
+    and delivery.status in ('waiting', 'calling') and delivery.due_at < now() - make_interval(secs => $1)
+  )
+  limit $2`;
+
+/** Alerts are rare, and announced by the sweep alone: the code that changes their state need not know about it. */
+const ALERTS = `
+  select project_id from alerts.announcements where $1 >= 0 group by project_id limit $2`;
 
 /** Maintenance reads across projects: read-only, without locks, in columns that name nobody. */
 export const listWork = async (client: pg.Client, overdueSeconds: number): Promise<Work> => {
@@ -195,7 +222,11 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)
     order by requested_at limit $2`);
+  const alerts = await ask<ProjectRow>(ALERTS);
+  const deliveries = await ask<Work['deliveries'][number]>(DELIVERIES);
   return {
+    alerts: toIds(alerts),
+    deliveries,
     pending: toIds(pending),
     dueRuns: toIds(dueRuns),
     queuedSends,

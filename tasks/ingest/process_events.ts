@@ -14,8 +14,8 @@ export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_i
     const erasedBefore = await profiles.countErased(scope);
     const taken = await ingest.takeFlushes(scope, async (inner, flushIds) => {
       const brought = await profiles.seeEvents(inner, flushIds, erasedBefore);
-      const started = await automations.startRuns(inner, flushIds);
-      return { started, brought, hints: await segments.countEvents(inner, flushIds) };
+      const { started, hints } = await automations.startRuns(inner, flushIds);
+      return { started, brought, hints: hints.concat(await segments.countEvents(inner, flushIds)) };
     });
     const advanced = await automations.advanceStarted(scope, taken.done);
     await quotas.countBrought(scope, taken.done);

@@ -202,6 +202,11 @@ export const changes: Record<string, Change> = {
     input: () => ({ providerId: SHOWN_ID, to: 'me@example.com' }),
   },
   'webhooks.decide': { in: 'project', input: () => ({ soft_bounces_max: 7 }) },
+  'alerts.changeSettings': {
+    in: 'project',
+    input: () => ({ bounce_percent: 3, complaint_percent: 0.2 }),
+  },
+  'retention.change': { in: 'project', input: () => ({ content_days: 30, sends_months: 12 }) },
   'sendingLimits.change': {
     in: 'project',
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),

@@ -70,6 +70,9 @@ export const editorChanges: Record<string, Change> = {
   'endpoints.rotateSecret': change('POST /v1/webhook-endpoints/{id}/rotate-secret', () => ({
     endpointId: SHOWN_ID,
   })),
+  'endpoints.test': change('POST /v1/webhook-endpoints/{id}/test', () => ({
+    endpointId: SHOWN_ID,
+  })),
   'endpoints.remove': change('DELETE /v1/webhook-endpoints/{id}', () => ({
     endpointId: SHOWN_ID,
   })),

@@ -68,7 +68,7 @@ test('an endpoint that hangs holds its own few places, no job, and nobody elseâ€
 
 test('past so many calls, under way or waiting, no more are begun: their runs look again', async () => {
   const deps = { ...database.deps, resources: new Resources() };
-  const callers = new Callers({ deps, vault }, 2);
+  const callers = new Callers({ deps, vault }, { lanesMax: 2 });
   for (let at = 0; at < 3; at += 1) callers.feed({ projectId: newId(), endpointId: newId() });
   expect(callers.laneCount).toBe(2);
   await callers.close();

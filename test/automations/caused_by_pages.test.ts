@@ -2,6 +2,7 @@
 // names each of these effects.
 import { beforeEach, expect, test } from 'vitest';
 import { identify } from '../../src/profiles/identify.ts';
+import { timeIn } from '../delivery/limited.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { ordered } from '../segments/recount.ts';
 import { testDatabase } from '../support/database.ts';
@@ -120,3 +121,118 @@ test('attack: a page uses up the one entry of a person, and the event of the ser
 test('a trigger that requires a server keeps the one entry of a person for its event', async () => {
   expect(await runsOf({ re_entry: 'once' }, 'server')).toEqual(['server']);
 });
+
+const sends = async (): Promise<string[]> => {
+  const { rows } = await database.owner.query<{ sent: string }>(
+    `select step_id || ' to ' || recipient as sent from delivery.sends
+     where project_id = $1 and status = 'queued' order by send_id`,
+    [world.projectId],
+  );
+  return rows.map(({ sent }) => sent);
+};
+
+test.each([
+  [undefined, ['gold to ann@evil.test', 'other to ben@evil.test']],
+  ['server', []],
+] as const)(
+  'a branch on a trait of a server decides which email an asserted address gets: trigger source %s',
+  async (source, sent) => {
+    const filters = [{ property: 'plan', is: 'equals' as const, value: 'gold' }];
+    const branches = [{ when: [{ on: 'profile' as const, filters }], next: 'gold' }];
+    await world.live({
+      trigger: { kind: 'event', event: 'offer_asked', ...(source ? { source } : {}) },
+      entry: 'branch',
+      steps: {
+        branch: { kind: 'branch', branches, otherwise: 'other' },
+        gold: mail(),
+        other: mail(),
+      },
+    });
+    for (const [external_id, plan] of [
+      ['ann', 'gold'],
+      ['ben', 'free'],
+    ] as const) {
+      await say('server', { plan }, external_id);
+      await say('browser', { email: `${external_id}@evil.test` }, external_id);
+      await happen('browser', 'offer_asked', external_id);
+    }
+    expect(await sends()).toEqual(sent);
+  },
+);
+
+test('an email to the address that a page asserts arrives unless a server set an address for the id', async () => {
+  const trigger = { kind: 'event' as const, event: 'offer_asked' };
+  await world.live({ trigger, entry: 'mail', steps: { mail: mail() } });
+  await say('server', { email: 'ann@known.test' }, 'ann');
+  for (const external_id of ['ann', 'stranger']) {
+    await say('browser', { email: `${external_id}-spy@evil.test` }, external_id);
+    await happen('browser', 'offer_asked', external_id);
+  }
+  expect(await sends()).toEqual(['mail to ann@known.test', 'mail to stranger-spy@evil.test']);
+});
+
+/** An automation of a server's event with quiet hours that are three hours away in UTC, and end five hours later. */
+const quietLater = async (): Promise<void> => {
+  await world.live({
+    trigger: { kind: 'event', event: 'order_paid', source: 'server' },
+    settings: { quiet_hours: { from: timeIn(3), to: timeIn(8) } },
+    entry: 'mail',
+    steps: { mail: mail() },
+  });
+};
+const DAY_SECONDS = 86_400;
+const secondsToWait = async (): Promise<number> => {
+  const [run] = await world.select(
+    'extract(epoch from wake_at - now())::float8 as seconds',
+    'automations.runs',
+  );
+  return run.seconds;
+};
+const goOn = async (): Promise<void> => {
+  await world.pass('1 day');
+  await world.work();
+};
+
+test('a page’s timezone makes email of a server wait for the end of quiet hours, and does not lose it', async () => {
+  await quietLater();
+  await say('server', { email: 'ann@known.test' });
+  await say('browser', { timezone: 'Asia/Karachi' });
+  await happen('server', 'order_paid');
+  expect([await sends(), await world.names()]).toEqual([[], ['quiet_hours']]);
+  expect(await secondsToWait()).toBeGreaterThan(0);
+  expect(await secondsToWait()).toBeLessThan(DAY_SECONDS);
+  // Each other zone in which it is quiet makes it wait once more.
+  await say('browser', { timezone: 'Asia/Dhaka' });
+  await goOn();
+  expect([await sends(), await world.names()]).toEqual([[], ['quiet_hours', 'quiet_hours']]);
+  await say('browser', { timezone: 'UTC' });
+  await goOn();
+  expect(await sends()).toEqual(['mail to ann@known.test']);
+});
+
+test('attack: a page does not replace the timezone that a server set', async () => {
+  await quietLater();
+  await say('server', { email: 'ann@known.test', timezone: 'UTC' });
+  await say('browser', { timezone: 'Asia/Karachi' });
+  await happen('server', 'order_paid');
+  expect(await sends()).toEqual(['mail to ann@known.test']);
+});
+
+test.each([
+  [undefined, 'converted'],
+  ['server', null],
+] as const)(
+  'an event of a page reaches a goal with the source %s: the run of a server has the outcome %s',
+  async (source, outcome) => {
+    await world.live({
+      trigger: { kind: 'event', event: 'trial_started', source: 'server' },
+      settings: { goal: { event: 'trial_ended', ...(source ? { source } : {}) } },
+      entry: 'wait',
+      steps: { wait: { kind: 'delay', duration: 'PT1H', next: 'mail' }, mail: mail() },
+    });
+    await say('server', { email: 'ann@known.test' });
+    await happen('server', 'trial_started');
+    await happen('browser', 'trial_ended');
+    expect(await world.select('outcome', 'automations.runs')).toEqual([{ outcome }]);
+  },
+);

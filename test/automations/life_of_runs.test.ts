@@ -12,7 +12,7 @@ import { Definition } from '../../src/automations/schema.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
-import { doors } from './doors.ts';
+import { activation, doors } from './doors.ts';
 import { withEndpoint } from './with_endpoint.ts';
 import { note } from './with_segments.ts';
 
@@ -80,7 +80,7 @@ const STATES: Record<string, State> = {
         'automation_id',
         'automations.automations',
       );
-      await within((scope) => resume(scope, id));
+      await within((scope) => resume(scope, id, activation));
       await world.settle();
     },
   },
@@ -122,7 +122,7 @@ const follow = async (id: string, next: NewDefinition) => {
   );
   // The next version of what is paused is followed from when it goes on.
   const [{ status }] = await world.select('status', 'automations.automations');
-  await within((scope) => activate(scope, id, 2, doors));
+  await within((scope) => activate(scope, id, 2, activation));
   if (status === 'paused') {
     await within((scope) => pause(scope, id));
     await set(`update automations.runs set status = 'paused'`);
@@ -136,7 +136,7 @@ describe.each(LIVING)('a run that %s', (name) => {
     if (name !== 'is frozen') await goOn();
     expect(await runNow()).toMatchObject({ outcome: null, step_id: 'at' });
     expect(await world.names()).not.toContain('profile_updated');
-    await within((scope) => resume(scope, id));
+    await within((scope) => resume(scope, id, activation));
     await world.settle();
     await goOn();
     expect(await runNow()).toMatchObject({ status: 'ended', outcome: 'completed' });
@@ -189,7 +189,7 @@ test('a run that has failed stays so, whatever becomes of its automation', async
   const { id, step, goOn } = await begin('has failed');
   const failed = { status: 'failed', version: 1, step_id: 'at' };
   await within((scope) => pause(scope, id));
-  await within((scope) => resume(scope, id));
+  await within((scope) => resume(scope, id, activation));
   await follow(id, definition({ at: step, told: note() }));
   expect(await within((scope) => moveInside(scope, id))).toEqual({ on_it: 0, stayed: 0 });
   await goOn();
@@ -207,7 +207,7 @@ describe('a pause for longer than expires_after', () => {
     await meanwhile();
     await world.settle();
     await world.pass(LONG);
-    await within((scope) => resume(scope, id));
+    await within((scope) => resume(scope, id, activation));
     await world.settle();
   };
   const month = { kind: 'wait_for_event' as const, event: 'paid', timeout: 'P30D' };

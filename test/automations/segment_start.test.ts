@@ -12,6 +12,7 @@ import { suppress } from '../../src/suppression/suppression.ts';
 import { listWork } from '../../src/worker/work.ts';
 import { connectAs } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
+import { activation } from './doors.ts';
 import { onPlan, withSegments } from './with_segments.ts';
 
 const database = testDatabase();
@@ -115,7 +116,7 @@ test('waits while the automation is paused, and ends when it is archived', async
   const { start_id: startId } = await begin(id);
   await world.within((scope) => pause(scope, id));
   expect(await next(startId)).toEqual({ started: 0, isMore: false });
-  await world.within((scope) => resume(scope, id));
+  await world.within((scope) => resume(scope, id, activation));
   expect(await next(startId)).toEqual({ started: 3, isMore: true });
   await world.within((scope) => archive(scope, id));
   await finish(startId);
@@ -157,6 +158,6 @@ test('is left alone by the sweeper while its automation is paused, and found onc
   expect(await found()).toBe(true);
   await world.within((scope) => pause(scope, id));
   expect(await found()).toBe(false);
-  await world.within((scope) => resume(scope, id));
+  await world.within((scope) => resume(scope, id, activation));
   expect(await found()).toBe(true);
 });

@@ -8,6 +8,7 @@ import { changeSegment, deleteSegment } from '../../src/segments/segments.ts';
 import { Definition } from '../../src/segments/schema.ts';
 import { refreshOn } from '../segments/recount.ts';
 import { testDatabase } from '../support/database.ts';
+import { activation } from './doors.ts';
 import { onPlan, note, withSegments } from './with_segments.ts';
 
 const database = testDatabase();
@@ -75,7 +76,7 @@ describe('a trigger of a segment', () => {
     await world.work();
     await world.within((scope) => pause(scope, id));
     await world.tell('ben', { plan: 'pro' });
-    await world.within((scope) => resume(scope, id));
+    await world.within((scope) => resume(scope, id, activation));
     await world.tell('cleo', { plan: 'pro' });
     expect(await world.whoRan()).toEqual(['cleo']);
   });
@@ -87,12 +88,6 @@ describe('a trigger of a segment', () => {
     await world.tell('zoe', { plan: 'free' });
     await identify(deps, world.caller, { external_id: 'ann', traits: { plan: 'pro' } });
     await refreshOn(database, world.projectId);
-    const doors = {
-      hasProvider: () => Promise.resolve(true),
-      isProviderReady: () => Promise.resolve(true),
-      hasTemplate: () => Promise.resolve(true),
-      listEventVariables: () => Promise.resolve([]),
-    };
     const definition = automations.Definition.parse({
       ...entered(pro),
       settings: { re_entry: 'every_time' },
@@ -100,8 +95,8 @@ describe('a trigger of a segment', () => {
       steps: { other: note() },
     });
     await world.within(async (scope) => {
-      await automations.addVersion(scope, id, { definition, after: 1 }, doors);
-      await automations.activate(scope, id, 2, doors);
+      await automations.addVersion(scope, id, { definition, after: 1 }, activation.doors);
+      await automations.activate(scope, id, 2, activation);
     });
     await world.work();
     expect(await world.select('version', 'automations.runs')).toEqual([{ version: 2 }]);

@@ -14,7 +14,7 @@ import { anyDefinition } from './any_definition.ts';
 import { anyEnd, anyPast, DEVICES, familiesOf, onCalendar, PEOPLE, SPAN_MS } from './any_past.ts';
 import { mail } from './journeys.ts';
 import { addressOf, copyProject, DAY_MS, pastWorld } from './past_world.ts';
-import { doors } from './doors.ts';
+import { activation, doors } from './doors.ts';
 
 const database = testDatabase();
 const clock = virtualClock(database);
@@ -154,7 +154,7 @@ test('a simulation of a month decides what was decided live, of everybody and at
       await live(definition, dry, automationId);
       const wet = pastWorld(database, clock, await copyProject(database, dry.projectId));
       await wet.setClock(start);
-      await wet.within((scope) => automations.activate(scope, automationId, 1, doors));
+      await wet.within((scope) => automations.activate(scope, automationId, 1, activation));
       const script = onCalendar(drawn, start);
       await dry.live(script, end);
       const simulated = await dry.simulated(automationId);

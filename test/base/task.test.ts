@@ -21,9 +21,12 @@ test('a task’s name is its path', async () => {
     'admin/forget_audit',
     'automations/advance_runs',
     'automations/call_endpoint',
+    'automations/prune_run_logs',
     'automations/read_segment_entries',
     'automations/start_segment',
     'delivery/observe_ended',
+    'delivery/prune_content',
+    'delivery/prune_sends',
     'delivery/send_queued',
     'feedback/forget_posts',
     'http/forget_keys',
@@ -54,6 +57,9 @@ test('every task refuses a payload without its ids', async () => {
   const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
   const needNothing = [
     'admin/forget_audit',
+    'automations/prune_run_logs',
+    'delivery/prune_content',
+    'delivery/prune_sends',
     'feedback/forget_posts',
     'http/forget_keys',
     'ingest/drop_partitions',

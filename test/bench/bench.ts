@@ -16,6 +16,7 @@ import { footprint } from './footprint.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { neighbour } from './neighbour.ts';
+import { priority } from './priority.ts';
 import { processing } from './process.ts';
 import { mergeResults, showResults } from './results.ts';
 import { sdk } from './sdk.ts';
@@ -30,6 +31,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   first_byte: firstByte,
   sending,
   backlog,
+  priority,
   neighbour,
   growth,
   erase,

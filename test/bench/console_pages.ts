@@ -47,12 +47,9 @@ const ofSends = (subject: Subject): Page[] => {
 };
 
 const ofPeople = (subject: Subject): Page[] => {
-  const { person, busyProfileId, until } = subject;
+  const { person, busyProfileId } = subject;
   const { profileId } = person;
-  const halfwayIn = toCursor([
-    new Date(until.getTime() - (DAYS / 2) * DAY_MS).toISOString(),
-    newId(),
-  ]);
+  const halfwayIn = toCursor([since(subject, DAYS / 2), newId()]);
   return [
     ...pages('profiles.find', [
       ['an address', { query: person.email }],
@@ -90,6 +87,7 @@ const ofPeople = (subject: Subject): Page[] => {
 
 const ofLinks = (subject: Subject): Page[] => {
   const { linkId, person } = subject;
+  const week = { from: since(subject, 100), until: since(subject, 93) };
   return [
     ...pages('links.list', [
       ['first', {}],
@@ -101,11 +99,8 @@ const ofLinks = (subject: Subject): Page[] => {
       ...(['active', 'undone', 'refused'] as const).map((status): Asked => [status, { status }]),
       ...['identify', 'alias', 'console'].map((source): Asked => [source, { source }]),
       ['alias, undone', { source: 'alias', status: 'undone' }],
-      ['a week long ago', { from: since(subject, 100), until: since(subject, 93) }],
-      [
-        'refused, a week long ago',
-        { status: 'refused', from: since(subject, 100), until: since(subject, 93) },
-      ],
+      ['a week long ago', week],
+      ['refused, a week long ago', { status: 'refused', ...week }],
     ]),
     ...pages('links.read', [['one', { linkId }]]),
     ...pages('links.preview', [['one', { linkId }]]),
@@ -165,6 +160,8 @@ const ofAutomations = (subject: Subject): Page[] => {
     ...pages('automations.explain', [['somebody', { automationId, profileId }]]),
     ...pages('automations.endpoints', [['first', {}]]),
     ...pages('endpoints.read', [['one', { endpointId }]]),
+    ...pages('endpoints.deliveries', [['first', { endpointId }]]),
+    ...pages('endpoints.waiting', [['one', { endpointId }]]),
     ...pages('readyMade.list', [['all', {}]]),
     ...pages('folder.exportFiles', [['all', {}]]),
     ...pages('templates.list', [
@@ -193,9 +190,11 @@ const ofSettings = (subject: Subject): Page[] => {
       'keys.list',
       'webhooks.read',
       'sendingLimits.read',
+      'alerts.settings',
+      'webhookTokens.list',
     ].flatMap((procedure) => pages(procedure, [['all', {}]])),
+    ...(['open', 'all'] as const).flatMap((status) => pages('alerts.list', [[status, { status }]])),
     ...pages('quotas.read', [['one key', { keyIds: [newId()] }]]),
-    ...pages('webhookTokens.list', [['all', {}]]),
     ...pages('audit.list', [
       ['first', {}],
       ['middle', middle(subject)],

@@ -11,6 +11,7 @@ import { checkpoint, openInstallation } from './installation.ts';
 import { askAsFastAsAnswered, askAtPace } from './load.ts';
 import { median, quantile } from './measure.ts';
 import type { Comparison } from './measure.ts';
+import type { SmtpSettings } from '../../src/providers/settings.ts';
 import { startRelay } from './relay_process.ts';
 
 const ROUNDS = 5;
@@ -32,7 +33,7 @@ export const MESSAGE = {
 };
 
 /** An installation with a project, a provider that is a relay of this machine, and a template. */
-export const openWorld = async () => {
+export const openWorld = async (settings: Partial<SmtpSettings> = {}) => {
   const installation = await openInstallation();
   const relay = await startRelay();
   const project = await keepExample(installation.deps, null, {
@@ -41,6 +42,7 @@ export const openWorld = async () => {
     from_name: 'Shop',
     reply_to: null,
     ...relay.settings,
+    ...settings,
   });
   const ask = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
     withClient(installation.url, async (client) => (await client.query<Row>(text, values)).rows);
@@ -77,6 +79,13 @@ export const queueSends = async (
         first_seen_at, last_seen_at)
       select $1, identity_id, 'external', profile_id, profile_id, profile_id, now(), now() from given
       returning identity_id
+    ), trait as (
+      -- As a server says it: an email to an address that a server confirmed shows every trait.
+      insert into profiles.traits (project_id, identity_id, key, value, set_at, authority)
+      select $1, identity_id, said.key, said.value, now(), 'server' from given
+      cross join lateral (values
+        ('email', to_jsonb(profile_id || '@people.test')), ('first_name', '"Ann"'::jsonb)
+      ) as said (key, value)
     ), address as (
       insert into suppression.addresses (project_id, address_key, email)
       select $1, sha256(email::bytea), email from person
@@ -106,13 +115,13 @@ const handOver = async (world: World): Promise<number> => {
 
 /** The mail library alone: as many connections, the same message, a recipient each. */
 const sendAlone = async ({ relay }: World): Promise<number> => {
-  const { smtp_host: host, smtp_port: port, username: user, password: pass } = relay.settings;
+  const { smtp_host: host, smtp_port: port, username, password } = relay.settings;
   const transport = createTransport({
     pool: true,
     host,
     port,
     ignoreTLS: true,
-    auth: { user, pass },
+    auth: { user: username ?? '', pass: password ?? '' },
     maxConnections: LINKS_PER_PROVIDER_MAX,
     maxMessages: Infinity,
   });

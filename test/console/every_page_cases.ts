@@ -106,8 +106,9 @@ const settings: Record<string, PageCase> = {
   '/settings/webhooks': { shows: text('Posts refused: 12'), empty: /Nothing has arrived yet/ },
   '/settings/endpoints': {
     shows: text('https://crm.example.com/hooks'),
-    empty: /No endpoint yet.*Add where that service listens/s,
+    empty: /No endpoint yet.*Add the address of a service/s,
   },
+  '/alerts': { shows: text('Bounce rate too high'), empty: /No alerts.*add a webhook endpoint/s },
   '/settings/sending-limits': { shows: text('Change limits'), empty: null },
   '/settings/retention': { shows: text('What stays'), empty: null },
   '/settings/sdk': {

@@ -1,4 +1,5 @@
 import { adoptReady } from '../../src/admin/library.ts';
+import { openAlert, resolveAlert } from '../../src/alerts/alerts.ts';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { allow, noteThrottled, park, spend } from '../../src/providers/providers.ts';
@@ -147,8 +148,26 @@ const makeAddresses = async (place: Place): Promise<string> => {
   await created(place, '/v1/webhook-endpoints', {
     name: 'CRM',
     url: 'https://crm.example.com/hooks',
+    event_types: ['email.*', 'system.*'],
   });
   return 'bob@example.test';
+};
+
+/** Two alerts that are open, and one of the past. */
+const makeAlerts = async ({ database, api }: Place, providerId: string): Promise<void> => {
+  const said = {
+    subject: providerId,
+    subjectName: 'Onboarding',
+    summary: 'In the last 24 hours 30 of 1000 emails through Onboarding bounced for good: 3 %.',
+    fix: 'Look at the bounced emails in the send log.',
+    details: {},
+  };
+  await inProject(database.deps, api.project.project_id, async (scope) => {
+    await openAlert(scope, { ...said, kind: 'provider_parked' });
+    await resolveAlert(scope, providerId, 'provider_parked');
+    await openAlert(scope, { ...said, kind: 'bounce_rate' });
+    await openAlert(scope, { ...said, kind: 'topic_pending', subject: 'amazon-ses' });
+  });
 };
 
 /** Fills the project with a month of people, events and mails, and with whatever the Console has a page for. */
@@ -163,6 +182,7 @@ export const fillProject = async (place: Place): Promise<Params> => {
   const sendId = await makeUnknown(place, { providerId, automationId });
   const email = await makeAddresses(place);
   await makePeople(place);
+  await makeAlerts(place, providerId);
   const templates = await api.call('GET', `/v1/projects/${projectId}/templates`, { key });
   const { rows } = await database.owner.query(
     `select link_id, profile_id from identity.links where project_id = $1 and status = 'active'

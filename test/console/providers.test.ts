@@ -20,11 +20,13 @@ import { testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
+import { smtpSink } from '../support/smtp_sink.ts';
 import { bringSession, NO_BROWSER, testBrowser } from './in_browser.ts';
 import { used } from '../providers/used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
+const open = smtpSink({ secure: 'none', offersAuth: false });
 const api = testApi(database);
 const admin = testAdmin(database, api);
 const chromium = testBrowser();
@@ -107,6 +109,36 @@ describe('e-mail providers in a browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
+  test('a relay in the own network is connected without a login, and gets one later', async () => {
+    const { page, complaints } = await openPage('/new');
+    const { smtp_host, smtp_port } = open.settings;
+    for (const [label, text] of [
+      ['Name', 'Postfix'],
+      ['From address', 'hello@example.com'],
+      ['Host', '192.31.196.1'],
+      ['Port', String(smtp_port)],
+    ] as const)
+      await page.getByLabel(label, { exact: true }).fill(text);
+    await page.getByLabel('Encryption').selectOption('none');
+    await save(page);
+    await page.getByText('needed: a relay without a login').first().waitFor();
+    await page.getByLabel('Host').fill(smtp_host);
+    await page.locator('input[name="password"]').fill('half');
+    await save(page);
+    await page.getByText('is required').waitFor();
+    await page.locator('input[name="password"]').fill('');
+    await save(page);
+    await page.getByRole('heading', { name: 'Postfix' }).waitFor();
+    await save(page);
+    await page.getByText('Tried, and saved.').waitFor();
+    // The relay offers no AUTH, so a login does not work.
+    await page.locator('input[name="username"]').fill('acme');
+    await page.locator('input[name="password"]').fill('secret');
+    await save(page);
+    await page.getByRole('alert').getByText('offers no login').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   test('another host needs the password again, which is said at its field before anybody is asked', async () => {
     const id = await made('smtp');
     const { page } = await openPage(`/${id}`);
@@ -116,7 +148,7 @@ describe('e-mail providers in a browser', () => {
     await page.getByText('is needed again for another host, port or encryption').waitFor();
     expect(await page.locator(':focus').getAttribute('name')).toBe('password');
     expect(sinks.smtp.connections).toBe(before);
-    await page.getByLabel('Password', { exact: true }).fill(sinks.smtp.settings.password);
+    await page.locator('input[name="password"]').fill(sinks.smtp.settings.password);
     await save(page);
     await page.getByText('Tried, and saved.').waitFor();
   }, 60_000);
@@ -193,7 +225,8 @@ describe('e-mail providers in a browser', () => {
     await within((scope) => park(scope, used(id), 'invalid_key'));
     await page.reload();
     await page.getByText('Parked', { exact: true }).waitFor();
-    await page.getByText('once you save the provider again').waitFor();
+    const items = page.getByRole('listitem');
+    await items.getByText('once you save the provider again').waitFor();
     await within(async (scope) =>
       spend(scope, id, await allow(scope, id), { taken: 0, owner: 'worker-1' }),
     );

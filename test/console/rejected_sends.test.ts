@@ -91,7 +91,7 @@ describe('emails that a provider refused, in a browser', () => {
       const { page, complaints } = await open(`/settings/providers/${id}`, width);
       await page.getByText('Held', { exact: true }).first().waitFor();
       await page.getByText('Held: The relay refused several recipients in a row').waitFor();
-      await page.getByText('Read the answer in the send log.').waitFor();
+      await page.getByText('Read the answer in the send log.').last().waitFor();
       await page.getByText('One tries it again at').waitFor();
       await expectAccessible(page, 'a held provider', { rules: COLOURS });
       expect(await overflows(page)).toBe(false);

@@ -93,11 +93,43 @@ describe('settings in a browser', () => {
     await events.getByText(`${config.retentionMonths} months`).waitFor();
     const audit = page.getByRole('row').filter({ hasText: 'Audit log' });
     await audit.getByText(`${AUDIT_MONTHS} months`).waitFor();
-    expect(await page.getByRole('row').count()).toBe(listKept(config).length + 1);
+    const kept = listKept(config, { content_days: 90, sends_months: null });
+    expect(await page.getByRole('row').count()).toBe(kept.length + 1);
     await page.getByText('same for every project').waitFor();
     expect(await overflows(page)).toBe(false);
     await expectAccessible(page, 'settings');
     expect(complaints).toEqual([]);
+  }, 60_000);
+
+  test('an owner chooses how long sends are kept, and others read it', async () => {
+    const owner = await makePerson(database, { projectId: api.project.project_id, role: 'owner' });
+    const { page, complaints } = await openAs(owner, '/settings/retention');
+    const days = page.getByLabel('Days to keep what emails said');
+    const months = page.getByLabel('Months to keep sends');
+    expect([await days.inputValue(), await months.inputValue()]).toEqual(['90', '']);
+    const change = () => page.getByRole('button', { name: 'Change retention' }).click();
+    await days.fill('');
+    await change();
+    await page.getByText('Enter a whole number.').waitFor();
+    await days.fill('0');
+    await months.fill('121');
+    await change();
+    await page.getByText('at least 1').waitFor();
+    await page.getByText('at most 120').waitFor();
+    await days.fill('30');
+    await months.fill('12');
+    await change();
+    await page.getByText('Changed.').waitFor();
+    const content = page.getByRole('row').filter({ hasText: 'What emails said' });
+    await content.getByText('30 days').waitFor();
+    await months.fill('');
+    await change();
+    const sends = page.getByRole('row').filter({ hasText: 'Sends, feedback events' });
+    await sends.getByText(`${database.deps.config.retentionMonths} months`).waitFor();
+    expect(complaints).toEqual([]);
+    const viewer = await openAs(await make('viewer'), '/settings/retention');
+    await viewer.page.getByText('Owners change this.').waitFor();
+    expect(await viewer.page.getByLabel('Days to keep').getAttribute('readonly')).not.toBeNull();
   }, 60_000);
 
   test('from a person one comes to why they are in a segment and why they got a mail, and back', async () => {

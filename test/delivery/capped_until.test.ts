@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { later } from '../../src/automations/clock.ts';
 import { newId } from '../../src/base/ids.ts';
+import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import { withSecondIdentity } from '../profiles/people.ts';
 import type { Someone } from '../profiles/people.ts';
 import { testDatabase } from '../support/database.ts';
@@ -11,17 +12,28 @@ import { unresolved } from './one_send.ts';
 const database = testDatabase();
 const NOW = '2026-06-15T12:00:00Z';
 
-type Given = Parameters<typeof cap>[0] & { sendId?: string; automationId?: string; zone?: string };
+type Given = Parameters<typeof cap>[0] & {
+  sendId?: string;
+  automationId?: string;
+  zone?: string;
+  isBrowser?: boolean;
+};
 const until = async (
   { projectId }: { projectId: string },
   identityIds: string[],
-  { sendId = newId(), automationId = newId(), zone = 'UTC', ...given }: Given = {},
+  {
+    sendId = newId(),
+    automationId = newId(),
+    zone = 'UTC',
+    isBrowser = false,
+    ...given
+  }: Given = {},
   at = NOW,
 ): Promise<string | null> => {
   await database.owner.query('select set_config($1, $2, false)', ['timezone', zone]);
   const { rows } = await database.owner.query<{ until: Date | null; is_under_way: boolean }>(
-    'select * from delivery.capped_until($1, $2, $3, $4, $5, $6)',
-    [projectId, sendId, automationId, identityIds, cap(given).frequency_cap, at],
+    'select * from delivery.capped_until($1, $2, $3, $4, $5, $6, $7)',
+    [projectId, sendId, automationId, identityIds, cap(given).frequency_cap, isBrowser, at],
   );
   if (rows[0]?.is_under_way) return 'under way';
   return rows[0]?.until?.toISOString().replace('.000Z', 'Z') ?? null;
@@ -129,4 +141,35 @@ test('mail of a test counts for nobody', async () => {
   const { sent, person, ids } = await mailedAt('2026-06-15T08:00:00Z');
   await sent.sends.update(ids[0] ?? '', 'is_test = true');
   expect(await until(sent, [person.identityId])).toBeNull();
+});
+
+test('attack: browser-triggered email uses up no cap of a send that a server caused', async () => {
+  const { sent, person, ids } = await mailedAt('2026-06-15T08:00:00Z', '2026-06-15T09:00:00Z');
+  const [first = '', second = ''] = ids;
+  const ask = (isBrowser: boolean) => until(sent, [person.identityId], { isBrowser });
+  await sent.sends.update(first, `limits = '{"browser_triggered": true, "zone": "UTC"}'`);
+  expect([await ask(false), await ask(true)]).toEqual([
+    '2026-06-16T09:00:00Z',
+    '2026-06-16T09:00:00Z',
+  ]);
+  await sent.sends.update(second, `limits = '{"browser_triggered": true, "zone": "UTC"}'`);
+  expect([await ask(false), await ask(true)]).toEqual([null, '2026-06-16T09:00:00Z']);
+  await sent.sends.update(second, `status = 'handing_off'`);
+  expect([await ask(false), await ask(true)]).toEqual([null, '2026-06-16T08:00:00Z']);
+});
+
+test('attack: a server’s send counts no browser-triggered one, handed over before or together', async () => {
+  const { projectId, sends, person, leased, handedOver, beginOf } = limitedSends(database);
+  const someone = await person();
+  const limits = cap({ over: 'skip' });
+  const byPage = { limits: { ...limits, browser_triggered: true as const } };
+  await handedOver(someone, '1 hour', { limits: { browser_triggered: true, zone: 'UTC' } });
+  expect(await sends.begin(await leased(someone, byPage))).toBe('cancelled');
+  const device = await withSecondIdentity(database, someone);
+  const free = { limits: { browser_triggered: true as const, zone: 'UTC' } };
+  const step = [await leased(device, free), await leased(someone, { limits })];
+  const begun = step.map((send) => beginOf(send));
+  const decisions = await stepHandOffs(database.deps.db, projectId, [], begun);
+  expect([...decisions.values()]).toEqual(['handing_off', 'handing_off']);
+  expect(await sends.begin(await leased(someone, { limits }))).toBe('queued');
 });

@@ -10,7 +10,8 @@ const database = testDatabase();
 /** Plans some sends of one provider. */
 const planMany = async (projectId: string, count: number) => {
   const providerId = newId();
-  const planned = Array.from({ length: count }, () => newSend({ providerId }));
+  const automationId = newId();
+  const planned = Array.from({ length: count }, () => newSend({ providerId, automationId }));
   for (const send of planned) await sendsOf(database, projectId).plan(send);
   return { providerId, ids: planned.map(({ sendId }) => sendId) };
 };
@@ -100,7 +101,7 @@ test('a send is due to the very statement after the one that planned it', async 
         '${newId()}', '${providerId}', '${newId()}', 1, null, null, '\\x${addressKey.toString('hex')}',
         'ann@example.com', interval '1 hour', 'marketing');
       select count(*)::integer as claimed
-      from delivery.claim_sends('${projectId}', '${providerId}', 'one', 10, interval '1 minute');
+      from delivery.claim_sends('${projectId}', '${providerId}', 'one', 10, 10, interval '1 minute');
     `)) as unknown as { rows: { claimed: number }[] }[];
     claimedOf.push(results[1]?.rows[0]?.claimed ?? 0);
   }
@@ -128,7 +129,7 @@ test('a claim does not wait for sends that somebody is claiming', async () => {
   const { providerId } = await planMany(projectId, 3);
   const slow = await connectTo(database, projectId);
   await slow.query('begin');
-  await slow.query("select from delivery.claim_sends($1, $2, 'slow', 2, interval '1 minute')", [
+  await slow.query("select from delivery.claim_sends($1, $2, 'slow', 2, 2, interval '1 minute')", [
     projectId,
     providerId,
   ]);

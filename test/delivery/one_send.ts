@@ -4,7 +4,7 @@ import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { recordFacts } from '../../src/delivery/delivery.ts';
-import type { Fact } from '../../src/delivery/feedback_queries.ts';
+import type { Fact } from '../../src/delivery/fact_queries.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
 import { claimSends, planSend } from '../../src/delivery/queries.ts';
@@ -43,6 +43,7 @@ export const newSend = (given: Partial<NewSend> = {}): NewSend => {
     limits: null,
     isTest: false,
     traceparent: null,
+    isBulk: false,
     ...given,
   };
 };
@@ -78,7 +79,14 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
     });
   const claim = (providerId: string, claimed: Partial<Parameters<typeof claimSends>[1]> = {}) =>
     within((scope) =>
-      claimSends(scope, { providerId, owner: OWNER, sendsMax: 100, leaseSeconds: 60, ...claimed }),
+      claimSends(scope, {
+        providerId,
+        owner: OWNER,
+        sendsMax: 100,
+        marketingMax: 100,
+        leaseSeconds: 60,
+        ...claimed,
+      }),
     );
   const begin = async (
     { sendId, addressKey }: NewSend,

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
 import { createProject } from '../../src/projects/projects.ts';
@@ -27,8 +28,14 @@ const warmingUp = async () => {
   const templateId = await inProject(database.deps, projectId, (scope) =>
     saveTemplate(scope, { name: 'W', subject: 'W', html: '<p>W</p>', text: null }),
   );
+  const automationId = newId();
   const plan = async (recipient: string): Promise<string> => {
-    const send = newSend({ providerId, templateId, recipient: `${recipient}@example.test` });
+    const send = newSend({
+      providerId,
+      automationId,
+      templateId,
+      recipient: `${recipient}@example.test`,
+    });
     await sendsOf(database, projectId).plan(send);
     return send.sendId;
   };
@@ -68,7 +75,7 @@ test('PATCH 200: without the ramp, what it held is due at once, before what is n
 
 test('PATCH 200: with a higher ramp, as many as it has room for go, and the rest waits again', async () => {
   const { providerId, work, stand } = await warmingUp();
-  await change(providerId, { ramp: { started_on: today(), stages: [3, 3] } });
+  await change(providerId, { ramp: { started_on: today(), stages: [4, 4] } });
   await work();
   await work();
   await expect.poll(stand).toEqual(['accepted', 'accepted', 'accepted', 'ramp']);

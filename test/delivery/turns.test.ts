@@ -33,6 +33,38 @@ describe('a turn', () => {
     expect(await ended(turn)).toBe(true);
   });
 
+  test('begins each item at its moment, an urgent one at the next', async () => {
+    const begun: number[] = [];
+    const turn = new Turn<number, null>(
+      null,
+      LANES,
+      (item) => Promise.resolve(void begun.push(item)),
+      { isUrgent: (item) => item < 0 },
+    );
+    const startsAt = performance.now() + 20;
+    turn.add([1, 2, 3], (at) => startsAt + at * 20);
+    expect([begun, turn.waitingCount, turn.hasRoom]).toEqual([[], 3, false]);
+    turn.add([-1], () => startsAt + 60);
+    await ended(turn);
+    expect(begun).toEqual([-1, 1, 2, 3]);
+    expect(performance.now()).toBeGreaterThanOrEqual(startsAt + 60);
+  });
+
+  test('begins all at once when the worker stops, so that they are released', async () => {
+    const begun: number[] = [];
+    const stopping = new AbortController();
+    const turn = new Turn<number, null>(
+      null,
+      LANES,
+      (item) => Promise.resolve(void begun.push(item)),
+      { signal: stopping.signal },
+    );
+    turn.add([1, 2], () => performance.now() + FOREVER_MS);
+    stopping.abort();
+    await ended(turn);
+    expect(begun).toEqual([1, 2]);
+  });
+
   test('gives back what was not begun', () => {
     const { begun, turn } = heldTurn();
     turn.add([1, 2, 3, 4]);

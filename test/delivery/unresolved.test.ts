@@ -2,7 +2,7 @@
 // so it is unknown again, and says what stopped it.
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { expireSends, noteRefused, observeHandOffs } from '../../src/delivery/delivery.ts';
+import { expireSends, observeHandOffs, recordRefused } from '../../src/delivery/delivery.ts';
 import { cancelIfGone } from '../../src/delivery/gone.ts';
 import { eraseSends } from '../../src/delivery/erase_queries.ts';
 import { failRender } from '../../src/delivery/stop.ts';
@@ -271,7 +271,9 @@ test('a bounce that its second hand-off was told is not said of it, as the first
   await beginAgain(one);
   const { sends, send } = one;
   await sends.end(send.sendId, 'rejected', { attempt: 2, reason: 'recipient_refused' });
-  await sends.within((scope) => noteRefused(scope, send.sendId, new Date()));
+  await sends.within((scope) =>
+    recordRefused(scope, [{ sendId: send.sendId, occurredAt: new Date() }]),
+  );
   expect(await sends.read(send.sendId)).toMatchObject({ status: 'unknown', bounced_at: null });
 });
 

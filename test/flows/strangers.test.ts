@@ -1,5 +1,7 @@
 // What a stranger can have sent with a page's publishable key: through the real API, by two workers, over a real relay.
 import { expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
+import { suppress, unsubscribe } from '../../src/suppression/suppression.ts';
 import { attackedWorld, DEFAULTS, REMEMBER, TEST_TIMEOUT_MS } from './attacked_world.ts';
 import { until } from '../support/until.ts';
 
@@ -107,6 +109,52 @@ test(
     );
     expect((await settled(other, 6))['accepted']).toBe(2);
     await decide(DEFAULTS);
+  },
+);
+
+test(
+  'attack: a page asserts other spellings of a mailbox that is suppressed or unsubscribed: none gets an email',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const event = await mailing({ subject: 'Hello', ...REMEMBER });
+    const { deps, project } = world;
+    const leave = (email: string) =>
+      inProject(deps, project.project_id, (scope) => unsubscribe(scope, { email, source: 'link' }));
+    await inProject(deps, project.project_id, (scope) =>
+      suppress(scope, { email: 'sup1@known.test', reason: 'manual', source: 'api' }),
+    );
+    await leave('plain@known.test');
+    // A server emails one spelling, and its recipient unsubscribes.
+    const email = 'v+shop@known.test';
+    const ordered = await mailing({ subject: 'Thank you', ...REMEMBER });
+    await asServer('/v1/events', { event: ordered, external_id: 'v', properties: { email } });
+    expect(await settled(ordered, 1)).toEqual({ accepted: 1 });
+    await leave(email);
+
+    const asserted = ['sup1+a@known.test', 'plain+a@known.test', 'v@known.test', 'v+b@known.test'];
+    await batch(
+      asserted.map((address, at) => ({
+        event,
+        anonymous_id: `spelled-${at}`,
+        properties: { email: address },
+      })),
+    );
+    const stopped = { 'suppressed/suppressed': 1, 'suppressed/unsubscribed': 3 };
+    expect(await settled(event, 4)).toEqual(stopped);
+    for (const address of asserted) expect(await receivedBy(address)).toEqual([]);
+
+    // What a server causes goes to every address but the one that is suppressed or unsubscribed.
+    for (const [at, address] of [...asserted, email].entries())
+      await asServer('/v1/events', {
+        event,
+        external_id: `own-${at}`,
+        properties: { email: address },
+      });
+    expect(await settled(event, 9)).toEqual({
+      accepted: 4,
+      'suppressed/suppressed': 1,
+      'suppressed/unsubscribed': 4,
+    });
   },
 );
 

@@ -138,7 +138,12 @@ const keepShownAutomation = async (
 
 /** An endpoint of webhook steps, with its secret, and the start of everybody in a segment. */
 const keepShownCalls = async ({ deps, owner }: TestDatabase, projectId: string): Promise<void> => {
-  const endpoint = { endpointId: SHOWN_ID, name: 'CRM', url: 'https://example.com/hooks' };
+  const endpoint = {
+    endpointId: SHOWN_ID,
+    name: 'CRM',
+    url: 'https://example.com/hooks',
+    eventTypes: ['email.bounced', 'system.*'],
+  };
   const vault = { seal: sealCredential, open: openCredential };
   await inProject(deps, projectId, (scope) => createEndpoint(scope, vault, endpoint));
   await owner.query(

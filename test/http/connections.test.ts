@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { openApi } from '../../src/http/api.ts';
+import { PIPELINED_REQUESTS_MAX } from '../../src/http/owed_answers.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
@@ -247,4 +249,35 @@ describe('408 request_timeout', () => {
     withQuickApi(async (url) => {
       expect(statuses(await ask(url, toWire({ path: '/healthz' })))).toEqual([200]);
     }));
+});
+
+describe('attack: thousands of requests on one connection', () => {
+  const MANY = 2_000;
+
+  test('as many as may wait are answered, and no other is looked at', async () => {
+    const name = 'was_pipelined';
+    const answers = await ask(api.url, post({}, event(name)).repeat(MANY));
+    expect(statuses(answers)).toEqual(Array(PIPELINED_REQUESTS_MAX).fill(202));
+    expect(answers.at(-1)?.headers.get('connection')).toBe('close');
+    expect(await countEvents(name)).toBe(PIPELINED_REQUESTS_MAX);
+  });
+
+  test('one after the other they are answered, as many as come', async () => {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    let text = '';
+    for (let at = 1; at <= 3 * PIPELINED_REQUESTS_MAX; at += 1) {
+      socket.write(toWire({ path: '/healthz' }));
+      while (text.split('HTTP/1.1 200').length - 1 < at)
+        text += String((await once(socket, 'data'))[0]);
+    }
+    socket.destroy();
+    expect(text).not.toContain('Connection: close');
+  });
+
+  test('each connection has its own share: others are answered meanwhile', async () => {
+    const refused = toWire({ method: 'POST', path: '/v1/events', headers: json }).repeat(MANY);
+    const [first, second] = await Promise.all([ask(api.url, refused), ask(api.url, lastHealth)]);
+    expect(first).toHaveLength(PIPELINED_REQUESTS_MAX);
+    expect(statuses(second)).toEqual([200]);
+  });
 });

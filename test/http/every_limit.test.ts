@@ -32,6 +32,7 @@ import { limitsOfSegments } from './limits_of_segments.ts';
 import { limitsOfSending } from './limits_of_sending.ts';
 import { limitsOfTemplates } from './limits_of_templates.ts';
 import { limitsOfTopics } from './limits_of_topics.ts';
+import { limitsOfAlerts } from './limits_of_alerts.ts';
 import { limitsOfCalls } from './limits_of_calls.ts';
 import { limitsOfMailboxes } from './limits_of_mailboxes.ts';
 import { limitsOfTraits } from './limits_of_traits.ts';
@@ -239,6 +240,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ...limitsOfWebhooks({ postHook, bound }),
   ...limitsOfTopics({ api, sns, startAfresh }),
   ...limitsOfCalls(database),
+  ...limitsOfAlerts(database, api, startAfresh),
   ...limitsOfMailboxes({ api, database, imap }),
   'Name of a provider, and of its sender': async (value) => {
     await startAfresh();

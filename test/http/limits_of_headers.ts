@@ -21,6 +21,17 @@ export const limitsOfHeaders = (
       await expectStatus({ X: chars(count - counted - 1) }, 200);
       await expectStatus({ X: chars(count - counted) }, 431);
     },
+    'Requests of a connection that wait for their answers': async (count) => {
+      const one = toWire({ path: '/healthz', headers: { Host: 'a' } });
+      const last = toWire(FIXED);
+      const statusesOf = async (...requests: string[]) =>
+        (await ask(url(), requests.join(''))).map(({ status }) => status);
+      expect(await statusesOf(...times(count - 1, () => one), last)).toEqual(
+        times(count, () => 200),
+      );
+      // Without a request that asks for it, the connection is closed after as many answers.
+      expect(await statusesOf(...times(count + 1, () => one))).toEqual(times(count, () => 200));
+    },
     'Number of headers': async (count) => {
       await expectStatus(many(count), 200);
       await expectStatus(many(count + 1), 431);

@@ -11,6 +11,8 @@ type Given = {
 export const limitsOfSending = ({ post, postSetting, api, bound }: Given) => {
   const decide = (limits: object) =>
     post(`/v1/projects/${api.project.project_id}/sending-limits`, limits);
+  const keep = (retention: object) =>
+    post(`/v1/projects/${api.project.project_id}/retention`, retention);
   return {
     'Signing key of a webhook': bound([
       (count) => postSetting('/mailgun/signing-key', { signing_key: 'x'.repeat(count) }),
@@ -20,6 +22,12 @@ export const limitsOfSending = ({ post, postSetting, api, bound }: Given) => {
     ]),
     'Emails of browser-triggered runs to one recipient in 24 hours': bound([
       (count) => decide({ recipient_sends_max: count, unconfirmed_sends_max: 200 }),
+    ]),
+    'Retention of rendered email and of answers of providers': bound([
+      (count) => keep({ content_days: count, sends_months: null }),
+    ]),
+    'Retention of sends, attempts, feedback events and run logs': bound([
+      (count) => keep({ content_days: 90, sends_months: count }),
     ]),
     'Emails to unconfirmed addresses in an hour': bound([
       (count) => decide({ recipient_sends_max: 3, unconfirmed_sends_max: count }),

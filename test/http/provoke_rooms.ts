@@ -1,4 +1,5 @@
 // How the refusals of some rooms are provoked.
+import { SUBSCRIBED_ENDPOINTS_MAX } from '../../src/automations/subscriptions/delivery_limits.ts';
 import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
@@ -114,6 +115,41 @@ export const waysOfAutomations = ({ database, api }: Surroundings): Ways => ({
       `update automations.automations set status = 'archived', active_version = null where project_id = $1`,
       [api.project.project_id],
     );
+    return callAsShown(one, api);
+  },
+  too_many_subscriptions: async (one) => {
+    await makeShownProject(database, api, one);
+    await database.owner.query(
+      `insert into automations.endpoints
+         (project_id, endpoint_id, name, url, status, event_types, created_at, updated_at)
+       select $1, gen_random_uuid(), 'a', 'https://example.com', 'active', '{email.sent}', now(), now()
+       from generate_series(1, $2)`,
+      [api.project.project_id, SUBSCRIBED_ENDPOINTS_MAX],
+    );
+    const body = { name: 'CRM', url: 'https://example.com/hooks', event_types: ['email.sent'] };
+    return api.call(one.method, pathOf(one, api), { key: keyOf(one, api.project), body });
+  },
+  endpoint_disabled: async (one) => {
+    await makeShownProject(database, api, one);
+    await database.owner.query(
+      `update automations.endpoints set status = 'disabled' where project_id = $1`,
+      [api.project.project_id],
+    );
+    return callAsShown(one, api);
+  },
+  public_url_required: async (one) => {
+    await makeShownProject(database, api, one);
+    const of = [api.project.project_id];
+    await database.owner.query(
+      'update providers.providers set is_outside = true where project_id = $1',
+      of,
+    );
+    // What is active already is not activated again.
+    if (one.path.endsWith('/activate'))
+      await database.owner.query(
+        `update automations.automations set status = 'draft', active_version = null where project_id = $1`,
+        of,
+      );
     return callAsShown(one, api);
   },
 });

@@ -14,7 +14,7 @@ import { freePort, listensOn } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
 /** Debian's; where only root looks for programs. */
-const PROGRAM = '/usr/sbin/exim4';
+export const PROGRAM = '/usr/sbin/exim4';
 
 /** Whether there is an Exim on this machine. */
 export const hasExim = (): boolean => spawnSync(PROGRAM, ['-bV']).status === 0;
@@ -22,7 +22,7 @@ export const hasExim = (): boolean => spawnSync(PROGRAM, ['-bV']).status === 0;
 const ACCOUNT = { username: 'shop', password: 'relay password' };
 const HOST = 'localhost';
 /** Whom Debian made for it; Exim gives up root for nobody else. Without root it runs as we do. */
-const USER = process.getuid?.() === 0 ? 'Debian-exim' : userInfo().username;
+export const USER = process.getuid?.() === 0 ? 'Debian-exim' : userInfo().username;
 /** What Exim writes to. */
 const OWN = ['spool', 'log', 'mailbox'];
 

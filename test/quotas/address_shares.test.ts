@@ -12,6 +12,7 @@ import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
 import { makeLimited, openProcess, testProcess } from './api_with_quotas.ts';
+import type { Process } from './api_with_quotas.ts';
 
 const database = testDatabase();
 const BEHIND_PROXY = { trustedProxies: 1 };
@@ -166,6 +167,34 @@ describe('the share of an address', () => {
     expect(shareOfAddress('stored_bytes', 5_000_000_000)).toBe(250_000_000);
     expect(shareOfAddress('new_profiles', 3)).toBe(ADDRESS_PROFILES_MIN);
     expect(shareOfAddress('stored_bytes', 3)).toBe(ADDRESS_BYTES_MIN);
+  });
+
+  test('is forgotten by a restart of the process; the quota itself is kept', async () => {
+    const { publishable_key: key, project_id } = await makeLimited(database, { newProfiles: 60 });
+    const share = shareOfAddress('new_profiles', 60);
+    const addresses = Array.from({ length: 60 / share }, (_, at) => `192.0.2.${at + 1}`);
+    const [first = '', ...others] = addresses;
+    const viewFrom = (process: Process, address: string, names: readonly string[]) =>
+      process.post(
+        '/v1/events/batch',
+        key,
+        { events: names.map(seen) },
+        { 'x-forwarded-for': address },
+      );
+    const before = await openProcess(database, BEHIND_PROXY);
+    expect((await viewFrom(before, first, devices(share))).status).toBe(202);
+    expectShareUsed(await viewFrom(before, first, ['one more']), 'new_profiles');
+    await before.close();
+    await workOn(database, project_id);
+
+    const after = await openProcess(database, BEHIND_PROXY);
+    expect((await viewFrom(after, first, devices(share, 'again'))).status).toBe(202);
+    for (const address of others.slice(1))
+      expect((await viewFrom(after, address, devices(share, address))).status).toBe(202);
+    const refused = await viewFrom(after, '192.0.2.99', ['one more']);
+    expectRefusal(refused, 'quota_exceeded');
+    expect(refused.body.detail).not.toContain('Your address');
+    await after.close();
   });
 
   test('is divided among processes, which together grant no more than it by a rounding', () => {

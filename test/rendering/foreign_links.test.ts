@@ -264,3 +264,72 @@ test('an email that cannot do without such values fails and says why', () => {
     missing: null,
   });
 });
+
+/** What an email shows that prints values of a browser beside each other, and the recipient's own address. */
+const shownTo = (html: string, values: Values, email = 'ann@example.com') => {
+  const known = toSample({ traits: {}, email, browserNames: ['email'] }, happened(values), email);
+  const variables = { ...known.sample, ...rest };
+  const source = sourceOf(html);
+  const guard = known.asserted && makeGuard({ source, variables, asserted: known.asserted });
+  const outcome = render(source, variables, { guard });
+  return outcome.kind === 'rendered' ? outcome.message.html : outcome.reason;
+};
+
+test.each([
+  ['in a list', `<p>Hi ${A}</p>`, { a: ['ann@example.com', 'munity/login'] }],
+  ['of two values', `<p>Hi ${A}${B}</p>`, { a: 'ann@example.com', b: 'munity/login' }],
+  ['behind a host', link(`https://app.co${A}`), { a: ['ann@example.com', 'munity/login'] }],
+  ['with a path', `<p>Hi ${A}</p>`, { a: ['ann@example.com', '/login'] }],
+  ['behind another word', `<p>Hi ${A}</p>`, { a: ['evil.app', 'ann@example.com'] }],
+])('attack: the recipient’s address is part of a foreign host, %s', (_, html, values) => {
+  expect(shownTo(html, values)).not.toMatch(/munity|login|evil/);
+});
+
+test('the recipient’s address alone is shown, also at the end of a sentence', () => {
+  const html = '<p>Hi {{ profile.email }}. Write to {{ event.a }}, or call.</p>';
+  expect(shownTo(html, { a: 'ann@example.com' })).toBe(
+    '<p>Hi ann@example.com. Write to ann@example.com, or call.</p>',
+  );
+});
+
+test('attack: a tag of the recipient’s address that is a link is not shown', () => {
+  const shown = shownTo('<p>Hi {{ profile.email }}</p>', {}, 'ann+x!www.evil.com/pay!@example.com');
+  expect(shown).toBe('<p>Hi </p>');
+  const plain = 'ann.b+shop-1@example.com';
+  expect(shownTo('<p>Hi {{ profile.email }}</p>', {}, plain)).toBe(`<p>Hi ${plain}</p>`);
+});
+
+test('attack: a boolean becomes part of a host; in a condition it counts as false then', () => {
+  expect(shownTo(link(`https://${A}app.example/`), { a: true })).toContain('https://app.example/');
+  expect(shownTo(link(`https://app.co${A}`), { a: [true] })).toContain('"https://app.co"');
+  const html = `<p>{% if event.a %}yes{% else %}no{% endif %}</p>${link(`https://app.co${B}`)}`;
+  expect(shownTo(html, { a: false, b: 'm/x' })).toContain('<p>no</p>');
+});
+
+test.each([
+  ['a dot of the template', `<p>${A}.${B}</p>`, { a: 'evil', b: 'com\u0661' }],
+  ['a filter', '<p>{{ event.a | remove: " " }}</p>', { a: 'evil.com.1\u20e3127' }],
+  ['an address of a network', `<p>${A}</p>`, { a: '8.8.8.8\u2170' }],
+])('attack: a host ends before a character that is not ASCII: %s', (_, html, values) => {
+  expect(shownTo(html, values)).toBe(
+    '<p></p>'.replace('></', html.includes('.{') ? '>.</' : '></'),
+  );
+});
+
+test.each([
+  ['a percent-encoded letter', ['!', 'ann@example.com', '%6dunity/x']],
+  ['a symbol that is read as a letter', ['!', 'ann@example.com', '\u24dcunity/x']],
+  ['a percent-encoded dot', ['!', 'ann@example.com', '%2eco/x']],
+  ['a query', ['!', 'ann@example.com', '?x']],
+])('attack: the recipient’s address continues as a host behind %s', (_, a) => {
+  expect(shownTo(link(`https://app.co${A}`), { a })).toContain('href="https://app.co"');
+});
+
+test.each([
+  ['an image', `<p style="background:url(${A})">x</p>`],
+  ['a declaration', `<p style="color:red;background:url(${A})">x</p>`],
+  ['a style sheet', `<style>p { background: url(${A}) }</style><p>x</p>`],
+])('attack: escapes of CSS spell a foreign host: %s', (_, html) => {
+  const a = String.raw`https\00003a\00002f\00002fevil\00002ecom/x`;
+  expect(shownTo(html, { a })).not.toContain('evil');
+});

@@ -28,5 +28,6 @@ export const keepProvider = (
       access_key_id: null,
       key_version: keyVersion,
       secret: sealed,
+      is_outside: false,
     });
   });

@@ -33,9 +33,10 @@ export const planSends = async (
   mail: Mail,
   recipients: readonly string[],
 ): Promise<void> => {
+  const automationId = newId();
   for (const recipient of recipients)
     await delivery.plan(scope, {
-      automationId: newId(),
+      automationId,
       runId: newId(),
       stepId: 'x',
       identityId: null,

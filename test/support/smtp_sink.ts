@@ -52,7 +52,7 @@ export class SmtpSink {
   /** Messages whose connection was lost before their end. */
   partials: PartialMail[] = [];
   connections = 0;
-  settings!: SmtpSettings;
+  settings!: SmtpSettings & { username: string; password: string };
   /** The authority's certificate, for NODE_EXTRA_CA_CERTS of another process. */
   caFile!: string;
   readonly #options: SinkOptions;

@@ -68,7 +68,8 @@ const applyExamined = async (
   work: (apply: (scope: Scope) => Promise<Told>) => Promise<Told>,
 ): Promise<Told> => {
   const examine = await examineAll(where, folder);
-  return work((scope) => applyFolder(scope, folder, { ...options, examine }));
+  const { config: site } = where.deps;
+  return work((scope) => applyFolder(scope, folder, { ...options, examine, site }));
 };
 
 /** Takes back what was only to be looked at. */

@@ -3,6 +3,7 @@ import * as automations from '../../automations/automations.ts';
 import type { Definition } from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
 import { newId } from '../../base/ids.ts';
+import type { PublicAddress } from '../../base/public_address.ts';
 import * as providers from '../../providers/providers.ts';
 import * as rendering from '../../rendering/rendering.ts';
 import { listChanges } from '../list_changes.ts';
@@ -44,6 +45,7 @@ const doors: Parameters<typeof automations.create>[2] = {
   hasProvider: providers.exists,
   isProviderReady: async (scope, providerId) =>
     (await providers.findReady(scope, providerId)) !== null,
+  listOutside: providers.listOutside,
   hasTemplate: rendering.isUsable,
   listEventVariables: rendering.listEventVariables,
 };
@@ -198,6 +200,9 @@ export const applyFile = async (
   return { automationId, version: after.latest_version, changes, was };
 };
 
-/** Has whoever comes from now on follow what was applied. */
-export const activateApplied = (scope: Scope, { automationId, version }: Applied) =>
-  automations.activate(scope, automationId, version, doors);
+/** Activates the version that was applied. */
+export const activateApplied = (
+  scope: Scope,
+  { automationId, version }: Applied,
+  site: PublicAddress,
+) => automations.activate(scope, automationId, version, { doors, site });

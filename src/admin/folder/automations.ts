@@ -1,5 +1,6 @@
 import * as automations from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
+import type { PublicAddress } from '../../base/public_address.ts';
 import { walkPages } from '../../base/pages.ts';
 import type * as rendering from '../../rendering/rendering.ts';
 import type { Applying } from './applying.ts';
@@ -115,6 +116,7 @@ type Given = {
   sender: string | undefined;
   /** Whether each is switched on. */
   activates: boolean;
+  site: PublicAddress;
 } & Applying;
 
 /**
@@ -148,7 +150,7 @@ export const applyAutomations = async (
     const isNext = applied.changes.length > 0 && isActive;
     const isSwitched = given.activates && !(isActive && kept.active_version === applied.version);
     if (isNext || given.activates)
-      await inFile(`automations/${key}`, () => activateApplied(scope, applied));
+      await inFile(`automations/${key}`, () => activateApplied(scope, applied, given.site));
     const lines = isSwitched ? [`version ${applied.version} is active`] : [];
     const { changes, was, version } = applied;
     given.say(`automations/${key}`, { changes: [...changes, ...lines], was, version });

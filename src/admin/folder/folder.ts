@@ -1,5 +1,6 @@
 import * as automations from '../../automations/automations.ts';
 import type { Scope } from '../../base/db.ts';
+import type { PublicAddress } from '../../base/public_address.ts';
 import type * as rendering from '../../rendering/rendering.ts';
 import * as segments from '../../segments/segments.ts';
 import type { Become, Say } from './applying.ts';
@@ -34,12 +35,16 @@ export type Told = ({ file: string } & Become)[];
 export type Seen = Readonly<Record<string, string | null>>;
 
 type Options = {
+  /** Where links in emails lead, which an activation checks; nowhere unless it is given. */
+  site?: PublicAddress;
   sender?: string | undefined;
   activates?: boolean;
   /** What is not any more as it was when it was seen is refused. */
   seen?: Seen | undefined;
   examine?: rendering.Examine | undefined;
 };
+
+const NOWHERE: PublicAddress = { publicUrl: 'http://127.0.0.1', isPublicUrlSet: false };
 
 const refuseUnseen = (seen: Seen, file: string, was: string | null): void => {
   if (!Object.hasOwn(seen, file) || seen[file] === was) return;
@@ -52,7 +57,7 @@ const refuseUnseen = (seen: Seen, file: string, was: string | null): void => {
 export const applyFolder = async (
   scope: Scope,
   folder: Folder,
-  { sender, activates = false, seen = {}, examine }: Options = {},
+  { site = NOWHERE, sender, activates = false, seen = {}, examine }: Options = {},
 ): Promise<Told> => {
   const told: Told = [];
   const say: Say = (file, become) => {
@@ -65,7 +70,7 @@ export const applyFolder = async (
   const segmentIds = await applySegments(scope, folder, say);
   await automations.holdAutomations(scope);
   const mails = await applyTemplates(scope, folder, { say, examine });
-  const given = { mails, segmentIds, sender, activates, say, examine };
+  const given = { site, mails, segmentIds, sender, activates, say, examine };
   await applyAutomations(scope, folder, given);
   return told;
 };

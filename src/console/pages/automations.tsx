@@ -6,6 +6,7 @@ import type { ListedAutomation } from '../automation_queries.ts';
 import { AskedAbout, useAskedAbout } from '../parts/asked_about.tsx';
 import { AutomationStatus } from '../parts/automation/automation_status.tsx';
 import { Library } from '../parts/automation/library.tsx';
+import { LocalLinks } from '../parts/automation/local_links.tsx';
 import { useNames } from '../parts/automation/use_names.ts';
 import { triggerInWords } from '../parts/automation/words.ts';
 import type { Names } from '../parts/automation/words.ts';
@@ -119,11 +120,14 @@ export const AutomationsPage = () => {
       title="Automations"
       note="What should follow when something happens."
       about={
-        <AskedAbout
-          projectId={projectId}
-          person={person}
-          to="to see why they got its mails, or did not"
-        />
+        <>
+          <LocalLinks projectId={projectId} />
+          <AskedAbout
+            projectId={projectId}
+            person={person}
+            to="to see why they got its mails, or did not"
+          />
+        </>
       }
       list={list}
       action={add}

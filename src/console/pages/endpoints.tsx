@@ -7,6 +7,7 @@ import { useChange } from '../changes.ts';
 import { Empty } from '../parts/empty.tsx';
 import { EndpointCard, READ_ANEW } from '../parts/endpoint_card.tsx';
 import { EndpointForm } from '../parts/endpoint_form.tsx';
+import type { TypedEndpoint } from '../parts/endpoint_form.tsx';
 import { ForRole } from '../parts/for_role.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Paged } from '../parts/paged.tsx';
@@ -15,7 +16,7 @@ import { ShownOnce } from '../parts/shown_once.tsx';
 const route = getRouteApi('/signed-in/p/$projectId/settings/endpoints');
 
 const Add = ({ projectId }: { projectId: string }) => {
-  const add = useChange(projectId, READ_ANEW, (endpoint: { name: string; url: string }) =>
+  const add = useChange(projectId, READ_ANEW, (endpoint: TypedEndpoint) =>
     api.endpoints.add.mutate({ projectId, endpoint }),
   );
   return (
@@ -46,13 +47,16 @@ export const EndpointsPage = () => {
   const list = useInfiniteQuery(endpoints(projectId));
   const none = (
     <Empty title="No endpoint yet">
-      A webhook step of an automation tells one of your services who came to it. Add where that
-      service listens, then choose it in the step.
+      Trunkline posts webhooks to your services: from webhook steps of automations, and for events
+      that an endpoint subscribes to. Add the address of a service.
     </Empty>
   );
   return (
     <Stack maw={900}>
-      <PageTitle title="Webhook endpoints" note="Whom webhook steps of automations tell." />
+      <PageTitle
+        title="Webhook endpoints"
+        note="Services that webhook steps call, and that subscribe to events and alerts."
+      />
       <ForRole projectId={projectId} role="editor" to="to add an endpoint">
         <Add projectId={projectId} />
       </ForRole>

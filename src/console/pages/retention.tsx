@@ -5,6 +5,7 @@ import type { Outputs } from '../api.ts';
 import { Failed } from '../parts/failed.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Loading } from '../parts/paged.tsx';
+import { RetentionForm } from '../parts/retention_form.tsx';
 import { retention } from '../queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/settings/retention');
@@ -16,6 +17,17 @@ const words: Record<Kept['what'], { title: string; about: string }> = {
     title: 'Events and timelines',
     about:
       'By when they occurred, a whole month at a time: a month goes when all of it is older. Older events are refused.',
+  },
+  content: {
+    title: 'What emails said',
+    about:
+      'Subject, HTML and text, and what the provider answered. Email that waits, or whose outcome is unknown, ' +
+      'keeps its own.',
+  },
+  sends: {
+    title: 'Sends, feedback events and what runs decided',
+    about:
+      'A month at a time. Email that waits stays, and email of runs that go on, or that a frequency cap still counts.',
   },
   message_ids: {
     title: 'Known message ids',
@@ -33,6 +45,14 @@ const words: Record<Kept['what'], { title: string; about: string }> = {
   idempotency_keys: {
     title: 'Idempotency keys, with their answers',
     about: 'For so long a repeated request is answered as the first was.',
+  },
+  alerts: {
+    title: 'Alerts of the past',
+    about: 'By when they were resolved. Open alerts stay.',
+  },
+  webhook_deliveries: {
+    title: 'Deliveries to webhook endpoints',
+    about: 'By when they ended. They name no person.',
   },
   endpoint_secrets: {
     title: 'The former secret of a webhook endpoint',
@@ -64,8 +84,8 @@ const Staying = () => (
       </Title>
       <List size="sm" spacing={6}>
         <List.Item>
-          Profiles with their traits and identifiers, what they were sent with its text, and their
-          ways through automations stay until the person is erased.
+          Profiles with their traits and identifiers stay until the person is erased, and so does
+          which automations they went through, so that “once” stays once.
         </List.Item>
         <List.Item>
           Counts that segments ask for go on after the events they came from are gone.
@@ -85,19 +105,22 @@ const Going = ({ projectId }: { projectId: string }) => {
   if (isPending) return <Loading />;
   if (!data) return <Failed error={error} />;
   return (
-    <Table verticalSpacing="sm" withTableBorder>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>What goes by itself</Table.Th>
-          <Table.Th ta="right">Kept for</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {data.items.map((kept) => (
-          <Row key={kept.what} kept={kept} />
-        ))}
-      </Table.Tbody>
-    </Table>
+    <>
+      <RetentionForm projectId={projectId} settings={data.settings} />
+      <Table verticalSpacing="sm" withTableBorder>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>What goes by itself</Table.Th>
+            <Table.Th ta="right">Kept for</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {data.items.map((kept) => (
+            <Row key={kept.what} kept={kept} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </>
   );
 };
 
@@ -107,7 +130,7 @@ export const RetentionPage = () => {
     <Stack maw={900}>
       <PageTitle
         title="Retention"
-        note="How long what is kept. It is the same for every project of this installation."
+        note="How long what is kept. A project decides for what it sent; the rest is the same for every project."
       />
       <Going projectId={projectId} />
       <Staying />

@@ -68,6 +68,10 @@ const named: Record<string, readonly string[]> = {
     'endpoints.rotateSecret',
     'POST /v1/webhook-endpoints/:id/rotate-secret',
   ],
+  'Sent a test event to a webhook endpoint': [
+    'endpoints.test',
+    'POST /v1/webhook-endpoints/:id/test',
+  ],
   'Deleted a webhook endpoint': ['endpoints.remove', 'DELETE /v1/webhook-endpoints/:id'],
   'Made a template': ['templates.create', 'POST /v1/projects/:project_id/templates'],
   'Saved a version of a template': [
@@ -103,9 +107,17 @@ const named: Record<string, readonly string[]> = {
     'webhooks.decide',
     'POST /v1/projects/:project_id/webhooks/settings',
   ],
+  'Changed the thresholds of alerts': [
+    'alerts.changeSettings',
+    'POST /v1/projects/:project_id/alert-settings',
+  ],
   'Changed the sending limits': [
     'sendingLimits.change',
     'POST /v1/projects/:project_id/sending-limits',
+  ],
+  'Changed how long sends are kept': [
+    'retention.change',
+    'POST /v1/projects/:project_id/retention',
   ],
   'Set the signing key of a webhook': [
     'webhooks.setSigningKey',

@@ -4,7 +4,9 @@ import { useState } from 'react';
 import { api } from '../api.ts';
 import type { Endpoint } from '../automation_queries.ts';
 import { useChange } from '../changes.ts';
+import { EndpointDeliveries } from './endpoint_deliveries.tsx';
 import { EndpointForm } from './endpoint_form.tsx';
+import { knownTypes, wordsOfType } from './event_type_words.ts';
 import { ForRole } from './for_role.tsx';
 import { Refused } from './refused.tsx';
 import { ShownOnce } from './shown_once.tsx';
@@ -64,6 +66,11 @@ const Head = ({ endpoint }: { endpoint: Endpoint }) => (
       </Text>
       <When at={endpoint.created_at} />
     </Group>
+    <Text size="sm">
+      {endpoint.event_types.length === 0
+        ? 'No subscriptions.'
+        : `Subscribes to: ${endpoint.event_types.map(wordsOfType).join(', ')}.`}
+    </Text>
     {endpoint.disabled_reason === 'gone' && (
       <Text size="sm">It answered 410, that it is gone, and is told nothing more.</Text>
     )}
@@ -71,7 +78,8 @@ const Head = ({ endpoint }: { endpoint: Endpoint }) => (
 );
 
 const Actions = ({ projectId, endpoint }: Props) => {
-  const { id: endpointId, name, url, status } = endpoint;
+  const { id: endpointId, name, url, status, event_types } = endpoint;
+  const typed = { name, url, event_types: knownTypes(event_types) };
   const [isEdited, edited] = useDisclosure();
   const isActive = status === 'active';
   const rotate = useChange(projectId, READ_ANEW, () =>
@@ -85,7 +93,7 @@ const Actions = ({ projectId, endpoint }: Props) => {
   );
   if (isEdited)
     return (
-      <EndpointForm typed={{ name, url }} label="Save" change={edit} onDone={edited.close}>
+      <EndpointForm typed={typed} label="Save" change={edit} onDone={edited.close}>
         <Button variant="default" onClick={edited.close}>
           Cancel
         </Button>
@@ -135,6 +143,7 @@ export const EndpointCard = ({ projectId, endpoint }: Props) => (
       <ForRole projectId={projectId} role="editor">
         <Actions projectId={projectId} endpoint={endpoint} />
       </ForRole>
+      <EndpointDeliveries projectId={projectId} endpoint={endpoint} />
     </Stack>
   </Paper>
 );

@@ -4,7 +4,7 @@ export type Kind = Provider['provider'];
 
 /** The kinds of provider in words. */
 export const kinds: Record<Kind, { word: string; about: string }> = {
-  smtp: { word: 'SMTP', about: 'Any relay that you can log in to.' },
+  smtp: { word: 'SMTP', about: 'Any relay that takes email by SMTP.' },
   relay_api: { word: 'SMTP2GO', about: 'Its HTTPS API, by a key that may send.' },
   cloud_api: { word: 'Amazon SES', about: 'Its signed API, in one region.' },
 };
@@ -16,6 +16,8 @@ export type Field = {
   placeholder?: string;
   type?: 'text' | 'password' | 'number' | 'secure';
   isOptional?: boolean;
+  /** Half of a login: both halves are there, or none. */
+  isLogin?: boolean;
 };
 
 export const commonFields: Field[] = [
@@ -30,14 +32,25 @@ export const commonFields: Field[] = [
   { name: 'reply_to', label: 'Reply-To', placeholder: 'help@example.com', isOptional: true },
 ];
 
-/** The fields of each kind besides the common ones; all of them are needed. */
+/** The fields of each kind besides the common ones; all of them are needed, but for a login. */
 export const kindFields: Record<Kind, Field[]> = {
   smtp: [
     { name: 'smtp_host', label: 'Host', placeholder: 'smtp.example.com' },
     { name: 'smtp_port', label: 'Port', about: 'Often 587, 465, 2525 or 25.', type: 'number' },
     { name: 'smtp_secure', label: 'Encryption', type: 'secure' },
-    { name: 'username', label: 'User name' },
-    { name: 'password', label: 'Password', about: 'Kept sealed, never shown.', type: 'password' },
+    {
+      name: 'username',
+      label: 'User name',
+      about: 'Empty only for a relay without a login, in a network of the operator.',
+      isLogin: true,
+    },
+    {
+      name: 'password',
+      label: 'Password',
+      about: 'Kept sealed, never shown.',
+      type: 'password',
+      isLogin: true,
+    },
   ],
   relay_api: [
     {
@@ -76,6 +89,7 @@ const suspects: Record<string, Partial<Record<Kind, string>>> = {
   starttls_not_offered: { smtp: 'smtp_secure' },
   tls_required: { smtp: 'smtp_secure' },
   auth_not_offered: { smtp: 'smtp_port' },
+  login_required: { smtp: 'username' },
   certificate_invalid: { smtp: 'smtp_host' },
   authentication_failed: {
     smtp: 'password',
@@ -96,10 +110,23 @@ export type Typed = Partial<Record<string, string>>;
 
 const SECURED_BY = ['smtp_host', 'smtp_port', 'smtp_secure'];
 
+const isEmpty = (text = ''): boolean => text.trim() === '';
+
+/** Whether a record as it stands in the form is one of a relay without a login. */
+const isWithoutLogin = (typed: Typed): boolean =>
+  typed['smtp_host'] !== undefined && isEmpty(typed['username']);
+
 /** Whether the secret that is kept may be used: it is given only to whom it was given for. */
 export const isSecretKept = (typed: Typed, kept: Typed | null): boolean =>
   kept !== null &&
+  !isWithoutLogin(kept) &&
   SECURED_BY.every((name) => (typed[name] ?? '').trim() === (kept[name] ?? '').trim());
+
+/** The half of a login that is missing beside the other. */
+export const isHalfMissing = (name: string, typed: Typed, kept: Typed | null): boolean =>
+  name === 'username'
+    ? isEmpty(typed['username']) && !isEmpty(typed['password'])
+    : !isEmpty(typed['username']) && isEmpty(typed['password']) && !isSecretKept(typed, kept);
 
 /** A number where one was typed; else the text, so that the server says what is wrong with it. */
 const toNumber = (text: string): number | string =>
@@ -115,14 +142,14 @@ const rampOf = ({ ramp_started_on = '', ramp_stages = '' }: Typed) => {
   };
 };
 
-/** What is sent of what was typed. Secrets that are left empty stay as they are. */
+/** What is sent of what was typed. Secrets that are left empty stay as they are; without a user name there is none. */
 export const toGiven = (kind: Kind, typed: Typed): Record<string, unknown> => {
   const given: Record<string, unknown> = {};
-  for (const { name, type, isOptional } of [...commonFields, ...kindFields[kind]]) {
+  for (const { name, type, isOptional, isLogin } of [...commonFields, ...kindFields[kind]]) {
     const text = typed[name] ?? '';
     const value = type === 'password' ? text : text.trim();
     if (value !== '') given[name] = type === 'number' ? toNumber(value) : value;
-    else if (isOptional) given[name] = null;
+    else if (isOptional || (isLogin && type !== 'password')) given[name] = null;
   }
   const rate = (typed['rate_per_second'] ?? '').trim();
   return { ...given, rate_per_second: rate === '' ? null : toNumber(rate), ramp: rampOf(typed) };

@@ -14,6 +14,7 @@ import type { SubmitEvent } from 'react';
 import { failureOf, issuesOf } from '../api.ts';
 import {
   commonFields,
+  isHalfMissing,
   isSecretKept,
   kindFields,
   kinds,
@@ -116,18 +117,24 @@ const errorsOf = (kind: Kind, error: unknown): Errors => {
   return { ...issuesOf(error), ...(failure && suspect ? { [suspect]: failure.fix } : {}) };
 };
 
+const isMissing = (
+  { name, type, isOptional, isLogin }: Field,
+  typed: Typed,
+  kept: Typed | null,
+): boolean => {
+  if (isLogin) return isHalfMissing(name, typed, kept);
+  const mayBeEmpty = isOptional || (type === 'password' && isSecretKept(typed, kept));
+  return !mayBeEmpty && (typed[name] ?? '').trim() === '';
+};
+
 /** Every field that is needed and empty, at once: the server would name them one kind after the other. */
 const missingOf = (kind: Kind, typed: Typed, kept: Typed | null): Errors =>
   Object.fromEntries(
     [...commonFields, ...kindFields[kind]]
-      .filter(
-        ({ isOptional, type }) =>
-          !isOptional && !(type === 'password' && isSecretKept(typed, kept)),
-      )
-      .filter(({ name }) => (typed[name] ?? '').trim() === '')
+      .filter((field) => isMissing(field, typed, kept))
       .map(({ name, type }) => [
         name,
-        kept && type === 'password'
+        kept?.['username'] && type === 'password'
           ? 'is needed again for another host, port or encryption'
           : 'is required',
       ]),

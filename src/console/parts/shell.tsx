@@ -12,6 +12,7 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
+  IconBell,
   IconClockOff,
   IconCode,
   IconHistory,
@@ -35,6 +36,7 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { lastProject } from '../last_project.ts';
+import { AlertBanner } from './alert_banner.tsx';
 import { Empty } from './empty.tsx';
 import { projects, session } from '../queries.ts';
 import { useSession } from '../session.ts';
@@ -54,6 +56,7 @@ const places = [
   { to: '/p/$projectId/templates', label: 'Templates', Icon: IconTemplate, exact: false },
   { to: '/p/$projectId/segments', label: 'Segments', Icon: IconUsersGroup, exact: false },
   { to: '/p/$projectId/sends', label: 'Send log', Icon: IconMailForward, exact: false },
+  { to: '/p/$projectId/alerts', label: 'Alerts', Icon: IconBell, exact: false },
   { to: '/p/$projectId/profiles', label: 'Profiles', Icon: IconUsers, exact: false },
   { to: '/p/$projectId/links', label: 'Identity links', Icon: IconLink, exact: false },
   { to: '/p/$projectId/suppressions', label: 'Suppressions', Icon: IconMailOff, exact: false },
@@ -125,7 +128,7 @@ const Navigation = ({ projectId, onGo }: { projectId: string; onGo: () => void }
           <NavLink
             key={to}
             label={label}
-            py={3}
+            py={2}
             leftSection={<Icon size={18} stroke={1.6} />}
             renderRoot={(props) => (
               <Link
@@ -219,6 +222,7 @@ export const Shell = () => {
       </AppShell.Navbar>
       <AppShell.Main>
         <SendingHeld projectId={projectId} />
+        {isKnown && <AlertBanner key={projectId} projectId={projectId} />}
         {isKnown ? <Outlet /> : <NoSuchProject />}
       </AppShell.Main>
     </AppShell>

@@ -76,19 +76,22 @@ export class MailboxReaders {
   }
 
   async #run(which: WhichMailbox): Promise<void> {
-    const about = { project_id: which.projectId, provider_id: which.providerId };
+    const { projectId: project_id, providerId: provider_id } = which;
     try {
       const turn = await this.#read(which);
       if (turn?.result.kind === 'failed')
-        this.#deps.log.warn({ ...about, reason: turn.result.failure }, 'a bounce mailbox failed');
+        this.#deps.log.warn(
+          { project_id, provider_id, reason: turn.result.failure },
+          'a bounce mailbox failed',
+        );
       else if (turn && turn.readCount > 0)
         this.#deps.log.info(
-          { ...about, read: turn.readCount, used: turn.usedCount },
+          { project_id, provider_id, read: turn.readCount, used: turn.usedCount },
           'a bounce mailbox was read',
         );
     } catch (err) {
       this.#deps.log.error(
-        { ...about, err },
+        { project_id, provider_id, err },
         'a bounce mailbox could not be read; it is due again',
       );
     }

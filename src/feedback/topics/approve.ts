@@ -3,6 +3,7 @@ import { inProject } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
 import type { Deps } from '../../base/deps.ts';
 import { Refusal } from '../../base/refusal.ts';
+import { settlePending } from './topic_alerts.ts';
 import { REJECTED_TOPICS_MAX } from './topic_limits.ts';
 import {
   deleteConfirmed,
@@ -96,6 +97,7 @@ const rejectPending = async (scope: Scope, topics: readonly TopicRow[]): Promise
     topics.map(({ topic_id }) => topic_id),
   );
   await deleteOldRejected(scope, REJECTED_TOPICS_MAX);
+  await settlePending(scope);
   for (const { topic_arn } of topics) await insertChange(scope, topic_arn, 'rejected');
 };
 

@@ -45,11 +45,14 @@ export const lockTopic = ({ tx, projectId }: Scope, topicArn: string) =>
     select ${columns} from feedback.topics where project_id = ${projectId} and topic_arn = ${topicArn} for share
   `);
 
-/** Deletes pending topics whose token at Amazon has expired. */
+const Deleted = z.strictObject({ topic_arn: z.string() });
+
+/** Deletes pending topics whose token at Amazon has expired; returns them. */
 export const deleteExpiredTopics = ({ tx, projectId }: Scope, hours: number) =>
-  tx.query(sql.unsafe`
+  tx.any(sql.type(Deleted)`
     delete from feedback.topics
     where project_id = ${projectId} and status = 'pending' and last_asked_at <= now() - make_interval(hours => ${hours})
+    returning topic_arn
   `);
 
 /** A request for confirmation: the topic, when it asked by Amazon's clock, and the token that confirms it. */
@@ -119,8 +122,6 @@ export const setUnsubscribed = ({ tx, projectId }: Scope, topicArn: string) =>
     update feedback.topics set unsubscribed_at = now()
     where project_id = ${projectId} and topic_arn = ${topicArn} and status = 'confirmed'
   `);
-
-const Deleted = z.strictObject({ topic_arn: z.string() });
 
 /** Deletes a confirmed topic; null when there is none. */
 export const deleteConfirmed = ({ tx, projectId }: Scope, topicId: string) =>

@@ -8,6 +8,7 @@ import { toCanonical } from '../sns.ts';
 import type { SnsMessage } from '../sns.ts';
 import { confirmSubscription, makeSnsNetwork } from '../sns_network.ts';
 import { deleteRefusedTopic } from './refused_topics.ts';
+import { isAlerted, settlePending } from './topic_alerts.ts';
 import {
   CONFIRMED_TOPICS_MAX,
   hasRoom,
@@ -67,8 +68,14 @@ export const admitNotification = async (scope: Scope, message: SnsMessage): Prom
 /** Lists a project's topics under the lock of their list, without those whose time to be approved is over. */
 export const openTopics = async (scope: Scope): Promise<readonly TopicRow[]> => {
   await lockTopics(scope);
-  await deleteExpiredTopics(scope, PENDING_TOPIC_HOURS_MAX);
+  const expired = await deleteExpiredTopics(scope, PENDING_TOPIC_HOURS_MAX);
+  if (expired.length > 0) await settlePending(scope);
   return listTopics(scope);
+};
+
+/** Deletes the topics of a project whose time to be approved is over, where any may wait. */
+export const expireTopics = async (scope: Scope): Promise<void> => {
+  if (await isAlerted(scope)) await openTopics(scope);
 };
 
 const arnsOf = (topics: readonly TopicRow[], ...statuses: TopicRow['status'][]): string[] =>
@@ -125,6 +132,7 @@ const admitRequest = async (
   if (topic?.status === 'rejected') return 'rejected';
   if (!topic && !mayWait(topics, request.topicArn)) return 'no_room';
   await upsertPending(scope, request);
+  await settlePending(scope);
   return 'waits';
 };
 
@@ -151,6 +159,7 @@ export const confirmAtAmazon = async (
 /** Writes that a topic is confirmed. Its refused posts of before need no attention any more. */
 export const keepConfirmed = async (scope: Scope, confirmation: Confirmation): Promise<void> => {
   await upsertConfirmed(scope, confirmation);
+  await settlePending(scope);
   await deleteRefusedTopic(scope, confirmation.topicArn);
 };
 

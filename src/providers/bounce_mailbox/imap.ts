@@ -121,7 +121,7 @@ const search = async (
   return found.filter((uid) => uid >= from && uid <= to).toSorted((a, b) => a - b);
 };
 
-const fetch = async (client: ImapFlow, uid: number): Promise<Buffer | null> => {
+const fetchMessage = async (client: ImapFlow, uid: number): Promise<Buffer | null> => {
   const source = { start: 0, maxLength: MESSAGE_BYTES_MAX };
   const message = await client.fetchOne(String(uid), { uid: true, source }, { uid: true });
   return message && message.source ? message.source : null;
@@ -143,7 +143,7 @@ const toSession = (
     uidValidity: Number(uidValidity),
     uidNext,
     search: (range, since) => guard(search(client, range, since)),
-    fetch: (uid) => guard(fetch(client, uid)),
+    fetch: (uid) => guard(fetchMessage(client, uid)),
     finish: (uids) =>
       uids.length > 0 ? guard(finishWith(client, settings, uids)) : Promise.resolve(),
   };

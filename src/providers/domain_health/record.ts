@@ -109,7 +109,7 @@ export const recordCheck = async (
       health,
       comparison,
     });
-    await reportChange(where.deps, scope, { row, health, comparison });
+    await alertOwner(where.deps.log, scope, { row, domain: health.domain, comparison });
     return { health, checkedAt: locked.now };
   });
 };
@@ -163,23 +163,4 @@ const nextAfter = (at: Date, unansweredCount: number): Date => {
   const isRetried = unansweredCount > 0 && unansweredCount < UNANSWERED_CHECKS_MAX;
   const wait = isRetried ? HOUR_MS : DAY_MS - DRIFT_MS / 2 + Math.random() * DRIFT_MS;
   return new Date(at.getTime() + wait);
-};
-
-type ChangeReport = { row: ProviderRow; health: DomainHealth; comparison: Comparison };
-
-const reportChange = async (
-  deps: Deps,
-  scope: Scope,
-  { row, health, comparison: { worse, isRecovered, known } }: ChangeReport,
-): Promise<void> => {
-  if (worse.length === 0 && !isRecovered) return;
-  await alertOwner(deps.log, scope, {
-    kind: worse.length > 0 ? 'raise' : 'clear',
-    providerId: row.provider_id,
-    domain: health.domain,
-    worse: worse.map((finding) => ({
-      finding,
-      summary: known.findings[finding]?.summary ?? '',
-    })),
-  });
 };

@@ -2,7 +2,7 @@ import { PartFailed } from '../render.ts';
 import type { Guard } from '../guard.ts';
 import type { Rendered, Source } from '../render.ts';
 import type { Asserted, Variables } from '../variables.ts';
-import { ASSERTED_LISTED_MAX } from '../asserted.ts';
+import { ASSERTED_LISTED_MAX, isPlainAddress } from '../asserted.ts';
 import { isAmong } from './domains.ts';
 import { addHtml } from './in_html.ts';
 import { addText, Hosts } from './in_text.ts';
@@ -27,13 +27,26 @@ const addValues = (hosts: Hosts, value: unknown): void => {
     for (const one of Object.values(value)) addValues(hosts, one);
 };
 
-/** Adds the hosts of a message; the recipient's own address leads to nobody else, and its domain is no host of it. */
+const SYNTAX = /[$()*+./?[\\\]^{|}]/g;
+
+/**
+ * Finds an address that is a word of its own. Printed beside another value it is a part of something else, such as
+ * `ann@shop.com` and `munity/x`; a URL may continue with any other character.
+ */
+const alone = (address: string): RegExp =>
+  new RegExp(
+    `(?<=^|[\\s"'(<>,;]|mailto:)${address.replaceAll(SYNTAX, String.raw`\$&`)}(?=[.,;:!?)]*(?:$|[\\s"'<>]))`,
+    'giu',
+  );
+
+/** Adds the hosts of a message; the recipient's own address leads to no other host, and its domain is no host of it. */
 const addMessage = (
   hosts: Hosts,
   { subject, html, text }: Rendered,
   address: string | null,
 ): void => {
-  const read = (part: string) => (address === null ? part : part.replaceAll(address, ' '));
+  const own = address === null ? null : alone(address);
+  const read = (part: string) => (own === null ? part : part.replaceAll(own, ' '));
   addHtml(hosts, read(html));
   addText(hosts, read(subject));
   addText(hosts, read(text));
@@ -42,13 +55,15 @@ const addMessage = (
 /** The address of the person, where the email may show it whole. */
 const addressOf = ({ profile }: Variables): string | null => {
   const { email } = profile as { email?: unknown };
-  return typeof email === 'string' && email.includes('@') ? email : null;
+  return typeof email === 'string' && isPlainAddress(email) ? email : null;
 };
 
 /** An empty value of the same shape. Names stay, so that a template finds them, and loops do not print them. */
 const toBlank = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(toBlank);
   if (typeof value === 'object' && value !== null) return withBlanks(value, () => true);
+  // Liquid takes an empty text for true: a condition on a boolean needs a value that is false.
+  if (typeof value === 'boolean') return null;
   return typeof value === 'string' || typeof value === 'number' ? '' : value;
 };
 

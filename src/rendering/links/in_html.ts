@@ -11,7 +11,18 @@ const URLS = new Set(
 );
 
 const CSS_URL = /url\(\s*["']?([^"')]*)|@import\s*["']([^"']*)/gi;
-const addCss = (hosts: Hosts, css: string): void => {
+/** A character that CSS writes by its code point, or behind a backslash (CSS Syntax 3, section 4.3.7). */
+const CSS_ESCAPE = /\\(?:([\da-f]{1,6})\s?|([^\n]))/gi;
+const CODE_POINT_MAX = 0x10_ff_ff;
+const unescapeCss = (css: string): string =>
+  css.replaceAll(CSS_ESCAPE, (_, code: string | undefined, character: string | undefined) => {
+    const point = code === undefined ? null : Number.parseInt(code, 16);
+    if (point === null) return character ?? '';
+    return point <= CODE_POINT_MAX ? String.fromCodePoint(point) : '';
+  });
+
+const addCss = (hosts: Hosts, written: string): void => {
+  const css = unescapeCss(written);
   for (const { 1: url, 2: imported } of css.matchAll(CSS_URL)) addUrl(hosts, url ?? imported ?? '');
 };
 

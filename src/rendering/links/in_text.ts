@@ -4,8 +4,11 @@ import { readText } from './spelling.ts';
 
 /** Schemes without slashes that email software makes links of, or runs. */
 export const SCHEMES = (
-  'about bitcoin blob callto cid data facetime file ftp geo http https intent itms javascript magnet mailto ' +
-  'maps market mid sip sips skype sms tel tg urn vbscript view-source whatsapp xmpp'
+  'about afp aim bitcoin blob callto cid data ed2k ethereum facetime feed file ftp ftps geo git gopher http https im ' +
+  'imap intent irc ircs itms javascript ldap ldaps magnet mailto maps market mid ms-access ms-excel ms-infopath ' +
+  'ms-powerpoint ms-project ms-publisher ms-search ms-settings ms-spd ms-visio ms-word msteams news nfs nntp onenote ' +
+  'outlook pop rtsp search-ms sftp sip sips skype slack smb sms snews spotify ssh steam svn tel telnet tg urn ' +
+  'vbscript view-source webcal whatsapp ws wss xmpp zoommtg zoomus'
 ).split(' ');
 
 /** Hosts that were found, and the pieces that were read for them: an email repeats its links and words. */
@@ -88,8 +91,18 @@ const addSchemes = (hosts: Hosts, word: string): void => {
   }
 };
 
+const ASCII = /^\p{ASCII}*/u;
+
+/** A name, and where it has other characters than ASCII what stands before them: some software ends a host there. */
+const listNames = (name: string): string[] => {
+  const [ascii = ''] = ASCII.exec(name) ?? [];
+  if (ascii.length === name.length) return [name];
+  const labels = ascii.split('.');
+  return [name, ...labels.map((_, at) => labels.slice(0, at + 1).join('.'))];
+};
+
 const addNames = (hosts: Hosts, word: string): void => {
-  for (const name of word.split(NAMES)) {
+  for (const name of word.split(NAMES).flatMap(listNames)) {
     const host = name.replaceAll(/^[.-]+|[.-]+$/g, '');
     if (!host.includes('.')) continue;
     if (isDomain(host) || WWW.test(host) || IPV4.test(host))

@@ -63,6 +63,8 @@ describe('who is over a limit', () => {
       'account/connection_limit/later',
     ],
     ['550 Sender frequency limited.', 'sender/account_limit/later'],
+    ['550 Sender rate overlimit - 41.0 / 1d', 'account/account_limit/later'],
+    ['451 Sender rate exceeds 40 messages per 1d', 'account/account_limit/later'],
     [
       '421 4.7.0 mx.example.com Error: too many connections from 192.0.2.10',
       'connection/connection_limit/later',
@@ -71,6 +73,33 @@ describe('who is over a limit', () => {
     ['552 5.2.2 <bob@example.net>: user is over quota', 'recipient/mailbox_full/later'],
   ])('%s', (reply, expected) => {
     expect(at('rcpt', reply)).toBe(expected);
+  });
+});
+
+describe('the words of a policy server behind those of Postfix', () => {
+  test.each([
+    'Recipient address rejected: Policy Rejection- Daily quota exceeded.',
+    'Recipient address rejected: Policy rejection; Message count quota exceeded',
+    'Sender address rejected: Policy rejection; Message cumulative size quota exceeded',
+    'Recipient address rejected: Quota exceeded',
+  ])('a limit of the account, however it is denied: %s', (words) => {
+    for (const code of ['450 4.7.1', '554 5.7.1'])
+      expect(at('rcpt', `${code} <bob@example.net>: ${words}`)).toBe('account/account_limit/later');
+  });
+
+  test('a full mailbox stays one', () => {
+    for (const reply of [
+      '552 5.2.2 <bob@example.net>: Recipient address rejected: Quota exceeded',
+      '554 5.7.1 <bob@example.net>: Recipient address rejected: Mailbox quota exceeded',
+    ])
+      expect(at('rcpt', reply)).toBe('recipient/mailbox_full/later');
+  });
+
+  test.each([
+    '450 4.2.0 <bob@example.net>: Recipient address rejected: Greylisted, see https://postgrey.schweikert.ch',
+    '451 192.0.2.10 is not yet authorized to deliver mail from <a@example.org> to <bob@example.net>. Please try later.',
+  ])('greylisting makes one send wait: %s', (reply) => {
+    expect(at('rcpt', reply)).toBe('recipient/greylisted/later');
   });
 });
 

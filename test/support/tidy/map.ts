@@ -1,17 +1,18 @@
 /** Who may ask whom, besides `base`: src/README.md as data. A room asks downwards only. */
 export const ROOMS: Record<string, string[]> = {
   projects: [],
+  alerts: [],
   ingest: [],
   identity: [],
   rendering: [],
-  providers: [],
+  providers: ['alerts'],
   suppression: [],
   quotas: ['identity', 'ingest'],
   profiles: ['identity', 'ingest', 'suppression', 'quotas'],
   segments: ['profiles', 'identity', 'ingest', 'suppression'],
-  delivery: ['projects', 'profiles', 'rendering', 'providers', 'suppression', 'ingest'],
-  automations: ['segments', 'profiles', 'ingest', 'delivery'],
-  feedback: ['delivery', 'providers', 'suppression', 'profiles', 'ingest'],
+  delivery: ['projects', 'profiles', 'rendering', 'providers', 'suppression', 'ingest', 'alerts'],
+  automations: ['segments', 'profiles', 'ingest', 'delivery', 'alerts'],
+  feedback: ['delivery', 'providers', 'suppression', 'profiles', 'ingest', 'alerts'],
   segment_door: ['profiles', 'ingest', 'quotas'],
 };
 

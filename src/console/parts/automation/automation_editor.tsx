@@ -17,6 +17,7 @@ import { EditorProvider } from './editor_context.ts';
 import type { Simulator } from './editor_context.ts';
 import type { Definition } from './exits.ts';
 import { Life } from './life.tsx';
+import { CannotActivate } from './local_links.tsx';
 import { Toolbar } from './toolbar.tsx';
 import { useAutomationEditor } from './use_automation_editor.ts';
 
@@ -122,6 +123,7 @@ export const AutomationEditor = ({ projectId, kept, definition: initial }: Props
             />
           </ForRole>
         </Group>
+        <CannotActivate issues={editor.activation} />
         {isChanged ? (
           <Changed
             onTake={async () => {
@@ -183,6 +185,7 @@ export const NewAutomationEditor = ({ projectId, definition: initial }: NewProps
           </Button>
         </Group>
         <Toolbar history={history} view={view} onView={setView} />
+        <CannotActivate issues={editor.activation} />
         <Refused error={make.error} />
         <Canvas view={view} />
       </Stack>

@@ -38,6 +38,8 @@ export type Editor = {
   selected: string | null;
   select: (what: string | null) => void;
   issues: readonly Issue[];
+  /** What only activation is refused for. */
+  activation: readonly Issue[];
   names: Names;
   /** How many people are at a step now, or more than so many. */
   inside: ReadonlyMap<string, Here>;

@@ -75,6 +75,7 @@ export const useAutomationEditor = ({ projectId, kept, initial }: Given) => {
     selected,
     select,
     issues,
+    activation: check.data?.activation ?? [],
     names,
     inside,
     simulated: null,

@@ -4,7 +4,7 @@ import type { Rule } from './rule.ts';
 /** A quantity that is used up, of any subject. */
 const OVER_LIMIT = `
   {quantity} ~ {reached}|rate ?limit*|ratelimit|throttl*|frequency limited|frequency limit
-  sending limits?|rate control|too much mail|message threshold
+  sending limits?|rate (control|overlimit)|too much mail|message threshold
   too many _ _ (messages|e-?mails?|mails|sends|deliveries|requests|letters|attempts|
     recipients this|recipients _ (hour|day|minute))
   (sending|sent|send|deliver*|received) _ _ _ too (fast|many|quickly|frequently|much)
@@ -22,6 +22,26 @@ const OTHER_COUNTS = phrases(`
   size|too (large|big)|hops?|recipients per message|lines?|header*|attachment*|overquota|storage
   disk|number of recipients(?! (per|a|in))
 `);
+
+/**
+ * A policy server counts what an account sends, and Postfix puts its words behind "Recipient address rejected:". A
+ * full mailbox has another code (X.2.2, RFC 3463).
+ */
+export const COUNTED_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      policy rejection ... {quantity} ... {reached}|message (count|cumulative size) quota
+    `),
+    not: phrases(`mailbox|recipient's`),
+    means: 'account_limit',
+  },
+  {
+    when: phrases(`quota (exceeded|reached)`),
+    not: phrases(`{mailbox}|users?|domains?|accounts?|storage|disk|full`),
+    code: /^\d{3} [45]\.7\./,
+    means: 'account_limit',
+  },
+];
 
 /** About the account that sends: limits, suspensions, sandboxes. */
 export const ACCOUNT_RULES: readonly Rule[] = [

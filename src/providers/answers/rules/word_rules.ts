@@ -1,4 +1,4 @@
-import { ACCOUNT_RULES } from './account_rules.ts';
+import { ACCOUNT_RULES, COUNTED_RULES } from './account_rules.ts';
 import { CONNECTION_RULES } from './connection_rules.ts';
 import { LOGIN_RULES } from './login_rules.ts';
 import { CONTENT_AND_FORM_RULES, MESSAGE_RULES } from './message_rules.ts';
@@ -14,6 +14,7 @@ import { SENDER_RULES } from './sender_rules.ts';
  */
 export const WORD_RULES: readonly Rule[] = [
   ...CONNECTION_RULES,
+  ...COUNTED_RULES,
   ...MAILBOX_RULES,
   ...RELAY_DENIED_RULES,
   ...LOGIN_RULES,

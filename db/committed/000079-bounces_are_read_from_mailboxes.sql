@@ -1,5 +1,5 @@
---! Previous: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
---! Hash: sha1:77b161191f9892148190864487de969a25f25c2a
+--! Previous: sha1:d74490989c12327b32f83cd3bfa390b362f9ac9f
+--! Hash: sha1:9af940a0ce1cc78e442e036143e1a1e36488c625
 --! Message: bounces_are_read_from_mailboxes
 
 -- Enter migration here

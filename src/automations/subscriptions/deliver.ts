@@ -1,0 +1,133 @@
+import { inProject } from '../../base/db.ts';
+import type { Scope } from '../../base/db.ts';
+import type { Deps } from '../../base/deps.ts';
+import type { Hint } from '../../base/hints.ts';
+import { watchQueue } from '../../base/memory_queues.ts';
+import * as delivery from '../../delivery/delivery.ts';
+import { LANES_MAX } from '../call_limits.ts';
+import { Callers } from '../callers.ts';
+import type { CallNext } from '../callers.ts';
+import { disableEndpoint, findEndpoint } from '../endpoint_queries.ts';
+import { openSecrets } from '../endpoints.ts';
+import type { Vault } from '../endpoints.ts';
+import { postWebhook } from '../post_webhook.ts';
+import type { WebhookAnswer } from '../post_webhook.ts';
+import { readClock } from '../run_queries.ts';
+import { writeDelivery } from './delivery_body.ts';
+import { ENDPOINT_FAILURES_MAX, ENDPOINT_PAUSE_MAX_SECONDS } from './delivery_limits.ts';
+import {
+  addFailure,
+  admitDelivery,
+  claimDelivery,
+  clearFailures,
+  endDelivery,
+  pauseEndpoint,
+} from './delivery_queries.ts';
+import type { DeliveryRow, EndedDelivery } from './delivery_queries.ts';
+import { TEST_TYPE } from './event_types.ts';
+
+const SECOND_MS = 1_000;
+
+/** Wakes a worker for the deliveries of an endpoint. */
+export const deliveryHint = (projectId: string, endpointId: string): Hint => ({
+  task: 'automations/deliver_webhooks',
+  payload: { project_id: projectId, endpoint_id: endpointId },
+});
+
+type Ready = { url: URL; secrets: string[]; body: string; at: Date };
+/** A delivery that was claimed: what to post, or what became of it without a request. */
+type Claimed = { row: DeliveryRow; failures: number } & (
+  { ready: Ready } | { ready: null; answer: WebhookAnswer }
+);
+
+const claim = (
+  deps: Deps,
+  vault: Vault,
+  { projectId, endpointId }: { projectId: string; endpointId: string },
+): Promise<Claimed | null> =>
+  inProject(deps, projectId, async (scope) => {
+    const endpoint = await findEndpoint(scope, endpointId);
+    if (endpoint?.status !== 'active') return null;
+    const failures = await admitDelivery(scope, endpointId);
+    const row = failures === null ? null : await claimDelivery(scope, endpointId);
+    if (row === null || failures === null) return null;
+    const written = await writeDelivery(scope, row);
+    if (written.body === null) {
+      const answer = { kind: 'refused', httpStatus: null, reason: written.reason } as const;
+      return { row, failures, ready: null, answer };
+    }
+    const secrets = await openSecrets(scope, vault, endpointId);
+    const at = await readClock(scope);
+    const ready = { url: new URL(endpoint.url), secrets, body: written.body, at };
+    return { row, failures, ready };
+  });
+
+/** A test event is sent once: its sender wants to see the outcome now. */
+const toEnded = (row: DeliveryRow, answer: WebhookAnswer, now: Date): EndedDelivery => {
+  const { httpStatus } = answer;
+  const of = { deliveryId: row.delivery_id, attempt: row.attempts, httpStatus, retryAt: null };
+  if (answer.kind === 'delivered') return { ...of, status: 'delivered', reason: null };
+  const failed = { ...of, status: 'failed', reason: answer.reason } as const;
+  if (answer.kind === 'refused' || row.type === TEST_TYPE) return failed;
+  const seconds = delivery.retryAfterSeconds(row.attempts, Math.random(), answer.hintSeconds);
+  const retryAt = new Date(now.getTime() + Math.max(1, seconds) * SECOND_MS);
+  return retryAt > row.expires_at ? failed : { ...failed, status: 'waiting', retryAt };
+};
+
+/** How long an endpoint is left alone after its failures: doubled with each of them, half of it jitter. */
+const pauseSecondsAfter = (failures: number): number => {
+  const doubled = 2 ** Math.min(30, Math.max(0, failures - ENDPOINT_FAILURES_MAX));
+  const longest = Math.min(ENDPOINT_PAUSE_MAX_SECONDS, 15 * doubled);
+  return longest * (0.5 + Math.random() / 2);
+};
+
+const recordHealth = async (
+  scope: Scope,
+  { row, failures }: Claimed,
+  { answer, at }: { answer: WebhookAnswer; at: Date },
+): Promise<void> => {
+  const { endpoint_id: endpointId } = row;
+  if (answer.kind === 'postponed') {
+    const inRow = await addFailure(scope, endpointId, at);
+    if (inRow !== null && inRow >= ENDPOINT_FAILURES_MAX)
+      await pauseEndpoint(scope, endpointId, pauseSecondsAfter(inRow));
+    return;
+  }
+  if (failures > 0) await clearFailures(scope, endpointId);
+  if (answer.kind === 'refused' && answer.reason === 'endpoint_gone')
+    await disableEndpoint(scope, endpointId, 'gone');
+};
+
+/** Makes the next delivery of an endpoint, if one is due. Returns whether there was one. */
+export const deliverNext: CallNext = async (deps, vault, asked): Promise<boolean> => {
+  const claimed = await claim(deps, vault, asked);
+  if (claimed === null) return false;
+  const { row, ready } = claimed;
+  asked.onTaken?.(undefined);
+  const answer = ready
+    ? await postWebhook(deps, { id: row.message_id, ...ready }, asked.open)
+    : claimed.answer;
+  await inProject(deps, asked.projectId, async (scope) => {
+    const at = await readClock(scope);
+    await endDelivery(scope, toEnded(row, answer, at));
+    await recordHealth(scope, claimed, { answer, at });
+  });
+  return true;
+};
+
+/** Lanes of their own: however many events wait, the calls of webhook steps have theirs. */
+const makeDeliverers = (needs: { deps: Deps; vault: Vault }): Callers => {
+  const deliverers = new Callers(needs, { next: deliverNext });
+  watchQueue(needs.deps, 'webhook_deliveries', {
+    size: () => deliverers.laneCount,
+    max: LANES_MAX,
+  });
+  return deliverers;
+};
+
+/** Has the deliveries of an endpoint made by this process, beside the caller. */
+export const deliverWebhooks = (
+  deps: Deps,
+  vault: Vault,
+  endpoint: { projectId: string; endpointId: string },
+): void => deps.resources.of(makeDeliverers, { deps, vault }).feed(endpoint);

@@ -1,0 +1,56 @@
+/** So many urgent items go in a row at most while others wait: three quarters, so that the others do not starve. */
+export const URGENT_IN_A_ROW_MAX = 3;
+
+/**
+ * The items of a turn that wait for a lane. Urgent ones overtake the others. The moments from which items may begin
+ * belong to the line: the next item takes the next moment, whichever item that is.
+ */
+export class Line<Item> {
+  readonly #isUrgent: (item: Item) => boolean;
+  readonly #urgent: Item[] = [];
+  readonly #others: Item[] = [];
+  /** Of `performance.now()`, the first first. */
+  #moments: number[] = [];
+  #urgentInARow = 0;
+
+  constructor(isUrgent: (item: Item) => boolean) {
+    this.#isUrgent = isUrgent;
+  }
+
+  get length(): number {
+    return this.#urgent.length + this.#others.length;
+  }
+
+  /** How many urgent items wait. */
+  get urgentCount(): number {
+    return this.#urgent.length;
+  }
+
+  /** From when the next item may begin; null where none waits. */
+  get nextAt(): number | null {
+    return this.#moments[0] ?? null;
+  }
+
+  /** Adds items, and for each a moment. */
+  add(items: readonly Item[], momentOf: (at: number) => number): void {
+    for (const item of items) (this.#isUrgent(item) ? this.#urgent : this.#others).push(item);
+    this.#moments.push(...items.map((_, at) => momentOf(at)));
+    this.#moments.sort((a, b) => a - b);
+  }
+
+  /** Takes the next item, with its moment. */
+  take(): Item | undefined {
+    this.#moments.shift();
+    const isUrgent =
+      this.#urgent.length > 0 &&
+      (this.#others.length === 0 || this.#urgentInARow < URGENT_IN_A_ROW_MAX);
+    this.#urgentInARow = isUrgent ? this.#urgentInARow + 1 : 0;
+    return (isUrgent ? this.#urgent : this.#others).shift();
+  }
+
+  /** Takes all items. */
+  drain(): Item[] {
+    this.#moments = [];
+    return [...this.#urgent.splice(0), ...this.#others.splice(0)];
+  }
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * So many requests of one connection may wait for their answers (RFC 9112, section 9.3.2, calls that pipelining). More
+ * are not read: the connection is closed after the answers that it is owed. Browsers and SDKs send one at a time.
+ */
+export const PIPELINED_REQUESTS_MAX = 10;
+
+/** The answers that each connection is owed, in the order of their requests. */
+export class OwedAnswers {
+  readonly #owed = new WeakMap<Socket, Set<ServerResponse>>();
+  readonly #full = new WeakSet<Socket>();
+
+  of(socket: Socket): ReadonlySet<ServerResponse> {
+    return this.#owed.get(socket) ?? new Set();
+  }
+
+  /** Notes that a request is owed an answer. Returns false where the connection may ask no more. */
+  take({ socket }: IncomingMessage, answer: ServerResponse): boolean {
+    if (this.#full.has(socket)) return false;
+    const answers = this.#owed.get(socket) ?? new Set();
+    if (answers.size >= PIPELINED_REQUESTS_MAX) {
+      this.#closeAfter(socket, answers);
+      return false;
+    }
+    this.#owed.set(socket, answers.add(answer));
+    answer.once('close', () => answers.delete(answer));
+    return true;
+  }
+
+  #closeAfter(socket: Socket, answers: ReadonlySet<ServerResponse>): void {
+    this.#full.add(socket);
+    socket.pause();
+    const last = [...answers].at(-1);
+    if (!last) return;
+    // Node then says `Connection: close`, and closes the connection after this answer.
+    last.shouldKeepAlive = false;
+    if (last.headersSent) last.once('close', () => socket.destroySoon());
+  }
+}

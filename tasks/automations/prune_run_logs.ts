@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { pruneRunLogs } from '../../src/automations/automations.ts';
+import { FIRST_ID } from '../../src/base/ids.ts';
+import { task } from '../../src/base/task.ts';
+import { findCutoffs } from '../../src/delivery/delivery.ts';
+import { everyProject, pruneInRounds } from '../../src/projects/projects.ts';
+
+/** Deletes what old runs decided. Safe to repeat: what is left is found again. */
+export default task(z.unknown(), async (_payload, deps) => {
+  const rounds = { projects: everyProject(deps), first: FIRST_ID, signal: deps.signal };
+  const pruned = await pruneInRounds(deps, rounds, async (scope, after) => {
+    const { months } = await findCutoffs(scope, deps.config.retentionMonths);
+    return pruneRunLogs(scope, months, after);
+  });
+  deps.log.info({ pruned }, 'logs of old runs pruned');
+});

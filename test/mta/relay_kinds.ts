@@ -1,0 +1,38 @@
+import { hasExim } from './exim.ts';
+import { EximRelay } from './exim_relay.ts';
+import { Postfix } from './postfix.ts';
+import { findPostfix } from './postfix_package.ts';
+import type { Limits, Relay } from './relay.ts';
+import { environment } from '../support/environment.ts';
+
+/** A relay that the scenarios run against. */
+export type RelayKind = {
+  name: 'Exim' | 'Postfix';
+  /** Why its scenarios cannot run here; null: they can. */
+  findMissing: () => string | null;
+  start: (limits: Limits) => Promise<Relay>;
+};
+
+/** The scenarios take twenty minutes: `make test-mta` runs them, `make test` does not. */
+const areAsked = environment['MTA_SCENARIOS'] === 'yes';
+
+const missing = (name: string, isHere: () => boolean): string | null => {
+  if (!areAsked) return '`make test-mta` runs the scenarios';
+  return isHere()
+    ? null
+    : `there is no ${name} on this machine; \`make test-mta\` installs it, as root`;
+};
+
+export const EXIM: RelayKind = {
+  name: 'Exim',
+  findMissing: () => missing('Exim', hasExim),
+  start: (limits) => EximRelay.start(limits),
+};
+
+export const POSTFIX: RelayKind = {
+  name: 'Postfix',
+  findMissing: () => missing('Postfix', () => findPostfix() !== null),
+  start: (limits) => Postfix.start(limits),
+};
+
+export const RELAY_KINDS: readonly RelayKind[] = [EXIM, POSTFIX];

@@ -1,0 +1,50 @@
+// A number from a page may be the end of a range: the email goes without it, and soon.
+import { expect, test } from 'vitest';
+import { makeGuard } from '../../src/rendering/links/foreign.ts';
+import { ASSERTED_TURNS_MAX } from '../../src/rendering/loops.ts';
+import { render } from '../../src/rendering/render.ts';
+import { toSample } from '../../src/rendering/variables.ts';
+
+const rest = {
+  run: {},
+  project: { name: 'Shop' },
+  unsubscribe_url: 'https://mail.shop.example/u/t',
+};
+
+const renderFor = (html: string, properties: object, source: 'browser' | 'server' = 'browser') => {
+  const event = { name: 'e', properties, occurred_at: new Date(0), source };
+  const known = toSample(null, event);
+  const variables = { ...known.sample, ...rest };
+  const written = { subject: 'Hello', html, text: null, preheader: null };
+  const guard =
+    known.asserted && makeGuard({ source: written, variables, asserted: known.asserted });
+  const outcome = render(written, variables, { guard });
+  return outcome.kind === 'rendered' ? outcome.message.html : outcome.reason;
+};
+
+const NESTED =
+  '<p>{% assign k = event.n | default: 1 %}{% for i in (1..k) %}{% for j in (1..k) %}' +
+  '{% assign z = i | plus: j %}{% endfor %}{% endfor %}done {{ event.n }}</p>';
+
+test('attack: ranges that a number from a page ends are not walked', () => {
+  expect(renderFor(NESTED, { n: 30_000 })).toBe('<p>done </p>');
+});
+
+test.each(['for', 'tablerow'])('%s: so many turns, and one more is without the values', (tag) => {
+  const html = `<p>{% ${tag} i in (1..event.n) %}{% end${tag} %}done {{ event.n }}</p>`;
+  const [most, past] = [ASSERTED_TURNS_MAX, ASSERTED_TURNS_MAX + 1];
+  expect(renderFor(html, { n: most })).toContain(`done ${most}`);
+  expect(renderFor(html, { n: past })).not.toContain('done 1');
+});
+
+test('turns count altogether, for each try anew', () => {
+  const loop = '{% for i in (1..event.n) %}{% endfor %}';
+  const html = `<p>${loop}${loop}done {{ event.n }}</p>`;
+  expect(renderFor(html, { n: ASSERTED_TURNS_MAX / 2 })).toContain('done 5000');
+  expect(renderFor(html, { n: ASSERTED_TURNS_MAX / 2 + 1 })).toBe('<p>done </p>');
+});
+
+test('values of a server are walked as far as the time allows', () => {
+  const html = '<p>{% for i in (1..event.n) %}{% endfor %}done</p>';
+  expect(renderFor(html, { n: 2 * ASSERTED_TURNS_MAX }, 'server')).toBe('<p>done</p>');
+});
