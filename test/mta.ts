@@ -19,5 +19,5 @@ const areHere = RELAYS.map(obtainProgram);
 // One scenario at a time: what they measure is what the machine has left.
 const options = ['--no-file-parallelism', '--reporter=verbose'];
 process.exitCode = areHere.includes(true)
-  ? testFolder(`test/mta/${only}`, { options, env: { MTA_SCENARIOS: 'yes' } })
+  ? testFolder(`test/mta/${only}`, { options, settings: ['MTA_SCENARIOS=yes'] })
   : 0;

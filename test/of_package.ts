@@ -1,15 +1,11 @@
 // Tests that need a program of the system: installs its Debian package where apt is, and runs them.
 import { spawnSync } from 'node:child_process';
-import { environment } from './support/environment.ts';
 
-const run = (
-  [command = '', ...args]: readonly string[],
-  env: Record<string, string> = {},
-): boolean =>
-  spawnSync(command, args, { stdio: 'inherit', env: { ...environment, ...env } }).status === 0;
+const run = (command: string, ...args: string[]): boolean =>
+  spawnSync(command, args, { stdio: 'inherit' }).status === 0;
 
 /** Asks nothing, and does not start the daemon of the package: tests start one of their own. */
-const QUIETLY = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+const QUIETLY = ['DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1'];
 /** Packages conflict: what this machine has stays. */
 const APT = ['apt-get', 'install', '-y', '-qq', '--no-install-recommends', '--no-remove'];
 
@@ -22,7 +18,7 @@ export type Needed = {
 };
 
 const obtain = ({ isHere, unpack, debianPackage }: Needed): boolean =>
-  isHere() || (unpack ? unpack() : run([...APT, debianPackage], QUIETLY));
+  isHere() || (unpack ? unpack() : run('env', ...QUIETLY, ...APT, debianPackage));
 
 /** Obtains a program, or prints what is missing. Returns whether it is here. */
 export const obtainProgram = (needed: Needed): boolean => {
@@ -35,12 +31,14 @@ export const obtainProgram = (needed: Needed): boolean => {
   return isHere;
 };
 
-/** Runs a folder of tests. Returns the exit code. */
+/** Runs tests with more options and settings (`NAME=value`). Returns the exit code. */
 export const testFolder = (
   folder: string,
-  { options = [], env = {} }: { options?: string[]; env?: Record<string, string> } = {},
-): number =>
-  run(['vitest', 'run', '--config', 'test/vitest.config.ts', ...options, folder], env) ? 0 : 1;
+  { options = [], settings = [] }: { options?: string[]; settings?: string[] } = {},
+): number => {
+  const vitest = ['vitest', 'run', '--config', 'test/vitest.config.ts'];
+  return run('env', ...settings, ...vitest, ...options, folder) ? 0 : 1;
+};
 
 /** Runs a folder of tests with a program; says what is missing where it cannot be had. Answers the exit code. */
 export const testWithPackage = (folder: string, needed: Needed): number =>

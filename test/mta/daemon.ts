@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { listensOn } from '../support/ports.ts';
 import { until } from '../support/until.ts';
-import { environment } from '../support/environment.ts';
 
-export type Command = { program: string; args: string[]; env?: Record<string, string> };
+/** `settings` are of its environment, as `NAME=value`. */
+export type Command = { program: string; args: string[]; settings?: string[] };
 
 /** A server in the foreground, in a process group of its own: what it forks ends with it. */
 export class Daemon {
@@ -19,11 +19,10 @@ export class Daemon {
   }
 
   async begin(): Promise<void> {
-    const { program, args, env } = this.#command;
-    const child = spawn(program, args, {
+    const { program, args, settings = [] } = this.#command;
+    const child = spawn('env', [...settings, program, ...args], {
       detached: true,
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...environment, ...env },
     });
     this.#child = child;
     await until(`${program} answers`, () => {

@@ -9,7 +9,6 @@ import { findPostfix, librariesOf } from './postfix_package.ts';
 import { FIRST_RULES, HOST, NOT_THERE, USERNAME } from './relay.ts';
 import type { Limits, Relay, Rules } from './relay.ts';
 import { RelayFolder } from './relay_folder.ts';
-import { environment } from '../support/environment.ts';
 
 /** Every Debian has them, so that no account is made for a test. */
 const USER = 'mail';
@@ -45,6 +44,9 @@ const readTaken = (log: string): string[] => {
   });
 };
 
+const findingLibraries = (programs: string): string =>
+  `LD_LIBRARY_PATH=${librariesOf(programs).join(':')}`;
+
 /** A real Postfix as a customer's relay. */
 export class Postfix implements Relay {
   readonly settings: SmtpSettings;
@@ -69,8 +71,8 @@ export class Postfix implements Relay {
     this.#programs = programs;
     this.#limits = limits;
     const program = join(programs, 'usr/lib/postfix/sbin/master');
-    const env = { LD_LIBRARY_PATH: librariesOf(programs).join(':') };
-    this.#daemon = new Daemon({ program, args: ['-c', folder.of('conf'), '-d'], env }, port);
+    const args = ['-c', folder.of('conf'), '-d'];
+    this.#daemon = new Daemon({ program, args, settings: [findingLibraries(programs)] }, port);
     const { password } = FIRST_RULES;
     const place = { smtp_host: HOST, smtp_port: port, smtp_secure: 'starttls' } as const;
     this.settings = { provider: 'smtp', ...place, username: USERNAME, password };
@@ -157,8 +159,8 @@ export class Postfix implements Relay {
   #setPassword(password: string): void {
     const program = join(this.#programs, 'usr/sbin/saslpasswd2');
     const args = ['-p', '-c', '-f', this.#folder.of('accounts'), '-u', REALM, USERNAME];
-    const env = { ...environment, LD_LIBRARY_PATH: librariesOf(this.#programs).join(':') };
-    execFileSync(program, args, { input: password, env });
+    const command = [findingLibraries(this.#programs), program, ...args];
+    execFileSync('env', command, { input: password });
     this.#folder.give(USER, 'accounts');
   }
 

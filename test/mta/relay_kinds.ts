@@ -1,9 +1,9 @@
+import { areScenariosAsked } from '../support/mta_scenarios.ts';
 import { hasExim } from './exim.ts';
 import { EximRelay } from './exim_relay.ts';
 import { Postfix } from './postfix.ts';
 import { findPostfix } from './postfix_package.ts';
 import type { Limits, Relay } from './relay.ts';
-import { environment } from '../support/environment.ts';
 
 /** A relay that the scenarios run against. */
 export type RelayKind = {
@@ -13,11 +13,8 @@ export type RelayKind = {
   start: (limits: Limits) => Promise<Relay>;
 };
 
-/** The scenarios take twenty minutes: `make test-mta` runs them, `make test` does not. */
-const areAsked = environment['MTA_SCENARIOS'] === 'yes';
-
 const missing = (name: string, isHere: () => boolean): string | null => {
-  if (!areAsked) return '`make test-mta` runs the scenarios';
+  if (!areScenariosAsked()) return '`make test-mta` runs the scenarios';
   return isHere()
     ? null
     : `there is no ${name} on this machine; \`make test-mta\` installs it, as root`;
