@@ -3031,7 +3031,7 @@ alter table providers.paces enable row level security, force row level security;
 create policy one_project on providers.paces for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on providers.paces for select to trunkline_queue using (true);
 grant delete, insert, select, update on providers.paces to trunkline_runtime;
-grant select (project_id, provider_id, ramp_day, ramp_count, wakes_at, probed_by) on providers.paces to trunkline_queue;
+grant select (project_id, provider_id, ramp_day, wakes_at, probed_by) on providers.paces to trunkline_queue;
 
 create table providers.providers (
   project_id      uuid not null,

@@ -1,5 +1,5 @@
 --! Previous: sha1:9af940a0ce1cc78e442e036143e1a1e36488c625
---! Hash: sha1:833ca5d8d7f491beac9f27741d7f3738dff4813b
+--! Hash: sha1:9d1417098426db611d313f60f92e2127f150c367
 --! Message: retention_of_sends_and_content
 
 -- A relay of the operator's own network may go without a login. Rows from before satisfied a stricter check.
@@ -37,4 +37,4 @@ select base.declare_columns('delivery.settings', '{}', '{}', '{content_days,send
 select base.declare_columns('delivery.sends', '{}', '{}', '{content_removed_at}');
 
 -- Where a provider is warming up, the sweeper looks for what a dead worker took of its day.
-grant select (ramp_day, ramp_count) on providers.paces to trunkline_queue;
+grant select (ramp_day) on providers.paces to trunkline_queue;

@@ -37,7 +37,7 @@ const listShares = async (client: pg.Client, dead: string[]): Promise<LostShare[
     from providers.paces as pace
     where pace.probed_by = any ($1)
     or (
-      pace.ramp_count > 0 and pace.ramp_day = (now() at time zone 'UTC')::date
+      pace.ramp_day = (now() at time zone 'UTC')::date
       and exists (
         select from (
           select send.lease_owner from delivery.sends as send

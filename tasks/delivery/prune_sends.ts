@@ -22,5 +22,6 @@ export default task(z.unknown(), async (_payload, deps) => {
     const before = countedSince < months ? countedSince : months;
     return pruneSends(scope, { before, listUnfinished }, after);
   });
-  deps.log.info({ notices, sends }, 'old sends pruned');
+  deps.log.info({ pruned: notices }, 'old feedback events pruned');
+  deps.log.info({ pruned: sends }, 'old sends pruned');
 });

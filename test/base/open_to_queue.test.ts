@@ -94,7 +94,10 @@ test('only ids, times and states of these tables are open to the queue', async (
       name: 'profiles.erasures',
       columns: ['erasure_id', 'project_id', 'requested_at', 'status'],
     },
-    { name: 'providers.paces', columns: ['probed_by', 'project_id', 'provider_id', 'wakes_at'] },
+    {
+      name: 'providers.paces',
+      columns: ['probed_by', 'project_id', 'provider_id', 'ramp_day', 'wakes_at'],
+    },
     {
       name: 'providers.providers',
       columns: ['project_id', 'provider_id', 'status'],

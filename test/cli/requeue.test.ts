@@ -103,3 +103,17 @@ test('explain: what the provider answered, without control characters', async ()
   expect(stdout).not.toContain('\u001B');
   expect(stdout).toContain("Its id in the provider's queue: 4bXq2R1mZ9z");
 });
+
+test('explain: that retention removed what it said, and when', async () => {
+  const sendId = await rejected();
+  await database.owner.query(
+    `update delivery.sends set content_removed_at = '2026-04-01T04:25:00Z', subject = null where send_id = $1`,
+    [sendId],
+  );
+  const { code, stdout } = await as(viewer, ['explain', sendId]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    "Retention removed its content and the provider's answers on 2026-04-01.",
+  );
+  expect(stdout).not.toContain('The provider answered');
+});

@@ -251,10 +251,6 @@ describe('transactions', () => {
 /** Ids, counts and names of reasons; `err` keeps of an error what `base/log.ts` lets through. */
 const LOGGED = [
   'automation_id',
-  'notices',
-  'read',
-  'sends',
-  'used',
   'checked',
   'dead',
   'dropped',
@@ -281,6 +277,7 @@ const LOGGED = [
   'project_id',
   'provider_id',
   'pruned',
+  'read',
   'reason',
   'reasons',
   'refused',
@@ -295,6 +292,7 @@ const LOGGED = [
   'spent',
   'task',
   'trace_id',
+  'used',
   'why',
   'workers',
 ];

@@ -156,7 +156,7 @@ export const accessRules: Rule[] = [
           a.attname ~ '_id$' and a.atttypid = 'uuid'::regtype
           or a.attname ~ '_(at|until)$' and a.atttypid = 'timestamptz'::regtype
           or a.attname ~ '_entry$' and a.atttypid = 'bigint'::regtype
-          or a.attname in ('status', 'kind', 'priority', 'lease_owner', 'probed_by', 'ramp_day', 'ramp_count')
+          or a.attname in ('status', 'kind', 'priority', 'lease_owner', 'probed_by', 'ramp_day')
         )
       )`,
     examples: [
