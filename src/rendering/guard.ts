@@ -1,4 +1,4 @@
-import { withBoundedLoops } from './loops.ts';
+import { withBounds } from './bounded_engine.ts';
 import type { Rendered } from './render.ts';
 import type { Variables } from './variables.ts';
 
@@ -38,27 +38,22 @@ export const renderFirst = <Message>(
   throw first;
 };
 
-/** Bounds the loops of a message that shows asserted values. */
-const boundLoops = <Message>(
-  renderWith: (variables: Variables) => Message,
-  guard: Guard | null,
-): ((variables: Variables) => Message) =>
-  guard ? (variables) => withBoundedLoops(() => renderWith(variables)) : renderWith;
-
-function* listCandidates(variables: Variables, guard: Guard | null): Generator<Variables> {
-  yield guard ? guard.list(variables) : variables;
-  if (guard) yield* guard.listBare();
-}
-
 /**
- * Renders a message. If that fails, renders it without the values that only a browser asserted: an email that a server
- * caused and that needs none of them is sent, whatever a page asserts. Throws the first error if everything fails.
+ * Renders a message, within bounds where it shows values that only a browser asserted. If that fails, renders it without
+ * them: an email that a server caused and that needs none of them is sent, whatever a page asserts. Throws the first
+ * error if everything fails.
  */
 export const renderSafely = <Message>(
   renderWith: (variables: Variables) => Message,
   variables: Variables,
   { guard, isFinal }: Safety,
-): Message => renderFirst(boundLoops(renderWith, guard), listCandidates(variables, guard), isFinal);
+): Message => {
+  if (!guard) return renderWith(variables);
+  const listed = guard.list(variables);
+  const renderBounded = (those: Variables): Message =>
+    those === listed ? withBounds(() => renderWith(those)) : renderWith(those);
+  return renderFirst(renderBounded, [listed, ...guard.listBare()], isFinal);
+};
 
 /** Renders a message safely, and without the asserted values if they would make a link to a foreign host. */
 export const renderGuarded = <Message extends Rendered>(
@@ -67,7 +62,7 @@ export const renderGuarded = <Message extends Rendered>(
   { guard, isFinal }: Safety,
 ): Message => {
   const message = renderSafely(renderWith, variables, { guard, isFinal });
-  if (!guard) return message;
-  const bounded = boundLoops(renderWith, guard);
-  return guard.check(message, () => renderFirst(bounded, guard.listBare(), isFinal));
+  return guard
+    ? guard.check(message, () => renderFirst(renderWith, guard.listBare(), isFinal))
+    : message;
 };

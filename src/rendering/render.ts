@@ -1,5 +1,6 @@
 import { Liquid } from 'liquidjs';
 import { hasLineBreak, isStorable } from '../base/text.ts';
+import { BoundedEngine } from './bounded_engine.ts';
 import { missingVariable, toReason } from './faults.ts';
 import {
   PREHEADER_CHARS_MAX,
@@ -7,7 +8,6 @@ import {
   SUBJECT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
 } from './limits.ts';
-import { countLoops } from './loops.ts';
 import { toTextPart } from './text_part.ts';
 import { renderGuarded } from './guard.ts';
 import type { Guard } from './guard.ts';
@@ -40,15 +40,15 @@ const limits = {
 };
 
 const strict = {
-  html: countLoops(new Liquid({ ...limits, outputEscape: 'escape' })),
-  plain: countLoops(new Liquid(limits)),
+  html: new BoundedEngine({ ...limits, outputEscape: 'escape' }),
+  plain: new BoundedEngine(limits),
 };
 /** What is not there is shown as nothing: to look at a template, never to mail it. */
 const lenient = {
   html: new Liquid({ ...limits, strictVariables: false, outputEscape: 'escape' }),
   plain: new Liquid({ ...limits, strictVariables: false }),
 };
-type Engines = typeof strict;
+type Engines = Record<'html' | 'plain', Liquid>;
 
 const bounded = (text: string): string => {
   if (!isStorable(text)) throw new Error('the output must be well-formed Unicode without U+0000');

@@ -1,7 +1,7 @@
-// A number from a page may be the end of a range: the email goes without it, and soon.
+// A number from a page may be the end of a range: the email is sent without it, and soon.
 import { expect, test } from 'vitest';
 import { makeGuard } from '../../src/rendering/links/foreign.ts';
-import { ASSERTED_TURNS_MAX } from '../../src/rendering/loops.ts';
+import { ASSERTED_MEMORY_MAX, ASSERTED_TURNS_MAX } from '../../src/rendering/bounded_engine.ts';
 import { render } from '../../src/rendering/render.ts';
 import { toSample } from '../../src/rendering/variables.ts';
 
@@ -47,4 +47,21 @@ test('turns count altogether, for each try anew', () => {
 test('values of a server are walked as far as the time allows', () => {
   const html = '<p>{% for i in (1..event.n) %}{% endfor %}done</p>';
   expect(renderFor(html, { n: 2 * ASSERTED_TURNS_MAX }, 'server')).toBe('<p>done</p>');
+});
+
+test('attack: a filter over a range that a number from a page ends', () => {
+  const html =
+    '<p>{% assign all = (1..event.n) | join: "" | size %}{{ all }} done {{ event.n }}</p>';
+  expect(renderFor(html, { n: 400_000 })).not.toContain('400000');
+  const ranges = '<p>{% assign all = (1..event.n) %}{% if event.n > 0 %}done{% endif %}</p>';
+  expect(renderFor(ranges, { n: ASSERTED_MEMORY_MAX })).toBe('<p>done</p>');
+  expect(renderFor(ranges, { n: ASSERTED_MEMORY_MAX + 1 })).toBe('<p></p>');
+  expect(renderFor(ranges, { n: 2 * ASSERTED_MEMORY_MAX }, 'server')).toBe('<p>done</p>');
+});
+
+test.each([
+  ['turns', `{% for i in (1..${ASSERTED_TURNS_MAX + 1}) %}{% endfor %}`],
+  ['memory', `{% assign all = (1..${ASSERTED_MEMORY_MAX + 1}) %}`],
+])('a template that itself needs more %s is rendered without the values', (_name, much) => {
+  expect(renderFor(`<p>${much}done {{ event.n }}</p>`, { n: 1 })).toBe('<p>done </p>');
 });
