@@ -2,6 +2,7 @@ import type { Deps } from '../base/deps.ts';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsConnection, HttpsFailure } from '../base/https.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
+import { readRetryAfter } from '../base/retry_after.ts';
 import { traceHeader } from '../base/traceparent.ts';
 import { CALL_ANSWER_BYTES_MAX, CALL_TIMEOUTS } from './call_limits.ts';
 import { signWebhook } from './sign_webhook.ts';
@@ -16,9 +17,6 @@ export type WebhookAnswer =
   | { kind: 'refused'; httpStatus: number | null; reason: string }
   | { kind: 'postponed'; httpStatus: number | null; reason: string; hintSeconds: number | null };
 
-const hintOf = (text: string | undefined): number | null =>
-  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
-
 /** What an answer, or the lack of one, says of a message. */
 const classify = (came: Exchange | { kind: 'failed'; reason: HttpsFailure }): WebhookAnswer => {
   if (came.kind === 'failed')
@@ -28,7 +26,7 @@ const classify = (came: Exchange | { kind: 'failed'; reason: HttpsFailure }): We
   const { status, headers } = came;
   if (status >= 200 && status < 300) return { kind: 'delivered', httpStatus: status };
   if (status >= 500 || PASSING.includes(status)) {
-    const hintSeconds = hintOf(headers['retry-after']);
+    const hintSeconds = readRetryAfter(headers['retry-after']);
     return { kind: 'postponed', httpStatus: status, reason: 'refused', hintSeconds };
   }
   const reason = status === GONE ? 'endpoint_gone' : 'refused';

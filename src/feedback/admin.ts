@@ -60,7 +60,7 @@ export const webhookProcedures = (vault: Vault) =>
 
     /** Sets whose signatures count: for owners, as every decision about that. */
     setSigningKey: ownerProcedure
-      .input(z.object({ ...SigningKey.shape, slug: Signed.default('mailgun') }))
+      .input(z.object({ ...SigningKey.shape, slug: Signed }))
       .mutation(({ ctx: { deps }, input: { projectId, slug, signing_key } }) =>
         keepSigningKey({ deps, projectId }, vault, { source: slug, key: signing_key }),
       ),

@@ -1,4 +1,4 @@
-import { GONE_ENHANCED, NEVER_ACCEPTS, readCodes } from '../base/bounce_type.ts';
+import { GONE_ENHANCED, NEVER_ACCEPTS, readCodes } from '../base/reply_codes.ts';
 import { classifySmtpReply } from '../providers/providers.ts';
 import type { Classification } from '../providers/providers.ts';
 import type { Meaning } from './notice.ts';

@@ -91,7 +91,9 @@ export const receive = async (post: Post, vault: Vault): Promise<Received> => {
       return receiveByToken(post);
     case 'signature':
       return receiveSigned(post, vault, verification);
-    case 'topic':
-      return isEventBridge(parseJson(post.posted.raw)) ? receiveUnsigned(post) : receiveSns(post);
+    case 'topic': {
+      const body = parseJson(post.posted.raw);
+      return isEventBridge(body) ? receiveUnsigned(post) : receiveSns(post, body);
+    }
   }
 };

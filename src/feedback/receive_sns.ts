@@ -1,4 +1,3 @@
-import { parseJson } from '../base/json.ts';
 import { Refusal } from '../base/refusal.ts';
 import { dialectOf } from './dialects/dialects.ts';
 import { readObject } from './dialects/reading.ts';
@@ -22,8 +21,7 @@ const RAW_DELIVERY =
   'subscription in Amazon SNS.';
 
 /** The message of a body. Without an envelope nothing shows who sent it. */
-const readMessage = ({ posted, headers }: Post): SnsMessage => {
-  const body = parseJson(posted.raw);
+const readMessage = ({ headers }: Post, body: unknown): SnsMessage => {
   const message = readSnsMessage(body);
   if (message) return message;
   const fields = readObject(body);
@@ -86,8 +84,8 @@ const notify = async (post: Post, message: SnsMessage): Promise<Received> => {
 };
 
 /** Processes a message of Amazon SNS: signed by the service, of a topic that is confirmed for the project. */
-export const receiveSns = async (post: Post): Promise<Received> => {
-  const message = readMessage(post);
+export const receiveSns = async (post: Post, body: unknown): Promise<Received> => {
+  const message = readMessage(post, body);
   await verify(post, message);
   post.seen.topicArn = message.TopicArn;
   switch (message.Type) {

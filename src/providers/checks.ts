@@ -1,8 +1,8 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
 import { toFailure } from './failures.ts';
+import { makeHourlyCount } from './hourly_count.ts';
 import { requireLogin } from './login.ts';
 import { isOutside } from './outside.ts';
 import type { Settings } from './settings.ts';
@@ -14,7 +14,6 @@ import { preflight } from './transports.ts';
  * right settings, too little to scan ports.
  */
 export const CHECKS_PER_HOUR = 60;
-const HOUR_SECONDS = 3_600;
 
 export const networkOf = (deps: Pick<Deps, 'config' | 'resources'>): Network => ({
   allowNetworks: deps.config.egressAllowNetworks,
@@ -25,21 +24,11 @@ export const networkOf = (deps: Pick<Deps, 'config' | 'resources'>): Network => 
   answerTimeoutMs: deps.config.answerTimeoutMs,
 });
 
-const makeCounters = () =>
-  new RateLimiterMemory({ points: CHECKS_PER_HOUR, duration: HOUR_SECONDS });
-
 /** Counts a connection that a customer asked for, or refuses it. */
-export const countCheck = async ({ resources }: Deps, projectId: string): Promise<void> => {
-  try {
-    await resources.of(makeCounters, undefined).consume(projectId);
-  } catch (refused) {
-    if (!(refused instanceof RateLimiterRes)) throw refused;
-    throw new Refusal('rate_limited', {
-      detail: `Providers are connected to and tested ${CHECKS_PER_HOUR} times an hour at most.`,
-      retryAfterSeconds: Math.max(1, Math.ceil(refused.msBeforeNext / 1_000)),
-    });
-  }
-};
+export const countCheck = makeHourlyCount({
+  most: CHECKS_PER_HOUR,
+  says: `Providers are connected to and tested ${CHECKS_PER_HOUR} times an hour at most.`,
+});
 
 /**
  * Refuses settings that do not work, with the class of the failure and what to do about it. Returns whether the

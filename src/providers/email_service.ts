@@ -8,7 +8,11 @@ const MAILGUN = /(?:^|\.)mailgun\.(?:org|com)$/i;
 const SMTP2GO = /(?:^|\.)smtp2go\.com$/i;
 /** Also the endpoints inside a VPC, and those of the Chinese and the European sovereign partition. */
 const AMAZON_SES =
-  /(?:^|\.)email-smtp(?:-fips)?\.[a-z0-9-]{3,30}\.(?:vpce\.)?amazonaws\.(?:com|com\.cn|eu)$/i;
+  /(?:^|\.)email-smtp(?:-fips)?\.([a-z0-9-]{3,30})\.(?:vpce\.)?amazonaws\.(?:com|com\.cn|eu)$/i;
+
+/** Returns the region of an Amazon SES host; null for another host. */
+export const sesRegionOf = (host: string): string | null =>
+  AMAZON_SES.exec(host)?.[1]?.toLowerCase() ?? null;
 
 /** Returns the service behind an SMTP host. A relay in front of a service is `other`. */
 export const serviceOfHost = (host: string): EmailService => {

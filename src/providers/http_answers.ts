@@ -1,19 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpsAnswer, HttpsFailure } from '../base/https.ts';
+import { readRetryAfter } from '../base/retry_after.ts';
 import { classifyHttpAnswer } from './answers/answers.ts';
 import type { AnswerMeaning } from './answers/answers.ts';
 import type { Deferral, RefusedOutcome, SendOutcome } from './outcome.ts';
 import { outcomeOf } from './outcome_of.ts';
 import { toReply } from './reply.ts';
 import type { Parties } from './reply.ts';
-
-const RETRY_AFTER_SECONDS_MAX = 86_400;
-
-/** What the provider asks for in Retry-After, in whole seconds; dates and nonsense are left aside. */
-export const retryAfterOf = (headers: IncomingHttpHeaders): number | undefined => {
-  const text = headers['retry-after'] ?? '';
-  return /^\d{1,9}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_SECONDS_MAX) : undefined;
-};
 
 /** A host whose name nobody knows cannot be connected to; where its name means something, the caller says so. */
 export const reasonOf = (failure: HttpsFailure) =>
@@ -80,8 +72,8 @@ export const refusalOf = (answer: HttpsAnswer, parts: Parts): SendOutcome => {
   const reply = { ...toReply(body, parts), code: status };
   const isVague = !isTyped && VAGUE.includes(found.meaning);
   if (status >= UNTYPED && status !== NOT_BEGUN && isVague) return { kind: 'unknown', reply };
-  const hint = retryAfterOf(headers);
-  const classified = hint === undefined ? found : { ...found, retryAfterSeconds: hint };
+  const hint = readRetryAfter(headers['retry-after']);
+  const classified = hint === null ? found : { ...found, retryAfterSeconds: hint };
   // Only a receiver's code says that a mailbox does not exist: an API may mean a field of the request.
   return { ...withoutBounce(outcomeOf(classified, { text: body, status })), reply };
 };

@@ -1,5 +1,5 @@
 import type { AnswerMeaning, AnswerScope, Classification } from './answers/answers.ts';
-import { readCodes } from '../base/bounce_type.ts';
+import { readCodes } from '../base/reply_codes.ts';
 import { bounced, deferred, rejected } from './outcome.ts';
 import type { Deferral, FailureReason, RefusedOutcome, SaidBounce } from './outcome.ts';
 

@@ -1,6 +1,6 @@
 // What the description says of generic webhooks is what is done with them.
 import { expect, test } from 'vitest';
-import { GONE_ENHANCED, NEVER_ACCEPTS } from '../../src/base/bounce_type.ts';
+import { GONE_ENHANCED, NEVER_ACCEPTS } from '../../src/base/reply_codes.ts';
 import { SAID_AS } from '../../src/feedback/dialects/smtp/bounce_words.ts';
 import { smtp as generic } from '../../src/feedback/dialects/smtp/smtp.ts';
 import {

@@ -1,4 +1,3 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { z } from 'zod';
 import { inProject } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
@@ -6,6 +5,7 @@ import type { Deps } from '../../base/deps.ts';
 import { readCursor, toPage } from '../../base/page.ts';
 import type { PageQuery } from '../../base/page.ts';
 import { Refusal } from '../../base/refusal.ts';
+import { makeHourlyCount } from '../hourly_count.ts';
 import type { ProviderRow } from '../queries.ts';
 import type { DomainHealth } from './check.ts';
 import { listChanges } from './queries.ts';
@@ -17,24 +17,13 @@ import type { DomainCheckInput, DomainHealthAnswer, DomainQuery } from './schema
 
 /** How many checks a project may ask for, in each process: each sends DNS queries about names of its choice. */
 export const DOMAIN_CHECKS_PER_HOUR = 120;
-const HOUR_SECONDS = 3_600;
 
 type ProjectContext = { deps: Deps; projectId: string };
 
-const makeCounters = () =>
-  new RateLimiterMemory({ points: DOMAIN_CHECKS_PER_HOUR, duration: HOUR_SECONDS });
-
-const countCheck = async ({ deps, projectId }: ProjectContext): Promise<void> => {
-  try {
-    await deps.resources.of(makeCounters, undefined).consume(projectId);
-  } catch (refused) {
-    if (!(refused instanceof RateLimiterRes)) throw refused;
-    throw new Refusal('rate_limited', {
-      detail: `The domains of a project are checked ${DOMAIN_CHECKS_PER_HOUR} times an hour at most.`,
-      retryAfterSeconds: Math.max(1, Math.ceil(refused.msBeforeNext / 1_000)),
-    });
-  }
-};
+const countCheck = makeHourlyCount({
+  most: DOMAIN_CHECKS_PER_HOUR,
+  says: `The domains of a project are checked ${DOMAIN_CHECKS_PER_HOUR} times an hour at most.`,
+});
 
 const toAnswer = (health: DomainHealth, checkedAt: Date): DomainHealthAnswer => ({
   ...health,
@@ -47,7 +36,7 @@ export const readDomainHealth = async (
   row: ProviderRow,
   query: z.output<typeof DomainQuery>,
 ): Promise<DomainHealthAnswer> => {
-  await countCheck(where);
+  await countCheck(where.deps, where.projectId);
   const stored = await findStored(where, row.provider_id);
   const sought = {
     selectors: query.dkim_selectors ?? stored?.dkim_selectors ?? [],
@@ -65,7 +54,7 @@ export const recordDomainHealth = async (
   checkId: string,
   { dkim_selectors, mail_from_domain }: DomainCheckInput,
 ): Promise<DomainHealthAnswer> => {
-  await countCheck(where);
+  await countCheck(where.deps, where.projectId);
   const recorded = await recordCheck(where, row, checkId, {
     ...(dkim_selectors ? { selectors: dkim_selectors } : {}),
     ...(mail_from_domain === undefined ? {} : { mailFromDomain: mail_from_domain }),

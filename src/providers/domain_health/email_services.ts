@@ -1,3 +1,4 @@
+import { serviceOfHost, sesRegionOf } from '../email_service.ts';
 import type { Settings } from '../settings.ts';
 
 /** What is known of the email service behind a provider's record, from its manuals. */
@@ -24,9 +25,6 @@ export type Connection = Pick<Settings, 'provider'> & {
   smtp_host?: string | null;
   region?: string | null;
 };
-
-const SES_HOST =
-  /^email-smtp(?:-fips)?\.([a-z\d-]{3,30})\.(?:vpce\.)?amazonaws\.(?:com|com\.cn|eu)$/;
 
 /**
  * Amazon SES sends from a domain of its own until the customer sets up a custom MAIL FROM domain, whose MX is the
@@ -58,8 +56,6 @@ const SMTP2GO: EmailServiceFacts = {
 const MAILGUN: EmailServiceFacts = { name: 'Mailgun', include: 'mailgun.org', mailFrom: 'sender' };
 
 const OTHERS: readonly [host: RegExp, facts: EmailServiceFacts][] = [
-  [/(?:^|\.)smtp2go\.com$/, SMTP2GO],
-  [/(?:^|\.)mailgun\.(?:org|com)$/, MAILGUN],
   [
     /^smtp(?:-relay)?\.gmail\.com$/,
     { name: 'Google Workspace', include: '_spf.google.com', mailFrom: 'sender' },
@@ -77,7 +73,14 @@ export const factsOf = ({ provider, smtp_host, region }: Connection): EmailServi
   if (provider === 'relay_api') return SMTP2GO;
   if (provider === 'cloud_api') return amazonSes(region ?? null);
   const host = smtp_host?.toLowerCase() ?? '';
-  const ses = SES_HOST.exec(host);
-  if (ses) return amazonSes(ses[1] ?? null);
-  return OTHERS.find(([form]) => form.test(host))?.[1] ?? ANY_RELAY;
+  switch (serviceOfHost(host)) {
+    case 'amazon_ses':
+      return amazonSes(sesRegionOf(host));
+    case 'mailgun':
+      return MAILGUN;
+    case 'smtp2go':
+      return SMTP2GO;
+    case 'other':
+      return OTHERS.find(([form]) => form.test(host))?.[1] ?? ANY_RELAY;
+  }
 };

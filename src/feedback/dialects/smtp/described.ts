@@ -1,4 +1,4 @@
-import { GONE_ENHANCED, NEVER_ACCEPTS } from '../../../base/bounce_type.ts';
+import { GONE_ENHANCED, NEVER_ACCEPTS } from '../../../base/reply_codes.ts';
 import { SAID_AS } from './bounce_words.ts';
 import { BOUNCE_WORDS, SAID } from './words.ts';
 

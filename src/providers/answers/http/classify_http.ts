@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { readRetryAfter } from '../../../base/retry_after.ts';
 import { toClassification } from '../verdicts.ts';
 import type { Classification, VerdictName } from '../verdicts.ts';
 import { ACCOUNT_RULES } from '../rules/account_rules.ts';
@@ -21,13 +22,6 @@ export type HttpAnswer = {
   exception?: string;
   from?: string;
   to?: string;
-};
-
-const RETRY_AFTER_SECONDS_MAX = 86_400;
-
-const retryAfterOf = (headers: IncomingHttpHeaders = {}): number | null => {
-  const text = headers['retry-after'] ?? '';
-  return /^\d{1,9}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_SECONDS_MAX) : null;
 };
 
 const toReading = ({ from, to, status }: HttpAnswer, { text }: BodyReading): Reading => ({
@@ -82,6 +76,7 @@ const explain = (answer: HttpAnswer): VerdictName => {
  */
 export const classifyHttpAnswer = (answer: HttpAnswer): Classification => {
   const classification = toClassification(explain(answer));
-  const seconds = classification.retry === 'later' ? retryAfterOf(answer.headers) : null;
+  const isLater = classification.retry === 'later';
+  const seconds = isLater ? readRetryAfter(answer.headers?.['retry-after']) : null;
   return seconds === null ? classification : { ...classification, retryAfterSeconds: seconds };
 };
