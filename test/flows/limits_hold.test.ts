@@ -67,7 +67,7 @@ describe.concurrent('a backlog that is let go in quiet hours', () => {
     async () => {
       const { person, plan, providerIds, templateId, wake, counts, endNight } = opened;
       const [providerId] = providerIds;
-      const ramp = { started_on: new Date().toISOString().slice(0, 10), stages: [11, 12] };
+      const ramp = { started_on: new Date().toISOString().slice(0, 10), stages: [13, 14] };
       await inProject(world.deps, world.project.project_id, (scope) =>
         setPlan(scope, providerId, { rate_per_second: null, ramp }),
       );

@@ -221,8 +221,13 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
       const ofLanguage = isOf(definition, 'version') ? { version: 1 } : {};
       return { ...body, definition: { ...definition, ...ofLanguage, include_suppressed: true } };
     },
-    /** Makes room for more segments. */
-    clear: async ({ path, method }: Endpoint, answer: { id?: string } | null): Promise<void> => {
+    /** Makes room for more segments, and enables an endpoint that a request disabled. */
+    clear: async (
+      { path, method }: Endpoint,
+      answer: { id?: string; status?: unknown } | null,
+    ): Promise<void> => {
+      if (path.includes('/webhook-endpoints/') && answer?.status === 'disabled')
+        await call('PATCH', `/v1/webhook-endpoints/${SHOWN_ID}`, { status: 'active' });
       if (method !== 'POST' || path !== '/v1/segments' || !answer?.id) return;
       kept.push(answer.id);
       if (kept.length < SEGMENTS_KEPT_MAX) return;

@@ -208,6 +208,16 @@ test.each([
 });
 
 test.each([
+  ['behind other letters', '+𝐜𝐨𝐦evil .com⒈'],
+  ['before a compatible mark', 'x。evil .com℀'],
+  ['between other letters', 'рevil .comр'],
+  ['as an address before a low line', '8.8. 8.8_‥'],
+])('attack: a filter joins a host %s', (_, joined) => {
+  const html = '<p>Hi {{ event.a | split: " " | join: "" }}</p>';
+  expect(shown(html, { a: joined })).toBe('<p>Hi </p>');
+});
+
+test.each([
   ['a host below the template’s', 'https://{{ event.a }}.app.example/', 'https://ann.app.example/'],
   ['a path of the template’s host', 'https://app.example/{{ event.a }}', 'https://app.example/ann'],
   [

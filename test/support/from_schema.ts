@@ -148,10 +148,19 @@ export const boundsOf = (document: Document, given: Schema, example: unknown): B
     if (!member.items) return here;
     const [item] = ((example as Record<string, unknown[]> | undefined)?.[name] ?? []) as unknown[];
     const list = (count: number) => Array.from({ length: count }, () => item);
-    const { minItems = 0, maxItems = 0 } = member;
+    const { minItems = 0, maxItems } = member;
     return [
       ...here,
-      { path: [name], name: `maxItems ${maxItems}`, at: list(maxItems), past: list(maxItems + 1) },
+      ...(maxItems === undefined
+        ? []
+        : [
+            {
+              path: [name],
+              name: `maxItems ${maxItems}`,
+              at: list(maxItems),
+              past: list(maxItems + 1),
+            },
+          ]),
       // A list that may be empty has no bound there.
       ...(minItems > 0
         ? [

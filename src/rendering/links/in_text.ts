@@ -91,19 +91,28 @@ const addSchemes = (hosts: Hosts, word: string): void => {
   }
 };
 
-const ASCII = /^\p{ASCII}*/u;
+const ASCII_RUN = /\p{ASCII}+/gu;
+/** Where a name changes between ASCII and other characters. */
+const CHANGE = /(?<=\p{ASCII})(?=\P{ASCII})|(?<=\P{ASCII})(?=\p{ASCII})/gu;
+/** How many such places of a name are read: values that a browser asserted are shorter than that. */
+const CHANGES_READ = 20;
 
-/** A name, and where it has other characters than ASCII what stands before them: some software ends a host there. */
+const listPrefixes = (run: string): string[] => {
+  const labels = run.split('.');
+  return labels.map((_, at) => labels.slice(0, at + 1).join('.'));
+};
+
+/** A name, and where it has other characters than ASCII its parts: some software ends or begins a host there. */
 const listNames = (name: string): string[] => {
-  const [ascii = ''] = ASCII.exec(name) ?? [];
-  if (ascii.length === name.length) return [name];
-  const labels = ascii.split('.');
-  return [name, ...labels.map((_, at) => labels.slice(0, at + 1).join('.'))];
+  const changes = [...name.matchAll(CHANGE)].slice(0, CHANGES_READ);
+  if (changes.length === 0) return [name];
+  const runs = (name.match(ASCII_RUN) ?? []).slice(0, CHANGES_READ);
+  return [name, ...changes.map(({ index }) => name.slice(0, index)), ...runs.flatMap(listPrefixes)];
 };
 
 const addNames = (hosts: Hosts, word: string): void => {
   for (const name of word.split(NAMES).flatMap(listNames)) {
-    const host = name.replaceAll(/^[.-]+|[.-]+$/g, '');
+    const host = name.replaceAll(/^[._-]+|[._-]+$/g, '');
     if (!host.includes('.')) continue;
     if (isDomain(host) || WWW.test(host) || IPV4.test(host))
       hosts.found.add(toHost(domainToASCII(host) || host));
