@@ -21,14 +21,15 @@ const listHandOffs = async (
 };
 
 /**
- * How many queued sends of a provider that warms up are checked, the earliest due first: workers lease those. A share
- * beyond is not given back, so the day of that provider ends a few sends early.
+ * How many queued sends of each automation are checked at a provider that warms up, the earliest due first: workers
+ * lease those. A share beyond is not given back, so the day of that provider ends a few sends early.
  */
-const CHECKED_SENDS_MAX = 1_000;
+const CHECKED_SENDS_MAX = 100;
 
 /**
  * Lists providers whose circuit a dead owner probed, or whose day it had a share of for sends that it did not begin.
- * Only those that warm up: other leases run out by themselves, and cost nothing.
+ * Only those that warm up: other leases run out by themselves, and cost nothing. It jumps from one automation to the
+ * next in an index, as the claim does.
  */
 const listShares = async (client: pg.Client, dead: string[]): Promise<LostShare[]> => {
   if (dead.length === 0) return [];
@@ -39,9 +40,28 @@ const listShares = async (client: pg.Client, dead: string[]): Promise<LostShare[
     or (
       pace.ramp_day = (now() at time zone 'UTC')::date
       and exists (
-        select from (
+        with recursive flow as (
+          (
+            select send.priority, send.automation_id from delivery.sends as send
+            where send.project_id = pace.project_id and send.provider_id = pace.provider_id and send.status = 'queued'
+            order by send.priority, send.automation_id
+            limit 1
+          )
+          union all
+          select found.priority, found.automation_id from flow
+          cross join lateral (
+            select send.priority, send.automation_id from delivery.sends as send
+            where send.project_id = pace.project_id and send.provider_id = pace.provider_id and send.status = 'queued'
+            and (send.priority, send.automation_id) > (flow.priority, flow.automation_id)
+            order by send.priority, send.automation_id
+            limit 1
+          ) as found
+        )
+        select from flow
+        cross join lateral (
           select send.lease_owner from delivery.sends as send
           where send.project_id = pace.project_id and send.provider_id = pace.provider_id and send.status = 'queued'
+          and send.priority = flow.priority and send.automation_id = flow.automation_id
           order by send.due_at
           limit $2
         ) as first

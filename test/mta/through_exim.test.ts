@@ -130,14 +130,22 @@ describe('through Exim', () => {
       kind: 'rejected',
       reason: 'recipient_refused',
       bounce: { type: 'hard', codes: '550 5.1.1' },
+      reply: { code: 550, enhanced: '5.1.1', queueId: null, text: 'no such user here' },
     });
     expect((await send('full@people.test')).outcome).toMatchObject({ kind: 'deferred' });
   });
 
-  test('sender_not_verified: a sender that the relay does not know', async () => {
+  test('a sender that the relay does not know parks the provider, and ends no send', async () => {
     expect((await send('ann@people.test', { from: 'a@unverified.test' })).outcome).toEqual({
-      kind: 'rejected',
-      reason: 'sender_not_verified',
+      kind: 'deferred',
+      reason: 'sender_not_allowed',
+      waits: 'park',
+      reply: {
+        code: 550,
+        enhanced: null,
+        queueId: null,
+        text: 'From header sender domain not verified',
+      },
     });
   });
 
@@ -145,6 +153,13 @@ describe('through Exim', () => {
     expect((await send('ann@people.test', { subject: 'throttle me' })).outcome).toEqual({
       kind: 'deferred',
       reason: 'throttled',
+      waits: 'rate',
+      reply: {
+        code: 454,
+        enhanced: '4.7.0',
+        queueId: null,
+        text: 'Throttling failure: Maximum sending rate exceeded.',
+      },
     });
   });
 
