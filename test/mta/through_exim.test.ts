@@ -138,7 +138,7 @@ describe('through Exim', () => {
   test('a sender that the relay does not know parks the provider, and ends no send', async () => {
     expect((await send('ann@people.test', { from: 'a@unverified.test' })).outcome).toEqual({
       kind: 'deferred',
-      reason: 'sender_not_allowed',
+      reason: 'sender_not_verified',
       waits: 'park',
       reply: {
         code: 550,
