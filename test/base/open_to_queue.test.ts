@@ -55,7 +55,7 @@ test('opening twice is as once', async () => {
   expect((await queue.query('select due from projects.work')).rowCount).toBe(2);
 });
 
-test('only ids, times and states of these tables are open to the queue', async () => {
+test('only ids, times, states and priorities of these tables are open to the queue', async () => {
   await database.owner.query('drop table if exists projects.work');
   const { rows } = await database.owner.query(`
     select table_schema || '.' || table_name as name, array_agg(column_name::text order by column_name) as columns
@@ -65,21 +65,31 @@ test('only ids, times and states of these tables are open to the queue', async (
     group by name order by name`);
   expect(rows).toEqual([
     { name: 'automations.automations', columns: ['automation_id', 'project_id', 'status'] },
+    {
+      name: 'automations.endpoints',
+      columns: ['endpoint_id', 'paused_until', 'project_id', 'status'],
+    },
     { name: 'automations.runs', columns: ['project_id', 'status', 'wake_at'] },
     { name: 'automations.segment_readers', columns: ['project_id', 'seen_entry'] },
     {
       name: 'automations.segment_starts',
       columns: ['automation_id', 'project_id', 'requested_at', 'start_id', 'status'],
     },
+    {
+      name: 'automations.webhook_deliveries',
+      columns: ['due_at', 'endpoint_id', 'lease_until', 'project_id', 'status'],
+    },
     { name: 'delivery.ended', columns: ['ended_at', 'project_id', 'retry_at', 'step_id'] },
     {
       name: 'delivery.sends',
       columns: [
+        'automation_id',
         'due_at',
         'expires_at',
         'handed_off_at',
         'lease_owner',
         'lease_until',
+        'priority',
         'project_id',
         'provider_id',
         'status',
@@ -93,6 +103,10 @@ test('only ids, times and states of these tables are open to the queue', async (
     {
       name: 'profiles.erasures',
       columns: ['erasure_id', 'project_id', 'requested_at', 'status'],
+    },
+    {
+      name: 'providers.bounce_mailboxes',
+      columns: ['next_read_at', 'project_id', 'provider_id', 'status'],
     },
     {
       name: 'providers.paces',
