@@ -1,5 +1,5 @@
 --! Previous: sha1:bf722a4c71d2585441c88489035b4bbcab23898a
---! Hash: sha1:719f9c18970d036d04bd447dbe50398b9ea5a99e
+--! Hash: sha1:e72e3478448407abd20fa6e356654cfc73c3280f
 --! Message: transactional_email_comes_first
 
 -- The order in which sends of a provider are claimed: 0 transactional, 1 marketing that an event or a person caused,
@@ -27,8 +27,10 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
 as $$
+declare
+  v_queues uuid[];
 begin
-  return array(
+  v_queues := array(
     with recursive flow as (
       (
         select send.automation_id from delivery.sends as send
@@ -50,6 +52,7 @@ begin
     )
     select flow.automation_id from flow
   );
+  return v_queues;
 end;
 $$;
 --! EndIncluded delivery/list_queues.sql

@@ -1,5 +1,5 @@
---! Previous: sha1:719f9c18970d036d04bd447dbe50398b9ea5a99e
---! Hash: sha1:15d62625b8c27d52c2ea444e58d0cf19ab830908
+--! Previous: sha1:e72e3478448407abd20fa6e356654cfc73c3280f
+--! Hash: sha1:812923141255fd0d37290a0b32bfdbd242f20772
 --! Message: a_mailbox_is_suppressed_as_one
 
 -- Enter migration here

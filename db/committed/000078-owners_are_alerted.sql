@@ -1,5 +1,5 @@
---! Previous: sha1:15d62625b8c27d52c2ea444e58d0cf19ab830908
---! Hash: sha1:d74490989c12327b32f83cd3bfa390b362f9ac9f
+--! Previous: sha1:812923141255fd0d37290a0b32bfdbd242f20772
+--! Hash: sha1:09c9dac822fb08ff357533c93bf0c05f53ea84f9
 --! Message: owners_are_alerted
 
 -- Enter migration here

@@ -1,5 +1,5 @@
---! Previous: sha1:d74490989c12327b32f83cd3bfa390b362f9ac9f
---! Hash: sha1:9af940a0ce1cc78e442e036143e1a1e36488c625
+--! Previous: sha1:09c9dac822fb08ff357533c93bf0c05f53ea84f9
+--! Hash: sha1:f00c726ad81653e663fd61ce0a3606dc5696307e
 --! Message: bounces_are_read_from_mailboxes
 
 -- Enter migration here

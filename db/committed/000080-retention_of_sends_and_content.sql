@@ -1,5 +1,5 @@
---! Previous: sha1:9af940a0ce1cc78e442e036143e1a1e36488c625
---! Hash: sha1:9d1417098426db611d313f60f92e2127f150c367
+--! Previous: sha1:f00c726ad81653e663fd61ce0a3606dc5696307e
+--! Hash: sha1:b22bdaece7bddb694de8c23e1ce2930a5dc0cc17
 --! Message: retention_of_sends_and_content
 
 -- A relay of the operator's own network may go without a login. Rows from before satisfied a stricter check.

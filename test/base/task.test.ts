@@ -19,8 +19,12 @@ test('a task’s name is its path', async () => {
   const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
   expect(Object.keys(tasks).toSorted()).toEqual([
     'admin/forget_audit',
+    'alerts/check',
+    'alerts/prune',
     'automations/advance_runs',
+    'automations/announce_alerts',
     'automations/call_endpoint',
+    'automations/deliver_webhooks',
     'automations/prune_run_logs',
     'automations/read_segment_entries',
     'automations/start_segment',
@@ -29,6 +33,7 @@ test('a task’s name is its path', async () => {
     'delivery/prune_sends',
     'delivery/send_queued',
     'feedback/forget_posts',
+    'feedback/read_mailboxes',
     'http/forget_keys',
     'ingest/drop_partitions',
     'ingest/keep_partitions',
@@ -57,10 +62,13 @@ test('every task refuses a payload without its ids', async () => {
   const tasks = await loadTasks(join(import.meta.dirname, '..', '..', 'tasks'), deps());
   const needNothing = [
     'admin/forget_audit',
+    'alerts/check',
+    'alerts/prune',
     'automations/prune_run_logs',
     'delivery/prune_content',
     'delivery/prune_sends',
     'feedback/forget_posts',
+    'feedback/read_mailboxes',
     'http/forget_keys',
     'ingest/drop_partitions',
     'ingest/keep_partitions',

@@ -159,6 +159,7 @@ const ofAutomations = (subject: Subject): Page[] => {
     ]),
     ...pages('automations.explain', [['somebody', { automationId, profileId }]]),
     ...pages('automations.endpoints', [['first', {}]]),
+    ...pages('automations.withLocalLinks', [['all', {}]]),
     ...pages('endpoints.read', [['one', { endpointId }]]),
     ...pages('endpoints.deliveries', [['first', { endpointId }]]),
     ...pages('endpoints.waiting', [['one', { endpointId }]]),

@@ -35,7 +35,7 @@ const QUEUES = {
   token_lookups: 500,
   mails_to_render: 100,
   hand_offs: TURNS_MAX * LINKS_PER_PROVIDER_MAX,
-  sends: TURNS_MAX * 200,
+  sends: TURNS_MAX * 220,
   outcomes: TURNS_MAX * LINKS_PER_PROVIDER_MAX * TRACKED_PER_LANE_MAX,
 };
 

@@ -1,4 +1,4 @@
-// Somebody holds a table that a migration changes: the migration gives up, so that nobody waits behind it for long.
+// A session holds a table that a migration changes: the migration gives up, so that no other session waits for long.
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { LOCK_TIMEOUT_MS } from '../../src/runtime/migrate.ts';
@@ -9,13 +9,13 @@ const database = testDatabase();
 const TEST_TIMEOUT_MS = 60_000;
 
 /** A migration that changes a table which was there, and may run twice, as may those after it. */
-const CHANGES_PENDING = '000065-publishable_keys_have_daily_quotas.sql';
+const CHANGES_SENDS = '000080-retention_of_sends_and_content.sql';
 
 /** As if that and what came after it had not been run; answers how many those are. */
 const forgetNewest = async (): Promise<number> => {
   const { rowCount } = await database.owner.query(
     'delete from graphile_migrate.migrations where filename >= $1',
-    [CHANGES_PENDING],
+    [CHANGES_SENDS],
   );
   return rowCount ?? 0;
 };
@@ -36,9 +36,9 @@ test(
     expect(forgotten).toBeGreaterThan(0);
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
-    // What a report does that reads for long; it would hold up a change of the table, and that everybody else.
+    // As a long report does: it delays a change of the table, which then delays every other session.
     await holder.query('begin');
-    await holder.query('lock table ingest.pending in access share mode');
+    await holder.query('lock table delivery.sends in access share mode');
     const error = await migrateAgain(database).then(
       () => null,
       (thrown: Error) => thrown,
@@ -47,7 +47,7 @@ test(
     expect(error?.message).toContain('pg_stat_activity');
     expect(error?.cause).toMatchObject({ code: '55P03' });
     expect(await countKept()).toBe(Number(all) - forgotten);
-    await database.owner.query('select from ingest.pending');
+    await database.owner.query('select from delivery.sends');
     await holder.end();
     await migrateAgain(database);
     expect(await countKept()).toBe(all);
