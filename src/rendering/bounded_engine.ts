@@ -15,7 +15,7 @@ export const ASSERTED_MEMORY_MAX = 100_000;
 let turnsLeft = Infinity;
 const isBounded = (): boolean => turnsLeft < Infinity;
 
-/** Renders with loops and filters that do so much at most, and throws past that. Rendering is synchronous: one count will do. */
+/** Renders with bounded loops and filters, and throws past a bound. Rendering is synchronous: one count will do. */
 export const withBounds = <T>(render: () => T): T => {
   turnsLeft = ASSERTED_TURNS_MAX;
   try {

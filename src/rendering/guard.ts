@@ -39,9 +39,9 @@ export const renderFirst = <Message>(
 };
 
 /**
- * Renders a message, within bounds where it shows values that only a browser asserted. If that fails, renders it without
- * them: an email that a server caused and that needs none of them is sent, whatever a page asserts. Throws the first
- * error if everything fails.
+ * Renders a message, within bounds where it shows values that only a browser asserted. If that fails, renders it
+ * without them: an email that a server caused and that needs none of them is sent, whatever a page asserts. Throws the
+ * first error if everything fails.
  */
 export const renderSafely = <Message>(
   renderWith: (variables: Variables) => Message,
