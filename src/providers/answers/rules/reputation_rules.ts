@@ -6,7 +6,7 @@ const GREYLIST_RULES: readonly Rule[] = [
   {
     when: phrases(`
       gr[ae]y ?list*|greylist*|graylist*|postgrey|sqlgrey|greypol
-      (first (time|contact|delivery)|unknown triplet|new sender) ... (later|retry|again|minutes)
+      (first (time|contact|delivery)|triplet|new sender) ... (later|retry|again|minutes)
       early retry|not yet authori[sz]ed to deliver|you are unknown|confirm this mail server
     `),
     not: phrases(`not greylist*`),
