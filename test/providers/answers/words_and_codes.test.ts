@@ -90,3 +90,36 @@ describe('what follows a phrase of habit decides', () => {
     expect(classify(reply, phase)).toBe(expected);
   });
 });
+
+describe("words of the sender's side are not taken from what is said of another", () => {
+  test.each<[string, SmtpPhase, string]>([
+    [
+      '550 5.2.1 The user has not signed in to this account for 12 months, so it was closed',
+      'rcpt',
+      'recipient/recipient_disabled/never',
+    ],
+    [
+      '554 5.7.1 Sending of executable attachments is disabled',
+      'body',
+      'message/content_refused/never',
+    ],
+    [
+      '450 4.2.1 This address receives more than 60 messages per minute, slow down',
+      'rcpt',
+      'recipient/temporary_recipient/later',
+    ],
+    ['554 5.6.0 The From header must not be empty', 'body', 'message/line_or_syntax/never'],
+    [
+      '550 5.2.1 Recipient account suspended for non payment',
+      'rcpt',
+      'recipient/recipient_disabled/never',
+    ],
+    [
+      '552 5.2.2 Recipient exceeded the quota of his subscription plan',
+      'rcpt',
+      'recipient/mailbox_full/later',
+    ],
+  ])('%s', (reply, phase, expected) => {
+    expect(classify(reply, phase)).toBe(expected);
+  });
+});

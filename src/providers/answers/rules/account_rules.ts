@@ -20,7 +20,7 @@ const OVER_LIMIT = `
 /** A size or a count that is not a rate. */
 const OTHER_COUNTS = phrases(`
   size|too (large|big)|hops?|recipients per message|lines?|header*|attachment*|overquota|storage
-  disk|number of recipients(?! (per|a|in))
+  disk|(kilo|mega|giga)?bytes|[kmg]i?b|number of recipients(?! (per|a|in))
 `);
 
 /**

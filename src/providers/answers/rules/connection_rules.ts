@@ -11,7 +11,8 @@ const SESSION_RULES: readonly Rule[] = [
       (messages?|mails?|e-?mails?|recipients?) (per|in|on|for) (this |the |a |one |single |smtp |
         same |each |current ){0,3}{session}
       no more (mail|messages|e-?mails?) (on|in|over) (this|one) {session}
-      open a new session|session (exceeded|open for too long)
+      open a new (session|connection)|(enough|limit) ... on (this|one) {session}
+      session (exceeded|open for too long)
     `),
     not: phrases(`concurrent|simultaneous|parallel`),
     means: 'connection_limit',
@@ -146,7 +147,7 @@ export const CONNECTION_RULES: readonly Rule[] = [
   {
     when: phrases(`
       issue (a )?starttls|starttls (command )?(is )?(required|needed|first|necessary|mandatory|must be)
-      encrypt first|(clients?|with|over|via|use) _ (tls|ssl) only
+      encrypt first|only encrypted (sessions|connections|clients)|(clients?|with|over|via|use) _ (tls|ssl) only
       (tls|ssl|encryption|encrypted|secure (connection|channel)|
         tls encrypted session) _ _ _ (is |are )?(required|needed|mandatory|necessary|
         must be used|enforced)

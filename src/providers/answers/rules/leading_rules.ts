@@ -54,7 +54,8 @@ const SUSPENSION_RULES: readonly Rule[] = [
       (?<!recipient )account (is |has been |was )?(suspended|disabled|blocked) ... (billing|payment|suspicious)
     `),
     not: phrases(`
-      ip|ips|@ip|hosts?|servers?|network|{mailbox_only}|paused until|limit*|rate|incoming|client
+      ip|ips|@ip|hosts?|servers?|network|{mailbox_only}|paused until|limit*|rates? (limit*|exceed*|control)|incoming
+      client|attachment*|executable*|files?
       auth(entication)? (is )?disabled|smtp (auth|access)|connection*|mta|listed|policy|policies
       messages? (was |is |has been )?(blocked|rejected)
     `),
@@ -80,6 +81,7 @@ const SIGN_IN_RULES: readonly Rule[] = [
     when: phrases(`
       (sign|log) ?in (to|at|on|into|with|via|through) (your|the|a|our|its) _ (account|mailbox|web*|
         browser|portal)
+      (not|never|n't) logged on|log ?in (is )?(needed|required|necessary)
       (sign|log) in to (webmail|unlock|continue|verify)|(sign|log) in (before|first)
       (before|first) ... (sign|log) in
       not subscribed to|needs a subscription
@@ -101,6 +103,7 @@ const MACHINE_RULES: readonly Rule[] = [
       (too much|a lot of|lots of|so much|excessive) (spam|junk|unwanted mail) from
       (caused|generat*|received|source of|too many|a lot of) _ _ _ complaints ... (network|ip|
         server|host|members|users|customers)
+      (poor|bad|low) (score|rating)
       (poor|bad|no good|no|low|negative) (sending )?(history|record|standing) (with|here|at|for)
       from (an? |the )?open (relay|proxy)|zombie|botnet|infected (host|computer|machine)
       (home|dial ?-?up|dynamic|residential|consumer) (connection|line|user|network|address)
@@ -110,6 +113,7 @@ const MACHINE_RULES: readonly Rule[] = [
       url|urls|links?|body|content|contain*|attachment*|not (an? )?open (relay|proxy)
       query (refused|failed|error)|lookup (failed|error)|open resolver|timeout
       (sender|from) (address|domain)|mail from domain|your (domain|e-?mail address)
+      (@from|@fromdomain) (is|was|are)|domain block ?list
       address match*|suppress*|white ?list*|domain in (the )?(message|mail)
     `),
     ...BY_CLASS,
@@ -125,7 +129,10 @@ const FROM_RULES: readonly Rule[] = [
       (domain|address) (in|of) (the )?from:? (header|field|line)? _ (must|has to|needs to|is not)
     `),
     not: phrases(
-      `api key|valid|missing|contain|have|rfc*|one address|single|present|syntax|well ?-?formed|fully|resolv*|exist`,
+      `
+        api key|valid|missing|contain|have|rfc*|(exactly )?one (address|mailbox)|single|present|syntax
+        well ?-?formed|fully|resolv*|exist|must not|empty|blank
+      `,
     ),
     means: 'sender_not_allowed',
   },

@@ -32,6 +32,7 @@ const BUSY_RULES: readonly Rule[] = [
   {
     when: phrases(`
       no valid hosts?|no answer from (@host|@todomain)|closed by (the )?remote|mta-sts ... policy
+      (address|mailbox|recipient|user|@to) _ (receives?|gets?|is (getting|receiving)) (more than|too many|over|up to)
       locked by another|gets more (mail|messages)|
       receiving (mail|messages|e-?mail) (at a|too)|receive too (many|much)
       received too (many|much) (e-?mails?|messages)|messages they can receive

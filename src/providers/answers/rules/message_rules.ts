@@ -31,6 +31,7 @@ const SIZE_RULES: readonly Rule[] = [
       too (large|big)|size limit|maximum _ size
       (length|size|number) of (data|attach*|message|body) ... (maximum|limit|threshold)
       size (value|of \\d+)? ?(is )?(above|over|beyond|more than)|\\d+ ?[kmg]i?b is (more|bigger|larger)
+      (over|above|beyond|exceed*) ... \\d+ ?((kilo|mega)bytes|[kmg]i?b)
       max* message size|message file too big|limit attachments|nachricht ... (zu gro.*|gr.{2,3}e)
       message trop (gros|volumineux|grand)|mensaje demasiado grande|taille (maximale|limite)
       tama.o m.ximo|mensagem muito grande|messaggio troppo grande|dimensione massima
@@ -50,8 +51,8 @@ const CONTENT_RULES: readonly Rule[] = [
   {
     when: phrases(`
       (unable|cannot|can't|could not|failed) (to )?(scan|filter|check) (for|the|this|message)
-      (filter|scanner|scan|milter|anti ?virus) _ _ (not|unavailable|timed? ?out|timeout|error|
-        fail*)
+      (filter|scanner|scan|milter|anti ?virus) _ _ (not|unavailable|timed? ?out|timeout|error|down|
+        busy|offline|overload*|fail*)
     `),
     code: /^4/,
     means: 'temporary_local',

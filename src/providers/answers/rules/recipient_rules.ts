@@ -17,6 +17,8 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
       user (rules?|reject|refuses|has (refused|blocked))
       recipient* (preferences|refuse*|privacy|policy|only)|privacy settings|block-(rcpt|send-er)
       customi[sz]ed block
+      (recipient|user|mailbox|addressee) ... (rule|filter|setting)s? ... (block|reject|refuse)[a-z]{0,3}
+      @(to|addr) (blocks|rejects|refuses)|external (senders?|mail) (may|can|must|are) ?not
       @(to|addr) _ (only|just) (accepts?|takes?|receives?)
       (recipient|user|addressee) has (banned|blocked|refused|rejected) (mail|messages|e-?mail|you)
       (takes?|receives?|accepts?|wants?) (mail|messages|e-?mail) (only )?(from|by) _ (known|approved|

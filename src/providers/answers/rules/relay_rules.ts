@@ -12,6 +12,7 @@ export const RELAY_DENIED_RULES: readonly Rule[] = [
         non ?local) (domains?|addresses|users|hosts?) ... (not|denied|refused|disallowed|forbidden|prohibited)
       (not|n't) (carry|forward|transport|pass on|handle) (mail|e-?mail|messages) for (third parties|
         others|strangers|other)
+      only accepts? (mail|e-?mail|messages) (for|to) (our|its|local|own)|(is|are) not relayed
       (not|n't) (permitted|allowed|authori[sz]ed) to relay|only allowed to send to local
     `),
     not: phrases(`sender|tls|as @(addr|from)|open relay`),

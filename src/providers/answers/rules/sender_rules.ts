@@ -126,6 +126,8 @@ const IDENTITY_RULES: readonly Rule[] = [
       (domain|sender|from|address|identity) _ _ (yet|still|needs?|has) to be (verified|validated|confirmed)
       (domain|sender|address|@fromdomain|@from) ... (not|n't) (active|set ?up|configured|added|registered|
         part of|associated|listed|attached) (in|with|to|for|on) (your|this|the) (account|user|login)
+      (no|not have|without|lacks?) _ (right|authority|permission|entitlement) _ _ (use|
+        send) _ _ (sender|from|domain|address)
       (verify|confirm|validate|authenticate|register) (your|the|this) _ (sender|sending|from|e-?mail|
         domain) _ (domain|address|identity)?
       (domain|sender|from|address|identity) _ must be (verified|validated|confirmed)
