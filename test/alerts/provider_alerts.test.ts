@@ -1,8 +1,7 @@
 // What alerts the owner of a provider: real relays park and hold it, and a person or a probe ends that.
-import { beforeEach, describe, expect, test } from 'vitest';
-import { createProject } from '../../src/projects/projects.ts';
+import { describe, expect, test } from 'vitest';
 import { counterparts, fieldsOf, providersOf, sendOneOf } from '../providers/counterparts.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
@@ -12,13 +11,9 @@ import { NEVER } from '../support/database.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create, change, test: sendTest, remove } = providersOf(api);
 const sendOne = sendOneOf(database, api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const createOne = async (): Promise<string> =>
   (await create(fieldsOf(sinks, 'smtp'))).body.id as string;
 

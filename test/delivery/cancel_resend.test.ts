@@ -1,23 +1,19 @@
 // A send that nobody knows of, and that its automation wants sent again by itself: seen, and stopped.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RESEND_AFTER_SECONDS } from '../../src/delivery/retry.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import { park } from '../../src/providers/providers.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
-import { expectRefusal, testApi } from '../support/api.ts';
+import { expectRefusal } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { sendsOf } from './one_send.ts';
 import { used } from '../providers/used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create } = providersOf(api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const DUE = "due_at = now() - interval '1 second'";
 
 const unknownSend = async (onUnknown: 'hold' | 'resend') => {

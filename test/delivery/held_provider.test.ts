@@ -1,14 +1,13 @@
 // What relays say of the account, the sender, a connection or one recipient, and what waits for it.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import { noteFailure, noteHeld, noteThrottled, park } from '../../src/providers/providers.ts';
 import { MESSAGES_PER_LINK_MAX } from '../../src/providers/links.ts';
 import { counterparts, fieldsOf, providersOf, sendOneOf } from '../providers/counterparts.ts';
 import { used } from '../providers/used.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { IDENTICAL_REFUSALS_MAX } from '../../src/delivery/refusal_streak.ts';
@@ -16,13 +15,9 @@ import { OWNER, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create, read, change, test: sendTest } = providersOf(api);
 const sendOne = sendOneOf(database, api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const projectId = () => api.project.project_id;
 const createOne = async (): Promise<string> =>
   (await create(fieldsOf(sinks, 'smtp'))).body.id as string;

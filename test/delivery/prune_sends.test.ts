@@ -1,6 +1,6 @@
 // What projects keep no longer of what they sent goes in small batches; what is still needed stays.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { FIRST_ID, firstIdAt } from '../../src/base/ids.ts';
 import {
@@ -9,17 +9,17 @@ import {
   PRUNED_SENDS_MAX,
 } from '../../src/delivery/prune.ts';
 import { CONTENT_DAYS_MIN, SENDS_MONTHS_MIN } from '../../src/delivery/retention.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import pruneRunLogs from '../../tasks/automations/prune_run_logs.ts';
 import pruneContent from '../../tasks/delivery/prune_content.ts';
 import pruneSends from '../../tasks/delivery/prune_sends.ts';
-import { expectRefusal, testApi } from '../support/api.ts';
+import { expectRefusal } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { asWorker } from '../support/work_on.ts';
 import { addressKeyOf } from './one_send.ts';
 
 const database = testDatabase();
-const api = testApi(database);
+const api = ownApi(database);
 const DAY_MS = 86_400_000;
 const MONTHS = 24;
 
@@ -30,9 +30,6 @@ const prune = async (given: { signal?: AbortSignal } = {}): Promise<void> => {
 };
 const query = async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
   (await database.owner.query<Row>(text, values)).rows;
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
 const projectId = () => api.project.project_id;
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY_MS);

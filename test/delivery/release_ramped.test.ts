@@ -1,23 +1,18 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create, change } = providersOf(api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 /** A provider with a ramp of one a day, and how its sends stand. */

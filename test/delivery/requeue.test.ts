@@ -1,23 +1,19 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { requeueAll, REQUEUE_DAYS_MAX } from '../../src/delivery/requeue.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { addressKey } from '../../src/suppression/suppression.ts';
 import { counterparts, fieldsOf, providersOf, sendOneOf } from '../providers/counterparts.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create } = providersOf(api);
 const sendOne = sendOneOf(database, api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const post = (path: string, body: object = {}) =>
   api.call('POST', path, { key: api.project.server_key, body });
 const sends = () => sendsOf(database, api.project.project_id);

@@ -1,28 +1,24 @@
 // Somebody has found that an unknown send was not sent, and wants it sent again.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { sendQueued, settleLost } from '../../src/delivery/delivery.ts';
 import { eraseSends } from '../../src/delivery/erase_queries.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { addressKey, suppress } from '../../src/suppression/suppression.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
-import { expectRefusal, testApi } from '../support/api.ts';
+import { expectRefusal } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create } = providersOf(api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const resolve = (id: string, body: object) =>
   api.call('POST', `/v1/sends/${id}/resolve`, { key: api.project.server_key, body });
 const sendAgain = (id: string, after = 1) =>

@@ -1,7 +1,6 @@
 // Why a queued send waits, as far as its provider is the reason: looked up when it is read.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import {
   allow,
   LINKS_PER_PROVIDER_MAX,
@@ -12,7 +11,7 @@ import {
   spend,
 } from '../../src/providers/providers.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { API_KEY } from '../support/relay_sink.ts';
 import { newSend, sendsOf } from './one_send.ts';
@@ -20,12 +19,8 @@ import { used } from '../providers/used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create, change, read: readProvider, test: sendTest } = providersOf(api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const within = <T>(work: Parameters<typeof inProject<T>>[2]): Promise<T> =>
   inProject(database.deps, api.project.project_id, work);
 

@@ -1,9 +1,8 @@
 // A hard bounce that is said while the message is handed over does what one does that a webhook tells.
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { observeHandOffs, sendQueued, settleLost } from '../../src/delivery/delivery.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import { newId } from '../../src/base/ids.ts';
 import { writeSoftBouncesMax } from '../../src/feedback/soft_queries.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
@@ -11,7 +10,7 @@ import { newSend, OWNER } from '../delivery/one_send.ts';
 import { newPerson, tell as tellOf } from '../profiles/people.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
 import type { KINDS } from '../providers/counterparts.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { cloudError } from '../support/cloud_sink.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { eraseNow } from '../support/erase.ts';
@@ -20,12 +19,8 @@ import { EMAIL, newNotice, projectTold } from './project_told.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create } = providersOf(api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 type Kind = (typeof KINDS)[number];
 
 /** A send to Ann, whom the project knows, and what came of it and of her. */

@@ -1,11 +1,10 @@
 // The API's table of failures, row by row: each is produced by a real counterpart, and comes back as the
 // same class with what to do about it from saving, from a test message and from the send log. (The last
 // row, mail that goes to spam, is no answer of a provider: nobody tells.)
-import { beforeEach, describe, expect, test } from 'vitest';
-import { createProject } from '../../src/projects/projects.ts';
+import { describe, expect, test } from 'vitest';
 import { explanations, toFailure } from '../../src/providers/failures.ts';
 import type { ExplainedFailure } from '../../src/providers/failures.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { cloudError } from '../support/cloud_sink.ts';
 import { testDatabase } from '../support/database.ts';
 import { NO_SUCH_KEY, relayError } from '../support/relay_sink.ts';
@@ -14,13 +13,9 @@ import type { KINDS } from './counterparts.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create, read, test: send } = providersOf(api);
 const sendOne = sendOneOf(database, api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const IN_REGION = 'The following identities failed the check in region EU-WEST-1';
 const refusing = (status: number, name: string, text: string) => () =>
   sinks.cloud.play('/outbound-emails', cloudError(status, name, text));

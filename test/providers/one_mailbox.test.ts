@@ -1,24 +1,19 @@
 // What is said of one person's mailbox stops nobody else's mail, whatever words it comes in.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sendQueued } from '../../src/delivery/delivery.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import { CIRCUIT_FAILURES } from '../../src/providers/circuit.ts';
 import { OWNER, sendsOf } from '../delivery/one_send.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { counterparts, fieldsOf, providersOf, sendOneOf } from './counterparts.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create, read, test: sendTest } = providersOf(api);
 const sendOne = sendOneOf(database, api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const createOne = async (kind: 'smtp' | 'relay_api'): Promise<string> =>
   (await create(fieldsOf(sinks, kind))).body.id as string;
 const WELL = { status: 'active', pace: { circuit: 'closed', is_rate_learned: false } };

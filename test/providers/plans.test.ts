@@ -1,6 +1,5 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
-import { createProject } from '../../src/projects/projects.ts';
 import {
   allow,
   findState,
@@ -10,20 +9,16 @@ import {
   spend,
 } from '../../src/providers/providers.ts';
 import { networkOfTest, TEST_ANSWER_MS_MAX } from '../../src/providers/test_provider.ts';
-import { testApi } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { counterparts, fieldsOf, providersOf, sendOneOf } from './counterparts.ts';
 import { used } from './used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create, read, change, test: send } = providersOf(api);
 const sendOne = sendOneOf(database, api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const createOne = async (given: object = {}) => {
   const { status, body } = await create(fieldsOf(sinks, 'relay_api', given));
   expect(status).toBe(201);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
@@ -8,7 +8,8 @@ import { CHECKS_PER_HOUR } from '../../src/providers/checks.ts';
 import { park } from '../../src/providers/providers.ts';
 import { suppress } from '../../src/suppression/suppression.ts';
 import { newSend, OWNER, sendsOf } from '../delivery/one_send.ts';
-import { expectRefusal, testApi } from '../support/api.ts';
+import { expectRefusal } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { readSent } from '../support/cloud_sink.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { API_KEY, mimeOf } from '../support/relay_sink.ts';
@@ -17,13 +18,9 @@ import { used } from './used.ts';
 
 const database = testDatabase();
 const sinks = counterparts(database);
-const api = testApi(database);
+const api = ownApi(database);
 const { create, list, read, change, remove, test: send } = providersOf(api);
 // Checks are counted by project.
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const SECRETS = { smtp: 'password', relay_api: 'api_key', cloud_api: 'secret_access_key' };
 const createOne = async (kind: (typeof KINDS)[number] = 'relay_api', given: object = {}) => {
   const { status, body } = await create(fieldsOf(sinks, kind, given));

@@ -1,7 +1,7 @@
 // Who may change a record must not learn its password by naming a host of their own.
-import { beforeEach, describe, expect, test } from 'vitest';
-import { createProject } from '../../src/projects/projects.ts';
-import { expectRefusal, testApi } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
+import { expectRefusal } from '../support/api.ts';
+import { ownApi } from '../support/own_api.ts';
 import { testDatabase } from '../support/database.ts';
 import { smtpSink } from '../support/smtp_sink.ts';
 import { counterparts, fieldsOf, providersOf } from './counterparts.ts';
@@ -9,12 +9,8 @@ import { counterparts, fieldsOf, providersOf } from './counterparts.ts';
 const database = testDatabase();
 const sinks = counterparts(database);
 const evil = smtpSink();
-const api = testApi(database);
+const api = ownApi(database);
 const { create, read, change, test: send } = providersOf(api);
-beforeEach(async () => {
-  api.project = await createProject(database.deps, 'its own');
-});
-
 const createOne = async () => {
   const { status, body } = await create(fieldsOf(sinks, 'smtp'));
   expect(status).toBe(201);

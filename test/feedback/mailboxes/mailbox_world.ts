@@ -1,17 +1,15 @@
-import { beforeEach } from 'vitest';
 import { newId } from '../../../src/base/ids.ts';
 import { sendQueued } from '../../../src/delivery/delivery.ts';
 import { takeBounce } from '../../../src/feedback/feedback.ts';
 import { takeEmail } from '../../../src/feedback/mailboxes/take_email.ts';
-import { createProject } from '../../../src/projects/projects.ts';
 import { readMailbox } from '../../../src/providers/providers.ts';
 import { saveTemplate } from '../../../src/rendering/rendering.ts';
 import { newSend, OWNER } from '../../delivery/one_send.ts';
 import { newPerson, tell } from '../../profiles/people.ts';
 import { counterparts, fieldsOf, providersOf } from '../../providers/counterparts.ts';
-import { testApi } from '../../support/api.ts';
 import { NEVER, testDatabase } from '../../support/database.ts';
 import { imapServer } from '../../support/imap_server.ts';
+import { ownApi } from '../../support/own_api.ts';
 import { until } from '../../support/until.ts';
 import { EMAIL, projectTold } from '../project_told.ts';
 
@@ -20,10 +18,7 @@ export const mailboxWorld = () => {
   const database = testDatabase();
   const sinks = counterparts(database);
   const imap = imapServer();
-  const api = testApi(database);
-  beforeEach(async () => {
-    api.project = await createProject(database.deps, 'its own');
-  });
+  const api = ownApi(database);
 
   const mailboxOf = (given: object = {}) => ({
     ...imap.settings,
