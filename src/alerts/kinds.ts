@@ -5,6 +5,7 @@ export const SUBJECT_TYPES = ['provider', 'webhook'] as const;
 export const ALERT_KINDS = {
   provider_held: { subject: 'provider', title: 'Email provider held' },
   provider_parked: { subject: 'provider', title: 'Email provider parked' },
+  mailbox_failing: { subject: 'provider', title: 'Bounce mailbox cannot be read' },
   topic_pending: { subject: 'webhook', title: 'Amazon SNS topics wait for approval' },
   domain_worse: { subject: 'provider', title: 'Domain health got worse' },
   bounce_rate: { subject: 'provider', title: 'Bounce rate too high' },

@@ -17,6 +17,7 @@ const words: Record<EventType, string> = {
   'system.*': 'All alerts',
   'system.provider_held': 'Alert: email provider held',
   'system.provider_parked': 'Alert: email provider parked',
+  'system.mailbox_failing': 'Alert: bounce mailbox cannot be read',
   'system.topic_pending': 'Alert: Amazon SNS topics wait',
   'system.domain_worse': 'Alert: domain health got worse',
   'system.bounce_rate': 'Alert: bounce rate too high',

@@ -20,7 +20,7 @@ const RESPONSE_BYTES_MAX = MESSAGE_BYTES_MAX + LINE_BYTES_MAX;
 const RESPONSE_TOKENS_MAX = 20_000;
 
 export type ImapTimeouts = { connectMs: number; silentMs: number; turnMs: number };
-export const IMAP_TIMEOUTS: ImapTimeouts = {
+const IMAP_TIMEOUTS: ImapTimeouts = {
   connectMs: 10_000,
   silentMs: 20_000,
   /** One turn in all, however slowly the server answers. */
@@ -117,7 +117,7 @@ const search = async (
 ): Promise<number[]> => {
   const found = await client.search({ uid: `${from}:${to}`, since }, { uid: true });
   if (!Array.isArray(found)) throw new Error('the server refused a search');
-  // A server may return what nobody requested, as for `*` below the last UID.
+  // A server may return more than was requested, as for `*` below the last UID.
   return found.filter((uid) => uid >= from && uid <= to).toSorted((a, b) => a - b);
 };
 

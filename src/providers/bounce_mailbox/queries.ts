@@ -42,12 +42,6 @@ export const findMailbox = ({ tx, projectId }: Scope, providerId: string) =>
     where project_id = ${projectId} and provider_id = ${providerId}
   `);
 
-export const listMailboxes = ({ tx, projectId }: Scope, providerIds: readonly string[]) =>
-  tx.any(sql.type(Mailbox)`
-    select ${columns} from providers.bounce_mailboxes
-    where project_id = ${projectId} and provider_id = any (${sql.array([...providerIds], 'uuid')})
-  `);
-
 export type SavedMailbox = Pick<
   MailboxRow,
   | 'provider_id'
@@ -130,13 +124,16 @@ export type ReadState = Pick<
 
 const moment = (at: Date | null) => (at === null ? null : sql.timestamp(at));
 
-/** Writes what came of a turn and ends its claim, unless the record was saved or claimed again since. */
-export const releaseMailbox = (
+/**
+ * Writes what came of a turn and ends its claim. Returns false where the record was saved or claimed again since:
+ * then it writes nothing.
+ */
+export const releaseMailbox = async (
   { tx, projectId }: Scope,
   { providerId, claimId }: Omit<Claim, 'until'>,
   state: ReadState,
-) =>
-  tx.query(sql.unsafe`
+): Promise<boolean> => {
+  const { rowCount } = await tx.query(sql.unsafe`
     update providers.bounce_mailboxes
     set claim_id = null, status = ${state.status}, next_read_at = ${sql.timestamp(state.next_read_at)},
       read_at = ${moment(state.read_at)}, caught_up_at = ${moment(state.caught_up_at)},
@@ -145,6 +142,8 @@ export const releaseMailbox = (
       failure_count = ${state.failure_count}
     where project_id = ${projectId} and provider_id = ${providerId} and claim_id = ${claimId}
   `);
+  return rowCount > 0;
+};
 
 type Tested = Pick<MailboxRow, 'provider_id' | 'revision'>;
 
@@ -159,12 +158,15 @@ export const writeTestFailed = (
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
   `);
 
-/** Writes that a test of these very settings passed: the mailbox is read again at once, unless it is being read. */
+/**
+ * Writes that a test of these very settings passed: the mailbox is read again at once, unless it is being read. Returns
+ * false where other settings were saved since.
+ */
 export const writeTestPassed = async (
   { tx, projectId }: Scope,
   { provider_id, revision }: Tested,
-): Promise<void> => {
-  await tx.query(sql.unsafe`
+): Promise<boolean> => {
+  const { rowCount } = await tx.query(sql.unsafe`
     update providers.bounce_mailboxes set failure = null, failed_at = null, failure_count = 0, status = 'active'
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
   `);
@@ -172,4 +174,5 @@ export const writeTestPassed = async (
     update providers.bounce_mailboxes set next_read_at = now()
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision} and claim_id is null
   `);
+  return rowCount > 0;
 };

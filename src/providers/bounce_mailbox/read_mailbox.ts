@@ -4,6 +4,7 @@ import { newId } from '../../base/ids.ts';
 import { nameServersOf } from '../../base/resolve_host.ts';
 import { withMailbox } from './imap.ts';
 import type { ImapTimeouts, MailboxSettings } from './imap.ts';
+import { alertMailbox } from './alert_owner.ts';
 import { claimMailbox, readNow, releaseMailbox } from './queries.ts';
 import type { MailboxRow } from './queries.ts';
 import { openMailboxSettings } from './records.ts';
@@ -63,7 +64,10 @@ export const readMailbox = async (
   const release = (result: TurnResult) =>
     inProject(deps, which.projectId, async (scope) => {
       const state = stateAfter(claimed.row, { progress, result, now: await readNow(scope) });
-      await releaseMailbox(scope, { ...which, claimId: claimed.claimId }, state);
+      const ours = { ...which, claimId: claimed.claimId };
+      const isWritten = await releaseMailbox(scope, ours, state);
+      const saysSomething = result.kind === 'read' || result.kind === 'failed';
+      if (isWritten && saysSomething) await alertMailbox(scope, which.providerId, state);
     });
   const end = async (result: TurnResult): Promise<Turn> => {
     await release(result);

@@ -5,6 +5,7 @@ import { Refusal } from '../../base/refusal.ts';
 import { nameServersOf } from '../../base/resolve_host.ts';
 import { openCredential, sealCredential } from '../credentials.ts';
 import { toFailure } from '../failures.ts';
+import { resolveMailbox } from './alert_owner.ts';
 import { withMailbox } from './imap.ts';
 import type { MailboxSettings } from './imap.ts';
 import type { MailboxFailure } from './imap_failures.ts';
@@ -90,7 +91,7 @@ export const proveMailbox = async (deps: Deps, mailbox: NewMailbox): Promise<voi
   if (failure) throw new Refusal('provider_preflight_failed', { members: toFailure(failure) });
 };
 
-/** Stores a mailbox of a provider, or removes it. */
+/** Stores a mailbox of a provider, which was proved, or removes it. Either resolves its alert. */
 export const keepMailbox = async (
   scope: Scope,
   providerId: string,
@@ -99,12 +100,14 @@ export const keepMailbox = async (
   if (change === undefined) return;
   if (change === null) {
     await deleteMailbox(scope, providerId);
+    await resolveMailbox(scope, providerId);
     return;
   }
   const { password, ...settings } = change;
   const { keyVersion, sealed } = await sealCredential(scope, placeOf(providerId), password);
   const row = { ...settings, provider_id: providerId, key_version: keyVersion, secret: sealed };
   await upsertMailbox(scope, row);
+  await resolveMailbox(scope, providerId);
 };
 
 /**
@@ -124,7 +127,7 @@ export const testMailbox = async (
   const failure = await tryMailbox(deps, found.settings);
   await inProject(deps, projectId, async (scope) => {
     if (failure) await writeTestFailed(scope, found.row, failure);
-    else await writeTestPassed(scope, found.row);
+    else if (await writeTestPassed(scope, found.row)) await resolveMailbox(scope, providerId);
   });
   if (failure) throw new Refusal('provider_test_failed', { members: toFailure(failure) });
 };

@@ -6,6 +6,8 @@ import {
   LOOK_BACK_DAYS,
   MESSAGES_PER_TURN_MAX,
   READ_EVERY_SECONDS,
+  SEARCH_UIDS_MAX,
+  SEARCHES_PER_TURN_MAX,
   STUCK_TURNS_MAX,
   waitAfterFailures,
 } from '../../../src/providers/bounce_mailbox/turn.ts';
@@ -87,6 +89,24 @@ describe('a turn', () => {
     imap.deliver(filler(2), new Date(Date.now() - (LOOK_BACK_DAYS - 1) * DAY_MS));
     expect(await read(providerId)).toMatchObject({ readCount: 1 });
     expect((await stateOf(providerId)).read_uid).toBe(2);
+  });
+
+  test.each([
+    ['at the bound reads all', 0, 0],
+    ['one past it goes on in the next turn, at once', 1, 1],
+  ])(`searches ${SEARCHES_PER_TURN_MAX} times: %s`, async (_what, more, searchesLeft) => {
+    const providerId = await connect();
+    imap.inbox.uidNext = SEARCHES_PER_TURN_MAX * SEARCH_UIDS_MAX + 1 + more;
+    const countSearches = () => imap.commands.filter((one) => one.startsWith('UID SEARCH')).length;
+    await read(providerId);
+    expect(countSearches()).toBe(SEARCHES_PER_TURN_MAX);
+    const { read_uid, wait_seconds } = await stateOf(providerId);
+    expect([read_uid, wait_seconds <= 0]).toEqual([
+      SEARCHES_PER_TURN_MAX * SEARCH_UIDS_MAX,
+      more > 0,
+    ]);
+    await read(providerId);
+    expect(countSearches()).toBe(SEARCHES_PER_TURN_MAX + searchesLeft);
   });
 
   test('begins anew when the UIDs are new; what was read has no effect again', async () => {
