@@ -6,6 +6,7 @@ import { findFailing, isFrom } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestOf, listRefusals, listSendsOf } from './explain_queries.ts';
 import type { RefusedRow, SentRow } from './explain_queries.ts';
+import { withSpelling } from './other_spelling.ts';
 import { standOf, timeOf } from './send_stand.ts';
 import { isDecided, stops, toEntry } from './explanation.ts';
 import type { Decided, Entry, Explanation } from './explanation.ts';
@@ -150,13 +151,12 @@ const explainRun = async (
       Object.entries(detail).filter((one): one is [string, string] => typeof one[1] === 'string'),
     );
     const sent = sends.get(told['send_id'] ?? '');
-    const stand = sent ? await standOf(scope, sent) : { decision, fix: null };
+    const stand = sent ? await standOf(scope, sent) : { decision, fix: null, other: null };
     const reason = sent?.status_reason ? { reason: sent.status_reason } : {};
     const fix = stand.fix === null ? {} : { fix: stand.fix };
     const at = sent && stand.decision !== decision ? timeOf(stand.decision, sent) : decided_at;
-    entries.push(
-      toEntry(stand.decision, { at, runId, stepId, detail: { ...told, ...reason, ...fix } }),
-    );
+    const about = { at, runId, stepId, detail: { ...told, ...reason, ...fix } };
+    entries.push(withSpelling(toEntry(stand.decision, about), stand.other));
   }
   return { at: run.started_at, entries: [...entries, ...endOf(run, kept)] };
 };

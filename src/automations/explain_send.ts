@@ -5,6 +5,7 @@ import type { ReadSend } from '../delivery/delivery.ts';
 import { listLogs } from './erase_queries.ts';
 import { limitedAs } from './explanation.ts';
 import { findRunById } from './shown_queries.ts';
+import { findOtherSpelling, withSpelling } from './other_spelling.ts';
 import { heldAs, isSendDecided, stopsSend, toSendEntry } from './send_explanation.ts';
 import type { SendDecided, SendEntry, SendExplanation } from './send_explanation.ts';
 
@@ -133,6 +134,10 @@ export const explainSend = async (
   // Whoever has it sent again gives it a new age.
   const isAgain = send.hand_offs.some(({ reason }) => reason === RESOLVED);
   const expiresAt = isAgain ? null : send.expires_at;
+  const other = await findOtherSpelling(scope, send.id, {
+    status: send.status,
+    reason: send.status_reason,
+  });
   const after = [
     toSendEntry('send_queued', {
       at,
@@ -140,7 +145,7 @@ export const explainSend = async (
     }),
     ...(has_content ? [toSendEntry('rendered')] : []),
     ...explainAttempts(send),
-    ...explainEnd(send),
+    ...explainEnd(send).map((entry) => withSpelling(entry, other)),
     ...explainFeedback(send),
   ].map((entry) => ({ ...entry, step_id: stepId }));
   return {

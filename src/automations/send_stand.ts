@@ -3,12 +3,14 @@ import * as delivery from '../delivery/delivery.ts';
 import type { SentRow } from './explain_queries.ts';
 import { isDecided, limitedAs } from './explanation.ts';
 import type { Decided } from './explanation.ts';
+import { findOtherSpelling } from './other_spelling.ts';
+import type { OtherSpelling } from './other_spelling.ts';
 import { heldAs } from './send_explanation.ts';
 
 const UNSUBSCRIBED = 'unsubscribed';
 
-/** How a send stands, and what to do about it, where there is something. */
-type Stand = { decision: Decided; fix: string | null };
+/** How a send stands, what to do about it, and whether another spelling of its mailbox stops it. */
+type Stand = { decision: Decided; fix: string | null; other: OtherSpelling | null };
 
 /** How a send stands that came to an end, or waits for nothing but its turn. */
 const decisionOf = (sent: SentRow): Decided => {
@@ -27,14 +29,19 @@ const decisionOf = (sent: SentRow): Decided => {
 /** What has become of a send by now. */
 export const standOf = async (scope: Scope, sent: SentRow): Promise<Stand> => {
   const isOpen = sent.status === 'queued' || sent.status === 'unknown';
-  if (!isOpen || sent.complained_at || sent.bounced_at || sent.delivered_at)
-    return { decision: decisionOf(sent), fix: delivery.fixOfEnded(sent.status_reason) };
+  if (!isOpen || sent.complained_at || sent.bounced_at || sent.delivered_at) {
+    const { status, status_reason: reason } = sent;
+    const other = await findOtherSpelling(scope, sent.send_id, { status, reason });
+    return { decision: decisionOf(sent), fix: delivery.fixOfEnded(reason), other };
+  }
   const { waits_for, status_fix } = await delivery.readSend(scope, sent.send_id);
-  if (waits_for?.because === 'resend') return { decision: 'waits_for_resend', fix: waits_for.fix };
+  const other = null;
+  if (waits_for?.because === 'resend')
+    return { decision: 'waits_for_resend', fix: waits_for.fix, other };
   const hold = waits_for && heldAs(waits_for.because);
   return hold
-    ? { decision: hold, fix: waits_for.fix }
-    : { decision: decisionOf(sent), fix: status_fix };
+    ? { decision: hold, fix: waits_for.fix, other }
+    : { decision: decisionOf(sent), fix: status_fix, other };
 };
 
 /** When a send came to stand as it does now, where that is known. */

@@ -64,13 +64,16 @@ const follow = async (scope: Scope, asked: Asked, tally: Tally): Promise<void> =
     (family) => ({ ...family, since: sinceOf(family.came) }),
   );
   const { recipient_sends_max: recipientMax } = await delivery.readSettings(scope);
-  const simulated = { ...asked, segments: past, sentTo: new Map<string, SentTo[]>(), recipientMax };
+  const spellings = new delivery.PastSpellings(scope, automationId);
+  const sentTo = new Map<string, SentTo[]>();
+  const simulated = { ...asked, segments: past, sentTo, spellings, recipientMax };
   const endAt = performance.now() + SIMULATION_TIME_MAX_MS;
   for (let from = 0; from < families.length; from += FAMILIES_AHEAD_MAX) {
     onlooker?.tell({ followed: from, of: families.length });
     onlooker?.over.throwIfAborted();
     const some = families.slice(from, from + FAMILIES_AHEAD_MAX);
     const ahead = await ReadAhead.of(scope, people, some, asked);
+    await spellings.readAhead(people.listEmails(some.flatMap(({ ids }) => ids)));
     for (const { ids, came: those, since } of some) {
       if (performance.now() > endAt) {
         tally.isPartial = true;

@@ -1,6 +1,6 @@
 import { newId } from '../base/ids.ts';
 import { mailboxOf } from '../base/email_address.ts';
-import type { Mailed, OfRecipient } from '../delivery/delivery.ts';
+import type { Mailed, OfRecipient, PastSpellings } from '../delivery/delivery.ts';
 import type { PastSegments } from '../segments/segments.ts';
 import { noteRests } from './assumed.ts';
 import type { Rests } from './assumed.ts';
@@ -73,6 +73,7 @@ export type Past = {
   clock: Clock;
   /** What would have been sent to each mailbox, whoever has it. */
   sentTo: Map<string, SentTo[]>;
+  spellings: PastSpellings;
   /** How many emails one recipient gets in 24 hours of runs that no server started. */
   recipientMax: number;
 };
@@ -131,10 +132,22 @@ const openReader = ({ run, trigger, sent, called }: Virtual, past: Past): Reader
   };
 };
 
-const openEffects = ({ run, sent, called }: Virtual, { family, clock, sentTo }: Past): Effects => ({
+/** What becomes of an email: other spellings of its mailbox stop it where no server started the run. */
+const planAt = async (run: Run, to: string, { family, clock, spellings }: Past) => {
+  const { category } = run.definition.settings;
+  const tags = (await family.viewAt(run, clock.now))?.tags ?? [];
+  const own = statusFor(tags, category);
+  await spellings.readAhead([to]);
+  const stop =
+    own === 'queued' && run.source !== 'server' ? spellings.stopAt(to, clock.now, category) : null;
+  spellings.add(to, clock.now);
+  return stop ?? own;
+};
+
+const openEffects = ({ run, sent, called }: Virtual, past: Past): Effects => ({
   send: async ({ stepId, to }) => {
-    const tags = (await family.viewAt(run, clock.now))?.tags ?? [];
-    const status = statusFor(tags, run.definition.settings.category);
+    const { family, clock, sentTo } = past;
+    const status = await planAt(run, to, past);
     const isTaken = status === 'queued';
     sent.push({ stepId, at: clock.now, isTaken });
     if (isTaken) {
@@ -160,8 +173,8 @@ const openEffects = ({ run, sent, called }: Virtual, { family, clock, sentTo }: 
     return Promise.resolve({ callId });
   },
   changeTraits: ({ traits, setAt: set_at, authority }) => {
-    const told = { identityId: run.identity_id, traits, set_at, authority, toldAt: clock.now };
-    family.people.imagine(told);
+    const told = { identityId: run.identity_id, traits, set_at, authority, toldAt: past.clock.now };
+    past.family.people.imagine(told);
     return Promise.resolve(true);
   },
 });

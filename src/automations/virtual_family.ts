@@ -1,4 +1,5 @@
 import type { PastSegments } from '../segments/segments.ts';
+import type { PastSpellings } from '../delivery/delivery.ts';
 import { newId } from '../base/ids.ts';
 import { entryKey, isKeptOut, sourceOf } from './entering.ts';
 import type { Family } from './family.ts';
@@ -16,6 +17,7 @@ export type Simulated = {
   definition: Definition;
   segments: PastSegments;
   sentTo: Map<string, SentTo[]>;
+  spellings: PastSpellings;
   recipientMax: number;
   now: Date;
 };
@@ -101,8 +103,8 @@ export const walkFamily = async (
   const walked: Walked[] = [];
   const runs: Virtual[] = [];
   const clock: Clock = { now: simulated.now };
-  const { segments, sentTo, recipientMax } = simulated;
-  const past = { family, segments, sentTo, recipientMax, clock };
+  const { segments, sentTo, spellings, recipientMax } = simulated;
+  const past = { family, segments, sentTo, spellings, recipientMax, clock };
   const coming = [...came];
   for (;;) {
     const due = findDue(runs);

@@ -32,6 +32,7 @@ export {
   UNCONFIRMED,
 } from './limits.ts';
 export type { Limits, Mailed, OfRecipient } from './limits.ts';
+export { PastSpellings } from './past_spellings.ts';
 export { findCutoffs, pruneContent, pruneSends } from './prune.ts';
 export type { Cutoffs } from './prune.ts';
 export { changeRetention, readRetention, RetentionSettings } from './retention.ts';
@@ -63,6 +64,7 @@ export { observeSkips } from './skips.ts';
 export type { Skip } from './skips.ts';
 export { fixOfEnded } from './send_log.ts';
 export { sendQueued } from './send_queued.ts';
+export { findStoppingSpelling } from './stopping_spelling.ts';
 
 const SECONDS_PER_HOUR = 3_600;
 

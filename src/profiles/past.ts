@@ -149,14 +149,19 @@ export class PastPeople {
     return { profileId: root.own_profile_id, members, ...this.#fold(members, at) };
   }
 
-  /** Reads what was said of the addresses that some identities were ever told, for all of them together. */
-  async readAhead(identityIds: readonly string[]): Promise<void> {
+  /** Lists the addresses that some identities were ever told, each once. */
+  listEmails(identityIds: readonly string[]): string[] {
     const told = identityIds
       .flatMap((id) => this.#told.get(id) ?? [])
       .flatMap(({ key, value }) =>
         key === 'email' && typeof value === 'string' ? value.trim() : [],
       );
-    const emails = [...new Set(told)].filter((email) => email !== '' && !this.#words.has(email));
+    return [...new Set(told)].filter((email) => email !== '');
+  }
+
+  /** Reads what was said of the addresses that some identities were ever told, for all of them together. */
+  async readAhead(identityIds: readonly string[]): Promise<void> {
+    const emails = this.listEmails(identityIds).filter((email) => !this.#words.has(email));
     if (emails.length === 0) return;
     const words = await suppression.readWordsOf(this.#scope, emails);
     for (const email of emails) this.#words.set(email, Promise.resolve(words.get(email) ?? []));

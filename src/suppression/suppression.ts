@@ -190,13 +190,21 @@ export const listReasons = async (
 ): Promise<(SuppressionReason | 'unsubscribed')[]> =>
   (await listReasonsOf(scope, [email])).get(email) ?? [];
 
-/** All that was ever said of some addresses, so that it can be asked of any moment why they were left alone. */
+/** All that was ever said of some addresses, by their keys in hex: `reasonsAt` judges it as of a moment. */
+export const readWords = async (
+  scope: Scope,
+  addressKeys: readonly Buffer[],
+): Promise<Map<string, Word[]>> => {
+  const words = await listWords(scope, addressKeys);
+  return Map.groupBy(words, ({ address_key }) => address_key.toString('hex'));
+};
+
+/** The same by the addresses themselves. */
 export const readWordsOf = async (
   scope: Scope,
   emails: readonly string[],
 ): Promise<Map<string, Word[]>> => {
   const keyOf = (email: string) => addressKey(scope, email);
-  const words = await listWords(scope, emails.map(keyOf));
-  const byKey = Map.groupBy(words, ({ address_key }) => address_key.toString('hex'));
+  const byKey = await readWords(scope, emails.map(keyOf));
   return new Map(emails.map((email) => [email, byKey.get(keyOf(email).toString('hex')) ?? []]));
 };

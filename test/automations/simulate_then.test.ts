@@ -1,35 +1,12 @@
 // A simulation asks the past as it was; what is not kept of it, it says.
 import { describe, expect, test } from 'vitest';
-import type { NewDefinition } from '../../src/automations/schema.ts';
-import { newId } from '../../src/base/ids.ts';
 import type { Condition } from '../../src/segments/schema.ts';
 import { testDatabase } from '../support/database.ts';
-import { virtualClock } from '../support/virtual_clock.ts';
 import { mail } from './journeys.ts';
-import { addressOf, DAY_MS, isDevice, pastWorld } from './past_world.ts';
-import type { Happening } from './past_world.ts';
+import { ago, event, pastsIn, trait } from './past_script.ts';
 
 const database = testDatabase();
-const clock = virtualClock(database);
-const HOUR_MS = 3_600_000;
-const NOW = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS);
-const ago = (days: number) => new Date(NOW.getTime() - days * DAY_MS);
-
-const event = (name: string, who: string, days: number, occurredDays = days): Happening => ({
-  kind: 'event',
-  at: ago(days),
-  eventId: newId(),
-  who,
-  name,
-  properties: {},
-  occurredAt: ago(occurredDays),
-});
-const trait = (who: string, days: number, traits: Record<string, string>): Happening => ({
-  kind: 'trait',
-  at: ago(days),
-  who,
-  traits,
-});
+const begin = pastsIn(database);
 const PRO: Condition = { kind: 'trait', trait: 'plan', test: { is: 'equals', value: 'pro' } };
 const paidTwice: Condition = {
   kind: 'event',
@@ -38,38 +15,6 @@ const paidTwice: Condition = {
   count: { is: 'at_least', value: 2 },
 };
 
-/** A past, with an address for everybody, and a definition that is simulated over it today. */
-const begin = async () => {
-  const world = pastWorld(database, clock);
-  await world.setClock(ago(40));
-  const live = async (...script: Happening[]) => {
-    const people = new Set(script.map(({ who }) => who).filter((who) => !isDevice(who)));
-    for (const who of people) await world.perform(trait(who, 40, { email: addressOf(who) }));
-    await world.live(script, NOW);
-  };
-  const simulated = async (given: Partial<NewDefinition>) => {
-    const id = await world.activate('Simulated', {
-      trigger: { kind: 'event', event: 'go' },
-      settings: { re_entry: 'every_time' },
-      entry: 'm',
-      steps: { m: mail() },
-      ...given,
-    });
-    return world.simulated(id);
-  };
-  const asking = (where: Condition): Partial<NewDefinition> => ({
-    entry: 'ask',
-    steps: {
-      ask: {
-        kind: 'branch',
-        branches: [{ when: [{ on: 'person', where }], next: 'm' }],
-        otherwise: null,
-      },
-      m: mail(),
-    },
-  });
-  return { ...world, live, simulated, asking };
-};
 const told = ({
   assumed,
 }: {

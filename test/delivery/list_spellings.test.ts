@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { sql } from '../../src/base/db.ts';
+import { inProject, sql } from '../../src/base/db.ts';
+import { newId } from '../../src/base/ids.ts';
+import { listSpellingsSent, SPELLING_SENDS_READ_MAX } from '../../src/delivery/spelling_queries.ts';
 import { testDatabase } from '../support/database.ts';
 import { PLAN_MODES, withRowsRead } from '../support/rows_read.ts';
 import { limitedSends } from './limited.ts';
@@ -102,5 +104,34 @@ describe.each(PLAN_MODES)('%s', (mode) => {
     await database.owner.query('analyze delivery.sends');
     const { read } = await list(mode);
     expect(read).toBe(2 * SPELLING_SENDS_MAX);
+  });
+});
+
+describe('what a simulation reads', () => {
+  const readIn = async (projectId: string, automationId = newId()) => {
+    const rows = await inProject(database.deps, projectId, (scope) =>
+      listSpellingsSent(scope, [PLAIN, addressKeyOf('ben@example.com')], automationId),
+    );
+    return rows.map(({ address_key }) => address_key.toString('hex'));
+  };
+  const keyOf = (email: string): string => addressKeyOf(email).toString('hex');
+
+  test('is each spelling once, since its first email, without those of the automation itself', async () => {
+    const { projectId, planned, copy } = oneMailbox();
+    const own = await planned('ann+own@example.com');
+    const other = await planned('ann+other@example.com');
+    await copy(other.sendId, 2);
+    expect(await readIn(projectId, own.automationId)).toEqual([keyOf('ann+other@example.com')]);
+    expect(await readIn(projectId)).toHaveLength(2);
+  });
+
+  test(`is of the newest ${SPELLING_SENDS_READ_MAX} sends, at the bound and one past it`, async () => {
+    const { projectId, planned, copy } = oneMailbox();
+    await planned('ann+old@example.com');
+    const newer = await planned('ann+new@example.com');
+    await copy(newer.sendId, SPELLING_SENDS_READ_MAX - 2);
+    expect(await readIn(projectId)).toContain(keyOf('ann+old@example.com'));
+    await copy(newer.sendId, 1);
+    expect(await readIn(projectId)).toEqual([keyOf('ann+new@example.com')]);
   });
 });
