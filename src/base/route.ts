@@ -24,6 +24,12 @@ export type Addressed = {
   traceparent?: string | undefined;
 };
 
+/** Returns where an endpoint works: in the project of its key. */
+export const whereOf = ({ deps, caller: { projectId } }: Pick<Addressed, 'deps' | 'caller'>) => ({
+  deps,
+  projectId,
+});
+
 export type Inbound<Body, Query, Found> = Addressed & { found: Found; query: Query; body: Body };
 
 /** Who a post to a webhook counts for. */

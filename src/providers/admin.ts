@@ -9,7 +9,7 @@ import { Refusal } from '../base/refusal.ts';
 import { addProvider, editProvider, pageProviders, removeProvider, sendTest } from './acts.ts';
 import {
   DomainCheckInput,
-  readHistory,
+  pageChanges,
   readStoredHealth,
   recordDomainHealth,
 } from './domain_health/domain_health.ts';
@@ -29,8 +29,43 @@ const get = async (scope: Scope, providerId: string): Promise<ProviderRow> => {
   return row;
 };
 
+/** The health of a sender's domain. */
+const domainProcedures = {
+  /** What checks of the sender's domain look for, and what the last one found. */
+  domainHealth: projectProcedure
+    .input(OfProvider)
+    .query(({ ctx: { deps }, input: { projectId, providerId } }) =>
+      inProject(deps, projectId, async (scope) => {
+        await get(scope, providerId);
+        return readStoredHealth(scope, providerId);
+      }),
+    ),
+
+  /** What has changed about the sender's domain, newest first. */
+  domainHistory: projectProcedure
+    .input(OfProvider)
+    .input(listInput)
+    .query(({ ctx: { deps }, input: { projectId, providerId, ...query } }) =>
+      inProject(deps, projectId, async (scope) => {
+        await get(scope, providerId);
+        return pageChanges(scope, providerId, query);
+      }),
+    ),
+
+  /** Checks the sender's domain now, and records what was found and what to look for. */
+  checkDomain: editorProcedure
+    .input(OfProvider)
+    .input(z.object(DomainCheckInput.shape))
+    .mutation(async ({ ctx: { deps }, input: { projectId, providerId, ...sought } }) => {
+      const row = await inProject(deps, projectId, (scope) => get(scope, providerId));
+      return recordDomainHealth({ deps, projectId }, row, newId(), sought);
+    }),
+};
+
 export const providerProcedures = ({ isStopped, releaseRamped }: ProviderDoors) =>
   router({
+    ...domainProcedures,
+
     /** The project's providers, the newest first. */
     list: projectProcedure
       .input(listInput)
@@ -45,32 +80,6 @@ export const providerProcedures = ({ isStopped, releaseRamped }: ProviderDoors) 
           showProvider(scope, await get(scope, input.providerId)),
         ),
       ),
-
-    /** What checks of the sender's domain look for, and what the last one found. */
-    domainHealth: projectProcedure
-      .input(OfProvider)
-      .query(async ({ ctx: { deps }, input: { projectId, providerId } }) => {
-        await inProject(deps, projectId, (scope) => get(scope, providerId));
-        return readStoredHealth({ deps, projectId }, providerId);
-      }),
-
-    /** What has changed about the sender's domain, newest first. */
-    domainHistory: projectProcedure
-      .input(OfProvider)
-      .input(listInput)
-      .query(async ({ ctx: { deps }, input: { projectId, providerId, ...query } }) => {
-        await inProject(deps, projectId, (scope) => get(scope, providerId));
-        return readHistory({ deps, projectId }, providerId, query);
-      }),
-
-    /** Checks the sender's domain now, and records what was found and what to look for. */
-    checkDomain: editorProcedure
-      .input(OfProvider)
-      .input(z.object(DomainCheckInput.shape))
-      .mutation(async ({ ctx: { deps }, input: { projectId, providerId, ...sought } }) => {
-        const row = await inProject(deps, projectId, (scope) => get(scope, providerId));
-        return recordDomainHealth({ deps, projectId }, row, newId(), sought);
-      }),
 
     /** Proves the settings, then keeps them. */
     add: editorProcedure

@@ -3,16 +3,15 @@ import { inProject } from '../base/db.ts';
 import { EmailAddress } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
-import { route } from '../base/route.ts';
+import { route, whereOf } from '../base/route.ts';
 import type { Addressed, Limit, Route } from '../base/route.ts';
 import { addProvider, editProvider, pageProviders, removeProvider, sendTest } from './acts.ts';
 import type { ReleaseRamped } from './acts.ts';
+import { ofProvider } from './addressed.ts';
 import { mailboxLimits } from './bounce_mailbox/bounce_mailbox.ts';
 import { CHECKS_PER_HOUR } from './checks.ts';
 import { domainLimits, domainRoutes } from './domain_health/domain_health.ts';
 import { RAMP_STARTS_WITHIN_DAYS_MAX } from './pace_schema.ts';
-import { findProvider } from './queries.ts';
-import type { ProviderRow } from './queries.ts';
 import { NAME_CHARS_MAX, Provider, ProviderChange, ProviderInput } from './schema.ts';
 import { showProvider } from './shown.ts';
 import type { IsStopped } from './test_provider.ts';
@@ -23,7 +22,6 @@ const ProjectParams = z.object({
     examples: ['019a9f0c-6c00-7cc3-98c4-dc0c0c07398f'],
   }),
 });
-const ProviderParams = z.object({ id: z.uuid().meta({ description: "The provider's id." }) });
 
 const TestInput = z
   .strictObject({ to: EmailAddress.meta({ description: 'Who gets the one test message.' }) })
@@ -36,17 +34,6 @@ const ProviderDeleted = z.strictObject({ id: z.uuid(), deleted: z.literal(true) 
 
 const findOwnProject = ({ caller, params }: Addressed): Promise<true | null> =>
   Promise.resolve(params['project_id'] === caller.projectId ? true : null);
-
-const find = ({ deps, caller, params }: Addressed): Promise<ProviderRow | null> => {
-  const named = ProviderParams.safeParse(params);
-  if (!named.success) return Promise.resolve(null);
-  return inProject(deps, caller.projectId, (scope) => findProvider(scope, named.data.id));
-};
-
-const whereOf = ({ deps, caller: { projectId } }: Pick<Addressed, 'deps' | 'caller'>) => ({
-  deps,
-  projectId,
-});
 
 const ONE = '/v1/email-providers/:id';
 const ALL = '/v1/projects/:project_id/email-providers';
@@ -84,38 +71,34 @@ const recordRoutes = [
       inProject(deps, caller.projectId, (scope) => pageProviders(scope, query)),
   }),
   route({
+    ...ofProvider,
     method: 'GET',
     path: ONE,
-    access: 'server',
     summary: 'Read one e-mail provider.',
-    params: ProviderParams,
     status: 200,
     answer: Provider,
-    find,
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, (scope) => showProvider(scope, found)),
   }),
   route({
+    ...ofProvider,
     method: 'DELETE',
     path: ONE,
-    access: 'server',
     summary: 'Forget an e-mail provider and its credentials.',
     description:
       'What is queued for it ends as `cancelled`, `provider_deleted`, within seconds, and so does what automations ' +
       'send through it later. What is being handed over just now is not called back.',
-    params: ProviderParams,
     status: 200,
     answer: ProviderDeleted,
-    find,
     handle: ({ found, ...inbound }) => removeProvider(whereOf(inbound), found.provider_id),
   }),
 ];
 
 const changeRoute = (releaseRamped: ReleaseRamped) =>
   route({
+    ...ofProvider,
     method: 'PATCH',
     path: ONE,
-    access: 'server',
     summary: 'Change an e-mail provider.',
     description:
       'What is left out stays, a secret too; `null` takes `from_name` or `reply_to` away. A connection field ' +
@@ -124,27 +107,24 @@ const changeRoute = (releaseRamped: ReleaseRamped) =>
       '`"username": null` removes an SMTP login. ' +
       'Another `smtp_host`, `smtp_port` or `smtp_secure` needs the `password` again: the one that is kept is given ' +
       'to nobody else. Without it the answer is 400 with an issue at `/password`.',
-    params: ProviderParams,
     refusals: ['from_email_taken', 'provider_preflight_failed'],
     body: ProviderChange,
     status: 200,
     answer: Provider,
-    find,
     handle: ({ found, body, ...inbound }) =>
       editProvider(whereOf(inbound), found, body, releaseRamped),
   });
 
 const testRoute = (isStopped: IsStopped) =>
   route({
+    ...ofProvider,
     method: 'POST',
     path: `${ONE}/test`,
-    access: 'server',
     summary: 'Send one test message through an e-mail provider.',
     description:
       'A real message, over a connection of its own. If it is taken, a provider that was parked, or left alone for a ' +
       'while (`pace`), is used again at once; one whose credentials fail is parked. Failures are classes: nothing of ' +
       'what the other side said is answered. It counts as one test email of the project and of the key.',
-    params: ProviderParams,
     refusals: ['recipient_suppressed', 'provider_test_failed'],
     body: TestInput,
     status: 200,
@@ -158,7 +138,6 @@ const testRoute = (isStopped: IsStopped) =>
         id: 'ProviderTested',
         examples: [{ ok: true, provider_message_id: '1x2y3z-FnQW0aaaaaa-AB12', took_ms: 184 }],
       }),
-    find,
     handle: ({ found, body, repetitionId = newId(), ...inbound }) =>
       sendTest(whereOf(inbound), found, { to: body.to, testId: repetitionId, isStopped }),
   });

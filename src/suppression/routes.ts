@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import { EMAIL_CHARS_MAX, readEmail } from '../base/email_address.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
-import { route } from '../base/route.ts';
+import { route, whereOf } from '../base/route.ts';
 import type { Addressed, Again } from '../base/route.ts';
 import { changesOf } from './changes.ts';
 import type { Changes, Others } from './changes.ts';
@@ -166,10 +166,6 @@ const described = { method: 'POST', access: 'server', answer: AddressState, agai
 const idOf = (repetitionId: string | undefined) =>
   repetitionId === undefined ? {} : { changeId: repetitionId };
 const noteOf = (note: string | undefined) => (note === undefined ? {} : { note });
-const whereOf = ({ deps, caller: { projectId } }: Pick<Addressed, 'deps' | 'caller'>) => ({
-  deps,
-  projectId,
-});
 
 const suppressRoutes = (changes: Changes) => [
   route({

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { inProject } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
 import type { Deps } from '../../base/deps.ts';
 import { readCursor, toPage } from '../../base/page.ts';
@@ -8,7 +7,7 @@ import { Refusal } from '../../base/refusal.ts';
 import { makeHourlyCount } from '../hourly_count.ts';
 import type { ProviderRow } from '../queries.ts';
 import type { DomainHealth } from './check.ts';
-import { listChanges } from './queries.ts';
+import { findCheck, listChanges } from './queries.ts';
 import type { ChangeRow } from './queries.ts';
 import { checkNow, findStored, baselineOf, recordCheck } from './record.ts';
 import type { DomainCheckInput, DomainHealthAnswer, DomainQuery } from './schema.ts';
@@ -64,8 +63,8 @@ export const recordDomainHealth = async (
 };
 
 /** Returns what is stored of a provider's checks: what they look for, and what the last one found. */
-export const readStoredHealth = async (where: ProjectContext, providerId: string) => {
-  const stored = await findStored(where, providerId);
+export const readStoredHealth = async (scope: Scope, providerId: string) => {
+  const stored = await findCheck(scope, providerId);
   return {
     dkim_selectors: stored?.dkim_selectors ?? [],
     mail_from_domain: stored?.mail_from_domain ?? null,
@@ -86,10 +85,3 @@ export const pageChanges = async (scope: Scope, providerId: string, query: PageQ
   const rows = await listChanges(scope, providerId, { limit: query.limit + 1, beforeId });
   return toPage(rows, query.limit, { item: toItem, position: ({ change_id }) => [change_id] });
 };
-
-/** The same in a transaction of its own. */
-export const readHistory = (
-  { deps, projectId }: ProjectContext,
-  providerId: string,
-  query: PageQuery,
-) => inProject(deps, projectId, (scope) => pageChanges(scope, providerId, query));

@@ -1,5 +1,5 @@
 // The health of senders' domains: what receivers find out about them, checked on demand and daily, with its history.
-export { readDomainHealth, readHistory, readStoredHealth, recordDomainHealth } from './acts.ts';
+export { pageChanges, readStoredHealth, recordDomainHealth } from './acts.ts';
 export { checkDomain } from './check.ts';
 export type { DomainHealth, DomainSubject } from './check.ts';
 export type { DnsRecord, Finding } from './findings.ts';
