@@ -60,7 +60,8 @@ export const verifiedBy = (verification: Verification, keySetAt: Date | null) =>
   return verification.isRequired || keySetAt !== null ? 'signing_key' : 'token';
 };
 
-const describeKey = (verification: Verification) =>
+/** Returns what a vendor calls the key that it signs with, and whether it needs one; null for any other vendor. */
+export const describeKey = (verification: Verification) =>
   verification.kind === 'signature'
     ? { name: verification.keyName, is_required: verification.isRequired }
     : null;

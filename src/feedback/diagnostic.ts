@@ -1,7 +1,7 @@
 import { GONE_ENHANCED, NEVER_ACCEPTS, readCodes } from '../base/reply_codes.ts';
 import { classifySmtpReply, repliesOtherCause } from '../providers/providers.ts';
 import type { Classification } from '../providers/providers.ts';
-import type { Meaning } from './notice.ts';
+import type { BounceType } from './notice.ts';
 
 /**
  * What a diagnostic text says about a recipient. `hard`: the mailbox or the domain does not exist,
@@ -117,8 +117,6 @@ export const classifyDiagnostic = (text: string | null, parties: Parties = {}): 
   if (besides === 'unsaid' && isUnknownToOutlook(reply, parties.to)) return 'hard';
   return diagnosis === 'hard' ? besides : diagnosis;
 };
-
-type BounceType = NonNullable<Meaning['bounceType']>;
 
 /**
  * Returns how hard a bounce is. The provider's own word counts, unless the diagnostic text names

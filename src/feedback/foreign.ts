@@ -4,7 +4,7 @@ import type { EmailService, SentTo } from '../delivery/delivery.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { dialectOf, sourceOf } from './dialects/dialects.ts';
 import type { Notice } from './notice.ts';
-import { isAboutTest, traceOf } from './sends.ts';
+import { isAboutTest, sendIdOf, traceOf } from './sends.ts';
 import { unreachable } from './topics/topics.ts';
 
 export type Separated = {
@@ -34,7 +34,7 @@ const isRecipient = async (scope: Scope, { email }: Notice, send: SentTo): Promi
 };
 
 /** Whether a notice has none of our own ids: only the service's id of the message can name the send. */
-const isUnnamed = (scope: Scope, notice: Notice): boolean => traceOf(scope, notice).sendId === null;
+const isUnnamed = (notice: Notice): boolean => sendIdOf(notice) === null;
 
 /**
  * Refuses for now what may be about an email that is being handed to a service at this moment: the outcome brings the
@@ -58,7 +58,7 @@ const separateHandedTo = async (
   notices: readonly Notice[],
   service: EmailService,
 ): Promise<Separated> => {
-  const unnamed = notices.filter((notice) => isUnnamed(scope, notice));
+  const unnamed = notices.filter(isUnnamed);
   const isWaiting = await isUnderWay(scope, unnamed, service);
   const found = await findById(scope, notices);
   const ids = found.flatMap(({ send }) => send?.send_id ?? []);
@@ -85,7 +85,7 @@ const separateOthers = async (
   notices: readonly Notice[],
   service: EmailService | undefined,
 ): Promise<Separated> => {
-  const unnamed = notices.filter((notice) => isUnnamed(scope, notice));
+  const unnamed = notices.filter(isUnnamed);
   const withIds =
     service === undefined ? [] : unnamed.filter(({ messageIds }) => messageIds.length > 0);
   const isWaiting = service !== undefined && (await isUnderWay(scope, withIds, service));

@@ -3,7 +3,7 @@ import type { SentTo } from '../delivery/delivery.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { ReadNotice } from './dialects/dialect.ts';
 import type { Notice } from './notice.ts';
-import { insertNotices, listKnown, listKnownSince, readWindow } from './queries.ts';
+import { insertNotices, listKnown, readWindow } from './queries.ts';
 import type { NoticeRow } from './queries.ts';
 import { findSends } from './sends.ts';
 
@@ -66,7 +66,7 @@ const listNew = async <N extends Keyable>(
     ...(await listKnown(scope, source, keysOf(dated))),
     ...(undated.length === 0
       ? []
-      : await listKnownSince(scope, source, keysOf(undated), UNDATED_MINUTES)),
+      : await listKnown(scope, source, keysOf(undated), UNDATED_MINUTES)),
   ];
   const stored = new Set(rows.map(({ dedupe_key }) => dedupe_key));
   const byKey = new Map<string, N>();

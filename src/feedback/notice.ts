@@ -17,14 +17,20 @@ export const KINDS = [
   'unknown',
 ] as const;
 
+/** How hard a bounce is. Nothing but a hard bounce says that the mailbox is gone. */
+export type BounceType = 'hard' | 'soft' | 'block' | 'undetermined';
+
 /** What happened, in our words, and what it calls for. */
 export type Meaning = {
   kind: (typeof KINDS)[number];
-  /** Only for bounced and deferred. Nothing but a hard bounce says that the mailbox is gone. */
-  bounceType: 'hard' | 'soft' | 'block' | 'undetermined' | null;
+  /** Only for bounced and deferred. */
+  bounceType: BounceType | null;
   /** Why the address is to be left alone, if it is. Of the provider's own list nothing was sent. */
   suppresses: 'hard_bounce' | 'complaint' | 'provider_suppressed' | null;
 };
+
+/** What an event means, where the provider may report the same in another event, too. */
+export type RepeatableMeaning = Meaning & { isRepeat?: true };
 
 /** A feedback event: what a provider reports about one email to one address. */
 export type Notice = Meaning & {

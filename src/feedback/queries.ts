@@ -51,18 +51,6 @@ export const insertNotices = ({ tx, projectId }: Scope, rows: readonly NoticeRow
 
 const Key = z.strictObject({ source: z.string(), dedupe_key: z.string() });
 
-/** Which of some notices were taken in before. */
-export const listKnown = (
-  { tx, projectId }: Scope,
-  source: string,
-  dedupeKeys: readonly string[],
-) =>
-  tx.any(sql.type(DedupeKey)`
-    select dedupe_key from feedback.notices
-    where project_id = ${projectId} and source = ${source}
-    and dedupe_key = any (${sql.array([...dedupeKeys], 'text')})
-  `);
-
 const Window = z.strictObject({ window: z.coerce.number() });
 
 /** Returns the number of the present window of so many minutes, by the database's clock. */
@@ -73,19 +61,23 @@ export const readWindow = async ({ tx }: Scope, minutes: number): Promise<number
   return window;
 };
 
-/** Which of some notices were taken in within so many minutes. */
-export const listKnownSince = (
+/** Lists those of some keys of events that are stored, whenever they came, or within so many minutes. */
+export const listKnown = (
   { tx, projectId }: Scope,
   source: string,
   dedupeKeys: readonly string[],
-  minutes: number,
-) =>
-  tx.any(sql.type(DedupeKey)`
+  minutes: number | null = null,
+) => {
+  const isRecent =
+    minutes === null
+      ? sql.fragment``
+      : sql.fragment`and received_at > now() - make_interval(mins => ${minutes})`;
+  return tx.any(sql.type(DedupeKey)`
     select dedupe_key from feedback.notices
     where project_id = ${projectId} and source = ${source}
-    and dedupe_key = any (${sql.array([...dedupeKeys], 'text')})
-    and received_at > now() - make_interval(mins => ${minutes})
+    and dedupe_key = any (${sql.array([...dedupeKeys], 'text')}) ${isRecent}
   `);
+};
 
 /**
  * Of some bounces of sends those that another notice of these sources told of too. Each is found by its address: it

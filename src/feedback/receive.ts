@@ -4,6 +4,7 @@ import { Refusal } from '../base/refusal.ts';
 import { isEventBridge } from './dialects/amazon_ses/events.ts';
 import type { SignatureCheck, SignedPost } from './dialects/dialect.ts';
 import { dialectOf } from './dialects/dialects.ts';
+import { isFresh } from './dialects/freshness.ts';
 import { rememberPost } from './posts.ts';
 import { receiveSns } from './receive_sns.ts';
 import { findSigningKey } from './signing_keys.ts';
@@ -39,11 +40,11 @@ const noKeyOf = ({ keyName }: SignatureCheck): string =>
 const verify = (post: Post, check: SignatureCheck, signed: SignedPost, key: string): string => {
   const { deps, projectId, source } = post;
   const proof = check.verify(signed, key);
-  if (proof.kind === 'stale') {
-    deps.log.warn({ project_id: projectId, source }, 'a webhook is not signed in our time');
+  if (proof === null) throw new Refusal('invalid_signature');
+  if (!isFresh(proof.signedAt, signed.receivedAt, check.minutesMax)) {
+    deps.log.warn({ project_id: projectId, source }, 'the signature of a webhook is too old');
     throw new Refusal('invalid_signature', { detail: staleOf(check) });
   }
-  if (proof.kind !== 'proven') throw new Refusal('invalid_signature');
   return proof.postId;
 };
 

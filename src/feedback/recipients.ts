@@ -2,6 +2,7 @@ import type { Scope } from '../base/db.ts';
 import * as delivery from '../delivery/delivery.ts';
 import type { ReadNotice } from './dialects/dialect.ts';
 import type { Notice } from './notice.ts';
+import { sendIdOf } from './sends.ts';
 
 /** No address: such an event names its send by an id or not at all. */
 const NO_ADDRESS = Buffer.alloc(0);
@@ -20,14 +21,11 @@ export const addRecipients = async (
   if (without.length === 0) return { addressed: notices.filter(hasEmail), unaddressed: [] };
   const sends = await delivery.findNamed(
     scope,
-    without.map(({ sendId, messageIds, occurredAt }) => ({
-      sendId:
-        sendId ??
-        messageIds.map(delivery.readMessageId).find((read) => read !== null)?.sendId ??
-        null,
-      messageIds,
+    without.map((notice) => ({
+      sendId: sendIdOf(notice),
+      messageIds: notice.messageIds,
       addressKey: NO_ADDRESS,
-      occurredAt,
+      occurredAt: notice.occurredAt,
     })),
   );
   const ids = sends.flatMap((send) => send?.send_id ?? []);

@@ -91,7 +91,7 @@ const takeEffect = async (scope: Scope, source: string, told: readonly Told[]): 
   await delivery.recordRefused(scope, facts);
 };
 
-/** What was said while the message was handed over, and is told by a webhook too, happened once. */
+/** Leaves out bounces that another source reported, too: the hand-off and a webhook report one bounce. */
 const withoutToldTwice = async (scope: Scope, source: string, told: readonly Told[]) => {
   const bounces = told.filter(({ notice, send }) => send !== null && notice.kind === 'bounced');
   if (bounces.length === 0) return told;
@@ -175,8 +175,8 @@ export const record = async (
 };
 
 /**
- * A bounce that was said while the message was handed over: as good as one that a webhook tells. It counts from
- * when that hand-off began: what somebody lifts while it goes on stays lifted.
+ * Records a bounce that the provider reported during the hand-off, as if a webhook had reported it. It counts from the
+ * start of that hand-off, so a suppression that a person lifts meanwhile stays lifted.
  */
 export const takeBounce: delivery.TakeBounce = async (scope, bounce, writeOutcome) => {
   const { sendId, attempt, email, provider, type, codes } = bounce;

@@ -4,11 +4,18 @@ import type { EmailService, SentTo, Trace } from '../delivery/delivery.ts';
 import * as suppression from '../suppression/suppression.ts';
 import type { Notice } from './notice.ts';
 
-/** Returns what a notice says about its send. A Message-ID of ours says the send's id. */
-export const traceOf = (scope: Scope, { email, sendId, messageIds, occurredAt }: Notice): Trace => {
-  const ours = messageIds.map(delivery.readMessageId).find((read) => read !== null);
+/** Returns the id of the send that an event names, itself or by a Message-ID of ours; null where it names none. */
+export const sendIdOf = ({
+  sendId,
+  messageIds,
+}: Pick<Notice, 'sendId' | 'messageIds'>): string | null =>
+  sendId ?? messageIds.map(delivery.readMessageId).find((read) => read !== null)?.sendId ?? null;
+
+/** Returns what an event says about its send. */
+export const traceOf = (scope: Scope, notice: Notice): Trace => {
+  const { email, messageIds, occurredAt } = notice;
   const addressKey = suppression.addressKey(scope, email);
-  return { sendId: sendId ?? ours?.sendId ?? null, messageIds, addressKey, occurredAt };
+  return { sendId: sendIdOf(notice), messageIds, addressKey, occurredAt };
 };
 
 /** Whether a notice is about a test email that this project sent to its recipient through one of some services. */
@@ -17,7 +24,7 @@ export const isAboutTest = (
   notice: Notice,
   services: readonly EmailService[] = delivery.EMAIL_SERVICES,
 ): boolean => {
-  const { sendId } = traceOf(scope, notice);
+  const sendId = sendIdOf(notice);
   const { projectId, keys } = scope;
   const to = notice.email;
   return (

@@ -1,8 +1,9 @@
 // The examples of webhooks in the reference: two of the vendors, with a confirmed topic and one that waits.
-import { describeSetUp, pathOf, verifiedBy } from './describe_webhooks.ts';
+import { describeKey, describeSetUp, pathOf, verifiedBy } from './describe_webhooks.ts';
 import { dialectOf, SOURCES } from './dialects/dialects.ts';
 import type { Source } from './dialects/dialects.ts';
 import { SOFT_BOUNCES_MAX_DEFAULT } from './soft_queries.ts';
+import { NO_TOPICS } from './topics/describe_topics.ts';
 import type { TopicChange } from './topics/topic_queries.ts';
 
 const AT = '2026-01-31T12:00:00.000Z';
@@ -21,15 +22,9 @@ const webhook = <V extends 'token' | 'signing_key' | 'topic'>(slug: Source, veri
     name,
     path: pathOf(slug, PROJECT_ID_SHOWN),
     verified_by,
-    signing_key:
-      verification.kind === 'signature'
-        ? { name: verification.keyName, is_required: verification.isRequired }
-        : null,
+    signing_key: describeKey(verification),
     signing_key_set_at: null,
-    topics: [],
-    pending_topics: [],
-    refused_topics: [],
-    topic_changes: [],
+    ...NO_TOPICS,
     refused: null,
     last_notices: [],
   };

@@ -105,6 +105,11 @@ describe('what happened', () => {
       'unsubscribed',
     ],
     [
+      'Complaint that is an opt-out of a list, in capitals',
+      sesComplaint({ complaintFeedbackType: 'Opt-Out-List' }),
+      'unsubscribed',
+    ],
+    [
       'Complaint with OnAccountSuppressionList',
       sesComplaint({ complaintSubType: 'OnAccountSuppressionList' }),
       'complained, suppresses as provider_suppressed',

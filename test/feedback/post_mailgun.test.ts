@@ -181,6 +181,18 @@ test('406 webhook_replayed: a signature is good for one body', async () => {
   expect(await hooks.reasonOf(email)).toBeNull();
 });
 
+test('406 webhook_replayed: attack: characters that no signature covers make no new token', async () => {
+  const signature = signAs(KEY);
+  expect((await post(bodyOf(hardBounce(someone()), signature))).status).toBe(200);
+  const email = someone();
+  for (const token of [`${signature.token}\0`, `\0${signature.token}`])
+    expectRefusal(
+      await post(bodyOf(hardBounce(email), { ...signature, token })),
+      'webhook_replayed',
+    );
+  expect(await hooks.reasonOf(email)).toBeNull();
+});
+
 test('a post whose effect failed is not remembered: it comes again and takes effect', async () => {
   const email = someone();
   const body = bodyOf(hardBounce(email));

@@ -132,7 +132,7 @@ describe('no effect', () => {
 });
 
 describe('an effect', () => {
-  test.each(['sendId', 'messageId'] as const)('by the %s of a send of ours', async (by) => {
+  test.each(['sendId', 'messageId'] as const)('by the %s of a send of the project', async (by) => {
     const send = await accepted();
     await identify(send.email);
     expect((await notify(complaintOf(send.email, { [by]: send[by] }))).body.accepted).toBe(1);

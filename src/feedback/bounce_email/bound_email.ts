@@ -8,8 +8,8 @@ const boundariesOf = (text: string): Set<string> =>
   new Set([...text.matchAll(BOUNDARY)].map(([, quoted, bare]) => quoted ?? bare ?? ''));
 
 /**
- * Returns the start of an email, as much of it as may be read: so many bytes, lines and parts. The time that a reader
- * takes grows with each of them, and anybody can write to the address of a mailbox.
+ * Returns the start of an email, up to so many bytes, lines and parts. The time that a reader takes grows with each of
+ * them, and anyone can write to the address of a mailbox.
  */
 export const boundEmail = (raw: Buffer): Buffer => {
   const bytes = raw.subarray(0, EMAIL_BYTES_MAX);

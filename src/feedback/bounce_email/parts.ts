@@ -19,7 +19,7 @@ export const headerOf = ({ headers }: Pick<Parts, 'headers'>, name: string): str
 
 const TAG = /<[^<>]{0,2000}>/g;
 
-/** Returns the header fields, the text and the other parts of an email; null for one that nobody can read. */
+/** Returns the header fields, the text and the other parts of an email; null for one that cannot be parsed. */
 export const readParts = async (raw: Buffer): Promise<Parts | null> => {
   try {
     const email = await PostalMime.parse(boundEmail(raw), {

@@ -72,7 +72,7 @@ const kindOf = (subject: string, words: string): Reported | null => {
   return FAILED.test(said) ? 'bounced' : null;
 };
 
-/** Whom a bounce is about: its header says that, or it has the addresses among its words. */
+/** Returns the recipients of a bounce: from its header, or from the addresses among its words. */
 const addressesOf = (email: Parts, words: string): string[] => {
   const failed = (email.headers.get('x-failed-recipients') ?? []).join(' ');
   return listAddresses(`${failed}\n${words}`, RECIPIENTS_MAX);

@@ -9,7 +9,7 @@ export type Reported = Extract<
 /** What a report says about one recipient. */
 export type ReportedRecipient = {
   kind: Reported;
-  /** The addresses that it names: whom the email was for, or where it was passed on to. Empty: not said. */
+  /** The addresses that it names: the recipient, or the address that the email was forwarded to. Empty: none. */
   addresses: readonly string[];
   /** Whether it names an address to which another one passed the email on. */
   isForwarded: boolean;

@@ -11,13 +11,26 @@ import type { Fields } from './reading.ts';
  */
 export type Translated = readonly ReadNotice[] | 'aside' | { missing: string };
 
+type BodyEvents = {
+  events: readonly unknown[];
+  /** Where the list of them stands. */
+  path: string;
+  /** Where one of them stands. */
+  pathOf: (index: number) => string;
+};
+
 /** Returns the events of a body: one object, an array, or an array as `events`. */
-const eventsOf = (body: unknown): { events: readonly unknown[]; path: string; isOne: boolean } => {
-  if (Array.isArray(body)) return { events: body, path: '', isOne: false };
+export const eventsOf = (body: unknown): BodyEvents => {
+  const listed = (events: readonly unknown[], path: string): BodyEvents => ({
+    events,
+    path,
+    pathOf: (index) => `${path}/${index}`,
+  });
+  if (Array.isArray(body)) return listed(body, '');
   const { events } = readObject(body);
   return Array.isArray(events)
-    ? { events, path: '/events', isOne: false }
-    : { events: [body], path: '', isOne: true };
+    ? listed(events, '/events')
+    : { events: [body], path: '', pathOf: () => '' };
 };
 
 type Translate = (fields: Fields, receivedAt: Date) => Translated;
@@ -33,7 +46,7 @@ export const readerOf =
     readEach(parse(raw), (fields) => translate(fields, receivedAt));
 
 const readEach = (body: unknown, translate: (fields: Fields) => Translated): ReadResult => {
-  const { events, path, isOne } = eventsOf(body);
+  const { events, path, pathOf } = eventsOf(body);
   if (events.length > EVENTS_MAX) {
     const message = `at most ${EVENTS_MAX} events`;
     throw new Refusal('invalid_request', { issues: [{ path, message }] });
@@ -44,8 +57,7 @@ const readEach = (body: unknown, translate: (fields: Fields) => Translated): Rea
   for (const [index, event] of events.entries()) {
     const read = translate(readObject(event));
     if (read === 'aside') asideCount += 1;
-    else if ('missing' in read)
-      errors.push({ index, path: isOne ? '' : `${path}/${index}`, message: read.missing });
+    else if ('missing' in read) errors.push({ index, path: pathOf(index), message: read.missing });
     else notices.push(...read);
   }
   return { notices, errors, ...(asideCount > 0 ? { asideCount } : {}) };

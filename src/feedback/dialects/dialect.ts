@@ -37,10 +37,10 @@ export type ReadResult = {
 };
 
 /**
- * What a signature proves. `postId` is unique for each signed post: Trunkline remembers it with the
- * effect, so a replay has none. `stale` is a right signature whose time is not ours.
+ * What a signature proves: that a post was signed with the key, at a time. `postId` is unique for
+ * each signed post: Trunkline remembers it with the effect, so a replay has none.
  */
-export type Signed = { kind: 'proven'; postId: string } | { kind: 'wrong' } | { kind: 'stale' };
+export type Proof = { postId: string; signedAt: Date };
 
 /** A signature over each post, with a key that the project enters. */
 export type SignatureCheck = {
@@ -61,7 +61,8 @@ export type SignatureCheck = {
   findKeyFault: (key: string) => string | null;
   /** Whether a post brings a signature at all. */
   hasSignature: (post: SignedPost) => boolean;
-  verify: (post: SignedPost, key: string) => Signed;
+  /** Returns what the signature proves, whatever its age; null for a wrong one. */
+  verify: (post: SignedPost, key: string) => Proof | null;
 };
 
 /**

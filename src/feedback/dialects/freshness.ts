@@ -7,13 +7,12 @@ export const STANDARD_MINUTES = 5;
 
 const MINUTE_MS = 60_000;
 
-/**
- * Returns whether the time of a signature, in seconds since 1970, is within so many minutes of
- * ours.
- */
-export const ageOf = (timestamp: string, now: Date, minutesMax: number): 'fresh' | 'stale' => {
-  const ageMs = now.getTime() - Number(timestamp) * 1_000;
-  return ageMs > minutesMax * MINUTE_MS || ageMs < -AHEAD_MINUTES_MAX * MINUTE_MS
-    ? 'stale'
-    : 'fresh';
+/** Whether a signature is at most so many minutes old, and not from the future. */
+export const isFresh = (signedAt: Date, now: Date, minutesMax: number): boolean => {
+  const ageMs = now.getTime() - signedAt.getTime();
+  return ageMs <= minutesMax * MINUTE_MS && ageMs >= -AHEAD_MINUTES_MAX * MINUTE_MS;
 };
+
+/** Reads the time of a signature: seconds since 1970, as every vendor writes it. Null for any other text. */
+export const readSignedAt = (timestamp: string): Date | null =>
+  /^\d{1,12}$/.test(timestamp) ? new Date(Number(timestamp) * 1_000) : null;

@@ -32,7 +32,7 @@ const findTest = ({ keys, projectId }: Scope, sendId: string | null, report: Rep
 };
 
 /**
- * Returns the email that a report is about; null for one that this provider did not hand over. Anybody can write to the
+ * Returns the email that a report is about; null for one that this provider did not hand over. Anyone can write to the
  * address of a mailbox, so an address alone names no email, and neither does an id of another provider or project.
  */
 export const matchReport = async (

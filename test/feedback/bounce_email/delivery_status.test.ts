@@ -67,7 +67,7 @@ describe('how hard a failure is', () => {
   });
 });
 
-describe('whom it is about', () => {
+describe('its recipient', () => {
   test.each([
     ['another case', { to: 'ANN@Example.NET' }, 'bounced hard'],
     ['brackets', { to: '<ann@example.net>' }, 'bounced hard'],

@@ -1,4 +1,4 @@
-// Anybody can write to the address of a mailbox. Whatever the bytes are, nothing throws and nothing takes long.
+// Anyone can write to the address of a mailbox. Whatever the bytes are, nothing throws and nothing takes long.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readBounceEmail } from '../../../src/feedback/bounce_email/bounce_email.ts';

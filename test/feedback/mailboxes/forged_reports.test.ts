@@ -1,4 +1,4 @@
-// Anybody can write to a bounce address. A report about an email that the provider did not send changes nothing.
+// Anyone can write to a bounce address. A report about an email that the provider did not send changes nothing.
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../../src/base/ids.ts';
 import { createProject } from '../../../src/projects/projects.ts';

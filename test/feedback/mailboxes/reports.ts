@@ -3,7 +3,7 @@ export type DsnGiven = {
   action?: string;
   status?: string;
   diagnostic?: string | null;
-  /** Whom the email was for. */
+  /** The recipient of the email. */
   to?: string;
   original?: string | null;
   /** The envelope sender of the email: the recipient of the report. */

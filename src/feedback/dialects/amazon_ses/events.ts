@@ -1,9 +1,9 @@
 import { parseJson } from '../../../base/json.ts';
-import { judgeBounce } from '../../diagnostic.ts';
 import { meaning, ON_PROVIDER_LIST } from '../../notice.ts';
 import type { Meaning, Notice } from '../../notice.ts';
 import type { ReadResult } from '../dialect.ts';
 import { hashOf } from '../event_key.ts';
+import { meaningOfFeedbackType } from '../feedback_types.ts';
 import {
   first,
   joinReasons,
@@ -17,11 +17,12 @@ import {
   readTime,
 } from '../reading.ts';
 import type { Fields } from '../reading.ts';
+import { meaningOfSesBounce } from '../ses_bounce.ts';
 
 const RECIPIENTS_MAX = 100;
 
-/** Bounces of addresses on a list of theirs: nothing was sent. */
-const ON_THEIR_LISTS = [
+/** Bounces of addresses on a list of Amazon SES, which sent nothing. */
+const ON_THEIR_LISTS: readonly unknown[] = [
   'Suppressed',
   'OnAccountSuppressionList',
   'OnTenantSuppressionList',
@@ -41,41 +42,24 @@ type Kind = {
 const hasReport = (recipient: Fields): boolean =>
   ['status', 'action', 'diagnosticCode'].some((name) => readText(recipient[name]) !== null);
 
-/** Transient bounces whose cause is the message. */
-const OF_MESSAGE = ['ContentRejected', 'AttachmentRejected', 'MessageTooLarge'];
-
-/**
- * Amazon SES calls permanent what a host refused for good, whatever the cause: the host's words
- * decide.
- */
 const meaningOfBounce = (detail: Fields, recipient: Fields): Meaning => {
   const { bounceType, bounceSubType } = detail;
-  const text = joinReasons(recipient['diagnosticCode'], recipient['status']);
   if (bounceType === 'Permanent') {
     if (bounceSubType === 'UnsubscribedRecipient') return meaning('unsubscribed');
-    const isListed = ON_THEIR_LISTS.some((list) => list === bounceSubType);
-    return isListed ? ON_PROVIDER_LIST : meaning('bounced', judgeBounce('hard', text));
+    if (ON_THEIR_LISTS.includes(bounceSubType)) return ON_PROVIDER_LIST;
   }
-  if (bounceType !== 'Transient') return meaning('bounced', 'undetermined');
-  if (bounceSubType === 'General' && !hasReport(recipient)) return meaning('auto_reply');
-  const isOfMessage = OF_MESSAGE.some((type) => type === bounceSubType);
-  return meaning('bounced', isOfMessage ? 'block' : judgeBounce('soft', text));
+  if (bounceType === 'Transient' && bounceSubType === 'General' && !hasReport(recipient))
+    return meaning('auto_reply');
+  const reply = joinReasons(recipient['diagnosticCode'], recipient['status']);
+  return meaningOfSesBounce(bounceType, bounceSubType, reply);
 };
 
-/** Reports of a feedback loop that are no complaints (RFC 5965). */
-const NO_COMPLAINTS = new Map<unknown, Meaning>([
-  ['not-spam', meaning('not_spam')],
-  ['auth-failure', meaning('unknown')],
-  ['opt-out', meaning('unsubscribed')],
-]);
-
 const meaningOfComplaint = (detail: Fields): Meaning => {
-  const other = NO_COMPLAINTS.get(detail['complaintFeedbackType']);
-  if (other) return other;
-  const isListed = /^On(?:Account|Tenant)SuppressionList$/.test(
-    readText(detail['complaintSubType']) ?? '',
-  );
-  return { ...meaning('complained'), suppresses: isListed ? 'provider_suppressed' : 'complaint' };
+  const says = meaningOfFeedbackType(readText(detail['complaintFeedbackType']));
+  const isListed = ON_THEIR_LISTS.includes(detail['complaintSubType']);
+  return says.kind === 'complained' && isListed
+    ? { ...says, suppresses: 'provider_suppressed' }
+    : says;
 };
 
 const meaningOfSubscription = (detail: Fields): Meaning => {

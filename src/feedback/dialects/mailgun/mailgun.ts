@@ -3,6 +3,7 @@ import { JSON_ONLY } from '../dialect.ts';
 import type { Dialect, Posted, ReadNotice, ReadResult } from '../dialect.ts';
 import { hashOf } from '../event_key.ts';
 import {
+  present,
   readList,
   readObject,
   readReason,
@@ -36,7 +37,7 @@ const toNotices = (fields: Fields, receivedAt: Date): ReadNotice[] => {
     email,
     occurredAt: readTime(time, receivedAt),
     sendId: readSendId(variables['send_id'], headers['x-trunkline-send-id'], ...tags),
-    messageIds: messageId === null ? [] : [messageId],
+    messageIds: present(messageId),
     reason: reasonOf(fields),
     isTest: readObject(fields['flags'])['is-test-mode'] === true,
     // Its id is unique within a day only.

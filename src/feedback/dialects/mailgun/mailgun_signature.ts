@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../../base/json.ts';
-import type { SignatureCheck, Signed, SignedPost } from '../dialect.ts';
-import { ageOf, HOURS_24_MINUTES } from '../freshness.ts';
+import type { Proof, SignatureCheck, SignedPost } from '../dialect.ts';
+import { HOURS_24_MINUTES, readSignedAt } from '../freshness.ts';
 import { readObject, readText } from '../reading.ts';
 import type { Fields } from '../reading.ts';
 
@@ -9,32 +9,25 @@ import type { Fields } from '../reading.ts';
 export const SIGNATURE_HOURS_MAX = HOURS_24_MINUTES / 60;
 const TOKEN_CHARS_MAX = 100;
 
-/** Whether one of Mailgun's signatures was made with the key. */
-const isSigned = (key: string, fields: Fields): boolean => {
+/** Returns what one of Mailgun's signatures proves; null where it was not made with the key. */
+const proofOf = (key: string, fields: Fields): Proof | null => {
   const signature = readText(fields['signature'], TOKEN_CHARS_MAX) ?? '';
-  const [timestamp, token] = [readText(fields['timestamp']) ?? '', readText(fields['token']) ?? ''];
-  if (!/^[0-9a-f]{64}$/i.test(signature)) return false;
-  if (!/^\d{1,12}$/.test(timestamp) || token === '' || token.length > TOKEN_CHARS_MAX) return false;
-  const expected = createHmac('sha256', key).update(`${timestamp}${token}`).digest();
-  return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
+  const timestamp = readText(fields['timestamp']) ?? '';
+  const postId = readText(fields['token'], TOKEN_CHARS_MAX);
+  const signedAt = readSignedAt(timestamp);
+  if (!/^[0-9a-f]{64}$/i.test(signature) || postId === null || signedAt === null) return null;
+  const expected = createHmac('sha256', key).update(`${timestamp}${postId}`).digest();
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex')) ? { postId, signedAt } : null;
 };
 
 /**
- * Returns whether a body is signed with the key, by the account itself or by its parent's. The
+ * Returns what the signature of a body proves, by the account itself or by its parent's. The
  * signature covers a time and a token, not the event: the receiver of the body has to remember the
  * token.
  */
-export const checkSignature = (body: unknown, key: string, now: Date): Signed => {
-  const both = [
-    readObject(readObject(body)['signature']),
-    readObject(readObject(body)['parent-signature']),
-  ];
-  const proven = both.find((fields) => isSigned(key, fields));
-  if (!proven) return { kind: 'wrong' };
-  if (ageOf(String(proven['timestamp']), now, HOURS_24_MINUTES) === 'stale')
-    return { kind: 'stale' };
-  return { kind: 'proven', postId: String(proven['token']) };
-};
+export const checkSignature = (body: unknown, key: string): Proof | null =>
+  proofOf(key, readObject(readObject(body)['signature'])) ??
+  proofOf(key, readObject(readObject(body)['parent-signature']));
 
 const hasSignature = ({ raw }: SignedPost): boolean =>
   Object.keys(readObject(readObject(parseJson(raw))['signature'])).length > 0;
@@ -47,5 +40,5 @@ export const mailgunSignature: SignatureCheck = {
   minutesMax: HOURS_24_MINUTES,
   findKeyFault: () => null,
   hasSignature,
-  verify: ({ raw, receivedAt }, key) => checkSignature(parseJson(raw), key, receivedAt),
+  verify: ({ raw }, key) => checkSignature(parseJson(raw), key),
 };

@@ -1,10 +1,8 @@
 import { judgeBounce } from '../../diagnostic.ts';
 import { meaning, ON_COMPLAINT_LIST, ON_PROVIDER_LIST } from '../../notice.ts';
-import type { Meaning } from '../../notice.ts';
+import type { BounceType, Meaning } from '../../notice.ts';
 import { joinReasons, readText } from '../reading.ts';
 import type { Fields } from '../reading.ts';
-
-type BounceType = NonNullable<Meaning['bounceType']>;
 
 /**
  * Mailjet's errors (its "Possible values for errors") that name the cause of a bounce, whatever the

@@ -1,5 +1,5 @@
 import { meaning } from '../../notice.ts';
-import type { Meaning } from '../../notice.ts';
+import type { RepeatableMeaning } from '../../notice.ts';
 import { readerOf } from '../batch.ts';
 import type { Translated } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
@@ -17,8 +17,6 @@ import {
 import type { Fields } from '../reading.ts';
 import { meaningOfBounce } from './bounce_types.ts';
 
-type Says = Meaning & { isRepeat?: true };
-
 /** Postmark has it where no email led to a change. */
 const NO_MESSAGE = '00000000-0000-0000-0000-000000000000';
 
@@ -27,7 +25,7 @@ const NO_MESSAGE = '00000000-0000-0000-0000-000000000000';
  * events of their own, too. Only the recipient takes an unsubscribe back: the account does not
  * speak for them.
  */
-const meaningOfChange = (fields: Fields): Says => {
+const meaningOfChange = (fields: Fields): RepeatableMeaning => {
   if (fields['SuppressSending'] !== true)
     return meaning(fields['Origin'] === 'Recipient' ? 'resubscribed' : 'unknown');
   switch (fields['SuppressionReason']) {
@@ -43,24 +41,26 @@ const meaningOfChange = (fields: Fields): Says => {
 };
 
 /** Postmark's records, each with the name of its time. */
-const RECORDS = new Map<string, { time: string; meaningOf: (fields: Fields) => Says }>([
+const RECORDS = new Map<string, { time: string; meaningOf: (fields: Fields) => RepeatableMeaning }>(
   [
-    'Bounce',
-    {
-      time: 'BouncedAt',
-      meaningOf: ({ Type, Details, Description }) =>
-        meaningOfBounce(
-          readText(Type) ?? '',
-          Type === 'SMTPApiError' ? joinReasons(Details, Description) : readReason(Details),
-        ),
-    },
+    [
+      'Bounce',
+      {
+        time: 'BouncedAt',
+        meaningOf: ({ Type, Details, Description }) =>
+          meaningOfBounce(
+            readText(Type) ?? '',
+            Type === 'SMTPApiError' ? joinReasons(Details, Description) : readReason(Details),
+          ),
+      },
+    ],
+    ['SpamComplaint', { time: 'BouncedAt', meaningOf: () => meaning('complained') }],
+    ['Delivery', { time: 'DeliveredAt', meaningOf: () => meaning('delivered') }],
+    ['Open', { time: 'ReceivedAt', meaningOf: () => meaning('opened') }],
+    ['Click', { time: 'ReceivedAt', meaningOf: () => meaning('clicked') }],
+    ['SubscriptionChange', { time: 'ChangedAt', meaningOf: meaningOfChange }],
   ],
-  ['SpamComplaint', { time: 'BouncedAt', meaningOf: () => meaning('complained') }],
-  ['Delivery', { time: 'DeliveredAt', meaningOf: () => meaning('delivered') }],
-  ['Open', { time: 'ReceivedAt', meaningOf: () => meaning('opened') }],
-  ['Click', { time: 'ReceivedAt', meaningOf: () => meaning('clicked') }],
-  ['SubscriptionChange', { time: 'ChangedAt', meaningOf: meaningOfChange }],
-]);
+);
 
 const messageIdOf = (fields: Fields): string | null => {
   const id = readText(fields['MessageID'], 100);

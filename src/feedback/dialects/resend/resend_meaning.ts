@@ -1,14 +1,11 @@
-import { judgeBounce } from '../../diagnostic.ts';
 import { meaning, ON_PROVIDER_LIST } from '../../notice.ts';
-import type { Meaning } from '../../notice.ts';
+import type { Meaning, RepeatableMeaning } from '../../notice.ts';
 import { readList, readObject, readReason, readText } from '../reading.ts';
 import type { Fields } from '../reading.ts';
-
-export type Says = Meaning & { isRepeat?: true };
+import { meaningOfSesBounce } from '../ses_bounce.ts';
 
 /** Resend sends through Amazon SES, and has its words for bounces. */
 const LISTED = /suppress/i;
-const OF_MESSAGE = ['ContentRejected', 'AttachmentRejected', 'MessageTooLarge'];
 
 /** Returns the reply of the recipient's host, where Resend quotes it. */
 export const diagnosticOf = ({ diagnosticCode }: Fields): string | null =>
@@ -20,25 +17,15 @@ const meaningOfBounce = (bounce: Fields): Meaning => {
   const message = readText(bounce['message']) ?? '';
   if (LISTED.test(subType ?? '') || (type === null && LISTED.test(message)))
     return ON_PROVIDER_LIST;
-  const reply = diagnosticOf(bounce);
-  switch (type ?? (/hard bounce/i.test(message) ? 'Permanent' : null)) {
-    case 'Permanent':
-      return meaning('bounced', judgeBounce('hard', reply));
-    case 'Transient':
-      return meaning(
-        'bounced',
-        OF_MESSAGE.includes(subType ?? '') ? 'block' : judgeBounce('soft', reply),
-      );
-    default:
-      return meaning('bounced', 'undetermined');
-  }
+  const said = type ?? (/hard bounce/i.test(message) ? 'Permanent' : null);
+  return meaningOfSesBounce(said, subType, diagnosticOf(bounce));
 };
 
 /**
  * Returns what an entry on Resend's suppression list means. Its cause comes as an event of its own,
  * too.
  */
-const meaningOfEntry = ({ origin }: Fields): Says => {
+const meaningOfEntry = ({ origin }: Fields): RepeatableMeaning => {
   if (origin === 'complaint') return { ...meaning('complained'), isRepeat: true };
   return origin === 'bounce'
     ? { ...ON_PROVIDER_LIST, isRepeat: true }
@@ -46,7 +33,7 @@ const meaningOfEntry = ({ origin }: Fields): Says => {
 };
 
 /** Resend's event types (its "Event types"), with what each says. */
-const MEANINGS = new Map<string, (data: Fields) => Says>([
+const MEANINGS = new Map<string, (data: Fields) => RepeatableMeaning>([
   ['email.sent', () => meaning('accepted')],
   ['email.scheduled', () => meaning('accepted')],
   ['email.delivered', () => meaning('delivered')],
@@ -66,5 +53,5 @@ const MEANINGS = new Map<string, (data: Fields) => Says>([
 ]);
 
 /** Returns what an event of Resend means. */
-export const meaningOf = (type: string, data: Fields): Says =>
+export const meaningOf = (type: string, data: Fields): RepeatableMeaning =>
   MEANINGS.get(type)?.(data) ?? meaning('unknown');

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, createVerify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { ageOf, HOURS_24_MINUTES } from '../freshness.ts';
-import type { SignatureCheck, Signed, SignedPost } from '../dialect.ts';
+import { HOURS_24_MINUTES, readSignedAt } from '../freshness.ts';
+import type { Proof, SignatureCheck, SignedPost } from '../dialect.ts';
 
 const SIGNATURE = 'x-twilio-email-event-webhook-signature';
 const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp';
@@ -24,19 +24,17 @@ const toPublicKey = (text: string): KeyObject | null => {
 };
 
 /** The signature covers the time and the raw body (SendGrid, "Signed Event Webhook"). */
-const verify = (post: SignedPost, key: string): Signed => {
+const verify = (post: SignedPost, key: string): Proof | null => {
   const [signature, timestamp] = [headerOf(post, SIGNATURE), headerOf(post, TIMESTAMP)];
   const publicKey = toPublicKey(key);
-  if (publicKey === null || signature.length > SIGNATURE_CHARS_MAX) return { kind: 'wrong' };
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(signature) || !/^\d{1,12}$/.test(timestamp))
-    return { kind: 'wrong' };
+  const signedAt = readSignedAt(timestamp);
+  if (publicKey === null || signature.length > SIGNATURE_CHARS_MAX) return null;
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(signature) || signedAt === null) return null;
   const verifier = createVerify('sha256').update(timestamp).update(post.raw);
-  if (!verifier.verify({ key: publicKey, dsaEncoding: 'der' }, signature, 'base64'))
-    return { kind: 'wrong' };
-  if (ageOf(timestamp, post.receivedAt, HOURS_24_MINUTES) === 'stale') return { kind: 'stale' };
+  if (!verifier.verify({ key: publicKey, dsaEncoding: 'der' }, signature, 'base64')) return null;
   // Of what is signed, not of the signature: for each there is a second one that is as good.
   const postId = createHash('sha256').update(timestamp).update('.').update(post.raw);
-  return { kind: 'proven', postId: postId.digest('base64url') };
+  return { postId: postId.digest('base64url'), signedAt };
 };
 
 /** SendGrid signs on request, with a key pair for each webhook. It retries for 24 hours. */

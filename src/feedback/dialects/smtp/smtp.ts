@@ -4,12 +4,14 @@ import { Refusal } from '../../../base/refusal.ts';
 import { judgeBounce } from '../../diagnostic.ts';
 import { meaning } from '../../notice.ts';
 import type { Meaning, Notice } from '../../notice.ts';
+import { eventsOf } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
 import type { Dialect, Posted, ReadError } from '../dialect.ts';
 import { hashOf } from '../event_key.ts';
 import {
   first,
   joinReasons,
+  present,
   readObject,
   readReason,
   readRecipient,
@@ -116,7 +118,7 @@ const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unre
     ...says,
     email,
     occurredAt: told === null ? untold : readTime(told, receivedAt),
-    messageIds: messageId === null ? [] : [messageId],
+    messageIds: present(messageId),
     sendId: readSendId(...sendIds),
     reason: readReason(...valuesOf(fields, REASON_NAMES)),
     isTest: false,
@@ -127,23 +129,12 @@ const toNotice = (event: unknown, receivedAt: Date, untold: Date): Notice | Unre
   };
 };
 
-type Events = { events: readonly unknown[]; path: string };
-
-/** The events of a body, and where they stand in it: alone, in a list, or as `events`. */
-const toEvents = (body: unknown): Events => {
-  if (Array.isArray(body)) return { events: body, path: '' };
-  const { events } = typeof body === 'object' && body !== null ? (body as Fields) : {};
-  return Array.isArray(events) ? { events, path: '/events' } : { events: [body], path: '' };
-};
-
 type ReadEvents = { notices: Notice[]; errors: ReadError[] };
 
 const read = ({ raw, receivedAt }: Posted): ReadEvents => {
-  const body = parseJson(raw);
-  const { events, path: at } = toEvents(body);
-  const isOne = events[0] === body;
+  const { events, path, pathOf } = eventsOf(parseJson(raw));
   if (events.length === 0 || events.length > NOTICES_MAX) {
-    const issue = { path: at, message: `between 1 and ${NOTICES_MAX} events` };
+    const issue = { path, message: `between 1 and ${NOTICES_MAX} events` };
     throw new Refusal('invalid_request', { issues: [issue] });
   }
   const result: ReadEvents = { notices: [], errors: [] };
@@ -151,9 +142,8 @@ const read = ({ raw, receivedAt }: Posted): ReadEvents => {
     // What comes together without a time happened one after another, as it stands.
     const untold = new Date(receivedAt.getTime() - (events.length - 1 - index));
     const read = toNotice(event, receivedAt, untold);
-    const path = isOne ? '' : `${at}/${index}`;
     if ('email' in read) result.notices.push(read);
-    else result.errors.push({ index, path: `${path}${read.path}`, message: read.message });
+    else result.errors.push({ index, path: `${pathOf(index)}${read.path}`, message: read.message });
   }
   return result;
 };

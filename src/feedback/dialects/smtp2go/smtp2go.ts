@@ -7,6 +7,7 @@ import { JSON_OR_FORM, readFields } from '../form_body.ts';
 import {
   first,
   joinReasons,
+  present,
   readObject,
   readReason,
   readRecipient,
@@ -61,10 +62,10 @@ const recipientsOf = (fields: Fields): unknown[] => {
 
 /** Their id of the message, and the Message-ID of the header under either spelling. */
 const messageIdsOf = (fields: Fields): string[] =>
-  [
+  present(
     readText(fields['email_id'], ID_CHARS_MAX),
     readText(fields['message-id'] ?? fields['Message-Id'] ?? fields['Message-ID']),
-  ].filter((id) => id !== null);
+  );
 
 /** Headers come back only when the webhook lists them, under whatever spelling they have there. */
 const sendIdOf = (fields: Fields): string | null => {

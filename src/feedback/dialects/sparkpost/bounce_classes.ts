@@ -1,8 +1,6 @@
 import { judgeBounce } from '../../diagnostic.ts';
 import { meaning } from '../../notice.ts';
-import type { Meaning } from '../../notice.ts';
-
-type BounceType = NonNullable<Meaning['bounceType']>;
+import type { BounceType, Meaning } from '../../notice.ts';
 
 /** SparkPost's bounce classes (its "Bounce Classification Codes") that are bounces. */
 const BOUNCES = new Map<string, BounceType>([

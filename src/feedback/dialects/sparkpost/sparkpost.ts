@@ -5,6 +5,7 @@ import type { Translated } from '../batch.ts';
 import { JSON_ONLY } from '../dialect.ts';
 import type { Dialect } from '../dialect.ts';
 import { identify } from '../event_key.ts';
+import { meaningOfFeedbackType } from '../feedback_types.ts';
 import {
   first,
   present,
@@ -17,20 +18,6 @@ import {
 } from '../reading.ts';
 import type { Fields } from '../reading.ts';
 import { meaningOfBounce } from './bounce_classes.ts';
-
-/**
- * What a feedback loop says a report is about (RFC 5965, section 3.1 and the registry of its
- * types).
- */
-const COMPLAINTS = new Map<string, Meaning>([
-  ['not-spam', meaning('not_spam')],
-  ['opt-out', meaning('unsubscribed')],
-  ['opt-out-list', meaning('unsubscribed')],
-  ['auth-failure', meaning('unknown')],
-]);
-
-const meaningOfComplaint = ({ fbtype }: Fields): Meaning =>
-  COMPLAINTS.get(readText(fbtype)?.toLowerCase() ?? '') ?? meaning('complained');
 
 const replyOf = (fields: Fields): string | null =>
   readReason(fields['raw_reason'], fields['reason']);
@@ -45,7 +32,7 @@ const MEANINGS = new Map<string, (fields: Fields) => Meaning>([
   ['delay', () => meaning('deferred', 'soft')],
   ['bounce', ofBounce],
   ['out_of_band', ofBounce],
-  ['spam_complaint', meaningOfComplaint],
+  ['spam_complaint', ({ fbtype }) => meaningOfFeedbackType(readText(fbtype))],
   ['policy_rejection', () => meaning('rejected')],
   ['generation_rejection', () => meaning('rejected')],
   ['generation_failure', () => meaning('failed')],
