@@ -39,7 +39,7 @@ const Attempt = z.strictObject({
 });
 
 /** How many hand-offs of a send are shown. */
-export const ATTEMPTS_SHOWN_MAX = 200;
+const ATTEMPTS_SHOWN_MAX = 200;
 
 /** The hand-offs of a send, the newest first. */
 export const listAttempts = ({ tx, projectId }: Scope, sendId: string) =>

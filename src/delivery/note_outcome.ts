@@ -1,4 +1,4 @@
-// What hand-offs say of their provider, and what a turn does then.
+// Records what the outcome of a hand-off says about its provider, and stops the turn where that has to wait.
 import { assertNever } from '../base/assert_never.ts';
 import { hint } from '../base/hints.ts';
 import * as providers from '../providers/providers.ts';
@@ -9,7 +9,7 @@ import { giveBack, stop, within } from './lane_context.ts';
 import type { LaneContext, ProviderTurn } from './lane_context.ts';
 import { sendHint } from './send_hint.ts';
 
-/** How long a provider that throttled is left alone when it does not say so itself. */
+/** How long a provider that throttled is paused when it does not say so itself. */
 const THROTTLED_PAUSE_SECONDS = 2;
 
 /**
@@ -20,15 +20,21 @@ const TELLING_SENDS = 10;
 
 const usedBy = ({ ready }: Prepared): providers.Used => ready;
 
+/** What a log line about the provider of a turn names. */
+const logged = ({ projectId, providerId }: LaneContext, told: object) => ({
+  project_id: projectId,
+  provider_id: providerId,
+  ...told,
+});
+
 /** Parks a provider that takes nothing until a person changes something. */
 const notePark = async (
   context: LaneContext,
   turn: ProviderTurn,
   { item, reason }: { item: Prepared; reason: string },
 ) => {
-  const { deps, projectId: project_id, providerId: provider_id } = context;
   const isParked = await within(context, (scope) => providers.park(scope, usedBy(item), reason));
-  if (isParked) deps.log.error({ project_id, provider_id, reason }, 'provider parked');
+  if (isParked) context.deps.log.error(logged(context, { reason }), 'provider parked');
   // A record that was saved meanwhile has other settings, which the next turn uses.
   return stop(context, turn, isParked ? null : 0);
 };
@@ -36,15 +42,14 @@ const notePark = async (
 type Noted = { item: Prepared; reason: string };
 
 const noteFailure = async (context: LaneContext, turn: ProviderTurn, { item, reason }: Noted) => {
-  const { health, providerId, deps, projectId } = context;
+  const { health, deps } = context;
   health.failures += 1;
   const { isProbe } = item;
   const openMs = await within(context, (scope) =>
     providers.noteFailure(scope, usedBy(item), { isProbe }),
   );
   if (openMs === null) return undefined;
-  const told = { project_id: projectId, provider_id: providerId, reason, open_ms: openMs };
-  deps.log.warn(told, 'circuit of a provider opened');
+  deps.log.warn(logged(context, { reason, open_ms: openMs }), 'circuit of a provider opened');
   return stop(context, turn, openMs);
 };
 
@@ -54,12 +59,12 @@ const noteHeld = async (
   turn: ProviderTurn,
   { item, reason, retryAfterSeconds }: Noted & { retryAfterSeconds: number | undefined },
 ) => {
-  const { health, providerId, deps, projectId } = context;
+  const { health, deps } = context;
   health.failures += 1;
   const held = { reason, retryAfterSeconds, isProbe: item.isProbe };
   const heldMs = await within(context, (scope) => providers.noteHeld(scope, usedBy(item), held));
-  const told = { project_id: projectId, provider_id: providerId, reason, held_ms: heldMs };
-  deps.log.error(told, 'provider held');
+  if (heldMs !== null)
+    deps.log.error(logged(context, { reason, held_ms: heldMs }), 'provider held');
   return stop(context, turn, heldMs ?? 0);
 };
 

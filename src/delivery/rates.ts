@@ -11,7 +11,7 @@ export const RATE_HOURS = 24;
 export const BOUNCE_RATE_SENDS_MIN = 100;
 export const COMPLAINT_RATE_SENDS_MIN = 1_000;
 /** An alert resolves when its rate is at most this part of its threshold, so that it does not flap. */
-export const RATE_RESOLVES_AT_PERCENT = 80;
+const RATE_RESOLVES_AT_PERCENT = 80;
 /** Counts are kept for so many hours. */
 const COUNTS_KEPT_HOURS = 48;
 

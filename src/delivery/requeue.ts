@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { inProject, sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { hint } from '../base/hints.ts';
+import { giveHints } from '../base/hints.ts';
 import { nowInMs } from '../base/now_in_ms.ts';
 import { Refusal } from '../base/refusal.ts';
-import { findSend } from './resolve.ts';
+import { getSend } from './resolve.ts';
 import type { SendRow } from './log_queries.ts';
 import { EXPIRES_AFTER_HOURS_DEFAULT } from './retry.ts';
 import { sendHint } from './send_hint.ts';
@@ -57,8 +57,13 @@ const listRejected = (
     limit ${sendsMax + 1}
   `);
 
-const wake = (deps: Deps, projectId: string, providerIds: Iterable<string>): Promise<unknown> =>
-  Promise.all([...new Set(providerIds)].map((id) => hint(deps, sendHint(projectId, id))));
+const wake = (deps: Deps, projectId: string, sends: readonly { provider_id: string }[]) => {
+  const providerIds = new Set(sends.map(({ provider_id }) => provider_id));
+  return giveHints(
+    deps,
+    [...providerIds].map((id) => sendHint(projectId, id)),
+  );
+};
 
 const whyNot = ({ shown_status: status, recipient }: SendRow): string => {
   if (recipient === null) return 'The person is erased: there is no address to send to.';
@@ -73,13 +78,12 @@ const whyNot = ({ shown_status: status, recipient }: SendRow): string => {
 export const requeue = async (deps: Deps, projectId: string, sendId: string): Promise<SendRow> => {
   const send = await inProject(deps, projectId, async (scope) => {
     const queued = await queue(scope, [sendId]);
-    const found = await findSend(scope, sendId);
-    if (!found) throw new Refusal('not_found');
+    const found = await getSend(scope, sendId);
     if (queued.length === 0 && found.shown_status !== 'queued')
       throw new Refusal('send_not_rejected', { detail: whyNot(found) });
     return found;
   });
-  await wake(deps, projectId, [send.provider_id]);
+  await wake(deps, projectId, [send]);
   return send;
 };
 
@@ -95,10 +99,6 @@ export const requeueAll = async (
     const ids = listed.slice(0, sendsMax).map(({ send_id }) => send_id);
     return { queued: await queue(scope, ids), hasMore: listed.length > sendsMax };
   });
-  await wake(
-    deps,
-    projectId,
-    queued.map(({ provider_id }) => provider_id),
-  );
+  await wake(deps, projectId, queued);
   return { queued: queued.length, has_more: hasMore };
 };

@@ -17,7 +17,8 @@ type Resolution = (typeof RESOLUTIONS)[number];
 export const findSend = async (scope: Scope, sendId: string): Promise<SendRow | null> =>
   (await listSends(scope, { limit: 1, sendId }))[0] ?? null;
 
-const getSend = async (scope: Scope, sendId: string): Promise<SendRow> => {
+/** Returns a send. Refuses an id of which the project has none. */
+export const getSend = async (scope: Scope, sendId: string): Promise<SendRow> => {
   const send = await findSend(scope, sendId);
   if (!send) throw new Refusal('not_found');
   return send;

@@ -59,7 +59,7 @@ const ResolveInput = z
     examples: [{ outcome: 'accepted' }, { outcome: 'not_sent', send_again_after: 1 }],
   });
 
-export const RequeueInput = z
+const RequeueInput = z
   .strictObject({
     reason: z.enum(REJECTION_REASONS).meta({ description: 'The `status_reason` of the sends.' }),
     provider_id: z.uuid().optional().meta({ description: 'Only sends of this provider.' }),

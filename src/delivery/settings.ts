@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { inProject, sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { hint } from '../base/hints.ts';
+import { giveHints } from '../base/hints.ts';
 import { sendHint } from './send_hint.ts';
 
 /** How many emails in 24 hours a project may allow one recipient from runs that no server started. */
@@ -85,6 +85,9 @@ export const changeSendingLimits = async (
   settings: SendingSettings,
 ): Promise<SendingSettings> => {
   const providerIds = await inProject(deps, projectId, (scope) => writeSettings(scope, settings));
-  for (const providerId of providerIds) await hint(deps, sendHint(projectId, providerId));
+  await giveHints(
+    deps,
+    [...providerIds].map((id) => sendHint(projectId, id)),
+  );
   return settings;
 };

@@ -1,4 +1,5 @@
-// What the documents' examples of sends tell of: a delivered one, one that waits, and two that are ended.
+// The examples of sends in the documents: one for each answer.
+import { CIRCUIT_FIX } from '../providers/providers.ts';
 
 const SHOWN = {
   id: '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f',
@@ -48,7 +49,7 @@ export const WAITING_SHOWN = {
     because: 'circuit_open' as const,
     reason: null,
     until: '2026-01-31T12:00:15.000Z',
-    fix: 'The provider failed several times in a row. It is tried again by itself; a test message finds out at once.',
+    fix: CIRCUIT_FIX,
   },
 };
 

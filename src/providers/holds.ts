@@ -43,16 +43,15 @@ const pausedFor = (reason: string, until: Date | null): Hold => ({
   fix: fixOfPause(reason),
 });
 
-const pacedBy = ({ circuit, openedUntil, heldReason, ...state }: PaceState): Hold | null => {
+/** What to do about a provider whose circuit is open. */
+export const CIRCUIT_FIX =
+  'The provider failed several times in a row. It is tried again by itself; a test message finds out at once.';
+
+const pacedBy = ({ circuit, openUntil, heldReason, ...state }: PaceState): Hold | null => {
   const { pause, rampToday, rate } = state;
-  if (circuit !== 'closed' && heldReason !== null)
-    return pausedFor(heldReason, circuit === 'open' ? openedUntil : null);
-  if (circuit !== 'closed') {
-    const until = circuit === 'open' ? openedUntil : null;
-    const fix =
-      'The provider failed several times in a row. It is tried again by itself; a test message finds out at once.';
-    return { because: 'circuit_open', reason: null, until, fix };
-  }
+  if (heldReason !== null) return pausedFor(heldReason, openUntil);
+  if (circuit !== 'closed')
+    return { because: 'circuit_open', reason: null, until: openUntil, fix: CIRCUIT_FIX };
   if (pause) return pausedFor('throttled', new Date(pause.until));
   if (rampToday && rampToday.used >= rampToday.allowed) {
     const until = new Date(nextDayAt(dayOf(Date.now())));

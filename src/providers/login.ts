@@ -26,7 +26,7 @@ const MESSAGE =
   'needed: a relay without a login must have all its addresses inside EGRESS_ALLOW_NETWORKS, which the operator sets';
 
 /** Whether the host of a record without a login may be connected to: all its addresses are inside. */
-export const mayGoWithoutLogin = async (
+const mayGoWithoutLogin = async (
   host: string,
   { allowNetworks, nameServers }: Pick<Network, 'allowNetworks' | 'nameServers'>,
 ): Promise<boolean> => {

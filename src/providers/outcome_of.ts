@@ -17,7 +17,7 @@ const RATE_LIMIT = new RegExp(
   'i',
 );
 /** A wait of this many seconds or more is no matter of the rate. */
-export const QUOTA_RETRY_SECONDS = 3_600;
+const QUOTA_RETRY_SECONDS = 3_600;
 
 /** Too Many Requests (RFC 6585 §4): a rate, where nothing says otherwise. */
 const TOO_MANY_REQUESTS = 429;

@@ -209,8 +209,9 @@ export const spend = async (
 /** How a provider is used just now, for people. */
 export type PaceState = {
   circuit: CircuitState;
-  openedUntil: Date | null;
-  /** Why it is open, where the provider said it of the account. */
+  /** Until when its circuit is open; null while it is not. */
+  openUntil: Date | null;
+  /** Why its circuit is not closed, where the provider said it of the account. */
   heldReason: string | null;
   /** While it wants nothing at all: since it throttled, or its quota is used up. */
   pause: Pause | null;
@@ -235,10 +236,11 @@ export const findState = async (scope: Scope, providerId: string): Promise<PaceS
   const now = pace?.now.getTime() ?? Date.now();
   const rate = pace ? rateAt(given, learnedOf(pace), now) : given;
   const openedUntil = pace?.opened_until ?? null;
+  const circuit = circuitAt(pace?.failure_count ?? 0, openedUntil?.getTime() ?? null, now);
   return {
-    circuit: circuitAt(pace?.failure_count ?? 0, openedUntil?.getTime() ?? null, now),
-    openedUntil,
-    heldReason: pace?.held_reason ?? null,
+    circuit,
+    openUntil: circuit === 'open' ? openedUntil : null,
+    heldReason: circuit === 'closed' ? null : (pace?.held_reason ?? null),
     pause: pace && pauseOf(pace, rate),
     rate,
     isLearned: rate !== given,

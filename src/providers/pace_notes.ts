@@ -1,4 +1,4 @@
-// What hand-offs tell of a provider's pace.
+// What hand-offs report about a provider changes its pace.
 import type { Scope } from '../base/db.ts';
 import { CIRCUIT_FAILURES, holdForSeconds, openForSeconds } from './circuit.ts';
 import { learnedOf, pauseOf } from './pace.ts';
@@ -14,12 +14,15 @@ import { learnRate, rateAt } from './rate.ts';
  */
 export type Used = { providerId: string; revision: number };
 
-/** Whether these settings are still those of the record. Creates its pace, which the caller changes. */
-const isCurrent = async (scope: Scope, { providerId, revision }: Used): Promise<boolean> => {
+/**
+ * Returns the plan of a provider whose record still has these settings, and creates its pace, which the caller changes.
+ * Null where the record has other settings.
+ */
+const currentPlan = async (scope: Scope, { providerId, revision }: Used) => {
   const plan = await findPlan(scope, providerId);
-  if (plan?.revision !== revision) return false;
+  if (plan?.revision !== revision) return null;
   if (!plan.is_paced) await insertPace(scope, providerId);
-  return true;
+  return plan;
 };
 
 const change = async (
@@ -71,7 +74,7 @@ export const noteFailure = async (
   used: Used,
   { isProbe, random = Math.random() }: { isProbe: boolean; random?: number },
 ): Promise<number | null> => {
-  if (!(await isCurrent(scope, used))) return null;
+  if (!(await currentPlan(scope, used))) return null;
   const pace = await change(scope, used.providerId, ({ failure_count, now }) => {
     if (failure_count >= CIRCUIT_FAILURES && !isProbe) return null;
     const failures = failure_count + 1;
@@ -124,11 +127,12 @@ export const noteRefusals = async (
   used: Used,
   { digest, count }: { digest: string; count: number },
 ): Promise<void> => {
-  if (!(await isCurrent(scope, used))) return;
-  await change(scope, used.providerId, ({ refused_digest, refused_count }) => ({
-    refused_digest: digest,
-    refused_count: refused_digest === digest ? Math.max(refused_count, count) : count,
-  }));
+  if (!(await currentPlan(scope, used))) return;
+  await change(scope, used.providerId, ({ refused_digest, refused_count }) =>
+    refused_digest === digest && refused_count >= count
+      ? null
+      : { refused_digest: digest, refused_count: count },
+  );
 };
 
 /**
@@ -140,7 +144,7 @@ export const noteHeld = async (
   used: Used,
   held: { reason: string; isProbe: boolean; retryAfterSeconds: number | undefined },
 ): Promise<number | null> => {
-  if (!(await isCurrent(scope, used))) return null;
+  if (!(await currentPlan(scope, used))) return null;
   const pace = await change(scope, used.providerId, ({ failure_count, held_reason, now }) => {
     if (held_reason !== null && !held.isProbe) return null;
     const probes = held_reason === null ? 0 : Math.max(0, failure_count - CIRCUIT_FAILURES) + 1;
@@ -185,12 +189,12 @@ export const noteThrottled = async (
   observed: number,
   pauseMs: number,
 ): Promise<void> => {
-  if (!(await isCurrent(scope, used))) return;
-  const plan = await findPlan(scope, used.providerId);
+  const plan = await currentPlan(scope, used);
+  if (!plan) return;
   await change(scope, used.providerId, (pace) => {
     const now = pace.now.getTime();
     const learned = learnedOf(pace);
-    const inEffect = rateAt(plan?.rate_per_second ?? null, learned, now);
+    const inEffect = rateAt(plan.rate_per_second, learned, now);
     const nextAt = pace.next_at?.getTime() ?? 0;
     if (pauseOf(pace, inEffect) && nextAt >= now + pauseMs) return null;
     const rate = learnRate(inEffect, observed, learned, now);

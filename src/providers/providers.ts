@@ -39,7 +39,7 @@ export {
 } from './answers/answers.ts';
 export type { Classification } from './answers/answers.ts';
 export { listOutside } from './outside.ts';
-export { findHold, HOLDS } from './holds.ts';
+export { CIRCUIT_FIX, findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';
 export { toRaw } from './raw_message.ts';

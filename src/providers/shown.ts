@@ -45,9 +45,8 @@ const toPaused = (said: string, until: Date | null) => {
 };
 
 /** A hold of the account, or a throttling; a hold that a probe tests just now has no end. */
-const pausedOf = ({ circuit, heldReason, openedUntil, pause }: PaceState) => {
-  if (circuit !== 'closed' && heldReason !== null)
-    return toPaused(heldReason, circuit === 'open' ? openedUntil : null);
+const pausedOf = ({ heldReason, openUntil, pause }: PaceState) => {
+  if (heldReason !== null) return toPaused(heldReason, openUntil);
   return pause && toPaused('throttled', new Date(pause.until));
 };
 
@@ -55,7 +54,7 @@ const toPace = (state: PaceState | null): z.output<typeof PACE_SHOWN> =>
   state
     ? {
         circuit: state.circuit,
-        open_until: state.circuit === 'open' ? (state.openedUntil?.toISOString() ?? null) : null,
+        open_until: state.openUntil?.toISOString() ?? null,
         paused: pausedOf(state),
         rate_per_second: state.rate,
         is_rate_learned: state.isLearned,

@@ -8,6 +8,7 @@ import type { Plan } from '../../src/providers/pace.ts';
 import {
   giveBack,
   noteFailure,
+  noteRefusals,
   noteSuccess,
   noteThrottled,
 } from '../../src/providers/pace_notes.ts';
@@ -249,4 +250,24 @@ describe('a ramp', () => {
     await update('ramp_day = ramp_day - 1');
     expect(await claim(100)).toMatchObject({ taken: 50 });
   });
+});
+
+test('refusals in a row that are recorded already are not written again; more of them are', async () => {
+  const { within, providerId } = await pacedProvider();
+  const refuse = (count: number) =>
+    within((scope) => noteRefusals(scope, used(providerId), { digest: 'not today', count }));
+  const readVersion = async () =>
+    (
+      await database.owner.query<{ xmin: string; refused_count: number }>(
+        'select xmin::text, refused_count from providers.paces where provider_id = $1',
+        [providerId],
+      )
+    ).rows[0];
+  await refuse(2);
+  const written = await readVersion();
+  expect(written).toMatchObject({ refused_count: 2 });
+  for (const count of [2, 1]) await refuse(count);
+  expect(await readVersion()).toEqual(written);
+  await refuse(3);
+  expect(await readVersion()).toMatchObject({ refused_count: 3 });
 });

@@ -68,7 +68,7 @@ describe('a token', () => {
   });
 });
 
-test('base32 gives back every text that it made', () => {
+test('base32 decodes every text that it encoded', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       expect(fromBase32(toBase32(Buffer.from(bytes)))).toEqual(Buffer.from(bytes));

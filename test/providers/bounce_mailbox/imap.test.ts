@@ -200,7 +200,7 @@ describe('a hostile server', () => {
     expect(after - before).toBeLessThan(200 * 1024 * 1024);
   });
 
-  test('may return UIDs that nobody requested: they are left out', async () => {
+  test('may return UIDs outside the requested range: they are left out', async () => {
     const write = (tag: string) => `* SEARCH 0 7 5 99 4294967295\r\n${tag} OK done\r\n`;
     server.play(/^UID SEARCH/, { write });
     const outcome = await within((session) => session.search({ from: 1, to: 10 }, WEEK_AGO));
