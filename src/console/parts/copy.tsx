@@ -1,5 +1,6 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 
 /** Puts a text into the clipboard; `what` is what a screen reader calls it. */
 export const Copy = ({ value, what }: { value: string; what: string }) => (
@@ -12,4 +13,22 @@ export const Copy = ({ value, what }: { value: string; what: string }) => (
       </Tooltip>
     )}
   </CopyButton>
+);
+
+/** A text with a button that copies it. `children` is what the page shows instead of the value. */
+export const Copyable = ({
+  value,
+  what,
+  children = value,
+}: {
+  value: string;
+  what: string;
+  children?: ReactNode;
+}) => (
+  <Group wrap="nowrap" gap="xs" align="flex-start">
+    <Code block className="snippet" flex={1}>
+      {children}
+    </Code>
+    <Copy value={value} what={what} />
+  </Group>
 );

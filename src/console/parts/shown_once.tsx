@@ -1,5 +1,5 @@
-import { Alert, Code, Group, Text } from '@mantine/core';
-import { Copy } from './copy.tsx';
+import { Alert, Text } from '@mantine/core';
+import { Copyable } from './copy.tsx';
 
 type Props = { title: string; value: string; what: string; about?: string };
 
@@ -11,12 +11,7 @@ export const ShownOnce = ({ title, value, what, about }: Props) => (
         {about}
       </Text>
     )}
-    <Group wrap="nowrap" gap="xs" align="flex-start">
-      <Code block className="snippet" flex={1}>
-        {value}
-      </Code>
-      <Copy value={value} what={what} />
-    </Group>
+    <Copyable value={value} what={what} />
   </Alert>
 );
 

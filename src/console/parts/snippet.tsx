@@ -1,6 +1,6 @@
-import { Anchor, Code, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { Copy } from './copy.tsx';
+import { Copyable } from './copy.tsx';
 
 const curl = (origin: string): string =>
   [
@@ -30,12 +30,7 @@ export const FirstEvent = ({ projectId }: { projectId: string }) => {
         <Code>.trunkline/dev.json</Code>, as <Code>server_key</Code> and{' '}
         <Code>publishable_key</Code>.
       </Text>
-      <Group align="flex-start" wrap="nowrap" gap="xs">
-        <Code block className="snippet" flex={1}>
-          {command}
-        </Code>
-        <Copy value={command} what="the command" />
-      </Group>
+      <Copyable value={command} what="the command" />
     </Stack>
   );
 };

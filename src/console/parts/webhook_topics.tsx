@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api } from '../api.ts';
 import type { Webhook } from '../api.ts';
 import { useChange } from '../changes.ts';
-import { Copy } from './copy.tsx';
+import { Copyable } from './copy.tsx';
 import { ForRole } from './for_role.tsx';
 import { PendingTopics } from './pending_topics.tsx';
 import { Refused } from './refused.tsx';
@@ -64,13 +64,10 @@ const Subscribe = ({ webhook }: Pick<Props, 'webhook'>) => {
         Create an HTTPS subscription for your SNS topic at Amazon, with raw message delivery off.
         Use this URL, and put the webhook token from above in it:
       </Text>
-      <Group wrap="nowrap" gap="xs" align="flex-start">
-        <Code block className="snippet" flex={1}>
-          {url}
-          {PLACEHOLDER}
-        </Code>
-        <Copy value={url} what="the subscription URL, to which you add the token" />
-      </Group>
+      <Copyable value={url} what="the subscription URL, to which you add the token">
+        {url}
+        {PLACEHOLDER}
+      </Copyable>
       <Text size="sm" c="dimmed">
         With the token, Trunkline confirms the topic at once. Without the token, the topic waits
         here until an owner approves it. Add one topic for each region, or separate topics for

@@ -1,6 +1,6 @@
 import { Code, Group, List, Paper, Stack, Text, Title } from '@mantine/core';
 import type { DomainHealth } from '../../api.ts';
-import { Copy } from '../copy.tsx';
+import { Copyable } from '../copy.tsx';
 import { Status } from '../status.tsx';
 
 export type Finding = DomainHealth['spf'];
@@ -24,12 +24,7 @@ const Record = ({ record }: { record: DnsRecord }) => (
         <Text size="sm" c="dimmed" tt="capitalize">
           {part}
         </Text>
-        <Group wrap="nowrap" gap="xs" align="flex-start">
-          <Code block className="snippet" flex={1}>
-            {record[part]}
-          </Code>
-          <Copy value={record[part]} what={`the ${part} of the record`} />
-        </Group>
+        <Copyable value={record[part]} what={`the ${part} of the record`} />
       </Stack>
     ))}
   </Stack>

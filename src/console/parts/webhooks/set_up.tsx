@@ -1,6 +1,6 @@
-import { Badge, Code, Group, List, Stack, Text } from '@mantine/core';
+import { Badge, Group, List, Stack, Text } from '@mantine/core';
 import type { Webhook } from '../../api.ts';
-import { Copy } from '../copy.tsx';
+import { Copyable } from '../copy.tsx';
 import { ForRole } from '../for_role.tsx';
 import { WebhookTopics } from '../webhook_topics.tsx';
 import { SigningKey } from './signing_key.tsx';
@@ -22,13 +22,10 @@ const Url = ({ webhook: { name, path, set_up } }: { webhook: Webhook }) => {
     ? `the URL for ${name}, to which you add the token`
     : `the URL for ${name}`;
   return (
-    <Group wrap="nowrap" gap="xs" align="flex-start">
-      <Code block className="snippet" flex={1}>
-        {url}
-        {set_up.is_token_in_url ? PLACEHOLDER : ''}
-      </Code>
-      <Copy value={url} what={what} />
-    </Group>
+    <Copyable value={url} what={what}>
+      {url}
+      {set_up.is_token_in_url ? PLACEHOLDER : ''}
+    </Copyable>
   );
 };
 
