@@ -38,7 +38,7 @@ test('opens with the first topic that waits, and resolves when none waits any mo
   expect(await list('all')).toMatchObject([{ id: alert.id, status: 'resolved' }]);
 });
 
-test('a topic with the webhook token alerts nobody', async () => {
+test('a topic with the webhook token opens no alert', async () => {
   expect((await confirm()).status).toBe(200);
   expect(await list('all')).toEqual([]);
 });

@@ -74,7 +74,7 @@ const toEnded = (row: DeliveryRow, answer: WebhookAnswer, now: Date): EndedDeliv
   return retryAt > row.expires_at ? failed : { ...failed, status: 'waiting', retryAt };
 };
 
-/** How long an endpoint is left alone after its failures: doubled with each of them, half of it jitter. */
+/** How long an endpoint is paused after its failures: doubled with each of them, half of it jitter. */
 const pauseSecondsAfter = (failures: number): number => {
   const doubled = 2 ** Math.min(30, Math.max(0, failures - ENDPOINT_FAILURES_MAX));
   const longest = Math.min(ENDPOINT_PAUSE_MAX_SECONDS, 15 * doubled);

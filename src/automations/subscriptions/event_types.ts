@@ -24,7 +24,7 @@ export const SUBSCRIBABLE = [
   ...ALERT_WEBHOOK_TYPES,
 ] as const;
 
-/** The type of a test event, which nobody subscribes to: it is sent when a person asks for it. */
+/** The type of a test event. No endpoint subscribes to it: a person requests it. */
 export const TEST_TYPE = 'system.test';
 
 const isDistinct = (types: readonly string[]): boolean => new Set(types).size === types.length;
