@@ -69,7 +69,7 @@ const until =
   async (socket) => {
     const answer = (at: Step): void => {
       if (at === step) void behave(socket);
-      else socket.write(`${usual[at]}\r\n`);
+      else if (socket.writable) socket.write(`${usual[at]}\r\n`);
     };
     let isBody = false;
     answer('greeting');
