@@ -74,9 +74,26 @@ const overload: Begin = async (around) => {
   return () => Promise.all(ends.map((end) => end()));
 };
 
+/** Has whatever is asked of a project take a second, which is more than a session of `elsewhere.slow` may take. */
+const slowDown: Begin = async ({ database: { owner } }) => {
+  await owner.query(`
+    create schema at_once;
+    grant usage on schema at_once to public;
+    alter function base.use_project(uuid) set schema at_once;
+    create function base.use_project(project_id uuid) returns text language sql volatile
+    return (select at_once.use_project(project_id) from pg_sleep(1));
+    grant execute on function base.use_project(uuid) to public`);
+  return () =>
+    owner.query(`
+      drop function base.use_project(uuid);
+      alter function at_once.use_project(uuid) set schema base;
+      drop schema at_once`);
+};
+
 /** What is amiss where these are answered. It takes as long for all endpoints as for one: they are asked together. */
 export const amiss: Partial<Record<RefusalName, Begin>> = {
   internal_error: takeRooms,
+  database_timeout: slowDown,
   overloaded: overload,
   // Nothing is, but it has to be waited for.
   request_timeout: () => Promise.resolve(() => Promise.resolve()),
@@ -220,6 +237,7 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
     // Whatever the tests before have left of the project: it fails before anything is found.
     internal_error: shown,
     unavailable: (one) => asking(api, elsewhere.alone, () => shown(one)),
+    database_timeout: (one) => asking(api, elsewhere.slow, () => shown(one)),
     overloaded: shown,
   };
 };
