@@ -18,7 +18,7 @@ const OUTCOME_TRIES_MS = [100, 500, 1_000, ...Array.from({ length: 40 }, () => 2
  * How long a commit waits at most for hand-offs that are under way: what a commit costs by itself is most of it, and
  * providers take hundreds of times as long to answer.
  */
-const GATHER_MS = 1;
+const GATHER_MS = 3;
 
 /**
  * How many commits of one turn there are at a time: while one is made, providers answer to what the other began. More

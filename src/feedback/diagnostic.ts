@@ -1,5 +1,5 @@
 import { GONE_ENHANCED, NEVER_ACCEPTS, readCodes } from '../base/reply_codes.ts';
-import { classifySmtpReply } from '../providers/providers.ts';
+import { classifySmtpReply, repliesOtherCause } from '../providers/providers.ts';
 import type { Classification } from '../providers/providers.ts';
 import type { Meaning } from './notice.ts';
 
@@ -34,7 +34,7 @@ const byCodes = (text: string): Diagnosis => {
   const { code, enhanced } = readCodes([], [text]);
   if (enhanced !== null) {
     if (/^5\.(?:6|7)\./.test(enhanced) || OF_SENDER.includes(enhanced)) return 'not_of_recipient';
-    if (GONE_ENHANCED.includes(enhanced)) return 'hard';
+    if (GONE_ENHANCED.includes(enhanced)) return repliesOtherCause(text) ? 'soft' : 'hard';
     return /^4\.|^5\.2\.2$/.test(enhanced) ? 'soft' : 'unsaid';
   }
   if (code !== null && NEVER_ACCEPTS.includes(code)) return 'hard';
@@ -72,6 +72,23 @@ const diagnosisOf = (found: Classification, text: string): Diagnosis => {
 const UNAVAILABLE =
   /(?:requested (?:mail )?action not taken:?\s{0,3})?mailbox (?:is )?unavailable\.?/gi;
 
+/**
+ * Mailboxes of Outlook.com. Its hosts say "mailbox unavailable" of a mailbox that does not exist, and give
+ * policies and reputation other words.
+ */
+const OF_OUTLOOK =
+  /@(?:hotmail|live|outlook|msn|windowslive|passport)\.[a-z]{2,3}(?:\.[a-z]{2})?$/i;
+
+/** The whole reply says that, but for codes and numbers of a session. */
+const UNAVAILABLE_ALONE = new RegExp(
+  '^[\\s\\d.;:()[\\]smtp-]{0,60}requested (?:mail )?action not taken:?\\s{0,8}' +
+    'mailbox unavailable\\b(?![^.\\n]{0,80}[a-z]{3})',
+  'i',
+);
+
+const isUnknownToOutlook = (reply: string, to: string | undefined): boolean =>
+  OF_OUTLOOK.test(to ?? '') && !isTemporary(reply) && UNAVAILABLE_ALONE.test(reply);
+
 /** The receiving host took the message: what bounced it later is not in its reply. */
 const ACCEPTED = /^\s{0,8}2\d{2}[ -]/;
 
@@ -94,9 +111,11 @@ export const classifyDiagnostic = (text: string | null, parties: Parties = {}): 
   const diagnose = (said: string): Diagnosis =>
     diagnosisOf(classifySmtpReply({ reply: said, phase: 'any', ...parties }), said);
   const diagnosis = diagnose(reply);
-  if (diagnosis !== 'hard') return diagnosis;
   const others = reply.replaceAll(UNAVAILABLE, ' ');
-  return others === reply ? diagnosis : diagnose(others);
+  if (others === reply) return diagnosis;
+  const besides = diagnose(others);
+  if (besides === 'unsaid' && isUnknownToOutlook(reply, parties.to)) return 'hard';
+  return diagnosis === 'hard' ? besides : diagnosis;
 };
 
 type BounceType = NonNullable<Meaning['bounceType']>;

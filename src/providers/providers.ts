@@ -31,7 +31,12 @@ export {
   noteThrottled,
 } from './pace_notes.ts';
 export type { Used } from './pace_notes.ts';
-export { classifySmtpReply, normalizeReply, sanitizeReply } from './answers/answers.ts';
+export {
+  classifySmtpReply,
+  normalizeReply,
+  repliesOtherCause,
+  sanitizeReply,
+} from './answers/answers.ts';
 export type { Classification } from './answers/answers.ts';
 export { listOutside } from './outside.ts';
 export { findHold, HOLDS } from './holds.ts';

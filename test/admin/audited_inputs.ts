@@ -211,7 +211,10 @@ export const changes: Record<string, Change> = {
     in: 'project',
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),
   },
-  'webhooks.setSigningKey': { in: 'project', input: () => ({ slug: 'mailgun', signing_key: 'a-signing-key' }) },
+  'webhooks.setSigningKey': {
+    in: 'project',
+    input: () => ({ slug: 'mailgun', signing_key: 'a-signing-key' }),
+  },
   'webhooks.removeSigningKey': {
     in: 'project',
     input: async ({ database, projectId }) => {

@@ -41,6 +41,9 @@ describe('a reply that says of its recipient', () => {
     'Host or domain name not found, try again',
     'retry timeout exceeded',
     '550 5.2.1 This mailbox is not accepting messages at this time',
+    // The words outweigh the code of a missing mailbox.
+    '550 5.1.1 Mailbox space not enough (space limit is 10240KB)',
+    '550 5.1.1 That was the last one for today, 1000 of 1000',
     '552',
   ])('that it takes no email now is soft: %s', (text) => {
     expect(classifyDiagnostic(text)).toBe('soft');
@@ -97,6 +100,29 @@ test.each([
   [null, null, 'soft'],
 ] as const)('a bounce that is called %s, with %s, is %s', (said, text, expected) => {
   expect(judgeBounce(said, text)).toBe(expected);
+});
+
+describe('"mailbox unavailable" of Outlook.com', () => {
+  const alone =
+    '5.5.0 550 Requested action not taken: mailbox unavailable (1171782072:1364:-2147467259)';
+
+  test.each(['ann@hotmail.com', 'ann@live.se', 'ann@outlook.com.br'])('is hard: %s', (to) => {
+    expect(classifyDiagnostic(alone, { to })).toBe('hard');
+    expect(judgeBounce(null, alone, { to })).toBe('hard');
+  });
+
+  test.each([
+    ['of another host', alone, 'ann@example.net'],
+    ['of a host with a similar name', alone, 'ann@nothotmail.com'],
+    [
+      'that goes on',
+      '550 Requested action not taken: mailbox unavailable for reasons of ours',
+      'ann@hotmail.com',
+    ],
+    ['that passes', alone.replace('550', '450').replace('5.5.0', '4.5.0'), 'ann@hotmail.com'],
+  ])('is not hard %s', (_, text, to) => {
+    expect(judgeBounce(null, text, { to })).not.toBe('hard');
+  });
 });
 
 test('a text of any length is judged at once', () => {

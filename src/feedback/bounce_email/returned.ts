@@ -31,8 +31,8 @@ export const splitText = (text: string): { explanation: string; copy: string } =
 
 const BLOCKS_MAX = 4;
 
-/** The header of the returned email: of a copy in plain text the first block that has fields. */
-const returnedFields = ({ parts }: Parts, copy: string): Fields => {
+/** Returns the header of the returned email: of a copy in plain text the first block that has fields. */
+export const returnedFields = ({ parts }: Parts, copy: string): Fields => {
   const part = parts.find(({ type }) => RETURNED.test(type));
   const blocks = readBlocks((part?.content ?? copy).trimStart(), BLOCKS_MAX);
   return blocks.find((fields) => fields.has('message-id') || fields.has('received')) ?? new Map();

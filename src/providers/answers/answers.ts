@@ -7,7 +7,7 @@ export type { HttpAnswer } from './http/classify_http.ts';
 export { normalizeReply } from './shown/normalize_reply.ts';
 export { sanitizeReply } from './shown/sanitize_reply.ts';
 export type { ReplyToShow, ShownReply } from './shown/sanitize_reply.ts';
-export { classifySmtpReply } from './smtp/classify_smtp.ts';
+export { classifySmtpReply, repliesOtherCause } from './smtp/classify_smtp.ts';
 export type { SmtpAnswer } from './smtp/classify_smtp.ts';
 export type {
   AnswerMeaning,

@@ -22,10 +22,9 @@ test.each(SAMPLES)(
   },
 );
 
-test.each(SAMPLES.filter(({ raw }) => raw.includes(SAMPLE_ID)))(
-  '$name: the copy of the email names it',
-  async ({ raw }) => {
-    const email = await readBounceEmail(Buffer.from(raw));
-    expect(email).toMatchObject({ report: { messageIds: [SAMPLE_ID] } });
-  },
-);
+test.each(
+  SAMPLES.filter(({ raw, says: expected }) => expected !== 'other' && raw.includes(SAMPLE_ID)),
+)('$name: the copy of the email names it', async ({ raw }) => {
+  const email = await readBounceEmail(Buffer.from(raw));
+  expect(email).toMatchObject({ report: { messageIds: [SAMPLE_ID] } });
+});

@@ -37,7 +37,8 @@ export const ASIAN_RULES: readonly Rule[] = [
   { when: /mailbox delivery restricted by policy/, means: 'recipient_policy' },
   // Tencent QQ and Exmail.
   { when: /^mailbox unavailable or access den/, means: 'temporary_recipient' },
-  { when: /\b(?:ip|domain) frequency limited/, means: 'relay_limit' },
+  { when: /\bip frequency limited/, means: 'relay_limit' },
+  { when: /\bdomain frequency limited/, means: 'sender_limit' },
   { when: /connection frequency limited/, means: 'connection_limit' },
   { when: /suspected (?:spam ip|bounce attacks?)|^connection denied/, ...BY_CLASS },
   { when: /^suspected spam/, means: 'sender_reputation' },

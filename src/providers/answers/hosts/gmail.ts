@@ -71,7 +71,9 @@ export const GMAIL_RULES: readonly Rule[] = [
   { when: /violates \S{1,253} email policy|- gcdp /, means: 'recipient_policy' },
   // Log-in.
   { when: /p=wantautherror/, means: 'auth_required' },
-  { when: /p=(?:badcredentials|invalidsecondfactor|weblog)/, means: 'auth_failed' },
+  { when: /p=badcredentials/, means: 'auth_failed' },
+  // The password is right, and the account wants another way to log in.
+  { when: /p=(?:invalidsecondfactor|weblog)/, means: 'auth_required' },
   { when: /too many login attempts/, means: 'login_limit' },
   {
     code: /^451 4\.3\.0$/,

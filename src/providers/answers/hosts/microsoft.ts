@@ -24,6 +24,7 @@ export const MICROSOFT_RULES: readonly Rule[] = [
   { code: /^432 /, when: /concurrent connections/, means: 'login_limit' },
   { when: /sendas ?denied|permissions? to send as/, means: 'sender_not_allowed' },
   { code: /5\.7\.57$/, means: 'auth_required' },
+  { code: /5\.7\.139$/, when: /security defaults|basic auth|is disabled/, means: 'auth_required' },
   { code: /5\.7\.30$/, when: /basic auth/, means: 'auth_required' },
   { code: /5\.7\.3$/, when: /cannot achieve exchange server authentication/, means: 'auth_failed' },
   { code: /5\.7\.(?:64|0)$/, when: /tenantattribution/, means: 'relay_denied' },
@@ -44,6 +45,8 @@ export const MICROSOFT_RULES: readonly Rule[] = [
   { code: /5\.7\.510$/, means: 'recipient_policy' },
   { code: /5\.7\.512$/, means: 'message_syntax' },
   { when: /\b(?:ou-00\d|sc-00\d|dy-001)\b/, means: 'relay_reputation' },
+  { when: /\brp-001\b.*rate limit/, means: 'relay_limit' },
+  { when: /\brp-002\b.*connection limit/, means: 'connection_limit' },
   { when: /\b(?:rp-00\d)\b/, means: 'relay_reputation_later' },
   { when: /\bdy-002\b/, means: 'content_refused' },
   {

@@ -49,7 +49,7 @@ const SES: ApiCodes = {
     mailfromdomainnotverified: 'sender_not_allowed',
     accessdeniedexception: 'auth_required',
     accessdenied: 'auth_required',
-    optinrequired: 'account_suspended',
+    optinrequired: 'auth_required',
     unrecognizedclientexception: 'auth_failed',
     invalidclienttokenid: 'auth_failed',
     invalidsignatureexception: 'auth_failed',
@@ -137,10 +137,22 @@ const MAILJET: ApiCodes = {
   },
 };
 
-/** developers.sparkpost.com/api/transmissions: codes in `errors` */
+/** support.sparkpost.com: "Extended Error Codes" */
 const SPARKPOST: ApiCodes = {
   provider: /sparkpost|bird/,
   codes: {
+    '1100': 'auth_required',
+    '1303': 'auth_failed',
+    '1304': 'auth_failed',
+    '1500': 'temporary_local',
+    '1501': 'temporary_local',
+    '1502': 'temporary_local',
+    '1601': 'auth_required',
+    '1602': 'temporary_local',
+    '1900': 'temporary_local',
+    '1910': 'account_other',
+    '2101': 'account_limit',
+    '7000': 'sender_reputation',
     '7001': 'sender_not_allowed',
     '2102': 'account_limit',
     '2103': 'account_limit',
@@ -148,8 +160,13 @@ const SPARKPOST: ApiCodes = {
     '5002': 'recipient_unknown',
     '1300': 'message_syntax',
     '1301': 'message_syntax',
+    '1305': 'message_syntax',
     '1400': 'message_syntax',
+    '1401': 'message_syntax',
+    '2002': 'message_syntax',
     '3000': 'message_syntax',
+    '3001': 'message_syntax',
+    '3002': 'message_syntax',
     '3005': 'message_syntax',
   },
 };

@@ -185,6 +185,7 @@ export const FIELD_RULES: readonly Rule[] = [
       attachment* ... (too (large|big)|exceed*|size|limit)|payload too large
       (request|body|message|content) ... (too (large|big)|exceed* _ _ (size|limit|maximum))
       size ... exceed*|maximum (message |email )?size
+      (message|body|content|request|data) (length|size) (is |was )?(more|larger|greater|longer|bigger)
     `),
     not: phrases(`rate|per (second|minute|hour|day)|recipient*`),
     means: 'message_too_large',

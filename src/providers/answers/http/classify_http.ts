@@ -3,6 +3,7 @@ import { readRetryAfter } from '../../../base/retry_after.ts';
 import { toClassification } from '../verdicts.ts';
 import type { Classification, VerdictName } from '../verdicts.ts';
 import { ACCOUNT_RULES } from '../rules/account_rules.ts';
+import { LEADING_RULES } from '../rules/leading_rules.ts';
 import { matchRules } from '../rules/rule.ts';
 import type { Reading } from '../rules/rule.ts';
 import { SENDER_RULES } from '../rules/sender_rules.ts';
@@ -58,6 +59,7 @@ const explain = (answer: HttpAnswer): VerdictName => {
   return (
     byWords(FIRST_RULES) ??
     meaningOfApiCode(provider, codes) ??
+    byWords(LEADING_RULES) ??
     byWords(API_RULES) ??
     (answer.status === 429 || answer.status === 420 ? 'account_limit' : null) ??
     byWords(SENDER_RULES) ??

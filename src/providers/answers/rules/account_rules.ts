@@ -20,7 +20,7 @@ const OVER_LIMIT = `
 /** A size or a count that is not a rate. */
 const OTHER_COUNTS = phrases(`
   size|too (large|big)|hops?|recipients per message|lines?|header*|attachment*|overquota|storage
-  disk|number of recipients(?! (per|a|in))
+  disk|(kilo|mega|giga)?bytes|[kmg]i?b|number of recipients(?! (per|a|in))
 `);
 
 /**
@@ -69,7 +69,9 @@ export const ACCOUNT_RULES: readonly Rule[] = [
       (upgrade|renew) _ _ (plan|account|subscription)|ran out of (credit*|emails)
       free (plan|tier|trial) (limit|has)
     `),
-    not: phrases(`recipient|mailbox|plan ... (per|a) (hour|day)|per second|too many`),
+    not: phrases(`
+      recipient|mailbox|plan ... (per|a) (hour|day)|per second|too many|(user|customer)'s
+    `),
     means: 'plan_used_up',
   },
   {
@@ -94,6 +96,20 @@ export const ACCOUNT_RULES: readonly Rule[] = [
   { when: phrases(`not allowed to send: ... limit exceeded`), means: 'account_limit' },
   { when: phrases(`too (much mail|many recipients) from (@ip|@host)`), means: 'relay_limit' },
   { when: phrases(OVER_LIMIT), not: OTHER_COUNTS, at: ['connect', 'ehlo'], means: 'relay_limit' },
+  // No recipient has been named yet.
+  {
+    when: phrases(OVER_LIMIT),
+    not: OTHER_COUNTS,
+    at: ['auth', 'mail'],
+    means: {
+      recipient: 'account_limit',
+      sender: 'account_limit',
+      client: 'relay_limit',
+      account: 'account_limit',
+      user: 'account_limit',
+      none: 'account_limit',
+    },
+  },
   {
     when: phrases(OVER_LIMIT),
     not: OTHER_COUNTS,
@@ -157,7 +173,7 @@ export const ACCOUNT_RULES: readonly Rule[] = [
     not: phrases(`
       {mailbox}|@addr|you (tried|are trying)|receiving|incoming|inbound|ip|host|client|list*
       e-?mail (account|address)|this (account|user)|user (account|suspended)|discontinued
-      blocked
+      blocked|service not active
     `),
     code: /^(?!\d{3} [45]\.(?:1\.[1236]|2\.[0-9]))/,
     at: ['connect', 'ehlo', 'mail', 'any'],

@@ -10,14 +10,16 @@ const SESSION_RULES: readonly Rule[] = [
         no more|reached|only)
       (messages?|mails?|e-?mails?|recipients?) (per|in|on|for) (this |the |a |one |single |smtp |
         same |each |current ){0,3}{session}
-      open a new session|session (exceeded|open for too long)
+      no more (mail|messages|e-?mails?) (on|in|over) (this|one) {session}
+      open a new (session|connection)|(enough|limit) ... on (this|one) {session}
+      session (exceeded|open for too long)
     `),
     not: phrases(`concurrent|simultaneous|parallel`),
     means: 'connection_limit',
   },
   {
     when: phrases(`
-      too many _ _ {session}
+      too many _ _ {session}|(no more than|only|up to|at most) \\d+ _ {session}
       (concurrent|simultaneous|parallel|open|number of|maximum|max|concurrency|
         max.) _ _ {session}
       {session} (rate |frequency )?(limit*|count|concurrency|frequency|quota|number)
@@ -144,7 +146,8 @@ export const CONNECTION_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
-      issue (a )?starttls|starttls (command )?(is )?(required|first|necessary|mandatory|must be)
+      issue (a )?starttls|starttls (command )?(is )?(required|needed|first|necessary|mandatory|must be)
+      encrypt first|only encrypted (sessions|connections|clients)|(clients?|with|over|via|use) _ (tls|ssl) only
       (tls|ssl|encryption|encrypted|secure (connection|channel)|
         tls encrypted session) _ _ _ (is |are )?(required|needed|mandatory|necessary|
         must be used|enforced)
@@ -155,7 +158,7 @@ export const CONNECTION_RULES: readonly Rule[] = [
       high strength ciphers?|(tls|ssl) (version|cipher*) ... (not|too|lower|weak*|minimum)
       chiffrement|connessione sicura
     `),
-    not: phrases(`attachment*|encrypted (file|message)`),
+    not: phrases(`attachment*|encrypted (file|message(?! transmission))`),
     means: 'tls_required',
   },
   ...SESSION_RULES,

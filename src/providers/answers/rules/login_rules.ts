@@ -108,11 +108,13 @@ export const LOGIN_RULES: readonly Rule[] = [
       (requires?|need|needs|must|please|without|first|require) _ _ _ (auth|authenticat*|login|
         log in)
       not authori[sz]ed to send mail, authentication|authentification (requise|invalide)
-      not (been )?authenticated|not logged in|login required
+      not (been )?authenticated|(?<!has )(?<!have )not logged in|login required
       unauthenticated (access|connections?|clients?|users?|senders?) ... (not|denied|refused)
       client was not authenticated|only authenticated users|anonymous (mail|users?|access|smtp)
       auth (is )?required|anmeldung erforderlich|requiere autenticaci.n
       autentica..o (requerida|necess.ria)|autenticazione richiesta|pop before smtp
+      (only|just) (for|serves?|sends?|accepts?|relays?) _ _ (users?|clients?|customers?) (that|who|which) (identif*|
+        authenticat*|log* in)
       check (your )?(new )?mail (first|before)|must (have )?(been )?(checked|check) _ mail
       (need|have|must|please|required) to (sign|log) in|anonymous senders?|melden sie sich
       debe autenticarse|(and )?auth(enticate)? first|must be authori[sz]ed to send

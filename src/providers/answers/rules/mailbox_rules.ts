@@ -5,7 +5,7 @@ import type { Rule } from './rule.ts';
 const CLOSED_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      ^(@(to|addr):? )?(this |the |user )?(account|user) (is |has been |was |
+      ^(@(to|addr):? |[a-z]+: )?(this |the |user )?(account|user) (is |has been |was |
         no longer )(currently )?(not active|active|inactive|disabled|suspended|de-?activated|
         closed|expired|terminated|locked|blocked|discontinued)
     `),
@@ -23,9 +23,17 @@ const CLOSED_RULES: readonly Rule[] = [
 
 /** The words alone say that it is this mailbox, and that it passes. */
 const BUSY_RULES: readonly Rule[] = [
-  { when: phrases(`unverified address`), code: /^4/, means: 'temporary_recipient' },
+  {
+    when: phrases(`unverified address`),
+    not: phrases(`sender`),
+    code: /^4/,
+    means: 'temporary_recipient',
+  },
   {
     when: phrases(`
+      no valid hosts?|no answer from (@host|@todomain)|closed by (the )?remote|mta-sts ... policy
+      (address|mailbox|recipient|user|@to) _ (receives?|gets?|is (getting|receiving)) (more than|too many|over|up to)
+      locked by another|gets more (mail|messages)|
       receiving (mail|messages|e-?mail) (at a|too)|receive too (many|much)
       received too (many|much) (e-?mails?|messages)|messages they can receive
       to this recipient per|receive limit
@@ -98,12 +106,15 @@ const FULL_RULES: readonly Rule[] = [
       user has too many messages|{person} _ _ _ {full}|{full} (for|in) (the |this )?{person}
       over ?quota|(disk|disc|mail|mailbox|maildir|storage|user|domain) ?quota|exceeded storage
       storage allocation|mailbox full|quota exceeded|no space left on device .{0,20}user
+      over (the |its |their )?(storage|disk|space) (allowance|limit)|quota (of )?\\d+ ?([kmg]i?b|bytes)
+      (can't|cannot|can not|unable to) (take|accept|receive|hold|store) (any )?(more|further|
+        additional) (mail|messages|e-?mail)|has used (all|up) _ _ (storage|space|quota)
       boite pleine|postfach voll|buz.n lleno|casella piena|caixa (postal )?cheia|skrzynka pelna
       message ... exceed* ... mailbox quota
     `),
     not: phrases(`
       sending|message size|send quota|submission|(messages|e-?mails|mails) per|per month|monthly
-      hourly|daily|rate|system (storage|full)|storedrv disk is full|(sender|your) _ quota|queue
+      hourly|daily|rate|system (storage|full)|storedrv disk is full|(sender|your) _ quota|queue (?!as)
       outgoing|(recipient*|domain*|spam) _ quota|throttl*|insufficient system|outbound
     `),
     means: 'mailbox_full',

@@ -15,7 +15,7 @@ const SIZE_RULES: readonly Rule[] = [
     when: phrases(`
       (headers?|header line*|header fields?|header names?) ... (too (large|long|big)|long|big|
         size|limit|exceed*)
-      line* (is |are )?too long|line (length )?limit|line length|mime complexity
+      line* (is |are )?(too long|longer than)|line (length )?limit|line length|mime complexity
     `),
     not: phrases(`command line`),
     means: 'message_syntax',
@@ -30,7 +30,9 @@ const SIZE_RULES: readonly Rule[] = [
       exceed* ... (size|length|mailsize|databytes|megabytes|mb|bytes)|(size|length) ... exceed*
       too (large|big)|size limit|maximum _ size
       (length|size|number) of (data|attach*|message|body) ... (maximum|limit|threshold)
-      max* message size|message file too big|limit attachments|nachricht ... (zu gro.*|gr..e)
+      size (value|of \\d+)? ?(is )?(above|over|beyond|more than)|\\d+ ?[kmg]i?b is (more|bigger|larger)
+      (over|above|beyond|exceed*) ... \\d+ ?((kilo|mega)bytes|[kmg]i?b)
+      max* message size|message file too big|limit attachments|nachricht ... (zu gro.*|gr.{2,3}e)
       message trop (gros|volumineux|grand)|mensaje demasiado grande|taille (maximale|limite)
       tama.o m.ximo|mensagem muito grande|messaggio troppo grande|dimensione massima
       wiadomosc za duza
@@ -48,8 +50,9 @@ const SIZE_RULES: readonly Rule[] = [
 const CONTENT_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      (filter|scanner|scan|milter|anti ?virus) _ _ (not|unavailable|timed? ?out|timeout|error|
-        fail*)
+      (unable|cannot|can't|could not|failed) (to )?(scan|filter|check) (for|the|this|message)
+      (filter|scanner|scan|milter|anti ?virus) _ _ (not|unavailable|timed? ?out|timeout|error|down|
+        busy|offline|overload*|fail*)
     `),
     code: /^4/,
     means: 'temporary_local',
@@ -58,11 +61,11 @@ const CONTENT_RULES: readonly Rule[] = [
     when: phrases(`
       virus*|malware|malicious|infected|infizi*|trojan|phish*|worm|viral|ransomware
       (attachment|file) type|als spam|comme (spam|pourriel|indesirable)|como spam
-      (attachment|attachments|file|file type|extension*|archive) ... (not (allowed|accepted|
+      (attachment|attachments|macros?|scripts?|file|file type|extension*|archive) ... (not (allowed|accepted|
         permitted)|forbidden|banned|blocked|prohibited|illegal|denied|dangerous|reject*|
         disallowed|unsafe)
       (banned|blocked|prohibited|forbidden|dangerous|executable|illegal|disallowed|invalid|
-        unsafe|potentially) _ (attachment*|file*|content|extension*)
+        unsafe|potentially) _ (macros?|attachment*|file*|content|extension*)
       (zip|archives?|files?|attachments?|executables?) _ _ (not|never) (be )?accepted
       password protected|do not accept _ _ (zip|archive*|file*|attachment*|executable*)
       zip archives?|content rule|potential security issue|mime_banned|header_contenttype
@@ -156,7 +159,9 @@ const FORM_RULES: readonly Rule[] = [
       headers? (are |is )?(not|error|invalid|missing|malformed|broken|must|contain*)
       header error|rfc ?-?(5322|2822|822|2045|2047|compliance|compliant)
       (5322|2822|822) ... (violat*|compl*)|message must be rfc|multiple subject
+      without (a |an )?(valid )?(date|subject|from|message ?-?id|to):? ?(header|field|line)?
       subject is (mandatory|required|missing|empty)
+      line endings?|end of line|(lf|cr) (without|line)
       bare (lf|cr|linefeed|newline|line feed|carriage return)s?|stray newline
       (parse|parsing) (error|fail*)|(could not|cannot|can't|unable to|failed to) (be )?parse*
       json pars*|duplicate header*|[78] ?-?bit data|smtputf8|non ?-?ascii|unicode|charset

@@ -17,8 +17,21 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
       user (rules?|reject|refuses|has (refused|blocked))
       recipient* (preferences|refuse*|privacy|policy|only)|privacy settings|block-(rcpt|send-er)
       customi[sz]ed block
+      (recipient|user|mailbox|addressee) ... (rule|filter|setting)s? ... (block|reject|refuse)[a-z]{0,3}
+      @(to|addr) (blocks|rejects|refuses)|external (senders?|mail) (may|can|must|are) ?not
+      @(to|addr) _ (only|just) (accepts?|takes?|receives?)
+      (recipient|user|addressee) has (banned|blocked|refused|rejected) (mail|messages|e-?mail|you)
+      (takes?|receives?|accepts?|wants?) (mail|messages|e-?mail) (only )?(from|by) _ (known|approved|
+        trusted|white*|listed|friends|contacts|members) _ only
+      (recipient|mailbox|user|@to) _ (refuses|does(n't| not) (take|accept|want)) (mail|messages|e-?mail) from
+      (recipient's|user's|addressee's) (own )?(rules?|filters?|settings|preferences)
+      (only|just) (for )?(its |the |list )?(members|subscribers) (may|can|are)|(may|can|must) (only )?be (posted|sent|
+        written) to by
+      (list|group) ... (by|to|for) (its |own ){0,2}members|(personal|private|own|
+        user's) (deny|block|black|reject|ignore) ?list
+      mail is not being accepted (at|for) (this|that) address
       (recipient|mailbox|customer|group|list|addressee|user|server|
-        account) _ _ (not accept* (mail|messages|e-?mail)? ?from|only accepts?|accepts? only|
+        account) _ _ (not accept* (mails?|messages?|e-?mails?)? ?from|only accepts?|accepts? only|
         is only accepting|refuses|does(n't| not) want|is not accepting|closed to|has restricted|
         restricts)
       delivery (is )?(restrict*|not (authori[sz]ed|permitted|allowed))|restricted by policy
@@ -65,13 +78,15 @@ const GONE_RULES: readonly Rule[] = [
       mailbox ... (has )?moved|boite du destinataire archivee
       (account|user|mailbox) (isn't|is not) allowed to receive|archived recipient
       not in use (any more|anymore)|(recipient|user|mailbox) was blocked by (the )?admin*
-      no longer valid|{mailbox} ~ {disabled}|deactivated due to
+      no longer valid|{mailbox} ~ {disabled}|deactivated due to|no longer receives? (any )?(mail|e-?mail|messages)
+      (not|no longer) accept* (mail|messages|e-?mail) (any ?more|any longer)
+      (user|customer|recipient)'s (subscription|contract) (has |is )?(expired|ended|cancell?ed)
       (this|the|that|user|his|her|customer) (user|account|address|e-?mail|customer|
         e-?mail address|e-?mail account|email account) _ _ _ (is |has been |was )?(currently |
         permanently )?{disabled}
       {disabled} (recipient|user|mailbox|account|address|e-?mail|e-?mail address)
       (user|account|address|e-?mail|domain|@to|@addr):? (is |has been |was |has |
-        are )?(a )?(currently |permanently |invalid/)?{disabled}
+        are )?(a |now )?(currently |permanently |invalid/)?{disabled}
       incoming ... {disabled}|(compte|boite) ... {disabled}
       (benutzer|konto|postfach) ... {disabled}
       (cuenta|buz.n|usuario|conta|utente|casella|caixa) ... {disabled}
@@ -79,6 +94,7 @@ const GONE_RULES: readonly Rule[] = [
     not: phrases(`
       your (account|domain)|blocked (by|using|for|for spam*)|(ip|client|host) ... blocked
       sending|outgoing|blocked senders|sender|mail from|listed|spamhaus
+      (wrong|unknown|invalid) or
     `),
     code: /^(?!4)/,
     means: 'recipient_disabled',
@@ -123,6 +139,10 @@ const UNKNOWN_RULES: readonly Rule[] = [
       (recipient*|mailbox|user|address) (cannot|could not|can't) be verified|rcpt user _ not ok
       recipient* not ok|not a member of domain
       (subscriber|user|recipient*|contact) e-?mail (address )?is (invalid|not valid)
+      (wrong|unknown|invalid) or no longer|never (been )?(in use|used|registered|assigned)
+      (addressee|recipient|user|mailbox|rcpt) unknown|of that name|by that name|has left _ _ (company|
+        organi[sz]ation|us)
+      (we )?(have|has) no (record|knowledge) of|(improper|wrong|faulty) (recipient )?address
       no such _ (user|mailbox|recipient|address|account|person|domain|id|one|name|local user|
         rcpt)
       (account|user|address|mailbox|recipient) (that )?you (tried|are trying) ... {unknown}
@@ -149,7 +169,7 @@ const UNKNOWN_RULES: readonly Rule[] = [
     not: phrases(`
       sender*|from (address|header|domain)|mail ?from|client|helo|ehlo|command|authenticat*|ptr
       reverse|your (account|domain|ip|user)|credential*|api|api key|ip|dns|header*|spf
-      unknown error|error unknown|from:|relay*
+      unknown error|error unknown|from:|relay*(?!=| recipient)
     `),
     code: /^(?!4)/,
     at: ['rcpt', 'body', 'data', 'any'],
@@ -159,7 +179,7 @@ const UNKNOWN_RULES: readonly Rule[] = [
     when: phrases(`
       (recipient )?(host|domain|mail domain) _ _ (unknown|not found|(does|did)(n't| not) exist|
         not (be )?(found|resolv*)|not reachable|unreachable|has no mx|not exist|has a null mx)
-      (unknown|no such) (host|domain)|name or service not known|recipient domain
+      nxdomain|domain lookup failed|(unknown|no such) (host|domain)|name or service not known|recipient domain
       domain (is )?(obsolete|retired|no longer (in use|exist*|active))
       no mx (record )?(found )?for|unroutable (mail )?domain|unrouteable (mail )?domain
     `),

@@ -6,6 +6,13 @@ export const RELAY_DENIED_RULES: readonly Rule[] = [
   {
     when: phrases(`
       relay(ing)? (access )?(is )?(denied|not (permitted|allowed)|prohibited)|unable to relay
+      (no|not|refuse*|deny|denied|disallow*) ... (forward*|relay*|sending) (to|for) (outside|external|remote|
+        foreign|other|non ?local) (domains?|addresses|users|hosts?)
+      (forward*|relay*|sending) (to|for) (outside|external|remote|foreign|other|
+        non ?local) (domains?|addresses|users|hosts?) ... (not|denied|refused|disallowed|forbidden|prohibited)
+      (not|n't) (carry|forward|transport|pass on|handle) (mail|e-?mail|messages) for (third parties|
+        others|strangers|other)
+      only accepts? (mail|e-?mail|messages) (for|to) (our|its|local|own)|(is|are) not relayed
       (not|n't) (permitted|allowed|authori[sz]ed) to relay|only allowed to send to local
     `),
     not: phrases(`sender|tls|as @(addr|from)|open relay`),
@@ -20,6 +27,7 @@ export const RELAY_RULES: readonly Rule[] = [
       relay* (access |attempt |mail )?(is |are |was )?(denied|not (permitted|allowed|
         authori[sz]ed|accepted)|prohibited|rejected|refused|forbidden|blocked|disabled|
         disallowed)
+      relay* (to|for|from) ... (denied|prohibited|forbidden|refused|disallowed|not (allowed|permitted))
       (not|n't|no|unable|cannot|denied|deny|denies|refuse|invalid credentials for) _ _ (to |as |
         an |a )?(open )?relay*
       we do(n't| not) relay|as a relay|relay access|rcpthosts?|relay check|host denies relay
@@ -45,7 +53,7 @@ export const TEMPORARY_RULES: readonly Rule[] = [
   {
     when: phrases(`
       {mailbox} ... {temporary}
-      (user|account|@to|@addr) ... (temporar*|busy|locked|try again|try later)
+      (user|account|address|@to|@addr) ... (temporar*|busy|locked|try again|try later)
     `),
     code: /^[45]5[0-9]/,
     at: ['rcpt', 'body', 'any'],

@@ -6,8 +6,8 @@ const GREYLIST_RULES: readonly Rule[] = [
   {
     when: phrases(`
       gr[ae]y ?list*|greylist*|graylist*|postgrey|sqlgrey|greypol
-      (first (time|contact|delivery)|unknown triplet|new sender) ... (later|retry|again|minutes)
-      early retry|not yet authori[sz]ed to deliver|you are unknown|confirm this mail server
+      (first (time|contact|delivery)|new sender) ... (later|retry|again|minutes)
+      triplet|early retry|not yet authori[sz]ed to deliver|you are unknown|confirm this mail server
     `),
     not: phrases(`not greylist*`),
     means: 'greylisted_recipient',
@@ -30,6 +30,7 @@ export const REPUTATION_RULES: readonly Rule[] = [
         hostname)
       (reverse dns|ptr|rdns|reverse (hostname|lookup|resolution)|ptr record*) ... (fail*|missing|
         not|invalid|bad|generic|mismatch|required|no|must)
+      (set|add|needs?|configure) (up )?(an? )?ptr
       ip (name|reverse) lookup (failed|rejected)|may not be mail exchanger|no rdns|bad dns ptr
       unresolvable relay host|forward dns|ptr record setup|generic dns
     `),
@@ -60,7 +61,7 @@ export const REPUTATION_RULES: readonly Rule[] = [
         accepted)|suspicious|abus*|insufficient reputation|spam*|poor|bad)
       (rejected|blocked|refused|denied|banned|listed|block list|blacklisted|unwelcome|poor|bad|
         low) ... (ip|ips|ip address|host|mta|network|senderbase|reputation|servers?)
-      {list}|blocked (using|by|see|- see)|(?<!not )(?<!not be )(listed|found) (in|on|at|by)
+      {list}|blocked (using|by|see|- see)|(?<!not )(?<!n't )(?<!not be )(listed|found) (in|on|at|by)
       blocked$|is blocked|part of their network|connection (refused|denied|dropped|rejected)
       (connections?|access) (not|will not be) accepted
       (you|your _) (are |is )?(not allowed|not welcome|not permitted|not authori[sz]ed|denied|

@@ -94,7 +94,7 @@ const PROOF_RULES: readonly Rule[] = [
     `),
     not: phrases(`
       temporar* ... (dns|lookup)|lookup (failure|error)|duplicate header|from this range
-      from: header are not
+      from: header are not|only one recipient
     `),
     means: 'sender_reputation',
   },
@@ -123,6 +123,13 @@ const IDENTITY_RULES: readonly Rule[] = [
       (e-?mail address|domain|identity|identities|sender|from) _ _ (is |are |has )?(not|n't|
         never)( been| yet)* (verified|confirmed|validated|authenticated|authori[sz]ed|registered|
         activated)
+      (domain|sender|from|address|identity) _ _ (yet|still|needs?|has) to be (verified|validated|confirmed)
+      (domain|sender|address|@fromdomain|@from) ... (not|n't) (active|set ?up|configured|added|registered|
+        part of|associated|listed|attached) (in|with|to|for|on) (your|this|the) (account|user|login)
+      (no|not have|without|lacks?) _ (right|authority|permission|entitlement) _ _ (use|
+        send) _ _ (sender|from|domain|address)
+      (verify|confirm|validate|authenticate|register) (your|the|this) _ (sender|sending|from|e-?mail|
+        domain) _ (domain|address|identity)?
       (domain|sender|from|address|identity) _ must be (verified|validated|confirmed)
       (unverified|unauthori[sz]ed|unconfirmed|unregistered|unvalidated) (e-?mail|domain|address|
         sender|identity|from)
@@ -182,7 +189,7 @@ const BLOCKED_RULES: readonly Rule[] = [
     not: phrases(`
       (sender|sending|your|source) (ip|host|server|mta)|ip (address|is|has)|client
       by (this|the) (recipient|user)|sender denied|quota|daily|anti ?spoof*
-      \\[@?ip|too many|limit*
+      \\[@?ip|too many|limit*|(recipient|user|addressee) has (banned|blocked|refused|rejected)
     `),
     means: 'sender_reputation',
   },

@@ -23,7 +23,8 @@ export const VOCABULARY: Record<string, string> = {
     not known|no such
     no longer (valid|exist*|available|active|with|works?|in use|on|here|employed|in service)
     unrecogni[sz]ed|not recogni[sz]ed|undeliverable|unrout(e)?able|mistyped|misspelled
-    unallocated|(has|have) been (deleted|removed)|never existed|not (present|listed) in
+    unallocated|(has been|have been|was|were|got) (deleted|removed|erased)|never existed|not (present|listed) in
+    (not|n't) (in|on) _ _ _ (recipients?|user|address|mailbox) (list|table|database|directory)
     not present|missing home directory|is a dead domain|no account|wrong|unavaiable
     illegal alias|unbekannt*|existiert (hier )?nicht|nicht (gefunden|bekannt|vorhanden|existent)
     gibt es nicht|inconnue?s?|n'existe pas|introuvable|inexistant*|n'est pas (connu|reconnu)
@@ -38,7 +39,8 @@ export const VOCABULARY: Record<string, string> = {
   disabled: `
     disabled|suspend|de-?activated|inactive|not active|not (been )?activated|suspended|frozen
     locked|expired|terminated|discontinued|cancell?ed|not enabled|closed|retired|dormant
-    abandoned|on hold|blocked|inactivity|archived|unsubscribed|lapsed|deaktiviert|gesperrt
+    abandoned|on hold|switched off|turned off|shut (off|down)|closed down|blocked
+    inactivity|archived|unsubscribed|lapsed|deaktiviert|gesperrt
     stillgelegt|d.sactiv.e?|suspendue?|bloqu.e?|archivee?|deshabilitad[oa]|desactivad[oa]
     suspendid[oa]|suspens[oa]|desativad[oa]|bloquead[oa]|inativ[oa]|inactiv[oa]|cancelad[oa]
     disabilitat[oa]|disattivat[oa]|sospes[oa]|bloccat[oa]|inattiv[oa]|scadut[oa]`,
@@ -54,6 +56,13 @@ export const VOCABULARY: Record<string, string> = {
     no (more )?(space|room)( left)?|out of (storage|disk|space|quota)|over(drawn| the allowed)
     exceed* (the |its |their )?(allowed|maximum|max|permitted) (size|limit|storage)
     zuviele mails auf dem server|exhausted _ storage|storage (limit|allocation|quota|space)
+    space (is )?not (enough|sufficient)|space (limit|quota) (is|of|reached|exceed*)
+    over (the |its |their )?(storage|disk|space|mailbox) (allowance|limit|quota)
+    quota (of )?\\d+ ?([kmg]b|[kmg]ib|bytes)
+    run out of (room|space|storage)|no longer has (room|space)|(used|using) (all|up|100 ?%) _ _ _ (storage|
+      space|quota)
+    (storage|quota|space) (quota )?(is )?(100 ?% )?(used|exhausted|filled)
+    (reached|hit|at) (its|the|their) (maximum|max|full|storage) (size|capacity|limit|space)
     space has been used up|too much mail data|too many messages on
     insufficient (\\S{1,20} )?(storage|space|quota|disk)|size limit exceeded|limit exe?eeded
     voll|.berf.llt|speicherplatz|pleine?|satur.e?|quota d.pass.e?|surquota|llen[oa]|chei[oa]
@@ -109,7 +118,27 @@ export const VOCABULARY: Record<string, string> = {
     not|n't|no|cannot|invalid|bad|unknown|unavailable|wrong|illegal|fail*|error|problem|missing
     incorrect|undefined|null|unable|does(n't| not)|isn't|reject*`,
   spam: `
-    spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk (mail|e-?mail|mailing)?
-    phish*|scam|suspicious|fraud*|pourriel|indesirable|non sollicite|unerw.nscht*|no deseado
+    unwanted|spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk (mail|e-?mail|mailing)?
+    phish*|scams?|suspicious|fraud*|pourriel|indesirable|non sollicite|unerw.nscht*|no deseado
     correo basura|indesejad[oa]`,
+  /** What is counted when an account sends. */
+  piece: `messages?|mails?|e-?mails?|recipients?|rcpts?|letters|sends|deliveries`,
+  unit: `seconds?|sec|minutes?|min|hours?|hrs?|days?|weeks?|months?`,
+  window: `
+    (per|a|an|each|every|this|last|past) {unit}|in (the |this |an? |one |last |\\d+ ){0,2}{unit}
+    \\d+ {unit}|today|hourly|daily|monthly|{unit}`,
+  /** Words for the mailbox that an account does not have to send from. */
+  mailbox_only: `
+    recipient's|recipient (has|is|mailbox)|(this|the|that) recipient|mailbox (is )?(full|over)
+    inbox|incoming|inbound|addressee`,
+  outgoing: `
+    (outgoing|outbound|sending|submission) _ (mails?|e-?mails?|messages?|smtp|service)?
+    sending|outgoing|outbound`,
+  stopped: `
+    suspension|suspended|disabled|frozen|stopped|halted|off (for|until|by)|cut( off)?|switched off|turned off
+    shut (off|down)|on hold|locked|paused|barred|banned|de-?activated|blocked|restricted(?! to)|revoked|hacked|closed`,
+  /** Lists of machines that have names of their own. */
+  named_list: `
+    spamhaus|spamcop|sorbs|barracuda|uceprotect|dnsbls?|rbls?|invaluement|hostkarma|senderscore
+    abuseat|psbl|mailspike|surriel|nixspam|abusix|(xbl|sbl|pbl|cbl|zen)|block ?lists?|blacklists?`,
 };

@@ -1,5 +1,6 @@
 import { ACCOUNT_RULES, COUNTED_RULES } from './account_rules.ts';
 import { CONNECTION_RULES } from './connection_rules.ts';
+import { LEADING_RULES } from './leading_rules.ts';
 import { LOGIN_RULES } from './login_rules.ts';
 import { CONTENT_AND_FORM_RULES, MESSAGE_RULES } from './message_rules.ts';
 import { MAILBOX_RULES } from './mailbox_rules.ts';
@@ -13,6 +14,7 @@ import { SENDER_RULES } from './sender_rules.ts';
  * What words mean, whichever host says them. The order decides where a reply fits more than one.
  */
 export const WORD_RULES: readonly Rule[] = [
+  ...LEADING_RULES,
   ...CONNECTION_RULES,
   ...COUNTED_RULES,
   ...MAILBOX_RULES,

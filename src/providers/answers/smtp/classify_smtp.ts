@@ -1,8 +1,10 @@
 import { HOST_RULES } from '../hosts/hosts.ts';
 import { WHOLE_REPLIES } from '../hosts/whole_replies.ts';
+import { LANGUAGE_RULES, PASSING_RULES } from '../languages/language_rules.ts';
 import { meaningOfBasic } from '../rules/basic_codes.ts';
 import { meaningOfEnhanced } from '../rules/enhanced_codes.ts';
 import { GENERIC_RULES, WEAK_RULES } from '../rules/generic_rules.ts';
+import { LEADING_RULES } from '../rules/leading_rules.ts';
 import { matchRules } from '../rules/rule.ts';
 import type { Reading } from '../rules/rule.ts';
 import { WORD_RULES } from '../rules/word_rules.ts';
@@ -10,6 +12,7 @@ import { parseReply } from '../text/parse_reply.ts';
 import { readWords } from '../text/words.ts';
 import { toClassification, VERDICTS } from '../verdicts.ts';
 import type { AnswerMeaning, Classification, SmtpPhase, VerdictName } from '../verdicts.ts';
+import { namesOtherCause } from './other_cause.ts';
 import { readRetryAfter } from './retry_after.ts';
 
 export type SmtpAnswer = {
@@ -50,6 +53,12 @@ const PREFIX = new RegExp(
 
 const coreOf = (words: string): string => words.replaceAll(PREFIX, ' ').trim();
 
+/** What servers write by habit before they say why: `Client host rejected: …`. */
+const HABIT = /^.{0,160}?\b(?:rejected|denied|refused) ?[:-] /;
+
+/** How far apart two words of another language may stand that belong together. */
+const SENTENCE_CHARS_MAX = 600;
+
 /**
  * The evidence, the strongest first: a host's own codes, words, phrases that say little, codes
  * alone.
@@ -57,14 +66,26 @@ const coreOf = (words: string): string => words.replaceAll(PREFIX, ' ').trim();
 const weigh = (reading: Reading): VerdictName =>
   matchRules(WHOLE_REPLIES, reading, reading.words) ??
   matchRules(HOST_RULES, reading, reading.signs) ??
-  soften(
-    reading,
-    matchRules(WORD_RULES, reading, coreOf(reading.words)) ??
-      matchRules(GENERIC_RULES, reading, reading.words) ??
-      meaningOfEnhanced(reading.enhanced) ??
-      matchRules(WEAK_RULES, reading, reading.words) ??
-      meaningOfBasic(reading.code, reading.phase),
-  );
+  soften(reading, byWords(reading) ?? doubt(reading, byCodes(reading)));
+
+const byWords = (reading: Reading): VerdictName | null =>
+  matchRules(LANGUAGE_RULES, reading, reading.words.slice(0, SENTENCE_CHARS_MAX)) ??
+  matchRules(LEADING_RULES, reading, reading.words.replace(HABIT, '')) ??
+  matchRules(WORD_RULES, reading, coreOf(reading.words));
+
+const byCodes = (reading: Reading): VerdictName =>
+  matchRules(GENERIC_RULES, reading, reading.words) ??
+  matchRules(PASSING_RULES, reading, reading.words) ??
+  meaningOfEnhanced(reading.enhanced) ??
+  matchRules(WEAK_RULES, reading, reading.words) ??
+  meaningOfBasic(reading.code, reading.phase);
+
+/** A code or a phrase that says little ends no send against words of another cause. */
+const doubt = ({ words }: Reading, means: VerdictName): VerdictName => {
+  const [scope, , retry] = VERDICTS[means];
+  const ends = (scope === 'recipient' || scope === 'message') && retry !== 'later';
+  return ends && namesOtherCause(coreOf(words)) ? 'unsure' : means;
+};
 
 /** What a verdict that ends a send becomes in a 4xx, unless a host is known to mean it. */
 const IN_A_4XX: Partial<Record<VerdictName, VerdictName>> = {
@@ -93,8 +114,11 @@ const settle = (means: VerdictName, { phase, class: replyClass }: Reading): Verd
   const [scope] = VERDICTS[means];
   if (means === 'greylisted_recipient' && (phase === 'body' || phase === 'data'))
     return 'greylisted_message';
-  if (scope !== 'recipient' && scope !== 'message') return means;
   const passes = replyClass === 4;
+  // No sender has been named yet either.
+  if (means === 'sender_reputation' && (phase === 'connect' || phase === 'ehlo'))
+    return passes ? 'relay_reputation_later' : 'relay_reputation';
+  if (scope !== 'recipient' && scope !== 'message') return means;
   if (phase === 'auth') return passes ? 'temporary_local' : 'auth_failed';
   if (phase === 'connect' || phase === 'ehlo')
     return passes ? 'relay_reputation_later' : 'relay_reputation';
@@ -121,3 +145,10 @@ export const classifySmtpReply = (answer: SmtpAnswer): Classification => {
   const seconds = classification.retry === 'later' ? readRetryAfter(reading.words) : null;
   return seconds === null ? classification : { ...classification, retryAfterSeconds: seconds };
 };
+
+/**
+ * Whether the words of a reply name a cause on the sender's side, or a full mailbox: then its codes
+ * alone prove nothing about the recipient.
+ */
+export const repliesOtherCause = (reply: string): boolean =>
+  namesOtherCause(coreOf(readReply({ reply, phase: 'any' }).words));

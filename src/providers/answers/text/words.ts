@@ -1,4 +1,4 @@
-import { maskAddresses, maskHosts, maskUrls } from './mask.ts';
+import { maskAddresses, maskHosts, MASKS, maskUrls } from './mask.ts';
 import type { Addresses } from './mask.ts';
 
 /**
@@ -17,11 +17,29 @@ export const repair = (text: string): string => {
   return repaired.includes('\ufffd') ? text : repaired;
 };
 
-/** Letters without accents, plain quotes, single spaces, lower case. */
-export const fold = (text: string): string =>
+/** Letters that Unicode does not decompose into a letter and its accent. */
+const BARE: Record<string, string> = {
+  ß: 'ss',
+  ł: 'l',
+  Ł: 'L',
+  ı: 'i',
+  ø: 'o',
+  Ø: 'O',
+  đ: 'd',
+  æ: 'ae',
+  œ: 'oe',
+};
+
+/** Letters of any script without accents and marks. */
+export const foldLetters = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
+    .replace(/[ßłŁıøØđæœ]/g, (letter) => BARE[letter] ?? letter);
+
+/** Letters without accents, plain quotes, single spaces, lower case. */
+export const fold = (text: string): string =>
+  foldLetters(text)
     .replace(/[\u2018\u2019\u201b\u0060\u00b4]/g, "'")
     .replace(/[\u201c\u201d\u00ab\u00bb]/g, '"')
     .replace(/[<>]/g, ' ')
@@ -39,11 +57,14 @@ const TAIL = new RegExp(
     ')){1,3}\\.?$',
 );
 
+/** Some servers name a mailbox alone: `<bob> is disabled`. Commands in brackets are followed by a colon. */
+const LEADING_LOCAL = /^\s{0,8}<[\w.+-]{1,64}>(?= (?:is|was|has|does)\b)/;
+
 /**
  * Reduces text to what may be matched: no address, and in `words` no host, IP or URL either, so
  * that what a person calls a mailbox or a domain never decides.
  */
 export const readWords = (text: string, addresses: Addresses): Words => {
-  const masked = maskAddresses(repair(text), addresses);
+  const masked = maskAddresses(repair(text), addresses).replace(LEADING_LOCAL, MASKS.address);
   return { signs: fold(masked), words: fold(maskHosts(maskUrls(masked))).replace(TAIL, '') };
 };

@@ -1,0 +1,160 @@
+import { phrases } from './phrases.ts';
+import type { Rule } from './rule.ts';
+
+const BY_CLASS = { means: 'relay_reputation', at4xx: 'relay_reputation_later' } as const;
+
+/** How many emails an account sends in a period of time. */
+const COUNT_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      (only|than|over|of|is|sent|send|limit:?|max|maximum|exceed*|to|
+        already) _ \\d+ _ {piece} ... {window}
+      \\d+ _ {piece} (per|a|an|each|every) _ {unit}
+      {piece} (per|an?|each|every|in|within|for) (the |this |an? |one |\\d+ |last ){0,2}{unit} ... {reached}
+      {reached} ... {piece} (per|an?|each|every|in|within|for) (the |this |an? |one |\\d+ |
+        last ){0,2}{unit}
+      (hourly|daily|monthly|weekly) (allowance|maximum|cap|max|volume|ration|number|amount)
+      (sending|sent|send|deliver*|mailing) (\\S{1,20} ){0,5}too (fast|quickly|frequently|rapidly)
+      (no more|enough) (mails?|e-?mails?|messages|sending) _ _ {window}
+      you have gone over \\d+|last (mail|message|e-?mail) (for|of) (today|this)
+      next (mail|message|e-?mail) in \\d+ {unit}|one per \\d+ {unit}
+    `),
+    not: phrases(`
+      {mailbox_only}|session|connections?|ip|@ip|hosts?|server (?!overload)|size|bytes|receiv*
+      per message|invalid|unknown|recipient thread
+    `),
+    means: 'account_limit',
+  },
+];
+
+/** The account may not send until a person acts. */
+const SUSPENSION_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      (sending|sends|mail|mails|e-?mail) from (this|the) (mailbox|address|sender|user|
+        e-?mail address) ... {stopped}
+    `),
+    not: phrases(`ip|host|server|listed`),
+    means: 'sender_suspended',
+  },
+  {
+    when: phrases(`
+      {outgoing} ... {stopped}|{stopped} _ _ {outgoing}
+      (account|mailbox|domain|login) ... (hacked|compromised|abused|hijacked)
+      {stopped} ... (please )?(change|reset|renew) (the |your |its )?password
+      (account|mailbox|user) must be (activated|verified|confirmed|reactivated|
+        approved) ... (send|sending)
+      (account|billing|payment|identity) ... before you (can|may) send
+      (service|sending|access) ... (invoice|bill|payment) (is |was )?(unpaid|overdue|open)
+      (trial|subscription|contract) ... sending ... {stopped}
+      (billing|payment) (problem|issue|failure) ... sending|sending (is )?(not|no longer) (possible|available|
+        enabled)
+      account (isn't|is not|may not|cannot|can't) _ (allowed|permitted)? ?(to )?send
+      due to account inactivity|not allowed to send: ... (inactivity|inactive|disabled|suspended)
+      (?<!recipient )account (is |has been |was )?(suspended|disabled|blocked) ... (billing|payment|suspicious)
+    `),
+    not: phrases(`
+      ip|ips|@ip|hosts?|servers?|network|{mailbox_only}|paused until|limit*|rates? (limit*|exceed*|control)|incoming
+      client|attachment*|executable*|files?
+      auth(entication)? (is )?disabled|smtp (auth|access)|connection*|mta|listed|policy|policies
+      messages? (was |is |has been )?(blocked|rejected)
+    `),
+    means: 'account_suspended',
+  },
+];
+
+/** The one who sends has to log in, by a browser or by SMTP AUTH. */
+const SIGN_IN_RULES: readonly Rule[] = [
+  {
+    when: phrases(`(auth|authentication|log ?in) (is )?required for _ _ _ sender`),
+    means: 'sender_login',
+  },
+  {
+    when: phrases(`
+      app(lication)? _ password (is )?required|(log|sign) in (with|via|through) your web browser
+    `),
+    // A mechanism that is not allowed here (RFC 4954 §6), unlike a wrong password.
+    code: /^534/,
+    means: 'auth_required',
+  },
+  {
+    when: phrases(`
+      (sign|log) ?in (to|at|on|into|with|via|through) (your|the|a|our|its) _ (account|mailbox|web*|
+        browser|portal)
+      (not|never|n't) logged on|log ?in (is )?(needed|required|necessary)
+      (sign|log) in to (webmail|unlock|continue|verify)|(sign|log) in (before|first)
+      (before|first) ... (sign|log) in
+      not subscribed to|needs a subscription
+    `),
+    not: phrases(`too many|has not|hasn't|never logged|last log* in`),
+    means: 'auth_required',
+  },
+];
+
+/** A machine with a bad name, whatever is refused to it. */
+const MACHINE_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      {named_list} ~ (block*|listed|hit|found|denied|reject*|refused|appears?|on|in|by|delist)
+      (on|in) (the |our |an? )?{named_list}|{named_list} _ (list|listing|listed)
+      (ip|ips|ip address|host|server) _ (black|block|deny)list*
+      (ip|host|server|client|network|mta|you|you are|relay) ... (identified|known|listed|detected|
+        marked|classified|flagged) as _ (spam*|open (relay|proxy)|zombie|bot)
+      (too much|a lot of|lots of|so much|excessive) (spam|junk|unwanted mail) from
+      (caused|generat*|received|source of|too many|a lot of) _ _ _ complaints ... (network|ip|
+        server|host|members|users|customers)
+      (poor|bad|low) (score|rating)
+      (poor|bad|no good|no|low|negative) (sending )?(history|record|standing) (with|here|at|for)
+      from (an? |the )?open (relay|proxy)|zombie|botnet|infected (host|computer|machine)
+      (home|dial ?-?up|dynamic|residential|consumer) (connection|line|user|network|address)
+      your (host|server|machine|ip|relay|mta) _ (has been|was|is) (denied|banned|barred)
+    `),
+    not: phrases(`
+      url|urls|links?|body|content|contain*|attachment*|not (an? )?open (relay|proxy)
+      query (refused|failed|error)|lookup (failed|error)|open resolver|timeout
+      (sender|from) (address|domain)|mail from domain|your (domain|e-?mail address)
+      (@from|@fromdomain) (is|was|are)|domain block ?list
+      address match*|suppress*|white ?list*|domain in (the )?(message|mail)
+    `),
+    ...BY_CLASS,
+  },
+];
+
+/** What a relay demands of the From field. */
+const FROM_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      from:? (header |field |address |domain |line ){0,2}(of (this|the|your) (message|
+        e-?mail) )?(must|has to|needs to|should|may only) [a-z]{2,12}
+      (domain|address) (in|of) (the )?from:? (header|field|line)? _ (must|has to|needs to|is not)
+    `),
+    not: phrases(
+      `
+        api key|valid|missing|contain|have|rfc*|(exactly )?one (address|mailbox)|single|present|syntax
+        well ?-?formed|fully|resolv*|exist|must not|empty|blank
+      `,
+    ),
+    means: 'sender_not_allowed',
+  },
+  {
+    when: phrases(`
+      {sender} ... (no|not|none|without|neither) _ _ (mail exchanger*|mx)
+      (no|none|not|neither) (of )?your (mail exchangers?|mx)
+      (your|sender's) (mail exchangers?|mx) ... (routable|not found|(does|do)(n't| not))
+    `),
+    not: phrases(`recipient|@to|@todomain|destination|ptr`),
+    means: 'sender_dns',
+  },
+];
+
+/**
+ * Words that decide beside a phrase of habit, a code of another cause or another language: `Relay
+ * denied: exceeded the max emails per hour`. Read first. None of them ends a send.
+ */
+export const LEADING_RULES: readonly Rule[] = [
+  ...COUNT_RULES,
+  ...SUSPENSION_RULES,
+  ...SIGN_IN_RULES,
+  ...MACHINE_RULES,
+  ...FROM_RULES,
+];

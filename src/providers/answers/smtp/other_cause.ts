@@ -1,0 +1,25 @@
+import { FORBIDDEN, PASSING } from '../languages/conditions.ts';
+import { SENDER, SENDING } from '../languages/subjects.ts';
+import { phrases } from '../rules/phrases.ts';
+
+/** Words that no refusal of a recipient or a message by itself has. */
+const OTHER_CAUSE = phrases(`
+  limit*|quota*|allowance|exceed*|too (many|much|fast)|{full}|{list}|{period}|storage|space
+  suspend*|suspension|paused|frozen|(sign|log) ?in|login|password|credential*|authenticat*
+  relay*(?!=| recipient)|your(?! (message|mail|e-?mail|recipient|letter))|sent|send|sending|today
+  you(?! (tried|are trying|entered|specified|typed|sent))|outgoing|outbound|billing|payment
+  invoice|upgrade|spam*|reputation|blocked|block ?list*|(mail|header|envelope) from
+  (from|of) (this|the|your) (sender|address|domain|ip|host|server)|from header|ip|ips|helo|ehlo
+  senders?|originator|from (address|domain)|@from|@fromdomain|command*(?! rcpt)
+  parameter*|argument*|option*|syntax|protocol|connection|connect|timed? ?out
+  timeout|queue*|spool*|write|writing|deferred|delay*|{temporary}|overload*|moved|locked|load
+  permissions?|permit*|entitled|not authori[sz]ed|mx|dns|tls|mta-sts|internal|system (error|fail*)
+  processing|socket|stuffed|overfull|(can't|cannot|can not) be reached|unreachable
+`);
+
+/**
+ * Whether a reply names a cause on the sender's side, trouble that passes, or a full mailbox. Then
+ * no code beside the words says that a recipient does not exist or that a message is bad.
+ */
+export const namesOtherCause = (words: string): boolean =>
+  [OTHER_CAUSE, SENDER, SENDING, FORBIDDEN, PASSING].some((pattern) => pattern.test(words));
