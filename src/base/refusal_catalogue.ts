@@ -241,8 +241,7 @@ others away first, by setting them to null.',
   },
   database_timeout: {
     status: 503,
-    detail:
-      'The database took longer than a request may, and nothing of this one was stored. Retry after Retry-After.',
+    detail: 'The database took too long, and nothing was stored. Retry after Retry-After.',
   },
   overloaded: {
     status: 503,

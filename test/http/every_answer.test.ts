@@ -20,7 +20,8 @@ import { snsService } from '../feedback/sns_service.ts';
 import type { Mood } from '../feedback/sns_service.ts';
 import { openPassage } from '../support/passage.ts';
 import { callAsShown, makeShownProject, shownProjects, shownRelay, toShown } from './as_shown.ts';
-import { amiss, waysToProvoke } from './provoke.ts';
+import { amiss } from './amiss.ts';
+import { waysToProvoke } from './provoke.ts';
 import { pathOf } from './provoke_base.ts';
 import type { Surroundings } from './provoke_base.ts';
 
@@ -93,7 +94,7 @@ const listenInHaste = async (): Promise<string> => {
     'select quote_ident(current_database()) as name',
   );
   const timeout = `role trunkline_runtime in database ${rows[0]?.name} set statement_timeout`;
-  await database.owner.query(`alter ${timeout} = '250ms'`);
+  await database.owner.query(`alter ${timeout} = '50ms'`);
   const db = await openPooledDb(runtimeUrl(database.url, database.deps.keys));
   closing.push(() => db.end());
   return (await listen({ db })).url;
