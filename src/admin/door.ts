@@ -6,6 +6,7 @@ import type { Deps } from '../base/deps.ts';
 import { toRefusal } from '../base/procedure.ts';
 import type { Person, ProcedureContext } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
+import type { RefusalName } from '../base/refusal.ts';
 import { confirmPassword } from './confirm.ts';
 import type { CookieName } from './cookie_names.ts';
 import { PROOF_HEADER } from './cookie_names.ts';
@@ -23,6 +24,8 @@ import { hasLeft, streamsOf } from './streams.ts';
 const ENDPOINT = '/admin/trpc';
 export const CALLS_PER_REQUEST_MAX = 20;
 export const ADMIN_BODY_BYTES_MAX = 256 * 1024;
+/** Refusals that an operator has to know of. */
+const LOGGED: readonly RefusalName[] = ['internal_error', 'unavailable', 'database_timeout'];
 const FOLDER_CALL = /^\/admin\/trpc\/folder\.(?:compareFiles|applyFiles)$/;
 
 type Tokens = {
@@ -169,7 +172,7 @@ export const adminDoor =
       }),
       onError: ({ error, path }) => {
         const { reason } = toRefusal(error);
-        if (reason !== 'internal_error' && reason !== 'unavailable') return;
+        if (!LOGGED.includes(reason)) return;
         const { cause } = error.cause ?? error;
         deps.log.error({ err: cause ?? error, request_id: ctx.state['requestId'], path }, reason);
       },

@@ -1,15 +1,13 @@
 import {
-  BackendTerminatedError,
-  ConnectionError,
   createPool,
   createTypeParserPreset,
   sql,
-  StatementTimeoutError,
   type DatabasePool,
   type DatabasePoolConnection,
   type DatabaseTransactionConnection,
   type Interceptor,
 } from 'slonik';
+import { isDatabaseDown, isRestarting, isTimeout } from './database_errors.ts';
 import { noteChange, noteInstallationChange } from './audit.ts';
 import type { Audit } from './audit.ts';
 import { translateRefusals, validateRows } from './interceptors.ts';
@@ -51,29 +49,6 @@ const typeParsers = [
   { name: 'int8', parse: toSafeInteger },
   { name: 'timestamptz', parse: (text: string) => new Date(text) },
 ];
-
-const DOWN_CODES =
-  /^(?:08\w{3}|53\w{3}|57P0\d|57014|55P03|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/;
-
-/**
- * Whether the database itself failed (gone, restarting, out of connections or disk, too slow), not a
- * statement.
- * After a lost connection the outcome of a commit is unknown, so nothing may be taken as stored.
- */
-export const isDatabaseDown = (error: unknown): boolean => {
-  for (
-    let cause = error, depth = 0;
-    cause instanceof Error && depth < 5;
-    cause = cause.cause, depth += 1
-  ) {
-    const { code } = cause as { code?: unknown };
-    if (typeof code === 'string' && DOWN_CODES.test(code)) return true;
-    if (cause instanceof ConnectionError || cause instanceof BackendTerminatedError) return true;
-    if (/Connection terminated|Client has encountered a connection error/.test(cause.message))
-      return true;
-  }
-  return false;
-};
 
 type Kind = {
   maxPoolSize: number;
@@ -208,24 +183,6 @@ export const inInstallation = <T>(
       return answer;
     }),
   );
-
-/** Errors after which Postgres has ended the whole transaction, which is then run again from its start. */
-const RESTARTING_CODES = ['40001', '40P01'];
-
-const isRestarting = (error: unknown): boolean => {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth += 1) {
-    const { code } = cause as { code?: unknown };
-    if (typeof code === 'string' && RESTARTING_CODES.includes(code)) return true;
-    cause = cause.cause;
-  }
-  return false;
-};
-
-/**
- * Whether a statement took longer than it may. That is the statement's doing or the database's, nobody can say
- * which; a statement that somebody cancelled, or that ended with its connection, is neither.
- */
-export const isTimeout = (error: unknown): boolean => error instanceof StatementTimeoutError;
 
 /**
  * Work that is undone alone when it fails. Throws what concerns the whole transaction; also that a statement took

@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
 import { listTargets, withAudit, withoutAudit } from './audit.ts';
-import { isDatabaseDown } from './db.ts';
+import { toDatabaseRefusal } from './database_errors.ts';
 import type { Deps } from './deps.ts';
 import { toIssues } from './parse.ts';
 import { Refusal, refusals } from './refusal.ts';
@@ -85,8 +85,7 @@ export const toRefusal = ({ code, cause }: TRPCError): Refusal => {
   if (cause instanceof Refusal) return cause;
   if (cause instanceof z.ZodError)
     return new Refusal('invalid_request', { issues: toIssues(cause), cause });
-  if (isDatabaseDown(cause)) return new Refusal('unavailable', { cause });
-  return new Refusal(namesOfCodes[code] ?? 'internal_error', { cause });
+  return toDatabaseRefusal(cause) ?? new Refusal(namesOfCodes[code] ?? 'internal_error', { cause });
 };
 
 /** How often a stream that has nothing to say shows that it is there, and when a client gives it up for lost. */

@@ -239,6 +239,10 @@ others away first, by setting them to null.',
     detail:
       'The database cannot be reached. Nothing is known to be stored: retry after Retry-After.',
   },
+  database_timeout: {
+    status: 503,
+    detail: 'The database took too long, and nothing was stored. Retry after Retry-After.',
+  },
   overloaded: {
     status: 503,
     detail: 'Too much is waiting already. Retry after Retry-After.',

@@ -5,7 +5,7 @@ import type { Ending } from './failure.ts';
 
 const SIGNED_OUT = ['not_signed_in', 'wrong_login'];
 const CHANGED = ['folder_changed', 'automation_changed', 'template_changed', 'segment_changed'];
-const AWAY = ['unavailable', 'overloaded'];
+const AWAY = ['unavailable', 'database_timeout', 'overloaded'];
 
 const endingOf = (name: string): Ending => {
   if (SIGNED_OUT.includes(name)) return 'signed_out';

@@ -1,5 +1,6 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import { inProject, isDatabaseDown } from '../base/db.ts';
+import { isDatabaseDown } from '../base/database_errors.ts';
+import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { makeWaker } from '../base/hints.ts';
 import { metricsOf } from '../base/metrics.ts';

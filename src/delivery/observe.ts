@@ -1,4 +1,5 @@
-import { attempt, isTimeout, sql } from '../base/db.ts';
+import { isTimeout } from '../base/database_errors.ts';
+import { attempt, sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';

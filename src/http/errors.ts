@@ -1,11 +1,9 @@
 import type { Middleware } from 'koa';
-import { isDatabaseDown } from '../base/db.ts';
+import { toDatabaseRefusal } from '../base/database_errors.ts';
 import type { Logger } from '../base/log.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import type { RefusalName } from '../base/refusal.ts';
 import { discardBody } from './body.ts';
-
-const RETRY_AFTER_DATABASE_SECONDS = 2;
 
 /** Amazon SNS sends the password in a subscription URL only after this challenge (RFC 7617). */
 const challenges: Partial<Record<RefusalName, string>> = {
@@ -25,10 +23,7 @@ export const toBody = ({ reason, extras }: Refusal, requestId: string) => ({
 /** What an error is to the caller. A bug says nothing of itself; a lost database says "retry". */
 const toRefusal = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error;
-  const retry = { retryAfterSeconds: RETRY_AFTER_DATABASE_SECONDS, cause: error };
-  return isDatabaseDown(error)
-    ? new Refusal('unavailable', retry)
-    : new Refusal('internal_error', { cause: error });
+  return toDatabaseRefusal(error) ?? new Refusal('internal_error', { cause: error });
 };
 
 /** Every error of every route leaves through here. */

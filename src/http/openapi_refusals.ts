@@ -12,6 +12,7 @@ const ALWAYS = [
   'headers_too_large',
   'internal_error',
   'unavailable',
+  'database_timeout',
   'overloaded',
 ] as const satisfies RefusalName[];
 
@@ -90,6 +91,7 @@ const WAITING: readonly RefusalName[] = [
   'rate_limited',
   'quota_exceeded',
   'unavailable',
+  'database_timeout',
   'overloaded',
 ];
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { isDatabaseDown } from '../base/db.ts';
+import { isDatabaseDown } from '../base/database_errors.ts';
 import { Refusal } from '../base/refusal.ts';
 import { PUBLISHABLE_PART } from '../base/session_turns.ts';
 import type { TurnKind } from '../base/session_turns.ts';

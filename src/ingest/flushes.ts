@@ -1,4 +1,5 @@
-import { attempt, isTimeout } from '../base/db.ts';
+import { isTimeout } from '../base/database_errors.ts';
+import { attempt } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';

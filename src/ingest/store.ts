@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { inProject, isDatabaseDown } from '../base/db.ts';
+import { isDatabaseDown } from '../base/database_errors.ts';
+import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';

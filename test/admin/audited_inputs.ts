@@ -7,6 +7,7 @@ import { makePerson, PASSWORD } from '../support/people.ts';
 import { sendChanges } from './send_inputs.ts';
 import { editorChanges, editorReadings } from './editor_inputs.ts';
 
+const SIGNING_KEY = { slug: 'mailgun', signing_key: 'a-signing-key' };
 /** What a change is tried in: a project in which the documents' examples find what they name. */
 export type Given = {
   database: TestDatabase;
@@ -211,10 +212,7 @@ export const changes: Record<string, Change> = {
     in: 'project',
     input: () => ({ recipient_sends_max: 5, unconfirmed_sends_max: 500 }),
   },
-  'webhooks.setSigningKey': {
-    in: 'project',
-    input: () => ({ slug: 'mailgun', signing_key: 'a-signing-key' }),
-  },
+  'webhooks.setSigningKey': { in: 'project', input: () => SIGNING_KEY },
   'webhooks.removeSigningKey': {
     in: 'project',
     input: async ({ database, projectId }) => {

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { inSnapshot } from '../../src/automations/snapshot.ts';
-import {
-  attempt,
-  inInstallation,
-  inProject,
-  isDatabaseDown,
-  openDb,
-  sql,
-} from '../../src/base/db.ts';
+import { attempt, inInstallation, inProject, openDb, sql } from '../../src/base/db.ts';
+import { isDatabaseDown } from '../../src/base/database_errors.ts';
 import type { Scope, Tx } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { Refusal } from '../../src/base/refusal.ts';

@@ -1,7 +1,7 @@
 // Each endpoint has a test per answer that it declares, made from the declarations: an endpoint that
 // is added is tested here without a word, and a refusal that nobody knows to provoke is found missing.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDb } from '../../src/base/db.ts';
+import { openDb, openPooledDb } from '../../src/base/db.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { Resources } from '../../src/base/resources.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
@@ -20,7 +20,8 @@ import { snsService } from '../feedback/sns_service.ts';
 import type { Mood } from '../feedback/sns_service.ts';
 import { openPassage } from '../support/passage.ts';
 import { callAsShown, makeShownProject, shownProjects, shownRelay, toShown } from './as_shown.ts';
-import { amiss, waysToProvoke } from './provoke.ts';
+import { amiss } from './amiss.ts';
+import { waysToProvoke } from './provoke.ts';
 import { pathOf } from './provoke_base.ts';
 import type { Surroundings } from './provoke_base.ts';
 
@@ -53,6 +54,7 @@ const WAITING = [
   'rate_limited',
   'quota_exceeded',
   'unavailable',
+  'database_timeout',
   'overloaded',
 ];
 
@@ -86,8 +88,21 @@ const listenAlone = async (): Promise<string> => {
   return listening.url;
 };
 
+/** An api whose statements may take little time. */
+const listenInHaste = async (): Promise<string> => {
+  const { rows } = await database.owner.query<{ name: string }>(
+    'select quote_ident(current_database()) as name',
+  );
+  const timeout = `role trunkline_runtime in database ${rows[0]?.name} set statement_timeout`;
+  await database.owner.query(`alter ${timeout} = '50ms'`);
+  const db = await openPooledDb(runtimeUrl(database.url, database.deps.keys));
+  closing.push(() => db.end());
+  return (await listen({ db })).url;
+};
+
 beforeAll(async () => {
   const elsewhere = {
+    slow: await listenInHaste(),
     tight: (await listen({ config: { ...database.deps.config, ...ONE_REQUEST } })).url,
     poor: (await listen({ config: { ...database.deps.config, ...ONE_UNIT } })).url,
     impatient: (await listen({}, QUICK)).url,

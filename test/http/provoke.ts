@@ -1,14 +1,9 @@
-// How each refusal is provoked at any endpoint. Whoever gives an endpoint a new one says so here.
+// How each refusal is provoked at any endpoint: a new one has an entry here.
 import { randomUUID } from 'node:crypto';
 import { HEADER_BYTES_MAX } from '../../src/http/bounds.ts';
 import type { Endpoint } from '../../src/http/openapi_read.ts';
-import { sessionTurnsOf } from '../../src/base/session_turns.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { BATCH_EVENTS_MAX } from '../../src/ingest/schema.ts';
-import { QUEUED_EVENTS_MAX } from '../../src/ingest/flusher.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
-import type { RefusalName } from '../../src/base/refusal.ts';
-import { holdSessions } from '../support/held_sessions.ts';
 import { callAsShown, makeShownProject, SHOWN_EMAIL, toShown } from './as_shown.ts';
 import { asking, keyOf, pathOf } from './provoke_base.ts';
 import { waysOfLimits } from './provoke_limits.ts';
@@ -34,53 +29,6 @@ const TOO_LARGE = `"${'a'.repeat(2 * 1024 * 1024)}"`;
 
 const bodyOf = ({ operation }: Endpoint): Call => (operation.requestBody ? { body: {} } : {});
 const nameless = ({ path }: Endpoint): string => path.replaceAll(/\{\w+\}/g, 'x');
-
-/** Makes something amiss for whoever asks; answers what takes that back. */
-type Begin = (around: Surroundings) => Promise<() => Promise<unknown>>;
-
-/** Takes the service's right to whatever the rooms keep away. */
-const takeRooms: Begin = async ({ database: { owner } }) => {
-  const { rows } = await owner.query<{ names: string }>(`
-    select string_agg(quote_ident(nspname), ', ') as names from pg_namespace
-    where has_schema_privilege('trunkline_runtime', oid, 'usage')
-    and nspname !~ '^(pg_.*|information_schema|public|base|projects)$'`);
-  const names = rows[0]?.names ?? '';
-  await owner.query(`revoke usage on schema ${names} from trunkline_runtime`);
-  return () => owner.query(`grant usage on schema ${names} to trunkline_runtime`);
-};
-
-/** Lets as many events wait to be stored as may. */
-const fillQueue: Begin = async ({ database: { owner }, api }) => {
-  const events = Array.from({ length: BATCH_EVENTS_MAX }, () => ({ event: 'a', external_id: 'b' }));
-  const call = { key: api.project.server_key, body: JSON.stringify({ events }) };
-  const post = () => api.call('POST', '/v1/events/batch', call);
-  await owner.query('begin');
-  await owner.query('lock table ingest.events in access exclusive mode');
-  // One more than may wait, besides those that are being stored.
-  const requests = Math.ceil(QUEUED_EVENTS_MAX / BATCH_EVENTS_MAX) + 1;
-  const waiting = Array.from({ length: requests }, post);
-  await Promise.race(waiting);
-  return async () => {
-    await owner.query('commit');
-    await Promise.all(waiting);
-  };
-};
-
-/** Lets as much wait as may, for events to be stored and for sessions. */
-const overload: Begin = async (around) => {
-  const { database, api } = around;
-  const giveBack = holdSessions(sessionTurnsOf(database.deps), api.project.project_id);
-  const ends = [await fillQueue(around), giveBack];
-  return () => Promise.all(ends.map((end) => end()));
-};
-
-/** What is amiss where these are answered. It takes as long for all endpoints as for one: they are asked together. */
-export const amiss: Partial<Record<RefusalName, Begin>> = {
-  internal_error: takeRooms,
-  overloaded: overload,
-  // Nothing is, but it has to be waited for.
-  request_timeout: () => Promise.resolve(() => Promise.resolve()),
-};
 
 const only = ([answer, ...more]: Answer[]): Answer => {
   if (!answer || more.length > 0) throw new Error(`${more.length + 1} answers`);
@@ -180,6 +128,7 @@ const waysOfRequests = (around: Surroundings): Ways => {
 const waysOfSurroundings = (around: Surroundings): Ways => {
   const { database, api, elsewhere } = around;
   const shown = (one: Endpoint) => callAsShown(one, api);
+  let slow: Promise<unknown> = Promise.resolve();
   return {
     complaint_not_confirmed: async (one) => {
       await makeShownProject(database, api);
@@ -220,6 +169,12 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
     // Whatever the tests before have left of the project: it fails before anything is found.
     internal_error: shown,
     unavailable: (one) => asking(api, elsewhere.alone, () => shown(one)),
+    database_timeout: (one) => {
+      // One at a time: many that wait for a session are refused for that.
+      const next = slow.then(() => asking(api, elsewhere.slow, () => shown(one)));
+      slow = next;
+      return next;
+    },
     overloaded: shown,
   };
 };

@@ -18,6 +18,8 @@ export type Elsewhere = {
   poor: string;
   /** Cannot reach its database. */
   alone: string;
+  /** Its statements may take 50 ms. */
+  slow: string;
   /** Asks a stand-in for Amazon SNS, which signs like this. */
   sns: { url: string; signer: Signer; mood: (mood: Mood) => void };
 };

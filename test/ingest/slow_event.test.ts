@@ -2,7 +2,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as automations from '../../src/automations/automations.ts';
-import { inProject, isTimeout, sql } from '../../src/base/db.ts';
+import { isTimeout } from '../../src/base/database_errors.ts';
+import { inProject, sql } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { PIECE_FLUSHES, takeFlushes } from '../../src/ingest/flushes.ts';
