@@ -81,10 +81,10 @@ const byCodes = (reading: Reading): VerdictName =>
   meaningOfBasic(reading.code, reading.phase);
 
 /** A code or a phrase that says little ends no send against words of another cause. */
-const doubt = ({ words }: Reading, means: VerdictName): VerdictName => {
+const doubt = ({ words, enhanced }: Reading, means: VerdictName): VerdictName => {
   const [scope, , retry] = VERDICTS[means];
   const ends = (scope === 'recipient' || scope === 'message') && retry !== 'later';
-  return ends && namesOtherCause(coreOf(words)) ? 'unsure' : means;
+  return ends && namesOtherCause(coreOf(words), enhanced) ? 'unsure' : means;
 };
 
 /** What a verdict that ends a send becomes in a 4xx, unless a host is known to mean it. */
@@ -150,5 +150,7 @@ export const classifySmtpReply = (answer: SmtpAnswer): Classification => {
  * Whether the words of a reply name a cause on the sender's side, or a full mailbox: then its codes
  * alone prove nothing about the recipient.
  */
-export const repliesOtherCause = (reply: string): boolean =>
-  namesOtherCause(coreOf(readReply({ reply, phase: 'any' }).words));
+export const repliesOtherCause = (reply: string): boolean => {
+  const { words, enhanced } = readReply({ reply, phase: 'any' });
+  return namesOtherCause(coreOf(words), enhanced);
+};

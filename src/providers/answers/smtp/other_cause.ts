@@ -17,9 +17,15 @@ const OTHER_CAUSE = phrases(`
   processing|socket|stuffed|overfull|(can't|cannot|can not) be reached|unreachable
 `);
 
+/** Words that are what a code says of a recipient (RFC 3463 §3.2): the syntax of the address, and that it has moved. */
+const OF_CODES: Record<string, RegExp> = { '5.1.3': /\bsyntax\b/g, '5.1.6': /\bmoved\b/g };
+
 /**
  * Whether a reply names a cause on the sender's side, trouble that passes, or a full mailbox. Then
  * no code beside the words says that a recipient does not exist or that a message is bad.
  */
-export const namesOtherCause = (words: string): boolean =>
-  [OTHER_CAUSE, SENDER, SENDING, FORBIDDEN, PASSING].some((pattern) => pattern.test(words));
+export const namesOtherCause = (words: string, enhanced: string | null): boolean => {
+  const own = OF_CODES[enhanced ?? ''];
+  const rest = own ? words.replaceAll(own, '') : words;
+  return [OTHER_CAUSE, SENDER, SENDING, FORBIDDEN, PASSING].some((pattern) => pattern.test(rest));
+};
