@@ -9,6 +9,13 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     means: 'relay_reputation',
   },
   { code: /^503 /, when: /authentication not enabled/, means: 'auth_required' },
+  // Postfix's access table, unlike a directory (5.4.1).
+  {
+    code: /5\.7\.1$/,
+    when: /recipient address(?:es)? rejected ?: access denied/,
+    means: 'recipient_policy',
+    at4xx: 'temporary_recipient',
+  },
   {
     when: /recipient address(?:es)? rejected ?: access denied/,
     means: 'recipient_unknown',

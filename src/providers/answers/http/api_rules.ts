@@ -3,6 +3,9 @@ import type { Rule } from '../rules/rule.ts';
 
 /** Words that count for more than the code beside them. */
 export const FIRST_RULES: readonly Rule[] = [
+  // JSON Schema, whatever field it names.
+  { when: phrases(`invalid type _ expected`), means: 'message_syntax' },
+  { when: phrases(`resource _ locked|concurrent* _ requests?`), means: 'temporary_local' },
   // Amazon SES names the identities that it wants verified. In a sandboxed account that may be the
   // recipient alone: then nothing is wrong with the sender.
   { when: /identities failed the check .*@from(?:domain)?/, means: 'sender_not_allowed' },
@@ -131,7 +134,7 @@ export const API_RULES: readonly Rule[] = [
       (sender|from) _ _ _ (not (verified|found|confirmed|valid|authori[sz]ed|allowed|registered|
         defined|exist)|unverified|invalid)
       (not|n't) (an )?(authori[sz]ed|verified) (sender|from)|sender signature|sender identity
-      verified sender|mail ?from domain
+      (verified|valid) sender|mail ?from domain
       (not|n't) _ (allowed|authori[sz]ed|permitted) to send (from|as|on behalf)
       requires? (dns|domain) (configuration|verification)
     `),

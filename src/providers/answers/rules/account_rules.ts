@@ -21,6 +21,7 @@ const OVER_LIMIT = `
 const OTHER_COUNTS = phrases(`
   size|too (large|big)|hops?|recipients per message|lines?|header*|attachment*|overquota|storage
   disk|(kilo|mega|giga)?bytes|[kmg]i?b|number of recipients(?! (per|a|in))
+  (spam|junk|junk mail|bulk) _ _ (threshold|score)
 `);
 
 /**

@@ -30,6 +30,7 @@ const SIZE_RULES: readonly Rule[] = [
       exceed* ... (size|length|mailsize|databytes|megabytes|mb|bytes)|(size|length) ... exceed*
       too (large|big)|size limit|maximum _ size
       (length|size|number) of (data|attach*|message|body) ... (maximum|limit|threshold)
+      (stream|message|mail|body|data) is (more|larger|bigger|longer|greater) than \\d+ (bytes|[kmg]i?b)
       size (value|of \\d+)? ?(is )?(above|over|beyond|more than)|\\d+ ?[kmg]i?b is (more|bigger|larger)
       (over|above|beyond|exceed*) ... \\d+ ?((kilo|mega)bytes|[kmg]i?b)
       max* message size|message file too big|limit attachments|nachricht ... (zu gro.*|gr.{2,3}e)

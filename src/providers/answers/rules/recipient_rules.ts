@@ -147,7 +147,8 @@ const UNKNOWN_RULES: readonly Rule[] = [
         rcpt)
       (account|user|address|mailbox|recipient) (that )?you (tried|are trying) ... {unknown}
       no (mail ?box|mailbox|account) (found|available)
-      (non ?existent|non existing|inexistent) (user|mailbox|recipient|address)|can't accept user
+      (non ?existent|non existing|inexistent|unexist[ae]nt) (user|mailbox|recipient|address)
+      (user|mailbox|recipient|address) (is )?(unexist[ae]nt|inexistent|non ?existent)|can't accept user
       not an active address|not (a )?(local|e-?mail) address*|e-?mail name is not found
       recipient is not accepted|destination server rejected recipients|in name directory
       bad recipient|@(to|addr) (was )?not found|recipient ... not found in

@@ -30,7 +30,8 @@ export const RELAY_RULES: readonly Rule[] = [
       relay* (to|for|from) ... (denied|prohibited|forbidden|refused|disallowed|not (allowed|permitted))
       (not|n't|no|unable|cannot|denied|deny|denies|refuse|invalid credentials for) _ _ (to |as |
         an |a )?(open )?relay*
-      we do(n't| not) relay|as a relay|relay access|rcpthosts?|relay check|host denies relay
+      we do(n't| not) relay|as a relay|relay access|rcpthosts?|relay check
+      list of allowed (rcpt ?)?hosts?|host denies relay
       not a (gateway|relay)|(we|server) do(es)?(n't| not) handle (mail|e-?mail)
       we don't handle mail for|use your (isp|provider)('s)? (smtp|mail)|mx do not point to us
       relay prohibited|(account|not responsible) for this domain|retransmission denied

@@ -53,6 +53,7 @@ const DNS_RULES: readonly Rule[] = [
       callback* (setup )?failed|callout verification failed|sender address verification
       verification failed for @(from|addr)|valid sender domain|domain is invalid ... valid from
       (unable to|cannot|could not|can't) verify (the )?sender|route to (the )?sender|return mx
+      (return|sender|envelope) (e-?mail |mail |address )?domain _ (invalid|unknown|not valid)
       mx does(n't| not) exist|(no|not|without) _ (dns/mx|dns|mx) (entry|entries)
       mx record not allowed|sender domain is empty
     `),
