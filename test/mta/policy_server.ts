@@ -51,8 +51,9 @@ export class PolicyServer {
     const { dailyMax, pastDailyMax, greySeconds } = this.rules;
     if (greySeconds !== null && this.#pairs.isNew(sender, recipient, greySeconds))
       return `DEFER_IF_PERMIT 4.2.0 Greylisted, see https://postgrey.schweikert.ch/help/${recipient}.html`;
+    if (dailyMax === null) return 'DUNNO';
     const taken = (this.#taken.get(account) ?? 0) + 1;
-    if (dailyMax !== null && taken > dailyMax)
+    if (taken > dailyMax)
       return pastDailyMax === 'deny'
         ? 'REJECT Policy Rejection- Daily quota exceeded.'
         : 'DEFER Policy Rejection- Daily quota exceeded.';

@@ -143,13 +143,13 @@ export class Postfix implements Relay {
   }
 
   #toOptions(): string {
-    const { senders, dailyMax, greySeconds } = this.#rules;
+    const { senders } = this.#rules;
     const owned = senders.map((sender) => `${sender}=${USERNAME}`).join(', ');
     const checks = [
       `check_recipient_access regexp:{ {/^${NOT_THERE}/ 550 5.1.1 User unknown in local recipient table} }`,
+      // Always asked: its rules change at once, and those of Postfix some time after a reload.
+      `check_policy_service inet:127.0.0.1:${this.#policies.port}`,
     ];
-    if (dailyMax !== null || greySeconds !== null)
-      checks.push(`check_policy_service inet:127.0.0.1:${this.#policies.port}`);
     return [
       `smtpd_sender_login_maps = inline:{ ${owned} }`,
       `smtpd_recipient_restrictions = ${checks.join(', ')}`,
