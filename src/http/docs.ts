@@ -28,8 +28,11 @@ const UNKNOWN_BASE_URL = 'https://your-host';
 const baseUrlOf = ({ protocol, host }: Context): string =>
   HOST.test(host) && /^https?$/.test(protocol) ? `${protocol}://${host}` : UNKNOWN_BASE_URL;
 
-/** How many addresses of the service the page is kept for; strangers may send any. */
-const PAGES_KEPT_MAX = 16;
+/**
+ * For how many addresses of the service a process makes the page. A `Host` may say anything, and a page takes a tenth of
+ * a second: past these, all others get the page for `https://your-host`.
+ */
+export const PAGES_MAX = 16;
 
 /** Whoever writes a slash too many is shown the way. */
 export const leadToDocs: Middleware = (ctx, next) => {
@@ -74,9 +77,10 @@ export const mountDocs = (router: Router, doorLimits: readonly Limit[]): void =>
 
   const pageFor = async (baseUrl: string): Promise<Asset> => {
     const page = await renderOnce(limits);
-    const made = pages.get(baseUrl) ?? toAsset(page.replaceAll(BASE_URL, baseUrl));
-    if (pages.size >= PAGES_KEPT_MAX) pages.clear();
-    pages.set(baseUrl, made);
+    const isKept = pages.has(baseUrl) || pages.size < PAGES_MAX;
+    const shownUrl = isKept ? baseUrl : UNKNOWN_BASE_URL;
+    const made = pages.get(shownUrl) ?? toAsset(page.replaceAll(BASE_URL, shownUrl));
+    pages.set(shownUrl, made);
     return made;
   };
 

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * So many requests of one connection may wait for their answers (RFC 9112, section 9.3.2, calls that pipelining). More
- * are not read: the connection is closed after the answers that it is owed. Browsers and SDKs send one at a time.
+ * So many requests of one connection may wait for their answers, or arrive together (RFC 9112, section 9.3.2, calls that
+ * pipelining). More are not read: the connection is closed after the answers that it is owed. Browsers and SDKs send one
+ * at a time.
  */
 export const PIPELINED_REQUESTS_MAX = 10;
 
@@ -11,6 +12,8 @@ export const PIPELINED_REQUESTS_MAX = 10;
 export class OwedAnswers {
   readonly #owed = new WeakMap<Socket, Set<ServerResponse>>();
   readonly #full = new WeakSet<Socket>();
+  /** How many requests of each connection this turn of the event loop has read: a refusal is owed for no time. */
+  readonly #readNow = new Map<Socket, number>();
 
   of(socket: Socket): ReadonlySet<ServerResponse> {
     return this.#owed.get(socket) ?? new Set();
@@ -20,20 +23,30 @@ export class OwedAnswers {
   take({ socket }: IncomingMessage, answer: ServerResponse): boolean {
     if (this.#full.has(socket)) return false;
     const answers = this.#owed.get(socket) ?? new Set();
-    if (answers.size >= PIPELINED_REQUESTS_MAX) {
+    const read = this.#readNow.get(socket) ?? 0;
+    if (answers.size >= PIPELINED_REQUESTS_MAX || read >= PIPELINED_REQUESTS_MAX) {
       this.#closeAfter(socket, answers);
       return false;
     }
+    this.#countRead(socket, read + 1);
     this.#owed.set(socket, answers.add(answer));
     answer.once('close', () => answers.delete(answer));
     return true;
+  }
+
+  #countRead(socket: Socket, read: number): void {
+    if (this.#readNow.size === 0) setImmediate(() => this.#readNow.clear());
+    this.#readNow.set(socket, read);
   }
 
   #closeAfter(socket: Socket, answers: ReadonlySet<ServerResponse>): void {
     this.#full.add(socket);
     socket.pause();
     const last = [...answers].at(-1);
-    if (!last) return;
+    if (!last) {
+      socket.destroySoon();
+      return;
+    }
     // Node then says `Connection: close`, and closes the connection after this answer.
     last.shouldKeepAlive = false;
     if (last.headersSent) last.once('close', () => socket.destroySoon());

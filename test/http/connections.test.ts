@@ -262,6 +262,12 @@ describe('attack: thousands of requests on one connection', () => {
     expect(await countEvents(name)).toBe(PIPELINED_REQUESTS_MAX);
   });
 
+  test('also where each is refused at once', async () => {
+    const refused = toWire({ path: '/no-such-path' }).repeat(MANY);
+    const answers = await ask(api.url, refused);
+    expect(statuses(answers)).toEqual(Array(PIPELINED_REQUESTS_MAX).fill(404));
+  });
+
   test('one after the other they are answered, as many as come', async () => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     let text = '';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { refusals } from '../../src/base/refusal.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
 import { doorLimits } from '../../src/http/doors.ts';
-import { DOCS_POLICY } from '../../src/http/docs.ts';
+import { DOCS_POLICY, PAGES_MAX } from '../../src/http/docs.ts';
 import { notesOf } from '../../src/http/docs_words.ts';
 import { toHtml } from '../../src/http/docs_prose.ts';
 import { errorsOf, listEndpoints } from '../../src/http/openapi_read.ts';
@@ -106,14 +106,20 @@ describe('GET /docs', () => {
     }
   });
 
-  test('200: two names have two pages, also when strangers ask for many', async () => {
-    const etags = new Set<string>();
-    for (let at = 0; at < 40; at += 1) {
-      const { headers, body } = await loadAs(`host-${at}.example.com`);
-      expect(body).toContain(`http://host-${at}.example.com/v1/events`);
-      etags.add(String(headers.etag));
+  test('attack: ever new names cost no ever new pages; past the bound they get the page without a name', async () => {
+    const known = (await loadAs('mail.example.com:8080')).headers.etag;
+    const pages = new Map<string, string>();
+    for (let at = 0; at <= PAGES_MAX; at += 1) {
+      const host = `host-${at}.example.com`;
+      const { headers, body } = await loadAs(host);
+      pages.set(String(headers.etag), body.includes(`http://${host}/v1/events`) ? host : '');
     }
-    expect(etags.size).toBe(40);
+    const named = [...pages.values()].filter((host) => host !== '');
+    expect(named.length).toBeGreaterThan(1);
+    expect(named.length).toBeLessThan(PAGES_MAX);
+    expect(pages.size).toBe(named.length + 1);
+    expect((await loadAs('one-more.example.com')).body).toContain('https://your-host/v1/events');
+    expect((await loadAs('mail.example.com:8080')).headers.etag).toBe(known);
   });
 });
 

@@ -48,9 +48,6 @@ const ONE_REQUEST = { rateLimitServer: 0.1, rateLimitPublishable: 0.1, rateLimit
 /** So few that a window grants one unit, in one request. */
 const ONE_UNIT = { unitLimitServer: 0.1, unitLimitPublishable: 0.1, unitLimitAddress: 0 };
 
-/** How many endpoints are asked together what takes a while. */
-const ASKED_TOGETHER = 10;
-
 /** Says when to come back. */
 const WAITING = [
   'idempotency_key_in_use',
@@ -187,12 +184,8 @@ describe.each(Object.entries(amiss))('%s', (refusal, begin) => {
   let end: Awaited<ReturnType<typeof begin>>;
   beforeAll(async () => {
     end = await begin(around);
-    // Not all at once: those that wait long for a session are refused for that.
-    for (let at = 0; at < refused.length; at += ASKED_TOGETHER) {
-      const some = refused.slice(at, at + ASKED_TOGETHER);
-      for (const [, one, [, name]] of some) answers.set(one, ask(name, one));
-      await Promise.allSettled(answers.values());
-    }
+    for (const [, one, [, name]] of refused) answers.set(one, ask(name, one));
+    await Promise.allSettled(answers.values());
   });
   afterAll(() => end());
 

@@ -128,6 +128,7 @@ const waysOfRequests = (around: Surroundings): Ways => {
 const waysOfSurroundings = (around: Surroundings): Ways => {
   const { database, api, elsewhere } = around;
   const shown = (one: Endpoint) => callAsShown(one, api);
+  let slow: Promise<unknown> = Promise.resolve();
   return {
     complaint_not_confirmed: async (one) => {
       await makeShownProject(database, api);
@@ -168,7 +169,12 @@ const waysOfSurroundings = (around: Surroundings): Ways => {
     // Whatever the tests before have left of the project: it fails before anything is found.
     internal_error: shown,
     unavailable: (one) => asking(api, elsewhere.alone, () => shown(one)),
-    database_timeout: (one) => asking(api, elsewhere.slow, () => shown(one)),
+    database_timeout: (one) => {
+      // One at a time: many that wait for a session are refused for that.
+      const next = slow.then(() => asking(api, elsewhere.slow, () => shown(one)));
+      slow = next;
+      return next;
+    },
     overloaded: shown,
   };
 };
