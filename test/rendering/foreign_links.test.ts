@@ -343,3 +343,30 @@ test.each([
   const a = String.raw`https\00003a\00002f\00002fevil\00002ecom/x`;
   expect(shownTo(html, { a })).not.toContain('evil');
 });
+
+const CSS_PLACES = {
+  'a declaration': `<p style="color:${A}">x</p>`,
+  'a style sheet': '<style>p { color: {{ event.a | raw }} }</style><p>x</p>',
+  'a presentation attribute': `<svg><rect fill="${A}"/></svg>`,
+};
+const CSS_VALUES = {
+  'an escaped quote': String.raw`red;background:url(\00002f\00002f\000027\000040evil\00002ecom/x)`,
+  'an escaped parenthesis': String.raw`red;background:url(https\00003a\00002f\00002f\000029\000040evil\00002ecom/x)`,
+  'another function': String.raw`red;background:image-set('\00002f\00002fevil\00002ecom/x' 1x)`,
+  'a string before it': String.raw`red;content:'url(';background: url(\00002f\00002fevil\00002ecom)`,
+  'two strings before it': String.raw`red;content:'a' 'b';background:url(\00002f\00002f\000027\000040evil\00002ecom)`,
+  'a comment in a URL before it': String.raw`red;cursor:url(a/*b),url(\00002f\00002f\000027\000040evil\00002ecom)`,
+  'a name that is escaped': String.raw`red;background:\000075rl(\00002f\00002f\000027\000040evil\00002ecom)`,
+};
+test.each(
+  Object.entries(CSS_PLACES).flatMap(([place, html]) =>
+    Object.entries(CSS_VALUES).map(([name, a]) => [name, place, html, a] as const),
+  ),
+)('attack: %s spells a foreign host in CSS, in %s', (_name, _place, html, a) => {
+  expect(shownTo(html, { a })).not.toContain('evil');
+});
+
+test('CSS without URLs keeps its asserted values', () => {
+  const html = `<p style="color:${A};font-family:'Open Sans', \"Arial\";width:calc(100% - 2px)">x</p>`;
+  expect(shownTo(html, { a: 'rgb(1,2,3)' })).toContain('rgb(1,2,3)');
+});

@@ -21,10 +21,37 @@ const unescapeCss = (css: string): string =>
     return point <= CODE_POINT_MAX ? String.fromCodePoint(point) : '';
   });
 
-const addCss = (hosts: Hosts, written: string): void => {
+/** Adds what reads as `url(` or `@import` once all escapes are decoded. */
+const addUrlsOf = (hosts: Hosts, written: string): void => {
   const css = unescapeCss(written);
   for (const { 1: url, 2: imported } of css.matchAll(CSS_URL)) addUrl(hosts, url ?? imported ?? '');
 };
+
+/**
+ * Comments, strings, and what functions begin with (CSS Syntax 3, section 4). An escaped quote or parenthesis ends
+ * nothing; what stands in `url(` is no comment.
+ */
+const CSS_TOKENS = [
+  String.raw`/\*[\s\S]*?(?:\*/|$)`,
+  String.raw`"((?:[^"\\\n\r\f]|\\[\s\S])*)"?`,
+  String.raw`'((?:[^'\\\n\r\f]|\\[\s\S])*)'?`,
+  String.raw`(?:[\w-]{0,50}url|[\w-]{0,50}\\[\w\\ -]{0,100})\(\s*((?:[^)\\"'\s]|\\[\s\S])*)`,
+  String.raw`[\w-]{1,50}\((?=\s*((?:[^()\\"'\s]|\\[\s\S])*))`,
+].join('|');
+
+/** Adds the hosts of CSS: any function and any string may be a URL, as in `image-set()`. */
+const addCss = (hosts: Hosts, css: string): void => {
+  addUrlsOf(hosts, css);
+  for (const [, ...parts] of css.matchAll(new RegExp(CSS_TOKENS, 'gi')))
+    for (const part of parts) if (part) addUrl(hosts, unescapeCss(part).trim());
+};
+
+/** Attributes of SVG that are CSS (SVG 2, "Presentation attributes"), as far as they may hold a URL. */
+const CSS_ATTRIBUTES = new Set(
+  'style fill stroke filter clip-path mask marker marker-start marker-mid marker-end cursor'.split(
+    ' ',
+  ),
+);
 
 /** Comments that some email software reads as HTML hold others: so many levels are read. */
 const COMMENTS_MAX = 3;
@@ -35,9 +62,10 @@ const COMMENTS_MAX = 3;
  */
 export const addHtml = (hosts: Hosts, html: string, levels = COMMENTS_MAX): void => {
   let text = '';
+  let isStyle = false;
   const endText = () => {
     addText(hosts, text);
-    addCss(hosts, text);
+    (isStyle ? addCss : addUrlsOf)(hosts, text);
     text = '';
   };
   const parser = new Parser(
@@ -45,11 +73,17 @@ export const addHtml = (hosts: Hosts, html: string, levels = COMMENTS_MAX): void
       onattribute: (name, value) => {
         if (URLS.has(name)) addUrl(hosts, value);
         else if (name === 'srcset') for (const one of value.split(/[\s,]+/)) addUrl(hosts, one);
-        if (name === 'style') addCss(hosts, value);
+        if (CSS_ATTRIBUTES.has(name)) addCss(hosts, value);
         addText(hosts, value);
       },
-      onopentagname: endText,
-      onclosetag: endText,
+      onopentagname: (name) => {
+        endText();
+        isStyle = name === 'style';
+      },
+      onclosetag: () => {
+        endText();
+        isStyle = false;
+      },
       ontext: (data) => {
         text += data;
       },
