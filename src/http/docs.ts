@@ -29,8 +29,8 @@ const baseUrlOf = ({ protocol, host }: Context): string =>
   HOST.test(host) && /^https?$/.test(protocol) ? `${protocol}://${host}` : UNKNOWN_BASE_URL;
 
 /**
- * For how many addresses of the service a process makes the page. A `Host` may say anything, and a page takes a tenth of
- * a second: past these, all others get the page for `https://your-host`.
+ * For how many addresses of the service a process makes the page. A `Host` may say anything, and a page takes a tenth
+ * of a second: past these, all others get the page for `https://your-host`.
  */
 export const PAGES_MAX = 16;
 

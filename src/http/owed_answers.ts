@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * So many requests of one connection may wait for their answers, or arrive together (RFC 9112, section 9.3.2, calls that
- * pipelining). More are not read: the connection is closed after the answers that it is owed. Browsers and SDKs send one
- * at a time.
+ * So many requests of one connection may wait for their answers, or arrive together (RFC 9112, section 9.3.2, calls
+ * that pipelining). More are not read: the connection is closed after the answers that it is owed. Browsers and SDKs
+ * send one at a time.
  */
 export const PIPELINED_REQUESTS_MAX = 10;
 

@@ -11,6 +11,8 @@ export const ASSERTED_TURNS_MAX = 10_000;
  * software cuts an email of 100 KB.
  */
 export const ASSERTED_MEMORY_MAX = 100_000;
+/** How many milliseconds one part may take there. Without the values it may take as long as any other. */
+export const ASSERTED_TIME_MAX_MS = 300;
 
 let turnsLeft = Infinity;
 const isBounded = (): boolean => turnsLeft < Infinity;
@@ -60,7 +62,9 @@ export class BoundedEngine extends Liquid {
   }
 
   override renderSync(parsed: Template[], scope?: object, options?: RenderOptions): unknown {
-    const bounds = isBounded() ? { memoryLimit: ASSERTED_MEMORY_MAX } : {};
+    const bounds = isBounded()
+      ? { memoryLimit: ASSERTED_MEMORY_MAX, renderLimit: ASSERTED_TIME_MAX_MS }
+      : {};
     return super.renderSync(parsed, scope, { ...options, ...bounds });
   }
 }

@@ -19,14 +19,15 @@ type Safety = { guard: Guard | null; isFinal: (error: unknown) => boolean };
 
 /**
  * Renders a message with the first of several variables that do not fail. Throws the first error if all of them fail,
- * and a final error at once.
+ * and a final error at once. `before` is the error of an earlier try.
  */
 export const renderFirst = <Message>(
   renderWith: (variables: Variables) => Message,
   candidates: Iterable<Variables>,
   isFinal: Safety['isFinal'],
+  before: unknown = null,
 ): Message => {
-  let first: unknown = null;
+  let first = before;
   for (const variables of candidates) {
     try {
       return renderWith(variables);
@@ -49,10 +50,12 @@ export const renderSafely = <Message>(
   { guard, isFinal }: Safety,
 ): Message => {
   if (!guard) return renderWith(variables);
-  const listed = guard.list(variables);
-  const renderBounded = (those: Variables): Message =>
-    those === listed ? withBounds(() => renderWith(those)) : renderWith(those);
-  return renderFirst(renderBounded, [listed, ...guard.listBare()], isFinal);
+  try {
+    return withBounds(() => renderWith(guard.list(variables)));
+  } catch (error) {
+    // A page can make an email take too long: that is not final, and the first error is the one to show.
+    return renderFirst(renderWith, guard.listBare(), isFinal, error);
+  }
 };
 
 /** Renders a message safely, and without the asserted values if they would make a link to a foreign host. */

@@ -65,3 +65,11 @@ test.each([
 ])('a template that itself needs more %s is rendered without the values', (_name, much) => {
   expect(renderFor(`<p>${much}done {{ event.n }}</p>`, { n: 1 })).toBe('<p>done </p>');
 });
+
+const CONTAINS =
+  '<p>{% assign a = (1..event.n) %}{% for i in a %}{% if a contains "x" %}y{% endif %}{% endfor %}' +
+  'done{{ event.n }}</p>';
+
+test('attack: a condition on a range takes little of the time, and ends no email', () => {
+  expect(renderFor(CONTAINS, { n: 9_000 })).toBe('<p>done</p>');
+});
