@@ -155,7 +155,7 @@ test(
   },
 );
 
-test('a flush that takes too long is the database being down: 503, for everybody in it, unsplit', async () => {
+test('a flush that takes too long is a timeout of the database: 503, for all events in it, unsplit', async () => {
   proxy.decide(FLUSH, () => 'pass');
   const canceller = await connectAs(database, 'trunkline_runtime');
   await database.owner.query('begin');
@@ -173,6 +173,6 @@ test('a flush that takes too long is the database being down: 503, for everybody
     return isOver;
   });
   await database.owner.query('rollback');
-  for (const answer of await answering) expectRefusal(answer, 'unavailable');
+  for (const answer of await answering) expectRefusal(answer, 'database_timeout');
   expect(await storedIds('too_slow')).toEqual([]);
 });
