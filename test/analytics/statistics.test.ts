@@ -61,6 +61,7 @@ const fill = async (projectId: string, text: string): Promise<void> => {
     text,
     'timestamp with time zone': 'now()',
     integer: '1',
+    smallint: '1',
     bigint: '1',
     date: 'current_date',
     boolean: 'false',
