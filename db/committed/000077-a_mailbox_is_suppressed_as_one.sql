@@ -1,5 +1,5 @@
 --! Previous: sha1:e72e3478448407abd20fa6e356654cfc73c3280f
---! Hash: sha1:812923141255fd0d37290a0b32bfdbd242f20772
+--! Hash: sha1:6e210ea2df2c214eb1eef1f60d41c5480f67a6a0
 --! Message: a_mailbox_is_suppressed_as_one
 
 -- Enter migration here
@@ -315,9 +315,9 @@ $$;
 -- what is under way comes to nothing.
 --
 -- What counts is what began to be handed over to any identity of the person and went out, or may have, but for this
--- send: each until so long after, by the calendar of the session's time zone. Mail of a test was to somebody else's
--- address and counts for nobody. A send whose run a server started does not count browser-triggered email: a page
--- cannot use up its cap. Whoever asks holds the person.
+-- send: each until so long after, by the calendar of the session's time zone. Email of a test went to another address
+-- and does not count. A send whose run a server started does not count browser-triggered email: a page cannot use up
+-- its cap. The caller locks the person.
 create or replace function delivery.capped_until(
   project_id           uuid,
   send_id              uuid,

@@ -1,5 +1,5 @@
---! Previous: sha1:812923141255fd0d37290a0b32bfdbd242f20772
---! Hash: sha1:09c9dac822fb08ff357533c93bf0c05f53ea84f9
+--! Previous: sha1:6e210ea2df2c214eb1eef1f60d41c5480f67a6a0
+--! Hash: sha1:1df4b2da90c88e8601240e2b7020c32677a28daa
 --! Message: owners_are_alerted
 
 -- Enter migration here

@@ -1,5 +1,5 @@
---! Previous: sha1:09c9dac822fb08ff357533c93bf0c05f53ea84f9
---! Hash: sha1:f00c726ad81653e663fd61ce0a3606dc5696307e
+--! Previous: sha1:1df4b2da90c88e8601240e2b7020c32677a28daa
+--! Hash: sha1:0aa77835e6db3ee60058f64cddbca94b6523fbd8
 --! Message: bounces_are_read_from_mailboxes
 
 -- Enter migration here

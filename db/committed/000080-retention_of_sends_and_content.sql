@@ -1,5 +1,5 @@
---! Previous: sha1:f00c726ad81653e663fd61ce0a3606dc5696307e
---! Hash: sha1:b22bdaece7bddb694de8c23e1ce2930a5dc0cc17
+--! Previous: sha1:0aa77835e6db3ee60058f64cddbca94b6523fbd8
+--! Hash: sha1:7fc978b7f7ba95b4b3e4b986266011f3d64ddd10
 --! Message: retention_of_sends_and_content
 
 -- A relay of the operator's own network may go without a login. Rows from before satisfied a stricter check.

@@ -113,8 +113,8 @@ export class Family {
   }
 
   /**
-   * When whoever the run is for was sent mails, by these runs and, of a whole project, by other automations. A run that
-   * a server started does not count browser-triggered ones.
+   * Returns when the person of a run was sent emails: by these runs and, of a whole project, by other automations. A
+   * run that a server started does not count browser-triggered ones.
    */
   async sentSince(
     run: Run,

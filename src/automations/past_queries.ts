@@ -98,8 +98,8 @@ export const listOwnSends = ({ tx, projectId }: Scope, runId: string) =>
 const SentAt = z.strictObject({ queued_at: z.date() });
 
 /**
- * When somebody was to be sent mails after a moment, oldest first; not those that were stopped, nor tests. Of servers
- * only: not those of browser-triggered runs either.
+ * Lists when a person was to be sent emails after a moment, oldest first, without stopped ones and tests. Of servers
+ * only: without those of browser-triggered runs, too.
  */
 export const listSentTo = (
   { tx, projectId }: Scope,

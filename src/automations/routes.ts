@@ -186,7 +186,7 @@ const resumeRoute = (doors: Doors) =>
     ...answered,
     path: '/v1/automations/:id/resume',
     example: shownAs({ status: 'active', active_version: 1 }),
-    summary: 'Go on where everybody was.',
+    summary: 'Resume every run where it was paused.',
     description:
       'Steps that are overdue run, and mail that waited is handed over, unless they are older than `expires_after`.',
     body: NothingNeeded,

@@ -137,7 +137,7 @@ others away first, by setting them to null.',
   too_many_subscriptions: {
     status: 409,
     detail:
-      'This project has as many subscribed endpoints as it may. Take the subscriptions of another endpoint back first.',
+      'The project has the maximum of subscribed endpoints. Remove the subscriptions of another endpoint first.',
   },
   endpoint_disabled: {
     status: 409,

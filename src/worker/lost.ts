@@ -22,7 +22,7 @@ const listHandOffs = async (
 
 /**
  * How many queued sends of each automation are checked at a provider that warms up, the earliest due first: workers
- * lease those. A share beyond is not given back, so the day of that provider ends a few sends early.
+ * lease those. A share beyond is not released, so the day of that provider ends a few sends early.
  */
 const CHECKED_SENDS_MAX = 100;
 

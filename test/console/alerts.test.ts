@@ -108,7 +108,7 @@ describe('alerts in a browser', () => {
     expect(await dismiss.count()).toBe(0);
   }, 90_000);
 
-  test('a viewer sees the alert, and whom to ask', async () => {
+  test('a viewer sees the alert, and which role can act', async () => {
     await open('topic_pending', { subject: 'amazon-ses', subjectName: 'Amazon SES' });
     const { page } = await openAs('viewer', '/segments');
     const banner = page.getByRole('status').filter({ hasText: 'Amazon SNS topics wait' });

@@ -219,7 +219,7 @@ describe('a run', () => {
       )
     ).map(({ run_id }) => run_id);
 
-  test('loses its log and stays itself, so that nobody goes through twice', async () => {
+  test('loses its log and stays itself, so that no person goes through twice', async () => {
     const automationId = await makeAutomation();
     const gone = await makeRun(automationId, monthsAgo(MONTHS, -1), 'ended');
     const kept = await makeRun(automationId, monthsAgo(MONTHS, 1), 'ended');

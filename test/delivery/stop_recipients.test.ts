@@ -102,9 +102,9 @@ test('attack: days of emails that are stopped bring none through', async () => {
   const { addressOf, newTo, planned } = await emailed();
   await addressOf(SHOP).subscribe('unsubscribed');
   const sends = Array.from({ length: 120 }, (_, at) => newTo(`v+${at}@example.com`));
-  const stood = new Set<string>();
-  for (const send of sends) stood.add(await planned(send));
-  expect(stood).toEqual(new Set(['suppressed/unsubscribed']));
+  const statuses = new Set<string>();
+  for (const send of sends) statuses.add(await planned(send));
+  expect(statuses).toEqual(new Set(['suppressed/unsubscribed']));
 });
 
 test('an unsubscribe of another spelling is waited for, and waits for a hand-off', async () => {

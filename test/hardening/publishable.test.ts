@@ -43,7 +43,7 @@ const comparable = ({ status, body }: Answer) => {
   return { status, ...rest, request_id: '', ids: event_ids?.length };
 };
 
-test('whoever is known, erased or suppressed already is answered as a stranger is', async () => {
+test('an answer is the same for people who are known, erased or suppressed, and for strangers', async () => {
   const { server_key, publishable_key } = api.project;
   const post = (path: string, body: object, key = publishable_key) =>
     api.call('POST', path, { key, body });

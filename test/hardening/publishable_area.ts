@@ -24,7 +24,7 @@ export const publishable: Area = {
           '202: a device that is somebody else’s is not moved, and nobody is told',
         ],
         'hardening/publishable.test.ts': [
-          'whoever is known, erased or suppressed already is answered as a stranger is',
+          'an answer is the same for people who are known, erased or suppressed, and for strangers',
         ],
       },
     },

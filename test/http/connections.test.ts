@@ -254,7 +254,7 @@ describe('408 request_timeout', () => {
 describe('attack: thousands of requests on one connection', () => {
   const MANY = 2_000;
 
-  test('as many as may wait are answered, and no other is looked at', async () => {
+  test('ten are answered, and no other is read', async () => {
     const name = 'was_pipelined';
     const answers = await ask(api.url, post({}, event(name)).repeat(MANY));
     expect(statuses(answers)).toEqual(Array(PIPELINED_REQUESTS_MAX).fill(202));

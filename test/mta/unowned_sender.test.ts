@@ -1,4 +1,4 @@
-// A relay that takes only what the account owns: the address is removed from it, and given back.
+// A relay that takes only what the account owns: the address is removed from it, and added again.
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/until.ts';
 import { RELAY_KINDS } from './relay_kinds.ts';

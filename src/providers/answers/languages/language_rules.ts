@@ -91,7 +91,7 @@ export const PASSING_RULES: readonly Rule[] = [
 ];
 
 /**
- * Replies in other languages: what is said of whom, in whatever order the words stand. One table
- * for all languages, over the words of `subjects.ts` and `conditions.ts`.
+ * Replies in other languages: a subject and what is said about it, in any order. One table for all
+ * languages, over the words of `subjects.ts` and `conditions.ts`.
  */
 export const LANGUAGE_RULES: readonly Rule[] = [...SENDER_SIDE, ...RECIPIENT_SIDE];

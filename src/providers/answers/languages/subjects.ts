@@ -1,7 +1,7 @@
 import { spellings } from './spelling.ts';
 
 /**
- * Whom or what a reply names, in German, French, Italian, Spanish, Portuguese, Polish, Dutch, Czech,
+ * The subjects of a reply, in German, French, Italian, Spanish, Portuguese, Polish, Dutch, Czech,
  * Turkish, Russian, Chinese and Japanese, one line each; of Russian also in Latin letters.
  */
 export const RECIPIENT = spellings(`
@@ -19,7 +19,7 @@ export const RECIPIENT = spellings(`
   宛先|受信者|メールボックス
 `);
 
-/** Words for an account or an address, whoever uses it. */
+/** Words for an account or an address, of a sender or a recipient. */
 export const PERSON = spellings(`
   benutzer*|nutzer|konto|kontos|mail ?adresse|adresse(?! ip)|teilnehmer
   utilisateur|compte|adresse(?! ip)|usager|abonné
