@@ -1,4 +1,5 @@
 import { BackendTerminatedError, ConnectionError, StatementTimeoutError } from 'slonik';
+import { hasCode, listCauses } from './causes.ts';
 import { Refusal } from './refusal.ts';
 
 /** A statement, a lock or an idle transaction took longer than it may: Postgres has undone the transaction. */
@@ -7,27 +8,9 @@ const DOWN_CODES = /^(?:08\w{3}|53\w{3}|57P0\d|ECONNREFUSED|ECONNRESET|EPIPE|ETI
 /** Errors after which Postgres has ended the whole transaction, which is then run again from its start. */
 const RESTARTING_CODES = /^(?:40001|40P01)$/;
 
-const CAUSES_READ = 5;
-
-/** Returns an error and what caused it, the outermost first. */
-function* listCauses(error: unknown): Generator<Error> {
-  for (
-    let cause = error, depth = 0;
-    cause instanceof Error && depth < CAUSES_READ;
-    cause = cause.cause, depth += 1
-  )
-    yield cause;
-}
-
-const hasCode = (error: unknown, codes: RegExp): boolean =>
-  [...listCauses(error)].some((cause) => {
-    const { code } = cause as { code?: unknown };
-    return typeof code === 'string' && codes.test(code);
-  });
-
 const isConnectionLost = (error: unknown): boolean =>
   hasCode(error, DOWN_CODES) ||
-  [...listCauses(error)].some(
+  listCauses(error).some(
     (cause) =>
       cause instanceof ConnectionError ||
       cause instanceof BackendTerminatedError ||

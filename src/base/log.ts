@@ -1,28 +1,15 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
+import { codeOf, listCauses } from './causes.ts';
 
 export type Logger = PinoLogger;
 
 /** Postgres quotes values in the messages of its classes 22 (data exceptions) and 23 (constraints). */
 const QUOTES_VALUES = /^2[23]/;
 
-const CAUSES_MAX = 5;
-
-const chainOf = (error: unknown): Error[] => {
-  const chain: Error[] = [];
-  for (let one = error; one instanceof Error && chain.length < CAUSES_MAX; one = one.cause)
-    chain.push(one);
-  return chain;
-};
-
-const codeOf = (error: Error): string | undefined => {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : undefined;
-};
-
 /** What of an error may be logged: where and what kind, never the values or rows that it carries. */
 export const toLogged = (error: unknown): object => {
-  const chain = chainOf(error);
+  const chain = listCauses(error);
   if (chain.length === 0) return { type: typeof error };
   const isQuoting = chain.some((one) => QUOTES_VALUES.test(codeOf(one) ?? ''));
   return {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf, hasCode, listCauses } from '../base/causes.ts';
 import { isDatabaseDown } from '../base/database_errors.ts';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
@@ -16,26 +17,19 @@ const LOOK_AFTER_MS = [50, 200, 800];
 /** What Postgres, or the network before it, said no with: nothing was committed. */
 const REFUSED = /^(?:53\w{3}|57014|57P03|55P03|ECONNREFUSED|ENOTFOUND)$/;
 
-const CAUSES_MAX = 5;
-
-const isRefused = (error: unknown, depth = 0): boolean => {
-  if (!(error instanceof Error) || depth > CAUSES_MAX) return false;
-  const { code } = error as { code?: unknown };
-  return (typeof code === 'string' && REFUSED.test(code)) || isRefused(error.cause, depth + 1);
-};
-
 /** Whether the connection was lost while the commit may have been on its way. */
-const isOutcomeUnknown = (error: unknown): boolean => isDatabaseDown(error) && !isRefused(error);
+const isOutcomeUnknown = (error: unknown): boolean =>
+  isDatabaseDown(error) && !hasCode(error, REFUSED);
 
 /** Until months that are missing are likely made: whoever finds some missing is not ready, which is alarming. */
 const RETRY_MONTH_SECONDS = 60;
 
 /** Whether an event's month is not there: a check that fails, of no constraint. */
-const isMonthMissing = (error: unknown, depth = 0): boolean => {
-  if (!(error instanceof Error) || depth > CAUSES_MAX) return false;
-  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
-  return (code === '23514' && constraint === undefined) || isMonthMissing(error.cause, depth + 1);
-};
+const isMonthMissing = (error: unknown): boolean =>
+  listCauses(error).some((cause) => {
+    const { constraint } = cause as { constraint?: unknown };
+    return codeOf(cause) === '23514' && constraint === undefined;
+  });
 
 const toMissing = (cause: unknown): Refusal =>
   new Refusal('unavailable', {

@@ -1,0 +1,20 @@
+/** A cycle of causes has no end. */
+const CAUSES_MAX = 5;
+
+/** Returns an error and what caused it, the outermost first, five at most; nothing for what is no error. */
+export const listCauses = (error: unknown): Error[] => {
+  const causes: Error[] = [];
+  for (let one = error; one instanceof Error && causes.length < CAUSES_MAX; one = one.cause)
+    causes.push(one);
+  return causes;
+};
+
+/** Returns the code of an error, such as an SQLSTATE; undefined where it has none. */
+export const codeOf = (error: Error): string | undefined => {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+};
+
+/** Whether an error, or one of its causes, has a code of a form. */
+export const hasCode = (error: unknown, form: RegExp): boolean =>
+  listCauses(error).some((cause) => form.test(codeOf(cause) ?? ''));
