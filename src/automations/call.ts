@@ -2,7 +2,6 @@ import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { giveHints } from '../base/hints.ts';
 import { traceIdOf } from '../base/traceparent.ts';
-import * as delivery from '../delivery/delivery.ts';
 import { advanceHint } from './advance.ts';
 import { chargeCall } from './call_budget.ts';
 import { writeBody } from './call_body.ts';
@@ -12,11 +11,11 @@ import { disableEndpoint, findEndpoint } from './endpoint_queries.ts';
 import { openSecrets } from './endpoints.ts';
 import type { Vault } from './endpoints.ts';
 import { postWebhook } from './post_webhook.ts';
-import type { Open, WebhookAnswer } from './post_webhook.ts';
+import type { Open, WebhookAnswer, WebhookMessage } from './post_webhook.ts';
 import { readClock } from './run_queries.ts';
+import { outcomeOf } from './webhook_outcome.ts';
 
-const SECOND_MS = 1_000;
-type Ready = { url: URL; secrets: string[]; body: string; at: Date };
+type Ready = Omit<WebhookMessage, 'id' | 'traceparent'>;
 /** A call that was claimed: what to send, or what became of it without a request. */
 type Taken = { call: Claimed } & ({ ready: Ready } | { ready: null; told: WebhookAnswer });
 
@@ -46,18 +45,12 @@ const take = (
       : { call, ready: null, told: { ...OVER_LIMIT, hintSeconds } };
   });
 
-/** A test is told once: whoever tries wants to know, not to wait. */
-const toEnded = (call: Claimed, told: WebhookAnswer, now: Date): Ended => {
-  const of = { callId: call.call_id, runId: call.run_id, attempt: call.attempts };
-  const { httpStatus } = told;
-  if (told.kind === 'delivered')
-    return { ...of, status: 'delivered', retryAt: null, httpStatus, reason: null };
-  const failed: Ended = { ...of, status: 'failed', retryAt: null, httpStatus, reason: told.reason };
-  if (told.kind === 'refused' || call.is_test) return failed;
-  const afterSeconds = delivery.retryAfterSeconds(call.attempts, Math.random(), told.hintSeconds);
-  const retryAt = new Date(now.getTime() + Math.max(1, afterSeconds) * SECOND_MS);
-  return retryAt > call.expires_at ? failed : { ...failed, status: 'waiting', retryAt };
-};
+const toEnded = (call: Claimed, told: WebhookAnswer, now: Date): Ended => ({
+  callId: call.call_id,
+  runId: call.run_id,
+  attempt: call.attempts,
+  ...outcomeOf(told, { ...call, isTest: call.is_test }, now),
+});
 
 type OnTaken = (traceId: string | undefined) => void;
 

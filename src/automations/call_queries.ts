@@ -4,6 +4,7 @@ import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import { nowInMs } from '../base/now_in_ms.ts';
 import { CALL_LEASE_SECONDS } from './call_limits.ts';
+import type { WebhookOutcome } from './webhook_outcome.ts';
 import type { CallView } from './world.ts';
 
 const STATUSES = ['queued', 'calling', 'waiting', 'delivered', 'failed'] as const;
@@ -133,11 +134,7 @@ export type Ended = {
   runId: string;
   /** Of which attempt it tells: another one may have begun when its lease had run out. */
   attempt: number;
-  status: 'waiting' | 'delivered' | 'failed';
-  retryAt: Date | null;
-  httpStatus: number | null;
-  reason: string | null;
-};
+} & WebhookOutcome;
 
 /** Keeps what came of a call, and lets its run go on. What was delivered stays delivered. */
 export const endCall = async (

@@ -3,7 +3,6 @@ import type { Scope } from '../../base/db.ts';
 import type { Deps } from '../../base/deps.ts';
 import type { Hint } from '../../base/hints.ts';
 import { watchQueue } from '../../base/memory_queues.ts';
-import * as delivery from '../../delivery/delivery.ts';
 import { LANES_MAX } from '../call_limits.ts';
 import { Callers } from '../callers.ts';
 import type { CallNext } from '../callers.ts';
@@ -11,8 +10,9 @@ import { disableEndpoint, findEndpoint } from '../endpoint_queries.ts';
 import { openSecrets } from '../endpoints.ts';
 import type { Vault } from '../endpoints.ts';
 import { postWebhook } from '../post_webhook.ts';
-import type { WebhookAnswer } from '../post_webhook.ts';
+import type { WebhookAnswer, WebhookMessage } from '../post_webhook.ts';
 import { readClock } from '../run_queries.ts';
+import { outcomeOf } from '../webhook_outcome.ts';
 import { writeDelivery } from './delivery_body.ts';
 import { ENDPOINT_FAILURES_MAX, ENDPOINT_PAUSE_MAX_SECONDS } from './delivery_limits.ts';
 import {
@@ -26,15 +26,13 @@ import {
 import type { DeliveryRow, EndedDelivery } from './delivery_queries.ts';
 import { TEST_TYPE } from './event_types.ts';
 
-const SECOND_MS = 1_000;
-
 /** Wakes a worker for the deliveries of an endpoint. */
 export const deliveryHint = (projectId: string, endpointId: string): Hint => ({
   task: 'automations/deliver_webhooks',
   payload: { project_id: projectId, endpoint_id: endpointId },
 });
 
-type Ready = { url: URL; secrets: string[]; body: string; at: Date };
+type Ready = Omit<WebhookMessage, 'id' | 'traceparent'>;
 /** A delivery that was claimed: what to post, or what became of it without a request. */
 type Claimed = { row: DeliveryRow; failures: number } & (
   { ready: Ready } | { ready: null; answer: WebhookAnswer }
@@ -62,17 +60,11 @@ const claim = (
     return { row, failures, ready };
   });
 
-/** A test event is sent once: its sender wants to see the outcome now. */
-const toEnded = (row: DeliveryRow, answer: WebhookAnswer, now: Date): EndedDelivery => {
-  const { httpStatus } = answer;
-  const of = { deliveryId: row.delivery_id, attempt: row.attempts, httpStatus, retryAt: null };
-  if (answer.kind === 'delivered') return { ...of, status: 'delivered', reason: null };
-  const failed = { ...of, status: 'failed', reason: answer.reason } as const;
-  if (answer.kind === 'refused' || row.type === TEST_TYPE) return failed;
-  const seconds = delivery.retryAfterSeconds(row.attempts, Math.random(), answer.hintSeconds);
-  const retryAt = new Date(now.getTime() + Math.max(1, seconds) * SECOND_MS);
-  return retryAt > row.expires_at ? failed : { ...failed, status: 'waiting', retryAt };
-};
+const toEnded = (row: DeliveryRow, answer: WebhookAnswer, now: Date): EndedDelivery => ({
+  deliveryId: row.delivery_id,
+  attempt: row.attempts,
+  ...outcomeOf(answer, { ...row, isTest: row.type === TEST_TYPE }, now),
+});
 
 /** How long an endpoint is paused after its failures: doubled with each of them, half of it jitter. */
 const pauseSecondsAfter = (failures: number): number => {

@@ -4,6 +4,7 @@ import type { Scope } from '../../base/db.ts';
 import { newId } from '../../base/ids.ts';
 import { nowInMs } from '../../base/now_in_ms.ts';
 import { CALL_LEASE_SECONDS } from '../call_limits.ts';
+import type { WebhookOutcome } from '../webhook_outcome.ts';
 import { DELIVERY_EXPIRES_HOURS, ENDPOINT_FAILURES_MAX, PROBE_SECONDS } from './delivery_limits.ts';
 import { TEST_TYPE } from './event_types.ts';
 
@@ -104,11 +105,7 @@ export type EndedDelivery = {
   deliveryId: string;
   /** Which attempt it is of: another may have begun when its lease was over. */
   attempt: number;
-  status: 'waiting' | 'delivered' | 'failed';
-  retryAt: Date | null;
-  httpStatus: number | null;
-  reason: string | null;
-};
+} & WebhookOutcome;
 
 /** Records the outcome of an attempt. What was delivered stays delivered. */
 export const endDelivery = (
