@@ -1,85 +1,53 @@
-import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Paper, Stack, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
-import type { SubmitEvent } from 'react';
 import { alertSettings, allAlerts } from '../alert_queries.ts';
 import type { AlertSettings } from '../alert_queries.ts';
-import { api, issuesOf } from '../api.ts';
+import { api } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { AlertCard } from '../parts/alert_card.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { Failed } from '../parts/failed.tsx';
-import { fieldOf } from '../parts/form.ts';
+import { NumberSettings } from '../parts/number_settings.tsx';
+import type { NumberField } from '../parts/number_settings.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
 import { Loading, Paged } from '../parts/paged.tsx';
-import { Refused } from '../parts/refused.tsx';
-import { isAtLeast, useRole } from '../people_queries.ts';
 
 const route = getRouteApi('/signed-in/p/$projectId/alerts');
 
-const FIELDS = [
+const FIELDS: readonly NumberField<AlertSettings>[] = [
   { name: 'bounce_percent', label: 'Bounces, in percent of emails in 24 hours' },
   { name: 'complaint_percent', label: 'Complaints, in percent of emails in 24 hours' },
-] as const;
-const NAMES = FIELDS.map(({ name }) => name);
+];
 
-const NO_PERCENT = 'A number from 0.01 to 100';
+const WORDS = {
+  wrong: 'A number from 0.01 to 100',
+  submit: 'Save thresholds',
+  done: 'Saved.',
+  ask: 'Ask an owner of the project to change these thresholds.',
+};
 
-/** A field as a number; null where it is none. */
-const percentOf = (form: HTMLFormElement, name: string): number | null => {
-  const typed = fieldOf(form, name).trim().replace(',', '.');
-  return /^\d+(?:\.\d+)?$/.test(typed) ? Number(typed) : null;
+/** Returns the number that was typed, also with a decimal comma; undefined where it is none. */
+const toPercent = (typed: string): number | undefined => {
+  const text = typed.replace(',', '.');
+  return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
 };
 
 const Thresholds = ({ projectId, settings }: { projectId: string; settings: AlertSettings }) => {
-  const isOwner = isAtLeast(useRole(projectId), 'owner');
-  const [wrong, setWrong] = useState<string[]>([]);
   const change = useChange(projectId, ['alerts', 'audit'], (given: AlertSettings) =>
     api.alerts.changeSettings.mutate({ projectId, ...given }),
   );
-  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const bounce = percentOf(form, 'bounce_percent');
-    const complaint = percentOf(form, 'complaint_percent');
-    setWrong(NAMES.filter((name) => percentOf(form, name) === null));
-    if (bounce === null || complaint === null) return;
-    change.mutate({ bounce_percent: bounce, complaint_percent: complaint });
-  };
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="sm">
-        {FIELDS.map(({ name, label }) => (
-          <TextInput
-            key={`${name}/${settings[name]}`}
-            name={name}
-            label={label}
-            defaultValue={settings[name]}
-            inputMode="decimal"
-            readOnly={!isOwner}
-            error={wrong.includes(name) ? NO_PERCENT : issuesOf(change.error)[name]}
-          />
-        ))}
-        <Refused error={change.error} fields={NAMES} />
-        {isOwner ? (
-          <Group>
-            <Button type="submit" loading={change.isPending}>
-              Save thresholds
-            </Button>
-            {change.isSuccess && wrong.length === 0 && (
-              <Text size="sm" role="status">
-                Saved.
-              </Text>
-            )}
-          </Group>
-        ) : (
-          <Text size="sm" c="dimmed">
-            Ask an owner of the project to change these thresholds.
-          </Text>
-        )}
-      </Stack>
-    </form>
+    <NumberSettings
+      projectId={projectId}
+      fields={FIELDS}
+      settings={settings}
+      change={change}
+      read={toPercent}
+      inputMode="decimal"
+      words={WORDS}
+      gap="sm"
+    />
   );
 };
 

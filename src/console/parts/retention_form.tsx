@@ -1,17 +1,13 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import type { SubmitEvent } from 'react';
-import { api, issuesOf } from '../api.ts';
+import { api } from '../api.ts';
 import type { Outputs } from '../api.ts';
 import { useChange } from '../changes.ts';
-import { isAtLeast, useRole } from '../people_queries.ts';
-import { fieldOf, NOT_WHOLE, wholeOf } from './form.ts';
-import { Refused } from './refused.tsx';
+import { NOT_WHOLE, toWhole } from './form.ts';
+import { NumberSettings } from './number_settings.tsx';
+import type { NumberField } from './number_settings.tsx';
 
 type Settings = Outputs['retention']['read']['settings'];
-type Name = keyof Settings;
 
-const FIELDS: readonly { name: Name; label: string; about: string }[] = [
+const FIELDS: readonly NumberField<Settings>[] = [
   {
     name: 'content_days',
     label: 'Days to keep what emails said',
@@ -24,64 +20,33 @@ const FIELDS: readonly { name: Name; label: string; about: string }[] = [
       'With attempts, feedback events and what runs decided. From 2 to 120. Empty: as long as events.',
   },
 ];
-const NAMES = FIELDS.map(({ name }) => name);
+
+const WORDS = {
+  wrong: NOT_WHOLE,
+  submit: 'Change retention',
+  done: 'Changed. The daily job applies it.',
+  ask: 'Owners change this.',
+};
 
 type Props = { projectId: string; settings: Settings };
 
 /** How long the project keeps what it sent; owners change it. */
 export const RetentionForm = ({ projectId, settings }: Props) => {
-  const isOwner = isAtLeast(useRole(projectId), 'owner');
-  const [wrong, setWrong] = useState<Name[]>([]);
   const change = useChange(projectId, ['retention'], (given: Settings) =>
     api.retention.change.mutate({ projectId, ...given }),
   );
-  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const days = wholeOf(form, 'content_days');
-    const months = wholeOf(form, 'sends_months');
-    const asEvents = fieldOf(form, 'sends_months').trim() === '';
-    setWrong(
-      NAMES.filter(
-        (name) => wholeOf(form, name) === null && !(name === 'sends_months' && asEvents),
-      ),
-    );
-    if (days === null || (months === null && !asEvents)) return;
-    change.mutate({ content_days: days, sends_months: months });
-  };
   return (
-    <form onSubmit={submit} noValidate aria-label="What was sent">
-      <Stack>
-        {FIELDS.map(({ name, label, about }) => (
-          <TextInput
-            key={`${name}/${settings[name]}`}
-            name={name}
-            label={label}
-            description={about}
-            defaultValue={settings[name] ?? ''}
-            inputMode="numeric"
-            readOnly={!isOwner}
-            error={wrong.includes(name) ? NOT_WHOLE : issuesOf(change.error)[name]}
-          />
-        ))}
-        <Refused error={change.error} fields={NAMES} />
-        {isOwner ? (
-          <Group>
-            <Button type="submit" loading={change.isPending}>
-              Change retention
-            </Button>
-            {change.isSuccess && wrong.length === 0 && (
-              <Text size="sm" role="status">
-                Changed. The daily job goes by it.
-              </Text>
-            )}
-          </Group>
-        ) : (
-          <Text size="sm" c="dimmed">
-            Owners change this.
-          </Text>
-        )}
-      </Stack>
-    </form>
+    <NumberSettings
+      projectId={projectId}
+      fields={FIELDS}
+      settings={settings}
+      change={change}
+      // Without months, sends stay as long as events.
+      read={(typed, name) =>
+        name === 'sends_months' && typed === '' ? null : (toWhole(typed) ?? undefined)
+      }
+      words={WORDS}
+      label="What was sent"
+    />
   );
 };
