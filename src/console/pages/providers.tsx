@@ -1,9 +1,10 @@
-import { Anchor, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { Provider } from '../api.ts';
 import { ForRole } from '../parts/for_role.tsx';
 import { ListPage, NewButton, None } from '../parts/list_page.tsx';
+import { ProviderLink } from '../parts/object_links.tsx';
 import { kinds } from '../parts/provider_fields.ts';
 import { ProviderState, ProviderStatus } from '../parts/provider_state.tsx';
 import { providers } from '../queries.ts';
@@ -15,19 +16,15 @@ const Card = ({ provider, projectId }: { provider: Provider; projectId: string }
     <Stack gap="sm">
       <Group justify="space-between" align="flex-start">
         <Stack gap={2} className="breaks">
-          <Anchor
+          <ProviderLink
+            projectId={projectId}
+            providerId={provider.id}
+            size="md"
             fw={600}
             className="breaks"
-            renderRoot={(props) => (
-              <Link
-                {...props}
-                to="/p/$projectId/settings/providers/$providerId"
-                params={{ projectId, providerId: provider.id }}
-              />
-            )}
           >
             {provider.display_name}
-          </Anchor>
+          </ProviderLink>
           <Text size="sm" c="dimmed" className="breaks">
             {provider.from_email} · {kinds[provider.provider].word}
           </Text>

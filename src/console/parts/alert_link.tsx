@@ -1,6 +1,7 @@
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Alert } from '../alert_queries.ts';
+import { ProviderLink } from './object_links.tsx';
 
 type Props = { projectId: string; alert: Alert };
 
@@ -16,16 +17,7 @@ export const AlertLink = ({ projectId, alert: { subject } }: Props) =>
       Open Webhooks
     </Anchor>
   ) : (
-    <Anchor
-      size="sm"
-      renderRoot={(props) => (
-        <Link
-          {...props}
-          to="/p/$projectId/settings/providers/$providerId"
-          params={{ projectId, providerId: subject.id }}
-        />
-      )}
-    >
+    <ProviderLink projectId={projectId} providerId={subject.id}>
       Open {subject.name}
-    </Anchor>
+    </ProviderLink>
   );

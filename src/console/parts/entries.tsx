@@ -1,6 +1,7 @@
 import { Anchor, Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Entry } from '../api.ts';
+import { AutomationLink } from './object_links.tsx';
 import { inText } from './told.tsx';
 import { When } from './when.tsx';
 
@@ -60,18 +61,9 @@ const Cause = ({ entry, projectId }: { entry: Entry; projectId: string }) => {
     );
   if (automationId === null) return null;
   return (
-    <Anchor
-      size="sm"
-      renderRoot={(props) => (
-        <Link
-          {...props}
-          to="/p/$projectId/automations/$automationId"
-          params={{ projectId, automationId }}
-        />
-      )}
-    >
+    <AutomationLink projectId={projectId} automationId={automationId}>
       the automation
-    </Anchor>
+    </AutomationLink>
   );
 };
 

@@ -6,6 +6,7 @@ import { isNotFound } from '../api.ts';
 import type { SendDetail } from '../api.ts';
 import { automation } from '../automation_queries.ts';
 import { profile, provider } from '../queries.ts';
+import { AutomationLink, ProviderLink } from './object_links.tsx';
 import { nameOf } from './profile_name.ts';
 import { When } from './when.tsx';
 
@@ -52,19 +53,9 @@ const Automation = ({
   const { data } = useQuery({ ...automation(projectId, automationId), ...ONCE });
   return (
     <>
-      <Anchor
-        size="sm"
-        renderRoot={(props) => (
-          <Link
-            {...props}
-            to="/p/$projectId/automations/$automationId"
-            params={{ projectId, automationId }}
-            search={{ person }}
-          />
-        )}
-      >
+      <AutomationLink projectId={projectId} automationId={automationId} person={person}>
         {data?.name ?? 'this automation'}, and why they got it
-      </Anchor>
+      </AutomationLink>
       {step_id !== null && ` · step ${step_id}`}
     </>
   );
@@ -74,18 +65,9 @@ const Provider = ({ projectId, send: { provider_id: providerId } }: Props) => {
   const { data, error } = useQuery({ ...provider(projectId, providerId), ...ONCE });
   if (isNotFound(error)) return 'a provider that was deleted';
   return (
-    <Anchor
-      size="sm"
-      renderRoot={(props) => (
-        <Link
-          {...props}
-          to="/p/$projectId/settings/providers/$providerId"
-          params={{ projectId, providerId }}
-        />
-      )}
-    >
+    <ProviderLink projectId={projectId} providerId={providerId}>
       {data?.display_name ?? 'this provider'}
-    </Anchor>
+    </ProviderLink>
   );
 };
 

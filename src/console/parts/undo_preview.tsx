@@ -1,6 +1,6 @@
-import { Anchor, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { UndoPreview } from '../link_queries.ts';
+import { AutomationLink } from './object_links.tsx';
 import { reasonInWords } from './reasons.ts';
 import { Status } from './status.tsx';
 import { UndoSide } from './undo_side.tsx';
@@ -36,20 +36,14 @@ const Runs = ({ projectId, preview: { runs, link } }: Props) => {
       <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
         {runs.map((run) => (
           <Group key={run.id} component="li" gap="xs">
-            <Anchor
-              size="sm"
+            <AutomationLink
+              projectId={projectId}
+              automationId={run.automation_id}
               fw={600}
               className="breaks"
-              renderRoot={(props) => (
-                <Link
-                  {...props}
-                  to="/p/$projectId/automations/$automationId"
-                  params={{ projectId, automationId: run.automation_id }}
-                />
-              )}
             >
               {run.automation}
-            </Anchor>
+            </AutomationLink>
             <Text size="sm" className="breaks">
               for {names[run.goes_on_for]}
             </Text>

@@ -1,8 +1,8 @@
-import { Alert, Anchor, List, Text } from '@mantine/core';
+import { Alert, List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { withLocalLinks } from '../../automation_queries.ts';
 import type { Issue } from '../../automation_queries.ts';
+import { AutomationLink } from '../object_links.tsx';
 
 /** Why the definition cannot be activated, though it can be saved. */
 export const CannotActivate = ({ issues }: { issues: readonly Issue[] }) => {
@@ -33,18 +33,9 @@ export const LocalLinks = ({ projectId }: { projectId: string }) => {
       <List size="sm" mt={4}>
         {data.items.map(({ id, name }) => (
           <List.Item key={id}>
-            <Anchor
-              size="sm"
-              renderRoot={(props) => (
-                <Link
-                  {...props}
-                  to="/p/$projectId/automations/$automationId"
-                  params={{ projectId, automationId: id }}
-                />
-              )}
-            >
+            <AutomationLink projectId={projectId} automationId={id}>
               {name}
-            </Anchor>
+            </AutomationLink>
           </List.Item>
         ))}
       </List>
