@@ -5,17 +5,9 @@ import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
+import { PARKED } from './parked.ts';
 
 const database = testDatabase();
-
-const PARKED = {
-  kind: 'provider_parked',
-  subject: 'relay',
-  subjectName: 'Relay',
-  summary: 'It is parked.',
-  fix: 'Save it.',
-  details: { reason: 'authentication_failed' },
-} as const;
 
 const within = <T>(projectId: string, work: (scope: Scope) => Promise<T>) =>
   inProject(database.deps, projectId, work);

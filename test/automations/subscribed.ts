@@ -19,15 +19,6 @@ export type Verified = {
   data: Record<string, unknown>;
 };
 
-export const PARKED = {
-  kind: 'provider_parked',
-  subject: 'relay',
-  subjectName: 'Relay',
-  summary: 'It is parked.',
-  fix: 'Save it.',
-  details: { reason: 'authentication_failed' },
-} as const;
-
 type Row = { type: string; status: string; attempts: number; reason: string | null };
 
 /** A project of its own; `deliver` does what is due for an endpoint, and ends when nothing is. */

@@ -15,7 +15,8 @@ import { testDatabase } from '../support/database.ts';
 import { eraseNow } from '../support/erase.ts';
 import { httpsSink } from '../support/https_sink.ts';
 import { workOn } from '../support/work_on.ts';
-import { PARKED, subscribed, verified } from './subscribed.ts';
+import { PARKED } from '../alerts/parked.ts';
+import { subscribed, verified } from './subscribed.ts';
 
 const database = testDatabase();
 const api = testApi(database);

@@ -13,7 +13,8 @@ import { connectAs } from '../base/connections.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
-import { PARKED, subscribed, verified } from './subscribed.ts';
+import { PARKED } from '../alerts/parked.ts';
+import { subscribed, verified } from './subscribed.ts';
 
 const database = testDatabase();
 const api = testApi(database);

@@ -2,8 +2,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { hint } from '../../src/base/hints.ts';
-import { newId } from '../../src/base/ids.ts';
-import * as delivery from '../../src/delivery/delivery.ts';
 import { sendHint } from '../../src/delivery/delivery.ts';
 import { makeMail, planSends } from '../support/planned_sends.ts';
 import type { Mail } from '../support/planned_sends.ts';
@@ -19,18 +17,7 @@ let mail: Mail;
 
 const plan = (recipient: string, category: 'transactional' | 'marketing') =>
   inProject(world.deps, world.project.project_id, (scope) =>
-    delivery.plan(scope, {
-      automationId: newId(),
-      runId: newId(),
-      stepId: 'x',
-      identityId: null,
-      ...mail,
-      templateVersion: 1,
-      eventId: newId(),
-      eventOccurredAt: new Date(),
-      recipient,
-      category,
-    }),
+    planSends(scope, mail, [recipient], category),
   );
 const wake = () => hint(world.deps, sendHint(world.project.project_id, mail.providerId));
 

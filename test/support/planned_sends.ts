@@ -32,6 +32,7 @@ export const planSends = async (
   scope: Scope,
   mail: Mail,
   recipients: readonly string[],
+  category?: 'transactional' | 'marketing',
 ): Promise<void> => {
   const automationId = newId();
   for (const recipient of recipients)
@@ -45,5 +46,6 @@ export const planSends = async (
       eventId: newId(),
       eventOccurredAt: new Date(),
       recipient,
+      ...(category ? { category } : {}),
     });
 };

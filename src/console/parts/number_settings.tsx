@@ -27,7 +27,7 @@ type Props<Settings extends Numbers> = {
   /** Returns the number that was typed into a field; undefined where it is none. */
   read: (typed: string, name: keyof Settings & string) => number | null | undefined;
   inputMode?: 'numeric' | 'decimal';
-  /** What the form says: of a field without a number, on its button, when it is done, and to other roles than owners. */
+  /** The texts for a field without a number, the button, a change that is done, and other roles than owners. */
   words: { wrong: string; submit: string; done: string; ask: string };
   label?: string;
   gap?: StackProps['gap'];

@@ -31,18 +31,21 @@ const addUrlsOf = (hosts: Hosts, written: string): void => {
  * Comments, strings, and what functions begin with (CSS Syntax 3, section 4). An escaped quote or parenthesis ends
  * nothing; what stands in `url(` is no comment.
  */
-const CSS_TOKENS = [
-  String.raw`/\*[\s\S]*?(?:\*/|$)`,
-  String.raw`"((?:[^"\\\n\r\f]|\\[\s\S])*)"?`,
-  String.raw`'((?:[^'\\\n\r\f]|\\[\s\S])*)'?`,
-  String.raw`(?:[\w-]{0,50}url|[\w-]{0,50}\\[\w\\ -]{0,100})\(\s*((?:[^)\\"'\s]|\\[\s\S])*)`,
-  String.raw`[\w-]{1,50}\((?=\s*((?:[^()\\"'\s]|\\[\s\S])*))`,
-].join('|');
+const CSS_TOKENS = new RegExp(
+  [
+    String.raw`/\*[\s\S]*?(?:\*/|$)`,
+    String.raw`"((?:[^"\\\n\r\f]|\\[\s\S])*)"?`,
+    String.raw`'((?:[^'\\\n\r\f]|\\[\s\S])*)'?`,
+    String.raw`(?:[\w-]{0,50}url|[\w-]{0,50}\\[\w\\ -]{0,100})\(\s*((?:[^)\\"'\s]|\\[\s\S])*)`,
+    String.raw`[\w-]{1,50}\((?=\s*((?:[^()\\"'\s]|\\[\s\S])*))`,
+  ].join('|'),
+  'gi',
+);
 
 /** Adds the hosts of CSS: any function and any string may be a URL, as in `image-set()`. */
 const addCss = (hosts: Hosts, css: string): void => {
   addUrlsOf(hosts, css);
-  for (const [, ...parts] of css.matchAll(new RegExp(CSS_TOKENS, 'gi')))
+  for (const [, ...parts] of css.matchAll(CSS_TOKENS))
     for (const part of parts) if (part) addUrl(hosts, unescapeCss(part).trim());
 };
 
