@@ -108,6 +108,7 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   server.maxConnections = deps.config.connectionsMax;
   countRefused(server, deps);
   const owed = new OwedAnswers();
+  server.on('connection', (socket) => owed.watch(socket));
   answerBrokenRequests(server, owed);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (owed.take(request, response)) void handle(request, response);

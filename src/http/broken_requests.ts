@@ -68,6 +68,8 @@ export const answerBrokenRequests = (server: Server, owed: OwedAnswers): void =>
   server.on('connect', (_request, socket) => void close(socket as Socket, notHttp));
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
+    // Its parser was stopped: it is closed after the answers that it is owed.
+    else if (owed.isFull(socket as Socket)) return;
     else void close(socket as Socket, refusalsByCode[error.code ?? ''] ?? notHttp);
   });
 };

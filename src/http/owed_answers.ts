@@ -8,6 +8,11 @@ import type { Socket } from 'node:net';
  */
 export const PIPELINED_REQUESTS_MAX = 10;
 
+/** What Node's parser of a connection calls for each request; a number tells llhttp how to go on, -1 to stop. */
+type Parser = { onIncoming: (this: unknown, ...request: unknown[]) => number };
+
+const STOP_PARSING = -1;
+
 /** The answers that each connection is owed, in the order of their requests. */
 export class OwedAnswers {
   readonly #owed = new WeakMap<Socket, Set<ServerResponse>>();
@@ -19,9 +24,29 @@ export class OwedAnswers {
     return this.#owed.get(socket) ?? new Set();
   }
 
+  /** Returns whether the connection may ask no more. */
+  isFull(socket: Socket): boolean {
+    return this.#full.has(socket);
+  }
+
+  /**
+   * Stops the parser of a connection that may ask no more. Node otherwise parses the rest of what it has read, a
+   * thousand requests in 64 KiB, at once and in memory: a few hundred such connections would end the process.
+   */
+  watch(socket: Socket & { parser?: Parser }): void {
+    const { parser } = socket;
+    if (!parser)
+      throw new Error('Node no longer gives a connection its parser before `connection`');
+    const { onIncoming } = parser;
+    parser.onIncoming = (...request) => {
+      const next = onIncoming.apply(parser, request);
+      return this.#full.has(socket) ? STOP_PARSING : next;
+    };
+  }
+
   /** Notes that a request is owed an answer. Returns false where the connection may ask no more. */
   take({ socket }: IncomingMessage, answer: ServerResponse): boolean {
-    if (this.#full.has(socket)) return false;
+    if (this.isFull(socket)) return false;
     const answers = this.#owed.get(socket) ?? new Set();
     const read = this.#readNow.get(socket) ?? 0;
     if (answers.size >= PIPELINED_REQUESTS_MAX || read >= PIPELINED_REQUESTS_MAX) {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { openApi } from '../../src/http/api.ts';
@@ -266,6 +267,15 @@ describe('attack: thousands of requests on one connection', () => {
     const refused = toWire({ path: '/no-such-path' }).repeat(MANY);
     const answers = await ask(api.url, refused);
     expect(statuses(answers)).toEqual(Array(PIPELINED_REQUESTS_MAX).fill(404));
+  });
+
+  test('the rest of what was read is not even parsed', async () => {
+    let parsed = 0;
+    const count = (): number => (parsed += 1);
+    subscribe('http.server.request.start', count);
+    await ask(api.url, toWire({ path: '/no-such-path' }).repeat(MANY));
+    unsubscribe('http.server.request.start', count);
+    expect(parsed).toBe(PIPELINED_REQUESTS_MAX + 1);
   });
 
   test('one after the other they are answered, as many as come', async () => {
