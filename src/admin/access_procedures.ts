@@ -7,7 +7,7 @@ import { listInput, readCursor, toPage } from '../base/page.ts';
 import { adminProcedure, MEMBER_ROLES, openProcedure, router } from '../base/procedure.ts';
 import type { MemberRole } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { findProject, makeProject, ProjectName } from '../projects/projects.ts';
 import { ACCESS_STATUSES, decideRequest, insertRequest, listRequests } from './access_queries.ts';
 import { countAccessRequest } from './access_throttle.ts';
@@ -24,7 +24,7 @@ const textOf = (charsMax: number) =>
     .trim()
     .min(1, 'must not be empty')
     .max(charsMax, `at most ${charsMax} characters`)
-    .refine(isStorable, 'must be well-formed Unicode without U+0000');
+    .refine(isStorable, NOT_STORABLE);
 
 const NewRequest = z.strictObject({
   email: EmailAddress,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 
 export const FILTERS_MAX = 20;
 export const ONE_OF_MAX = 100;
@@ -10,11 +10,11 @@ export const Name = z
   .string()
   .min(1, `1 to ${NAME_CHARS_MAX} characters`)
   .max(NAME_CHARS_MAX, `1 to ${NAME_CHARS_MAX} characters`)
-  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  .refine(isStorable, NOT_STORABLE);
 const Text = z
   .string()
   .max(TEXT_CHARS_MAX, `at most ${TEXT_CHARS_MAX} characters`)
-  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  .refine(isStorable, NOT_STORABLE);
 const Scalar = z.union([Text, z.number(), z.boolean()]);
 
 export const Filter = z

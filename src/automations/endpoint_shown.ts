@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Limit } from '../base/route.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { BROWSER_CALLS_PER_HOUR_MAX } from './call_limits.ts';
 import { EventTypes } from './subscriptions/event_types.ts';
 import { ENDPOINT_STATUSES } from './endpoint_queries.ts';
@@ -31,14 +31,14 @@ const Name = z
   .string()
   .min(1, `1 to ${ENDPOINT_NAME_CHARS_MAX} characters`)
   .max(ENDPOINT_NAME_CHARS_MAX, `1 to ${ENDPOINT_NAME_CHARS_MAX} characters`)
-  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  .refine(isStorable, NOT_STORABLE);
 const Url = z
   .string()
   .refine(
     (text) => text.length <= ENDPOINT_URL_CHARS_MAX,
     `at most ${ENDPOINT_URL_CHARS_MAX} characters`,
   )
-  .refine(isStorable, 'must be well-formed Unicode without U+0000')
+  .refine(isStorable, NOT_STORABLE)
   .refine((text) => !UNWRITTEN.test(text), 'must not contain blanks or control characters')
   .refine(
     isCallable,

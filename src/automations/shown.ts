@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EmailAddress } from '../base/email_address.ts';
 import type { Limit } from '../base/route.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { FILTERS_MAX } from './comparison.ts';
 import { RUN_STATUSES } from './erase_queries.ts';
 import { PersonRef } from './person_ref.ts';
@@ -120,7 +120,7 @@ export const NameOfAutomation = z
   .string()
   .min(1, `1 to ${NAME_OF_AUTOMATION_CHARS_MAX} characters`)
   .max(NAME_OF_AUTOMATION_CHARS_MAX, `1 to ${NAME_OF_AUTOMATION_CHARS_MAX} characters`)
-  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  .refine(isStorable, NOT_STORABLE);
 
 export const Rename = z
   .strictObject({ name: NameOfAutomation })

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from './refusal.ts';
 import type { Issue } from './refusal.ts';
+import { isStorable, isStorableJson, NOT_STORABLE } from './text.ts';
 
 const KINDS: Record<string, string> = {
   string: 'a string',
@@ -116,6 +117,23 @@ export const toIssues = (error: z.ZodError): Issue[] =>
     .slice(0, ISSUES_MAX)
     .flatMap((issue) => describe(issue))
     .slice(0, ISSUES_MAX);
+
+const findUnstorable = (value: unknown, path: PropertyKey[]): Issue[] => {
+  if (typeof value === 'string')
+    return isStorable(value) ? [] : [{ path: pointer(path), message: NOT_STORABLE }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    isStorable(name)
+      ? findUnstorable(member, [...path, name])
+      : [{ path: pointer(path), message: `names of members ${NOT_STORABLE}` }],
+  );
+};
+
+/** Lists the texts of a JSON value that Postgres cannot store, as many as one answer lists. */
+export const listUnstorable = (value: unknown): Issue[] =>
+  value === undefined || isStorableJson(value)
+    ? []
+    : findUnstorable(value, []).slice(0, ISSUES_MAX);
 
 /** Parses what came from outside, or refuses with every problem at once. */
 export const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {

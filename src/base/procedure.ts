@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { listTargets, withAudit, withoutAudit } from './audit.ts';
 import { toDatabaseRefusal } from './database_errors.ts';
 import type { Deps } from './deps.ts';
-import { toIssues } from './parse.ts';
+import { listUnstorable, toIssues } from './parse.ts';
 import { Refusal, refusals } from './refusal.ts';
 import type { RefusalName } from './refusal.ts';
 import { untilOver } from './until_over.ts';
@@ -134,13 +134,21 @@ const refuseForeignSites = t.middleware(({ ctx, type, next }) => {
   return next();
 });
 
+/** No input may hold text that Postgres cannot store: a query that compares it would fail. */
+const refuseUnstorable = t.middleware(async ({ getRawInput, next }) => {
+  const issues = listUnstorable(await getRawInput());
+  if (issues.length > 0) throw new Refusal('invalid_request', { issues });
+  return next();
+});
+
 export const { router } = t;
 
 /** Anybody may call it. */
 export const openProcedure = t.procedure
   .meta({ needs: 'nobody' })
   .use(answerRefusals)
-  .use(refuseForeignSites);
+  .use(refuseForeignSites)
+  .use(refuseUnstorable);
 
 /** For people who are signed in, about themselves. `ctx.person` is the one who asks; what they change is audited. */
 export const personProcedure = openProcedure

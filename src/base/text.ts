@@ -1,6 +1,9 @@
 /** Whether Postgres can store the text: well-formed Unicode without U+0000. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
+/** What an issue says of a text that Postgres cannot store. */
+export const NOT_STORABLE = 'must be well-formed Unicode without U+0000';
+
 /** In what JSON.stringify writes: U+0000 or half of a character, after backslashes that stand for themselves. */
 const UNSTORABLE_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 

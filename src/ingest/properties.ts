@@ -1,4 +1,4 @@
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 
 export const PROPERTY_KEYS_MAX = 64;
 export const PROPERTY_KEY_CHARS_MAX = 255;
@@ -8,7 +8,7 @@ export type Properties = Record<string, string | number | boolean>;
 type Problem = { path: string[]; message: string };
 
 const checkString = (value: string): string | null => {
-  if (!isStorable(value)) return 'must be well-formed Unicode without U+0000';
+  if (!isStorable(value)) return NOT_STORABLE;
   if (Buffer.byteLength(value) > PROPERTY_STRING_BYTES_MAX)
     return `at most ${PROPERTY_STRING_BYTES_MAX} bytes`;
   return null;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Moment, Timestamp } from '../base/moment.ts';
-import { isStorable, isUnseen } from '../base/text.ts';
+import { isStorable, isUnseen, NOT_STORABLE } from '../base/text.ts';
 import { UNITS } from '../base/work_units.ts';
 import type { Work } from '../base/work_units.ts';
 import { checkProperties, PROPERTY_KEY_CHARS_MAX, PROPERTY_KEYS_MAX } from './properties.ts';
@@ -84,7 +84,7 @@ export const Identifier = z
   .string()
   .min(1, 'must not be empty')
   .max(IDENTIFIER_CHARS_MAX, { abort: true, error: `at most ${IDENTIFIER_CHARS_MAX} characters` })
-  .refine(isStorable, 'must be well-formed Unicode without U+0000')
+  .refine(isStorable, NOT_STORABLE)
   .refine((value) => value === '' || value.trim() !== '', 'must not be blank')
   .refine((value) => !isNobody(value), 'never names a person: leave it out, or send the real id');
 
@@ -106,7 +106,7 @@ export const MessageId = z
   .string()
   .min(1, 'must not be empty')
   .max(MESSAGE_ID_CHARS_MAX, { abort: true, error: `at most ${MESSAGE_ID_CHARS_MAX} characters` })
-  .refine(isStorable, 'must be well-formed Unicode without U+0000')
+  .refine(isStorable, NOT_STORABLE)
   .meta({
     description:
       'Your own id of this event. A repeat by the same kind of key is not stored again, it counts as a duplicate: ' +

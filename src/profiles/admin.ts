@@ -3,7 +3,7 @@ import { inProject } from '../base/db.ts';
 import { listInput } from '../base/page.ts';
 import { projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { listProfiles, pageNewest } from './profiles.ts';
 import { listOrigins } from './provenance.ts';
 import { searchProfiles } from './search.ts';
@@ -19,7 +19,7 @@ const Query = z.object({
     .trim()
     .min(1, 'must not be empty')
     .max(QUERY_CHARS_MAX, `at most ${QUERY_CHARS_MAX} characters`)
-    .refine(isStorable, 'must be well-formed Unicode without U+0000'),
+    .refine(isStorable, NOT_STORABLE),
 });
 const OfProfile = z.object({ profileId: z.uuid() });
 

@@ -5,7 +5,7 @@ import type { KnownIdentity } from '../base/whole_person.ts';
 import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import * as identity from '../identity/identity.ts';
 import {
   ERASURE_STATUSES,
@@ -27,7 +27,7 @@ export const EraseInput = z
       .string()
       .min(1, 'must not be empty')
       .max(REASON_CHARS_MAX, `at most ${REASON_CHARS_MAX} characters`)
-      .refine(isStorable, 'must be well-formed Unicode without U+0000')
+      .refine(isStorable, NOT_STORABLE)
       .optional()
       .meta({
         description:

@@ -6,7 +6,7 @@ import { listInput, readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import { editorProcedure, projectProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkRow } from '../identity/identity.ts';
 import { toLink } from './link.ts';
@@ -23,7 +23,7 @@ const Filter = z.object({
     .trim()
     .min(1)
     .max(IDENTIFIER_CHARS_MAX)
-    .refine(isStorable, 'must be well-formed Unicode without U+0000')
+    .refine(isStorable, NOT_STORABLE)
     .optional(),
   status: z.enum(identity.LINK_STATUSES).optional(),
   source: z.enum(identity.LINK_SOURCES).optional(),

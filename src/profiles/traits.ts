@@ -1,6 +1,6 @@
 import { readEmail } from '../base/email_address.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 
 export const TRAIT_KEYS_MAX = 256;
 export const TRAIT_KEY_CHARS_MAX = 255;
@@ -13,7 +13,7 @@ type Pending = { value: unknown; path: string[] };
 
 const checkScalar = (value: unknown): string | null => {
   if (typeof value === 'string') {
-    return isStorable(value) ? null : 'must be well-formed Unicode without U+0000';
+    return isStorable(value) ? null : NOT_STORABLE;
   }
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     return 'integers lie within ±(2^53 − 1): send it as a string';

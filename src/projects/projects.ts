@@ -5,7 +5,7 @@ import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { tokenLookupsOf } from '../base/token_lookups.ts';
 import {
   findListedKey,
@@ -34,7 +34,7 @@ export const ProjectName = z
   .trim()
   .min(1, 'must not be empty')
   .max(PROJECT_NAME_CHARS_MAX, `at most ${PROJECT_NAME_CHARS_MAX} characters`)
-  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  .refine(isStorable, NOT_STORABLE);
 
 /** Every project's id, for work that is done project by project. */
 export async function* everyProject(deps: Pick<Deps, 'db'>): AsyncGenerator<string> {

@@ -3,7 +3,7 @@ import type { Deps } from '../base/deps.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { examineApart } from './apart.ts';
 import type { Examined, Written } from './examine.ts';
 import { TEMPLATE_CHARS_MAX } from './limits.ts';
@@ -44,8 +44,7 @@ const checkParts = (given: TemplateText): void => {
     ([part, source]): Issue[] => {
       const path = `/${part}`;
       if (source === null || source === undefined) return [];
-      if (!isStorable(source))
-        return [{ path, message: 'must be well-formed Unicode without U+0000' }];
+      if (!isStorable(source)) return [{ path, message: NOT_STORABLE }];
       return source.length > TEMPLATE_CHARS_MAX
         ? [{ path, message: `at most ${TEMPLATE_CHARS_MAX} characters` }]
         : [];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isDeeperThan } from '../base/json_depth.ts';
 import type { Limit } from '../base/route.ts';
-import { isStorable, isStorableJson } from '../base/text.ts';
+import { isStorable, isStorableJson, NOT_STORABLE } from '../base/text.ts';
 import { EXAMINE_MS_MAX, MAIL_MS_MAX, WAITING_AUTHORS_OF_PROJECT_MAX } from './apart.ts';
 import {
   LEVELS_MAX,
@@ -20,10 +20,7 @@ export const SAMPLE_BYTES_MAX = 64 * 1024;
 export const TEMPLATE_BODY_BYTES_MAX = 1024 * 1024;
 
 const text = (charsMax: number) =>
-  z
-    .string()
-    .max(charsMax, `at most ${charsMax} characters`)
-    .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  z.string().max(charsMax, `at most ${charsMax} characters`).refine(isStorable, NOT_STORABLE);
 
 /** Before anybody looks into it: whatever is deep takes long to look at. */
 const shallow = <Shape extends z.ZodType>(shape: Shape, levelsMax = LEVELS_MAX) =>
@@ -39,7 +36,7 @@ const Sample = shallow(SampleRow, LEVELS_MAX + 1)
     (sample) => Buffer.byteLength(JSON.stringify(sample)) <= SAMPLE_BYTES_MAX,
     `at most ${SAMPLE_BYTES_MAX} bytes as JSON`,
   )
-  .refine(isStorableJson, 'must be well-formed Unicode without U+0000')
+  .refine(isStorableJson, NOT_STORABLE)
   .meta({
     description:
       'Somebody to try the template on: `profile` and `event` as it sees them. A variable that is missing here is ' +

@@ -4,7 +4,7 @@ import type { Scope } from '../base/db.ts';
 import { EmailAddress, normaliseEmail } from '../base/email_address.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import { Refusal } from '../base/refusal.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { refuseList } from '../base/unread.ts';
 import * as profiles from '../profiles/profiles.ts';
 import {
@@ -27,7 +27,7 @@ const text = (charsMax: number) =>
     .string()
     .min(1, 'must not be empty')
     .max(charsMax, `at most ${charsMax} characters`)
-    .refine(isStorable, 'must be well-formed Unicode without U+0000');
+    .refine(isStorable, NOT_STORABLE);
 const ById = z.strictObject({ external_id: text(IDENTIFIER_CHARS_MAX) });
 const ByEmail = z.strictObject({ email: EmailAddress });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Moment } from '../base/moment.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { EventName } from '../ingest/ingest.ts';
 import { TAGS } from './tags.ts';
 
@@ -21,7 +21,7 @@ const text = (charsMax: number) =>
     .string()
     .min(1, 'must not be empty')
     .max(charsMax, `at most ${charsMax} characters`)
-    .refine(isStorable, 'must be well-formed Unicode without U+0000');
+    .refine(isStorable, NOT_STORABLE);
 
 const ExactNumber = z
   .number()

@@ -8,7 +8,7 @@ import { KINDS, STATUSES } from './record_queries.ts';
 import type { Told } from './read_queries.ts';
 import { Definition, NAME_CHARS_MAX } from './schema.ts';
 import type { NewDefinition } from './schema.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 
 const Timestamp = z.iso.datetime();
 const NOW = '2026-01-31T12:00:05.000Z';
@@ -38,7 +38,7 @@ export const Name = z
   .string()
   .min(1, 'must not be empty')
   .max(NAME_CHARS_MAX, `at most ${NAME_CHARS_MAX} characters`)
-  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  .refine(isStorable, NOT_STORABLE);
 
 export const SEGMENT_SHOWN = {
   id: SHOWN_ID,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EMAIL_CHARS_MAX, EmailAddress } from '../base/email_address.ts';
 import { ISSUES_MAX } from '../base/parse.ts';
 import type { Limit } from '../base/route.ts';
-import { isStorable } from '../base/text.ts';
+import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { importWork } from '../base/work_units.ts';
 import { CHANGES, CHANGES_MAX, SUPPRESSION_REASONS } from './queries.ts';
 import { CLEO, NOTE } from './shown.ts';
@@ -16,7 +16,7 @@ const Note = z
   .string()
   .min(1)
   .max(NOTE_CHARS_MAX, `at most ${NOTE_CHARS_MAX} characters`)
-  .refine(isStorable, 'must be well-formed Unicode without U+0000');
+  .refine(isStorable, NOT_STORABLE);
 
 const NOW = '2026-01-31T12:00:05.000Z';
 const email = 'bob@example.com';

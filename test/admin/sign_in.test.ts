@@ -55,6 +55,16 @@ test('401 wrong_login: a wrong password and an unknown address get one answer', 
   expect(unknown.status).toBe(401);
 });
 
+test.each([
+  ['an address with U+0000', { email: 'owner\0@trunkline.test' }, '/email'],
+  ['half of a character', { password: 'wrong \ud800 horse' }, '/password'],
+])('400 invalid_request: %s', async (_, input, path) => {
+  const { status, body } = await admin.signIn({ ...OWNER, ...input });
+  expect(status).toBe(400);
+  const message = 'must be well-formed Unicode without U+0000';
+  expect(body.error.data.issues).toEqual([{ path, message }]);
+});
+
 test('an unknown address is compared at the same cost as a known one', async () => {
   const cost = (hash: string) => /^scrypt\$N=\d+,r=\d+,p=\d+\$/.exec(hash)?.[0];
   const kept = { ...OWNER, email: 'kept@trunkline.test' };

@@ -133,7 +133,8 @@ const FILTERS = [
 const PARTS = (
   'evil com m co uk ann www app.example evil.com . .. 。 ． ｡ %2e %2E %252e %E3%80%82 @ ＠ %40 : %3a / // \\ %2f / ' +
   '? # %23 - _ x ＆ & &#46; &period; < > " \' http https:// javascript: data: mailto: tel: 10 1.1.1.1 167772161 ' +
-  '0xa000001 012.1 １６７７７２１６１ ①⑥⑦ ٣ [::1] \u200B \u00AD \uFEFF \t \n ℀ ℅ ㏂ localhost xn--e1afmkfd.xn--p1ai рф'
+  '0xa000001 012.1 １６７７７２１６１ ①⑥⑦ ٣ [::1] \u200B \u00AD \uFEFF \t \n ℀ ℅ ㏂ localhost xn--e1afmkfd.xn--p1ai рф ' +
+  '🙂 ws 93.184.216.34 -pay'
 ).split(' ');
 const Value = fc.oneof(
   { weight: 6, arbitrary: fc.array(fc.constantFrom(...PARTS), { maxLength: 5 }) },
@@ -319,11 +320,26 @@ test('attack: a boolean becomes part of a host; in a condition it counts as fals
 test.each([
   ['a dot of the template', `<p>${A}.${B}</p>`, { a: 'evil', b: 'com\u0661' }],
   ['a filter', '<p>{{ event.a | remove: " " }}</p>', { a: 'evil.com.1\u20e3127' }],
+  ['a digit behind other letters', `<p>${A}.${B}</p>`, { a: 'банк', b: 'рф\u0661' }],
   ['an address of a network', `<p>${A}</p>`, { a: '8.8.8.8\u2170' }],
 ])('attack: a host ends before a character that is not ASCII: %s', (_, html, values) => {
   expect(shownTo(html, values)).toBe(
     '<p></p>'.replace('></', html.includes('.{') ? '>.</' : '></'),
   );
+});
+
+test.each([
+  ['an emoji in a host', `<p>${A}.${B}</p>`, { a: 'paypal🙂', b: 'ws' }, '.'],
+  ['a host of an emoji', `<p>${A}.${B}</p>`, { a: '🙂', b: 'to/x' }, '.'],
+  ['a network address before a hyphen', `<p>${A}</p>`, { a: '93.184.216.34-pay' }, ''],
+  ['a network address before a low line', `<p>${A}</p>`, { a: '93.184.216.34_pay' }, ''],
+])('attack: software makes a link of %s', (_, html, values, left) => {
+  expect(shownTo(html, values)).toBe(`<p>${left}</p>`);
+});
+
+test('an emoji beside a host of the template is no other host', () => {
+  const html = '<p>{{ event.a }} https://app.example🙂 and app.example</p>';
+  expect(shownTo(html, { a: 'Ann' })).toBe('<p>Ann https://app.example🙂 and app.example</p>');
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isDeeperThan } from '../../base/json_depth.ts';
-import { isStorableJson } from '../../base/text.ts';
+import { isStorableJson, NOT_STORABLE } from '../../base/text.ts';
 import type { Folder } from './disk.ts';
 import { FolderError } from './folder_error.ts';
 
@@ -15,7 +15,7 @@ export const toJson = (value: unknown): string => `${JSON.stringify(value, null,
 const read = <S extends z.ZodType>(schema: S, content: string): z.output<S> => {
   const value: unknown = JSON.parse(content);
   if (isDeeperThan(value, LEVELS_MAX)) throw new Error(`more than ${LEVELS_MAX} levels deep`);
-  if (!isStorableJson(value)) throw new Error('must be well-formed Unicode without U+0000');
+  if (!isStorableJson(value)) throw new Error(NOT_STORABLE);
   return schema.parse(value);
 };
 

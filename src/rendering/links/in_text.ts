@@ -61,9 +61,11 @@ const SCHEME = /(?<![a-z\d+.-])([a-z][a-z\d+.-]{0,30}):/gi;
 const TWO_SLASHES = /[\\/]{2,}/g;
 /** The host is at the beginning: more of a URL is not read. */
 const URL_CHARS_READ = 2_000;
-const NAMES = /[^\p{L}\p{M}\p{N}_.-]+/u;
+/** What stands between names. Some software takes symbols into a host, such as an emoji, and some does not. */
+const BETWEEN_NAMES = [/[^\p{L}\p{M}\p{N}_.-]+/u, /[^\p{L}\p{M}\p{N}\p{So}\p{Sk}_.-]+/u];
 const WWW = /^www\d*\../i;
-const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+/** Wherever it stands: some software links it although more follows. */
+const IPV4 = /\d{1,3}(?:\.\d{1,3}){3}/g;
 
 /**
  * What a linkifier may take for the host at the beginning of a text. Where a URL ends there is a guess, and some end it
@@ -92,8 +94,9 @@ const addSchemes = (hosts: Hosts, word: string): void => {
 };
 
 const ASCII_RUN = /\p{ASCII}+/gu;
-/** Where a name changes between ASCII and other characters. */
-const CHANGE = /(?<=\p{ASCII})(?=\P{ASCII})|(?<=\P{ASCII})(?=\p{ASCII})/gu;
+/** Where a name changes between ASCII and other characters, or of those from a letter to a digit. */
+const CHANGE =
+  /(?<=\p{ASCII})(?=\P{ASCII})|(?<=\P{ASCII})(?=\p{ASCII})|(?<=(?!\p{ASCII})[\p{L}\p{M}])(?=(?!\p{ASCII})\p{N})/gu;
 /** How many such places of a name are read: values that a browser asserted are shorter than that. */
 const CHANGES_READ = 20;
 
@@ -111,11 +114,12 @@ const listNames = (name: string): string[] => {
 };
 
 const addNames = (hosts: Hosts, word: string): void => {
-  for (const name of word.split(NAMES).flatMap(listNames)) {
+  for (const [address] of word.matchAll(IPV4)) hosts.found.add(address);
+  const written = new Set(BETWEEN_NAMES.flatMap((between) => word.split(between)));
+  for (const name of [...written].flatMap(listNames)) {
     const host = name.replaceAll(/^[._-]+|[._-]+$/g, '');
     if (!host.includes('.')) continue;
-    if (isDomain(host) || WWW.test(host) || IPV4.test(host))
-      hosts.found.add(toHost(domainToASCII(host) || host));
+    if (isDomain(host) || WWW.test(host)) hosts.found.add(toHost(domainToASCII(host) || host));
   }
 };
 
