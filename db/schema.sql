@@ -1200,7 +1200,7 @@ create table delivery.sends (
   constraint sends_queued_have_a_recipient check (((status <> 'queued'::text) or (num_nonnulls(address_key, recipient) = 2))),
   constraint sends_status_is_known check ((status = any (array['queued'::text, 'handing_off'::text, 'accepted'::text, 'rejected'::text, 'unknown'::text, 'not_sent'::text, 'suppressed'::text, 'cancelled'::text, 'expired'::text, 'failed_render'::text]))),
   constraint sends_traceparent_is_well_formed check ((traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'::text)) not valid
-) with (fillfactor=60);
+) with (fillfactor=45);
 -- keyed: cannot be read back: address_key, mailbox_key
 -- of a person: recipient, subject, status_reason
 create index sends_bounced on delivery.sends using btree (project_id, send_id) where (bounced_at is not null);
@@ -1670,6 +1670,7 @@ grant execute on function delivery.record_feedback to public;
 create function delivery.record_outcomes(
   project_id uuid,
   send_ids uuid[],
+  erased_ids uuid[],
   outcomes jsonb,
   at timestamptz
 )

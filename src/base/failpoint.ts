@@ -35,6 +35,9 @@ export const armFailpoint = (spec: string | null): void => {
   armed = spec === null ? null : { name, signal: signal as NodeJS.Signals };
 };
 
+/** Returns whether this failpoint is armed. */
+export const isArmed = (name: Failpoint): boolean => armed?.name === name;
+
 /** Kills or freezes the process when this failpoint is armed; otherwise does nothing. */
 export const failpoint = (name: Failpoint): void => {
   if (armed?.name !== name) return;

@@ -24,7 +24,7 @@ type Batch = {
   ready: Ready;
   claimed: readonly Claimed[];
 };
-type Read = BatchSources & { project: { name: string } };
+type Read = BatchSources & { project: { name: string }; feedbackSender: string };
 
 /** A send with what its email says: the same link to unsubscribe in its body and in its headers. */
 type Addressed = {
@@ -58,8 +58,8 @@ const finish = ({ send, url }: Addressed, said: Rendered): Rendered => {
 
 /** One send as it will be kept and as it will go over the wire. */
 const build = (
-  { keys }: Pick<Deps, 'keys'>,
-  { projectId, ready }: Batch,
+  { ready }: Batch,
+  { feedbackSender }: Read,
   { addressed, outcome }: { addressed: Addressed; outcome: RenderOutcome },
 ): Made => {
   if (outcome.kind === 'failed') throw new Unbuildable(outcome.reason);
@@ -67,7 +67,7 @@ const build = (
   const { send_id: sendId, category, attempt, recipient: to } = send;
   const message = finish(addressed, outcome.message);
   const about = {
-    feedbackSender: feedbackSenderOf(keys, projectId),
+    feedbackSender,
     automationId: send.automation_id,
     templateId: send.template_id,
     templateVersion: send.template_version,
@@ -127,8 +127,8 @@ const LARGE_BYTES = 64 * 1024;
 
 /** Makes messages of what was rendered, as far as there is room. Answers how many bytes they are. */
 const buildSome = async (
-  deps: Pick<Deps, 'keys'>,
   batch: Batch,
+  read: Read,
   { some, built }: { some: Rendering; built: Batched },
 ): Promise<number> => {
   let bytes = 0;
@@ -139,7 +139,7 @@ const buildSome = async (
       continue;
     }
     try {
-      const { message, raw } = build(deps, batch, { addressed, outcome });
+      const { message, raw } = build(batch, read, { addressed, outcome });
       bytes += raw.length;
       if (raw.length > LARGE_BYTES) await nextTurn();
       built.prepared.push({ send, subject: message.subject, raw });
@@ -172,7 +172,7 @@ const buildAll = async (deps: PrepareDeps, batch: Batch, read: Read): Promise<Ba
     next = renderNext();
     // Awaited below; whoever fails before that must not leave a rejection that nobody hears.
     next.catch(() => undefined);
-    bytes += await buildSome(deps, batch, { some, built });
+    bytes += await buildSome(batch, read, { some, built });
   }
   return built;
 };
@@ -188,7 +188,8 @@ export const prepareSends = async (deps: PrepareDeps, batch: Batch): Promise<Pre
   const { projectId, owner, claimed } = batch;
   const project = await projects.findProject(deps.db, projectId);
   const known = await inProject(deps, projectId, (scope) => readBatch(scope, claimed));
-  const read = { ...known, project: { name: project?.name ?? '' } };
+  const feedbackSender = feedbackSenderOf(deps.keys, projectId);
+  const read = { ...known, project: { name: project?.name ?? '' }, feedbackSender };
   const { prepared, contents, failed, left } = await buildAll(deps, batch, read);
   await inProject(deps, projectId, async (scope) => {
     const ended: EndedSend[] = [];

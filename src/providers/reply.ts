@@ -6,4 +6,4 @@ export type Parties = { from: string; to: string; secrets: readonly string[] };
 
 /** Returns what may be shown of an answer: bounded, without control characters, secrets and other addresses. */
 export const toReply = (answer: string, { to, secrets }: Omit<Parties, 'from'>): Reply =>
-  sanitizeReply({ reply: answer, to, secrets: [...secrets] });
+  sanitizeReply({ reply: answer, to, secrets });

@@ -85,6 +85,7 @@ const sendOver = (
       tooLong = setTimeout(onTooLong, ms);
     };
     const body = bodyOf(message, {
+      socket: connection._socket || null,
       onStart: () => {
         phase = 'body';
         waitAnew(bodyMs);

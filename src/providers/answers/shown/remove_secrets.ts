@@ -23,22 +23,55 @@ const KEYS: readonly RegExp[] = [
   /\beyJ[\w-]{10,4000}\.[\w-]{10,4000}\.[\w-]{0,4000}/g,
 ];
 
+/** What every one of these forms has; a text without it needs no second look. */
+const MAY_HOLD_KEY =
+  /auth |bearer|basic|key|secret|token|pass|pwd|SG\.|api-|re_|AKIA|ASIA|mlsn|md-|eyJ/i;
+
 const BASE64 = /[a-z0-9+/]{6,4000}={0,2}/gi;
+
+type Known = {
+  secrets: readonly string[];
+  /** Each secret as it is, URL-encoded, and as JSON writes it. */
+  spellings: readonly string[];
+  /** The length of the shortest base64 word that could hold one. */
+  wordCharsMin: number;
+};
+
+/** Per list of secrets: a connection has one list for all its replies. */
+const knownOf = new WeakMap<readonly string[], Known>();
+
+const readSecrets = (given: readonly string[]): Known => {
+  const secrets = given.filter((secret) => secret.length >= SECRET_CHARS_MIN);
+  const spellings = secrets.flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+  ]);
+  const wordCharsMin = Math.min(...secrets.map((secret) => Math.floor((secret.length * 4) / 3)));
+  return { secrets, spellings: [...new Set(spellings)], wordCharsMin };
+};
+
+const toKnown = (given: readonly string[]): Known => {
+  const known = knownOf.get(given) ?? readSecrets(given);
+  knownOf.set(given, known);
+  return known;
+};
 
 const holds = (text: string, secrets: readonly string[]): boolean =>
   secrets.some((secret) => text.includes(secret));
 
 /**
  * Removes secrets as they are, URL-encoded or inside a base64 word, and everything that looks like
- * one.
+ * one. The list of secrets must not change afterwards.
  */
-export const removeSecrets = (text: string, secrets: readonly string[]): string => {
-  const known = secrets.filter((secret) => secret.length >= SECRET_CHARS_MIN);
-  const plain = known
-    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
-    .reduce((left, secret) => left.replaceAll(secret, REMOVED), text);
+export const removeSecrets = (text: string, given: readonly string[]): string => {
+  const { secrets, spellings, wordCharsMin } = toKnown(given);
+  const plain = spellings.reduce((left, secret) => left.replaceAll(secret, REMOVED), text);
   const decoded = plain.replace(BASE64, (word) =>
-    holds(Buffer.from(word, 'base64').toString('utf8'), known) ? REMOVED : word,
+    word.length >= wordCharsMin && holds(Buffer.from(word, 'base64').toString('utf8'), secrets)
+      ? REMOVED
+      : word,
   );
+  if (!MAY_HOLD_KEY.test(decoded)) return decoded;
   return [...AUTH_BLOBS, ...KEYS].reduce((left, form) => left.replace(form, REMOVED), decoded);
 };

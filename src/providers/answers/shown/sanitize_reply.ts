@@ -35,13 +35,21 @@ const TAGS = new RegExp(`</?(?:${TAG_NAMES})(?:\\s[^<>]{0,1000})?/?>`, 'gi');
 const SCRIPTS = /<(script|style)\b[^<>]{0,200}>[\s\S]{0,2000}?<\/\1>/gi;
 const COMMENTS = /<!--[\s\S]{0,500}?-->/g;
 
-const stripHtml = (text: string): string =>
+const stripHtml = (text: string): string => (text.includes('<') ? replaceTags(text) : text);
+
+const replaceTags = (text: string): string =>
   text.replace(SCRIPTS, ' ').replace(COMMENTS, ' ').replace(TAGS, ' ');
 
 /** Control characters, and those that turn text around or hide in it. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/gu;
 
+/** A text without what UNSEEN or a run of blanks could match; most replies are. */
+const IS_PLAIN = /^[!-~]*(?: [!-~]+)* ?$/;
+
 const toOneLine = (text: string): string =>
+  IS_PLAIN.test(text) ? text.trimEnd() : replaceUnseen(text);
+
+const replaceUnseen = (text: string): string =>
   text
     .replace(UNSEEN, ' ')
     .replace(/\s{2,9999}/g, ' ')
@@ -52,6 +60,12 @@ const bound = (text: string): string =>
 
 /** The recipient's own address stays as the server wrote it. */
 const maskOthers = (text: string, to: string | undefined): string =>
+  IS_WITHOUT_ADDRESS.test(text) ? text : replaceOthers(text, to);
+
+/** Without an at sign, and without a variable such as `$(_toemail)`. */
+const IS_WITHOUT_ADDRESS = /^[^@$]*$/;
+
+const replaceOthers = (text: string, to: string | undefined): string =>
   maskAddresses(text, {}, (address) =>
     to !== undefined && address.toLowerCase() === to.toLowerCase() ? address : null,
   ).replaceAll(MASKS.address, '[address]');

@@ -24,7 +24,7 @@ const ENHANCED = /^[ \t#(]{0,8}([245]\.\d{1,3}\.\d{1,3})(?![.\d])[ \t:)]{0,8}/;
  * An enhanced code inside the text: `(#5.1.1)`, `[4.7.1]`, `550-5.7.1`; not part of a version or
  * an IP.
  */
-const INNER_ENHANCED = /(?<![\w.])([245]\.[0-7]\.\d{1,3})(?![.\d])/g;
+const INNER_ENHANCED = /(?<![\w.])[245]\.[0-7]\.\d{1,3}(?![.\d])/g;
 
 /** A reply of another host that this one repeats: `said: 550 5.1.1 …`, `smtp; 550 …`. */
 const INNER_CODE =
@@ -70,7 +70,7 @@ export const parseReply = (reply: string): ParsedReply => {
 const lastEnhanced = (lines: readonly Line[]) => {
   const found = lines.flatMap(({ enhanced, text }) => [
     ...(enhanced === undefined ? [] : [enhanced]),
-    ...[...text.matchAll(INNER_ENHANCED)].flatMap(([, inner]) => inner ?? []),
+    ...(text.match(INNER_ENHANCED) ?? []),
   ]);
   return found.at(-1) ?? null;
 };
