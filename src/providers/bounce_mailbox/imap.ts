@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ImapFlow } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
 import { resolveEgress } from '../../base/egress.ts';
 import type { Network } from '../transport.ts';
 import { toMailboxFailure } from './imap_failures.ts';
@@ -49,12 +49,14 @@ type Way = Pick<Network, 'allowNetworks' | 'nameServers'> & {
   signal?: AbortSignal;
 };
 
-const makeClient = (
+const makeClient = async (
   { host, port, secure, username, password }: MailboxSettings,
   address: string,
   { connectMs, silentMs }: ImapTimeouts,
-): ImapFlow => {
-  const client = new ImapFlow({
+): Promise<ImapFlow> => {
+  // Few installations read mailboxes, and the library takes 30 MiB of each process that loads it.
+  const { ImapFlow: Client } = await import('imapflow');
+  const client = new Client({
     host: address,
     port,
     secure: secure === 'ssl',
@@ -187,10 +189,10 @@ export const withMailbox = async <T>(
   work: (session: MailboxSession) => Promise<T>,
 ): Promise<MailboxOutcome<T>> => {
   const found = await findAddress(settings, way);
-  way.signal?.throwIfAborted();
   if ('failure' in found) return { kind: 'failed', failure: found.failure };
   const timeouts = way.imapTimeouts ?? IMAP_TIMEOUTS;
-  const client = makeClient(settings, found.address, timeouts);
+  const client = await makeClient(settings, found.address, timeouts);
+  way.signal?.throwIfAborted();
   const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => {});
   const end = (why: unknown) => {
