@@ -660,6 +660,25 @@ alter table automations.calls enable row level security, force row level securit
 create policy one_project on automations.calls for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on automations.calls to trunkline_runtime;
 
+create table automations.commands (
+  project_id    uuid not null,
+  automation_id uuid not null,
+  kind          text not null,
+  to_version    integer,
+  requested_at  timestamptz(3) not null,
+  changed       integer not null,
+  constraint commands_pkey primary key (project_id, automation_id, kind),
+  constraint commands_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
+  constraint commands_kind_is_known check ((kind = any (array['resume'::text, 'archive'::text, 'move'::text]))),
+  constraint commands_moves_have_a_version check (((kind = 'move'::text) = (to_version is not null)))
+) with (fillfactor=50);
+create index commands_by_time on automations.commands using btree (requested_at);
+alter table automations.commands enable row level security, force row level security;
+create policy one_project on automations.commands for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.commands for select to trunkline_queue using (true);
+grant delete, insert, select, update on automations.commands to trunkline_runtime;
+grant select (project_id, automation_id, requested_at) on automations.commands to trunkline_queue;
+
 create table automations.endpoint_secrets (
   project_id  uuid not null,
   endpoint_id uuid not null,
@@ -769,7 +788,9 @@ create index runs_by_identity on automations.runs using btree (project_id, ident
 create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
 create index runs_due on automations.runs using btree (project_id, wake_at) where (status = 'active'::text);
 create index runs_failed on automations.runs using btree (project_id, automation_id, run_id) where (status = 'failed'::text);
+create index runs_in_test on automations.runs using btree (project_id, automation_id, run_id) where ((status = any (array['active'::text, 'paused'::text])) and is_test);
 create index runs_inside on automations.runs using btree (project_id, automation_id, version, step_id) where ((status = any (array['active'::text, 'paused'::text])) and (not is_test));
+create index runs_paused on automations.runs using btree (project_id, automation_id, run_id) where (status = 'paused'::text);
 alter table automations.runs enable row level security, force row level security;
 create policy analysts_permissive on automations.runs for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on automations.runs as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { hint } from '../base/hints.ts';
+import { giveHints, hint } from '../base/hints.ts';
 import { readCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { advanceHint } from './advance.ts';
+import { commandHint } from './commands/commands.ts';
+import { listCommands } from './commands/queries.ts';
 import { moveInside } from './life.ts';
 import { findPersonId } from './person_ref.ts';
 import { findVersion, getAutomation } from './queries.ts';
@@ -35,11 +37,21 @@ export const pageById = async <Row, Item>(
   return toPage(rows, limit, { item, position: (row) => [id(row)] });
 };
 
-/** An automation with the definition of its latest version. */
-export const showAutomation = async (scope: Scope, kept: Kept) =>
-  toAutomation(kept, await findVersion(scope, kept.automation_id, kept.latest_version));
+/** An automation with the definition of its latest version, and the commands that are not done. */
+export const showAutomation = async (scope: Scope, kept: Kept) => {
+  const { automation_id: automationId, latest_version: latest } = kept;
+  const definition = await findVersion(scope, automationId, latest);
+  return toAutomation(kept, definition, await listCommands(scope, automationId));
+};
 
-/** Changes the life of an automation; whoever may go on by it is looked at. */
+/** Wakes workers for runs that may go on, and for commands that are not done. */
+const wake = ({ deps, projectId }: Where, automationId: string, isMore: boolean): Promise<void> =>
+  giveHints(deps, [
+    advanceHint(projectId),
+    ...(isMore ? [commandHint(projectId, automationId)] : []),
+  ]);
+
+/** Changes the state of an automation, and wakes workers for what may go on. */
 export const changeLife = async (
   { deps, projectId }: Where,
   change: (scope: Scope) => Promise<Kept>,
@@ -47,17 +59,17 @@ export const changeLife = async (
   const shown = await inProject(deps, projectId, async (scope) =>
     showAutomation(scope, await change(scope)),
   );
-  await hint(deps, advanceHint(projectId));
+  await wake({ deps, projectId }, shown.id, shown.commands.length > 0);
   return shown;
 };
 
-/** Moves everybody inside to the active version. */
+/** Moves everyone inside to the active version. */
 export const moveEverybody = async ({ deps, projectId }: Where, automationId: string) => {
   const shown = await inProject(deps, projectId, async (scope) => {
     const moved = await moveInside(scope, automationId);
     return { ...moved, version: (await getAutomation(scope, automationId)).active_version };
   });
-  await hint(deps, advanceHint(projectId));
+  await wake({ deps, projectId }, automationId, shown.left > 0);
   return shown;
 };
 

@@ -11,7 +11,7 @@ import { listEndpoints } from './endpoint_queries.ts';
 import { toListedEndpoint } from './endpoint_shown.ts';
 import { activate, addVersion, archive, create, pause, rename, resume } from './life.ts';
 import type { Doors } from './life.ts';
-import { countInsideUpTo } from './life_queries.ts';
+import { countInsideUpTo, PEOPLE_AT_STEP_MAX } from './life_queries.ts';
 import { getNamed, OfAutomation } from './named.ts';
 import { toCounted } from './overview.ts';
 import { listWithLocalLinks } from './public_links.ts';
@@ -22,7 +22,6 @@ import { Activate, NewAutomation, NewVersion, Rename } from './shown.ts';
 export { endpointProcedures } from './endpoint_procedures.ts';
 
 /** People at a step are counted so far. */
-export const PEOPLE_AT_STEP_MAX = 10_000;
 
 const OfVersion = OfAutomation.extend({ version: z.int().min(1) });
 

@@ -4,6 +4,7 @@ import type { Hint } from '../base/hints.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { callHint } from './call_hint.ts';
+import { moveClaimed } from './commands/move_claimed.ts';
 import { readDefinitions } from './definitions.ts';
 import { openLive } from './live.ts';
 import { lockRecipients } from './recipients.ts';
@@ -210,7 +211,11 @@ export const advance = async (scope: Scope): Promise<Advanced> => {
   );
   const frozen = claimed.filter(isFrozen).map(({ run_id }) => run_id);
   await freezeRuns(scope, frozen);
-  const runs = claimed.filter((run) => !isFrozen(run));
+  const runs = await moveClaimed(
+    scope,
+    claimed.filter((run) => !isFrozen(run)),
+    await readClock(scope),
+  );
   const done = runs.length > 0 ? await walkWhatGoes(scope, runs, profileOf) : [];
   const providerIds = new Set(done.flatMap(({ queuedFor }) => [...queuedFor]));
   const endpointIds = new Set(done.flatMap(({ calledAt }) => [...calledAt]));

@@ -26,6 +26,7 @@ export {
 } from './advance.ts';
 export type { Advanced } from './advance.ts';
 export { segmentStartHint, START_PEOPLE_MAX, startNextPeople } from './segment_start.ts';
+export { commandHint, continueCommands } from './commands/commands.ts';
 export { eraser } from './erase.ts';
 export { runSection } from './export.ts';
 export {

@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as delivery from '../delivery/delivery.ts';
-import { countInside, endAllRuns, moveRuns, thawRuns } from './life_queries.ts';
+import { beginCommand } from './commands/commands.ts';
+import { commonSteps } from './commands/common_steps.ts';
+import { deleteCommands } from './commands/queries.ts';
+import { countInsideUpTo, PEOPLE_AT_STEP_MAX } from './life_queries.ts';
 import {
   deleteTrigger,
   findVersion,
@@ -16,7 +19,6 @@ import {
 import type { Kept } from './queries.ts';
 import { requirePublicLinks } from './public_links.ts';
 import type { Activation } from './public_links.ts';
-import { readClock } from './run_queries.ts';
 import type { Definition } from './schema.ts';
 import { switchOn } from './switch_on.ts';
 import { findUnknown } from './unknown.ts';
@@ -92,10 +94,10 @@ const follow = async (
   await switchOn(scope, automationId, version, definition);
 };
 
-/** Lets go on what stood still while it was paused. */
+/** Resumes what was frozen while it was paused: from now on for every person, in pieces on their runs and sends. */
 const goOn = async (scope: Scope, automationId: string): Promise<void> => {
-  await thawRuns(scope, automationId);
   await delivery.goOnSending(scope, automationId);
+  await beginCommand(scope, automationId, { kind: 'resume' });
 };
 
 /** Has whoever comes from now on follow a version, the latest where none is said. Who is inside stays on theirs. */
@@ -123,7 +125,7 @@ export const rename = async (scope: Scope, automationId: string, name: string): 
   return getAutomation(scope, automationId);
 };
 
-/** Starts nothing, freezes everybody inside where they are, and has their mail wait. What is paused stays so. */
+/** Starts nothing, freezes everyone inside where they are, and lets their email wait. */
 export const pause = async (scope: Scope, automationId: string): Promise<Kept> => {
   const held = await hold(scope, automationId);
   if (held.status === 'paused') return held;
@@ -132,6 +134,7 @@ export const pause = async (scope: Scope, automationId: string): Promise<Kept> =
   await setStatus(scope, automationId, 'paused');
   await deleteTrigger(scope, automationId);
   await delivery.haltSends(scope, automationId, 'automation_paused');
+  await deleteCommands(scope, automationId, ['resume']);
   return getAutomation(scope, automationId);
 };
 
@@ -150,44 +153,42 @@ export const resume = async (
   return getAutomation(scope, automationId);
 };
 
-/** Ends it for good, with everybody inside, and the mail that is queued. Its runs and their log stay. */
+/**
+ * Ends it for good, for everyone inside, and the email that is queued. Its runs and their log stay. It takes effect at
+ * once; what it writes beyond the first piece is left to a job.
+ */
 export const archive = async (scope: Scope, automationId: string): Promise<Kept> => {
   const held = await hold(scope, automationId);
   if (held.status === 'archived') return held;
   await setStatus(scope, automationId, 'archived');
   await deleteTrigger(scope, automationId);
-  await endAllRuns(scope, automationId);
   await delivery.haltSends(scope, automationId, 'automation_archived');
+  await deleteCommands(scope, automationId, ['resume', 'move']);
+  await beginCommand(scope, automationId, { kind: 'archive' });
   return getAutomation(scope, automationId);
 };
 
-/** The steps that two versions have in common: of one name and one kind. */
-const commonSteps = (from: Definition, to: Definition): string[] =>
-  Object.entries(from.steps).flatMap(([id, { kind }]) =>
-    Object.hasOwn(to.steps, id) && to.steps[id]?.kind === kind ? [id] : [],
-  );
-
-/** How many people are on the active version then, and how many are not. */
-export type Moved = { on_it: number; stayed: number };
+/**
+ * How many people are on the active version now, how many are at a step that it lacks, and how many a job is still to
+ * move. Each step counts at most PEOPLE_AT_STEP_MAX.
+ */
+export type Moved = { on_it: number; stayed: number; left: number };
 
 /**
- * Moves whoever is inside to the active version, at the step where they are. Who is at a step that it does not
- * have stays on their own version.
+ * Moves everyone inside to the active version, at the step where they are. People at a step that it lacks stay on their
+ * own version. It takes effect at once; what it writes on runs beyond the first piece is left to a job.
  */
 export const moveInside = async (scope: Scope, automationId: string): Promise<Moved> => {
   const { active_version: to } = await hold(scope, automationId);
-  if (to === null) throw refuseState('A draft has no active version to move anybody to.');
+  if (to === null) throw refuseState('A draft has no active version. Activate it first.');
+  await beginCommand(scope, automationId, { kind: 'move', toVersion: to });
+  const moved: Moved = { on_it: 0, stayed: 0, left: 0 };
   const target = await findVersion(scope, automationId, to);
-  const inside = await countInside(scope, automationId);
-  const froms = new Set(inside.map(({ version }) => version).filter((version) => version !== to));
-  const now = await readClock(scope);
-  for (const from of froms) {
-    const origin = await findVersion(scope, automationId, from);
-    const stepIds = origin && target ? commonSteps(origin, target) : [];
-    await moveRuns(scope, automationId, { from, to, stepIds, now });
+  for (const at of await countInsideUpTo(scope, automationId, PEOPLE_AT_STEP_MAX)) {
+    const origin = at.version === to ? target : await findVersion(scope, automationId, at.version);
+    const isCommon = commonSteps(origin, target).includes(at.step_id);
+    const place = at.version === to ? 'on_it' : isCommon ? 'left' : 'stayed';
+    moved[place] += at.people;
   }
-  const moved: Moved = { on_it: 0, stayed: 0 };
-  for (const { version, people } of await countInside(scope, automationId))
-    moved[version === to ? 'on_it' : 'stayed'] += people;
   return moved;
 };

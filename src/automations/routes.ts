@@ -5,6 +5,7 @@ import { pageOf, pageQuery } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
 import { changeLife, moveEverybody, pageById, showAutomation } from './acts.ts';
+import { Moved } from './commands/shown.ts';
 import { ofAutomation } from './addressed.ts';
 import { activate, addVersion, archive, create, pause, rename, resume } from './life.ts';
 import type { Doors } from './life.ts';
@@ -21,7 +22,6 @@ import {
   automationLimits as limits,
   DEFINITION_BYTES_MAX,
   Listed,
-  Moved,
   NewAutomation,
   NewVersion,
   NEXT_SHOWN,
@@ -154,22 +154,23 @@ const lifeRoutes = [
     ...answered,
     path: '/v1/automations/:id/archive',
     example: shownAs({ status: 'archived' }),
-    summary: 'End an automation for good, with everybody inside.',
+    summary: 'End an automation for good, for everyone inside.',
     description:
-      'Its runs and what was decided in them stay. Mail that is queued is cancelled when its turn comes.',
+      'Its runs and what was decided in them stay. Queued email is cancelled. `commands` says what a job still writes.',
     body: NothingNeeded,
     isBodyOptional: true,
     handle: ({ deps, caller, found }) =>
-      inProject(deps, caller.projectId, async (scope) =>
-        showAutomation(scope, await archive(scope, found.automation_id)),
+      changeLife({ deps, projectId: caller.projectId }, (scope) =>
+        archive(scope, found.automation_id),
       ),
   }),
   route({
     ...answered,
     path: '/v1/automations/:id/move',
-    summary: 'Move everybody inside to the active version, at the step where they are.',
+    summary: 'Move everyone inside to the active version, at the step where they are.',
     description:
-      'Who is at a step that the active version does not have stays on their own version.',
+      'It counts at once; a job writes it on the runs of large automations. ' +
+      'People at a step that the version lacks stay on theirs.',
     body: NothingNeeded,
     isBodyOptional: true,
     answer: Moved,

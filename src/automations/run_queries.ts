@@ -80,6 +80,8 @@ const DueRun = z.strictObject({
   restored_at: z.date().nullable(),
   entries: z.int(),
   automation_status: z.enum(['draft', 'active', 'paused', 'archived']),
+  /** The version to which a command moves it; null where none does. */
+  moves_to: z.int().nullable(),
 });
 /** A run that is due, but for what its version says. */
 export type DueRun = z.output<typeof DueRun>;
@@ -118,6 +120,11 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]
       run.test_recipient, run.is_test, run.may_call, run.traceparent, run.source, run.is_bulk,
       base.restored_before(run.wake_at) as restored_at,
       automation.status as automation_status,
+      (
+        select moving.to_version from automations.commands as moving
+        where moving.project_id = ${projectId} and moving.automation_id = run.automation_id
+        and moving.kind = 'move' and run.started_at <= moving.requested_at and not run.is_test
+      ) as moves_to,
       (
         select count(*) from automations.run_log as entry
         where entry.project_id = ${projectId} and entry.run_id = run.run_id

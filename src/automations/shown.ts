@@ -5,6 +5,8 @@ import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { FILTERS_MAX } from './comparison.ts';
 import { RUN_STATUSES } from './erase_queries.ts';
 import { PersonRef } from './person_ref.ts';
+import type { Command } from './commands/queries.ts';
+import { ShownCommand, toShownCommand } from './commands/shown.ts';
 import { AUTOMATION_STATUSES } from './queries.ts';
 import type { Kept } from './queries.ts';
 import { Definition, STEPS_MAX } from './schema.ts';
@@ -89,17 +91,21 @@ export const Automation = z
       description:
         'The latest version: a trigger, settings, and steps that name the ones after them.',
     }),
+    commands: z.array(ShownCommand).meta({
+      description: 'Commands that count for everyone inside already, and that a job still writes.',
+    }),
   })
   .meta({
     id: 'Automation',
     description: 'What should follow when something happens.',
-    examples: [{ ...LISTED_SHOWN, definition: PARSED_SHOWN }],
+    examples: [{ ...LISTED_SHOWN, definition: PARSED_SHOWN, commands: [] }],
   });
 
 /** The automation of the examples, as it stands after something was done with it. */
 export const shownAs = (given: object) => ({
   ...LISTED_SHOWN,
   definition: PARSED_SHOWN,
+  commands: [],
   ...given,
 });
 export const NEXT_SHOWN = Definition.parse({ ...DEFINITION_SHOWN, settings: {} });
@@ -111,9 +117,14 @@ export const toListed = ({ automation_id, created_at, updated_at, ...row }: Kept
   updated_at: updated_at.toISOString(),
 });
 
-export const toAutomation = (kept: Kept, definition: Definition | null) => ({
+export const toAutomation = (
+  kept: Kept,
+  definition: Definition | null,
+  commands: readonly Command[],
+) => ({
   ...toListed(kept),
   definition,
+  commands: commands.map(toShownCommand),
 });
 
 export const NameOfAutomation = z
@@ -142,20 +153,6 @@ export const Activate = z
     version: z.int().min(1).optional().meta({ description: 'The latest, if it is left out.' }),
   })
   .meta({ examples: [{}] });
-
-export const Moved = z
-  .strictObject({
-    on_it: z
-      .int()
-      .nonnegative()
-      .meta({ description: 'How many people are on the active version then.' }),
-    stayed: z
-      .int()
-      .nonnegative()
-      .meta({ description: 'At a step that the version does not have.' }),
-    version: z.int().nullable(),
-  })
-  .meta({ examples: [{ on_it: 1, stayed: 0, version: 2 }] });
 
 export const RUN_SHOWN = {
   id: ID,

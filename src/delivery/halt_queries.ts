@@ -17,20 +17,51 @@ export const deleteHalt = ({ tx, projectId }: Scope, automationId: string) =>
     delete from delivery.halts where project_id = ${projectId} and automation_id = ${automationId}
   `);
 
+type Queued = { reason: string | null; sendsMax: number };
+
+/**
+ * Locks queued sends of an automation, the first due first: one look into the index for each provider and priority,
+ * however many the automation has sent.
+ */
+const queuedOf = (
+  { projectId }: Scope,
+  automationId: string,
+  { reason, sendsMax }: Queued,
+) => sql.fragment`array(
+  select queued.send_id from providers.providers as provider
+  cross join unnest('{0,1,2}'::integer[]) as lane (priority)
+  cross join lateral (
+    select send.send_id from delivery.sends as send
+    where send.project_id = ${projectId} and send.provider_id = provider.provider_id
+    and send.priority = lane.priority and send.automation_id = ${automationId} and send.status = 'queued'
+    and (${reason}::text is null or send.status_reason = ${reason}::text)
+    order by send.due_at, send.send_id
+    limit ${sendsMax}
+    for update
+  ) as queued
+  where provider.project_id = ${projectId}
+  limit ${sendsMax}
+)`;
+
 /**
  * Makes sends that wait for their automation due as they were when they were planned, so that nothing newer goes before
- * them; of many the longest waiting.
+ * them; at most `sendsMax`. Returns how many.
  */
-export const releasePaused = ({ tx, projectId }: Scope, automationId: string, sendsMax: number) =>
-  tx.query(sql.unsafe`
+export const releasePaused = async (
+  scope: Scope,
+  automationId: string,
+  sendsMax: number,
+): Promise<number> => {
+  const { tx, projectId } = scope;
+  const { rowCount } = await tx.query(sql.unsafe`
     update delivery.sends
     set status_reason = null, due_at = queued_at
-    where project_id = ${projectId} and send_id = any (array(
-      select send_id from delivery.sends
-      where project_id = ${projectId} and status = 'queued'
-      and automation_id = ${automationId} and status_reason = 'automation_paused'
-      order by send_id
-      limit ${sendsMax}
-      for update
-    ))
+    where project_id = ${projectId}
+    and send_id = any (${queuedOf(scope, automationId, { reason: 'automation_paused', sendsMax })})
   `);
+  return rowCount;
+};
+
+/** Returns the ids of queued sends of an automation that is archived, at most `sendsMax`. */
+export const queuedToCancel = (scope: Scope, automationId: string, sendsMax: number) =>
+  queuedOf(scope, automationId, { reason: null, sendsMax });

@@ -1,24 +1,32 @@
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { deleteHalt, insertHalt, releasePaused } from './halt_queries.ts';
+import { deleteHalt, insertHalt, queuedToCancel } from './halt_queries.ts';
 import type { Halt } from './halt_queries.ts';
 import { observeEnded } from './observe.ts';
 import { stopSends } from './stop.ts';
 
-/** How many sends go on at once when their automation does; others within an hour, as each was put off for. */
-export const RELEASED_SENDS_MAX = 10_000;
-
 /**
- * Hands nothing of an automation over from the commit on, but what is under way, and tests: what is queued waits while
- * it is paused, and is cancelled when its turn comes once it is archived.
+ * Hands nothing of an automation over from the commit on, but what is under way, and tests. What is queued waits while
+ * the automation is paused; `cancelQueued` ends it once the automation is archived.
  */
 export const haltSends = (scope: Scope, automationId: string, stop: Halt) =>
   insertHalt(scope, automationId, stop);
 
-/** Lets the mail of an automation that was paused go on. Of one that was not it changes nothing. */
-export const goOnSending = async (scope: Scope, automationId: string): Promise<void> => {
-  await deleteHalt(scope, automationId);
-  await releasePaused(scope, automationId, RELEASED_SENDS_MAX);
+/** Ends the pause of an automation's email; `releasePaused` makes due what was put off meanwhile. */
+export const goOnSending = (scope: Scope, automationId: string) => deleteHalt(scope, automationId);
+
+/** Cancels queued email of an archived automation, at most `sendsMax`. Returns how many. */
+export const cancelQueued = async (
+  scope: Scope,
+  automationId: string,
+  sendsMax: number,
+): Promise<number> => {
+  const ended = await stopSends(scope, {
+    stop: 'automation_archived',
+    sendIds: queuedToCancel(scope, automationId, sendsMax),
+  });
+  await observeEnded(scope, ended);
+  return ended.length;
 };
 
 /** Ends those of some leased sends whose automation is archived; answers which. */

@@ -120,6 +120,9 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
     ...work.segmentStarts.map(({ project_id, start_id }) =>
       automations.segmentStartHint(project_id, start_id),
     ),
+    ...work.commands.map(({ project_id, automation_id }) =>
+      automations.commandHint(project_id, automation_id),
+    ),
     ...work.queuedSends.map(({ project_id, provider_id }) =>
       delivery.sendHint(project_id, provider_id),
     ),

@@ -14,6 +14,8 @@ export type Work = {
   segmentEntries: string[];
   /** Starts of everybody in a segment that are not done; a paused automation has all the time. */
   segmentStarts: { project_id: string; start_id: string }[];
+  /** Commands on automations that are not done. */
+  commands: { project_id: string; automation_id: string }[];
   /** Projects with sends that nobody may hand over any more. */
   expired: string[];
   /** Projects with alerts that have to be announced to endpoints. */
@@ -218,6 +220,10 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     where start.status = 'running' and start.requested_at < now() - make_interval(secs => $1)
     and automation.status <> 'paused'
     order by start.requested_at limit $2`);
+  const commands = await ask<Work['commands'][number]>(`
+    select project_id, automation_id from automations.commands
+    where requested_at < now() - make_interval(secs => $1)
+    order by requested_at limit $2`);
   const erasures = await ask<{ project_id: string; erasure_id: string }>(`
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)
@@ -233,6 +239,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     segments: toIds(segments),
     segmentEntries: toIds(segmentEntries),
     segmentStarts,
+    commands,
     erasures,
     ended: toIds(ended),
     expired: toIds(expired),

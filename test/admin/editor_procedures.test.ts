@@ -112,7 +112,12 @@ describe('an automation', () => {
     expect(versions.items.map(({ version }) => version)).toEqual([2, 1]);
     const second = await client.automations.version.query({ ...of, version: 2 });
     expect(second.definition.settings.re_entry).toBe('every_time');
-    expect(await client.automations.move.mutate(of)).toEqual({ on_it: 0, stayed: 0, version: 1 });
+    expect(await client.automations.move.mutate(of)).toEqual({
+      on_it: 0,
+      stayed: 0,
+      left: 0,
+      version: 1,
+    });
     expect(await client.automations.pause.mutate(of)).toMatchObject({ status: 'paused' });
     expect(await client.automations.resume.mutate(of)).toMatchObject({ status: 'active' });
     expect(await client.automations.archive.mutate(of)).toMatchObject({ status: 'archived' });

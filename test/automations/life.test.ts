@@ -36,7 +36,7 @@ describe('versions', () => {
     await post(`/${id}/activate`);
     await happen('trial_started', {}, 'ben');
     expect((await runsOf(id)).map(({ version }: { version: number }) => version)).toEqual([2, 1]);
-    expect(await post(`/${id}/move`)).toEqual({ on_it: 2, stayed: 0, version: 2 });
+    expect(await post(`/${id}/move`)).toEqual({ on_it: 2, stayed: 0, left: 0, version: 2 });
     await pass('1 day');
     const { rows } = await database.owner.query(
       `select step_id from delivery.sends where automation_id = $1 order by step_id`,
@@ -73,7 +73,7 @@ describe('versions', () => {
     const other = { ...rest, entry: 'mail', steps: { mail: mailShown() } };
     await post(`/${id}/versions`, { after_version: 1, definition: other });
     await post(`/${id}/activate`);
-    expect(await post(`/${id}/move`)).toEqual({ on_it: 0, stayed: 1, version: 2 });
+    expect(await post(`/${id}/move`)).toEqual({ on_it: 0, stayed: 1, left: 0, version: 2 });
   });
 
   test('400: what they name of other rooms has to be there, each with its step', async () => {

@@ -158,7 +158,11 @@ describe.each(LIVING)('a run that %s', (name) => {
   test('that is moved goes on by the other version, where it is', async () => {
     const { id, step, goOn } = await begin(name);
     await follow(id, definition({ at: step, told: note('more'), more: note() }));
-    expect(await within((scope) => moveInside(scope, id))).toEqual({ on_it: 1, stayed: 0 });
+    expect(await within((scope) => moveInside(scope, id))).toEqual({
+      on_it: 1,
+      stayed: 0,
+      left: 0,
+    });
     await goOn();
     expect(await runNow()).toMatchObject({ outcome: 'completed', version: 2 });
     expect((await world.decisions()).map(({ step_id }) => step_id)).toContain('more');
@@ -179,7 +183,11 @@ describe.each(LIVING)('a run that %s', (name) => {
   ])('stays on its own version when the other %s', async (_what, next) => {
     const { id, step, goOn } = await begin(name);
     await follow(id, next(step));
-    expect(await within((scope) => moveInside(scope, id))).toEqual({ on_it: 0, stayed: 1 });
+    expect(await within((scope) => moveInside(scope, id))).toEqual({
+      on_it: 0,
+      stayed: 1,
+      left: 0,
+    });
     await goOn();
     expect(await runNow()).toMatchObject({ outcome: 'completed', version: 1 });
   });
@@ -191,7 +199,7 @@ test('a run that has failed stays so, whatever becomes of its automation', async
   await within((scope) => pause(scope, id));
   await within((scope) => resume(scope, id, activation));
   await follow(id, definition({ at: step, told: note() }));
-  expect(await within((scope) => moveInside(scope, id))).toEqual({ on_it: 0, stayed: 0 });
+  expect(await within((scope) => moveInside(scope, id))).toEqual({ on_it: 0, stayed: 0, left: 0 });
   await goOn();
   expect(await runNow()).toMatchObject(failed);
   await within((scope) => archive(scope, id));

@@ -66,6 +66,10 @@ test('only ids, times, states and priorities of these tables are open to the que
   expect(rows).toEqual([
     { name: 'automations.automations', columns: ['automation_id', 'project_id', 'status'] },
     {
+      name: 'automations.commands',
+      columns: ['automation_id', 'project_id', 'requested_at'],
+    },
+    {
       name: 'automations.endpoints',
       columns: ['endpoint_id', 'paused_until', 'project_id', 'status'],
     },

@@ -24,6 +24,7 @@ test('a task’s name is its path', async () => {
     'automations/advance_runs',
     'automations/announce_alerts',
     'automations/call_endpoint',
+    'automations/continue_commands',
     'automations/deliver_webhooks',
     'automations/prune_run_logs',
     'automations/read_segment_entries',

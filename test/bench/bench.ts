@@ -9,6 +9,7 @@ import type { Comparison, Report } from './measure.ts';
 import { automations } from './automations.ts';
 import { backlog } from './backlog.ts';
 import { bytes } from './bytes.ts';
+import { commands } from './commands.ts';
 import { consolePages } from './console.ts';
 import { erase } from './erase.ts';
 import { firstByte } from './first_byte.ts';
@@ -38,6 +39,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   console: consolePages,
   segments,
   automations,
+  commands,
   sdk,
   footprint,
   soak,

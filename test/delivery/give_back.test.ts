@@ -4,6 +4,7 @@ import { giveBackLost } from '../../src/delivery/delivery.ts';
 import { release } from '../../src/delivery/lane_context.ts';
 import type { LaneContext } from '../../src/delivery/lane_context.ts';
 import { connectTo } from '../base/connections.ts';
+import { insertBareProvider } from '../support/bare_provider.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
 
@@ -12,17 +13,7 @@ const database = testDatabase();
 /** A provider on the first day of a warm-up, and sends of it that an owner has leased. */
 const leased = async (count: number) => {
   const [projectId, providerId] = [newId(), newId()];
-  await database.owner.query(
-    `insert into providers.data_keys (project_id, key_version, master_version, wrapped_key, created_at)
-    values ($1, 1, 1, '', now())`,
-    [projectId],
-  );
-  await database.owner.query(
-    `insert into providers.providers (project_id, provider_id, provider, display_name, from_email, key_version,
-      secret, created_at, updated_at)
-    values ($1, $2, 'relay_api', 'x', 'x@x.test', 1, '', now(), now())`,
-    [projectId, providerId],
-  );
+  await insertBareProvider(database, projectId, providerId);
   await database.owner.query(
     `insert into providers.paces (project_id, provider_id, ramp_day, ramp_count)
     values ($1, $2, (now() at time zone 'UTC')::date, 10)`,

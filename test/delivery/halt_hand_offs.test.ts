@@ -1,11 +1,12 @@
 // An automation that is paused or archived: nothing of it is handed over.
 import { expect, test } from 'vitest';
-import { cancelArchived, goOnSending, haltSends } from '../../src/delivery/halts.ts';
+import { cancelArchived, cancelQueued, goOnSending, haltSends } from '../../src/delivery/halts.ts';
 import { releasePaused } from '../../src/delivery/halt_queries.ts';
 import type { Halt } from '../../src/delivery/halt_queries.ts';
 import { putOffSends } from '../../src/delivery/queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
+import { insertBareProvider } from '../support/bare_provider.ts';
 import { testDatabase } from '../support/database.ts';
 import { cap, limitedSends, QUIET_NOW } from './limited.ts';
 import { OWNER } from './one_send.ts';
@@ -18,8 +19,14 @@ const opened = () => {
   const { sends } = world;
   const halt = ({ automationId }: NewSend, stop: Halt) =>
     sends.within((scope) => haltSends(scope, automationId, stop));
-  const goOn = ({ automationId }: NewSend) =>
-    sends.within((scope) => goOnSending(scope, automationId));
+  const release = async ({ automationId, providerId }: NewSend, sendsMax = 100) => {
+    await insertBareProvider(database, world.projectId, providerId);
+    return sends.within((scope) => releasePaused(scope, automationId, sendsMax));
+  };
+  const goOn = async (send: NewSend) => {
+    await sends.within((scope) => goOnSending(scope, send.automationId));
+    await release(send);
+  };
   const putOff = async (...asked: NewSend[]) => [
     ...(await sends.within((scope) =>
       putOffSends(
@@ -31,7 +38,7 @@ const opened = () => {
   ];
   const claimed = async ({ providerId }: NewSend) =>
     (await sends.claim(providerId)).map(({ may_be_limited }) => may_be_limited);
-  return { ...world, halt, goOn, putOff, claimed };
+  return { ...world, halt, goOn, release, putOff, claimed };
 };
 const PAUSED = { status: 'queued', status_reason: 'automation_paused', lease_owner: null };
 
@@ -96,20 +103,21 @@ test('of an archived one nothing is begun: it is cancelled, and says why', async
 });
 
 test('what waited goes on when its automation does, in the order in which it was planned', async () => {
-  const { sends, person, plan, halt, goOn, putOff, claimed } = opened();
+  const { sends, person, plan, halt, goOn, release, putOff, claimed } = opened();
   const first = await plan(await person());
+  const { automationId, providerId } = first;
   const others = [
-    await plan(await person(), { automationId: first.automationId }),
-    await plan(await person(), { automationId: first.automationId }),
+    await plan(await person(), { automationId, providerId }),
+    await plan(await person(), { automationId, providerId }),
   ];
   const elsewhere = await plan(await person());
   const all = [first, ...others];
-  for (const send of [...all, elsewhere]) {
+  for (const send of [first, elsewhere]) {
     await halt(send, 'automation_paused');
     await claimed(send);
   }
   await putOff(...all, elsewhere);
-  await sends.within((scope) => releasePaused(scope, first.automationId, 2));
+  expect(await release(first, 2)).toBe(2);
   const reasons = async () => {
     const { rows } = await database.owner.query<{ status_reason: string | null }>(
       'select status_reason from delivery.sends where automation_id = $1 order by send_id',
@@ -120,7 +128,7 @@ test('what waited goes on when its automation does, in the order in which it was
   expect(await reasons()).toEqual([null, null, 'automation_paused']);
   await goOn(first);
   expect(await reasons()).toEqual([null, null, null]);
-  for (const send of all) expect(await claimed(send)).toEqual([false]);
+  expect(await claimed(first)).toEqual([false, false, false]);
   expect(await sends.read(elsewhere.sendId)).toMatchObject(PAUSED);
 });
 
@@ -155,4 +163,22 @@ test('a halt that is just being lifted is waited for by nobody', async () => {
   expect(await putOff(claimed)).toEqual([]);
   expect(await sends.begin(begun)).toBe('handing_off');
   await lifting.query('commit');
+});
+
+test('queued email of an archived automation is cancelled in pieces, that of others is not', async () => {
+  const { projectId, sends, person, plan, halt } = opened();
+  const first = await plan(await person());
+  const { automationId, providerId } = first;
+  const second = await plan(await person(), { automationId, providerId });
+  const other = await plan(await person(), { providerId });
+  await insertBareProvider(database, projectId, providerId);
+  await halt(first, 'automation_archived');
+  const cancel = () => sends.within((scope) => cancelQueued(scope, automationId, 1));
+  expect([await cancel(), await cancel(), await cancel()]).toEqual([1, 1, 0]);
+  for (const { sendId } of [first, second])
+    expect(await sends.read(sendId)).toMatchObject({
+      status: 'cancelled',
+      status_reason: 'automation_archived',
+    });
+  expect(await sends.read(other.sendId)).toMatchObject({ status: 'queued' });
 });

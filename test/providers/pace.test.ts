@@ -14,6 +14,7 @@ import {
 } from '../../src/providers/pace_notes.ts';
 import { dayOf } from '../../src/providers/ramp.ts';
 import { connectTo } from '../base/connections.ts';
+import { insertBareProvider } from '../support/bare_provider.ts';
 import { testDatabase } from '../support/database.ts';
 import { used } from './used.ts';
 
@@ -24,17 +25,7 @@ const today = dayOf(Date.now());
 /** A provider of a project of its own, at a pace. */
 const pacedProvider = async (plan: Partial<Plan> = {}) => {
   const [projectId, providerId] = [newId(), newId()];
-  await database.owner.query(
-    `insert into providers.data_keys (project_id, key_version, master_version, wrapped_key, created_at)
-    values ($1, 1, 1, '', now())`,
-    [projectId],
-  );
-  await database.owner.query(
-    `insert into providers.providers (project_id, provider_id, provider, display_name, from_email, key_version,
-      secret, created_at, updated_at)
-    values ($1, $2::uuid, 'relay_api', 'x', $2::uuid || '@x.test', 1, '', now(), now())`,
-    [projectId, providerId],
-  );
+  await insertBareProvider(database, projectId, providerId);
   const within = <T>(work: (scope: Scope) => Promise<T>) =>
     inProject(database.deps, projectId, work);
   await within((scope) =>

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Menu, Text } from '@mantine/core';
+import { Alert, Button, Group, Loader, Menu, Text } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
@@ -17,8 +17,8 @@ type Props = {
 };
 
 const ASKED = {
-  archive: 'Archive it for good, end it for everybody inside, and cancel the mail that is queued?',
-  move: 'Move everybody inside to the active version, at the step where they are?',
+  archive: 'Archive it for good, end it for everyone inside, and cancel its queued email?',
+  move: 'Move everyone inside to the active version, at the step where they are?',
 };
 
 const useActs = (projectId: string, automationId: string) => {
@@ -51,15 +51,29 @@ const Sure = ({ what, onYes, onNo }: { what: Asked; onYes: () => void; onNo: () 
   </Alert>
 );
 
-type MovedProps = { moved: { on_it: number; stayed: number; version: number | null } };
+type MovedProps = { moved: { stayed: number; version: number | null } };
 
-const Moved = ({ moved: { on_it, stayed, version } }: MovedProps) => (
+const Moved = ({ moved: { stayed, version } }: MovedProps) => (
   <Alert color="teal" role="status" w="100%">
-    On version {version} now: {on_it.toLocaleString()}.
+    People inside follow version {version} from now on.
     {stayed > 0 &&
-      ` At a step that it does not have, and still on theirs: ${stayed.toLocaleString()}.`}
+      ` At a step that it lacks, and still on their own version: ${stayed.toLocaleString()}.`}
   </Alert>
 );
+
+const UNDER_WAY = {
+  resume: 'Resuming everyone inside',
+  archive: 'Ending it for everyone inside, and cancelling queued email',
+  move: 'Moving everyone inside to the new version',
+};
+
+/** The commands that count already, and that a job still writes on runs and email. */
+const UnderWay = ({ commands }: Pick<Automation, 'commands'>) =>
+  commands.map(({ kind, changed }) => (
+    <Alert key={kind} color="cyan" role="status" w="100%" icon={<Loader size="xs" />}>
+      {UNDER_WAY[kind]}. Written so far: {changed.toLocaleString()}.
+    </Alert>
+  ));
 
 const More = ({ kept, onAsk }: { kept: Automation; onAsk: (what: Asked) => void }) => {
   const hasOthers = kept.inside.some(({ version }) => version !== kept.active_version);
@@ -95,7 +109,12 @@ export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Prop
     activate.mutate(undefined);
   };
   if (kept.status === 'archived')
-    return <Text c="dimmed">What happened in it stays to be read.</Text>;
+    return (
+      <>
+        <Text c="dimmed">What happened in it stays to be read.</Text>
+        <UnderWay commands={kept.commands} />
+      </>
+    );
   return (
     <>
       <Group gap="xs">
@@ -139,6 +158,7 @@ export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Prop
         />
       )}
       {move.data && <Moved moved={move.data} />}
+      <UnderWay commands={kept.commands} />
       <Refused error={Object.values(acts).find((act) => act.error !== null)?.error} />
     </>
   );

@@ -1,0 +1,112 @@
+import type { Scope } from '../../base/db.ts';
+import type { Hint } from '../../base/hints.ts';
+import * as delivery from '../../delivery/delivery.ts';
+import { readDefinitions } from '../definitions.ts';
+import { readClock } from '../run_queries.ts';
+import { commonSteps } from './common_steps.ts';
+import {
+  countChanged,
+  deleteCommands,
+  holdCommand,
+  insertCommand,
+  listCommands,
+} from './queries.ts';
+import type { Command, CommandKind } from './queries.ts';
+import {
+  endRunsInside,
+  holdMovable,
+  listVersionsInside,
+  moveRuns,
+  thawRuns,
+} from './run_queries.ts';
+
+/** How many runs, and how many sends, one transaction of a command changes. */
+export const PIECE_ROWS_MAX = 1_000;
+
+/** Wakes a worker to continue the commands on an automation. */
+export const commandHint = (projectId: string, automationId: string): Hint => ({
+  task: 'automations/continue_commands',
+  payload: { project_id: projectId, automation_id: automationId },
+});
+
+type Piece = { changed: number; isMore: boolean };
+
+const sum = (counts: readonly number[]): Piece => ({
+  changed: counts.reduce((all, count) => all + count, 0),
+  isMore: counts.includes(PIECE_ROWS_MAX),
+});
+
+const resumeSome = async (scope: Scope, { automation_id: automationId }: Command): Promise<Piece> =>
+  sum([
+    await thawRuns(scope, automationId, PIECE_ROWS_MAX),
+    await delivery.releasePaused(scope, automationId, PIECE_ROWS_MAX),
+  ]);
+
+const endSome = async (scope: Scope, { automation_id: automationId }: Command): Promise<Piece> =>
+  sum([
+    await endRunsInside(scope, automationId, { runsMax: PIECE_ROWS_MAX, isTest: false }),
+    await endRunsInside(scope, automationId, { runsMax: PIECE_ROWS_MAX, isTest: true }),
+    await delivery.cancelQueued(scope, automationId, PIECE_ROWS_MAX),
+  ]);
+
+const moveSome = async (
+  scope: Scope,
+  { automation_id: automationId, to_version: to, requested_at: startedBy }: Command,
+): Promise<Piece> => {
+  if (to === null) return { changed: 0, isMore: false };
+  const versions = await listVersionsInside(scope, automationId);
+  const refs = [to, ...versions].map((version) => ({ automation_id: automationId, version }));
+  const definitionOf = await readDefinitions(scope, refs);
+  const stepsOf = (version: number) => definitionOf({ automation_id: automationId, version });
+  const now = await readClock(scope);
+  let changed = 0;
+  for (const from of versions) {
+    if (from === to || changed === PIECE_ROWS_MAX) continue;
+    const stepIds = commonSteps(stepsOf(from), stepsOf(to));
+    const runsMax = PIECE_ROWS_MAX - changed;
+    const runIds = await holdMovable(scope, automationId, { from, stepIds, startedBy, runsMax });
+    await moveRuns(scope, runIds, { to, now });
+    changed += runIds.length;
+  }
+  return { changed, isMore: changed === PIECE_ROWS_MAX };
+};
+
+const PIECES = { resume: resumeSome, archive: endSome, move: moveSome };
+
+/**
+ * Changes the next runs and sends of a command, at most PIECE_ROWS_MAX of each. Returns whether there are more. Safe to
+ * repeat: what is done is not found again, and a command that another replaced is over.
+ */
+export const continueCommand = async (
+  scope: Scope,
+  automationId: string,
+  kind: CommandKind,
+): Promise<{ isMore: boolean }> => {
+  const command = await holdCommand(scope, automationId, kind);
+  if (command === null) return { isMore: false };
+  const { changed, isMore } = await PIECES[kind](scope, command);
+  if (isMore) await countChanged(scope, automationId, { kind, changed });
+  else await deleteCommands(scope, automationId, [kind]);
+  return { isMore };
+};
+
+/** The same for each command on an automation that is not done. */
+export const continueCommands = async (
+  scope: Scope,
+  automationId: string,
+): Promise<{ isMore: boolean }> => {
+  let isMore = false;
+  for (const { kind } of await listCommands(scope, automationId))
+    isMore = (await continueCommand(scope, automationId, kind)).isMore || isMore;
+  return { isMore };
+};
+
+/** Begins a command with its first piece: an automation with few people inside is done at once. */
+export const beginCommand = async (
+  scope: Scope,
+  automationId: string,
+  command: { kind: CommandKind; toVersion?: number },
+): Promise<void> => {
+  await insertCommand(scope, automationId, command);
+  await continueCommand(scope, automationId, command.kind);
+};

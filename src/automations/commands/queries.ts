@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { sql } from '../../base/db.ts';
+import type { Scope } from '../../base/db.ts';
+import { nowInMs } from '../../base/now_in_ms.ts';
+
+/** The commands whose effect on runs and sends is written in pieces. */
+export const COMMAND_KINDS = ['resume', 'archive', 'move'] as const;
+export type CommandKind = (typeof COMMAND_KINDS)[number];
+
+const Command = z.strictObject({
+  automation_id: z.uuid(),
+  kind: z.enum(COMMAND_KINDS),
+  /** The version that a move is to; null of other commands. */
+  to_version: z.int().nullable(),
+  requested_at: z.date(),
+  /** How many runs and sends have been written so far. */
+  changed: z.int(),
+});
+export type Command = z.output<typeof Command>;
+
+const columns = sql.fragment`automation_id, kind, to_version, requested_at, changed`;
+
+/** Begins a command. The same command again begins anew. */
+export const insertCommand = (
+  { tx, projectId }: Scope,
+  automationId: string,
+  { kind, toVersion = null }: { kind: CommandKind; toVersion?: number | null },
+) =>
+  tx.query(sql.unsafe`
+    insert into automations.commands (project_id, automation_id, kind, to_version, requested_at, changed)
+    values (${projectId}, ${automationId}, ${kind}, ${toVersion}, ${nowInMs}, 0)
+    on conflict on constraint commands_pkey do update
+    set to_version = excluded.to_version, requested_at = excluded.requested_at, changed = 0
+  `);
+
+/** Ends commands: they are done, or another command replaces them. */
+export const deleteCommands = (
+  { tx, projectId }: Scope,
+  automationId: string,
+  kinds: readonly CommandKind[],
+) =>
+  tx.query(sql.unsafe`
+    delete from automations.commands
+    where project_id = ${projectId} and automation_id = ${automationId}
+    and kind = any (${sql.array([...kinds], 'text')})
+  `);
+
+/** Reads a command and locks it until the transaction ends; null where it is done. */
+export const holdCommand = ({ tx, projectId }: Scope, automationId: string, kind: CommandKind) =>
+  tx.maybeOne(sql.type(Command)`
+    select ${columns} from automations.commands
+    where project_id = ${projectId} and automation_id = ${automationId} and kind = ${kind}
+    for update
+  `);
+
+export const countChanged = (
+  { tx, projectId }: Scope,
+  automationId: string,
+  { kind, changed }: { kind: CommandKind; changed: number },
+) =>
+  tx.query(sql.unsafe`
+    update automations.commands set changed = changed + ${changed}
+    where project_id = ${projectId} and automation_id = ${automationId} and kind = ${kind}
+  `);
+
+/** Lists the commands of an automation that are not done. */
+export const listCommands = ({ tx, projectId }: Scope, automationId: string) =>
+  tx.any(sql.type(Command)`
+    select ${columns} from automations.commands
+    where project_id = ${projectId} and automation_id = ${automationId}
+    order by requested_at, kind
+  `);

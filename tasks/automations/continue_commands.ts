@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import * as automations from '../../src/automations/automations.ts';
+import { inProject } from '../../src/base/db.ts';
+import { giveHints } from '../../src/base/hints.ts';
+import { task } from '../../src/base/task.ts';
+
+const Payload = z.strictObject({ project_id: z.uuid(), automation_id: z.uuid() });
+
+/** Continues the commands on an automation. Safe to repeat: what is done is not found again. */
+export default task(Payload, async ({ project_id, automation_id }, deps) => {
+  const { isMore } = await inProject(deps, project_id, (scope) =>
+    automations.continueCommands(scope, automation_id),
+  );
+  await giveHints(deps, [
+    automations.advanceHint(project_id),
+    ...(isMore ? [automations.commandHint(project_id, automation_id)] : []),
+  ]);
+});

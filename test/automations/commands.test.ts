@@ -1,0 +1,154 @@
+// Commands on automations with more people inside than one piece changes.
+import { expect, test } from 'vitest';
+import { advance } from '../../src/automations/advance.ts';
+import { continueCommand, PIECE_ROWS_MAX } from '../../src/automations/commands/commands.ts';
+import { listCommands } from '../../src/automations/commands/queries.ts';
+import type { CommandKind } from '../../src/automations/commands/queries.ts';
+import {
+  activate,
+  addVersion,
+  archive,
+  moveInside,
+  pause,
+  resume,
+} from '../../src/automations/life.ts';
+import { Definition } from '../../src/automations/schema.ts';
+import type { NewDefinition } from '../../src/automations/schema.ts';
+import { testDatabase } from '../support/database.ts';
+import { httpsSink } from '../support/https_sink.ts';
+import { activation, doors } from './doors.ts';
+import { withEndpoint } from './with_endpoint.ts';
+import { note } from './with_segments.ts';
+
+const database = testDatabase();
+const sink = httpsSink({ usually: () => ({ status: 204 }) });
+const MORE_THAN_A_PIECE = PIECE_ROWS_MAX + 1;
+
+const waiting = (more: NewDefinition['steps'] = {}): NewDefinition => ({
+  trigger: { kind: 'event', event: 'trial_started' },
+  settings: { re_entry: 'every_time' },
+  entry: 'at',
+  steps: { at: { kind: 'delay', duration: 'P1D', next: 'told' }, told: note(), ...more },
+});
+
+/** An automation with so many people at its delay, all of them copies of one run. */
+const withPeople = async (people: number) => {
+  const world = await withEndpoint(database, sink);
+  const id = await world.activate(waiting());
+  await world.happen('trial_started');
+  await database.owner.query(
+    `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status,
+      step_id, wake_at, waits_until, started_at, source)
+    select project_id, gen_random_uuid(), automation_id, version, identity_id, 'copy ' || copy, status, step_id,
+      wake_at, waits_until, started_at, source
+    from automations.runs cross join generate_series(2, $2) as copy where automation_id = $1`,
+    [id, people],
+  );
+  const count = async (column: 'status' | 'version'): Promise<Record<string, number>> => {
+    const { rows } = await database.owner.query<{ value: string; runs: number }>(
+      `select ${column}::text as value, count(*)::integer as runs from automations.runs
+      where automation_id = $1 group by 1 order by 1`,
+      [id],
+    );
+    return Object.fromEntries(rows.map(({ value, runs }) => [value, runs]));
+  };
+  const { within } = world;
+  const proceed = (kind: CommandKind) => within((scope) => continueCommand(scope, id, kind));
+  const commands = () => within((scope) => listCommands(scope, id));
+  return { ...world, id, count, proceed, commands };
+};
+type World = Awaited<ReturnType<typeof withPeople>>;
+
+const freezeAll = (id: string) =>
+  database.owner.query(`update automations.runs set status = 'paused' where automation_id = $1`, [
+    id,
+  ]);
+
+const follow = async ({ id, within }: World, next: NewDefinition): Promise<void> => {
+  await within((scope) =>
+    addVersion(scope, id, { definition: Definition.parse(next), after: 1 }, doors),
+  );
+  await within((scope) => activate(scope, id, 2, activation));
+};
+
+test('archive ends a piece at once and the rest in the next; repeating it changes nothing', async () => {
+  const world = await withPeople(MORE_THAN_A_PIECE);
+  const { id, within, count, proceed, commands } = world;
+  expect(await within((scope) => archive(scope, id))).toMatchObject({ status: 'archived' });
+  expect(await count('status')).toEqual({ active: 1, ended: PIECE_ROWS_MAX });
+  expect(await commands()).toMatchObject([{ kind: 'archive', changed: PIECE_ROWS_MAX }]);
+  expect(await proceed('archive')).toEqual({ isMore: false });
+  expect(await count('status')).toEqual({ ended: MORE_THAN_A_PIECE });
+  expect(await commands()).toEqual([]);
+  expect(await proceed('archive')).toEqual({ isMore: false });
+  await within((scope) => archive(scope, id));
+  expect(await count('status')).toEqual({ ended: MORE_THAN_A_PIECE });
+});
+
+test('an automation with one piece of people is done at once', async () => {
+  const { id, within, count, proceed, commands } = await withPeople(PIECE_ROWS_MAX);
+  await within((scope) => archive(scope, id));
+  expect(await count('status')).toEqual({ ended: PIECE_ROWS_MAX });
+  // A full piece does not know that nothing follows.
+  expect(await proceed('archive')).toEqual({ isMore: false });
+  expect(await commands()).toEqual([]);
+});
+
+test('resume makes frozen people active in pieces, and a pause in between ends that', async () => {
+  const { id, within, count, proceed, commands } = await withPeople(MORE_THAN_A_PIECE);
+  await within((scope) => pause(scope, id));
+  await freezeAll(id);
+  await within((scope) => resume(scope, id, activation));
+  expect(await count('status')).toEqual({ active: PIECE_ROWS_MAX, paused: 1 });
+  await within((scope) => pause(scope, id));
+  expect(await commands()).toEqual([]);
+  expect(await proceed('resume')).toEqual({ isMore: false });
+  expect(await count('status')).toEqual({ active: PIECE_ROWS_MAX, paused: 1 });
+  await within((scope) => resume(scope, id, activation));
+  expect(await count('status')).toEqual({ active: MORE_THAN_A_PIECE });
+});
+
+test('archive in the middle of resume and move replaces both', async () => {
+  const world = await withPeople(MORE_THAN_A_PIECE);
+  const { id, within, proceed, commands, count } = world;
+  await follow(world, waiting({ told: note('more'), more: note() }));
+  await within((scope) => moveInside(scope, id));
+  await within((scope) => archive(scope, id));
+  expect(await commands()).toMatchObject([{ kind: 'archive' }]);
+  expect(await proceed('move')).toEqual({ isMore: false });
+  await proceed('archive');
+  expect(await count('status')).toEqual({ ended: MORE_THAN_A_PIECE });
+});
+
+test('move counts for everyone at once: a run that is due before its piece follows the new version', async () => {
+  const world = await withPeople(MORE_THAN_A_PIECE);
+  const { id, within, count, proceed, commands, pass } = world;
+  await follow(world, waiting({ told: note('more'), more: note() }));
+  const moved = await within((scope) => moveInside(scope, id));
+  expect(moved).toEqual({ on_it: PIECE_ROWS_MAX, stayed: 0, left: 1 });
+  expect(await commands()).toMatchObject([
+    { kind: 'move', to_version: 2, changed: PIECE_ROWS_MAX },
+  ]);
+  await pass('1 day');
+  for (let isMore = true; isMore;) ({ isMore } = await within(advance));
+  expect(await count('version')).toEqual({ 2: MORE_THAN_A_PIECE });
+  const { rows } = await database.owner.query<{ runs: number }>(
+    `select count(*)::integer as runs from automations.run_log join automations.runs using (project_id, run_id)
+    where automation_id = $1 and run_log.step_id = 'more'`,
+    [id],
+  );
+  expect(rows).toEqual([{ runs: MORE_THAN_A_PIECE }]);
+  expect(await proceed('move')).toEqual({ isMore: false });
+  expect(await commands()).toEqual([]);
+});
+
+test('who starts on another version while a move is under way is not moved', async () => {
+  const world = await withPeople(MORE_THAN_A_PIECE);
+  const { id, within, count, proceed, happen } = world;
+  await follow(world, waiting({ told: note('more'), more: note() }));
+  await within((scope) => moveInside(scope, id));
+  await within((scope) => activate(scope, id, 1, activation));
+  await happen('trial_started');
+  await proceed('move');
+  expect(await count('version')).toEqual({ 1: 1, 2: MORE_THAN_A_PIECE });
+});
