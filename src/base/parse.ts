@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from './refusal.ts';
 import type { Issue } from './refusal.ts';
-import { isStorable, isStorableJson, NOT_STORABLE } from './text.ts';
+import { isStorable, NOT_STORABLE } from './text.ts';
 
 const KINDS: Record<string, string> = {
   string: 'a string',
@@ -118,22 +118,35 @@ export const toIssues = (error: z.ZodError): Issue[] =>
     .flatMap((issue) => describe(issue))
     .slice(0, ISSUES_MAX);
 
-const findUnstorable = (value: unknown, path: PropertyKey[]): Issue[] => {
-  if (typeof value === 'string')
-    return isStorable(value) ? [] : [{ path: pointer(path), message: NOT_STORABLE }];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    isStorable(name)
-      ? findUnstorable(member, [...path, name])
-      : [{ path: pointer(path), message: `names of members ${NOT_STORABLE}` }],
-  );
+/** A value inside another, and the way to it from the outside. */
+type Place = { value: unknown; name: string; outer: Place | null };
+
+/** How much of the way to a fault an issue tells, from the outside. */
+const POINTER_NAMES_MAX = 20;
+
+const pointerTo = (place: Place): string => {
+  const names: string[] = [];
+  for (let at = place; at.outer !== null; at = at.outer) names.push(at.name);
+  return pointer(names.reverse().slice(0, POINTER_NAMES_MAX));
 };
 
-/** Lists the texts of a JSON value that Postgres cannot store, as many as one answer lists. */
-export const listUnstorable = (value: unknown): Issue[] =>
-  value === undefined || isStorableJson(value)
-    ? []
-    : findUnstorable(value, []).slice(0, ISSUES_MAX);
+/**
+ * Lists the texts of a JSON value that Postgres cannot store, as many as one answer lists. Walks without recursion and
+ * stops at the bound: strangers choose the value.
+ */
+export const listUnstorable = (value: unknown): Issue[] => {
+  const issues: Issue[] = [];
+  const places: Place[] = [{ value, name: '', outer: null }];
+  for (let place = places.pop(); place && issues.length < ISSUES_MAX; place = places.pop()) {
+    const { value: one, name } = place;
+    if (!isStorable(name) || (typeof one === 'string' && !isStorable(one)))
+      issues.push({ path: pointerTo(place), message: NOT_STORABLE });
+    if (typeof one !== 'object' || one === null) continue;
+    for (const [inner, member] of Object.entries(one))
+      places.push({ value: member, name: inner, outer: place });
+  }
+  return issues;
+};
 
 /** Parses what came from outside, or refuses with every problem at once. */
 export const parse = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {

@@ -35,17 +35,23 @@ const ADDRESS = /[^\s@]@[^\s@]/u;
 /** A number behind an at sign: a template that prints it behind its own host would make it the host (WHATWG URL). */
 const NUMBER_AS_HOST = /@\p{N}/u;
 const SLASHED = /^[\\/]{2}|[^\p{L}\p{N}][\\/]{2}\p{L}/u;
-const HOST = /[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
+const HOST = /(?<![\p{L}\p{M}\p{N}_-])[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+/gu;
 const IP_WITH_PATH = /(?:^|[^\d.])\d{1,3}(?:\.\d{1,3}){3}[:/?#]|\[[\da-f:.]*:[\da-f:.]*\]/i;
 /** A dot that could stand before a top-level domain, whatever is cut off behind it later. */
 const JOINING_DOT = /\.(?=\p{L})/gu;
-/** A colon behind a word that could be a scheme. */
-const JOINING_COLON = /(?<=\p{L}[\p{L}\p{N}+.-]*):(?=[\p{L}\p{N}])/gu;
+/** A colon that could end a scheme or a property of CSS: every one but that of a time. */
+const JOINING_COLON = /:(?!\s|$)(?!(?<=\d:)\d)/gu;
+/**
+ * What CSS needs for strings, functions, blocks and further declarations, and URLs for IPv6. A parenthesis
+ * behind a blank begins no function; an apostrophe behind a letter is one of a name.
+ */
+const SYNTAX = /["{}[\];]|(?<![\p{L}\p{M}])'|(?<! )\(|(?<!\([^)]*)\)/gu;
 /** Marks of a URL at the edges of a value. A list, or two values side by side, is printed without a separator. */
 const EDGES = /^[.:/\\]+|[.:/\\@]+$/gu;
 
-/** Whether email software would show a word as a link, as it is written. */
+/** Whether email software would show a word as a link, as it is written. An escape of CSS may become anything. */
 const isLinkAsWritten = (word: string): boolean =>
+  word.includes('\\') ||
   SCHEME.test(word) ||
   NAMED_SCHEME.test(word) ||
   WWW.test(word) ||
@@ -69,8 +75,8 @@ const cut = (text: string): string => {
     : characters.slice(0, ASSERTED_CHARS_MAX).join('').trimEnd();
 };
 
-/** More than this is not looked at: what is left of it is cut far shorter. */
-const LOOKED_AT_CHARS_MAX = 1_000;
+/** More than this is not read: what is left of it is cut shorter still. */
+const READ_CHARS_MAX = 3 * ASSERTED_CHARS_MAX;
 
 /** The text with each character that stands for another one replaced, and without those that hide something. */
 const spellOut = (text: string): string =>
@@ -81,10 +87,12 @@ const spellOut = (text: string): string =>
 
 const cleanOnce = (text: string): string =>
   cut(
-    spellOut(text.slice(0, LOOKED_AT_CHARS_MAX))
+    spellOut(text.slice(0, READ_CHARS_MAX))
       .split(' ')
       .filter((word) => word !== '' && !isLink(word))
       .join(' ')
+      .replaceAll(SYNTAX, ' ')
+      .replaceAll(/ {2,}/g, ' ')
       .replaceAll(JOINING_DOT, '. ')
       .replaceAll(JOINING_COLON, ': ')
       .replaceAll(EDGES, '')
@@ -113,6 +121,7 @@ const isCleanName = (name: string): boolean =>
   name.length <= ASSERTED_CHARS_MAX &&
   !CALLED_NAMES.has(name) &&
   spellOut(name) === name &&
+  name.search(SYNTAX) < 0 &&
   !name.split(' ').some(isLink);
 
 const isSame = (text: string, exempt: string | null): boolean =>

@@ -6,10 +6,11 @@ export const HEARTBEAT_MS = 1_000;
 export const DEAD_AFTER_SECONDS = 4;
 
 /**
- * A session that is silent for this long is ended by the server, with the locks that it holds: the
- * process is frozen, or its machine is gone. A worker that lives is never silent that long.
+ * A session that is silent for this long is ended by the server, with the locks that it holds: the process is frozen,
+ * or its machine is gone. A process that lives may be busy for a while, and must not end for that. With
+ * DEAD_AFTER_SECONDS and the sweep it is less than the minute in which work continues after a crash.
  */
-export const SILENT_SESSION_MS = 15_000;
+export const SILENT_SESSION_MS = 40_000;
 
 /** Opens a connection whose locks do not outlive its process, whatever becomes of that. */
 export const openSession = async (

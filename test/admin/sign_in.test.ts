@@ -65,6 +65,24 @@ test.each([
   expect(body.error.data.issues).toEqual([{ path, message }]);
 });
 
+test.each([
+  ['many faults deep inside', [1_500, 25_000, '\0']],
+  ['one fault deeper than a stack', [15_000, 1, '\0']],
+] as const)(
+  'attack: a sign-in with %s costs little',
+  { timeout: 3_000 },
+  async (_, [depth, count, text]) => {
+    const list = `${'['.repeat(depth)}${Array(count).fill(JSON.stringify(text)).join()}${']'.repeat(depth)}`;
+    const response = await fetch(`${api.url}/admin/trpc/session.signIn`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: api.url },
+      body: `{"email":${list},"password":"x"}`,
+    });
+    expect(response.status).toBe(400);
+    expect((await response.text()).length).toBeLessThan(100_000);
+  },
+);
+
 test('an unknown address is compared at the same cost as a known one', async () => {
   const cost = (hash: string) => /^scrypt\$N=\d+,r=\d+,p=\d+\$/.exec(hash)?.[0];
   const kept = { ...OWNER, email: 'kept@trunkline.test' };

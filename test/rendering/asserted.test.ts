@@ -37,7 +37,11 @@ test.each([
   ['a line separator', 'Ann\u2028Bcc', 'Ann Bcc'],
   ['a null and a bell', 'An\u0000n\u0007', 'An n'],
   ['markup', '<b>Ann</b>', 'bAnn/b'],
-  ['an entity for a dot', 'evil&#46;com', 'evil#46;com'],
+  ['an entity for a dot', 'evil&#46;com', 'evil#46 com'],
+  ['an escape of CSS', 'red \\00002fevil blue', 'red blue'],
+  ['a string of CSS', 'red "x blue', 'red x blue'],
+  ['a function and a block of CSS', 'a:b;image-set(x){y}', 'a: b image-set x y'],
+  ['a colon before a percent sign', 'ps:%31249763844', 'ps: %31249763844'],
   ['a percent-encoded dot', 'evil%2ecom', ''],
   ['a dot that is percent-encoded twice', 'evil%252ecom', ''],
   ['a dot that is percent-encoded too often to tell', `evil%${'25'.repeat(9)}2ecom`, ''],
@@ -61,6 +65,9 @@ test.each([
   'AT&T',
   'Jean-Luc',
   '12:30',
+  'iPhone (64 GB)',
+  'Note: 5 left',
+  'Rock n Roll!',
   '1.5',
   '3 x',
   'こんにちは。元気',
@@ -240,4 +247,13 @@ test('an address that only a browser asserted is shown to that address, and to n
   const emailFor = (exempt: string) => toSample(person, null, exempt).sample.profile;
   expect(emailFor('win@evil.example')).toEqual({ email: 'win@evil.example' });
   expect(emailFor('ann@example.com')).toEqual({ email: '' });
+});
+
+test('attack: values cost little, whatever their characters stand for', { timeout: 3_000 }, () => {
+  const chars = 1_000;
+  for (const character of ['\u3316', '\ufdfa', 'a', 'a:', '%', '.', '@a']) {
+    const values = Array.from({ length: 30 }, () => character.repeat(chars / character.length));
+    clean(values);
+    for (const value of values) expect(String(clean(value)).length).toBeLessThan(chars);
+  }
 });

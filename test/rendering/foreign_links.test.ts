@@ -2,40 +2,14 @@
 import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { expect, test } from 'vitest';
-import { makeGuard } from '../../src/rendering/links/foreign.ts';
 import { render } from '../../src/rendering/render.ts';
 import type { Rendered } from '../../src/rendering/render.ts';
 import { toSample } from '../../src/rendering/variables.ts';
+import { A, B, C, happened, link, renderFor, rest, sourceOf, UNSUBSCRIBE } from './shown_email.ts';
+import type { Values } from './shown_email.ts';
 
 const linkify = new MarkdownIt().linkify.set({ fuzzyIP: true });
 const BASE = 'https://relative.invalid/';
-
-type Values = Record<string, unknown>;
-const UNSUBSCRIBE = 'https://mail.shop.example/u/token';
-const rest = { run: {}, project: { name: 'Shop' }, unsubscribe_url: UNSUBSCRIBE };
-const sourceOf = (html: string, given: object = {}) => ({
-  subject: 'Hello',
-  html,
-  text: null,
-  preheader: null,
-  ...given,
-});
-const happened = (properties: object) =>
-  ({ name: 'e', properties, occurred_at: new Date(0), source: 'browser' }) as const;
-
-/** What an email says whose event a browser sent. */
-const renderFor = (
-  source: ReturnType<typeof sourceOf>,
-  values: Values,
-  traits: Values = {},
-  browserNames: string[] = [],
-) => {
-  const email = 'ann@example.com';
-  const known = toSample({ traits, email, browserNames }, happened(values), email);
-  const variables = { ...known.sample, ...rest };
-  const guard = known.asserted && makeGuard({ source, variables, asserted: known.asserted });
-  return render(source, variables, { guard });
-};
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', '#34': '"', '#39': "'" };
 const decode = (text: string) =>
@@ -78,10 +52,6 @@ const foreignTo = (message: Rendered, source: ReturnType<typeof sourceOf>, value
   );
 };
 
-const A = '{{ event.a }}';
-const B = '{{ event.b }}';
-const C = '{{ event.c }}';
-const link = (url: string) => `<p><a href="${url}">go</a></p>`;
 const PLACES = {
   'the whole URL': link(A),
   'the whole URL of several': link(A + B + C),
@@ -274,115 +244,4 @@ test('an email that cannot do without such values fails and says why', () => {
       'the subject must be one line of 1 to 998 characters',
     missing: null,
   });
-});
-
-/** What an email shows that prints values of a browser beside each other, and the recipient's own address. */
-const shownTo = (html: string, values: Values, email = 'ann@example.com') => {
-  const known = toSample({ traits: {}, email, browserNames: ['email'] }, happened(values), email);
-  const variables = { ...known.sample, ...rest };
-  const source = sourceOf(html);
-  const guard = known.asserted && makeGuard({ source, variables, asserted: known.asserted });
-  const outcome = render(source, variables, { guard });
-  return outcome.kind === 'rendered' ? outcome.message.html : outcome.reason;
-};
-
-test.each([
-  ['in a list', `<p>Hi ${A}</p>`, { a: ['ann@example.com', 'munity/login'] }],
-  ['of two values', `<p>Hi ${A}${B}</p>`, { a: 'ann@example.com', b: 'munity/login' }],
-  ['behind a host', link(`https://app.co${A}`), { a: ['ann@example.com', 'munity/login'] }],
-  ['with a path', `<p>Hi ${A}</p>`, { a: ['ann@example.com', '/login'] }],
-  ['behind another word', `<p>Hi ${A}</p>`, { a: ['evil.app', 'ann@example.com'] }],
-])('attack: the recipient’s address is part of a foreign host, %s', (_, html, values) => {
-  expect(shownTo(html, values)).not.toMatch(/munity|login|evil/);
-});
-
-test('the recipient’s address alone is shown, also at the end of a sentence', () => {
-  const html = '<p>Hi {{ profile.email }}. Write to {{ event.a }}, or call.</p>';
-  expect(shownTo(html, { a: 'ann@example.com' })).toBe(
-    '<p>Hi ann@example.com. Write to ann@example.com, or call.</p>',
-  );
-});
-
-test('attack: a tag of the recipient’s address that is a link is not shown', () => {
-  const shown = shownTo('<p>Hi {{ profile.email }}</p>', {}, 'ann+x!www.evil.com/pay!@example.com');
-  expect(shown).toBe('<p>Hi </p>');
-  const plain = 'ann.b+shop-1@example.com';
-  expect(shownTo('<p>Hi {{ profile.email }}</p>', {}, plain)).toBe(`<p>Hi ${plain}</p>`);
-});
-
-test('attack: a boolean becomes part of a host; in a condition it counts as false then', () => {
-  expect(shownTo(link(`https://${A}app.example/`), { a: true })).toContain('https://app.example/');
-  expect(shownTo(link(`https://app.co${A}`), { a: [true] })).toContain('"https://app.co"');
-  const html = `<p>{% if event.a %}yes{% else %}no{% endif %}</p>${link(`https://app.co${B}`)}`;
-  expect(shownTo(html, { a: false, b: 'm/x' })).toContain('<p>no</p>');
-});
-
-test.each([
-  ['a dot of the template', `<p>${A}.${B}</p>`, { a: 'evil', b: 'com\u0661' }],
-  ['a filter', '<p>{{ event.a | remove: " " }}</p>', { a: 'evil.com.1\u20e3127' }],
-  ['a digit behind other letters', `<p>${A}.${B}</p>`, { a: 'банк', b: 'рф\u0661' }],
-  ['an address of a network', `<p>${A}</p>`, { a: '8.8.8.8\u2170' }],
-])('attack: a host ends before a character that is not ASCII: %s', (_, html, values) => {
-  expect(shownTo(html, values)).toBe(
-    '<p></p>'.replace('></', html.includes('.{') ? '>.</' : '></'),
-  );
-});
-
-test.each([
-  ['an emoji in a host', `<p>${A}.${B}</p>`, { a: 'paypal🙂', b: 'ws' }, '.'],
-  ['a host of an emoji', `<p>${A}.${B}</p>`, { a: '🙂', b: 'to/x' }, '.'],
-  ['a network address before a hyphen', `<p>${A}</p>`, { a: '93.184.216.34-pay' }, ''],
-  ['a network address before a low line', `<p>${A}</p>`, { a: '93.184.216.34_pay' }, ''],
-])('attack: software makes a link of %s', (_, html, values, left) => {
-  expect(shownTo(html, values)).toBe(`<p>${left}</p>`);
-});
-
-test('an emoji beside a host of the template is no other host', () => {
-  const html = '<p>{{ event.a }} https://app.example🙂 and app.example</p>';
-  expect(shownTo(html, { a: 'Ann' })).toBe('<p>Ann https://app.example🙂 and app.example</p>');
-});
-
-test.each([
-  ['a percent-encoded letter', ['!', 'ann@example.com', '%6dunity/x']],
-  ['a symbol that is read as a letter', ['!', 'ann@example.com', '\u24dcunity/x']],
-  ['a percent-encoded dot', ['!', 'ann@example.com', '%2eco/x']],
-  ['a query', ['!', 'ann@example.com', '?x']],
-])('attack: the recipient’s address continues as a host behind %s', (_, a) => {
-  expect(shownTo(link(`https://app.co${A}`), { a })).toContain('href="https://app.co"');
-});
-
-test.each([
-  ['an image', `<p style="background:url(${A})">x</p>`],
-  ['a declaration', `<p style="color:red;background:url(${A})">x</p>`],
-  ['a style sheet', `<style>p { background: url(${A}) }</style><p>x</p>`],
-])('attack: escapes of CSS spell a foreign host: %s', (_, html) => {
-  const a = String.raw`https\00003a\00002f\00002fevil\00002ecom/x`;
-  expect(shownTo(html, { a })).not.toContain('evil');
-});
-
-const CSS_PLACES = {
-  'a declaration': `<p style="color:${A}">x</p>`,
-  'a style sheet': '<style>p { color: {{ event.a | raw }} }</style><p>x</p>',
-  'a presentation attribute': `<svg><rect fill="${A}"/></svg>`,
-};
-const CSS_VALUES = {
-  'an escaped quote': String.raw`red;background:url(\00002f\00002f\000027\000040evil\00002ecom/x)`,
-  'an escaped parenthesis': String.raw`red;background:url(https\00003a\00002f\00002f\000029\000040evil\00002ecom/x)`,
-  'another function': String.raw`red;background:image-set('\00002f\00002fevil\00002ecom/x' 1x)`,
-  'a string before it': String.raw`red;content:'url(';background: url(\00002f\00002fevil\00002ecom)`,
-  'two strings before it': String.raw`red;content:'a' 'b';background:url(\00002f\00002f\000027\000040evil\00002ecom)`,
-  'a comment in a URL before it': String.raw`red;cursor:url(a/*b),url(\00002f\00002f\000027\000040evil\00002ecom)`,
-  'a name that is escaped': String.raw`red;background:\000075rl(\00002f\00002f\000027\000040evil\00002ecom)`,
-};
-test.each(
-  Object.entries(CSS_PLACES).flatMap(([place, html]) =>
-    Object.entries(CSS_VALUES).map(([name, a]) => [name, place, html, a] as const),
-  ),
-)('attack: %s spells a foreign host in CSS, in %s', (_name, _place, html, a) => {
-  expect(shownTo(html, { a })).not.toContain('evil');
-});
-
-test('CSS without URLs keeps its asserted values', () => {
-  const html = `<p style="color:${A};font-family:'Open Sans', Arial;width:calc(100% - 2px)">x</p>`;
-  expect(shownTo(html, { a: 'rgb(1,2,3)' })).toContain('rgb(1,2,3)');
 });

@@ -5,7 +5,7 @@ import type { Asserted, Variables } from '../variables.ts';
 import { ASSERTED_LISTED_MAX, isPlainAddress } from '../asserted.ts';
 import { isAmong } from './domains.ts';
 import { addHtml } from './in_html.ts';
-import { addText, Hosts } from './in_text.ts';
+import { addText, Hosts, TooMuchToRead } from './in_text.ts';
 
 const TAGS = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
 const QUOTED = /"[^"]*"|'[^']*'/g;
@@ -130,6 +130,17 @@ const leaveOut = <T>(render: () => T): T => {
   }
 };
 
+/** Reads, and returns whether there was not too much. */
+const canRead = (read: () => void): boolean => {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof TooMuchToRead || error instanceof RangeError) return false;
+    throw error;
+  }
+};
+
 /** How many versions of templates are remembered by what their authors wrote. */
 const KNOWN_MAX = 100;
 const literals = new Map<string, Hosts>();
@@ -167,7 +178,7 @@ export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard 
     const address = addressOf(variables);
     const written = findLiterals(source, key);
     const shown = new Hosts(written);
-    addMessage(shown, message, address);
+    if (!canRead(() => addMessage(shown, message, address))) return leaveOut(renderBare);
     let foreign = [...shown.found];
     const isLeft = (known: Hosts): boolean => {
       foreign = foreign.filter((host) => !isAmong(host, known.found));
@@ -179,7 +190,7 @@ export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard 
     addValues(known, { ...bare, profile: { ...bare.profile, email: null } });
     if (!isLeft(known)) return message;
     const again = leaveOut(renderBare);
-    addMessage(known, again, address);
-    return isLeft(known) ? again : message;
+    const isRead = canRead(() => addMessage(known, again, address));
+    return !isRead || isLeft(known) ? again : message;
   },
 });

@@ -11,11 +11,25 @@ export const SCHEMES = (
   'vbscript view-source webcal whatsapp ws wss xmpp zoommtg zoomus'
 ).split(' ');
 
+/**
+ * How many characters of one email are read for hosts, counted again where a piece is read in another way, and how deep
+ * pieces are read in pieces. Mail software cuts an email of 100 KB.
+ */
+const READ_CHARS_MAX = 4_000_000;
+const READ_DEPTH_MAX = 20;
+
+/** An email has too much that could be a link to be read. */
+export class TooMuchToRead extends Error {
+  override readonly name = 'TooMuchToRead';
+}
+
 /** Hosts that were found, and the pieces that were read for them: an email repeats its links and words. */
 export class Hosts {
   readonly found = new Set<string>();
   readonly #read = new Set<string>();
   readonly #known: Hosts | null;
+  #charsLeft = READ_CHARS_MAX;
+  #depth = 0;
 
   /** Without what is found in pieces that others know. */
   constructor(known: Hosts | null = null) {
@@ -29,14 +43,27 @@ export class Hosts {
   /** Whether a piece was not read before. */
   isNew(piece: string): boolean {
     if (this.hasRead(piece)) return false;
+    this.#charsLeft -= piece.length;
+    if (this.#charsLeft < 0) throw new TooMuchToRead();
     this.#read.add(piece);
     return true;
   }
+
+  /** Reads a piece of what is being read. */
+  inside(read: () => void): void {
+    if (this.#depth === READ_DEPTH_MAX) throw new TooMuchToRead();
+    this.#depth += 1;
+    read();
+    this.#depth -= 1;
+  }
 }
 
-/** Where relative URLs lead: to no host of their own. */
-const BASE = 'https://relative.invalid/';
-const BASE_HOST = new URL(BASE).hostname;
+/**
+ * Where relative URLs lead: to no host of their own. `https:evil.com` is relative beside https and a host beside http,
+ * and an email has no base of its own.
+ */
+const BASE_HOST = 'relative.invalid';
+const BASES = [`https://${BASE_HOST}/`, `http://${BASE_HOST}/`];
 
 /** A dot at the beginning is what an empty label of a template leaves; one at the end is the root. */
 const toHost = (hostname: string): string => hostname.toLowerCase().replaceAll(/^\.+|\.$/g, '');
@@ -44,12 +71,14 @@ const toHost = (hostname: string): string => hostname.toLowerCase().replaceAll(/
 /** Adds the host of a URL, as the WHATWG parser reads it; of a scheme without hosts the scheme, such as `tel:`. */
 export const addUrl = (hosts: Hosts, written: string): void => {
   if (!hosts.isNew(`URL ${written}`)) return;
-  const url = URL.parse(written, BASE);
-  if (url === null || url.hostname === BASE_HOST) return;
-  if (url.hostname !== '') hosts.found.add(toHost(url.hostname));
-  if (url.protocol === 'http:' || url.protocol === 'https:') return;
-  hosts.found.add(url.protocol);
-  addText(hosts, url.href.slice(url.protocol.length));
+  for (const base of BASES) {
+    const url = URL.parse(written, base);
+    if (url === null || url.hostname === BASE_HOST) continue;
+    if (url.hostname !== '') hosts.found.add(toHost(url.hostname));
+    if (url.protocol === 'http:' || url.protocol === 'https:') continue;
+    hosts.found.add(url.protocol);
+    hosts.inside(() => addText(hosts, url.href.slice(url.protocol.length)));
+  }
 };
 
 const WORDS = /[\s<>"'`|^{}()]+/;
@@ -61,8 +90,10 @@ const SCHEME = /(?<![a-z\d+.-])([a-z][a-z\d+.-]{0,30}):/gi;
 const TWO_SLASHES = /[\\/]{2,}/g;
 /** The host is at the beginning: more of a URL is not read. */
 const URL_CHARS_READ = 2_000;
-/** What stands between names. Some software takes symbols into a host, such as an emoji, and some does not. */
-const BETWEEN_NAMES = [/[^\p{L}\p{M}\p{N}_.-]+/u, /[^\p{L}\p{M}\p{N}\p{So}\p{Sk}_.-]+/u];
+/** What stands between names. Some software takes other characters into a host, such as an emoji, and some does not. */
+const BETWEEN_NAMES = [/[^\p{L}\p{M}\p{N}_.-]+/u, /[^\p{L}\p{N}\P{ASCII}_.-]+/u];
+/** What some software leaves behind a host: `evil.com_x`, `evil.com-x`. */
+const BEHIND_HOST = /(?<=\.[^._-]+)[_-][^.]*$/u;
 const WWW = /^www\d*\../i;
 /** Wherever it stands: some software links it although more follows. */
 const IPV4 = /\d{1,3}(?:\.\d{1,3}){3}/g;
@@ -86,7 +117,8 @@ const isScheme = (scheme: string, rest: string): boolean =>
 
 const addSchemes = (hosts: Hosts, word: string): void => {
   for (const { 0: match, 1: scheme = '', index } of word.matchAll(SCHEME)) {
-    const rest = word.slice(index + match.length);
+    const begun = index + match.length;
+    const rest = word.slice(begun, begun + URL_CHARS_READ);
     if (!isScheme(scheme, rest)) continue;
     addUrl(hosts, `${scheme}:${rest.replace(ENDS, '')}`);
     if (/^[\\/]/.test(rest)) addHostOf(hosts, rest);
@@ -94,10 +126,10 @@ const addSchemes = (hosts: Hosts, word: string): void => {
 };
 
 const ASCII_RUN = /\p{ASCII}+/gu;
-/** Where a name changes between ASCII and other characters, or of those from a letter to a digit. */
+/** Where a name changes between ASCII and other characters, or of those from a letter to another kind. */
 const CHANGE =
-  /(?<=\p{ASCII})(?=\P{ASCII})|(?<=\P{ASCII})(?=\p{ASCII})|(?<=(?!\p{ASCII})[\p{L}\p{M}])(?=(?!\p{ASCII})\p{N})/gu;
-/** How many such places of a name are read: values that a browser asserted are shorter than that. */
+  /(?<=\p{ASCII})(?=\P{ASCII})|(?<=\P{ASCII})(?=\p{ASCII})|(?<=(?!\p{ASCII})\p{L})(?=(?!\p{ASCII})\P{L})/gu;
+/** How many such places of a name are read, from its beginning and from its end. */
 const CHANGES_READ = 20;
 
 const listPrefixes = (run: string): string[] => {
@@ -107,8 +139,9 @@ const listPrefixes = (run: string): string[] => {
 
 /** A name, and where it has other characters than ASCII its parts: some software ends or begins a host there. */
 const listNames = (name: string): string[] => {
-  const changes = [...name.matchAll(CHANGE)].slice(0, CHANGES_READ);
-  if (changes.length === 0) return [name];
+  const all = [...name.matchAll(CHANGE)];
+  if (all.length === 0) return [name];
+  const changes = [...all.slice(0, CHANGES_READ), ...all.slice(CHANGES_READ).slice(-CHANGES_READ)];
   const runs = (name.match(ASCII_RUN) ?? []).slice(0, CHANGES_READ);
   return [name, ...changes.map(({ index }) => name.slice(0, index)), ...runs.flatMap(listPrefixes)];
 };
@@ -117,9 +150,10 @@ const addNames = (hosts: Hosts, word: string): void => {
   for (const [address] of word.matchAll(IPV4)) hosts.found.add(address);
   const written = new Set(BETWEEN_NAMES.flatMap((between) => word.split(between)));
   for (const name of [...written].flatMap(listNames)) {
-    const host = name.replaceAll(/^[._-]+|[._-]+$/g, '');
-    if (!host.includes('.')) continue;
-    if (isDomain(host) || WWW.test(host)) hosts.found.add(toHost(domainToASCII(host) || host));
+    const whole = name.replaceAll(/^[._-]+|[._-]+$/g, '');
+    if (!whole.includes('.')) continue;
+    for (const host of new Set([whole, whole.replace(BEHIND_HOST, '')]))
+      if (isDomain(host) || WWW.test(host)) hosts.found.add(toHost(domainToASCII(host) || host));
   }
 };
 

@@ -99,22 +99,34 @@ const More = ({ kept, onAsk }: { kept: Automation; onAsk: (what: Asked) => void 
   );
 };
 
+type Acts = ReturnType<typeof useActs>;
+
+/** What came of the commands. */
+const Outcomes = ({ acts, kept }: { acts: Acts; kept: Automation }) => (
+  <>
+    {acts.move.data && <Moved moved={acts.move.data} />}
+    <UnderWay commands={kept.commands} />
+    <Refused error={Object.values(acts).find((act) => act.error !== null)?.error} />
+  </>
+);
+
+const Archived = ({ kept }: { kept: Automation }) => (
+  <>
+    <Text c="dimmed">What happened in it stays to be read.</Text>
+    <UnderWay commands={kept.commands} />
+  </>
+);
+
 /** What may be done with an automation as it stands. */
 export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Props) => {
   const acts = useActs(projectId, kept.id);
-  const { activate, pause, resume, move } = acts;
+  const { activate, pause, resume } = acts;
   const [asked, setAsked] = useState<Asked | null>(null);
   const begin = async (): Promise<void> => {
     if (isDirty && (await save()) === null) return;
     activate.mutate(undefined);
   };
-  if (kept.status === 'archived')
-    return (
-      <>
-        <Text c="dimmed">What happened in it stays to be read.</Text>
-        <UnderWay commands={kept.commands} />
-      </>
-    );
+  if (kept.status === 'archived') return <Archived kept={kept} />;
   return (
     <>
       <Group gap="xs">
@@ -157,9 +169,7 @@ export const Life = ({ projectId, kept, isDirty, save, isSaving, canSave }: Prop
           onNo={() => setAsked(null)}
         />
       )}
-      {move.data && <Moved moved={move.data} />}
-      <UnderWay commands={kept.commands} />
-      <Refused error={Object.values(acts).find((act) => act.error !== null)?.error} />
+      <Outcomes acts={acts} kept={kept} />
     </>
   );
 };
