@@ -11,10 +11,11 @@ import { holdContinue, refuseCodings } from './body.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import type * as doorsOfApi from './doors.ts';
-import { readClientAddress } from './client_address.ts';
+import { addressReader, readClientAddress } from './client_address.ts';
 import { answerErrors } from './errors.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
+import { FairTurns } from './fair_turns.ts';
 import { identify } from './identify.ts';
 import { countRefused, mountMetrics, timeRequests } from './metrics.ts';
 import { OwedAnswers } from './owed_answers.ts';
@@ -94,6 +95,13 @@ const drain = async (server: Server, endStreams: () => void): Promise<void> => {
   clearTimeout(giveUp);
 };
 
+/**
+ * So many requests are begun in one turn of the event loop, and so many new connections read: between them come
+ * answers of the database and other clients. What one address sends waits behind what others send.
+ */
+const REQUESTS_PER_TURN = 32;
+const CONNECTIONS_PER_TURN = 4;
+
 const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => {
   const handle = app.callback();
   const server = createServer({
@@ -108,16 +116,27 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   server.maxConnections = deps.config.connectionsMax;
   countRefused(server, deps);
   const owed = new OwedAnswers();
-  server.on('connection', (socket) => owed.watch(socket));
+  const connecting = new FairTurns(CONNECTIONS_PER_TURN);
+  server.on('connection', (socket) => {
+    owed.watch(socket);
+    const from = socket.remoteAddress ?? '';
+    connecting.begin(
+      from,
+      () => socket.resume(),
+      () => socket.pause(),
+    );
+  });
   answerBrokenRequests(server, owed);
+  const asking = new FairTurns(REQUESTS_PER_TURN);
+  const addressOf = addressReader(deps);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    if (owed.take(request, response)) void handle(request, response);
+    if (!owed.take(request, response)) return;
+    asking.begin(addressOf(request), () => void handle(request, response));
   };
   server.on('request', serve).on('checkExpectation', serve);
   server.on('checkContinue', (request, response) => {
-    if (!owed.take(request, response)) return;
     holdContinue(request, response);
-    void handle(request, response);
+    serve(request, response);
   });
   return server;
 };

@@ -18,6 +18,21 @@ const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)"?/gi;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
+/**
+ * A body may come in so many chunks, and in one more for each CHUNK_BYTES_MIN bytes of it. Each chunk costs as much as
+ * hundreds of bytes.
+ */
+export const SMALL_CHUNKS_MAX = 1_000;
+export const CHUNK_BYTES_MIN = 64;
+
+const isInCrumbs = (chunks: number, size: number): boolean =>
+  size < (chunks - SMALL_CHUNKS_MAX) * CHUNK_BYTES_MIN;
+
+const inCrumbs = (): Refusal =>
+  new Refusal('invalid_request', {
+    detail: `Send the body with a Content-Length, or in chunks of at least ${CHUNK_BYTES_MIN} bytes.`,
+  });
+
 const tooLarge = (bytesMax: number): Refusal =>
   new Refusal('body_too_large', {
     detail: `The body is larger than ${bytesMax} bytes: send less at once.`,
@@ -68,6 +83,7 @@ export const readBody = (
       try {
         size += chunk.length;
         if (size > bytesMax) throw tooLarge(bytesMax);
+        if (isInCrumbs(chunks.length + 1, size)) throw inCrumbs();
         intake?.add(chunk.length);
         chunks.push(chunk);
       } catch (error) {
@@ -92,10 +108,11 @@ export const discardBody = (request: IncomingMessage): Promise<void> => {
   const isComing = !request.complete && !request.destroyed && !heldBack.has(request);
   if (!isComing || bytesAhead(request) > DISCARD_BYTES_MAX) return Promise.resolve();
   return new Promise((resolve) => {
-    let size = 0;
+    let [size, chunks] = [0, 0];
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > DISCARD_BYTES_MAX) end();
+      chunks += 1;
+      if (size > DISCARD_BYTES_MAX || isInCrumbs(chunks, size)) end();
     };
     const end = (): void => {
       clearTimeout(giveUp);

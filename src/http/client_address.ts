@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
 import { findForwardedAddress, isAddressShared } from '../base/forwarded.ts';
@@ -27,6 +28,14 @@ export const readClientAddress = ({ config, log }: Pick<Deps, 'config' | 'log'>)
     return next();
   };
 };
+
+/** Returns what reads the same address of a request before it is handled. */
+export const addressReader =
+  ({ config }: Pick<Deps, 'config'>) =>
+  ({ headers, socket }: IncomingMessage): string => {
+    const forwarded = [headers['x-forwarded-for'] ?? []].flat().join();
+    return findForwardedAddress(forwarded, config.trustedProxies) ?? socket.remoteAddress ?? '';
+  };
 
 /** Returns what an operator has to set behind https, and what happens until then; or null. */
 export const findProxyWarning = (config: Deps['config']): string | null =>

@@ -1,0 +1,60 @@
+// Bodies in many small chunks: each chunk costs a call, however small it is.
+import { expect, test } from 'vitest';
+import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from '../../src/http/body.ts';
+import { testApi } from '../support/api.ts';
+import { testDatabase } from '../support/database.ts';
+import { ask, toWire } from './raw_http.ts';
+
+const api = testApi(testDatabase());
+
+/** A body of JSON in so many chunks of so many bytes each, and the last chunk. */
+const inChunks = (count: number, bytes: number): string => {
+  const start = '{"event":"streamed","anonymous_id":"a","properties":{"x":"';
+  const end = '"}}';
+  const fill = 'x'.repeat(count * bytes - start.length - end.length);
+  const json = start + fill + end;
+  const chunks = Array.from({ length: count }, (_, at) => json.slice(at * bytes, (at + 1) * bytes));
+  return `${chunks.map((chunk) => `${bytes.toString(16)}\r\n${chunk}\r\n`).join('')}0\r\n\r\n`;
+};
+
+const post = (key: string | null, body: string) =>
+  ask(
+    api.url,
+    toWire({
+      method: 'POST',
+      path: '/v1/events',
+      headers: {
+        'Content-Type': 'application/json',
+        'Transfer-Encoding': 'chunked',
+        Connection: 'close',
+        ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+      },
+    }) + body,
+  );
+
+/** So many chunks of one byte: SMALL_CHUNKS_MAX, and one for each CHUNK_BYTES_MIN bytes. */
+const BYTES_MAX = SMALL_CHUNKS_MAX + Math.floor(SMALL_CHUNKS_MAX / (CHUNK_BYTES_MIN - 1));
+
+test('at the bound single bytes are taken, and one past it they are refused', async () => {
+  const { server_key: key } = api.project;
+  const [taken] = await post(key, inChunks(BYTES_MAX, 1));
+  expect(taken?.status).toBe(202);
+  const [refused] = await post(key, inChunks(BYTES_MAX + 1, 1));
+  expect(refused?.status).toBe(400);
+  expect(refused?.body.detail).toContain(`chunks of at least ${CHUNK_BYTES_MIN} bytes`);
+});
+
+test('larger chunks are taken, however many', async () => {
+  const body = inChunks(3 * SMALL_CHUNKS_MAX, CHUNK_BYTES_MIN);
+  const [answer] = await post(api.project.server_key, body);
+  // Larger than an event may be, which is said of the whole.
+  expect(JSON.stringify(answer?.body)).not.toContain('in chunks');
+});
+
+test('attack: many bodies in chunks of one byte without a key leave others their turns', async () => {
+  const flood = Array.from({ length: 20 }, () => post(null, inChunks(20_000, 1)));
+  const health = toWire({ path: '/healthz', headers: { Connection: 'close' } });
+  const [answer] = await ask(api.url, health);
+  expect(answer?.status).toBe(200);
+  for (const [refused] of await Promise.all(flood)) expect(refused?.status).toBe(401);
+});
