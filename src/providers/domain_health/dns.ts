@@ -6,7 +6,7 @@ export const DNS_QUERIES_MAX = 250;
 /** How long one check may take. */
 export const CHECK_TIME_MAX_MS = 15_000;
 /** How long one query may take, whatever the resolver's own time-outs add up to. */
-const DNS_QUERY_TIME_MAX_MS = 5_000;
+export const DNS_QUERY_TIME_MAX_MS = 5_000;
 /** After so many queries without an answer a check sends no more. */
 export const DNS_FAILURES_MAX = 6;
 /** No query ends within what is left below this. Timers fire a little early. */

@@ -7,9 +7,9 @@ import { recordCheck } from './record.ts';
 
 /** How many domains of one project, and of all, one run of the job checks; how many at a time, and for how long. */
 export const RECHECKED_PER_PROJECT_MAX = 20;
-const RECHECKED_PER_RUN_MAX = 500;
-const RECHECKS_AT_ONCE_MAX = 4;
-const RECHECK_RUN_TIME_MAX_MS = 10 * 60_000;
+export const RECHECKED_PER_RUN_MAX = 500;
+export const RECHECKS_AT_ONCE_MAX = 4;
+export const RECHECK_RUN_TIME_MAX_MS = 10 * 60_000;
 /** After so long a check that was claimed and not recorded is due again. */
 const LEASE_SECONDS = 15 * 60;
 

@@ -29,8 +29,10 @@ export type Judged = {
   expected: Labels;
   found: Labels;
   isRight: boolean;
-  /** An answer about the account, the sender or the connection that would end the send. */
+  /** An answer about the account, the sender, the connection or the relay that would end the send. */
   wouldEnd: boolean;
+  /** An answer that is not about a recipient, and would suppress one. */
+  wouldSuppress: boolean;
 };
 
 const addressesOf = ({ from, to }: Addresses): Addresses => ({
@@ -41,6 +43,9 @@ const addressesOf = ({ from, to }: Addresses): Addresses => ({
 const endsSend = ({ scope, retry }: Labels): boolean =>
   (scope === 'recipient' || scope === 'message') && retry !== 'later';
 
+const suppresses = ({ meaning, retry }: Labels): boolean =>
+  (meaning === 'recipient_unknown' || meaning === 'recipient_disabled') && retry !== 'later';
+
 const judge = (id: string, text: string, expected: Labels, found: Labels): Judged => ({
   id,
   text: text.replaceAll(/\s+/g, ' ').slice(0, 300),
@@ -50,7 +55,8 @@ const judge = (id: string, text: string, expected: Labels, found: Labels): Judge
     expected.scope === found.scope &&
     expected.meaning === found.meaning &&
     expected.retry === found.retry,
-  wouldEnd: endsSend(found) && ['account', 'sender', 'connection'].includes(expected.scope),
+  wouldEnd: endsSend(found) && !['recipient', 'message'].includes(expected.scope),
+  wouldSuppress: suppresses(found) && expected.scope !== 'recipient',
 });
 
 export const judgeReply = (entry: LabelledReply): Judged => {

@@ -15,6 +15,8 @@ describe('a phrase', () => {
     ['_ also for none', 'user _ unknown', 'user unknown'],
     ['... for some words of the sentence', 'user ... unknown', 'user bob at this site is unknown'],
     ['~ for both orders', 'user ~ unknown', 'unknown to us is this user'],
+    ["n't for the end of any word", "(not|n't) accepted", "mail isn't accepted"],
+    ["n't also behind a word of its own", "has(n't| not) paid", "he hasn't paid"],
     ['{name} for the words of the vocabulary', '{mailbox} unknown', 'recipient unknown'],
   ])('%s', (_, notation, text) => {
     expect(fits(notation, text)).toBe(true);

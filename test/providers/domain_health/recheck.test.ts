@@ -1,8 +1,14 @@
 // The job that checks senders' domains daily: what is due, how much of it, and what the owner is alerted to.
+import { setTimeout } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { inProject } from '../../../src/base/db.ts';
 import { claimChecks } from '../../../src/providers/domain_health/queries.ts';
-import { RECHECKED_PER_PROJECT_MAX } from '../../../src/providers/domain_health/recheck.ts';
+import {
+  RECHECK_RUN_TIME_MAX_MS,
+  RECHECKED_PER_PROJECT_MAX,
+  RECHECKED_PER_RUN_MAX,
+  RECHECKS_AT_ONCE_MAX,
+} from '../../../src/providers/domain_health/recheck.ts';
 import { recheckDomains } from '../../../src/providers/providers.ts';
 import { createProject, everyProject } from '../../../src/projects/projects.ts';
 import checkDomains from '../../../tasks/providers/check_domains.ts';
@@ -34,6 +40,10 @@ const listChecks = async (): Promise<Check[]> => {
     from providers.domain_checks order by provider_id`,
   );
   return rows;
+};
+const each = async function* (ids: readonly string[], atEnd = (): void => {}) {
+  yield* ids;
+  atEnd();
 };
 const makeDue = () => named.owner.query('update providers.domain_checks set next_check_at = now()');
 const run = (given = {}) => checkDomains(asWorker(named, given))({}, undefined as never);
@@ -74,6 +84,60 @@ test(`a run takes ${RECHECKED_PER_PROJECT_MAX} of a project, the others of it wi
   await run();
   expect(await checked()).toBe(RECHECKED_PER_PROJECT_MAX + 2);
 }, 60_000);
+
+test(`a run takes ${RECHECKED_PER_RUN_MAX} of all projects, the others with the next`, async () => {
+  const projectIds: string[] = [];
+  let left = RECHECKED_PER_RUN_MAX + 1;
+  for (; left > 0; left -= RECHECKED_PER_PROJECT_MAX) {
+    const { project_id } = await createProject(named.deps, `one of many, ${left}`);
+    projectIds.push(project_id);
+    for (let made = 0; made < Math.min(left, RECHECKED_PER_PROJECT_MAX); made += 1)
+      // A name that no name server is asked for.
+      await makeProvider(named, project_id, `a${made}@shop.internal`);
+  }
+  const signal = new AbortController().signal;
+  const runOnce = () => recheckDomains({ deps: named.deps, signal }, each(projectIds));
+  expect(await runOnce()).toBe(RECHECKED_PER_RUN_MAX);
+  expect(await runOnce()).toBe(1);
+});
+
+test('a run that has taken its time begins no other project', async () => {
+  await makeProvider(named, projectId);
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  const signal = new AbortController().signal;
+  /** A run whose list of projects takes so long. */
+  const runAfter = (waitMs: number) => {
+    now.mockReturnValue(1_000);
+    const later = () => void now.mockReturnValue(1_000 + waitMs);
+    return recheckDomains({ deps: named.deps, signal }, each([projectId], later));
+  };
+  try {
+    expect(await runAfter(RECHECK_RUN_TIME_MAX_MS)).toBe(0);
+    expect(await runAfter(RECHECK_RUN_TIME_MAX_MS - 1)).toBe(1);
+  } finally {
+    now.mockRestore();
+  }
+});
+
+test(`a run checks ${RECHECKS_AT_ONCE_MAX} domains at once, not one more`, async () => {
+  const domains = Array.from({ length: RECHECKS_AT_ONCE_MAX + 1 }, (_, at) => `shop${at}.test`);
+  for (const domain of domains) {
+    named.zone[domain] = null;
+    await makeProvider(named, projectId, `hello@${domain}`);
+  }
+  const before = named.server.asked.length;
+  const askedFor = () => {
+    const asked = named.server.asked.slice(before).join(' ');
+    return domains.filter((domain) => asked.includes(domain)).length;
+  };
+  const stop = new AbortController();
+  const done = recheckDomains({ deps: named.deps, signal: stop.signal }, each([projectId]));
+  await vi.waitFor(() => expect(askedFor()).toBe(RECHECKS_AT_ONCE_MAX), { timeout: 10_000 });
+  await setTimeout(300);
+  stop.abort();
+  await done;
+  expect(askedFor()).toBe(RECHECKS_AT_ONCE_MAX);
+});
 
 test('name servers that do not answer are asked again in an hour, a few times', async () => {
   await makeProvider(named, projectId);

@@ -46,6 +46,13 @@ const LIST_RULES: readonly Rule[] = [
     means: 'message_reputation',
   },
   {
+    when: /\b(?:surbl|uribl)\b/,
+    not: /client host|\bips?\b|query refused|helo|sender|from address/,
+    at: ['body'],
+    code: /^5/,
+    means: 'content_refused',
+  },
+  {
     when: /gr[ae]y\.?rbl|gr[ae]y ?listing in action/,
     also: /client host|service unavailable/,
     means: 'greylisted_relay',
@@ -58,6 +65,13 @@ const LIST_RULES: readonly Rule[] = [
     also: /spamhaus|blocked using|dbl|surbl/,
     not: /ip address/,
     means: 'sender_reputation',
+  },
+  {
+    when: anyOf(
+      /in an? (?:black|block) ?list (?:rbl|dnsbl|bl|zen|xbl|sbl)\./,
+      /(?:deny|block|ban)(?:ned|ed)?[-_]?ip\.(?:php|asp|html?)/,
+    ),
+    ...BY_CLASS,
   },
   {
     when: anyOf(

@@ -19,7 +19,7 @@ export const MICROSOFT_RULES: readonly Rule[] = [
   { code: /5\.7\.8\d\d$/, means: 'sender_suspended' },
   { when: /storedrv\.submission.{0,80}quotaexceeded/, means: 'sender_limit' },
   { when: /outboundspamexception/, means: 'account_suspended' },
-  { when: /bad outbound sender/, means: 'account_suspended' },
+  { when: /bad outbound sender/, means: 'sender_suspended' },
   { when: /storedrv\.clientsubmit|sender thread limit/, code: /^4/, means: 'login_limit' },
   { code: /^432 /, when: /concurrent connections/, means: 'login_limit' },
   { when: /sendas ?denied|permissions? to send as/, means: 'sender_not_allowed' },
@@ -39,6 +39,11 @@ export const MICROSOFT_RULES: readonly Rule[] = [
   },
   // The machine that connects.
   { code: /5\.7\.(?:6[0-4]\d|507|511|513)$/, means: 'relay_reputation' },
+  {
+    code: /4\.7\.6\d\d$/,
+    when: /number of connections|too many connections/,
+    means: 'connection_limit',
+  },
   { code: /4\.7\.(?:5\d\d|6\d\d|8[5-9]\d)$/, means: 'relay_reputation_later' },
   { code: /5\.7\.508$/, means: 'relay_limit' },
   { code: /5\.7\.506$/, means: 'protocol' },

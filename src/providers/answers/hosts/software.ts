@@ -1,3 +1,4 @@
+import { phrases } from '../rules/phrases.ts';
 import { anyOf } from '../rules/rule.ts';
 import type { Rule } from '../rules/rule.ts';
 
@@ -20,6 +21,39 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     when: /recipient address(?:es)? rejected ?: access denied/,
     means: 'recipient_unknown',
     at4xx: 'temporary_recipient',
+  },
+  // Postfix, of the recipient's account.
+  {
+    when: phrases(`
+      recipient address(es)? rejected ?: (the |this |user |e-?mail |your )?(account|user|mailbox|address|
+        e-?mails?) _ _ (is |was |has been )?({disabled}|
+        deleted|removed)
+    `),
+    not: phrases(`
+      sending|send|outgoing|outbound|spamm*|limit*|quota|full|temporar*|try again|listed|login|relay*|ip
+      blocked (by|for|due)
+    `),
+    code: /^5/,
+    means: 'recipient_disabled',
+  },
+  // qmail and its kin name trouble of their own in parentheses, whatever the words look like.
+  {
+    code: /^4/,
+    when: /\(#4\.(?:3\.\d|4\.[134])\)$/,
+    not: /helo|ehlo|gr[ae]y ?list|quota|full|listed|client host|too many|your (?:ip|host)/,
+    means: 'temporary_local',
+  },
+  // netqmail and its kin: a filter of the queue has refused the text.
+  {
+    when: /^(?:mail server )?permanently rejected message(?: \(#5\.3\.0\))?\.?$/,
+    at: ['body'],
+    means: 'content_refused',
+  },
+  // A line end alone never becomes right (RFC 5321 §2.3.8).
+  {
+    code: /^[45]/,
+    when: /\bbare (?:lf|cr|line-?feed|newline|line feed|carriage return)s?\b|\/(?:smtplf|barelf|docs\/smtplf)/,
+    means: 'message_syntax',
   },
   { when: /recipient address rejected: need fully/, means: 'recipient_unknown' },
   // hMailServer refuses to relay in these words.
@@ -48,7 +82,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
   },
   // Amazon SES: which address it is shows only where the reply names one that is known.
   { when: /address contains illegal characters.*@to/, means: 'recipient_unknown' },
-  { when: /address contains illegal characters/, means: 'sender_syntax' },
+  { when: /address contains illegal characters|missing final @domain/, means: 'sender_syntax' },
   // OpenDMARC and others: the list that they ask does not answer.
   { code: /^4/, when: /temporary dmarc|dmarc dns lookup/, means: 'temporary_local' },
 ];

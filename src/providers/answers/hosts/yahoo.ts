@@ -13,7 +13,7 @@ export const YAHOO_RULES: readonly Rule[] = [
   { when: /\[(?:ts[su]?\d\d|bl\d\d|ip\d\d|ipts\d\d)\]|\bipts04\b/, ...BY_CLASS },
   { when: /\[gl01\]/, means: 'greylisted_relay' },
   { when: /^request failed; mailbox unavailable/, means: 'sender_not_allowed' },
-  { when: /message temporarily deferred - 4\.16/, means: 'relay_reputation_later' },
+  { when: /message temporarily deferred - (?:4\.16|\[?\d)/, means: 'relay_reputation_later' },
   { when: /headers are not rfc/, means: 'message_syntax' },
   { when: /message not (?:allowed|accepted) - \[/, means: 'content_refused' },
   { when: /\bvs1-(?:ip|mf)\b|vs\d-mf/, means: 'relay_reputation_later' },

@@ -4,8 +4,15 @@ import type { Rule } from '../rules/rule.ts';
 /** Words that count for more than the code beside them. */
 export const FIRST_RULES: readonly Rule[] = [
   // JSON Schema, whatever field it names.
-  { when: phrases(`invalid type _ expected`), means: 'message_syntax' },
-  { when: phrases(`resource _ locked|concurrent* _ requests?`), means: 'temporary_local' },
+  { when: /\binvalid type\W{1,3}expected\b/, means: 'message_syntax' },
+  {
+    when: phrases(`
+      resource _ locked|concurrent* _ requests?|another request is (already |still )?(updating|using|processing|running)
+      (retry|try again) (the request )?(after|in) a (short|few|little)|already being (processed|updated)
+    `),
+    not: phrases(`limit*|quota|rate`),
+    means: 'temporary_local',
+  },
   // Amazon SES names the identities that it wants verified. In a sandboxed account that may be the
   // recipient alone: then nothing is wrong with the sender.
   { when: /identities failed the check .*@from(?:domain)?/, means: 'sender_not_allowed' },
@@ -35,7 +42,8 @@ export const FIRST_RULES: readonly Rule[] = [
 export const API_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      (recipient|request|rate) limit exceeded|limit exceeded, try again after
+      not allowed to send (large|big|bulk) (batches|volumes|amounts)|(recipient|request|rate) limit exceeded
+      limit exceeded, try again after
     `),
     means: 'account_limit',
   },
@@ -60,6 +68,20 @@ export const API_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
+      restricted to only|(do|does)(n't| not) have _ (permission*|access|rights|the required)
+      (insufficient|missing|no|required|lacks?) _ _ (permissions?|scopes?|privileges|rights)
+      permission denied|not authori[sz]ed to (perform|send mail|access|use)|access forbidden
+      not permitted to (access|use|perform)
+      (api key|token|credential) _ _ _ (permission*|restricted|scope|not allowed|cannot)
+      access denied
+    `),
+    not: phrases(`
+      sender|from address|from this (address|domain)|identity ... not verified
+    `),
+    means: 'auth_required',
+  },
+  {
+    when: phrases(`
       (invalid|missing|unknown|bad|wrong|incorrect|expired|revoked|no|inactive|disabled|
         malformed) _ _ (api ?keys?|api_key|tokens?|credentials?|signature|authori[sz]ation|
         access key|authentication|server token|username|login|private key)
@@ -73,20 +95,6 @@ export const API_RULES: readonly Rule[] = [
     `),
     not: phrases(`dkim|spf|dmarc|sender|from|domain`),
     means: 'auth_failed',
-  },
-  {
-    when: phrases(`
-      restricted to only|(do|does)(n't| not) have _ (permission*|access|rights|the required)
-      (insufficient|missing|no|required|lacks?) _ (permissions?|scopes?|privileges|rights)
-      permission denied|not authori[sz]ed to (perform|send mail|access|use)|access forbidden
-      not permitted to (access|use|perform)
-      (api key|token|credential) _ _ _ (permission*|restricted|scope|not allowed|cannot)
-      access denied
-    `),
-    not: phrases(`
-      sender|from address|from this (address|domain)|identity ... not verified
-    `),
-    means: 'auth_required',
   },
   {
     when: phrases(`
@@ -136,7 +144,7 @@ export const API_RULES: readonly Rule[] = [
       (not|n't) (an )?(authori[sz]ed|verified) (sender|from)|sender signature|sender identity
       (verified|valid) sender|mail ?from domain
       (not|n't) _ (allowed|authori[sz]ed|permitted) to send (from|as|on behalf)
-      requires? (dns|domain) (configuration|verification)
+      requires? (dns|domain) (configuration|verification)|invalid (sender|from) (address|e-?mail)
     `),
     not: phrases(`
       (from|sender) _ _ (parameter|field) (is )?(missing|required)|recipient|exceeded|limit
@@ -152,6 +160,7 @@ export const FIELD_RULES: readonly Rule[] = [
       (invalid|bad|illegal|malformed|incorrect) _ (from|sender)
       (from|sender)( e-?mail| address| field| parameter)?:? _ (is )?(invalid|malformed|incorrect|
         not (a )?valid|illegal)
+      (from|sender)( e-?mail| address| field)? (does(n't| not) (contain|have)|is not) an? valid
     `),
     not: phrases(`missing|required`),
     means: 'sender_not_allowed',
@@ -167,7 +176,7 @@ export const FIELD_RULES: readonly Rule[] = [
       (recipient|to) ... (invalid|not valid|illegal|malformed)
       (invalid|illegal|malformed) _ (recipient*|to address)|missing final
       (to|cc|bcc|recipients?)( \\d{1,3})?( email| address)?: ... (valid|invalid|illegal)
-      (to|cc|bcc|recipients?) email must be|not valid in (to|cc|bcc)
+      none of the recipients|(to|cc|bcc|recipients?) email must be|not valid in (to|cc|bcc)
       (local address|domain) (contains|starts|ends)|illegal address
     `),
     not: phrases(`

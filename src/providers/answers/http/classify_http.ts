@@ -9,6 +9,7 @@ import type { Reading } from '../rules/rule.ts';
 import { SENDER_RULES } from '../rules/sender_rules.ts';
 import { readWords } from '../text/words.ts';
 import { meaningOfApiCode, meaningOfCommonCode } from './api_codes.ts';
+import { meaningOfCodeWords } from './code_words.ts';
 import { API_RULES, FIELD_RULES, FIRST_RULES } from './api_rules.ts';
 import { readBody } from './read_body.ts';
 import type { BodyReading } from './read_body.ts';
@@ -59,6 +60,7 @@ const explain = (answer: HttpAnswer): VerdictName => {
   return (
     byWords(FIRST_RULES) ??
     meaningOfApiCode(provider, codes) ??
+    meaningOfCodeWords(codes) ??
     byWords(LEADING_RULES) ??
     byWords(API_RULES) ??
     (answer.status === 429 || answer.status === 420 ? 'account_limit' : null) ??

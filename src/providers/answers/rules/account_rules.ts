@@ -21,7 +21,7 @@ const OVER_LIMIT = `
 const OTHER_COUNTS = phrases(`
   size|too (large|big)|hops?|recipients per message|lines?|header*|attachment*|overquota|storage
   disk|(kilo|mega|giga)?bytes|[kmg]i?b|number of recipients(?! (per|a|in))
-  (spam|junk|junk mail|bulk) _ _ (threshold|score)
+  {spam} _ _ (threshold|score|level|points|rating)|length|octets|mail ?bomb*
 `);
 
 /**
@@ -62,7 +62,7 @@ export const ACCOUNT_RULES: readonly Rule[] = [
   {
     when: phrases(`
       (insufficient|not enough|no|out of|zero|negative|exhausted) _ (credits?|balance|funds)
-      maximum credits exceeded
+      maximum credits exceeded|not have (sufficient|enough|any) (credits?|balance|funds)
       credits? ... (exhausted|exceeded|used|run out|expired|insufficient)|quota used up ... buy
       buy more
       (payment|billing|invoice|subscription|trial|licen[cs]e|plan) ... (required|overdue|expired|

@@ -53,7 +53,8 @@ const SESSION_RULES: readonly Rule[] = [
       timeout - closing|timeout exceeded|time ?out .{0,20}closing
     `),
     not: phrases(`
-      scan*|dns|lookup|verif*|recipient*|callout|mailbox|conversation with|connect* (to|with)
+      plugin|hook|spamd|clamd|clamav|rspamd|amavis*|spamassassin|dspam|scan*|dns|lookup|verif*|recipient*|callout
+      mailbox|conversation with|connect* (to|with)
       upstream|backend|database|milter|policy|queue|filter|log ?in|submission|delivery
     `),
     means: 'connection_limit',
@@ -84,7 +85,8 @@ const PROTOCOL_RULES: readonly Rule[] = [
       no (ehlo/helo|ehlo|helo) (yet|given)|must have (sender|recipient)
       missing (mail from|rcpt to)$|issue a reset
       sender (has )?(already|previously) (been )?(specified|given|set)|nested mail
-      already (authenticated|speaking tls|in tls|secured|identified)
+      already (authenticated|speaking tls|in tls|secured|identified|encrypted|(signed|logged) in)
+      (tls|session) (is )?already|(tls|starttls|auth|authenticate) (again|twice)
       not allowed at this (point|time|stage)|(bad|improper|invalid|wrong) (command )?sequence
       sequence (of commands|error)|out of (sequence|order)
       need (a )?(valid )?(mail|rcpt|mail from|recipient|sender|rcpt to)
@@ -95,17 +97,17 @@ const PROTOCOL_RULES: readonly Rule[] = [
       (say|send) (helo|ehlo|hello)|say (mail|rcpt)|polite people say
       without (a )?(mail|rcpt|helo|ehlo)|no recipients? (specified|given)|valid rcpt
     `),
-    not: phrases(`need _ verif*|too many|verification`),
+    not: phrases(`need _ verif*|too many|verification|(helo|ehlo) (should|has to|must) be`),
     means: 'protocol_state',
   },
   {
     when: phrases(`
       (helo|ehlo|helo/ehlo|ehlo/helo|lhlo|helohost) ~ (invalid|reject*|refused|denied|not|bad|
         forged|fqdn|fully qualified|syntactically|mismatch|required|needs?|impersonat*|unknown|
-        error|empty)
-      invalid (helo|ehlo)
+        error|empty|must|does(n't| not)|unresolv*|badhelo|missing)
+      invalid (helo|ehlo)|(helo|ehlo) (should|has to|must) be
     `),
-    at: ['connect', 'ehlo', 'mail', 'rcpt', 'any'],
+    at: ['connect', 'ehlo', 'mail', 'rcpt', 'data', 'any'],
     not: phrases(`and auth|auth first|spamhaus|listed|unsolicited|spam`),
     means: 'protocol',
   },

@@ -47,7 +47,12 @@ export const GENERIC_RULES: readonly Rule[] = [
     means: 'recipient_unknown',
   },
   {
-    when: phrases(`recipient (address )?(rejected|refused|denied)|address rejected`),
+    when: phrases(`
+      recipient (address )?(is )?(rejected|refused|denied|prohibited|forbidden|banned|barred|not (allowed|permitted|
+        accepted))
+      address rejected
+    `),
+    not: phrases(`your|from|senders?|ip|client`),
     at: ['rcpt', 'any'],
     means: 'recipient_policy',
     at4xx: 'temporary_recipient',
@@ -61,6 +66,17 @@ export const GENERIC_RULES: readonly Rule[] = [
     not: phrases(`sender|from|domain|ip|client|account`),
     means: 'content_refused',
     at4xx: 'message_later',
+  },
+  {
+    when: phrases(`
+      protocol violation|violat* (the )?(rfc ?(821|2821|5321)|smtp)|not following _ (smtp )?protocol
+      wait for (my|the|our) (reply|response|banner|greeting)|unsupported esmtp|esmtp extension
+      syntax should be|invalid syntax|mail software violates
+    `),
+    not: phrases(`header*|message|spam*`),
+    at: ['connect', 'ehlo', 'mail', 'rcpt', 'data', 'any'],
+    code: /^5/,
+    means: 'protocol',
   },
   { code: /^503/, at: ['connect', 'ehlo', 'mail', 'rcpt', 'data', 'any'], means: 'protocol_state' },
 ];
@@ -108,5 +124,50 @@ export const WEAK_RULES: readonly Rule[] = [
     at: ['rcpt'],
     code: /^5/,
     means: 'recipient_unknown',
+  },
+];
+
+/** Words of the sender's side: beside them a hint proves nothing. */
+const SENDER_SIDE = phrases(`
+  ip|ips|@ip|client|hosts?|mta|network|servers?|senders?|from|your (domain|account|address|ip)|reputation|account*
+  recipient*|mailbox*|users?|quota|limit*|rate|auth*|login|dmarc|spf|dkim|listed|black*|block ?list*|relay*|you
+  sending|sent
+  send|outgoing|outbound|plan|subscription|support|billing|payment|suspend*|customers?|verified|verify|domain|address
+`);
+
+/**
+ * What a refusal is about by a single word, where no phrase is known. Read last, and only after
+ * the text: then nothing else is as likely.
+ */
+export const HINT_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      headers?|mime|rfc ?\\d{3,4}|standards?|malformed|encod*|decod*|pars(e|er|ing)|charset|boundary|syntax|(cr)?lf
+      newlines?|8 ?bit|utf-?8|non ?-?ascii|base64|quoted ?printable|date:?|message ?-?id
+    `),
+    not: SENDER_SIDE,
+    at: ['body'],
+    code: /^5/,
+    means: 'message_syntax',
+  },
+  {
+    when: phrases(`
+      {spam}|virus*|malware|attach*|html|url*|links?|contents?|keywords?|profanity|filter*|dcc|razor|pyzor|quarantin*
+      surbl|uribl|executables?|macros?|zip|archive*|scor(e|ed|ing)|bayes*|suspicious|dangerous|unsafe|harmful
+    `),
+    not: SENDER_SIDE,
+    at: ['body'],
+    code: /^5/,
+    means: 'content_refused',
+  },
+  // A part of the server that is named in a 4xx.
+  {
+    when: phrases(`
+      db|database|sql|mysql|postgres*|redis|mongo*|ldap|backend|storage|plugin|hook|resolver|disk|socket|internal
+      (policy|greylist*|rate limit*|quota|directory|lookup) (service|server|daemon|database|check)
+    `),
+    not: phrases(`quota exceeded|full|mailbox|recipient*|user`),
+    code: /^4/,
+    means: 'temporary_local',
   },
 ];

@@ -27,6 +27,31 @@ const COUNT_RULES: readonly Rule[] = [
   },
 ];
 
+/** Waiting is asked for by design, whatever is said of the policy behind it. */
+const GREYLIST_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      gr[ae]y ?list(ed|ing)|(intentional|intended) policy rejection
+      (mail|message|e-?mail|e-?mailing|mailing) is (now |still )?being (verified|checked|validated|examined|screened)
+    `),
+    not: phrases(`
+      not greylist*|greylist* _ (error|fail*|timeout|unavailable|database|temporary failure)|rbl
+    `),
+    code: /^4/,
+    means: 'greylisted_recipient',
+  },
+  // What the server itself needs to answer is down.
+  {
+    when: phrases(`
+      (rate ?limit*|quota|policy|greylist*|filter*|reputation) (service |server |check |checking |lookup )?(is |
+        are )?(currently |
+        temporarily )?(unavailable|not available|down|not responding|offline)
+    `),
+    code: /^4/,
+    means: 'temporary_local',
+  },
+];
+
 /** The account may not send until a person acts. */
 const SUSPENSION_RULES: readonly Rule[] = [
   {
@@ -36,6 +61,10 @@ const SUSPENSION_RULES: readonly Rule[] = [
     `),
     not: phrases(`ip|host|server|listed`),
     means: 'sender_suspended',
+  },
+  {
+    when: phrases(`(blacklisted|banned|suspended) (smtp |sasl |mail )?user`),
+    means: 'account_suspended',
   },
   {
     when: phrases(`
@@ -103,20 +132,37 @@ const MACHINE_RULES: readonly Rule[] = [
       (too much|a lot of|lots of|so much|excessive) (spam|junk|unwanted mail) from
       (caused|generat*|received|source of|too many|a lot of) _ _ _ complaints ... (network|ip|
         server|host|members|users|customers)
-      (poor|bad|low) (score|rating)
+      (poor|bad|low) (score|rating)|spam origin|helo is (adsl|dsl|dial*|dynamic|dhcp|pool)
+      ips with (valid|proper) (reverse|ptr|dns)
       (poor|bad|no good|no|low|negative) (sending )?(history|record|standing) (with|here|at|for)
       from (an? |the )?open (relay|proxy)|zombie|botnet|infected (host|computer|machine)
       (home|dial ?-?up|dynamic|residential|consumer) (connection|line|user|network|address)
       your (host|server|machine|ip|relay|mta) _ (has been|was|is) (denied|banned|barred)
+      (mail|e-?mail|messages|send|connect|connections?|traffic) from (that|this|your) (country|region|network|continent)
+      (not|n't|never|no longer) (accept*|take|allow) (any |new |smtp )?connections? from _ (ip|ips|@ip|host|@host|
+        address|network)
     `),
     not: phrases(`
-      url|urls|links?|body|content|contain*|attachment*|not (an? )?open (relay|proxy)
+      url|urls|links?|body|content|contain*|attachment*|not (an? )?open (relay|proxy)|returned:? _ (message|mail)
+      (user|recipient|addressee|mailbox)('s)? (own )?(deny|block|black|reject|ignore) ?list
       query (refused|failed|error)|lookup (failed|error)|open resolver|timeout
       (sender|from) (address|domain)|mail from domain|your (domain|e-?mail address)
       (@from|@fromdomain) (is|was|are)|domain block ?list
       address match*|suppress*|white ?list*|domain in (the )?(message|mail)
     `),
     ...BY_CLASS,
+  },
+];
+
+/** A name that the machine lacks: time alone does not help, in a 4xx either. */
+const NAMELESS_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      (no|without|missing|lacks?|have an?) (valid )?(dns|ptr|reverse) (entry|entries|record*) (for|of) (your|the|
+        this) (mailer|mail ?server|
+        host|server|ip|machine|system)
+    `),
+    means: 'relay_reputation',
   },
 ];
 
@@ -152,9 +198,11 @@ const FROM_RULES: readonly Rule[] = [
  * denied: exceeded the max emails per hour`. Read first. None of them ends a send.
  */
 export const LEADING_RULES: readonly Rule[] = [
+  ...GREYLIST_RULES,
   ...COUNT_RULES,
   ...SUSPENSION_RULES,
   ...SIGN_IN_RULES,
   ...MACHINE_RULES,
+  ...NAMELESS_RULES,
   ...FROM_RULES,
 ];

@@ -57,7 +57,7 @@ export const LOGIN_RULES: readonly Rule[] = [
         available|supported|permitted|offered)|switched off|turned off)
       with 2fa enabled|does not have access rights
       (mechanism|auth* (type|method|mechanism|mode)) ... (not (supported|allowed|available)|
-        too weak|unsupported|unrecogni[sz]ed|unsuported)
+        too weak|unsupported|unrecogni[sz]ed|unsuported|prohibited|forbidden|disabled)
       (unsupported|unrecogni[sz]ed|unknown|invalid) (auth*|sasl) (type|method|mechanism)
       (xoauth|cram|plain|login) is no longer supported|smtp access (is )?(disabled|blocked|not)
     `),
@@ -84,7 +84,7 @@ export const LOGIN_RULES: readonly Rule[] = [
     not: phrases(`
       spf|dkim|dmarc|sender policy|domainkeys|sender is unauthenticated
       unauthenticated (e-?mail|mail|message)|reverse dns|callout|verif*|authentication checks?
-      your ip|relay*
+      your ip|relay*|(message|mail|e-?mail) (failed|fails|failing|(did|does)(n't| not) pass) _ auth*
     `),
     means: 'auth_failed',
   },
@@ -108,14 +108,16 @@ export const LOGIN_RULES: readonly Rule[] = [
       (requires?|need|needs|must|please|without|first|require) _ _ _ (auth|authenticat*|login|
         log in)
       not authori[sz]ed to send mail, authentication|authentification (requise|invalide)
-      not (been )?authenticated|(?<!has )(?<!have )not logged in|login required
+      not (been )?authenticated|needs? to be (logged|signed) in|(?<!has )(?<!have )not logged in|login required
       unauthenticated (access|connections?|clients?|users?|senders?) ... (not|denied|refused)
       client was not authenticated|only authenticated users|anonymous (mail|users?|access|smtp)
       auth (is )?required|anmeldung erforderlich|requiere autenticaci.n
       autentica..o (requerida|necess.ria)|autenticazione richiesta|pop before smtp
       (only|just) (for|serves?|sends?|accepts?|relays?) _ _ (users?|clients?|customers?) (that|who|which) (identif*|
         authenticat*|log* in)
-      check (your )?(new )?mail (first|before)|must (have )?(been )?(checked|check) _ mail
+      (only|just) (allowed|permitted|possible|accepted|available) (with|after) (auth*|log ?in|sign)
+      (check|receive|collect|fetch|read|download|retrieve) (your )?(new )?mail (first|before|prior)
+      must (have )?(been )?(checked|check) _ mail
       (need|have|must|please|required) to (sign|log) in|anonymous senders?|melden sie sich
       debe autenticarse|(and )?auth(enticate)? first|must be authori[sz]ed to send
       insufficient authori[sz]ation|issue an auth command

@@ -5,6 +5,20 @@ import type { Rule } from './rule.ts';
 const CLOSED_RULES: readonly Rule[] = [
   {
     when: phrases(`
+      no (recipient |user |account |login )?activity since|administratively {disabled}
+      (user|account|mailbox|recipient)( account)? (is )?unavailable
+      (cannot|can't|can not|unable to|not able to) receive (any )?(mail|messages|e-?mails?)
+    `),
+    not: phrases(`
+      sending|send|outgoing|outbound|spam*|limit*|quota|full|temporar*|try again|your (ip|server|host|domain)|more
+      mailbox (is )?unavailable|smtp|relay*|thank you
+    `),
+    at: ['rcpt'],
+    code: /^5/,
+    means: 'recipient_disabled',
+  },
+  {
+    when: phrases(`
       ^(@(to|addr):? |[a-z]+: )?(this |the |user )?(account|user) (is |has been |was |
         no longer )(currently )?(not active|active|inactive|disabled|suspended|de-?activated|
         closed|expired|terminated|locked|blocked|discontinued)
@@ -101,7 +115,8 @@ const FULL_RULES: readonly Rule[] = [
       (not (enough|sufficient)|does not have enough) (disk |storage )?space (in |
         for )?.{0,12}(user|mailbox|account|recipient)
       user ?disk quota|quota violation|(over|would be over) the allowed quota
-      space has been used up|diskspace quota|(reached|exceed*) (disk|storage) quota
+      space (has been |is |has )?(all )?(used up|exhausted|depleted)|diskspace quota
+      (reached|exceed*) (disk|storage) quota
       no more (storage|space|quota)|quota depasse|mailbox is over its limit
       user has too many messages|{person} _ _ _ {full}|{full} (for|in) (the |this )?{person}
       over ?quota|(disk|disc|mail|mailbox|maildir|storage|user|domain) ?quota|exceeded storage
@@ -109,13 +124,21 @@ const FULL_RULES: readonly Rule[] = [
       over (the |its |their )?(storage|disk|space) (allowance|limit)|quota (of )?\\d+ ?([kmg]i?b|bytes)
       (can't|cannot|can not|unable to) (take|accept|receive|hold|store) (any )?(more|further|
         additional) (mail|messages|e-?mail)|has used (all|up) _ _ (storage|space|quota)
+      {mailbox} ... (maximum|allowed|available) (\\S{1,20} ){0,2}(size|space|storage)
+      exceed* (maximum|max|the|its|allowed) _ _ {mailbox} (size|limit|quota|space)
+      (exceed*|over|above|larger than|beyond) (the |its |their |his )?(maximum |max |allowed |available |
+        space ){1,3}_ _ (in )?_ {mailbox}
+      not able to (receive|accept|take) (any )?more
+      larger than the (space|storage)|quota is (over|used|gone)|out of quota|over (the )?quot[ae]
+      {person} ... (maximum|allowed) (number of )?(messages|mails|e-?mails) _ _ {mailbox}
       boite pleine|postfach voll|buz.n lleno|casella piena|caixa (postal )?cheia|skrzynka pelna
       message ... exceed* ... mailbox quota
     `),
     not: phrases(`
       sending|message size|send quota|submission|(messages|e-?mails|mails) per|per month|monthly
       hourly|daily|rate|system (storage|full)|storedrv disk is full|(sender|your) _ quota|queue (?!as)
-      outgoing|(recipient*|domain*|spam) _ quota|throttl*|insufficient system|outbound
+      full (e-?mail|address|name|domain)|outgoing|(recipient*|domain*|spam) _ quota|throttl*|insufficient system
+      outbound
     `),
     means: 'mailbox_full',
   },

@@ -33,6 +33,8 @@ const compile = (line: string): string =>
     // A long group goes on in the next line.
     .replaceAll(/\s{0,9}\n\s{0,40}/g, '')
     .replaceAll(/\((?!\?)/g, '(?:')
+    // The end of a word: `don't`, `isn't`.
+    .replaceAll(/(?<![a-z'])n't/g, "[a-z]{0,6}n't")
     .replaceAll(/([a-z])\*/g, '$1[a-z]{0,14}')
     .replaceAll(/(?<= )_ /g, TWO_WORDS)
     .replaceAll(/\s*\.\.\.\s*/g, GAP)
@@ -50,7 +52,8 @@ const toPattern = (line: string): string => {
 /**
  * Compiles phrases, one a line, into one pattern over folded words. In a phrase `{name}` stands
  * for a word list of the vocabulary, `...` for a few words in the same sentence, `_` for at most
- * two words, `a ~ b` for both in either order, `fail*` for any ending, a space also for a hyphen;
+ * two words, `a ~ b` for both in either order, `fail*` for any ending, `n't` for the end of any
+ * word, a space also for a hyphen;
  * `|`, `?`, `()` are those of regular expressions. Every quantifier is bounded, so time grows with
  * the text alone.
  */

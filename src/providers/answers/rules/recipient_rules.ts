@@ -7,6 +7,10 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
     when: phrases(`
       allowed senders? list
       (not|n't) (in|on) _ _ _ (allow|white|safe|accepted|contact|approved|bypass|sender*) ?list*
+      only accepts? (mail|e-?mail|messages) from (known|trusted|approved|specific|certain|authori[sz]ed|registered|
+        some|selected)
+      not accepting (mail|e-?mail|messages) from you$|users? rejects? the (mail|message)|rule imposed mailbox access
+      list \\S{1,60} has no subscribers
       recipient's list|not pre.?approved|senders? ... (must|to) be (approved|on the|in the)
       senderfilter*
       (blocked|rejected|refused|denied|prohibited|restricted|blacklisted) by (the |this |your |
@@ -20,6 +24,7 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
       (recipient|user|mailbox|addressee) ... (rule|filter|setting)s? ... (block|reject|refuse)[a-z]{0,3}
       @(to|addr) (blocks|rejects|refuses)|external (senders?|mail) (may|can|must|are) ?not
       @(to|addr) _ (only|just) (accepts?|takes?|receives?)
+      @(to|addr) (is |are )?(not|no longer) accept* (any )?(mail|messages|e-?mails?) from
       (recipient|user|addressee) has (banned|blocked|refused|rejected) (mail|messages|e-?mail|you)
       (takes?|receives?|accepts?|wants?) (mail|messages|e-?mail) (only )?(from|by) _ (known|approved|
         trusted|white*|listed|friends|contacts|members) _ only
@@ -56,14 +61,18 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
         organi[sz]ation|public folder)
       (rejected|refused|blocked) by organi[sz]ation|no thank you
       (recipient*|user|mailbox) ... (banned|does not accept spam)|organi[sz]ation does not have
-      recipient not (authori[sz]ed|allowed|permitted)|restricted sms|account is protected
+      recipient (is )?not (authori[sz]ed|allowed|permitted)|restricted sms|account is protected
       (e-?mail|mail|messages?) (to|for) @(to|addr) ... not (be )?accepted|refuses? to receive
+      (recipient|user|mailbox|addressee) @(to|addr) (is |was |has been )?(denied|refused|blocked|rejected)$
+      (receiver|recipient|addressee) _ (den(y|ies|ied)|refuse[sd]?|decline[sd]?|blocked|blocks) _ (mail|message|e-?mail)
+      (a |is )closed (mail )?system|(approved|permitted|authori[sz]ed|allowed) external (addresses|senders|contacts)
+      (user|recipient|addressee|mailbox)'?s? _ (deny|block|black|reject|ignore) ?list
       refuses to accept|not subscribed to this group|(is|are) not accepting any (mail|messages)
       private list|on the suppression list|(is |been |was )suppressed|suppressed due
       suppression list|envelope recipient has been denied|not authenticated (by|for)
     `),
     not: phrases(`
-      ip ... blacklisted|sender address rejected: not|dmarc|spf|dkim|nullmx|rfc|list not found
+      attachment*|ip ... blacklisted|sender address rejected: not|dmarc|spf|dkim|nullmx|rfc|list not found
     `),
     means: 'recipient_policy',
   },
@@ -73,6 +82,10 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
 const GONE_RULES: readonly Rule[] = [
   {
     when: phrases(`
+      (recipient|user) (has )?never logged
+      (user|recipient|customer) (has(n't| not)) (entered|logged|signed|read|checked)
+      suspended.inactive. user|^(is )?(inactive|dormant|abandoned) (on|in|at|for)
+      (mailbox|account|user|recipient|address) (is |was )?no longer (active|in service|operational|monitored|maintained)
       recipient no longer on server|has moved|no longer accepts? (mail|e-?mail|messages)
       you (tried|are trying) to (reach|contact) ... {disabled}|account is locked e-?mail bounced
       mailbox ... (has )?moved|boite du destinataire archivee
@@ -94,7 +107,7 @@ const GONE_RULES: readonly Rule[] = [
     not: phrases(`
       your (account|domain)|blocked (by|using|for|for spam*)|(ip|client|host) ... blocked
       sending|outgoing|blocked senders|sender|mail from|listed|spamhaus
-      (wrong|unknown|invalid) or
+      (wrong|unknown|invalid|not found) or
     `),
     code: /^(?!4)/,
     means: 'recipient_disabled',
@@ -116,6 +129,17 @@ const UNKNOWN_RULES: readonly Rule[] = [
     not: phrases(`sender*|from|ip|client|helo`),
     code: /^(?!4)/,
     at: ['rcpt'],
+    means: 'recipient_unknown',
+  },
+  {
+    when: phrases(`
+      (handle|carry|take|accept)s? (mail|e-?mail) for (that|this) (user|mailbox|recipient|address)
+      (not|n't) have an? _ (e-?mail|mail) (account|address|delivery point)|(matches|entries) found in _ directory
+      (mx|srv) record indicated no|domain (is )?not used (for|by|to)|(recipient|inbox|mailbox) not found or
+    `),
+    not: phrases(`sender*|from|your (domain|account|ip)`),
+    code: /^5/,
+    at: ['rcpt', 'body', 'data', 'any'],
     means: 'recipient_unknown',
   },
   {

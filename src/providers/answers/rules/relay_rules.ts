@@ -12,8 +12,11 @@ export const RELAY_DENIED_RULES: readonly Rule[] = [
         non ?local) (domains?|addresses|users|hosts?) ... (not|denied|refused|disallowed|forbidden|prohibited)
       (not|n't) (carry|forward|transport|pass on|handle) (mail|e-?mail|messages) for (third parties|
         others|strangers|other)
-      only accepts? (mail|e-?mail|messages) (for|to) (our|its|local|own)|(is|are) not relayed
+      only accepts? (mail|e-?mails?|messages) (for|to) (our|its|local|own|@host|@fromdomain|this (host|server))
+      (is|are) not relayed
       (not|n't) (permitted|allowed|authori[sz]ed) to relay|only allowed to send to local
+      (not|n't) forward[a-z]{0,3} (mail |e-?mail )?(to|for) (other|foreign|external|remote)
+      only accepts? local (recipients?|users?|domains?|addresses)
     `),
     not: phrases(`sender|tls|as @(addr|from)|open relay`),
     means: 'relay_denied',
@@ -43,7 +46,8 @@ export const RELAY_RULES: readonly Rule[] = [
       (mail|e-?mail) to foreign|foreign domain|local user only|^or (is )?not local
     `),
     not: phrases(`
-      which is an open relay|insecure mail relay|openrelay|smtp relay limit|relay limit
+      for (that|this) (user|mailbox|recipient)|which is an open relay|insecure mail relay|openrelay|smtp relay limit
+      relay limit
     `),
     means: 'relay_denied',
   },

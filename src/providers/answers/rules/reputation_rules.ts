@@ -39,10 +39,10 @@ export const REPUTATION_RULES: readonly Rule[] = [
   {
     when: phrases(`
       (too many|excessive|many|number of) _ (invalid|unknown|bad|rejected|nonexistent|wrong|
-        non existing) (recipients?|users|addresses|mailboxes|rcpt*)
+        non existing|failed) (recipients?|users|addresses|mailboxes|rcpt*)
       (blocked|banned|rejected) _ _ (for|until) (the |a |\\d+ )?(day|hours?|minutes?|while)
       (temporarily|temporary) (blocked|banned|blacklisted|blocklisted) (for|due|because)
-      flooding our|(temporarily|temporary) (blocked|banned|blacklisted) by
+      flooding our|mail ?bomb*|(temporarily|temporary) (blocked|banned|blacklisted) by
     `),
     not: phrases(`limit|recipient (is|has)|mailbox is|your account|account`),
     means: 'relay_reputation_later',
@@ -66,7 +66,10 @@ export const REPUTATION_RULES: readonly Rule[] = [
       (connections?|access) (not|will not be) accepted
       (you|your _) (are |is )?(not allowed|not welcome|not permitted|not authori[sz]ed|denied|
         prohibited|banned) to (connect|send|access|deliver|use)
-      you are not allowed|access (denied|rejected)
+      you are not allowed|access (is )?(denied|rejected)
+      from @ip (is |was |are |has been )?(currently |temporarily )?(rejected|refused|denied|deferred|blocked|
+        not accepted)
+      access list denies
       (your )?access to _ _ _ (mail|e-?mail)? ?system|service (denied|refused)
       server access (denied|forbidden)|go away|get lost|open (relay|proxy)|lista blanca
       (black|bad|blocked|banned) ip|behaviou?r spam|(bad|spam*|suspicious) behaviou?r
@@ -87,7 +90,7 @@ export const REPUTATION_RULES: readonly Rule[] = [
     `),
     not: phrases(`
       (message|mail|e-?mail) content|content of|attachment*|virus|urls?|links?|socket*
-      destination server|rejected recipients?|by (the |this |your )?(recipient*|user|addressee)
+      matches found|directory|destination server|rejected recipients?|by (the |this |your )?(recipient*|user|addressee)
       relay* (access )?denied|mailbox (has been |is )?(blocked|disabled)|to @(to|addr)
       recipient account
     `),

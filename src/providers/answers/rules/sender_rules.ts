@@ -1,5 +1,6 @@
 import { phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
+import { SENDER_DNS_RULES } from './sender_dns_rules.ts';
 
 /** Faults of the From field: they are of this message. */
 const HEADER_RULES: readonly Rule[] = [
@@ -11,66 +12,13 @@ const HEADER_RULES: readonly Rule[] = [
       (missing|no|without|lacks?|malformed|empty|having no|blank) _ _ _ from:? (address|header|
         field|line)
       from (header|field) (is )?(missing|invalid|malformed|empty|blank)
+      (not|n't) (contains?|have|has|include*|carry) _ (from|date|subject|to|message ?-?id):? (header|field|line)
+      from:? (header|field|line) ... (several|not (one|a single|exactly one)|more than one)
       missing a valid address in|purported responsible address|(invalid|bad) from header
       duplicate header
     `),
     not: phrases(`not (authori[sz]ed|allowed|owned|permitted) to|purported`),
     means: 'message_syntax',
-  },
-];
-
-/** The domain of the sender has no DNS records, or none that can be asked. */
-const DNS_RULES: readonly Rule[] = [
-  {
-    when: phrases(`dns|mx|lookup|spf|dkim|dmarc|resolve*|verif*`),
-    also: phrases(`
-      (cannot|can't|could not|unable to|fail*|error|problem|temporar*|signing|timed? ?out)
-    `),
-    code: /^4\d\d 4\.[34]\./,
-    not: phrases(`
-      domain not found|sender address rejected|does not exist|recipient|@to|@addr
-    `),
-    means: 'temporary_local',
-  },
-  {
-    when: phrases(`
-      sender* (address )?(rejected|refused)?.{0,3} domain not found
-      domain of sender address _ (does not|doesn't)
-      {sender} ~ (null ?mx|does not accept mail|no mx|mx record*|a/aaaa|dns (record|error|lookup|
-        entry)|unresolvable|not resolve*|cannot be resolved|domain (is )?(empty|invalid|
-        not found|does not exist|must exist|not exist)|resolve fail*|unrout(e)?able|
-        no (valid )?(mx|dns))
-      (sender|from|sender's|your|sending|envelope) _ domain ... (not (be )?(found|resolv*|exist)|
-        (does|did)(n't| not) (exist|resolve|have)|unresolv*|unknown|unroutable|must exist|has no|
-        no (a|mx|dns)|resolve fail*|invalid|not registered)
-      ^\\W{0,4}@host\\W{0,4} does not exist|invalid sender domain|misconfigured dns
-      dns error when resolving|invalid dns mx
-      (invalid|no|missing|bad) _ _ (mx|a/aaaa|aaaa) (resource )?record
-      (sender|from) _ (host|domain) ... (unknown|not found)|unresolvable rfc.?5321
-      domain may not exist or dns check failed|emetteur invalide
-      cannot (find|resolve) (your|the sender*) (domain|address)|verify mail ?from failed
-      sender (verify|verification) fail*|could not (complete )?sender verif*
-      callback* (setup )?failed|callout verification failed|sender address verification
-      verification failed for @(from|addr)|valid sender domain|domain is invalid ... valid from
-      (unable to|cannot|could not|can't) verify (the )?sender|route to (the )?sender|return mx
-      (return|sender|envelope) (e-?mail |mail |address )?domain _ (invalid|unknown|not valid)
-      mx does(n't| not) exist|(no|not|without) _ (dns/mx|dns|mx) (entry|entries)
-      mx record not allowed|sender domain is empty
-    `),
-    not: phrases(`
-      recipient|ptr|reverse dns|dkim|dmarc|spf|recipient's|helo|ehlo|recipient address has
-      to route
-    `),
-    means: 'sender_dns',
-  },
-  {
-    when: phrases(`
-      sender (address )?rejected|sender address|invalid (sender|address)|unknown sender
-      dns failure|bad sender|dns failure
-    `),
-    code: /\.1\.8$/,
-    not: phrases(`banned|blocked|outbound|outgoing|access denied`),
-    means: 'sender_dns',
   },
 ];
 
@@ -88,6 +36,7 @@ const PROOF_RULES: readonly Rule[] = [
       spf|dkim|dmarc|sender policy framework|domainkeys|sender id|purported responsible
       arc (failed|validation|seal)|sender is unauthenticated
       (fails?|failed|failing) (to pass )?authentication checks
+      (message|mail|e-?mail) (failed|fails|failing|(did|does)(n't| not) pass) _ auth*
       unauthenticated (e-?mail|mail|message) (from|is|was)|required authentication level
       mismatch* client ip|sender's policy|sender policy prohibits|ip for sending mail of domain
       not (permitted|allowed|authori[sz]ed) by _ domain owner|designated sender
@@ -117,7 +66,7 @@ const IDENTITY_RULES: readonly Rule[] = [
       (must|should) (match|be the same as|be equal to)|not owned by|not (the )?owner of
       does(n't| not) own|does not belong to|not belong
       must (match|belong to) _ authenticated user|sendasdenied|send as denied|send as
-      on behalf of|not allowed to send as|permissions? to send as
+      (not|n't) send from (there|this|that|here)|on behalf of|not allowed to send as|permissions? to send as
       (not|n't) _ _ (allowed|authori[sz]ed|permitted|verified) to (send|use|relay) _ _ _ (from|
         as|using)
       (not|n't) (been |yet |currently |a )*verified ... (sender|domain|address|identity|from)
@@ -154,7 +103,7 @@ const IDENTITY_RULES: readonly Rule[] = [
     when: phrases(`
       {sender} (does(n't| not)|without) have _ _ (mailbox|account|valid)
       {sender} ~ (not (be )?(allowed|authori[sz]ed|permitted|verified|confirmed|registered)|
-        denied|unauthori[sz]ed|unverified|not yours|user unknown|unknown user|undeliverable)
+        unauthori[sz]ed|unverified|not yours|user unknown|unknown user|undeliverable)
     `),
     not: phrases(`
       blocked|dnsbl|rbl|blacklist*|allowed senders|banned|reputation|group|mailing list
@@ -168,6 +117,13 @@ const IDENTITY_RULES: readonly Rule[] = [
 
 /** The sender's address or domain has a bad name. */
 const BLOCKED_RULES: readonly Rule[] = [
+  // At MAIL no other mailbox has been named yet.
+  {
+    when: phrases(`(mailbox|mail box) name ... (not|n't) (be )?(allowed|permitted|accepted)`),
+    at: ['mail'],
+    code: /^5/,
+    means: 'sender_not_allowed',
+  },
   {
     when: phrases(`
       banned sender|sender address ... account (is|has been) (disabled|suspended|blocked)
@@ -189,14 +145,42 @@ const BLOCKED_RULES: readonly Rule[] = [
     `),
     not: phrases(`
       (sender|sending|your|source) (ip|host|server|mta)|ip (address|is|has)|client
-      by (this|the) (recipient|user)|sender denied|quota|daily|anti ?spoof*
+      (user|recipient|addressee|mailbox)('s)? (own )?(deny|block|black|reject|ignore) ?list
+      contains? (spam|virus*)|by (this|the) (recipient|user)|sender denied|quota|daily|anti ?spoof*
       \\[@?ip|too many|limit*|(recipient|user|addressee) has (banned|blocked|refused|rejected)
     `),
     means: 'sender_reputation',
   },
 ];
 
+/** A receiver's list of domains that it does not take email from. */
+const DOMAIN_RULES: readonly Rule[] = [
+  {
+    when: phrases(`
+      (the|this|your|sender|sending|mail) domain (name )?(@host |@fromdomain )?(is |was |has been )?(now |
+        currently )?(banned|
+        barred|black*|blocked|block ?listed|listed (in|on|by))
+      ^(the )?domain (@host |@fromdomain )?(is |was |has been )?(now |currently )?(banned|barred|black*|blocked)
+    `),
+    not: phrases(`
+      sending|outgoing|outbound|billing|payment|account|recipient*|destination|hour*|day|daily|limit*|for exceed*
+    `),
+    means: 'sender_reputation',
+  },
+  {
+    when: phrases(
+      `((mail from|sender) address ...|your address is) (not|n't) (a )?(liked|trusted|wanted|welcome) (source|sender)?`,
+    ),
+    means: 'sender_reputation',
+  },
+  {
+    when: phrases(`headers? (from|sender|reply-?to) ~ (black ?listed|banned|blocked)`),
+    means: 'sender_reputation',
+  },
+];
+
 export const SENDER_RULES: readonly Rule[] = [
+  ...DOMAIN_RULES,
   // A relay that does not know the domain for which the account sends.
   {
     when: /domain @fromdomain (?:is |was )?(?:not found|unknown|not known)/,
@@ -213,10 +197,30 @@ export const SENDER_RULES: readonly Rule[] = [
       syntax error ... (mail from|sender|reverse path|from:)|need fully ?.?qualified address
       (sender|reverse path|mail ?from) ... (too long|lower than)
       fully qualified e-?mail address required|domain name required for sender
-      sender _ _ not rfc|sender address ... (contain|without|have) _ domain
+      sender _ must be (an? )?(fqdn|fully|full e-?mail|complete)|sender _ _ not rfc
+      sender address ... (contain|without|have|has no) _ domain
     `),
     not: phrases(`recipient|rcpt|destination|too many`),
     at: ['mail', 'rcpt', 'any', 'data', 'body'],
+    means: 'sender_syntax',
+  },
+  // No other address has been named yet.
+  {
+    when: phrases(`
+      (bad|invalid|malformed|illegal|improper|wrong|incorrect) (e-?mail |mailbox )?(address|domain)
+        (format|syntax|form)
+      (bad|invalid|malformed|illegal) (e-?mail|mail) address
+      (address|domain|mailbox)( name)? ... (malformed|syntactic*|not (a )?valid|too long|syntax|(bad|invalid) (format|
+        form))
+      valid (e-?mail )?address (is )?(required|needed|expected)
+    `),
+    not: phrases(`
+      exist*|resolv*|dns|mx|(not|n't) (allowed|authori[sz]ed|permitted|verified|owned)|list*|account|login|size
+      syntax: mail
+      mail command|command|domain is (not valid|invalid)
+    `),
+    at: ['mail'],
+    code: /^5/,
     means: 'sender_syntax',
   },
   {
@@ -226,7 +230,7 @@ export const SENDER_RULES: readonly Rule[] = [
     code: /\.1\.7$/,
     means: 'sender_syntax',
   },
-  ...DNS_RULES,
+  ...SENDER_DNS_RULES,
   ...PROOF_RULES,
   ...IDENTITY_RULES,
   ...BLOCKED_RULES,

@@ -12,11 +12,11 @@ export const VOCABULARY: Record<string, string> = {
   /** Words for a person that a server knows. The account may be the sender's as well. */
   person: `
     users?|usernames?|account*|address(es)?|addr|customer|subscriber|alias|e-?mail account
-    e-?mail address(es)?|e-?mail id|@addr|local part|person|member|id|local user|benutzer*
+    e-?mail address(es)?|mail ?address(es)?|e-?mail id|@addr|local part|person|member|id|local user|benutzer*
     adresse|konto|mailadresse|utilisateur|compte|usu.ri[oa]|cuenta|direcci.n|conta|endere.o
     utente|indirizzo|gebruiker|ontvanger|uzytkownik|mottagare|uporabnik`,
   unknown: `
-    unknown|not (be )?found|could(n't| not) (be )?(find|found|locate*)
+    unknown|not (be )?found|could(n't| not) (be )?(find|found|locate*)|(not|never) (been )?used
     (does|did|do|dos)(n't| not|'nt|nt)( currently)? exist|not exist|non-?exist[ae]nt|no exist
     (is|are|was)(n't| not)( currently)? (known|recogni[sz]ed|listed|registered|(a )?valid|
       (a )?local|present|hosted|here|found|available at)
@@ -68,7 +68,7 @@ export const VOCABULARY: Record<string, string> = {
     voll|.berf.llt|speicherplatz|pleine?|satur.e?|quota d.pass.e?|surquota|llen[oa]|chei[oa]
     lotad[oa]|pien[oa]|cuota|quota superat[oa]|cota|vol|przepelniona|pelna`,
   sender: `
-    senders?|sender's|from (address|header|field|domain|e-?mail)
+    senders?(?! .{0,1}@ip)|sender's|from (address|header|field|domain|e-?mail)
     (mail|header|envelope|friendly) ?from(?! (ip )?@(ip|host))(?! ip)|from:|return path
     reverse path|5322.?from|@from|@fromdomain|originator|originating address|absender*
     exp.diteur|emetteur|remitente|remetente|mittente|nadawca|afzender`,
@@ -93,7 +93,7 @@ export const VOCABULARY: Record<string, string> = {
     exceed*|exeeded|exceded|reached|over|hit|exhausted|used up|too (high|many|much|fast)
     surpass*|overrun|violat*|d.pass.e?|atteinte?|excedid[oa]|superad[oa]|alcanzad[oa]
     ultrapassad[oa]|atingid[oa]|excedeu|superat[oa]|raggiunt[oa]|.berschritten|erreicht
-    aufgebraucht|above|limited`,
+    aufgebraucht|above|limited|fulfilled|consumed|depleted`,
   period: `
     daily|hourly|monthly|weekly
     (per|a|an|in one|this|last|each|every|hour|past) (second|minute|hour|day|month|week)s?
@@ -118,7 +118,8 @@ export const VOCABULARY: Record<string, string> = {
     not|n't|no|cannot|invalid|bad|unknown|unavailable|wrong|illegal|fail*|error|problem|missing
     incorrect|undefined|null|unable|does(n't| not)|isn't|reject*`,
   spam: `
-    unwanted|spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk (mail|e-?mail|mailing)?
+    unwanted|spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk ?(mail|e-?mail|mailing)?
+    mass ?mail[a-z]{0,3}
     phish*|scams?|suspicious|fraud*|pourriel|indesirable|non sollicite|unerw.nscht*|no deseado
     correo basura|indesejad[oa]`,
   /** What is counted when an account sends. */

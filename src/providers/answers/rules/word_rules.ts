@@ -1,5 +1,6 @@
 import { ACCOUNT_RULES, COUNTED_RULES } from './account_rules.ts';
 import { CONNECTION_RULES } from './connection_rules.ts';
+import { HINT_RULES } from './generic_rules.ts';
 import { LEADING_RULES } from './leading_rules.ts';
 import { LOGIN_RULES } from './login_rules.ts';
 import { CONTENT_AND_FORM_RULES, MESSAGE_RULES } from './message_rules.ts';
@@ -10,11 +11,8 @@ import { REPUTATION_RULES } from './reputation_rules.ts';
 import type { Rule } from './rule.ts';
 import { SENDER_RULES } from './sender_rules.ts';
 
-/**
- * What words mean, whichever host says them. The order decides where a reply fits more than one.
- */
-export const WORD_RULES: readonly Rule[] = [
-  ...LEADING_RULES,
+/** The rules after those that lead. */
+export const LATER_WORD_RULES: readonly Rule[] = [
   ...CONNECTION_RULES,
   ...COUNTED_RULES,
   ...MAILBOX_RULES,
@@ -29,4 +27,10 @@ export const WORD_RULES: readonly Rule[] = [
   ...REPUTATION_RULES,
   ...RECIPIENT_RULES,
   ...TEMPORARY_RULES,
+  ...HINT_RULES,
 ];
+
+/**
+ * What words mean, whichever host says them. The order decides where a reply fits more than one.
+ */
+export const WORD_RULES: readonly Rule[] = [...LEADING_RULES, ...LATER_WORD_RULES];

@@ -7,12 +7,12 @@ import { GENERIC_RULES, WEAK_RULES } from '../rules/generic_rules.ts';
 import { LEADING_RULES } from '../rules/leading_rules.ts';
 import { matchRules } from '../rules/rule.ts';
 import type { Reading } from '../rules/rule.ts';
-import { WORD_RULES } from '../rules/word_rules.ts';
+import { LATER_WORD_RULES, WORD_RULES } from '../rules/word_rules.ts';
 import { parseReply } from '../text/parse_reply.ts';
 import { readWords } from '../text/words.ts';
 import { toClassification, VERDICTS } from '../verdicts.ts';
 import type { AnswerMeaning, Classification, SmtpPhase, VerdictName } from '../verdicts.ts';
-import { namesOtherCause } from './other_cause.ts';
+import { namesOtherCause, namesOwnCause } from './other_cause.ts';
 import { readRetryAfter } from './retry_after.ts';
 
 export type SmtpAnswer = {
@@ -66,12 +66,18 @@ const SENTENCE_CHARS_MAX = 600;
 const weigh = (reading: Reading): VerdictName =>
   matchRules(WHOLE_REPLIES, reading, reading.words) ??
   matchRules(HOST_RULES, reading, reading.signs) ??
-  soften(reading, byWords(reading) ?? doubt(reading, byCodes(reading)));
+  soften(reading, guard(reading, byWords(reading) ?? doubt(reading, byCodes(reading))));
 
-const byWords = (reading: Reading): VerdictName | null =>
-  matchRules(LANGUAGE_RULES, reading, reading.words.slice(0, SENTENCE_CHARS_MAX)) ??
-  matchRules(LEADING_RULES, reading, reading.words.replace(HABIT, '')) ??
-  matchRules(WORD_RULES, reading, coreOf(reading.words));
+const byWords = (reading: Reading): VerdictName | null => {
+  const leading = reading.words.replace(HABIT, '');
+  const core = coreOf(reading.words);
+  return (
+    matchRules(LANGUAGE_RULES, reading, reading.words.slice(0, SENTENCE_CHARS_MAX)) ??
+    matchRules(LEADING_RULES, reading, leading) ??
+    // The same text fits none of them again.
+    matchRules(core === leading ? LATER_WORD_RULES : WORD_RULES, reading, core)
+  );
+};
 
 const byCodes = (reading: Reading): VerdictName =>
   matchRules(GENERIC_RULES, reading, reading.words) ??
@@ -80,11 +86,18 @@ const byCodes = (reading: Reading): VerdictName =>
   matchRules(WEAK_RULES, reading, reading.words) ??
   meaningOfBasic(reading.code, reading.phase);
 
+const endsSend = (means: VerdictName): boolean => {
+  const [scope, , retry] = VERDICTS[means];
+  return (scope === 'recipient' || scope === 'message') && retry !== 'later';
+};
+
+/** No phrase ends a send against words that speak of the account that sends. */
+const guard = ({ words }: Reading, means: VerdictName): VerdictName =>
+  endsSend(means) && namesOwnCause(words) ? 'unsure' : means;
+
 /** A code or a phrase that says little ends no send against words of another cause. */
 const doubt = ({ words, enhanced }: Reading, means: VerdictName): VerdictName => {
-  const [scope, , retry] = VERDICTS[means];
-  const ends = (scope === 'recipient' || scope === 'message') && retry !== 'later';
-  return ends && namesOtherCause(coreOf(words), enhanced) ? 'unsure' : means;
+  return endsSend(means) && namesOtherCause(coreOf(words), enhanced) ? 'unsure' : means;
 };
 
 /** What a verdict that ends a send becomes in a 4xx, unless a host is known to mean it. */

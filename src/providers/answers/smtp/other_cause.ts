@@ -13,11 +13,28 @@ const OTHER_CAUSE = phrases(`
   senders?|originator|from (address|domain)|@from|@fromdomain|command*(?! rcpt)
   parameter*|argument*|option*|syntax|protocol|connection|connect|timed? ?out
   timeout|queue*|spool*|write|writing|deferred|delay*|{temporary}|overload*|moved|locked|load
-  permissions?|permit*|entitled|not authori[sz]ed|mx|dns|tls|mta-sts|internal|system (error|fail*)
+  permissions?|permit*|(not|n't) (been )?verified|entitled|not authori[sz]ed|mx|dns|tls|mta-sts|internal
+  system (error|fail*)
   processing|socket|stuffed|overfull|(can't|cannot|can not) be reached|unreachable
 `);
 
-/** Words that are what a code says of a recipient (RFC 3463 §3.2): the syntax of the address, and that it has moved. */
+/** Words that only an answer to the account has, whatever else it speaks of. */
+const OWN_CAUSE = phrases(`
+  your (\\S{1,20} )?(accounts?|plan|trial|subscription|log ?in|identity|ips?|helo|credits?|limits?|allowance|package)
+  (this|the|a|paid|free|higher) (plan|subscription|trial|tier|package)|(free|paid|trial|sandbox|demo|new) accounts?
+  (free|trial|sandbox|demo) (users?|tier|mode|customers?)|sandbox*|sasl|credits|token
+  outbound|outgoing|unauthenticated (clients?|users?|senders?|connections?)|suspended (customer|client|sender)
+  (account|user|login|customer) (is |was )?(over|sends?|sending|compromised|hacked|not verified)|until you
+  you (pay|verify)
+  (because of|due to|for) (the |your )?(helo|ehlo)|(from|of) your (ips?|server|host|network)
+  (ip|ips|@ip) (is |was |are )?(blocked|banned|listed|refused)
+  sending (of )?(bulk|mass|more|from|is|limit*)|(send|sent|sending) (\\S{1,20} ){0,2}(today|per (day|hour|minute))
+`);
+
+/** Whether a reply is about the account or the machine that sends, whatever a phrase in it says. */
+export const namesOwnCause = (words: string): boolean => OWN_CAUSE.test(words);
+
+/** Words of what a code itself says (RFC 3463 §3.2): the syntax of the address, and that it has moved. */
 const OF_CODES: Record<string, RegExp> = { '5.1.3': /\bsyntax\b/g, '5.1.6': /\bmoved\b/g };
 
 /**

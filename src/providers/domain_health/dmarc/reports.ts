@@ -5,7 +5,7 @@ import { isQueryable, registeredOf, toDomain } from '../names.ts';
 import { findOrganization } from './tree_walk.ts';
 
 /** How many domains of addresses for reports one check looks up. */
-const REPORT_DOMAINS_MAX = 5;
+export const REPORT_DOMAINS_MAX = 5;
 
 export type ReportProblem = Problem & { publish: DnsRecord | null };
 

@@ -7,7 +7,7 @@ import { survey } from './survey.ts';
 import type { Survey } from './survey.ts';
 
 /** How many of a provider's networks are tried, where its include is not in the record. */
-const SAMPLED_NETWORKS_MAX = 6;
+export const SAMPLED_NETWORKS_MAX = 6;
 
 /**
  * How much of a provider's servers a record authorizes. `everyone`: as every other server. `not_asked`: what the
