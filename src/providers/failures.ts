@@ -115,11 +115,13 @@ export const explanations = {
   },
   identical_refusals: {
     cause:
-      'The relay refused several recipients in a row with the same answer, and took no message in between: the ' +
-      'answer is about the account or the sender, whatever its text says.',
+      'The same answer came to several recipients, and the provider accepted no email in between. The cause is the ' +
+      'account, the sender, or what these emails have in common, such as one template.',
     fix:
-      'Read the answer in the send log. Correct the account or the sender at the provider, then send a test message; ' +
-      'queue the refused sends again.',
+      'Read the answer. If it is about the account or the sender, correct that at the provider, send a test message, ' +
+      'and queue the rejected emails again. If it is about the content, correct the template, give the automation ' +
+      'the new version, and cancel emails that wait with the old one. An email that you queue again keeps its ' +
+      'template version.',
   },
   recipient_refused: {
     cause: 'The provider refused the recipient.',

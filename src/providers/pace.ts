@@ -1,4 +1,5 @@
 import type { Scope } from '../base/db.ts';
+import type { AccountAnswer } from './account_answer.ts';
 import { CIRCUIT_FAILURES, CIRCUIT_PROBE_MS, circuitAt } from './circuit.ts';
 import type { CircuitState } from './circuit.ts';
 import {
@@ -213,6 +214,8 @@ export type PaceState = {
   openUntil: Date | null;
   /** Why its circuit is not closed, where the provider said it of the account. */
   heldReason: string | null;
+  /** What it answered then. */
+  heldAnswer: AccountAnswer | null;
   /** While it wants nothing at all: since it throttled, or its quota is used up. */
   pause: Pause | null;
   rate: number | null;
@@ -241,6 +244,7 @@ export const findState = async (scope: Scope, providerId: string): Promise<PaceS
     circuit,
     openUntil: circuit === 'open' ? openedUntil : null,
     heldReason: circuit === 'closed' ? null : (pace?.held_reason ?? null),
+    heldAnswer: circuit === 'closed' ? null : (pace?.held_answer ?? null),
     pause: pace && pauseOf(pace, rate),
     rate,
     isLearned: rate !== given,

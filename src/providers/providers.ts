@@ -1,6 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import type { Keys } from '../base/keys.ts';
+import type { AccountAnswer } from './account_answer.ts';
 import { findBounceAddress, makeEnvelopeSender } from './bounce_mailbox/bounce_mailbox.ts';
 import type { BounceAddress } from './bounce_mailbox/bounce_mailbox.ts';
 import { networkOf } from './checks.ts';
@@ -19,6 +20,7 @@ export { readEnvelopeSender, readMailbox } from './bounce_mailbox/bounce_mailbox
 export type { TakeMessage, Turn, WhichMailbox } from './bounce_mailbox/bounce_mailbox.ts';
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { recheckDomains } from './domain_health/domain_health.ts';
+export { AccountAnswer, inOneLine, toAccountAnswer } from './account_answer.ts';
 export { fixOf } from './failures.ts';
 export { allow, findState, isReached, setPlan, spend } from './pace.ts';
 export {
@@ -125,8 +127,10 @@ export const park = async (
   scope: Scope,
   { providerId, revision }: Used,
   reason: string,
+  answer: AccountAnswer | null = null,
 ): Promise<boolean> => {
-  const parked = await parkProvider(scope, { provider_id: providerId, revision }, reason);
-  if (parked) await alertParked(scope, providerId, reason);
+  const why = { reason, answer };
+  const parked = await parkProvider(scope, { provider_id: providerId, revision }, why);
+  if (parked) await alertParked(scope, providerId, why);
   return parked !== null;
 };

@@ -86,12 +86,15 @@ describe('emails that a provider refused, in a browser', () => {
       const id = newId();
       const { project_id: projectId } = api.project;
       await keepProvider(database, projectId, id, `held${width}@shop.test`);
-      const held = { reason: 'identical_refusals', isProbe: false, retryAfterSeconds: undefined };
+      const answer = { code: 554, enhanced_code: '5.7.1', text: 'looks like spam' };
+      const reason = 'identical_refusals';
+      const held = { reason, answer, isProbe: false, retryAfterSeconds: undefined };
       await inProject(database.deps, projectId, (scope) => noteHeld(scope, used(id), held));
       const { page, complaints } = await open(`/settings/providers/${id}`, width);
       await page.getByText('Held', { exact: true }).first().waitFor();
-      await page.getByText('Held: The relay refused several recipients in a row').waitFor();
-      await page.getByText('Read the answer in the send log.').last().waitFor();
+      await page.getByText('Held: The same answer came to several recipients').waitFor();
+      await page.getByText('The provider answered: 554 5.7.1 looks like spam').waitFor();
+      await page.getByText('Read the answer.').last().waitFor();
       await page.getByText('One tries it again at').waitFor();
       await expectAccessible(page, 'a held provider', { rules: COLOURS });
       expect(await overflows(page)).toBe(false);

@@ -11,6 +11,7 @@ import { Frame } from '../parts/frame.tsx';
 import { HandOffs } from '../parts/hand_offs.tsx';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
+import { ProviderAnswer } from '../parts/provider_answer.tsx';
 import { sourceInWords } from '../parts/reasons.ts';
 import { SendActions } from '../parts/send_actions.tsx';
 import { SendDecided } from '../parts/send_decided.tsx';
@@ -84,6 +85,7 @@ const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
   provider_parked: 'It waits: its provider is parked',
   circuit_open: 'It waits: its provider is left alone after failures',
   provider_paused: 'It waits: its provider wants nothing for now',
+  identical_refusals: 'It waits: its provider answers several recipients with the same refusal',
   provider_silent: 'It waits: its provider does not answer',
   retry: 'It waits for its next try',
   resend: 'It is sent again by itself',
@@ -103,7 +105,10 @@ const Waiting = ({ waitsFor }: { waitsFor: NonNullable<SendDetail['waits_for']> 
     title={holds[waitsFor.because]}
   >
     <Stack gap={4}>
-      {waitsFor.reason !== null && <Text size="sm">{inWords(waitsFor.reason)}</Text>}
+      {waitsFor.reason !== null && waitsFor.reason !== waitsFor.because && (
+        <Text size="sm">{inWords(waitsFor.reason)}</Text>
+      )}
+      <ProviderAnswer answer={waitsFor.answer} />
       <Text size="sm">{waitsFor.fix}</Text>
       {waitsFor.until !== null && (
         <Group gap={6}>
