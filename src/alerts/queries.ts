@@ -10,6 +10,7 @@ export const AlertDetails = z.strictObject({
   reason: z.string().optional(),
   /** What was answered, without secrets and addresses. */
   answer: z.string().optional(),
+  http_status: z.int().optional(),
   /** Names of the findings that got worse. */
   findings: z.array(z.string()).optional(),
   /** How many topics wait. */

@@ -141,7 +141,9 @@ others away first, by setting them to null.',
   },
   endpoint_disabled: {
     status: 409,
-    detail: 'The endpoint is disabled. Activate it first.',
+    detail:
+      'The endpoint is disabled. Enable it first: under Settings, Webhook endpoints, with `npx trunkline endpoints ' +
+      'enable`, or with `PATCH {"status": "active"}`.',
   },
   last_owner: {
     status: 409,

@@ -14,6 +14,11 @@ import { httpsSink } from '../support/https_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { makePerson } from '../support/people.ts';
 import { expectAccessible } from './axe.ts';
+import { alertFailing } from '../../src/automations/endpoint_alerts.ts';
+import { insertEndpoint } from '../../src/automations/endpoint_queries.ts';
+import { ENDPOINT_REFUSALS_MAX } from '../../src/automations/subscriptions/delivery_limits.ts';
+import { addRefusal } from '../../src/automations/subscriptions/health_queries.ts';
+import { takePicture } from './pictures.ts';
 import { bringSession, expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -169,4 +174,31 @@ describe('alerts in a browser', () => {
     await expectAccessible(page, 'endpoints');
     expect(complaints).toEqual([]);
   }, 90_000);
+
+  test.each([1280, 360])(
+    'an endpoint that refuses everything is failing, at %i pixels',
+    async (width) => {
+      const { project_id: projectId } = api.project;
+      await within(async (scope) => {
+        const endpointId = newId();
+        await insertEndpoint(scope, { endpointId, name: 'CRM', url: `${sink.url}/hooks` });
+        for (let refused = 0; refused < ENDPOINT_REFUSALS_MAX; refused += 1)
+          await addRefusal(scope, endpointId, new Date());
+        const endpoint = { endpoint_id: endpointId, name: 'CRM' };
+        await alertFailing(scope, endpoint, { reason: 'refused', httpStatus: 404 });
+      });
+      const { page, complaints } = await openAs('editor', '/segments', width);
+      const banner = page.getByRole('status').filter({ hasText: 'Webhook endpoint takes nothing' });
+      await banner.getByRole('link', { name: 'Open Webhook endpoints' }).click();
+      const card = page.getByRole('listitem').filter({ hasText: 'CRM' });
+      await card.getByText('Failing', { exact: true }).waitFor();
+      await card.getByText('It takes no deliveries').waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/console/p/${projectId}/settings/endpoints`);
+      expect(await overflows(page)).toBe(false);
+      await expectAccessible(page, 'a failing endpoint');
+      await takePicture(page, 'failing_endpoint', width);
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
 });
