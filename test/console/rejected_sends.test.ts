@@ -63,22 +63,37 @@ describe('emails that a provider refused, in a browser', () => {
     60_000,
   );
 
-  test('it queues all that this provider refused for the reason, and no other', async () => {
-    const provider = newId();
-    const [one, two, other] = [
-      await rejected(provider),
-      await rejected(provider),
-      await rejected(newId()),
-    ];
-    const { page } = await open(`/sends/${one}`);
-    await page.getByRole('button', { name: 'Queue all with this reason' }).click();
-    await page.getByText('Queued', { exact: true }).first().waitFor();
-    expect(await Promise.all([one, two, other].map(statusOf))).toEqual([
-      'queued',
-      'queued',
-      'rejected',
-    ]);
-  }, 60_000);
+  test.each(WIDTHS_PX)(
+    'at %i px it queues all of this provider and reason, once their number is confirmed',
+    async (width) => {
+      const provider = newId();
+      const [one, two, other] = [
+        await rejected(provider),
+        await rejected(provider),
+        await rejected(newId()),
+      ];
+      await keepProvider(database, api.project.project_id, provider, `all${width}@shop.test`);
+      const { page, complaints } = await open(`/sends/${one}`, width);
+      await page.getByRole('button', { name: 'Queue all of Relay with this reason' }).click();
+      const sure = page.getByRole('button', { name: 'Yes, queue 2 emails again' });
+      await sure.waitFor();
+      expect(await Promise.all([one, two].map(statusOf))).toEqual(['rejected', 'rejected']);
+      expect(await overflows(page)).toBe(false);
+      await expectAccessible(page, 'all rejected sends', { rules: COLOURS });
+      await takePicture(page, 'requeue_all', width);
+      await sure.click();
+      await page.getByText('2 emails are queued again.').waitFor();
+      await page.getByText('Queued', { exact: true }).first().waitFor();
+      await takePicture(page, 'requeued_all', width);
+      expect(complaints).toEqual([]);
+      expect(await Promise.all([one, two, other].map(statusOf))).toEqual([
+        'queued',
+        'queued',
+        'rejected',
+      ]);
+    },
+    60_000,
+  );
 
   test.each(WIDTHS_PX)(
     'at %i px a held provider says why, and when one email tries it',
