@@ -118,12 +118,23 @@ const FACTS: Record<string, SendDecided> = {
   complained: 'send_complained',
 };
 
-const explainFeedback = ({ feedback }: ReadSend): SendEntry[] =>
-  feedback
+/** Whether the provider refused it for good: of a bounce that it said instead, nothing was taken. */
+const isRefused = ({ accepted_at, hand_offs }: ReadSend): boolean =>
+  accepted_at === null && hand_offs[0]?.outcome === 'rejected';
+
+/** A bounce that a provider answered came with its answer, so it follows the hand-off. */
+const explainFeedback = (send: ReadSend): SendEntry[] =>
+  send.feedback
     .toSorted((a, b) => a.occurred_at.localeCompare(b.occurred_at))
-    .flatMap(({ kind, occurred_at: at }) => {
+    .flatMap(({ kind, occurred_at }) => {
       const decision = FACTS[kind];
-      return decision === undefined ? [] : [toSendEntry(decision, { at })];
+      if (decision === undefined) return [];
+      if (decision !== 'send_bounced' || !isRefused(send))
+        return [toSendEntry(decision, { at: occurred_at })];
+      const answeredAt = send.hand_offs[0]?.ended_at ?? occurred_at;
+      const at = answeredAt > occurred_at ? answeredAt : occurred_at;
+      const detail = { reason: send.status_reason, fix: send.status_fix };
+      return [toSendEntry(decision, { at, detail })];
     });
 
 /** Where it ended, besides what feedback says. */
@@ -135,9 +146,8 @@ const explainEnd = (send: ReadSend): SendEntry[] => {
     return [toSendEntry('send_unsubscribed', { detail })];
   const limited = limitedAs(status, reason);
   if (limited) return [toSendEntry(limited, { detail })];
-  // Of a bounce that was said instead of taking it, nothing was taken.
-  const isRefused = at === null && send.hand_offs[0]?.outcome === 'rejected';
-  if (isRefused) return [toSendEntry('send_rejected', { detail })];
+  if (isRefused(send))
+    return status === 'bounced' ? [] : [toSendEntry('send_rejected', { detail })];
   const isTaken = at !== null || Object.hasOwn(FACTS, status);
   const named = isTaken ? 'send_accepted' : `send_${status}`;
   return isSendDecided(named) ? [toSendEntry(named, { at, detail })] : [];

@@ -28,6 +28,9 @@ testWorker(database);
 const sink = httpsSink({ usually: () => ({ status: 204 }) });
 const chromium = testBrowser();
 
+/** A third of a phone that is 740 px high. */
+const BANNER_NARROW_PX = 247;
+
 let providerId = '';
 const within = <T>(work: (scope: Scope) => Promise<T>) =>
   inProject(database.deps, api.project.project_id, work);
@@ -70,8 +73,16 @@ describe('alerts in a browser', () => {
       await open('provider_parked');
       const { page, complaints } = await openAs('editor', '/segments', width);
       const banner = page.getByRole('status').filter({ hasText: 'Email provider parked' });
-      await banner.getByText('Nothing is sent through Relay').waitFor();
-      await banner.getByText('Create the credentials again').waitFor();
+      if (width === 1280) {
+        await banner.getByText('Nothing is sent through Relay').waitFor();
+        await banner.getByText('Create the credentials again').waitFor();
+      } else {
+        // A phone shows what it is about; the page of the alert says the rest.
+        await banner.getByText('Relay', { exact: true }).waitFor();
+        expect(await banner.getByText('Create the credentials again').isVisible()).toBe(false);
+        expect((await banner.boundingBox())?.height).toBeLessThan(BANNER_NARROW_PX);
+      }
+      await takePicture(page, 'alert_banner', width);
       expect(await overflows(page)).toBe(false);
       await expectAccessible(page, 'segments');
       await expectNames(page);
@@ -80,7 +91,7 @@ describe('alerts in a browser', () => {
       expect(new URL(page.url()).pathname).toBe(
         `/console/p/${api.project.project_id}/settings/providers/${providerId}`,
       );
-      await banner.waitFor();
+      await banner.getByText('See below what is wrong').waitFor();
       await within((scope) => resolveAlert(scope, providerId, 'provider_parked'));
       await page.reload();
       await page.getByLabel('Host').waitFor();
@@ -129,6 +140,7 @@ describe('alerts in a browser', () => {
     const { page, complaints } = await openAs('owner', '/alerts', 360);
     const items = page.getByRole('main').getByRole('listitem');
     await items.filter({ hasText: 'Email provider parked' }).getByText('Resolved').waitFor();
+    await items.getByText('Trunkline said then: Nothing is sent through Relay').waitFor();
     await items
       .filter({ hasText: 'Domain health got worse' })
       .getByText('Open', { exact: true })

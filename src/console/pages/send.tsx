@@ -84,7 +84,7 @@ const Preview = ({ projectId, sendId }: { projectId: string; sendId: string }) =
 const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
   provider_parked: 'It waits: its provider is parked',
   circuit_open: 'It waits: its provider is left alone after failures',
-  provider_paused: 'It waits: its provider wants nothing for now',
+  provider_paused: 'It waits: its provider takes nothing of this account for now',
   identical_refusals: 'It waits: its provider answers several recipients with the same refusal',
   provider_silent: 'It waits: its provider does not answer',
   retry: 'It waits for its next try',
@@ -120,11 +120,15 @@ const Waiting = ({ waitsFor }: { waitsFor: NonNullable<SendDetail['waits_for']> 
   </Alert>
 );
 
+/** Whether what to do about it is said nowhere else on the page. */
+const isFixNews = ({ status, status_fix, waits_for }: SendDetail): boolean =>
+  status !== 'unknown' && !waits_for?.fix.includes(status_fix ?? '');
+
 const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string }) => (
   <Stack>
     <PageTitle title={titleOf(known)} note={`To ${known.to ?? 'an address that was erased'}`} />
     <SendStatus send={known} />
-    {known.status_fix !== null && known.status !== 'unknown' && (
+    {known.status_fix !== null && isFixNews(known) && (
       <Alert color="yellow">{known.status_fix}</Alert>
     )}
     {known.waits_for !== null && <Waiting waitsFor={known.waits_for} />}

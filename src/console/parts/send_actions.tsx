@@ -23,9 +23,9 @@ const Unknown = ({ projectId, send: { id, attempts, to, status_reason, waits_for
     <Alert color="orange" title="Nobody knows whether the provider took this message">
       <Stack gap="sm" align="flex-start">
         <span>
-          The message was on its way, and no answer to it was seen: the connection ended, or what
-          handed it over did. Look it up at the provider, then say here what you found. Feedback
-          that arrives says it by itself.
+          Trunkline handed the message over and got no answer: the connection ended, or the worker
+          stopped. Find the message in the log of the provider, then say here what you found. If the
+          provider reports on it, Trunkline records that by itself.
           {isStopped && ` It was to be sent again and was not: ${inWords(status_reason)}.`}
           {waits_for !== null && ' Its automation wants it to be sent again by itself.'}
         </span>
