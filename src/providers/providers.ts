@@ -4,7 +4,7 @@ import type { Keys } from '../base/keys.ts';
 import type { AccountAnswer } from './account_answer.ts';
 import { findBounceAddress, makeEnvelopeSender } from './bounce_mailbox/bounce_mailbox.ts';
 import type { BounceAddress } from './bounce_mailbox/bounce_mailbox.ts';
-import { networkOf } from './checks.ts';
+import { networkOf } from './network.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
 import type { SaidBounce, SendOutcome } from './outcome.ts';
 import type { Used } from './pace_notes.ts';
@@ -40,7 +40,7 @@ export {
   sanitizeReply,
 } from './answers/answers.ts';
 export type { Classification } from './answers/answers.ts';
-export { listOutside } from './outside.ts';
+export { listOutside, relocate } from './outside.ts';
 export { CIRCUIT_FIX, findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
 export type { Allowance, PaceState, Plan } from './pace.ts';

@@ -10,7 +10,8 @@ import {
   testMailbox,
 } from './bounce_mailbox/bounce_mailbox.ts';
 import { toAccountAnswer } from './account_answer.ts';
-import { countCheck, networkOf } from './checks.ts';
+import { countCheck } from './checks.ts';
+import { networkOf } from './network.ts';
 import { serviceOf } from './email_service.ts';
 import type { BounceAddress } from './bounce_mailbox/bounce_mailbox.ts';
 import type { EmailService } from './email_service.ts';
