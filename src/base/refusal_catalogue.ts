@@ -201,7 +201,8 @@ others away first, by setting them to null.',
   },
   provider_test_failed: {
     status: 422,
-    detail: 'The test message was not taken for certain. See reason, cause and fix.',
+    detail:
+      'The provider did not accept the test message, or gave no answer to it. See reason, cause and fix.',
   },
   template_failed: {
     status: 422,

@@ -37,6 +37,21 @@ type Props<Settings extends Numbers> = {
   findLoss?: (given: Settings) => Loss | null;
 };
 
+type SubmitProps = { label: string; isLoss: boolean; isPending: boolean; done: string | null };
+
+const Submit = ({ label, isLoss, isPending, done }: SubmitProps) => (
+  <Group>
+    <Button type="submit" {...(isLoss ? { color: 'red' } : {})} loading={isPending}>
+      {label}
+    </Button>
+    {done !== null && (
+      <Text size="sm" role="status">
+        {done}
+      </Text>
+    )}
+  </Group>
+);
+
 /** A form of numbers that owners change and that every role reads. */
 export const NumberSettings = <Settings extends Numbers>(props: Props<Settings>) => {
   const { projectId, fields, settings, change, read, words } = props;
@@ -70,7 +85,9 @@ export const NumberSettings = <Settings extends Numbers>(props: Props<Settings>)
             defaultValue={settings[name] ?? ''}
             inputMode={inputMode}
             readOnly={!isOwner}
-            error={wrong.includes(name) ? words.wrong : issuesOf(change.error)[name]}
+            error={
+              wrong.includes(name) ? words.wrong : loss ? undefined : issuesOf(change.error)[name]
+            }
           />
         ))}
         {loss && (
@@ -80,16 +97,12 @@ export const NumberSettings = <Settings extends Numbers>(props: Props<Settings>)
         )}
         <Refused error={change.error} fields={fields.map(({ name }) => name)} />
         {isOwner ? (
-          <Group>
-            <Button type="submit" {...(loss ? { color: 'red' } : {})} loading={change.isPending}>
-              {loss ? loss.sure : words.submit}
-            </Button>
-            {change.isSuccess && wrong.length === 0 && !loss && (
-              <Text size="sm" role="status">
-                {words.done}
-              </Text>
-            )}
-          </Group>
+          <Submit
+            label={loss?.sure ?? words.submit}
+            isLoss={loss !== null}
+            isPending={change.isPending}
+            done={change.isSuccess && wrong.length === 0 && !loss ? words.done : null}
+          />
         ) : (
           <Text size="sm" c="dimmed">
             {words.ask}
